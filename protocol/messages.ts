@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import { placementSchema } from './devices.ts';
+import { realNumber } from './numbers.ts';
+import { runConfigSchema } from './run-config.ts';
+import { checkpointRecordSchema, evaluatedSetSchema, runErrorSchema } from './run-record.ts';
+
+/**
+ * What hub and workers tell each other, apart from collectives. Small facts travel in these messages; metric points
+ * (`PointBatch`) ride along as typed arrays of the same frame.
+ */
+
+export const workerStateSchema = z.enum([
+  'starting',
+  'loading',
+  'ready',
+  'training',
+  'evaluating',
+  'paused',
+  'standing-by',
+  'finishing',
+]);
+export type WorkerState = z.output<typeof workerStateSchema>;
+
+const position = { epoch: z.int(), step: z.int() };
+
+/** What a user may ask of a run while it trains. */
+export const controlSchema = z.discriminatedUnion('action', [
+  z.strictObject({ action: z.literal('pause') }),
+  z.strictObject({ action: z.literal('resume') }),
+  z.strictObject({ action: z.literal('stop') }),
+  z.strictObject({ action: z.literal('checkpoint') }),
+]);
+export type Control = z.output<typeof controlSchema>;
+
+export const launchSchema = z.strictObject({
+  runId: z.string(),
+  runFolder: z.string(),
+  /** Owner-only folder for what lives as long as the run: the socket, decoded data shared by the ranks. */
+  scratchFolder: z.string(),
+  projectFolder: z.string(),
+  dataFolders: z.strictObject({ lookup: z.string().nullable(), cache: z.string() }),
+  config: runConfigSchema,
+  placement: placementSchema,
+  /** Ranks of this wave, ascending: the process group's members. */
+  groupRanks: z.array(z.int()),
+  attempt: z.int().min(1),
+  /** Continue from the newest state that all ranks of the run hold. */
+  resume: z.boolean(),
+});
+export type Launch = z.output<typeof launchSchema>;
+
+export const hubMessageSchema = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('launch'), launch: launchSchema }),
+  z.strictObject({ type: z.literal('control'), control: controlSchema }),
+  z.strictObject({ type: z.literal('leave') }),
+]);
+export type HubMessage = z.output<typeof hubMessageSchema>;
+
+export const workerMessageSchema = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('hello'), rank: z.int().min(0), pid: z.int(), token: z.string() }),
+  z.strictObject({
+    type: z.literal('described'),
+    project: z.strictObject({ name: z.string(), description: z.string() }),
+    task: z.string(),
+    backend: z.string(),
+    parameterCount: z.int(),
+    totalSteps: z.int(),
+    samples: z.strictObject({ train: z.int(), validation: z.int(), test: z.int() }),
+    versions: z.record(z.string(), z.string()),
+  }),
+  z.strictObject({ type: z.literal('state'), state: workerStateSchema, ...position }),
+  z.strictObject({
+    type: z.literal('progress'),
+    ...position,
+    samplesPerSecond: realNumber,
+    memoryBytes: z.number(),
+  }),
+  /** Arrays of the frame: the five columns of a `PointBatch`, in its order. */
+  z.strictObject({ type: z.literal('points'), names: z.array(z.string()) }),
+  z.strictObject({
+    type: z.literal('event'),
+    kind: z.string(),
+    ...position,
+    message: z.string(),
+    data: z.record(z.string(), z.unknown()).default({}),
+  }),
+  z.strictObject({ type: z.literal('checkpoint'), record: checkpointRecordSchema }),
+  z.strictObject({ type: z.literal('evaluated'), set: evaluatedSetSchema }),
+  z.strictObject({ type: z.literal('failed'), error: runErrorSchema, stack: z.string() }),
+  z.strictObject({
+    type: z.literal('finished'),
+    ...position,
+    stopReason: z.enum(['completed', 'early-stopping', 'requested']),
+  }),
+]);
+export type WorkerMessage = z.output<typeof workerMessageSchema>;

@@ -1,0 +1,21 @@
+import { z } from 'zod';
+
+/**
+ * A number that may be NaN or infinite. JSON has no spelling for those, so on disk and on the wire they are the strings
+ * `"NaN"`, `"Infinity"` and `"-Infinity"` (as in proto3's JSON mapping); reading gives numbers back.
+ */
+export const realNumber = z.union([
+  z.number(),
+  z.nan(),
+  z.literal([Infinity, -Infinity]),
+  z.enum(['NaN', 'Infinity', '-Infinity']).transform(Number),
+]);
+
+/** `JSON.stringify` that keeps NaN and infinities, as {@link realNumber} reads them. */
+export function toJson(value: unknown, indent?: number): string {
+  return JSON.stringify(value, (_key, item: unknown) => spellNonFinite(item), indent);
+}
+
+function spellNonFinite(item: unknown): unknown {
+  return typeof item === 'number' && !Number.isFinite(item) ? String(item) : item;
+}

@@ -1,0 +1,180 @@
+import { z } from 'zod';
+import { deviceSelectionSchema } from './devices.ts';
+
+/**
+ * The run configuration: everything that decides how an ensemble is trained, as data. The terminal's flags, the
+ * dashboard's form, validation messages and `docs/options.md` all come from this schema, so every leaf carries its
+ * help text, and its unit where it has one.
+ */
+
+const positiveInteger = z.int().min(1);
+const learningRate = z
+  .number()
+  .positive()
+  .meta({ help: 'Step size of the optimizer (the base rate of the schedule).' });
+const weightDecay = z.number().min(0).default(0);
+
+export const strategySchema = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z
+      .literal('independent')
+      .meta({ help: 'Every rank trains its own member; nothing but predictions is exchanged.' }),
+  }),
+]);
+
+export const optimizerSchema = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('sgd').meta({ help: 'Stochastic gradient descent.' }),
+    learningRate: learningRate.default(0.01),
+    momentum: z.number().min(0).lt(1).default(0).meta({ help: 'Momentum; 0 is plain gradient descent.' }),
+    nesterov: z.boolean().default(false).meta({ help: 'Nesterov momentum.' }),
+    weightDecay: weightDecay.meta({ help: 'L2 penalty, added to the gradient.' }),
+  }),
+  z.strictObject({
+    kind: z.literal('adam').meta({ help: 'Adam (Kingma and Ba, 2015).' }),
+    learningRate: learningRate.default(0.001),
+    beta1: z.number().min(0).lt(1).default(0.9).meta({ help: 'Decay of the mean of gradients.' }),
+    beta2: z.number().min(0).lt(1).default(0.999).meta({ help: 'Decay of the mean of squared gradients.' }),
+    epsilon: z.number().positive().default(1e-8).meta({ help: 'Added to the denominator.' }),
+    weightDecay: weightDecay.meta({ help: 'L2 penalty, added to the gradient.' }),
+  }),
+  z.strictObject({
+    kind: z.literal('adamw').meta({ help: 'Adam with decoupled weight decay (Loshchilov and Hutter, 2019).' }),
+    learningRate: learningRate.default(0.001),
+    beta1: z.number().min(0).lt(1).default(0.9).meta({ help: 'Decay of the mean of gradients.' }),
+    beta2: z.number().min(0).lt(1).default(0.999).meta({ help: 'Decay of the mean of squared gradients.' }),
+    epsilon: z.number().positive().default(1e-8).meta({ help: 'Added to the denominator.' }),
+    weightDecay: z.number().min(0).default(0.01).meta({ help: 'Decoupled decay, times the learning rate.' }),
+  }),
+]);
+
+export const scheduleSchema = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('constant').meta({ help: 'The base learning rate throughout.' }) }),
+  z.strictObject({
+    kind: z
+      .literal('cosine')
+      .meta({ help: 'Linear warm-up, then half a cosine down to the floor (Loshchilov and Hutter, 2017).' }),
+    warmupSteps: z.int().min(0).default(0).meta({ help: 'Steps of linear warm-up from 0.', unit: 'steps' }),
+    floorFraction: z.number().min(0).max(1).default(0).meta({ help: 'Final rate as a fraction of the base rate.' }),
+  }),
+  z.strictObject({
+    kind: z.literal('step').meta({ help: 'Multiplies the rate by a factor every so many epochs.' }),
+    everyEpochs: positiveInteger.default(30).meta({ help: 'Epochs between two decays.', unit: 'epochs' }),
+    factor: z.number().positive().max(1).default(0.1).meta({ help: 'What the rate is multiplied by.' }),
+  }),
+]);
+
+export const earlyStoppingSchema = z.strictObject({
+  enabled: z.boolean().default(false).meta({ help: 'Stop when the monitored metric no longer improves.' }),
+  monitor: z
+    .string()
+    .default('auto')
+    .meta({
+      help: "Metric to watch; `{rank}` becomes the rank. `auto`: the ensemble's NLL when joint, else the member's own.",
+    }),
+  mode: z.enum(['min', 'max']).default('min').meta({ help: 'Whether smaller or larger is better.' }),
+  patience: positiveInteger
+    .default(20)
+    .meta({ help: 'Evaluations without improvement before the stop.', unit: 'evaluations' }),
+  minDelta: z.number().min(0).default(0).meta({ help: 'Smallest change that counts as an improvement.' }),
+  joint: z.boolean().default(true).meta({ help: 'All ranks stop together; otherwise each rank stops by itself.' }),
+});
+
+export const checkpointsSchema = z.strictObject({
+  ensembleBest: z
+    .boolean()
+    .default(true)
+    .meta({ help: "Keep every member as it was at the ensemble's best evaluation." }),
+  memberBest: z.boolean().default(true).meta({ help: 'Keep every member at its own best evaluation.' }),
+  final: z.boolean().default(true).meta({ help: 'Keep every member as it was at the end.' }),
+  everyEpochs: z
+    .int()
+    .min(0)
+    .default(0)
+    .meta({ help: 'Also keep one every so many epochs; 0: never.', unit: 'epochs' }),
+  stateEverySeconds: z
+    .number()
+    .min(0)
+    .default(30)
+    .meta({ help: 'How often, at most, the state for an exact resume is saved; 0: at every evaluation.', unit: 's' }),
+});
+
+export const timeoutsSchema = z.strictObject({
+  connectMs: positiveInteger.default(30_000).meta({ help: "From spawn to a worker's first word.", unit: 'ms' }),
+  prepareMs: positiveInteger
+    .default(1_800_000)
+    .meta({ help: 'Loading project, data and model (a download may be under way).', unit: 'ms' }),
+  firstCollectiveMs: positiveInteger
+    .default(600_000)
+    .meta({ help: 'A collective before the first step has passed.', unit: 'ms' }),
+  collectiveMs: positiveInteger
+    .default(120_000)
+    .meta({ help: 'A collective later on: how long ranks wait for the slowest.', unit: 'ms' }),
+  silenceMs: positiveInteger
+    .default(300_000)
+    .meta({ help: 'A training worker that says nothing for so long has hung.', unit: 'ms' }),
+  exitMs: positiveInteger
+    .default(10_000)
+    .meta({ help: 'From asking a worker to leave until it is killed.', unit: 'ms' }),
+});
+
+export const runConfigSchema = z.strictObject({
+  members: positiveInteger.max(256).default(2).meta({ help: 'Ensemble members (M), one rank each.' }),
+  devices: deviceSelectionSchema
+    .default('auto')
+    .meta({
+      help: 'Devices to train on: `auto`, `all` or -1, a count, a list such as 0,2, `idle`, `cpu`, `gpu`, `cpu:0,1`.',
+    }),
+  placement: z
+    .enum(['share', 'waves'])
+    .default('share')
+    .meta({
+      help: 'With more members than devices: several ranks share a device, or run in waves one after the other.',
+    }),
+  backend: z
+    .enum(['auto', 'wasm', 'cpu'])
+    .default('auto')
+    .meta({ help: 'Where tensors live; `cpu` is the slow reference.' }),
+  seed: z.int().min(0).max(0xffffffff).default(42).meta({ help: 'Base seed: rank r trains with seed + r.' }),
+  identicalSeeds: z
+    .boolean()
+    .default(false)
+    .meta({ help: 'Give every rank the base seed itself (ablations, debugging).' }),
+  strategy: strategySchema.prefault({ kind: 'independent' }).meta({ help: 'How the members relate while they train.' }),
+  optimizer: optimizerSchema.prefault({ kind: 'adam' }).meta({ help: 'The optimizer.' }),
+  schedule: scheduleSchema.prefault({ kind: 'constant' }).meta({ help: 'Learning rate over time.' }),
+  batchSize: positiveInteger.default(128).meta({ help: 'Samples a step and rank (B).', unit: 'samples' }),
+  sampler: z
+    .enum(['shuffled', 'shared', 'sharded', 'sharded-drop', 'sequential'])
+    .default('shuffled')
+    .meta({
+      help: 'Order of samples: own per rank, one for all, split over ranks (padded or dropping the tail), as stored.',
+    }),
+  dropLast: z.boolean().default(false).meta({ help: "Leave out an epoch's last, smaller batch." }),
+  maxEpochs: positiveInteger.default(10).meta({ help: 'Epochs at most.', unit: 'epochs' }),
+  maxSteps: z.int().min(0).default(0).meta({ help: 'Steps at most; 0: as many as the epochs hold.', unit: 'steps' }),
+  evaluateEveryEpochs: positiveInteger
+    .default(1)
+    .meta({ help: 'Epochs between two evaluations (ranks meet there).', unit: 'epochs' }),
+  logEverySteps: positiveInteger.default(50).meta({ help: 'Steps between two training-loss points.', unit: 'steps' }),
+  onNonFinite: z
+    .enum(['stop', 'skip'])
+    .default('stop')
+    .meta({ help: 'A loss that is NaN or infinite: stop all ranks, or skip that update.' }),
+  earlyStopping: earlyStoppingSchema.prefault({}).meta({ help: 'When to stop before the last epoch.' }),
+  checkpoints: checkpointsSchema.prefault({}).meta({ help: 'What to keep on disk.' }),
+  keepPredictions: z
+    .enum(['none', 'best', 'all'])
+    .default('best')
+    .meta({ help: 'Validation predictions to keep: none, those of the best evaluation, or all evaluations.' }),
+  timeouts: timeoutsSchema.prefault({}).meta({ help: 'How long to wait for what.' }),
+  hyperparameters: z.record(z.string(), z.unknown()).default({}).meta({ help: "The project's own hyperparameters." }),
+});
+
+export type RunConfig = z.output<typeof runConfigSchema>;
+export type RunConfigInput = z.input<typeof runConfigSchema>;
+export type StrategyConfig = RunConfig['strategy'];
+export type OptimizerConfig = RunConfig['optimizer'];
+export type ScheduleConfig = RunConfig['schedule'];
+export type EarlyStoppingConfig = RunConfig['earlyStopping'];
+export type SamplerKind = RunConfig['sampler'];

@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import { placementSchema } from './devices.ts';
+import { realNumber } from './numbers.ts';
+import { runConfigSchema } from './run-config.ts';
+
+/** What the folder of a run says of it: `run.json`, `events.jsonl`, a checkpoint's `.json`. Formats: docs/formats.md. */
+
+export const runStatusSchema = z.enum(['created', 'running', 'finished', 'stopped', 'failed', 'interrupted']);
+export type RunStatus = z.output<typeof runStatusSchema>;
+
+/** An error as a run keeps it, with the place where it happened as far as it is known. */
+export const runErrorSchema = z.strictObject({
+  message: z.string(),
+  rank: z.int().nullable().default(null),
+  device: z.string().nullable().default(null),
+  epoch: z.int().nullable().default(null),
+  step: z.int().nullable().default(null),
+});
+export type RunError = z.output<typeof runErrorSchema>;
+
+/** One set of checkpoints evaluated on the test split: member by member, and as an ensemble. */
+export const evaluatedSetSchema = z.strictObject({
+  set: z.enum(['ensemble-best', 'member-best', 'final']),
+  split: z.enum(['validation', 'test']),
+  /** Epoch of each member's checkpoint, by rank. */
+  epochs: z.array(z.int()),
+  ensemble: z.record(z.string(), realNumber),
+  /** Metric name to one value a member, by rank. */
+  members: z.record(z.string(), z.array(realNumber)),
+});
+export type EvaluatedSet = z.output<typeof evaluatedSetSchema>;
+
+export const runSummarySchema = z.strictObject({
+  epochs: z.int(),
+  steps: z.int(),
+  stopReason: z.enum(['completed', 'early-stopping', 'requested']),
+  /** Last value of every metric, by name. */
+  metrics: z.record(z.string(), realNumber),
+  /** The best value of the monitored ensemble metric and where it was reached. */
+  best: z.strictObject({ metric: z.string(), value: realNumber, epoch: z.int(), step: z.int() }).nullable(),
+  evaluatedSets: z.array(evaluatedSetSchema),
+});
+export type RunSummary = z.output<typeof runSummarySchema>;
+
+export const attemptSchema = z.strictObject({
+  attempt: z.int().min(1),
+  startedAt: z.iso.datetime(),
+  endedAt: z.iso.datetime().nullable(),
+  status: runStatusSchema,
+});
+
+export const runRecordSchema = z.strictObject({
+  format: z.literal(1),
+  id: z.string(),
+  name: z.string(),
+  project: z.strictObject({ name: z.string(), description: z.string(), folder: z.string() }),
+  task: z.string(),
+  config: runConfigSchema,
+  status: runStatusSchema,
+  createdAt: z.iso.datetime(),
+  endedAt: z.iso.datetime().nullable(),
+  plan: z.array(placementSchema),
+  /** Seed of each rank. */
+  seeds: z.array(z.int()),
+  versions: z.record(z.string(), z.string()),
+  gitCommit: z.string().nullable(),
+  attempts: z.array(attemptSchema),
+  /** The hub that runs it now: alive as long as its socket accepts connections. Null when no hub does. */
+  hub: z.strictObject({ pid: z.int(), socket: z.string() }).nullable(),
+  error: runErrorSchema.nullable(),
+  summary: runSummarySchema.nullable(),
+});
+export type RunRecord = z.output<typeof runRecordSchema>;
+
+/** One line of `events.jsonl`. `rank` is null for what concerns the run as a whole. */
+export const runEventSchema = z.strictObject({
+  time: z.iso.datetime(),
+  attempt: z.int().min(1),
+  rank: z.int().nullable(),
+  kind: z.string(),
+  epoch: z.int().nullable().default(null),
+  step: z.int().nullable().default(null),
+  message: z.string(),
+  data: z.record(z.string(), z.unknown()).default({}),
+});
+export type RunEvent = z.output<typeof runEventSchema>;
+
+/** `<name>.json` beside `<name>.safetensors`: a checkpoint counts only once this is there and the hash fits. */
+export const checkpointRecordSchema = z.strictObject({
+  format: z.literal(1),
+  rank: z.int().min(0),
+  /** `ensemble-best`, `member-best`, `final`, `epoch-12`. */
+  name: z.string(),
+  epoch: z.int(),
+  step: z.int(),
+  monitor: z.string().nullable(),
+  score: realNumber.nullable(),
+  sha256: z.string().length(64),
+  bytes: z.int(),
+  savedAt: z.iso.datetime(),
+});
+export type CheckpointRecord = z.output<typeof checkpointRecordSchema>;
