@@ -66,12 +66,9 @@ export const scheduleSchema = z.discriminatedUnion('kind', [
 
 export const earlyStoppingSchema = z.strictObject({
   enabled: z.boolean().default(false).meta({ help: 'Stop when the monitored metric no longer improves.' }),
-  monitor: z
-    .string()
-    .default('auto')
-    .meta({
-      help: "Metric to watch; `{rank}` becomes the rank. `auto`: the ensemble's NLL when joint, else the member's own.",
-    }),
+  monitor: z.string().default('auto').meta({
+    help: "Metric to watch; `{rank}` becomes the rank. `auto`: the ensemble's NLL when joint, else the member's own.",
+  }),
   mode: z.enum(['min', 'max']).default('min').meta({ help: 'Whether smaller or larger is better.' }),
   patience: positiveInteger
     .default(20)
@@ -120,17 +117,12 @@ export const timeoutsSchema = z.strictObject({
 
 export const runConfigSchema = z.strictObject({
   members: positiveInteger.max(256).default(2).meta({ help: 'Ensemble members (M), one rank each.' }),
-  devices: deviceSelectionSchema
-    .default('auto')
-    .meta({
-      help: 'Devices to train on: `auto`, `all` or -1, a count, a list such as 0,2, `idle`, `cpu`, `gpu`, `cpu:0,1`.',
-    }),
-  placement: z
-    .enum(['share', 'waves'])
-    .default('share')
-    .meta({
-      help: 'With more members than devices: several ranks share a device, or run in waves one after the other.',
-    }),
+  devices: deviceSelectionSchema.default('auto').meta({
+    help: 'Devices to train on: `auto`, `all` or -1, a count, a list such as 0,2, `idle`, `cpu`, `gpu`, `cpu:0,1`.',
+  }),
+  placement: z.enum(['share', 'waves']).default('share').meta({
+    help: 'With more members than devices: several ranks share a device, or run in waves one after the other.',
+  }),
   backend: z
     .enum(['auto', 'wasm', 'cpu'])
     .default('auto')
@@ -144,12 +136,9 @@ export const runConfigSchema = z.strictObject({
   optimizer: optimizerSchema.prefault({ kind: 'adam' }).meta({ help: 'The optimizer.' }),
   schedule: scheduleSchema.prefault({ kind: 'constant' }).meta({ help: 'Learning rate over time.' }),
   batchSize: positiveInteger.default(128).meta({ help: 'Samples a step and rank (B).', unit: 'samples' }),
-  sampler: z
-    .enum(['shuffled', 'shared', 'sharded', 'sharded-drop', 'sequential'])
-    .default('shuffled')
-    .meta({
-      help: 'Order of samples: own per rank, one for all, split over ranks (padded or dropping the tail), as stored.',
-    }),
+  sampler: z.enum(['shuffled', 'shared', 'sharded', 'sharded-drop', 'sequential']).default('shuffled').meta({
+    help: 'Order of samples: own per rank, one for all, split over ranks (padded or dropping the tail), as stored.',
+  }),
   dropLast: z.boolean().default(false).meta({ help: "Leave out an epoch's last, smaller batch." }),
   maxEpochs: positiveInteger.default(10).meta({ help: 'Epochs at most.', unit: 'epochs' }),
   maxSteps: z.int().min(0).default(0).meta({ help: 'Steps at most; 0: as many as the epochs hold.', unit: 'steps' }),
