@@ -1,6 +1,7 @@
-/** The arrays that may travel: everything else would have to be JSON. */
-export type WireArray =
-  Float32Array<ArrayBuffer> | Float64Array<ArrayBuffer> | Int32Array<ArrayBuffer> | Uint8Array<ArrayBuffer>;
+import type { WireArray } from './arrays.ts';
+import type { CollectiveArray, CollectiveCall } from './collectives.ts';
+
+export type { WireArray } from './arrays.ts';
 
 /** A message of `messages.ts` with the arrays that belong to it. */
 export interface MessageFrame {
@@ -9,4 +10,30 @@ export interface MessageFrame {
   arrays: WireArray[];
 }
 
-export type Frame = MessageFrame;
+/** What a rank asks of the hub's relay, and what the relay answers. */
+export type CollectiveFrame = CollectiveRequest | CollectiveResult | CollectiveFailure;
+
+/** `data` is null where the operation does not need this rank's values: a barrier, a broadcast from another root. */
+export interface CollectiveRequest {
+  kind: 'collective';
+  phase: 'request';
+  call: CollectiveCall;
+  data: CollectiveArray | null;
+}
+
+/** `call` repeats the request's, with the shape of `data`; `data` is null where the rank has the values already. */
+export interface CollectiveResult {
+  kind: 'collective';
+  phase: 'result';
+  call: CollectiveCall;
+  data: CollectiveArray | null;
+}
+
+/** The group has failed: every pending and every later call of this rank does. */
+export interface CollectiveFailure {
+  kind: 'collective';
+  phase: 'failure';
+  reason: string;
+}
+
+export type Frame = MessageFrame | CollectiveFrame;

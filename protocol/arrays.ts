@@ -1,0 +1,36 @@
+/** The arrays that may travel: everything else would have to be JSON. */
+export type WireArray =
+  Float32Array<ArrayBuffer> | Float64Array<ArrayBuffer> | Int32Array<ArrayBuffer> | Uint8Array<ArrayBuffer>;
+
+/** Names of element types, as tensors' libraries spell them. Their order is part of the wire format: append only. */
+export const dataTypes = ['float32', 'float64', 'int32', 'uint8'] as const;
+export type DataType = (typeof dataTypes)[number];
+
+const constructors = {
+  float32: Float32Array,
+  float64: Float64Array,
+  int32: Int32Array,
+  uint8: Uint8Array,
+} as const;
+
+/** The element type of an array that may travel. Throws a TypeError for any other array. */
+export function dataTypeOf(array: ArrayBufferView): DataType {
+  for (const dataType of dataTypes) {
+    if (array instanceof constructors[dataType]) return dataType;
+  }
+  throw new TypeError(`${array.constructor.name} cannot travel between processes; use one of ${dataTypes.join(', ')}.`);
+}
+
+export function bytesPerElement(dataType: DataType): number {
+  return constructors[dataType].BYTES_PER_ELEMENT;
+}
+
+/** A new array of zeros, shape [length]. */
+export function createArray(dataType: DataType, length: number): WireArray {
+  return new constructors[dataType](length);
+}
+
+/** An array over existing memory; `byteOffset` must be a multiple of the element's size. */
+export function viewArray(dataType: DataType, buffer: ArrayBuffer, byteOffset: number, length: number): WireArray {
+  return new constructors[dataType](buffer, byteOffset, length);
+}
