@@ -24,6 +24,11 @@ export interface CollectiveCall {
   sequence: number;
 }
 
+/** A collective that cannot complete: ranks disagree, one left or did not come in time. The whole group has failed. */
+export class CollectiveError extends Error {
+  override name = 'CollectiveError';
+}
+
 /** `all-reduce(sum) of float32[10], sequence number 7` */
 export function describeCall(call: CollectiveCall): string {
   const detail = call.reduce ?? (call.root === null ? null : `root ${call.root}`);
@@ -32,7 +37,38 @@ export function describeCall(call: CollectiveCall): string {
   return `${name}${operand}, sequence number ${call.sequence}`;
 }
 
-/** A collective that cannot complete: ranks disagree, one left or none answered in time. The whole group has failed. */
-export class CollectiveError extends Error {
-  override name = 'CollectiveError';
+/** Whether two ranks asked for the same. */
+export function isSameCall(first: CollectiveCall, second: CollectiveCall): boolean {
+  return (
+    first.sequence === second.sequence &&
+    first.operation === second.operation &&
+    first.reduce === second.reduce &&
+    first.dataType === second.dataType &&
+    first.root === second.root &&
+    first.shape.length === second.shape.length &&
+    first.shape.every((size, axis) => size === second.shape[axis])
+  );
+}
+
+/** Throws a RangeError for what no group of these ranks could answer. */
+export function checkCall(call: CollectiveCall, ranks: readonly number[]): void {
+  const { operation, reduce, dataType, root, shape } = call;
+  if (reduce === 'mean' && (dataType === 'int32' || dataType === 'uint8')) {
+    throw new RangeError(`The mean of ${dataType} values would have to be rounded; send float32 or float64 instead.`);
+  }
+  if (operation === 'broadcast' && (root === null || !ranks.includes(root))) {
+    throw new RangeError(`The root of a broadcast must be one of the ranks ${ranks.join(', ')}, not ${root}.`);
+  }
+  const length = elementCount(shape);
+  if (operation === 'reduce-scatter' && length % ranks.length !== 0) {
+    throw new RangeError(
+      `A reduce-scatter gives every rank an equal slice, and ${length} elements do not divide by ${ranks.length} ranks; ` +
+        'pad the array.',
+    );
+  }
+}
+
+/** Elements of an array of this shape. */
+export function elementCount(shape: readonly number[]): number {
+  return shape.reduce((product, size) => product * size, 1);
 }

@@ -1,4 +1,12 @@
-import type { CollectiveFrame } from '../../protocol/frames.ts';
+import {
+  checkCall,
+  type CollectiveCall,
+  CollectiveError,
+  describeCall,
+  isSameCall,
+} from '../../protocol/collectives.ts';
+import type { CollectiveFrame, CollectiveRequest } from '../../protocol/frames.ts';
+import { computeAnswers } from './answers.ts';
 
 export interface RelayOptions {
   /** Global indices of the group's members. */
@@ -11,27 +19,139 @@ export interface RelayOptions {
   onStuck(missingRanks: number[], error: Error): void;
 }
 
-/** Completes the collectives of one group of ranks. No input or output of its own. */
+interface OpenCollective {
+  call: CollectiveCall;
+  /** What has arrived, by rank. */
+  requests: Map<number, CollectiveRequest>;
+  timer: NodeJS.Timeout;
+}
+
+/**
+ * Completes the collectives of one group of ranks: collects every rank's request of a sequence number, checks that they
+ * agree, and answers all. No input or output of its own.
+ *
+ * A group fails as a whole and for good: when ranks disagree, when one is gone, when one does not come in time. Every
+ * rank is told at once, so that nobody waits for an answer that cannot come.
+ */
 export class Relay {
+  readonly #options: RelayOptions;
+  /** Ascending: the order of every result. */
+  readonly #ranks: readonly number[];
+  readonly #senders = new Map<number, (frame: CollectiveFrame) => void>();
+  /** Sequence number of each rank's newest request. */
+  readonly #sequences: Map<number, number>;
+  readonly #open = new Map<number, OpenCollective>();
+  #failure: string | null = null;
+
   constructor(options: RelayOptions) {
-    void options;
+    this.#options = options;
+    this.#ranks = [...options.ranks].sort((first, second) => first - second);
+    this.#sequences = new Map(this.#ranks.map((rank) => [rank, 0]));
   }
 
   /** Sets where answers for a rank go. */
   attach(rank: number, send: (frame: CollectiveFrame) => void): void {
-    void rank;
-    void send;
+    this.#checkMember(rank);
+    this.#senders.set(rank, send);
+    if (this.#failure !== null) this.#deliver(rank, { kind: 'collective', phase: 'failure', reason: this.#failure });
   }
 
-  /** Takes a request of a rank. */
+  /** Takes a request of a rank. Once the group has failed there is nothing to answer: every rank has been told. */
   receive(rank: number, frame: CollectiveFrame): void {
-    void rank;
-    void frame;
+    this.#checkMember(rank);
+    if (this.#failure !== null) return;
+    if (!this.#senders.has(rank)) throw new Error(`Rank ${rank} sent a request before it was attached.`);
+    try {
+      if (frame.phase !== 'request') throw new CollectiveError(`Rank ${rank} sent a ${frame.phase}, not a request.`);
+      this.#take(rank, frame);
+    } catch (error) {
+      this.#fail(error instanceof Error ? error.message : String(error));
+    }
   }
 
   /** A rank is gone: every pending and every later collective of the others fails at once. */
   rankLeft(rank: number, reason: string): void {
-    void rank;
-    void reason;
+    this.#checkMember(rank);
+    this.#senders.delete(rank);
+    this.#fail(`Rank ${rank} left the group: ${reason}. ${this.#options.describeRank(rank)}`);
   }
+
+  #take(rank: number, request: CollectiveRequest): void {
+    const { call } = request;
+    const expected = (this.#sequences.get(rank) ?? 0) + 1;
+    if (call.sequence !== expected) {
+      throw new CollectiveError(
+        `Rank ${rank} called ${describeCall(call)}, where sequence number ${expected} was due.`,
+      );
+    }
+    checkCall(call, this.#ranks);
+    this.#sequences.set(rank, call.sequence);
+    const open = this.#open.get(call.sequence) ?? this.#openCollective(call);
+    open.requests.set(rank, request);
+    if (!isSameCall(open.call, call)) throw new CollectiveError(describeDisagreement(open));
+    if (open.requests.size === this.#ranks.length) this.#complete(open);
+  }
+
+  #openCollective(call: CollectiveCall): OpenCollective {
+    const timeoutMs = this.#options.timeoutMs();
+    const timer = setTimeout(() => this.#timeOut(open, timeoutMs), timeoutMs);
+    timer.unref();
+    const open: OpenCollective = { call, requests: new Map(), timer };
+    this.#open.set(call.sequence, open);
+    return open;
+  }
+
+  #complete({ call, requests, timer }: OpenCollective): void {
+    clearTimeout(timer);
+    this.#open.delete(call.sequence);
+    const arrays = this.#ranks.map((rank) => requests.get(rank)?.data ?? null);
+    const answers = computeAnswers(call, this.#ranks, arrays);
+    for (const [position, rank] of this.#ranks.entries()) {
+      const data = answers[position];
+      const shape = data === null ? [] : [data.length];
+      this.#deliver(rank, { kind: 'collective', phase: 'result', call: { ...call, shape }, data });
+    }
+  }
+
+  #timeOut(open: OpenCollective, timeoutMs: number): void {
+    const missing = this.#ranks.filter((rank) => !open.requests.has(rank));
+    const arrived = [...open.requests.keys()].sort((first, second) => first - second);
+    const reason =
+      `${describeCall(open.call)}, timed out after ${timeoutMs} ms: called by ${nameRanks(arrived)}, never by ` +
+      `${nameRanks(missing)}. ${missing.map((rank) => this.#options.describeRank(rank)).join(' ')}`;
+    this.#fail(reason);
+    this.#options.onStuck(missing, new CollectiveError(reason));
+  }
+
+  #fail(reason: string): void {
+    if (this.#failure !== null) return;
+    this.#failure = reason;
+    for (const { timer } of this.#open.values()) clearTimeout(timer);
+    this.#open.clear();
+    for (const rank of this.#senders.keys()) this.#deliver(rank, { kind: 'collective', phase: 'failure', reason });
+  }
+
+  /** A rank that cannot be reached is gone. */
+  #deliver(rank: number, frame: CollectiveFrame): void {
+    try {
+      this.#senders.get(rank)?.(frame);
+    } catch (error) {
+      this.rankLeft(rank, error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  #checkMember(rank: number): void {
+    if (this.#sequences.has(rank)) return;
+    throw new RangeError(`Rank ${rank} is not in the group of ${nameRanks(this.#ranks)}.`);
+  }
+}
+
+/** `rank 0 called all-reduce(sum) of float32[10], sequence number 7; rank 1 called ...` */
+function describeDisagreement({ requests }: OpenCollective): string {
+  const calls = [...requests].map(([rank, { call }]) => `rank ${rank} called ${describeCall(call)}`);
+  return `The ranks disagree: ${calls.join('; ')}. Every rank must make the same calls in the same order.`;
+}
+
+function nameRanks(ranks: readonly number[]): string {
+  return `${ranks.length === 1 ? 'rank' : 'ranks'} ${ranks.join(', ')}`;
 }

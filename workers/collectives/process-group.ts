@@ -1,10 +1,11 @@
 import { dataTypeOf } from '../../protocol/arrays.ts';
 import {
+  checkCall,
   type CollectiveArray,
   type CollectiveCall,
   CollectiveError,
-  type CollectiveOperation,
   describeCall,
+  elementCount,
   type ReduceOperation,
 } from '../../protocol/collectives.ts';
 import type { CollectiveFrame } from '../../protocol/frames.ts';
@@ -17,7 +18,7 @@ export interface CollectiveLink {
 export interface CollectiveStatistics {
   /** Collectives called so far. */
   count: number;
-  /** Payload bytes, without headers. */
+  /** Bytes of arrays, without headers. */
   bytesSent: number;
   bytesReceived: number;
 }
@@ -30,7 +31,8 @@ interface PendingCall {
 
 /**
  * The ranks that train together, seen from one of them. Every rank must make the same calls in the same order; several
- * may be under way at once. An array that was passed in must not change until its call has settled: it is sent without a copy.
+ * may be under way at once. Arrays are sent without a copy: one that was passed in must not change until its call has
+ * settled.
  *
  * Once anything goes wrong (ranks disagree, one left, one did not come in time) the group has failed: every pending and
  * every later call rejects with a {@link CollectiveError} at once.
@@ -38,25 +40,24 @@ interface PendingCall {
 export class ProcessGroup {
   /** This member's global index. */
   readonly rank: number;
-  /** Global indices of the group's members, ascending. */
+  /** Global indices of the group's M members, ascending. */
   readonly ranks: readonly number[];
   readonly #link: CollectiveLink | null;
   readonly #pending = new Map<number, PendingCall>();
   readonly #statistics: CollectiveStatistics = { count: 0, bytesSent: 0, bytesReceived: 0 };
-  #failure: CollectiveError | null = null;
+  #failure: Error | null = null;
 
   /** `link` may be null for a group of one, which needs nobody. */
   constructor(rank: number, ranks: readonly number[], link: CollectiveLink | null) {
     if (!ranks.includes(rank))
-      throw new RangeError(`Rank ${rank} is not among the ranks of its group, [${ranks.join(', ')}].`);
-    if (link === null && ranks.length > 1)
-      throw new TypeError(`A group of ${ranks.length} ranks needs a link to the others.`);
+      throw new RangeError(`Rank ${rank} is not in its own group of ranks ${ranks.join(', ')}.`);
+    if (link === null && ranks.length > 1) throw new TypeError(`A group of ${ranks.length} ranks needs a link.`);
     this.rank = rank;
     this.ranks = [...ranks].sort((first, second) => first - second);
-    this.#link = link;
+    this.#link = ranks.length > 1 ? link : null;
   }
 
-  /** A group of one rank: every collective gives back what went in. */
+  /** A group of one rank: every collective gives back a copy of what went in. */
   static alone(rank: number): ProcessGroup {
     return new ProcessGroup(rank, [rank], null);
   }
@@ -69,40 +70,117 @@ export class ProcessGroup {
     return this.#statistics;
   }
 
-  /** Every rank's array, ordered by rank, shape [M][...shape]. */
+  /**
+   * Every rank's array, ordered by rank: M arrays, which are views of one buffer. `shape` takes part in the check that
+   * ranks agree.
+   */
   async allGather<T extends CollectiveArray>(array: T, shape: readonly number[] = [array.length]): Promise<T[]> {
-    void shape;
-    return await Promise.resolve([array]);
+    if (elementCount(shape) !== array.length) {
+      throw new RangeError(`An array of ${array.length} elements does not have the shape [${shape.join(', ')}].`);
+    }
+    const gathered = await this.#exchange({ operation: 'all-gather', shape }, array);
+    return this.ranks.map((_, position) => {
+      const start = position * array.length;
+      return withTypeOf(array, gathered.subarray(start, start + array.length));
+    });
   }
 
-  /** One array combined from all ranks' arrays, element by element, in rank order. */
+  /**
+   * One array combined from all ranks', element by element and in rank order, so that every rank gets the same bits.
+   * A sum of floats is rounded to the array's type after each rank; a sum of integers that does not fit the type, and a
+   * mean of integers, are errors; min and max give NaN where any rank has NaN.
+   */
   async allReduce<T extends CollectiveArray>(array: T, operation: ReduceOperation): Promise<T> {
-    void operation;
-    return await Promise.resolve(array);
+    return await this.#exchange({ operation: 'all-reduce', reduce: operation }, array);
   }
 
-  /** The array of rank `root` (a global rank), on every rank. All ranks pass an array of the same type and length. */
+  /** The array of rank `root` (a global rank). All ranks pass an array of the same type and length. */
   async broadcast<T extends CollectiveArray>(array: T, root: number): Promise<T> {
-    void root;
-    return await Promise.resolve(array);
+    return await this.#exchange({ operation: 'broadcast', root }, array, root === this.rank ? array : null);
   }
 
-  /** This rank's slice of the combined array: slice i of M for the i-th rank of the group. */
+  /** This rank's slice of the combined array (see `allReduce`): the i-th of M equal slices for the i-th of the ranks. */
   async reduceScatter<T extends CollectiveArray>(array: T, operation: ReduceOperation): Promise<T> {
-    void operation;
-    return await Promise.resolve(array);
+    return await this.#exchange({ operation: 'reduce-scatter', reduce: operation }, array);
   }
 
   /** Resolves once every rank has called it. */
-  async barrier(): Promise<void> {}
+  async barrier(): Promise<void> {
+    await this.#exchange({ operation: 'barrier' }, nothing, null);
+  }
 
   /** Takes what the hub's relay sent. */
   receive(frame: CollectiveFrame): void {
-    void frame;
+    if (frame.phase === 'failure') return this.fail(new CollectiveError(frame.reason));
+    const { sequence } = frame.call;
+    const pending = this.#pending.get(sequence);
+    if (frame.phase === 'request' || pending === undefined) {
+      if (this.#failure !== null) return;
+      return this.fail(new CollectiveError(`The hub sent a ${frame.phase} for ${describeCall(frame.call)}, unasked.`));
+    }
+    this.#pending.delete(sequence);
+    this.#statistics.bytesReceived += frame.data?.byteLength ?? 0;
+    pending.resolve(frame.data);
   }
 
-  /** Fails the group from this side, for instance because the channel broke. */
+  /** Fails the group from this side, for instance because the channel broke. The first reason stays. */
   fail(error: Error): void {
-    void error;
+    if (this.#failure !== null) return;
+    this.#failure = error;
+    for (const { call, reject } of this.#pending.values()) reject(this.#callError(call, error));
+    this.#pending.clear();
   }
+
+  /** `data` is what the others need of `array`. Gives the answer, or a copy of `array` where that is the answer. */
+  async #exchange<T extends CollectiveArray>(
+    what: Pick<CollectiveCall, 'operation'> & Partial<CollectiveCall>,
+    array: T,
+    data: T | null = array,
+  ): Promise<T> {
+    const call: CollectiveCall = {
+      reduce: null,
+      dataType: dataTypeOf(array),
+      shape: [array.length],
+      root: null,
+      sequence: this.#statistics.count + 1,
+      ...what,
+    };
+    if (this.#failure !== null) throw this.#callError(call, this.#failure);
+    checkCall(call, this.ranks);
+    this.#statistics.count += 1;
+    const answer = this.#link === null ? null : await this.#request(this.#link, call, data);
+    return withTypeOf(array, answer ?? array.slice());
+  }
+
+  async #request(
+    link: CollectiveLink,
+    call: CollectiveCall,
+    data: CollectiveArray | null,
+  ): Promise<CollectiveArray | null> {
+    return await new Promise((resolve, reject) => {
+      this.#pending.set(call.sequence, { call, resolve, reject });
+      this.#statistics.bytesSent += data?.byteLength ?? 0;
+      try {
+        link.send({ kind: 'collective', phase: 'request', call, data });
+      } catch (error) {
+        this.fail(error instanceof Error ? error : new Error(String(error)));
+      }
+    });
+  }
+
+  #callError(call: CollectiveCall, cause: Error): CollectiveError {
+    return new CollectiveError(`${describeCall(call)}, failed on rank ${this.rank}: ${cause.message}`, { cause });
+  }
+}
+
+const nothing = new Uint8Array(0);
+
+/** Narrows an answer to the type of the array that was passed in. */
+function withTypeOf<T extends CollectiveArray>(array: T, answer: CollectiveArray): T {
+  if (hasTypeOf(array, answer)) return answer;
+  throw new CollectiveError(`The hub answered with ${dataTypeOf(answer)} to ${dataTypeOf(array)}.`);
+}
+
+function hasTypeOf<T extends CollectiveArray>(array: T, answer: CollectiveArray): answer is T {
+  return dataTypeOf(answer) === dataTypeOf(array);
 }

@@ -1,6 +1,48 @@
-import type { Channel } from '../../protocol/channel.ts';
+import { type Channel, StreamChannel } from '../../protocol/channel.ts';
+import { socketAddress } from '../../protocol/local-socket.ts';
+import { IPCModule } from 'node-ipc';
 
-/** Connects to the hub's socket. Rejects when nobody answers within `timeoutMs`. */
+/**
+ * Connects to the hub's socket, once: the hub listens before it starts a worker, so there is nothing to retry. Rejects
+ * when nobody listens there, or nobody answers within `timeoutMs`.
+ *
+ * The transport is node-ipc's raw mode, which passes bytes on as they are; frames are Tutti's own. The version is pinned
+ * because releases 9.1.6, 9.2.2, 9.2.3, 10.1.1, 10.1.2, 11.x and 12.0.1 carried malware.
+ */
 export async function connect(path: string, timeoutMs: number): Promise<Channel> {
-  return await Promise.reject(new Error(`not yet: ${path} ${timeoutMs}`));
+  const ipc = new IPCModule();
+  Object.assign(ipc.config, { rawBuffer: true, silent: true, maxRetries: 0, stopRetrying: true });
+  ipc.connectTo('hub', socketAddress(path, process.platform));
+  const client = ipc.of['hub'];
+  if (client === undefined) throw new Error(`node-ipc did not open a connection to ${path}.`);
+
+  return await new Promise((resolve, reject) => {
+    let failure: Error | null = null;
+    const channel = new StreamChannel({
+      write(parts) {
+        client.socket.cork();
+        for (const part of parts) client.emit(Buffer.from(part.buffer, part.byteOffset, part.byteLength));
+        client.socket.uncork();
+      },
+      end: () => client.socket.end(),
+      destroy: () => client.socket.destroy(),
+    });
+    const timer = setTimeout(() => {
+      ipc.disconnect('hub');
+      reject(new Error(`The hub did not accept the connection to ${path} within ${timeoutMs} ms.`));
+    }, timeoutMs);
+    client.on('connect', () => {
+      clearTimeout(timer);
+      resolve(channel);
+    });
+    client.on('data', (chunk) => channel.receiveBytes(chunk));
+    client.on('error', (error) => {
+      failure = error;
+    });
+    client.on('disconnect', () => {
+      clearTimeout(timer);
+      channel.streamClosed(failure);
+      reject(new Error(`No hub listens on ${path}: ${failure?.message ?? 'closed at once'}.`, { cause: failure }));
+    });
+  });
 }

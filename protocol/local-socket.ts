@@ -1,0 +1,21 @@
+import { encodeUtf8 } from './host.ts';
+
+/** Bytes of a Unix socket's path: `sun_path` less its closing zero (Linux 108, macOS and BSD 104). */
+const maximumBytes = { linux: 107, other: 103 };
+
+/**
+ * What to listen on, or connect to, for the socket at `path`. On Windows a named pipe stands in for it: pipes live in a
+ * namespace of their own, where a name holds no separators. `platform` as Node names it.
+ */
+export function socketAddress(path: string, platform: string): string {
+  if (platform === 'win32') return `tutti-${path.replace(/[\\/:]+/g, '-')}`;
+  const limit = platform === 'linux' ? maximumBytes.linux : maximumBytes.other;
+  const { length } = encodeUtf8(path);
+  if (length > limit) {
+    throw new RangeError(
+      `The socket path ${path} has ${length} bytes, and this system allows ${limit}. ` +
+        'Set TMPDIR to a folder with a shorter path.',
+    );
+  }
+  return path;
+}

@@ -1,0 +1,45 @@
+import { type CollectiveArray, type CollectiveCall, CollectiveError } from '../../protocol/collectives.ts';
+import { concatenate, reduceArrays } from './reduce.ts';
+
+/**
+ * What each rank gets back, in the order of `ranks`; null where it needs nothing, or has it already. `arrays` holds
+ * what each rank sent, in the same order.
+ */
+export function computeAnswers(
+  call: CollectiveCall,
+  ranks: readonly number[],
+  arrays: readonly (CollectiveArray | null)[],
+): (CollectiveArray | null)[] {
+  if (call.operation === 'barrier') return ranks.map(() => null);
+  if (call.operation === 'broadcast') {
+    const [data] = requireData(ranks, arrays, (rank) => rank === call.root);
+    return ranks.map((rank) => (rank === call.root ? null : data));
+  }
+  const all = requireData(ranks, arrays);
+  if (call.operation === 'all-gather') {
+    const gathered = concatenate(all);
+    return ranks.map(() => gathered);
+  }
+  const reduced = reduce(call, all);
+  if (call.operation === 'all-reduce') return ranks.map(() => reduced);
+  const size = reduced.length / ranks.length;
+  return ranks.map((_, position) => reduced.subarray(position * size, (position + 1) * size));
+}
+
+function reduce(call: CollectiveCall, arrays: readonly CollectiveArray[]): CollectiveArray {
+  if (call.reduce === null) throw new CollectiveError(`${call.operation} came without a reduce operation.`);
+  return reduceArrays(arrays, call.reduce);
+}
+
+function requireData(
+  ranks: readonly number[],
+  arrays: readonly (CollectiveArray | null)[],
+  isNeeded: (rank: number) => boolean = () => true,
+): CollectiveArray[] {
+  return ranks.flatMap((rank, position) => {
+    if (!isNeeded(rank)) return [];
+    const data = arrays[position];
+    if (data === null) throw new CollectiveError(`Rank ${rank} sent no array.`);
+    return [data];
+  });
+}
