@@ -1,0 +1,53 @@
+import type { z } from 'zod';
+import type { OptionDescription } from './describe.ts';
+import { getPath } from './layers.ts';
+import { describeRemedy, describeRule, showValue } from './rule.ts';
+import { unknownOptionMessage } from './suggest.ts';
+
+export type ConfigErrorContext = {
+  /** What was parsed, to show the values. */
+  input?: unknown;
+  /** Options of the schema, for rules, defaults and suggestions in the user's terms. */
+  descriptions?: readonly OptionDescription[];
+};
+
+/** A failed parse of a configuration in words: one line for each issue with the path, the value, the rule and the remedy. */
+export function formatConfigError(error: z.ZodError, context: ConfigErrorContext = {}): string {
+  return error.issues.flatMap((issue) => formatIssue(issue, context)).join('\n');
+}
+
+function formatIssue(issue: z.core.$ZodIssue, context: ConfigErrorContext): string[] {
+  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => formatUnknown([...issue.path, key], context));
+  const path = issue.path.join('.');
+  const value = getPath(context.input, issue.path);
+  const subject =
+    value === undefined ? path || 'The configuration' : `${path || 'The configuration'} is ${showValue(value)}`;
+  const description = findDescription(path, context);
+  if (description === undefined) return [`${subject}: ${issue.message}`];
+  const rule = `must be ${describeRule(description)}`;
+  return [`${subject}${value === undefined ? '' : ', but'} ${rule}. ${describeRemedy(description)}`];
+}
+
+function formatUnknown(path: PropertyKey[], context: ConfigErrorContext): string {
+  const { input, descriptions = [] } = context;
+  const name = path.join('.');
+  const elsewhere = descriptions.filter((description) => description.path === name && description.when !== undefined);
+  const [when] = elsewhere.flatMap((description) => description.when ?? []);
+  if (when === undefined) return unknownOptionMessage(name, descriptions);
+  const kinds = elsewhere.flatMap((description) => description.when?.equals ?? []);
+  const kind = showValue(getPath(input, when.path.split('.')));
+  return `${name} does not exist while ${when.path} is ${kind}, only for ${kinds.join(', ')}. Remove it, or change ${when.path}.`;
+}
+
+/** The description that holds for the kinds in the input, else the first of that path. */
+function findDescription(
+  path: string,
+  { input, descriptions = [] }: ConfigErrorContext,
+): OptionDescription | undefined {
+  const candidates = descriptions.filter((description) => description.path === path);
+  const fitting = candidates.find(({ when }) => {
+    const kind = when && getPath(input, when.path.split('.'));
+    return typeof kind === 'string' && when?.equals.includes(kind);
+  });
+  return fitting ?? candidates[0];
+}

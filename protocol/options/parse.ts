@@ -1,0 +1,46 @@
+import type { OptionDescription, OptionType } from './describe.ts';
+import { describeRemedy, describeRule, isInRange } from './rule.ts';
+import { nearest } from './suggest.ts';
+
+/** Each reads one type of option from text; undefined where the text does not fit. */
+const readers: Record<OptionType, (text: string, description: OptionDescription) => unknown> = {
+  number: (text, description) => readNumber(text, description, Number.isFinite),
+  integer: (text, description) => readNumber(text, description, Number.isSafeInteger),
+  boolean: (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
+  string: (text) => text,
+  choice: (text, { choices = [] }) => choices.find((choice) => choice.value === text)?.value,
+  'device-selection': (text) => (text.trim() === '' ? undefined : text),
+  json: readJson,
+};
+
+/**
+ * Reads an option's value from text, as typed after its flag. Device selections stay text: reading them takes the devices.
+ *
+ * @throws Error that gives the text, the rule and the remedy
+ */
+export function parseOptionValue(description: OptionDescription, text: string): unknown {
+  const value = readers[description.type](text, description);
+  if (value !== undefined) return value;
+  const choices = (description.choices ?? []).map((choice) => choice.value);
+  const [guess] = nearest(text, choices);
+  const remedy = guess === undefined ? describeRemedy(description) : `Did you mean ${guess}?`;
+  throw new Error(`${description.flag} "${text}": it must be ${describeRule(description)}. ${remedy}`);
+}
+
+function readNumber(
+  text: string,
+  description: OptionDescription,
+  fits: (value: number) => boolean,
+): number | undefined {
+  const value = text.trim() === '' ? NaN : Number(text);
+  return fits(value) && isInRange(value, description) ? value : undefined;
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,46 @@
+import { availableParallelism, cpus } from 'node:os';
+import type { CpuInfo } from 'node:os';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Device } from '../../protocol/devices.ts';
+
+export type Cores = {
+  /** Cores this process may use: fewer than the machine's under an affinity mask or a container's quota. */
+  count: number;
+  /** Model and time counters of the machine's cores. */
+  read: () => CpuInfo[];
+};
+
+export const machineCores: Cores = { count: availableParallelism(), read: cpus };
+
+/**
+ * CPU cores as devices `cpu:0` to `cpu:n-1`. Their load is measured over `loadWindowMs` and stays null at 0, or where
+ * this process may use only some cores (which ones, Node does not tell).
+ */
+export async function detectCores(cores: Cores, loadWindowMs: number): Promise<Device[]> {
+  const before = cores.read();
+  const measurable = loadWindowMs > 0 && before.length === cores.count;
+  if (measurable) await wait(loadWindowMs);
+  const after = measurable ? cores.read() : before;
+  return Array.from({ length: cores.count }, (_, index) => ({
+    id: `cpu:${index}`,
+    kind: 'cpu',
+    index,
+    name: before.at(index)?.model.trim() || 'CPU core',
+    memoryTotalBytes: null,
+    memoryUsedBytes: null,
+    load: measurable ? loadBetween(before[index], after[index]) : null,
+    processCount: null,
+  }));
+}
+
+/** Share of the time between two readings that a core was not idle; null where no time has passed. */
+function loadBetween(before: CpuInfo, after: CpuInfo): number | null {
+  const elapsed = totalTime(after) - totalTime(before);
+  if (elapsed <= 0) return null;
+  const idle = after.times.idle - before.times.idle;
+  return Math.min(1, Math.max(0, 1 - idle / elapsed));
+}
+
+function totalTime({ times }: CpuInfo): number {
+  return times.user + times.nice + times.sys + times.idle + times.irq;
+}

@@ -1,0 +1,110 @@
+import type { Device, DeviceSelection } from '../../protocol/devices.ts';
+import { parseSelection, selectionError } from './selection-form.ts';
+import type { DeviceKind, DeviceRequest, Pool } from './selection-form.ts';
+
+/** Kinds of a pool, best first. A pool is devices of one kind, because one backend trains a whole run. */
+const poolKinds: Record<Pool, readonly DeviceKind[]> = {
+  auto: ['cuda', 'rocm', 'cpu'],
+  gpu: ['cuda', 'rocm'],
+  cuda: ['cuda'],
+  rocm: ['rocm'],
+  cpu: ['cpu'],
+};
+const apiNames: Record<DeviceKind, string> = { cuda: 'CUDA', rocm: 'ROCm', cpu: 'CPU' };
+
+/** Busier than this, and others are at work. An idle GPU that draws a display, or keeps its driver loaded, stays below. */
+const idleLimits = { memoryShare: 0.1, load: 0.1 };
+
+type Scope = {
+  /** Usable devices of a pool, at least one; throws where there are none. */
+  members: (pool: Pool) => Device[];
+  fail: (message: string) => never;
+};
+
+/**
+ * The devices that a selection names, in its order; {@link parseSelection} has the forms. Counts, indices without a
+ * kind, `all`, `auto` and `idle` speak of the GPUs if a backend of this build can use them, else of the CPU cores.
+ *
+ * @param usableKinds what the backends of this build can compute on
+ * @throws Error where the selection is malformed, or names what is not there or not usable: it says what exists
+ */
+export function selectDevices(
+  selection: DeviceSelection,
+  available: readonly Device[],
+  usableKinds: readonly DeviceKind[],
+): Device[] {
+  const fail = (message: string): never => {
+    throw selectionError(selection, message);
+  };
+  const members = (pool: Pool) =>
+    poolMembers(pool, available, usableKinds) ?? fail(explainEmpty(pool, available, usableKinds));
+  return choose(parseSelection(selection), { members, fail });
+}
+
+function choose(request: DeviceRequest, scope: Scope): Device[] {
+  if (request.form === 'all') return scope.members(request.pool);
+  if (request.form === 'idle') return chooseIdle(scope);
+  return request.form === 'count' ? chooseFirst(request.count, scope) : chooseNamed(request.items, scope);
+}
+
+function chooseIdle({ members, fail }: Scope): Device[] {
+  const idle = members('auto').filter(isIdle);
+  if (idle.length > 0) return idle;
+  return fail(`other processes use every device (${listDevices(members('auto'))}). Wait, or name devices to share.`);
+}
+
+function chooseFirst(count: number, { members, fail }: Scope): Device[] {
+  const devices = members('auto');
+  if (count <= devices.length) return devices.slice(0, count);
+  return fail(
+    `${count} devices asked for; ${existing(devices)}. Ask for ${devices.length} at most: ` +
+      'members beyond that share devices, or run in waves.',
+  );
+}
+
+function chooseNamed(items: { pool: Pool; index: number }[], { members, fail }: Scope): Device[] {
+  const devices = items.map(({ pool, index }) => {
+    const device = members(pool).find((candidate) => candidate.index === index);
+    return device ?? fail(`there is no device ${index}; ${existing(members(pool))}.`);
+  });
+  const twice = devices.find((device, place) => devices.indexOf(device) !== place);
+  if (twice !== undefined) return fail(`${twice.id} is named twice. Name each device once.`);
+  const stranger = devices.find((device) => device.kind !== devices[0].kind);
+  if (stranger === undefined) return devices;
+  return fail(`${devices[0].id} and ${stranger.id} need different backends. Name devices of one kind.`);
+}
+
+/** The usable devices of a pool's best kind; null where there are none. */
+function poolMembers(pool: Pool, available: readonly Device[], usableKinds: readonly DeviceKind[]): Device[] | null {
+  const groups = poolKinds[pool]
+    .filter((kind) => usableKinds.includes(kind))
+    .map((kind) => available.filter((device) => device.kind === kind));
+  return groups.find((group) => group.length > 0) ?? null;
+}
+
+function explainEmpty(pool: Pool, available: readonly Device[], usableKinds: readonly DeviceKind[]): string {
+  const usable = available.filter((device) => usableKinds.includes(device.kind));
+  const there = available.filter((device) => poolKinds[pool].includes(device.kind));
+  if (there.length === 0) return `this machine has no such device; ${existing(usable)}.`;
+  const api = apiNames[there[0].kind];
+  const names = there.map((device) => `${device.id} (${device.name})`).join(', ');
+  return `found ${names}, but this build has no ${api} backend. For its backends ${existing(usable)}.`;
+}
+
+function existing(devices: readonly Device[]): string {
+  if (devices.length === 0) return 'there are none';
+  return `there ${devices.length === 1 ? 'is' : 'are'} ${listDevices(devices)}`;
+}
+
+/** `cpu:0, cpu:1`, and `cpu:0 to cpu:63` for many. */
+function listDevices(devices: readonly Device[]): string {
+  const ids = devices.map((device) => device.id);
+  return ids.length <= 8 ? ids.join(', ') : `${ids[0]} to ${ids[ids.length - 1]}`;
+}
+
+/** What a device does not tell (a core its memory, most cores their load) counts for idle. */
+function isIdle(device: Device): boolean {
+  const { memoryTotalBytes, memoryUsedBytes, load, processCount } = device;
+  const memoryShare = memoryTotalBytes === null ? 0 : (memoryUsedBytes ?? 0) / memoryTotalBytes;
+  return (processCount ?? 0) === 0 && (load ?? 0) < idleLimits.load && memoryShare < idleLimits.memoryShare;
+}

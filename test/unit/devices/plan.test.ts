@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import type { Device, Placement } from '../../../protocol/devices.ts';
+import { describePlan, planPlacement } from '../../../src-main/devices/index.ts';
+
+const unknown = { memoryTotalBytes: null, memoryUsedBytes: null, load: null, processCount: null };
+const devices: Device[] = [0, 1].map((index) => ({
+  id: `cpu:${index}`,
+  kind: 'cpu',
+  index,
+  name: index === 0 ? 'Intel Xeon' : 'AMD EPYC 9654',
+  ...unknown,
+}));
+
+function positions(plan: Placement[]): [rank: number, wave: number, device: string][] {
+  return plan.map(({ rank, wave, device }) => [rank, wave, device.id]);
+}
+
+describe('planPlacement', () => {
+  it('shares: all ranks in one wave, round the devices', () => {
+    expect(positions(planPlacement({ members: 3, devices, placement: 'share' }))).toEqual([
+      [0, 0, 'cpu:0'],
+      [1, 0, 'cpu:1'],
+      [2, 0, 'cpu:0'],
+    ]);
+  });
+
+  it('runs in waves: one rank to a device at a time', () => {
+    expect(positions(planPlacement({ members: 5, devices, placement: 'waves' }))).toEqual([
+      [0, 0, 'cpu:0'],
+      [1, 0, 'cpu:1'],
+      [2, 1, 'cpu:0'],
+      [3, 1, 'cpu:1'],
+      [4, 2, 'cpu:0'],
+    ]);
+  });
+
+  it('leaves devices free with fewer members, and needs one device', () => {
+    expect(positions(planPlacement({ members: 1, devices, placement: 'waves' }))).toEqual([[0, 0, 'cpu:0']]);
+    expect(() => planPlacement({ members: 2, devices: [], placement: 'share' })).toThrow(
+      'Placing 2 members needs at least one device. Select one.',
+    );
+  });
+});
+
+describe('describePlan', () => {
+  it('gives a line for each device', () => {
+    expect(describePlan(planPlacement({ members: 3, devices, placement: 'share' }))).toEqual([
+      'cpu:0  Intel Xeon     ranks 0, 2',
+      'cpu:1  AMD EPYC 9654  rank 1',
+    ]);
+  });
+
+  it('names the waves where there are several', () => {
+    expect(describePlan(planPlacement({ members: 3, devices, placement: 'waves' }))).toEqual([
+      'wave 1 of 2  cpu:0  Intel Xeon     rank 0',
+      'wave 1 of 2  cpu:1  AMD EPYC 9654  rank 1',
+      'wave 2 of 2  cpu:0  Intel Xeon     rank 2',
+    ]);
+  });
+});
