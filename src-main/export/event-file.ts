@@ -1,0 +1,73 @@
+import { maskedCrc32c } from './crc32c.ts';
+
+/**
+ * TensorBoard's event files: TFRecords, each with one `Event` protobuf (tensorboard/compat/proto/event.proto):
+ * `{ double wall_time = 1; int64 step = 2; string file_version = 3; Summary summary = 5; }`, and in summary.proto
+ * `Summary { repeated Value value = 1; }`, `Value { string tag = 1; float simple_value = 2; }`.
+ */
+
+/** What a file begins with. @param wallTimeSeconds since 1970 */
+export function encodeFileVersion(wallTimeSeconds: number): Buffer {
+  return frameRecord(Buffer.concat([doubleField(1, wallTimeSeconds), bytesField(3, Buffer.from('brain.Event:2'))]));
+}
+
+/** @param wallTimeSeconds since 1970 @param scalars kept as 32-bit floats, as the format has it */
+export function encodeScalars(
+  wallTimeSeconds: number,
+  step: number,
+  scalars: readonly (readonly [tag: string, value: number])[],
+): Buffer {
+  const values = scalars.map(([tag, value]) =>
+    bytesField(1, Buffer.concat([bytesField(1, Buffer.from(tag)), floatField(2, value)])),
+  );
+  return frameRecord(
+    Buffer.concat([doubleField(1, wallTimeSeconds), integerField(2, step), bytesField(5, Buffer.concat(values))]),
+  );
+}
+
+/** TFRecord: length (uint64), masked CRC32C of the length, data, masked CRC32C of the data; little-endian. */
+function frameRecord(data: Buffer): Buffer {
+  const header = Buffer.alloc(12);
+  header.writeBigUInt64LE(BigInt(data.length), 0);
+  header.writeUInt32LE(maskedCrc32c(header.subarray(0, 8)), 8);
+  const footer = Buffer.alloc(4);
+  footer.writeUInt32LE(maskedCrc32c(data));
+  return Buffer.concat([header, data, footer]);
+}
+
+const WIRE_VARINT = 0;
+const WIRE_64_BIT = 1;
+const WIRE_BYTES = 2;
+const WIRE_32_BIT = 5;
+
+function integerField(field: number, value: number): Buffer {
+  return Buffer.concat([key(field, WIRE_VARINT), varint(value)]);
+}
+
+function doubleField(field: number, value: number): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeDoubleLE(value);
+  return Buffer.concat([key(field, WIRE_64_BIT), bytes]);
+}
+
+function floatField(field: number, value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeFloatLE(value);
+  return Buffer.concat([key(field, WIRE_32_BIT), bytes]);
+}
+
+function bytesField(field: number, bytes: Buffer): Buffer {
+  return Buffer.concat([key(field, WIRE_BYTES), varint(bytes.length), bytes]);
+}
+
+function key(field: number, wireType: number): Buffer {
+  return varint(field * 8 + wireType);
+}
+
+/** @param value a non-negative integer */
+function varint(value: number): Buffer {
+  const bytes: number[] = [];
+  let rest = value;
+  for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes.push((rest % 0x80) | 0x80);
+  return Buffer.from([...bytes, rest]);
+}

@@ -1,0 +1,54 @@
+import { isAbsolute, relative, resolve } from 'node:path';
+import { readRunRecord } from '../store/run-folder.ts';
+import type { SkippedFile } from './checkpoint-entries.ts';
+import { EXPORT_FORMATS, runEntries } from './run-entries.ts';
+import type { ExportFormat } from './run-entries.ts';
+import { openFolderSink, openZipSink } from './sinks.ts';
+
+export interface ExportOptions {
+  /** A folder that is absent or empty, or the file of the ZIP. */
+  to: string;
+  zip: boolean;
+  /** Default: all. */
+  formats?: readonly ExportFormat[];
+  /** Replace what is there already; other files in the folder stay. */
+  overwrite?: boolean;
+}
+
+export interface ExportReport {
+  to: string;
+  /** What was exported, relative to `to`. */
+  paths: string[];
+  /** Checkpoints that are incomplete or damaged. */
+  skipped: SkippedFile[];
+}
+
+/** Exports a run, also one that still trains, into a folder or one ZIP. Layout: docs/formats.md. */
+export async function exportRun(folder: string, options: ExportOptions): Promise<ExportReport> {
+  const to = resolve(options.to);
+  refuseInside(resolve(folder), to);
+  const record = await readRunRecord(folder);
+  const openSink = options.zip ? openZipSink : openFolderSink;
+  const sink = await openSink(to, options.overwrite ?? false);
+  const report: ExportReport = { to, paths: [], skipped: [] };
+  const formats = new Set(options.formats ?? EXPORT_FORMATS);
+  try {
+    for await (const entry of runEntries(folder, record, formats, (file) => report.skipped.push(file))) {
+      await sink.add(entry);
+      report.paths.push(entry.path);
+    }
+    await sink.finish();
+  } catch (error) {
+    await sink.abort(error);
+    throw error;
+  }
+  return report;
+}
+
+function refuseInside(folder: string, to: string): void {
+  const path = relative(folder, to);
+  if (path.startsWith('..') || isAbsolute(path)) return;
+  throw new Error(
+    `${to} lies in the run's own folder ${folder}: an export never changes its run. Choose another place.`,
+  );
+}

@@ -1,0 +1,112 @@
+import { createReadStream } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
+import { Readable } from 'node:stream';
+import { toJson } from '../../protocol/numbers.ts';
+import type { RunRecord } from '../../protocol/run-record.ts';
+import { ASIDE_ENDING } from '../store/atomic-file.ts';
+import { errorCode, explainFileError } from '../store/file-error.ts';
+import { presentValues, readMetrics } from '../store/metric-table.ts';
+import type { MetricTable } from '../store/metric-table.ts';
+import { formatHeader, formatNumber, formatRow } from '../store/metrics-csv.ts';
+import { readEvents, runPaths } from '../store/run-folder.ts';
+import { checkpointEntries } from './checkpoint-entries.ts';
+import type { SkippedFile } from './checkpoint-entries.ts';
+import type { ExportEntry } from './sinks.ts';
+import { eventFiles } from './tensorboard.ts';
+
+export const EXPORT_FORMATS = ['record', 'csv', 'jsonl', 'tensorboard', 'checkpoints', 'logs', 'plots'] as const;
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+
+const CHUNK_BYTES = 65_536;
+
+/** The files of an export, each made when its turn comes. @param skip told of checkpoints that do not count */
+export async function* runEntries(
+  folder: string,
+  record: RunRecord,
+  formats: ReadonlySet<ExportFormat>,
+  skip: (file: SkippedFile) => void,
+): AsyncGenerator<ExportEntry> {
+  if (formats.has('record')) yield* fileEntries(folder, ['run.json', 'events.jsonl']);
+  yield* metricEntries(folder, record, formats);
+  if (formats.has('checkpoints')) yield* checkpointEntries(folder, await listFiles(folder, 'checkpoints'), skip);
+  if (formats.has('logs')) yield* fileEntries(folder, await listFiles(folder, 'logs'));
+  if (formats.has('plots')) yield* fileEntries(folder, await listFiles(folder, 'plots'));
+}
+
+async function* metricEntries(
+  folder: string,
+  record: RunRecord,
+  formats: ReadonlySet<ExportFormat>,
+): AsyncGenerator<ExportEntry> {
+  const table = await readMetrics(folder);
+  if (formats.has('csv')) yield madeEntry('metrics.csv', () => csvLines(table));
+  if (formats.has('jsonl')) yield madeEntry('metrics.jsonl', () => jsonLines(table));
+  if (!formats.has('tensorboard')) return;
+  for (const { path, content } of eventFiles(record, await readEvents(folder), table)) {
+    yield madeEntry(`tensorboard/${path}`, content);
+  }
+}
+
+/** Lightning's columns, one row per (epoch, step). */
+function* csvLines(table: MetricTable): Generator<Buffer> {
+  yield Buffer.from(formatHeader(table.columns));
+  for (let row = 0; row < table.step.length; row += 1) {
+    const values = new Map(presentValues(table, row));
+    const cells = table.columns.map((metric) => {
+      const value = values.get(metric);
+      return value === undefined ? '' : formatNumber(value);
+    });
+    yield Buffer.from(formatRow(table.epoch[row], table.step[row], cells));
+  }
+}
+
+/** One object a row, absent metrics left out, NaN and infinities as strings. */
+function* jsonLines(table: MetricTable): Generator<Buffer> {
+  for (let row = 0; row < table.step.length; row += 1) {
+    const values = Object.fromEntries(presentValues(table, row));
+    yield Buffer.from(`${toJson({ epoch: table.epoch[row], step: table.step[row], ...values })}\n`);
+  }
+}
+
+function madeEntry(path: string, content: () => Iterable<Buffer>): ExportEntry {
+  return { path, compress: true, open: () => Readable.from(inChunks(content())) };
+}
+
+function* inChunks(pieces: Iterable<Buffer>): Generator<Buffer> {
+  let chunk: Buffer[] = [];
+  let bytes = 0;
+  for (const piece of pieces) {
+    chunk.push(piece);
+    bytes += piece.length;
+    if (bytes < CHUNK_BYTES) continue;
+    yield Buffer.concat(chunk);
+    chunk = [];
+    bytes = 0;
+  }
+  yield Buffer.concat(chunk);
+}
+
+async function* fileEntries(folder: string, paths: readonly string[]): AsyncGenerator<ExportEntry> {
+  const present = new Set(await readdir(folder));
+  for (const path of paths) {
+    // A run that has not begun has no events yet.
+    if (!present.has(path.split('/')[0])) continue;
+    yield { path, compress: true, open: () => createReadStream(join(folder, path)) };
+  }
+}
+
+/** Files below a sub-folder of the run, relative to the run, sorted; none when it does not exist. */
+async function listFiles(folder: string, name: 'checkpoints' | 'logs' | 'plots'): Promise<string[]> {
+  const root = runPaths(folder)[name];
+  try {
+    const entries = await readdir(root, { recursive: true, withFileTypes: true });
+    return entries
+      .filter((entry) => entry.isFile() && !entry.name.endsWith(ASIDE_ENDING))
+      .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'))
+      .sort();
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return [];
+    throw explainFileError(error, root, 'read');
+  }
+}

@@ -1,0 +1,109 @@
+import { mkdir, readdir, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import type { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import { ZipFile } from 'yazl';
+import { replaceFile } from '../store/atomic-file.ts';
+import { errorCode, explainFileError } from '../store/file-error.ts';
+
+/** A file of an export. */
+export interface ExportEntry {
+  /** Below the export's root, with forward slashes. */
+  path: string;
+  /** Known for files above 4 GiB at least: a ZIP must know beforehand. */
+  sizeBytes?: number;
+  /** Weights hardly shrink: those are stored as they are. */
+  compress: boolean;
+  open: () => Readable;
+}
+
+/** Where an export goes. Entries are added one after the other. */
+export interface ExportSink {
+  add(entry: ExportEntry): Promise<void>;
+  /** Returns when the export is on the disk. */
+  finish(): Promise<void>;
+  /** Gives up. Of a ZIP nothing stays behind, of a folder the files that were whole. */
+  abort(reason: unknown): Promise<void>;
+}
+
+/** @throws Error when the folder holds anything and `overwrite` is not set */
+export async function openFolderSink(folder: string, overwrite: boolean): Promise<ExportSink> {
+  const present = await listFolder(folder);
+  if (present.length > 0 && !overwrite) {
+    throw new Error(
+      `${folder} is not empty (it holds ${present.slice(0, 3).join(', ')}): an export needs a new or an empty folder. ` +
+        'Choose another one, or allow it to overwrite files.',
+    );
+  }
+  return {
+    async add(entry) {
+      const path = join(folder, entry.path);
+      try {
+        await mkdir(dirname(path), { recursive: true });
+      } catch (error) {
+        throw explainFileError(error, dirname(path), 'create');
+      }
+      await replaceFile(path, (handle) => handle.writeFile(entry.open()));
+    },
+    finish: () => Promise.resolve(),
+    abort: () => Promise.resolve(),
+  };
+}
+
+/** A ZIP, written aside and renamed when it is whole. @throws Error when the file exists and `overwrite` is not set */
+export async function openZipSink(path: string, overwrite: boolean): Promise<ExportSink> {
+  await refuseExisting(path, overwrite);
+  const zip = new ZipFile();
+  const output = new PassThrough();
+  zip.outputStream.pipe(output);
+  zip.on('error', (error: Error) => output.destroy(error));
+  const written = replaceFile(path, (handle) => handle.writeFile(output));
+  // The next `add` or `finish` raises it; it must not count as unhandled before that.
+  written.catch(() => undefined);
+  return {
+    async add({ path, sizeBytes, compress, open }) {
+      const source = open();
+      zip.addReadStreamLazy(path, { compress, ...(sizeBytes === undefined ? {} : { size: sizeBytes }) }, (take) =>
+        take(null, source),
+      );
+      try {
+        // A full disk ends the writing, and then nobody reads the source to its end.
+        await Promise.race([finished(source), written]);
+      } finally {
+        source.destroy();
+      }
+    },
+    async finish() {
+      zip.end();
+      await written;
+    },
+    async abort(reason) {
+      output.destroy(reason instanceof Error ? reason : new Error(String(reason)));
+      await written.catch(() => undefined);
+    },
+  };
+}
+
+async function listFolder(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return [];
+    throw explainFileError(error, folder, 'export to');
+  }
+}
+
+async function refuseExisting(path: string, overwrite: boolean): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  const existing = await stat(path).catch((error: unknown) => {
+    if (errorCode(error) === 'ENOENT') return null;
+    throw explainFileError(error, path, 'export to');
+  });
+  if (existing?.isDirectory()) {
+    throw new Error(`${path} is a folder, but a ZIP is one file. Name the file, such as ${join(path, 'run.zip')}.`);
+  }
+  if (existing !== null && !overwrite) {
+    throw new Error(`${path} exists. Choose another name, or allow it to be overwritten.`);
+  }
+}

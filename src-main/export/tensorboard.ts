@@ -1,0 +1,76 @@
+import type { RunEvent, RunRecord } from '../../protocol/run-record.ts';
+import { presentValues } from '../store/metric-table.ts';
+import type { MetricTable } from '../store/metric-table.ts';
+import { encodeFileVersion, encodeScalars } from './event-file.ts';
+
+/** Where TensorBoard shows a metric: it draws the same tag of several runs (sub-folders) in one chart. */
+interface Series {
+  run: string;
+  tag: string;
+}
+
+/**
+ * Splits a table into one event file for the ensemble and one for each member, so that the curves of ensemble and members
+ * share a chart: `val/ens_nll` becomes `val/nll` of `ensemble`, `val/member_3_nll` becomes `val/nll` of `member-3`; all other
+ * metrics keep their names, in `ensemble`.
+ * @returns paths below `tensorboard/` and what each file holds, piece by piece
+ */
+export function eventFiles(
+  record: RunRecord,
+  events: readonly RunEvent[],
+  table: MetricTable,
+): { path: string; content: () => Generator<Buffer> }[] {
+  const seriesOf = placeMetrics(table.columns);
+  const wallTimeMs = wallClock(record, events, table);
+  const startSeconds = Date.parse(record.createdAt) / 1000;
+  return [...new Set([...seriesOf.values()].map((series) => series.run))].sort().map((run) => ({
+    path: `${run}/events.out.tfevents.${String(Math.floor(startSeconds)).padStart(10, '0')}.tutti`,
+    *content() {
+      yield encodeFileVersion(startSeconds);
+      for (let row = 0; row < table.step.length; row += 1) {
+        const scalars = presentValues(table, row).flatMap(([metric, value]) => {
+          const series = seriesOf.get(metric);
+          return series?.run === run ? [[series.tag, value] as const] : [];
+        });
+        if (scalars.length > 0) yield encodeScalars(wallTimeMs(table.step[row]) / 1000, table.step[row], scalars);
+      }
+    },
+  }));
+}
+
+function placeMetrics(metrics: readonly string[]): Map<string, Series> {
+  const names = new Set(metrics);
+  return new Map(metrics.map((metric) => [metric, placeMetric(metric, names)]));
+}
+
+function placeMetric(metric: string, names: ReadonlySet<string>): Series {
+  const member = /^(.*\/)?member_(\d+)_(.+)$/.exec(metric);
+  if (member !== null) return { run: `member-${member[2]}`, tag: `${member[1] ?? ''}${member[3]}` };
+  const tag = metric.replace(/^(.*\/)?ens_(.+)$/, '$1$2');
+  // Where a metric has the short name already, two curves would become one.
+  return { run: 'ensemble', tag: names.has(tag) ? metric : tag };
+}
+
+/**
+ * The time at which a step was done, in milliseconds since 1970. The table has none: it is interpolated between the events
+ * that have a step, from the run's creation to its end, and never runs backwards.
+ */
+function wallClock(record: RunRecord, events: readonly RunEvent[], table: MetricTable): (step: number) => number {
+  const anchors = [{ step: 0, timeMs: Date.parse(record.createdAt) }];
+  const lastStep = table.step.reduce((a, b) => Math.max(a, b), 0);
+  const end = record.endedAt === null ? [] : [{ step: lastStep, time: record.endedAt }];
+  for (const { step, time } of [...events, ...end]) {
+    const { step: earlierStep, timeMs: earlierMs } = anchors[anchors.length - 1];
+    const timeMs = Date.parse(time);
+    if (step !== null && step > earlierStep && timeMs >= earlierMs) anchors.push({ step, timeMs });
+  }
+  return (step) => interpolate(anchors, step);
+}
+
+function interpolate(anchors: readonly { step: number; timeMs: number }[], step: number): number {
+  const after = anchors.findIndex((anchor) => anchor.step >= step);
+  if (after === -1) return anchors[anchors.length - 1].timeMs;
+  if (after === 0) return anchors[0].timeMs;
+  const [from, to] = [anchors[after - 1], anchors[after]];
+  return from.timeMs + ((to.timeMs - from.timeMs) * (step - from.step)) / (to.step - from.step);
+}

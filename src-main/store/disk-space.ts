@@ -1,0 +1,68 @@
+import { statfs } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import type { OptimizerConfig, RunConfig } from '../../protocol/run-config.ts';
+import { errorCode, explainFileError } from './file-error.ts';
+
+const BYTES_PER_PARAMETER = 4;
+/** A state is written beside the one before it, which counts until the new one is whole. */
+const STATES_KEPT = 2;
+/** Metrics, events, logs, predictions and plots of a run. */
+const SMALL_FILES_BYTES = 16 * 1024 ** 2;
+
+/**
+ * The disk space that a run takes at most, in bytes, with P parameters and M members:
+ * `M (C W + 2 (1 + S) W + W) + 16 MiB`, where `W = 4 P` are the weights, `C` the checkpoints kept of a member, `S` the
+ * optimizer's slots per parameter, and the last `W` is the copy that is being written.
+ */
+export function forecastRunBytes(run: { parameterCount: number; members: number; config: RunConfig }): number {
+  const weightBytes = BYTES_PER_PARAMETER * run.parameterCount;
+  const stateBytes = (1 + optimizerSlots(run.config.optimizer)) * weightBytes;
+  const memberBytes =
+    checkpointsPerMember(run.config) * weightBytes + STATES_KEPT * stateBytes + /* being written */ weightBytes;
+  return run.members * memberBytes + SMALL_FILES_BYTES;
+}
+
+function checkpointsPerMember({ checkpoints, maxEpochs }: RunConfig): number {
+  const named = [checkpoints.ensembleBest, checkpoints.memberBest, checkpoints.final].filter(Boolean).length;
+  return named + (checkpoints.everyEpochs > 0 ? Math.floor(maxEpochs / checkpoints.everyEpochs) : 0);
+}
+
+/** Numbers that the optimizer keeps for each parameter. */
+function optimizerSlots(optimizer: OptimizerConfig): number {
+  if (optimizer.kind === 'sgd') return optimizer.momentum > 0 ? 1 : 0;
+  return 2;
+}
+
+/** @throws Error when the disk that holds `folder` (which need not exist yet) has less than `neededBytes` free */
+export async function checkDiskSpace(folder: string, neededBytes: number): Promise<void> {
+  const freeBytes = await readFreeBytes(resolve(folder));
+  if (freeBytes >= neededBytes) return;
+  throw new Error(
+    `The run may take ${formatBytes(neededBytes)}, but only ${formatBytes(freeBytes)} are free on the disk of ${folder}. ` +
+      'Free some space, choose a folder on another disk with --out, or keep fewer checkpoints ' +
+      '(checkpoints.everyEpochs, checkpoints.memberBest, checkpoints.final).',
+  );
+}
+
+async function readFreeBytes(folder: string): Promise<number> {
+  try {
+    const { bavail, bsize } = await statfs(folder);
+    return bavail * bsize;
+  } catch (error) {
+    const parent = dirname(folder);
+    if (errorCode(error) === 'ENOENT' && parent !== folder) return readFreeBytes(parent);
+    throw explainFileError(error, folder, 'find the free space of');
+  }
+}
+
+/** `1.5 GiB`: three significant digits at most, binary units. */
+export function formatBytes(bytes: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1024 && unit < units.length - 1) {
+    value /= 1024;
+    unit += 1;
+  }
+  return `${Number(value.toPrecision(value < 1000 ? 3 : 4))} ${units[unit]}`;
+}

@@ -1,0 +1,24 @@
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+/** Tutti's own folder: `TUTTI_HOME`, else `.tutti` in the user's home folder. Absolute; not created. */
+export function tuttiHome(): string {
+  return resolve(process.env.TUTTI_HOME || join(homedir(), '.tutti'));
+}
+
+/** Where things live in Tutti's own folder. */
+export function homePaths(home: string = tuttiHome()) {
+  return {
+    runs: join(home, 'runs'),
+    cache: join(home, 'cache'),
+    index: join(home, 'index.sqlite'),
+    /** Folders of runs kept elsewhere (`--out`), one a line: all that the index knows and `runs` does not show. */
+    externalRuns: join(home, 'external-runs.txt'),
+  };
+}
+
+/** Where workers look for data: `TUTTI_DATA` first if it is set, then the cache, where downloads go. */
+export function dataFolders(): { lookup: string | null; cache: string } {
+  const lookup = process.env.TUTTI_DATA;
+  return { lookup: lookup ? resolve(lookup) : null, cache: homePaths().cache };
+}

@@ -1,0 +1,48 @@
+/**
+ * The spelling of `metrics.csv`: a header `epoch,step,<metric>,...`, then one row per (epoch, step). An empty cell is an
+ * absent value; numbers are in their shortest form that reads back exactly, with `NaN`, `Infinity` and `-Infinity`.
+ * Nothing is ever quoted, so a row can be split at its commas.
+ */
+
+const KEY_COLUMNS = ['epoch', 'step'];
+
+/** @throws Error when a metric's name cannot head a column */
+export function checkMetricName(name: string): void {
+  if (name !== '' && !/[,"\r\n]/.test(name) && !KEY_COLUMNS.includes(name)) return;
+  throw new Error(
+    `${JSON.stringify(name)} cannot name a metric: names head the columns of metrics.csv, so they hold no comma, quote or ` +
+      'line break, and are neither empty nor "epoch" nor "step". Rename the metric in the project.',
+  );
+}
+
+/** `metrics` in the order of their columns. */
+export function formatHeader(metrics: Iterable<string>): string {
+  return `${[...KEY_COLUMNS, ...metrics].join(',')}\n`;
+}
+
+/** @returns the metrics, in the order of their columns @throws Error when this is not the header of a `metrics.csv` */
+export function parseHeader(line: string, path: string): string[] {
+  const [epoch, step, ...metrics] = line.split(',');
+  if (epoch === 'epoch' && step === 'step') return metrics;
+  throw new Error(
+    `${path} begins with "${line.slice(0, 80)}", but the header of a metrics file begins with "epoch,step". ` +
+      'Move the file away, or restore it from a copy.',
+  );
+}
+
+/** @param cells one per metric, '' where a value is absent */
+export function formatRow(epoch: number, step: number, cells: readonly string[]): string {
+  return `${[epoch, step, ...cells].join(',')}\n`;
+}
+
+/** Reads back exactly: also the sign of -0, which `String` drops. */
+export function formatNumber(value: number): string {
+  return Object.is(value, -0) ? '-0' : String(value);
+}
+
+/** @returns null for a cell that holds no number */
+export function parseNumber(cell: string): number | null {
+  if (cell === 'NaN') return Number.NaN;
+  const value = Number(cell);
+  return cell === '' || Number.isNaN(value) ? null : value;
+}

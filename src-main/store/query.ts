@@ -1,0 +1,49 @@
+/**
+ * Thins a curve for a view: x is cut into buckets of equal width, and of each are kept its smallest and its largest y (so
+ * that no spike is lost) and its first NaN (so that a gap stays one). The first and the last point are always kept.
+ * @param x ascending, shape [P]
+ * @param y may hold NaN and infinities, shape [P]
+ * @param buckets about one per pixel column of the view
+ * @returns at most `3 buckets + 2` of the points, in their order; all of them where that is fewer
+ */
+export function thin(x: Float64Array, y: Float64Array, buckets: number): { x: Float64Array; y: Float64Array } {
+  if (x.length !== y.length || !Number.isInteger(buckets) || buckets < 1) {
+    throw new RangeError(
+      `Cannot thin ${x.length} x and ${y.length} y into ${buckets} buckets: equal lengths and at least 1.`,
+    );
+  }
+  if (x.length <= 2 * buckets) return { x, y };
+  const bucketOf = bucketer(x, buckets);
+  const kept = [0];
+  for (let start = 0; start < x.length;) {
+    let end = start + 1;
+    while (end < x.length && bucketOf(x[end]) === bucketOf(x[start])) end += 1;
+    kept.push(...extremes(y, start, end));
+    start = end;
+  }
+  kept.push(x.length - 1);
+  const distinct = [...new Set(kept)];
+  return { x: Float64Array.from(distinct, (index) => x[index]), y: Float64Array.from(distinct, (index) => y[index]) };
+}
+
+function bucketer(x: Float64Array, buckets: number): (value: number) => number {
+  const first = x[0];
+  const width = (x[x.length - 1] - first) / buckets;
+  return width > 0 ? (value) => Math.min(Math.floor((value - first) / width), buckets - 1) : () => 0;
+}
+
+/** Indices of the smallest, the largest and the first NaN of `y[start..end)`, ascending. */
+function extremes(y: Float64Array, start: number, end: number): number[] {
+  let lowest = -1;
+  let highest = -1;
+  let gap = -1;
+  for (let index = start; index < end; index += 1) {
+    const value = y[index];
+    if (Number.isNaN(value)) gap = gap < 0 ? index : gap;
+    else {
+      if (lowest < 0 || value < y[lowest]) lowest = index;
+      if (highest < 0 || value > y[highest]) highest = index;
+    }
+  }
+  return [lowest, highest, gap].filter((index) => index >= 0).sort((a, b) => a - b);
+}

@@ -1,0 +1,138 @@
+import { mkdir } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { toJson } from '../../protocol/numbers.ts';
+import type { RunRecord } from '../../protocol/run-record.ts';
+import { explainFileError } from './file-error.ts';
+import { homePaths, tuttiHome } from './home.ts';
+import { inTransaction, openIndexDatabase } from './index-database.ts';
+import { SELECT_RUNS, ambiguityError, describeRuns, parseRows, toClauses } from './indexed-run.ts';
+import type { IndexedRun, Parameters, RunQuery } from './indexed-run.ts';
+import { holdsRun, knownFolders, noteExternalFolder, readRunRecords } from './known-folders.ts';
+import type { FolderProblem } from './known-folders.ts';
+import { readRunRecord } from './run-folder.ts';
+
+/** The list of all runs, in SQLite: a cache of the run folders, which can be rebuilt from them at any time. */
+export class RunIndex {
+  readonly #paths: ReturnType<typeof homePaths>;
+  readonly #database: DatabaseSync;
+
+  private constructor(paths: ReturnType<typeof homePaths>, database: DatabaseSync) {
+    this.#paths = paths;
+    this.#database = database;
+  }
+
+  /** Opens the index of a home folder, rebuilding it when it is missing, corrupt or of another version. */
+  static async open(home: string = tuttiHome()): Promise<RunIndex> {
+    const paths = homePaths(home);
+    try {
+      await mkdir(paths.runs, { recursive: true });
+    } catch (error) {
+      throw explainFileError(error, paths.runs, 'create');
+    }
+    const { database, isNew } = openIndexDatabase(paths.index);
+    const index = new RunIndex(paths, database);
+    if (isNew) await index.rebuild();
+    return index;
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  /** Takes over what a run's record says now. Folders outside `runs/` are noted, so that a rebuild finds them. */
+  upsert(record: RunRecord, folder: string): void {
+    const absolute = resolve(folder);
+    if (!this.#isIndexed(absolute)) noteExternalFolder(this.#paths, absolute);
+    this.#insert(record, absolute);
+  }
+
+  list(query: RunQuery = {}): IndexedRun[] {
+    const { clauses, parameters } = toClauses(query);
+    return this.#select(clauses, parameters);
+  }
+
+  /**
+   * The run that `text` means: a folder that holds one (also one not indexed yet), an id, a name, or the beginning of an id
+   * or name. @throws Error when there is none, or several, naming them
+   */
+  async find(text: string): Promise<IndexedRun> {
+    if (text === '') throw new Error('No run was named: give an id, a name or a folder. `tutti runs` lists the runs.');
+    const folder = resolve(text);
+    if (holdsRun(folder)) this.upsert(await readRunRecord(folder), folder);
+    const meanings = [
+      'folder = :folder',
+      'id = :text',
+      'name = :text',
+      'substr(id, 1, length(:text)) = :text OR substr(name, 1, length(:text)) = :text',
+    ];
+    for (const meaning of meanings) {
+      const [run, ...others] = this.#select(`WHERE ${meaning}`, { text, folder });
+      if (run !== undefined && others.length > 0) throw ambiguityError(text, [run, ...others]);
+      if (run !== undefined) return run;
+    }
+    throw new Error(`No run has the id, name or folder "${text}", nor an id or name that begins so. ${this.#newest()}`);
+  }
+
+  /** Fills the index anew from the folders under `runs/` and the external ones. @returns what could not be read */
+  async rebuild(): Promise<FolderProblem[]> {
+    const { runs, problems } = await readRunRecords(await knownFolders(this.#paths));
+    inTransaction(this.#database, () => {
+      this.#database.exec('DELETE FROM runs');
+      for (const { record, folder } of runs) this.#insert(record, folder);
+    });
+    return problems;
+  }
+
+  /** Adds runs whose folders came from elsewhere, and drops those whose folders are gone. @returns what could not be read */
+  async refresh(): Promise<FolderProblem[]> {
+    for (const { folder } of this.list()) {
+      if (!holdsRun(folder)) this.#database.prepare('DELETE FROM runs WHERE folder = ?').run(folder);
+    }
+    const unknown = (await knownFolders(this.#paths)).filter((folder) => !this.#isIndexed(folder));
+    const { runs, problems } = await readRunRecords(unknown);
+    for (const { record, folder } of runs) this.#insert(record, folder);
+    return problems;
+  }
+
+  #insert(record: RunRecord, folder: string): void {
+    const best = record.summary?.best ?? null;
+    const row = {
+      folder,
+      id: record.id,
+      name: record.name,
+      project: record.project.name,
+      task: record.task,
+      strategy: record.config.strategy.kind,
+      members: record.config.members,
+      status: record.status,
+      created_at: record.createdAt,
+      ended_at: record.endedAt,
+      best_metric: best?.metric ?? null,
+      best_value: best?.value ?? null,
+      best_epoch: best?.epoch ?? null,
+      error: record.error?.message ?? null,
+      config: toJson(record.config),
+    };
+    const columns = Object.keys(row);
+    this.#database
+      .prepare(`INSERT OR REPLACE INTO runs (${columns.join(', ')}) VALUES (:${columns.join(', :')})`)
+      .run(row);
+  }
+
+  #select(clauses: string, parameters: Parameters): IndexedRun[] {
+    const statement = this.#database.prepare(`${SELECT_RUNS} ${clauses}`);
+    statement.setAllowUnknownNamedParameters(true);
+    return parseRows(statement.all(parameters));
+  }
+
+  #isIndexed(folder: string): boolean {
+    return this.#database.prepare('SELECT 1 FROM runs WHERE folder = ?').get(folder) !== undefined;
+  }
+
+  #newest(): string {
+    const newest = this.list({ limit: 3 });
+    if (newest.length === 0) return 'There are no runs yet: start one with `tutti train`.';
+    return `The newest runs are:\n${describeRuns(newest)}\n\`tutti runs\` lists them all.`;
+  }
+}
