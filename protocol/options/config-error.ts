@@ -19,13 +19,14 @@ export function formatConfigError(error: z.ZodError, context: ConfigErrorContext
 function formatIssue(issue: z.core.$ZodIssue, context: ConfigErrorContext): string[] {
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => formatUnknown([...issue.path, key], context));
   const path = issue.path.join('.');
+  const subject = path === '' ? 'The configuration' : path;
   const value = getPath(context.input, issue.path);
-  const subject =
-    value === undefined ? path || 'The configuration' : `${path || 'The configuration'} is ${showValue(value)}`;
   const description = findDescription(path, context);
-  if (description === undefined) return [`${subject}: ${issue.message}`];
-  const rule = `must be ${describeRule(description)}`;
-  return [`${subject}${value === undefined ? '' : ', but'} ${rule}. ${describeRemedy(description)}`];
+  if (description === undefined) {
+    return [`${subject}${value === undefined ? '' : ` is ${showValue(value)}`}: ${issue.message}`];
+  }
+  const state = value === undefined ? 'is missing: it' : `is ${showValue(value)}, but`;
+  return [`${subject} ${state} must be ${describeRule(description)}. ${describeRemedy(description)}`];
 }
 
 function formatUnknown(path: PropertyKey[], context: ConfigErrorContext): string {

@@ -1,0 +1,97 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { findLayerViolations } from '../../../scripts/layers.ts';
+
+let root = '';
+
+beforeEach(() => {
+  root = mkdtempSync(path.join(tmpdir(), 'tutti-layers-'));
+  for (const layer of ['protocol', 'src-main/runs', 'src-renderer/views', 'workers']) {
+    mkdirSync(path.join(root, layer), { recursive: true });
+  }
+});
+
+afterEach(() => rmSync(root, { recursive: true }));
+
+function write(file: string, ...lines: string[]): void {
+  writeFileSync(path.join(root, file), lines.join('\n'));
+}
+
+function places(): string[] {
+  return findLayerViolations(root).map(({ file, line }) => `${file}:${line}`);
+}
+
+describe('findLayerViolations', () => {
+  it('lets layers import themselves, protocol, packages and Node', () => {
+    write('protocol/a.ts', "import { z } from 'zod';", "import './b.ts';", "export * from 'zod/v4';");
+    write('src-main/runs/a.ts', "import '../../protocol/a.ts';", "import '../hub.ts';", "import 'node:fs';");
+    write('src-main/cli.ts', "import manifest from '../package.json' with { type: 'json' };", "import 'commander';");
+    write('workers/a.ts', "import 'tutti';", 'const project = await import(projectUrl);');
+    expect(findLayerViolations(root)).toEqual([]);
+  });
+
+  it('finds every way of importing, type imports too, with its line', () => {
+    write(
+      'src-main/runs/a.ts',
+      "import { train } from '../../workers/train.ts';",
+      "import type { View } from '../../src-renderer/view.ts';",
+      "export * from '../../workers/index.ts';",
+      "export type { Member } from 'tutti';",
+      'const tick = /[`\'"]/;',
+      "const late = await import('../../workers/late.ts');",
+      'const old = require(`../../workers/old.ts`);',
+      "type Model = import('../../workers/model.ts').Model;",
+      "import legacy = require('../../workers/legacy.ts');",
+      "const text = `${await import('../../workers/inside.ts')}`;",
+      "// import '../../workers/comment.ts'",
+    );
+    const lines = [1, 2, 3, 4, 6, 7, 8, 9, 10];
+    expect(places()).toEqual(lines.map((line) => `src-main/runs/a.ts:${line}`));
+  });
+
+  it('reads the scripts of Vue files and nothing else of them', () => {
+    write(
+      'src-renderer/views/Run.vue',
+      "<template><p>import '../../workers/no.ts'</p></template>",
+      '<script lang="ts">',
+      "export type { Hub } from '../../src-main/hub.ts';",
+      '</script>',
+      '<script setup lang="ts">',
+      "import { ref } from 'vue';",
+      "import { hub } from '../../src-main/hub.ts';",
+      '</script>',
+    );
+    expect(places()).toEqual(['src-renderer/views/Run.vue:3', 'src-renderer/views/Run.vue:7']);
+  });
+
+  it('holds protocol to zod, and the other layers out of tests and examples', () => {
+    write(
+      'protocol/a.ts',
+      "import 'node:fs';",
+      "import 'zodiac';",
+      "import '../workers/a.ts';",
+      "import '../package.json';",
+    );
+    write('workers/a.ts', "import '../test/unit/helpers.ts';", "import '../examples/a/project.ts';");
+    const expected = [1, 2, 3, 4].map((line) => `protocol/a.ts:${line}`);
+    expect(places()).toEqual([...expected, 'workers/a.ts:1', 'workers/a.ts:2']);
+  });
+
+  it('gives the rule and the remedy', () => {
+    write('protocol/a.ts', "import 'node:fs';");
+    write('workers/a.ts', "import '../src-main/hub.ts';");
+    expect(findLayerViolations(root).map(({ message }) => message)).toEqual([
+      'protocol imports only zod, not "node:fs". Move what needs it to the layer that uses it.',
+      'workers imports protocol and no other folder, not "../src-main/hub.ts". Move what both need to protocol.',
+    ]);
+  });
+});
+
+describe('this repository', () => {
+  it('keeps its layers', () => {
+    expect(findLayerViolations(fileURLToPath(new URL('../../..', import.meta.url)))).toEqual([]);
+  });
+});

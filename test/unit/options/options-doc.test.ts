@@ -1,0 +1,16 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { renderOptionsDoc } from '../../../scripts/options-doc.ts';
+
+describe('docs/options.md', () => {
+  it('is what the schema gives; if not, run: node scripts/generate-options-doc.ts', () => {
+    const file = new URL('../../../docs/options.md', import.meta.url);
+    expect(readFileSync(file, 'utf8')).toBe(renderOptionsDoc());
+  });
+
+  it('has a row for an option with its default, unit, values and meaning', () => {
+    expect(renderOptionsDoc()).toContain(
+      '| `--batch-size` | `128` | samples | a whole number of at least 1 | Samples a step and rank (B). |',
+    );
+  });
+});
