@@ -1,0 +1,85 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { realNumber } from '../../../protocol/numbers.ts';
+import type { NamedTensor } from '../../../workers/checkpoints/safetensors.ts';
+import { latestCommonRound, loadState, saveState } from '../../../workers/checkpoints/training-state.ts';
+
+let run: string;
+beforeEach(async () => {
+  run = await mkdtemp(join(tmpdir(), 'tutti-state-'));
+});
+afterEach(() => rm(run, { recursive: true }));
+
+function counter(value: number): NamedTensor[] {
+  return [{ name: 'generator/counter', dtype: 'I64', shape: [1], data: new BigInt64Array([BigInt(value)]) }];
+}
+
+async function save(rank: number, round: number): Promise<void> {
+  await saveState(run, rank, { round, epoch: round, step: round * 7, tensors: counter(round), data: { round } });
+}
+
+async function filesOf(rank: number): Promise<string[]> {
+  return readdir(join(run, 'state', `rank-${rank}`));
+}
+
+describe('training state', () => {
+  it('gives back position, tensors and data; NaN and infinities through realNumber', async () => {
+    const data = { order: [2, 0, 1], best: Infinity };
+    await saveState(run, 0, { round: 4, epoch: 2, step: 99, tensors: counter(12), data });
+    const state = await loadState(run, 0, 4);
+    expect(state).toEqual({
+      round: 4,
+      epoch: 2,
+      step: 99,
+      tensors: counter(12),
+      data: { order: [2, 0, 1], best: 'Infinity' },
+    });
+    expect(realNumber.parse('Infinity')).toBe(Infinity);
+  });
+
+  it('keeps the newest two rounds, by number and not by spelling', async () => {
+    for (const round of [8, 9, 10, 11]) await save(0, round);
+    expect(await filesOf(0)).toEqual([
+      'round-10.json',
+      'round-10.safetensors',
+      'round-11.json',
+      'round-11.safetensors',
+    ]);
+  });
+
+  it('ranks that crashed between two saves share the round before', async () => {
+    for (const round of [1, 2, 3]) await save(0, round);
+    for (const round of [1, 2]) await save(1, round);
+    expect(await latestCommonRound(run, [0, 1])).toBe(2);
+    expect(await latestCommonRound(run, [0])).toBe(3);
+    expect(await latestCommonRound(run, [0, 1, 2])).toBeNull();
+    expect(await latestCommonRound(run, [])).toBeNull();
+  });
+
+  it('a round without its record does not count', async () => {
+    for (const round of [1, 2]) await save(0, round);
+    await rm(join(run, 'state', 'rank-0', 'round-2.json'));
+    expect(await latestCommonRound(run, [0])).toBe(1);
+  });
+
+  it('forgets rounds later than the one resumed from, so that they push out none of the new attempt', async () => {
+    for (const round of [4, 5, 6]) await save(0, round);
+    for (const round of [4, 5]) await save(1, round);
+    for (const rank of [0, 1]) await loadState(run, rank, 5);
+    await save(0, 8);
+    // Rank 1 crashed before its round 8.
+    expect(await latestCommonRound(run, [0, 1])).toBe(5);
+  });
+
+  it('says what is damaged', async () => {
+    await save(0, 1);
+    const path = join(run, 'state', 'rank-0', 'round-1.safetensors');
+    const bytes = await readFile(path);
+    bytes[20] = 0;
+    await writeFile(path, bytes);
+    await expect(loadState(run, 0, 1)).rejects.toThrow(/round-1\.safetensors does not fit its \.json: expected/);
+    await expect(loadState(run, 3, 1)).rejects.toThrow(/rank-3.*round-1\.json/);
+  });
+});

@@ -1,0 +1,89 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type CheckpointRecord, checkpointRecordSchema } from '../../protocol/run-record.ts';
+import { errorCode, unlessMissing } from './atomic-file.ts';
+import { decodeSafetensors, encodeSafetensors, type NamedTensor } from './safetensors.ts';
+import { readRecord, readSealed, removeSealed, sealOf, writeSealed } from './sealed-file.ts';
+
+/**
+ * A run's checkpoints: `<run>/checkpoints/rank-<r>/<name>.safetensors`, and beside it `<name>.json`
+ * ({@link CheckpointRecord}). How the two are replaced without a moment that loses both: `sealed-file.ts`.
+ */
+
+export type CheckpointToSave = Pick<CheckpointRecord, 'rank' | 'name' | 'epoch' | 'step' | 'monitor' | 'score'> & {
+  tensors: readonly NamedTensor[];
+};
+
+export interface Checkpoint {
+  record: CheckpointRecord;
+  tensors: NamedTensor[];
+}
+
+/**
+ * Saves a checkpoint into a run's folder, replacing one of the same rank and name. Equal tensors give equal files.
+ *
+ * @throws naming path, bytes and remedy (disk full, no permission); the checkpoint saved before stays readable.
+ */
+export async function saveCheckpoint(runFolder: string, checkpoint: CheckpointToSave): Promise<CheckpointRecord> {
+  const { tensors, ...description } = checkpoint;
+  const content = encodeSafetensors(tensors);
+  const record: CheckpointRecord = {
+    format: 1,
+    ...description,
+    ...sealOf(content),
+    savedAt: new Date().toISOString(),
+  };
+  await writeSealed(basePath(runFolder, checkpoint.rank, checkpoint.name), content, record);
+  return record;
+}
+
+/**
+ * Reads a checkpoint after checking its size and SHA-256.
+ *
+ * @throws naming the file: what was expected, what was found, and the remedy.
+ */
+export async function readCheckpoint(runFolder: string, rank: number, name: string): Promise<Checkpoint> {
+  const base = basePath(runFolder, rank, name);
+  try {
+    const { record, content } = await readSealed(base, checkpointRecordSchema);
+    return { record, tensors: decodeSafetensors(content).tensors };
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error;
+    const names = (await listCheckpoints(runFolder)).filter((record) => record.rank === rank).map(({ name }) => name);
+    throw new Error(
+      `Rank ${rank} has no checkpoint "${name}" (${base}.json is missing). ` +
+        (names.length > 0 ? `It has: ${names.join(', ')}.` : 'It has none: was the run started with checkpoints on?'),
+      { cause: error },
+    );
+  }
+}
+
+/** The records of all checkpoints of a run, by rank, then by name. Their data is checked when it is read. */
+export async function listCheckpoints(runFolder: string): Promise<CheckpointRecord[]> {
+  const folder = join(runFolder, 'checkpoints');
+  const records: CheckpointRecord[] = [];
+  for (const rankFolder of await namesIn(folder)) {
+    for (const file of await namesIn(join(folder, rankFolder))) {
+      if (file.endsWith('.json'))
+        records.push(await readRecord(join(folder, rankFolder, file), checkpointRecordSchema));
+    }
+  }
+  return records.sort((a, b) => a.rank - b.rank || (a.name < b.name ? -1 : 1));
+}
+
+/** Removes a checkpoint; one that is not there is no error. */
+export async function removeCheckpoint(runFolder: string, rank: number, name: string): Promise<void> {
+  await removeSealed(basePath(runFolder, rank, name));
+}
+
+function basePath(runFolder: string, rank: number, name: string): string {
+  // No dots or separators: a name must stay in its folder, and apart from the extensions.
+  if (!/^[\w-]+$/.test(name)) {
+    throw new Error(`"${name}" cannot name a checkpoint: use letters, digits, "-" and "_", as in "ensemble-best".`);
+  }
+  return join(runFolder, 'checkpoints', `rank-${rank}`, name);
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  return (await unlessMissing(readdir(folder))) ?? [];
+}
