@@ -15,7 +15,6 @@ export const workerStateSchema = z.enum([
   'ready',
   'training',
   'evaluating',
-  'paused',
   'standing-by',
   'finishing',
 ]);
@@ -25,10 +24,10 @@ const position = { epoch: z.int(), step: z.int() };
 
 /** What a user may ask of a run while it trains. */
 export const controlSchema = z.discriminatedUnion('action', [
-  z.strictObject({ action: z.literal('pause') }),
-  z.strictObject({ action: z.literal('resume') }),
+  /** Every rank ends its training at its next step, then all meet for a last evaluation. */
   z.strictObject({ action: z.literal('stop') }),
-  z.strictObject({ action: z.literal('checkpoint') }),
+  /** Every rank keeps its weights as they are at its next step, under this name. */
+  z.strictObject({ action: z.literal('checkpoint'), name: z.string() }),
 ]);
 export type Control = z.output<typeof controlSchema>;
 
@@ -51,6 +50,8 @@ export type Launch = z.output<typeof launchSchema>;
 
 export const hubMessageSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('launch'), launch: launchSchema }),
+  /** Sent once every rank of the group is ready. */
+  z.strictObject({ type: z.literal('start') }),
   z.strictObject({ type: z.literal('control'), control: controlSchema }),
   z.strictObject({ type: z.literal('leave') }),
 ]);
@@ -62,6 +63,8 @@ export const workerMessageSchema = z.discriminatedUnion('type', [
     type: z.literal('described'),
     project: z.strictObject({ name: z.string(), description: z.string() }),
     task: z.string(),
+    /** The ensemble's metric that tells best whether it improves; smaller is better. */
+    ensembleMonitor: z.string(),
     backend: z.string(),
     parameterCount: z.int(),
     totalSteps: z.int(),
@@ -86,7 +89,13 @@ export const workerMessageSchema = z.discriminatedUnion('type', [
   }),
   z.strictObject({ type: z.literal('checkpoint'), record: checkpointRecordSchema }),
   z.strictObject({ type: z.literal('evaluated'), set: evaluatedSetSchema }),
-  z.strictObject({ type: z.literal('failed'), error: runErrorSchema, stack: z.string() }),
+  z.strictObject({
+    type: z.literal('failed'),
+    error: runErrorSchema,
+    stack: z.string(),
+    /** True for a rank that failed only because the group did. */
+    isConsequence: z.boolean(),
+  }),
   z.strictObject({
     type: z.literal('finished'),
     ...position,

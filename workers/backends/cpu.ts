@@ -1,0 +1,9 @@
+import '@tensorflow/tfjs-backend-cpu';
+import { tf } from '../tf.ts';
+import type { Backend } from './backend.ts';
+
+/** Plain JavaScript: the reference that other backends are held against. It has every op and is slow. */
+export async function start(): Promise<Backend> {
+  await tf.setBackend('cpu');
+  return { kind: 'cpu', description: 'cpu (plain JavaScript reference)', memoryBytes: () => tf.memory().numBytes };
+}

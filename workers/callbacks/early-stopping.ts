@@ -1,0 +1,49 @@
+import { improves, monitored, resolveMonitor, type Callback, type Evaluation, type Training } from './callback.ts';
+
+/**
+ * Ends training once the monitored metric has not improved by more than `minDelta` for `patience` evaluations. Joint: all ranks end at
+ * the same evaluation, on a metric of the ensemble (Fredsgaard and Schmidt, 2025, "On joint regularization and calibration in
+ * deep ensembles"). Otherwise each rank ends by itself and stands by for the others' evaluations.
+ */
+export class EarlyStopping implements Callback {
+  readonly name = 'early-stopping';
+  private readonly monitor: string;
+  private readonly mode: 'min' | 'max';
+  private readonly patience: number;
+  private readonly minDelta: number;
+  private readonly joint: boolean;
+  private best: number | null = null;
+  private waited = 0;
+
+  constructor(options: { monitor: string; mode?: 'min' | 'max'; patience?: number; minDelta?: number; joint?: boolean }) {
+    this.monitor = options.monitor;
+    this.mode = options.mode ?? 'min';
+    this.patience = options.patience ?? 20;
+    this.minDelta = options.minDelta ?? 0;
+    this.joint = options.joint ?? true;
+  }
+
+  async onEvaluation(training: Training, { metrics }: Evaluation): Promise<void> {
+    const score = monitored(metrics, this.monitor, training.rank);
+    if (improves(score, this.best, this.mode, this.minDelta)) {
+      this.best = score;
+      this.waited = 0;
+      return;
+    }
+    this.waited += 1;
+    if (this.waited < this.patience) return;
+    const metric = resolveMonitor(this.monitor, training.rank);
+    const speaks = !this.joint || training.rank === training.group.ranks[0];
+    if (speaks) training.announce('early-stopping', `${metric}: no improvement in ${this.waited} evaluations, best ${this.best}.`);
+    if (this.joint) training.requestStop();
+    else training.standBy();
+  }
+
+  state(): { best: number | null; waited: number } {
+    return { best: this.best, waited: this.waited };
+  }
+
+  restore(state: unknown): void {
+    ({ best: this.best, waited: this.waited } = state as { best: number | null; waited: number });
+  }
+}

@@ -1,0 +1,76 @@
+import type { RunConfig } from '../../protocol/run-config.ts';
+import type { RunFiles } from '../training/run-files.ts';
+import type { Task } from '../training/tasks.ts';
+import type { Callback } from './callback.ts';
+import { epochName } from './callback.ts';
+import { EarlyStopping } from './early-stopping.ts';
+import { type EarlierMembers, EnsembleMetrics, RegressionEnsembleMetrics } from './ensemble-metrics.ts';
+import { KeepPredictions } from './keep-predictions.ts';
+import { PerRankBestCheckpoint, PerRankCheckpoint } from './per-rank-checkpoint.ts';
+
+export interface CallbackPlan {
+  config: RunConfig;
+  task: Task;
+  files: RunFiles;
+  groupRanks: readonly number[];
+  hasValidation: boolean;
+}
+
+/** A run's callbacks, in the order they are called: metrics first, then those that read them. */
+export function createCallbacks(plan: CallbackPlan): Callback[] {
+  const { config, task, hasValidation } = plan;
+  const { checkpoints, earlyStopping } = config;
+  const checkpoint = new PerRankCheckpoint({ final: checkpoints.final, everyEpochs: checkpoints.everyEpochs });
+  if (!hasValidation) {
+    if (earlyStopping.enabled) {
+      throw new Error('Early stopping needs a validation split, and this project has none. Add one, or turn it off.');
+    }
+    return [checkpoint];
+  }
+  const callbacks = [metricsCallback(plan), ...bestCheckpoints(plan), checkpoint, ...predictionKeeper(plan)];
+  if (earlyStopping.enabled) {
+    const automatic = earlyStopping.joint ? task.ensembleMonitor : task.memberMonitor;
+    const monitor = earlyStopping.monitor === 'auto' ? automatic : earlyStopping.monitor;
+    callbacks.push(new EarlyStopping({ ...earlyStopping, monitor }));
+  }
+  return callbacks;
+}
+
+function metricsCallback({ task, files, groupRanks }: CallbackPlan): Callback {
+  const earlierMembers = earlierMembersOf(files, groupRanks[0]);
+  const isRegression = task.kind === 'regression' || task.kind === 'heteroscedastic-regression';
+  return isRegression
+    ? new RegressionEnsembleMetrics({ earlierMembers })
+    : new EnsembleMetrics({ metricsOf: task.metrics, earlierMembers });
+}
+
+function bestCheckpoints({ config, task, groupRanks }: CallbackPlan): Callback[] {
+  const { ensembleBest, memberBest } = config.checkpoints;
+  const isWhole = groupRanks.length === config.members;
+  return [
+    ...(ensembleBest && isWhole
+      ? [new PerRankBestCheckpoint({ monitor: task.ensembleMonitor, name: 'ensemble-best' })]
+      : []),
+    ...(memberBest ? [new PerRankBestCheckpoint({ monitor: task.memberMonitor, name: 'member-best' })] : []),
+  ];
+}
+
+/** In waves every evaluation's predictions are kept: later waves need them for the ensemble's metrics. */
+function predictionKeeper({ config, task, groupRanks }: CallbackPlan): Callback[] {
+  const inWaves = groupRanks.length < config.members;
+  const which = inWaves ? 'all' : config.keepPredictions;
+  return which === 'none' ? [] : [new KeepPredictions({ which, monitor: task.ensembleMonitor })];
+}
+
+/** Members of earlier waves at the same epoch or, if they had ended before, at the end. */
+function earlierMembersOf(files: RunFiles, firstRank: number): EarlierMembers {
+  return async ({ epoch }) => {
+    const kept = await Promise.all(
+      Array.from({ length: firstRank }, async (_, rank) => {
+        const atEpoch = await files.readPredictions('validation', rank, epochName(epoch));
+        return atEpoch ?? files.readPredictions('validation', rank, 'last');
+      }),
+    );
+    return kept.filter((predictions) => predictions !== null);
+  };
+}

@@ -1,0 +1,40 @@
+import type { Predictions } from '../training/predict.ts';
+import { epochName, improves, monitored, type Callback, type Evaluation, type Training } from './callback.ts';
+
+/**
+ * Keeps a rank's validation predictions: those of the best evaluation by the ensemble's metric (`best`), or of every one
+ * (`epoch-00012`, and the final ones as `last`), for pictures of the ensemble over time and for members of later waves.
+ */
+export class KeepPredictions implements Callback {
+  readonly name = 'keep-predictions';
+  private readonly which: 'best' | 'all';
+  private readonly monitor: string;
+  private best: number | null = null;
+  private last: Predictions | null = null;
+
+  constructor(options: { which: 'best' | 'all'; monitor: string }) {
+    this.which = options.which;
+    this.monitor = options.monitor;
+  }
+
+  async onEvaluation(training: Training, { metrics, predictions }: Evaluation): Promise<void> {
+    this.last = predictions;
+    if (this.which === 'all') return training.savePredictions(epochName(training.epoch), predictions);
+    const score = monitored(metrics, this.monitor, training.rank);
+    if (!improves(score, this.best, 'min')) return;
+    this.best = score;
+    await training.savePredictions('best', predictions);
+  }
+
+  async onFitEnd(training: Training): Promise<void> {
+    if (this.which === 'all' && this.last !== null) await training.savePredictions('last', this.last);
+  }
+
+  state(): { best: number | null } {
+    return { best: this.best };
+  }
+
+  restore(state: unknown): void {
+    this.best = (state as { best: number | null }).best;
+  }
+}

@@ -1,0 +1,56 @@
+import { epochName, improves, monitored, resolveMonitor, type Callback, type Evaluation, type Training } from './callback.ts';
+
+/** Keeps every rank's weights as they are at the end (`final`), and also every so many epochs (`epoch-00009`). */
+export class PerRankCheckpoint implements Callback {
+  readonly name = 'per-rank-checkpoint';
+  private readonly final: boolean;
+  private readonly everyEpochs: number;
+
+  constructor(options: { final?: boolean; everyEpochs?: number } = {}) {
+    this.final = options.final ?? true;
+    this.everyEpochs = options.everyEpochs ?? 0;
+  }
+
+  async onEpochEnd(training: Training): Promise<void> {
+    if (this.everyEpochs === 0 || (training.epoch + 1) % this.everyEpochs !== 0) return;
+    await training.saveCheckpoint(epochName(training.epoch), null, null);
+  }
+
+  async onFitEnd(training: Training): Promise<void> {
+    if (this.final) await training.saveCheckpoint('final', null, null);
+  }
+}
+
+/**
+ * Keeps a rank's weights whenever a monitored metric improves. Monitoring the ensemble's metric gives every member as it was at
+ * the ensemble's optimum; `{rank}` in the monitor gives each member at its own. Files are per rank, so they never collide.
+ */
+export class PerRankBestCheckpoint implements Callback {
+  readonly name: string;
+  private readonly checkpointName: string;
+  private readonly monitor: string;
+  private readonly mode: 'min' | 'max';
+  private best: number | null = null;
+
+  constructor(options: { monitor: string; mode?: 'min' | 'max'; name: string }) {
+    this.name = `per-rank-best-checkpoint:${options.name}`;
+    this.checkpointName = options.name;
+    this.monitor = options.monitor;
+    this.mode = options.mode ?? 'min';
+  }
+
+  async onEvaluation(training: Training, { metrics }: Evaluation): Promise<void> {
+    const score = monitored(metrics, this.monitor, training.rank);
+    if (!improves(score, this.best, this.mode)) return;
+    this.best = score;
+    await training.saveCheckpoint(this.checkpointName, resolveMonitor(this.monitor, training.rank), score);
+  }
+
+  state(): { best: number | null } {
+    return { best: this.best };
+  }
+
+  restore(state: unknown): void {
+    this.best = (state as { best: number | null }).best;
+  }
+}

@@ -1,0 +1,32 @@
+/** The library `tutti`: what a project imports. */
+
+export { z } from 'zod';
+export { tf } from './tf.ts';
+export type { LayersModel, Scalar, SymbolicTensor, Tensor, Variable } from './tf.ts';
+
+export {
+  defineProject,
+  type DataContext,
+  type FigureContext,
+  type LossContext,
+  type ModelContext,
+  type Project,
+} from './project/define-project.ts';
+export { ensemblePredict, gatherEnsembleMetrics, loadEnsemble } from './functional.ts';
+export { setupIndependentWorker, type IndependentWorker } from './setup.ts';
+export { ProcessGroup } from './collectives/process-group.ts';
+
+export type { Callback, Evaluation, Training } from './callbacks/callback.ts';
+export { DistributedSeeder } from './callbacks/distributed-seeder.ts';
+export { EarlyStopping } from './callbacks/early-stopping.ts';
+export { EnsembleMetrics, RegressionEnsembleMetrics } from './callbacks/ensemble-metrics.ts';
+export { KeepPredictions } from './callbacks/keep-predictions.ts';
+export { PerRankBestCheckpoint, PerRankCheckpoint } from './callbacks/per-rank-checkpoint.ts';
+
+export { gaussianNll, sparseCrossEntropy } from './training/tasks.ts';
+export type { MemberOutputs } from './training/predict.ts';
+
+export * from './data/index.ts';
+export * from './metrics/index.ts';
+export * from './plots/index.ts';
+export { Generator } from './random/index.ts';

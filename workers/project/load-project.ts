@@ -1,0 +1,71 @@
+import { existsSync } from 'node:fs';
+import { registerHooks } from 'node:module';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { z } from 'zod';
+import type { HyperparameterSchema, Project } from './define-project.ts';
+
+const entryNames = ['project.ts', 'project.mjs', 'project.js'];
+
+/** What a project outside this repository may import without installing it: the worker's own copies. */
+const ownCopies = new Map([
+  ['tutti', new URL('../index.ts', import.meta.url).href],
+  ['@tensorflow/tfjs', new URL('../tf-module.ts', import.meta.url).href],
+  ['@tensorflow/tfjs-core', import.meta.resolve('@tensorflow/tfjs-core')],
+  ['@tensorflow/tfjs-layers', import.meta.resolve('@tensorflow/tfjs-layers')],
+  ['zod', import.meta.resolve('zod')],
+]);
+
+const isFunction = z.custom((value) => typeof value === 'function', 'must be a function');
+
+const projectSchema = z.looseObject({
+  name: z.string().min(1),
+  description: z.string(),
+  hyperparameters: z.custom((value) => value instanceof z.ZodObject, 'must be a z.object({...}) schema'),
+  task: z.enum(['classification', 'binary', 'regression', 'heteroscedastic-regression']),
+  data: isFunction,
+  model: isFunction,
+  loss: isFunction.optional(),
+  figures: isFunction.optional(),
+});
+
+/**
+ * Imports a project.
+ * @throws when the folder holds none, or what it exports is not one, saying which part is wrong
+ */
+export async function loadProject(folder: string): Promise<Project> {
+  const entry = findEntry(folder);
+  shareOwnCopies();
+  const exported = ((await import(pathToFileURL(entry).href)) as { default?: unknown }).default;
+  const checked = projectSchema.safeParse(exported);
+  if (!checked.success) {
+    const issues = checked.error.issues.map(({ path, message }) => `  ${path.join('.') || 'default export'}: ${message}`);
+    throw new Error(
+      `${entry} does not export a project:\n${issues.join('\n')}\nIt must \`export default defineProject({...})\`; see docs/projects.md.`,
+    );
+  }
+  return exported as Project;
+}
+
+/** @throws when a value does not fit the project's schema, naming each */
+export function parseHyperparameters(project: Project, values: Record<string, unknown>): z.output<HyperparameterSchema> {
+  const parsed = z.strictObject(project.hyperparameters.shape).safeParse(values);
+  if (parsed.success) return parsed.data;
+  const issues = parsed.error.issues.map(({ path, message }) => `  ${path.join('.') || 'hyperparameters'}: ${message}`);
+  throw new Error(`Hyperparameters of project "${project.name}" do not fit its schema:\n${issues.join('\n')}`);
+}
+
+function findEntry(folder: string): string {
+  const found = entryNames.map((name) => resolve(folder, name)).find((path) => existsSync(path));
+  if (found !== undefined) return found;
+  throw new Error(`There is no project in ${resolve(folder)}: the folder must hold a project.ts. See docs/projects.md.`);
+}
+
+function shareOwnCopies(): void {
+  registerHooks({
+    resolve(specifier, context, next) {
+      const url = ownCopies.get(specifier);
+      return url === undefined ? next(specifier, context) : { url, shortCircuit: true };
+    },
+  });
+}

@@ -1,0 +1,151 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Launch } from '../protocol/messages.ts';
+import { createCallbacks } from './callbacks/index.ts';
+import type { ProcessGroup } from './collectives/process-group.ts';
+import { readSplits, writeSplits } from './data/share.ts';
+import { createSampler } from './data/samplers.ts';
+import type { Splits } from './data/dataset.ts';
+import { latestCommonRound } from './checkpoints/training-state.ts';
+import type { Project } from './project/define-project.ts';
+import { loadProject, parseHyperparameters } from './project/load-project.ts';
+import { drawFigures } from './project/draw-figures.ts';
+import { type IndependentWorker, setupIndependentWorker } from './setup.ts';
+import { Generator, withSeededMathRandom } from './random/index.ts';
+import { createStrategy } from './strategies/index.ts';
+import { comparisonSplit, evaluateSets } from './training/evaluate-sets.ts';
+import { Member, type LossFunction } from './training/member.ts';
+import { createOptimizer } from './training/optimizers.ts';
+import type { Controls, Report } from './training/report.ts';
+import { RunFiles } from './training/run-files.ts';
+import { loadTrainingState } from './training/saved-state.ts';
+import { type Task, taskOf } from './training/tasks.ts';
+import { plannedSteps, type StopReason, Trainer, type TrainerParts } from './training/trainer.ts';
+import type { LayersModel } from './tf.ts';
+
+/** How a rank stands with its hub while it trains. */
+export interface SessionLinks {
+  group: ProcessGroup;
+  report: Report;
+  controls: Controls;
+  /** Tells the hub that this rank is ready to train. */
+  ready(about: Prepared): void;
+  /** Resolves once the hub says that all are. */
+  started: Promise<void>;
+  print(line: string): void;
+}
+
+/** Everything a rank needs to train, made from a launch message. */
+export interface Prepared {
+  project: Project;
+  hyperparameters: Record<string, unknown>;
+  worker: IndependentWorker;
+  task: Task;
+  data: Splits;
+  model: LayersModel;
+  trainer: Trainer;
+  totalSteps: number;
+}
+
+/** One rank's life between launch and leave: prepare, train, compare checkpoint sets, draw. */
+export async function runSession(launch: Launch, links: SessionLinks): Promise<StopReason> {
+  const prepared = await prepare(launch, links);
+  links.ready(prepared);
+  await links.started;
+  const reason = await prepared.trainer.fit();
+  await finish(launch, links, prepared);
+  return reason;
+}
+
+async function prepare(launch: Launch, links: SessionLinks): Promise<Prepared> {
+  const { config, placement, groupRanks } = launch;
+  const { group, report, controls } = links;
+  const project = await loadProject(launch.projectFolder);
+  const hyperparameters = parseHyperparameters(project, config.hyperparameters);
+  const worker = await setupIndependentWorker(group, config);
+  const task = taskOf(project.task);
+  const data = await loadData(launch, project, hyperparameters, group);
+  const context = { hyperparameters, config };
+  const targetSize = task.targetSize(data.train);
+  const model = project.model({ ...context, featureShape: data.train.featureShape, targetSize, rank: placement.rank });
+  for (const dataset of [data.train, data.validation, data.test]) if (dataset) task.check(model, dataset);
+
+  const member = new Member(model, lossOf(project, task, context), (variables) =>
+    createOptimizer(config.optimizer, variables),
+  );
+  const files = new RunFiles(launch.runFolder, placement.rank);
+  const sampler = createSampler({
+    kind: config.sampler,
+    length: data.train.length,
+    batchSize: config.batchSize,
+    dropLast: config.dropLast,
+    seed: worker.seeder.seed,
+    sharedSeed: config.seed,
+    rank: placement.rank,
+    worldSize: config.members,
+  });
+  const callbacks = [worker.seeder, ...createCallbacks({ config, task, files, groupRanks, hasValidation: data.validation !== undefined })];
+  const strategy = createStrategy(config.strategy);
+  const parts: TrainerParts = { config, member, task, data, sampler, strategy, callbacks, group, files, report, controls };
+  const trainer = new Trainer(parts, launch.resume ? await resumed(launch, parts) : undefined);
+  return { project, hyperparameters, worker, task, data, model, trainer, totalSteps: plannedSteps(config, sampler) };
+}
+
+/** Data is read, unpacked and checked once per machine: the group's first rank does it, the others read the result. */
+async function loadData(
+  launch: Launch,
+  project: Project,
+  hyperparameters: Record<string, unknown>,
+  group: ProcessGroup,
+): Promise<Splits> {
+  const { config } = launch;
+  const context = { hyperparameters, config, folders: launch.dataFolders, seed: config.seed };
+  const load = () => withSeededMathRandom(new Generator(config.seed, 'data'), () => project.data(context));
+  if (config.members === 1) return load();
+  const shared = join(launch.scratchFolder, 'data.bin');
+  const isFirst = group.rank === group.ranks[0];
+  const isThere = existsSync(shared);
+  const own = isFirst && !isThere ? await load() : null;
+  if (own !== null) await writeSplits(shared, own);
+  await group.barrier();
+  return own ?? readSplits(shared);
+}
+
+function lossOf(project: Project, task: Task, context: Pick<Prepared, 'hyperparameters'> & Pick<Launch, 'config'>): LossFunction {
+  const { loss } = project;
+  if (loss === undefined) return (outputs, targets) => task.loss(outputs, targets);
+  return (outputs, targets, { epoch, step, totalSteps }) =>
+    loss({ ...context, outputs, targets, epoch, step, progress: step / totalSteps });
+}
+
+async function resumed(launch: Launch, parts: TrainerParts) {
+  const round = await latestCommonRound(launch.runFolder, launch.groupRanks);
+  if (round === null) return undefined;
+  return loadTrainingState(parts.files, round, parts.member, parts.callbacks);
+}
+
+async function finish(launch: Launch, links: SessionLinks, prepared: Prepared): Promise<void> {
+  const { config, groupRanks, placement } = launch;
+  const { group, report } = links;
+  const { trainer, data, model, task } = prepared;
+  const comparison = comparisonSplit(data);
+  if (comparison === null) return;
+  const earlierRanks = Array.from({ length: groupRanks[0] }, (_, rank) => rank);
+  const files = new RunFiles(launch.runFolder, placement.rank);
+  const hasEnsembleBest = config.checkpoints.ensembleBest && groupRanks.length === config.members;
+  const sets = [
+    ...(hasEnsembleBest ? (['ensemble-best'] as const) : []),
+    ...(config.checkpoints.memberBest ? (['member-best'] as const) : []),
+  ];
+  const hasSets = data.validation !== undefined ? sets : [];
+  const evaluation = { model, task, data, group, earlierRanks, files, epoch: trainer.epoch };
+  const outcome = await evaluateSets(evaluation, comparison, hasSets);
+  const isLastWave = earlierRanks.length + groupRanks.length === config.members;
+  if (!isLastWave || group.rank !== groupRanks[0]) return;
+  for (const set of outcome.evaluated) report.evaluated(set);
+  for (const name of outcome.incomplete) {
+    trainer.announce('set-incomplete', `Set "${name}" was not evaluated: not every rank has such a checkpoint.`);
+  }
+  await drawFigures(launch, links, prepared, outcome);
+}
+

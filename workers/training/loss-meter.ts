@@ -1,0 +1,78 @@
+import type { Position, Report } from './report.ts';
+
+/** The first step whose loss was NaN or infinite. */
+export interface NonFinite extends Position {
+  loss: number;
+}
+
+/** Keeps count of a rank's training losses and throughput, and reports them now and then. */
+export class LossMeter {
+  private readonly report: Report;
+  private readonly everySteps: number;
+  private readonly rank: number;
+  private interval = { loss: 0, steps: 0 };
+  private round = { loss: 0, steps: 0, samples: 0, skipped: 0, startedMs: performance.now() };
+  private lastProgressMs = 0;
+  /** Of the round under way. */
+  nonFinite: NonFinite | null = null;
+
+  constructor(report: Report, everySteps: number, rank: number) {
+    this.report = report;
+    this.everySteps = everySteps;
+    this.rank = rank;
+  }
+
+  /** Takes a step's loss; `position.step` is the number of steps done with it. */
+  add(loss: number, updated: boolean, samples: number, position: Position, learningRate: number): void {
+    this.round.samples += samples;
+    if (updated) {
+      this.interval.loss += loss;
+      this.interval.steps += 1;
+      this.round.loss += loss;
+      this.round.steps += 1;
+    } else {
+      this.nonFinite ??= { ...position, loss };
+      this.round.skipped += 1;
+    }
+    if (position.step % this.everySteps === 0) this.flushInterval(position, learningRate);
+  }
+
+  /** Tells the throughput of this round so far, at most twice a second. */
+  tellProgress(position: Position): void {
+    const nowMs = performance.now();
+    if (nowMs - this.lastProgressMs < 500) return;
+    this.lastProgressMs = nowMs;
+    this.report.progress(this.samplesPerSecond(nowMs), position);
+  }
+
+  /** Mean loss of the round (NaN without an update) and what else the ranks tell each other; then a new round begins. */
+  endRound(position: Position): { meanLoss: number; nonFinite: NonFinite | null } {
+    const { round, nonFinite } = this;
+    if (round.samples > 0) {
+      this.report.point(`train/member_${this.rank}_samples_per_second`, this.samplesPerSecond(performance.now()), position);
+    }
+    if (nonFinite !== null) {
+      const message = `Loss was ${nonFinite.loss} first at step ${nonFinite.step}; ${round.skipped} update(s) left out.`;
+      this.report.event('non-finite-loss', message, nonFinite);
+    }
+    this.round = { loss: 0, steps: 0, samples: 0, skipped: 0, startedMs: performance.now() };
+    this.nonFinite = null;
+    return { meanLoss: round.loss / round.steps, nonFinite };
+  }
+
+  /** Called when a round's training begins, so that evaluation and waiting do not count as training time. */
+  beginRound(): void {
+    this.round.startedMs = performance.now();
+  }
+
+  private samplesPerSecond(nowMs: number): number {
+    return (this.round.samples * 1000) / (nowMs - this.round.startedMs);
+  }
+
+  private flushInterval(position: Position, learningRate: number): void {
+    const { loss, steps } = this.interval;
+    if (steps > 0) this.report.point(`train/member_${this.rank}_loss`, loss / steps, position);
+    this.report.point(`train/member_${this.rank}_lr`, learningRate, position);
+    this.interval = { loss: 0, steps: 0 };
+  }
+}

@@ -1,0 +1,72 @@
+import type { ProcessGroup } from '../collectives/process-group.ts';
+import { type Dataset, gatherBatch } from '../data/dataset.ts';
+import { tf, type LayersModel } from '../tf.ts';
+import { batchTensors, outputsOf } from './member.ts';
+import type { Task } from './tasks.ts';
+
+/** Predictions of one member for a split: one array `[N, W]` per output of the task. */
+export interface Predictions {
+  samples: number;
+  width: number;
+  values: Float32Array<ArrayBuffer>[];
+}
+
+/** Predictions of several members, stacked: one array `[M, N, W]` per output of the task, members in order of `ranks`. */
+export interface MemberOutputs extends Predictions {
+  ranks: number[];
+}
+
+/** Large enough to keep the kernels busy, small enough that activations stay small beside the data. */
+const evaluationBatchSize = 512;
+
+/** One member's predictions for a whole split, in the order of the data, in inference mode. */
+export async function predict(model: LayersModel, task: Task, dataset: Dataset): Promise<Predictions> {
+  const parts: Float32Array[][] = [];
+  for (let start = 0; start < dataset.length; start += evaluationBatchSize) {
+    const size = Math.min(evaluationBatchSize, dataset.length - start);
+    const indices = Int32Array.from({ length: size }, (_, i) => start + i);
+    const outputs = tf.tidy(() => {
+      const [features] = batchTensors(gatherBatch(dataset, indices));
+      return task.predictions(outputsOf(model, features, false));
+    });
+    parts.push(await Promise.all(outputs.map(async (output) => (await output.data()) as Float32Array)));
+    tf.dispose(outputs);
+  }
+  const values = parts[0].map((_, output) => concatenate(parts.map((part) => part[output])));
+  return { samples: dataset.length, width: values[0].length / dataset.length, values };
+}
+
+/** Everyone's predictions on every rank of the group: one all-gather per output, shape `[M, N, W]`. */
+export async function gatherPredictions(group: ProcessGroup, own: Predictions): Promise<MemberOutputs> {
+  const values: Float32Array<ArrayBuffer>[] = [];
+  for (const output of own.values) {
+    values.push(concatenate(await group.allGather(output, [own.samples, own.width])));
+  }
+  return { ranks: [...group.ranks], samples: own.samples, width: own.width, values };
+}
+
+/** Members of two stacks of the same split in one stack, by rank. */
+export function joinStacks(stacks: readonly MemberOutputs[]): MemberOutputs {
+  const rows = stacks.flatMap((stack) => stack.ranks.map((rank, index) => ({ rank, index, stack })));
+  rows.sort((a, b) => a.rank - b.rank);
+  const { samples, width, values } = stacks[0];
+  const size = samples * width;
+  return {
+    ranks: rows.map(({ rank }) => rank),
+    samples,
+    width,
+    values: values.map((_, output) =>
+      concatenate(rows.map(({ index, stack }) => stack.values[output].subarray(index * size, (index + 1) * size))),
+    ),
+  };
+}
+
+function concatenate(parts: readonly Float32Array[]): Float32Array<ArrayBuffer> {
+  const whole = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let offset = 0;
+  for (const part of parts) {
+    whole.set(part, offset);
+    offset += part.length;
+  }
+  return whole;
+}

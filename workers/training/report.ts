@@ -1,0 +1,25 @@
+import type { EvaluatedSet, CheckpointRecord } from '../../protocol/run-record.ts';
+import type { WorkerState } from '../../protocol/messages.ts';
+
+/** Where a rank's training stands. */
+export interface Position {
+  epoch: number;
+  step: number;
+}
+
+/** What a rank tells of its training; the worker passes it on to the hub, a test keeps it. */
+export interface Report {
+  state(state: WorkerState, position: Position): void;
+  point(name: string, value: number, position: Position): void;
+  progress(samplesPerSecond: number, position: Position): void;
+  event(kind: string, message: string, position: Position, data?: Record<string, unknown>): void;
+  checkpoint(record: CheckpointRecord): void;
+  evaluated(set: EvaluatedSet): void;
+}
+
+/** What the user asked of this rank; the trainer looks at every step. */
+export interface Controls {
+  stopRequested: boolean;
+  /** Names under which to keep checkpoints at the next step. */
+  checkpointNames: string[];
+}

@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import type { NamedTensor } from '../checkpoints/safetensors.ts';
+import { loadState, saveState } from '../checkpoints/training-state.ts';
+import type { Callback } from '../callbacks/callback.ts';
+import type { Member } from './member.ts';
+import { History } from './history.ts';
+import type { RunFiles } from './run-files.ts';
+import type { Trainer } from './trainer.ts';
+import { readTensors, readWeights, writeTensors, writeWeights } from './weights.ts';
+
+/** How far a rank's training has come. */
+export interface TrainingProgress {
+  /** Zero-based epoch under way or, with `batch` 0, to come. */
+  epoch: number;
+  /** Batches of it that are done. */
+  batch: number;
+  /** Steps done, whether or not they updated the weights. */
+  step: number;
+  /** Rendezvous done. */
+  round: number;
+  standingBy: boolean;
+}
+
+const savedDataSchema = z.strictObject({
+  progress: z.strictObject({
+    epoch: z.int(),
+    batch: z.int(),
+    step: z.int(),
+    round: z.int(),
+    standingBy: z.boolean(),
+  }),
+  optimizerSteps: z.int(),
+  callbacks: z.record(z.string(), z.unknown()),
+});
+
+/** Everything that the next step of a rank depends on, so that a resumed run goes on bit for bit as it would have. */
+export async function saveTrainingState(trainer: Trainer): Promise<void> {
+  const { parts, progress, history } = trainer;
+  const { optimizer } = parts.member;
+  const tensors = [
+    ...(await readWeights(trainer.model)).map(prefixed('weights/')),
+    ...(await readTensors(optimizer.slots)).map(prefixed('optimizer/')),
+    ...history.toTensors(),
+  ];
+  const callbacks = parts.callbacks.flatMap((callback) => (callback.state ? [[callback.name, callback.state()]] : []));
+  const data = { progress, optimizerSteps: optimizer.steps, callbacks: Object.fromEntries(callbacks) };
+  const { round, epoch, step } = progress;
+  await saveState(parts.files.folder, parts.files.rank, { round, epoch, step, tensors, data });
+}
+
+/** Puts a rank back to where it was at that round's end. */
+export async function loadTrainingState(
+  files: RunFiles,
+  round: number,
+  member: Member,
+  callbacks: readonly Callback[],
+): Promise<{ progress: TrainingProgress; history: History }> {
+  const { tensors, data } = await loadState(files.folder, files.rank, round);
+  const saved = savedDataSchema.parse(data);
+  const source = `The state of rank ${files.rank} at round ${round}`;
+  writeWeights(member.model, withoutPrefix(tensors, 'weights/'), source);
+  writeTensors(member.optimizer.slots, withoutPrefix(tensors, 'optimizer/'), source);
+  member.optimizer.steps = saved.optimizerSteps;
+  for (const callback of callbacks) {
+    if (callback.restore && callback.name in saved.callbacks) callback.restore(saved.callbacks[callback.name]);
+  }
+  return { progress: saved.progress, history: History.fromTensors(tensors) };
+}
+
+function prefixed(prefix: string): (tensor: NamedTensor) => NamedTensor {
+  return (tensor) => ({ ...tensor, name: prefix + tensor.name });
+}
+
+function withoutPrefix(tensors: readonly NamedTensor[], prefix: string): NamedTensor[] {
+  return tensors
+    .filter(({ name }) => name.startsWith(prefix))
+    .map((tensor) => ({ ...tensor, name: tensor.name.slice(prefix.length) }));
+}

@@ -1,0 +1,177 @@
+import type { Dataset } from '../data/dataset.ts';
+import { classificationMetrics, regressionMetrics, toTwoClasses } from '../metrics/index.ts';
+import { tf, type LayersModel, type Scalar, type Tensor } from '../tf.ts';
+import type { MemberOutputs } from './predict.ts';
+
+export type TaskKind = 'classification' | 'binary' | 'regression' | 'heteroscedastic-regression';
+
+export type MetricsOf = (stack: MemberOutputs, dataset: Dataset) => Map<string, number>;
+
+/**
+ * What a model learns. Legend: `B` batch, `N` samples, `M` members, `K` classes, `T` targets a sample.
+ */
+export interface Task {
+  readonly kind: TaskKind;
+  /** Width of what is predicted per sample: K or T. */
+  targetSize(dataset: Dataset): number;
+  /** @throws when the model's outputs cannot be held against the data's targets */
+  check(model: LayersModel, dataset: Dataset): void;
+  /** Mean loss of a batch, to be minimised. */
+  loss(outputs: Tensor[], targets: Tensor): Scalar;
+  /** From a model's outputs to what members are compared by, `[B, W]` each: probabilities, or means and variances. */
+  predictions(outputs: Tensor[]): Tensor[];
+  /** Ensemble and member metrics of gathered predictions, named without their split. */
+  readonly metrics: MetricsOf;
+  /** The ensemble's metric that tells best whether it improves: what `auto` monitors. */
+  readonly ensembleMonitor: string;
+  readonly memberMonitor: string;
+}
+
+const classification: Task = {
+  kind: 'classification',
+  ensembleMonitor: 'val/ens_nll',
+  memberMonitor: 'val/member_{rank}_nll',
+  targetSize: classCount,
+  check(model, dataset) {
+    const classes = classCount(dataset);
+    requireOutputs(model, [classes], `one output of ${classes} logits (${classes} classes in ${dataset.name})`);
+    requireLabels(dataset, classes);
+  },
+  loss: ([logits], labels) => sparseCrossEntropy(logits, labels),
+  predictions: ([logits]) => [tf.softmax(logits)],
+  metrics: classificationMetricsOf,
+};
+
+const binary: Task = {
+  kind: 'binary',
+  ensembleMonitor: 'val/ens_nll',
+  memberMonitor: 'val/member_{rank}_nll',
+  targetSize: () => 1,
+  check(model, dataset) {
+    requireOutputs(model, [1], 'one output of 1 logit');
+    requireLabels(dataset, 2);
+  },
+  loss: ([logits], labels) => tf.losses.sigmoidCrossEntropy(tf.reshape(tf.cast(labels, 'float32'), logits.shape), logits) as Scalar,
+  predictions: ([logits]) => [tf.sigmoid(logits)],
+  metrics: binaryMetricsOf,
+};
+
+const regression: Task = {
+  kind: 'regression',
+  ensembleMonitor: 'val/ens_mse',
+  memberMonitor: 'val/member_{rank}_mse',
+  targetSize: targetColumns,
+  check(model, dataset) {
+    const columns = targetColumns(dataset);
+    requireOutputs(model, [columns], `one output of ${columns} value(s)`);
+    requireValues(dataset);
+  },
+  loss: ([values], targets) => tf.losses.meanSquaredError(tf.reshape(targets, values.shape), values) as Scalar,
+  predictions: ([values]) => [values],
+  metrics: regressionMetricsOf,
+};
+
+const heteroscedasticRegression: Task = {
+  kind: 'heteroscedastic-regression',
+  ensembleMonitor: 'val/ens_nll',
+  memberMonitor: 'val/member_{rank}_nll',
+  targetSize: () => 1,
+  check(model, dataset) {
+    requireOutputs(model, [1, 1], 'two outputs of 1 value each: the mean and the (positive) variance');
+    requireValues(dataset);
+  },
+  loss: ([mean, variance], targets) => gaussianNll(mean, variance, targets),
+  predictions: ([mean, variance]) => [mean, variance],
+  metrics: regressionMetricsOf,
+};
+
+const tasks: Record<TaskKind, Task> = {
+  classification,
+  binary,
+  regression,
+  'heteroscedastic-regression': heteroscedasticRegression,
+};
+
+/** @throws when the project names a task that is not one of the four */
+export function taskOf(kind: TaskKind): Task {
+  const task = tasks[kind];
+  if (task === undefined) {
+    throw new Error(`Task "${String(kind)}" does not exist: a project's task is one of ${Object.keys(tasks).join(', ')}.`);
+  }
+  return task;
+}
+
+/** Mean cross-entropy of logits `[B, K]` against labels int32 `[B]`: mean of logsumexp(z) − z[label]. */
+export function sparseCrossEntropy(logits: Tensor, labels: Tensor): Scalar {
+  const classes = logits.shape[1] ?? 0;
+  const chosen = tf.oneHot(labels as Tensor & { shape: [number] }, classes);
+  return tf.neg(tf.mean(tf.sum(tf.mul(tf.logSoftmax(logits), chosen), -1))) as Scalar;
+}
+
+/**
+ * Mean of log σ² + (y − μ)²/σ²: the Gaussian NLL up to its constant and a factor of 2, as Lakshminarayanan et al. (2017), eq. 1,
+ * and the published torch-distributed-ensemble example use it. Shapes `[B, 1]`, targets `[B]`.
+ */
+export function gaussianNll(mean: Tensor, variance: Tensor, targets: Tensor): Scalar {
+  const error = tf.square(tf.sub(mean, tf.reshape(targets, mean.shape)));
+  return tf.mean(tf.add(tf.log(variance), tf.div(error, variance))) as Scalar;
+}
+
+/** Metrics of gathered class probabilities `[M, N, K]`. */
+export function classificationMetricsOf(stack: MemberOutputs, dataset: Dataset): Map<string, number> {
+  const probabilities = { members: stack.ranks.length, samples: stack.samples, classes: stack.width, values: stack.values[0] };
+  return classificationMetrics(probabilities, dataset.targets as Int32Array, stack.ranks);
+}
+
+/** Metrics of gathered probabilities of class 1, `[M, N, 1]`. */
+export function binaryMetricsOf(stack: MemberOutputs, dataset: Dataset): Map<string, number> {
+  return classificationMetrics(toTwoClasses(stackOf(stack, 0)), dataset.targets as Int32Array, stack.ranks);
+}
+
+/** Metrics of gathered means `[M, N, T]` and, if the task predicts them, variances of the same shape. */
+export function regressionMetricsOf(stack: MemberOutputs, dataset: Dataset): Map<string, number> {
+  const variances = stack.values.length > 1 ? stackOf(stack, 1) : null;
+  return regressionMetrics(stackOf(stack, 0), variances, dataset.targets as Float32Array, stack.ranks);
+}
+
+function stackOf(stack: MemberOutputs, output: number) {
+  return { members: stack.ranks.length, samples: stack.samples * stack.width, values: stack.values[output] };
+}
+
+function classCount(dataset: Dataset): number {
+  if (dataset.classCount === undefined) {
+    throw new Error(`Data set ${dataset.name} does not say how many classes it has: set its classCount.`);
+  }
+  return dataset.classCount;
+}
+
+function targetColumns(dataset: Dataset): number {
+  return dataset.targets.length / dataset.length;
+}
+
+function requireOutputs(model: LayersModel, widths: number[], expected: string): void {
+  const shapes = model.outputs.map((output) => output.shape);
+  const fits = shapes.length === widths.length && shapes.every((s, i) => s.length === 2 && s[1] === widths[i]);
+  if (fits) return;
+  const found = shapes.map((shape) => `[${shape.map((size) => size ?? 'B').join(', ')}]`).join(' and ');
+  throw new Error(`The model's output has shape ${found}, but the task needs ${expected}. Change the model's last layer.`);
+}
+
+function requireLabels(dataset: Dataset, classes: number): void {
+  if (!(dataset.targets instanceof Int32Array)) {
+    throw new Error(`Targets of ${dataset.name} are not class labels: a classification task needs an Int32Array of labels.`);
+  }
+  const wrong = dataset.targets.findIndex((label) => label < 0 || label >= classes);
+  if (wrong >= 0) {
+    throw new Error(
+      `Label ${dataset.targets[wrong]} of sample ${wrong} in ${dataset.name} is not in 0..${classes - 1}. ` +
+        `Correct the data, or the classCount (${classes}).`,
+    );
+  }
+}
+
+function requireValues(dataset: Dataset): void {
+  if (!(dataset.targets instanceof Float32Array)) {
+    throw new Error(`Targets of ${dataset.name} are class labels: a regression task needs a Float32Array of values.`);
+  }
+}

@@ -1,0 +1,260 @@
+import { setImmediate } from 'node:timers/promises';
+import type { RunConfig } from '../../protocol/run-config.ts';
+import type { CheckpointRecord, RunSummary } from '../../protocol/run-record.ts';
+import type { Callback, Evaluation, Training } from '../callbacks/callback.ts';
+import type { ProcessGroup } from '../collectives/process-group.ts';
+import { gatherBatch, type Splits } from '../data/dataset.ts';
+import type { Sampler } from '../data/samplers.ts';
+import type { Strategy } from '../strategies/strategy.ts';
+import type { LayersModel } from '../tf.ts';
+import { History } from './history.ts';
+import { LossMeter } from './loss-meter.ts';
+import type { Member } from './member.ts';
+import { predict, type Predictions } from './predict.ts';
+import { agreeOnEnd, agreeOnRound } from './rendezvous.ts';
+import type { Controls, Position, Report } from './report.ts';
+import type { RunFiles } from './run-files.ts';
+import { learningRateAt } from './schedules.ts';
+import { saveTrainingState, type TrainingProgress } from './saved-state.ts';
+import type { Task } from './tasks.ts';
+import { readWeights } from './weights.ts';
+
+export type StopReason = RunSummary['stopReason'];
+
+/** What a trainer puts together; nothing of it knows the trainer. */
+export interface TrainerParts {
+  config: RunConfig;
+  member: Member;
+  task: Task;
+  data: Splits;
+  sampler: Sampler;
+  strategy: Strategy;
+  callbacks: readonly Callback[];
+  group: ProcessGroup;
+  files: RunFiles;
+  report: Report;
+  controls: Controls;
+}
+
+/** Longest time without a look at messages from the hub. */
+const breatheEveryMs = 15;
+
+/**
+ * Trains one rank. Ranks run freely between rendezvous, one every `evaluateEveryEpochs` epochs: there they agree that all is
+ * well, evaluate together and decide together whether to go on. A rank that has ended before the others stands by and
+ * brings its last predictions.
+ */
+export class Trainer implements Training {
+  readonly parts: TrainerParts;
+  readonly history: History;
+  readonly totalSteps: number;
+  readonly progress: TrainingProgress;
+  private readonly meter: LossMeter;
+  private stopVoted = false;
+  private predictions: Predictions | null = null;
+  private lastBreathMs = performance.now();
+  private lastStateMs = performance.now();
+
+  /** `resumed` is what an earlier attempt left; the member's weights and optimizer are already as it left them. */
+  constructor(parts: TrainerParts, resumed?: { progress: TrainingProgress; history: History }) {
+    this.parts = parts;
+    this.history = resumed?.history ?? new History();
+    this.progress = resumed?.progress ?? { epoch: 0, batch: 0, step: 0, round: 0, standingBy: false };
+    this.totalSteps = plannedSteps(parts.config, parts.sampler);
+    this.meter = new LossMeter(parts.report, parts.config.logEverySteps, parts.group.rank);
+  }
+
+  /** Trains until the last step, an early stop or a request, whichever comes first. */
+  async fit(): Promise<StopReason> {
+    await this.parts.strategy.setup(this.parts.member, this.parts.group);
+    for (;;) {
+      await this.trainRound();
+      const stopRequested = await this.agreeThatAllIsWell();
+      await this.evaluate();
+      const end = await this.agreeOnEnd(stopRequested);
+      if (end !== null) {
+        await this.each((callback) => callback.onFitEnd?.(this));
+        return end;
+      }
+    }
+  }
+
+  /** Up to the next rendezvous: the epochs in between, unless something ends them early. */
+  private async trainRound(): Promise<void> {
+    const { config, sampler, report } = this.parts;
+    const { progress } = this;
+    const lastEpoch = Math.min(config.maxEpochs, progress.epoch + config.evaluateEveryEpochs);
+    report.state(progress.standingBy ? 'standing-by' : 'training', this.position);
+    this.meter.beginRound();
+    while (progress.epoch < lastEpoch && !this.mustHalt()) {
+      let index = 0;
+      for (const indices of sampler.batches(progress.epoch)) {
+        if (index++ < progress.batch) continue;
+        await this.trainStep(indices);
+        if (this.mustHalt()) break;
+      }
+      if (progress.batch === sampler.batchesPerEpoch) await this.endEpoch();
+    }
+  }
+
+  private async trainStep(indices: Int32Array): Promise<void> {
+    const { config, member, strategy, data } = this.parts;
+    const position = { epoch: this.progress.epoch, step: this.progress.step, totalSteps: this.totalSteps };
+    const learningRate = learningRateAt(config.schedule, config.optimizer.learningRate, position);
+    const batch = gatherBatch(data.train, indices);
+    const { loss, updated } = await strategy.trainStep(member, batch, learningRate, position);
+    this.progress.batch += 1;
+    this.progress.step += 1;
+    this.meter.add(loss, updated, indices.length, this.position, learningRate);
+    await this.keepRequestedCheckpoints();
+    await this.breathe();
+  }
+
+  private async endEpoch(): Promise<void> {
+    await this.each((callback) => callback.onEpochEnd?.(this));
+    this.progress.epoch += 1;
+    this.progress.batch = 0;
+  }
+
+  /** First half of the rendezvous. @returns whether the user asked any rank for an end */
+  private async agreeThatAllIsWell(): Promise<boolean> {
+    const { config, group, controls, report } = this.parts;
+    const { meanLoss, nonFinite } = this.meter.endRound(this.position);
+    const agreed = await agreeOnRound(group, { meanLoss, nonFinite, stopRequested: controls.stopRequested });
+    if (agreed.nonFinite !== null && config.onNonFinite === 'stop') throw new NonFiniteLossError(agreed.nonFinite);
+    if (this.isFirst && !Number.isNaN(agreed.meanLoss)) report.point('train/loss', agreed.meanLoss, this.position);
+    return agreed.stopRequested;
+  }
+
+  /** This rank's predictions, then the callbacks' metrics of all ranks' predictions. */
+  private async evaluate(): Promise<void> {
+    const { data, member, task, report } = this.parts;
+    const dataset = data.validation;
+    if (dataset === undefined) return;
+    report.state('evaluating', this.position);
+    if (this.predictions === null || !this.progress.standingBy) {
+      this.predictions = await predict(member.model, task, dataset);
+    }
+    const evaluation: Evaluation = { dataset, predictions: this.predictions, metrics: new Map() };
+    await this.each((callback) => callback.onEvaluation?.(this, evaluation));
+    this.history.record(evaluation.metrics, this.epoch, this.step);
+    if (!this.isFirst) return;
+    for (const [name, value] of evaluation.metrics) report.point(name, value, this.position);
+  }
+
+  /** Second half of the rendezvous: whether to go on, and whether to save the state, decided once for all ranks. */
+  private async agreeOnEnd(stopRequested: boolean): Promise<StopReason | null> {
+    const { config, group } = this.parts;
+    const stateAgeMs = performance.now() - this.lastStateMs;
+    const { end, stateDue } = await agreeOnEnd(group, stopRequested, {
+      stopVoted: this.stopVoted,
+      done: this.progress.epoch >= config.maxEpochs || this.progress.step >= this.totalSteps,
+      standingBy: this.progress.standingBy,
+      stateDue: stateAgeMs >= config.checkpoints.stateEverySeconds * 1000,
+    });
+    this.progress.round += 1;
+    if (end !== null || stateDue) {
+      await saveTrainingState(this);
+      this.lastStateMs = performance.now();
+    }
+    return end;
+  }
+
+  /** Whether this rank's training must end before the round does. */
+  private mustHalt(): boolean {
+    const { config, controls } = this.parts;
+    const failed = this.meter.nonFinite !== null && config.onNonFinite === 'stop';
+    return failed || controls.stopRequested || this.progress.standingBy || this.progress.step >= this.totalSteps;
+  }
+
+  /** Lets messages in and out: the event loop never turns while tensors are computed. */
+  private async breathe(): Promise<void> {
+    if (performance.now() - this.lastBreathMs < breatheEveryMs) return;
+    this.meter.tellProgress(this.position);
+    await setImmediate();
+    this.lastBreathMs = performance.now();
+  }
+
+  private async keepRequestedCheckpoints(): Promise<void> {
+    for (const name of this.parts.controls.checkpointNames.splice(0)) await this.saveCheckpoint(name, null, null);
+  }
+
+  private async each(call: (callback: Callback) => Promise<void> | undefined): Promise<void> {
+    for (const callback of this.parts.callbacks) await call(callback);
+  }
+
+  private get isFirst(): boolean {
+    return this.rank === this.group.ranks[0];
+  }
+
+  private get position(): Position {
+    return { epoch: this.epoch, step: this.step };
+  }
+
+  get rank(): number {
+    return this.parts.group.rank;
+  }
+
+  get members(): number {
+    return this.parts.config.members;
+  }
+
+  get group(): ProcessGroup {
+    return this.parts.group;
+  }
+
+  get model(): LayersModel {
+    return this.parts.member.model;
+  }
+
+  get epoch(): number {
+    return this.progress.batch > 0 ? this.progress.epoch : Math.max(0, this.progress.epoch - 1);
+  }
+
+  get step(): number {
+    return this.progress.step;
+  }
+
+  async saveCheckpoint(name: string, monitor: string | null, score: number | null): Promise<CheckpointRecord> {
+    const about = { name, epoch: this.epoch, step: this.step, monitor, score };
+    const record = await this.parts.files.saveCheckpoint(await readWeights(this.model), about);
+    this.parts.report.checkpoint(record);
+    return record;
+  }
+
+  savePredictions(name: string, predictions: Predictions): Promise<void> {
+    return this.parts.files.savePredictions('validation', name, predictions, this.epoch);
+  }
+
+  requestStop(): void {
+    this.stopVoted = true;
+  }
+
+  standBy(): void {
+    this.progress.standingBy = true;
+  }
+
+  announce(kind: string, message: string): void {
+    this.parts.report.event(kind, message, this.position);
+  }
+}
+
+/** All ranks throw it at the same rendezvous, also those whose loss was well. */
+export class NonFiniteLossError extends Error {
+  override name = 'NonFiniteLossError';
+  readonly at: Position & { rank: number };
+
+  constructor(at: Position & { rank: number }) {
+    super(
+      `The training loss of rank ${at.rank} was not finite at epoch ${at.epoch}, step ${at.step}; that update was not made and all ` +
+        'ranks stopped. Lower the learning rate or look at the data; --on-non-finite skip leaves such updates out instead.',
+    );
+    this.at = at;
+  }
+}
+
+/** Steps that a rank's training has at most. */
+export function plannedSteps(config: RunConfig, sampler: Sampler): number {
+  const steps = config.maxEpochs * sampler.batchesPerEpoch;
+  return config.maxSteps > 0 ? Math.min(config.maxSteps, steps) : steps;
+}

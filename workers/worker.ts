@@ -1,0 +1,96 @@
+import { connect } from './collectives/socket-channel.ts';
+import { CollectiveError } from '../protocol/collectives.ts';
+import type { HubMessage, Launch } from '../protocol/messages.ts';
+import { ProcessGroup } from './collectives/process-group.ts';
+import { guardAgainstOrphaning } from './guard.ts';
+import { HubLink } from './hub-link.ts';
+import { HubReport } from './hub-report.ts';
+import { parameterCount } from './training/weights.ts';
+import { type Prepared, runSession, type SessionLinks } from './session.ts';
+import type { Controls } from './training/report.ts';
+import { NonFiniteLossError } from './training/trainer.ts';
+import { libraryVersions } from './versions.ts';
+
+/** Entry of a worker process: joins the hub, trains one rank, leaves. Started by `src-main/runs/worker-handle.ts`. */
+
+const [socketPath, rankText, token] = process.argv.slice(2);
+const rank = Number(rankText);
+const controls: Controls = { stopRequested: false, checkpointNames: [] };
+const launched = Promise.withResolvers<Launch>();
+const started = Promise.withResolvers<void>();
+const dismissed = Promise.withResolvers<void>();
+let group: ProcessGroup | null = null;
+
+guardAgainstOrphaning();
+const link = new HubLink(await connect(socketPath, 10_000), {
+  message: take,
+  collective: (frame) => group?.receive(frame),
+  // Without a hub there is nothing to train for: what was saved is on disk, and a resumed run goes on from there.
+  closed: () => process.exit(3),
+});
+link.send({ type: 'hello', rank, pid: process.pid, token });
+const report = new HubReport(link);
+await work(await launched.promise);
+await dismissed.promise;
+process.exit(0);
+
+function take(message: HubMessage): void {
+  switch (message.type) {
+    case 'launch':
+      return launched.resolve(message.launch);
+    case 'start':
+      return started.resolve();
+    case 'leave':
+      return dismissed.resolve();
+    case 'control':
+      if (message.control.action === 'stop') controls.stopRequested = true;
+      else controls.checkpointNames.push(message.control.name);
+  }
+}
+
+async function work(launch: Launch): Promise<void> {
+  group = new ProcessGroup(rank, launch.groupRanks, { send: (frame) => link.sendCollective(frame) });
+  report.state('loading', report.position);
+  const links: SessionLinks = {
+    group,
+    report,
+    controls,
+    ready: describe,
+    started: started.promise,
+    print: (line) => report.event('print', line, report.position),
+  };
+  try {
+    const stopReason = await runSession(launch, links);
+    report.flush();
+    link.send({ type: 'finished', ...report.position, stopReason });
+  } catch (error) {
+    fail(error, launch.placement.device.id);
+  }
+}
+
+function describe({ project, task, worker, model, data, totalSteps }: Prepared): void {
+  link.send({
+    type: 'described',
+    project: { name: project.name, description: project.description },
+    task: task.kind,
+    ensembleMonitor: task.ensembleMonitor,
+    backend: worker.backend.description,
+    parameterCount: parameterCount(model),
+    totalSteps,
+    samples: { train: data.train.length, validation: data.validation?.length ?? 0, test: data.test?.length ?? 0 },
+    versions: libraryVersions(),
+  });
+  report.state('ready', report.position);
+}
+
+function fail(error: unknown, device: string): void {
+  report.flush();
+  const at = error instanceof NonFiniteLossError ? error.at : { rank, ...report.position };
+  const message = error instanceof Error ? error.message : String(error);
+  link.send({
+    type: 'failed',
+    error: { message, device, rank: at.rank, epoch: at.epoch, step: at.step },
+    stack: error instanceof Error ? (error.stack ?? '') : '',
+    isConsequence: error instanceof CollectiveError,
+  });
+}
