@@ -1,0 +1,135 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { SamplerKind } from '../../../protocol/run-config.ts';
+import { createSampler, shard } from '../../../workers/data/samplers.ts';
+import type { SamplerOptions } from '../../../workers/data/samplers.ts';
+
+function options(kind: SamplerKind, changes: Partial<SamplerOptions> = {}): SamplerOptions {
+  return { kind, length: 10, batchSize: 4, dropLast: false, seed: 5, sharedSeed: 1, rank: 0, worldSize: 2, ...changes };
+}
+
+function orderOf(kind: SamplerKind, epoch: number, changes: Partial<SamplerOptions> = {}): number[] {
+  return [...createSampler(options(kind, changes)).batches(epoch)].flatMap((batch) => [...batch]);
+}
+
+const ascending = (values: number[]) => values.toSorted((a, b) => a - b);
+const upTo = (length: number) => Array.from({ length }, (_, i) => i);
+
+describe('shard deals as PyTorch DistributedSampler (shuffle=False)', () => {
+  // Derived by hand from torch/utils/data/distributed.py: pad by wrapping (or cut the tail), then [rank::worldSize].
+  it.each([
+    {
+      length: 10,
+      worldSize: 3,
+      padded: true,
+      expected: [
+        [0, 3, 6, 9],
+        [1, 4, 7, 0],
+        [2, 5, 8, 1],
+      ],
+    },
+    {
+      length: 10,
+      worldSize: 3,
+      padded: false,
+      expected: [
+        [0, 3, 6],
+        [1, 4, 7],
+        [2, 5, 8],
+      ],
+    },
+    {
+      length: 4,
+      worldSize: 2,
+      padded: true,
+      expected: [
+        [0, 2],
+        [1, 3],
+      ],
+    },
+    {
+      length: 4,
+      worldSize: 2,
+      padded: false,
+      expected: [
+        [0, 2],
+        [1, 3],
+      ],
+    },
+    { length: 2, worldSize: 5, padded: true, expected: [[0], [1], [0], [1], [0]] },
+    { length: 3, worldSize: 8, padded: true, expected: [[0], [1], [2], [0], [1], [2], [0], [1]] },
+  ])('$length samples over $worldSize ranks, padded: $padded', ({ length, worldSize, padded, expected }) => {
+    const order = Int32Array.from(upTo(length));
+    expect(expected.map((_, rank) => [...shard(order, rank, worldSize, padded)])).toEqual(expected);
+  });
+});
+
+describe('createSampler', () => {
+  it('cuts an order into batches, the last one smaller or left out', () => {
+    const whole = createSampler(options('sequential'));
+    expect([...whole.batches(0)].map((batch) => [...batch])).toEqual([
+      [0, 1, 2, 3],
+      [4, 5, 6, 7],
+      [8, 9],
+    ]);
+    expect(whole.batchesPerEpoch).toBe(3);
+    const dropping = createSampler(options('sequential', { dropLast: true }));
+    expect([...dropping.batches(0)].map((batch) => [...batch])).toEqual([
+      [0, 1, 2, 3],
+      [4, 5, 6, 7],
+    ]);
+    expect(dropping.batchesPerEpoch).toBe(2);
+  });
+
+  it('shuffled: a permutation of its own per rank, another each epoch', () => {
+    const first = orderOf('shuffled', 0, { length: 100 });
+    expect(ascending(first)).toEqual(upTo(100));
+    expect(orderOf('shuffled', 1, { length: 100 })).not.toEqual(first);
+    expect(orderOf('shuffled', 0, { length: 100, seed: 6 })).not.toEqual(first);
+  });
+
+  it('shared: one permutation for all ranks, another each epoch', () => {
+    const first = orderOf('shared', 0, { length: 100 });
+    expect(ascending(first)).toEqual(upTo(100));
+    expect(orderOf('shared', 0, { length: 100, seed: 6, rank: 1 })).toEqual(first);
+    expect(orderOf('shared', 1, { length: 100 })).not.toEqual(first);
+  });
+
+  it('sharded: each rank gets its share of the shared order', () => {
+    const shared = orderOf('shared', 3, { length: 5 });
+    expect(orderOf('sharded', 3, { length: 5, rank: 0 })).toEqual([shared[0], shared[2], shared[4]]);
+    expect(orderOf('sharded', 3, { length: 5, rank: 1 })).toEqual([shared[1], shared[3], shared[0]]);
+    expect(orderOf('sharded-drop', 3, { length: 5, rank: 0 })).toEqual([shared[0], shared[2]]);
+    expect(orderOf('sharded-drop', 3, { length: 5, rank: 1 })).toEqual([shared[1], shared[3]]);
+  });
+
+  it('is a function of seed and epoch alone: an epoch comes again in a new sampler', () => {
+    for (const kind of ['shuffled', 'shared', 'sharded', 'sharded-drop', 'sequential'] as const) {
+      const sampler = createSampler(options(kind));
+      const [, ...later] = [0, 1, 2].map((epoch) => [...sampler.batches(epoch)]);
+      expect([...createSampler(options(kind)).batches(2)]).toEqual(later[1]);
+    }
+  });
+
+  it('shards cover every sample, equally many a rank, and repeat fewer than one round', () => {
+    const cases = fc.record({ length: fc.integer({ min: 1, max: 50 }), worldSize: fc.integer({ min: 1, max: 9 }) });
+    fc.assert(
+      fc.property(cases, ({ length, worldSize }) => {
+        const shares = upTo(worldSize).map((rank) => orderOf('sharded', 0, { length, worldSize, rank }));
+        expect(new Set(shares.map((share) => share.length)).size).toBe(1);
+        expect(new Set(shares.flat()).size).toBe(length);
+        expect(shares.flat().length).toBeLessThan(length + worldSize);
+      }),
+    );
+  });
+
+  it.each([
+    [{ batchSize: 0 }, 'batchSize is 0'],
+    [{ length: 0 }, 'length is 0'],
+    [{ rank: 2 }, 'rank is 2; with a world size of 2'],
+    [{ batchSize: 11, dropLast: true }, 'leaves rank 0 without a batch: 10 of 10 samples'],
+    [{ kind: 'sharded-drop' as const, length: 1 }, 'leaves rank 0 without a batch: 0 of 1 samples'],
+  ])('refuses %j', (changes, message) => {
+    expect(() => createSampler(options('shuffled', changes))).toThrow(message);
+  });
+});

@@ -1,0 +1,100 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createDataset, gatherBatch } from '../../../workers/data/dataset.ts';
+import { splitDataset } from '../../../workers/data/split.ts';
+import { standardize } from '../../../workers/data/standardize.ts';
+import { Generator } from '../../../workers/random/generator.ts';
+
+/** Sample i has the feature i and the target -i. */
+function counting(length: number) {
+  const features = Float32Array.from({ length }, (_, i) => i);
+  return createDataset({ name: 'counting', featureShape: [1], features, targets: features.map((value) => -value) });
+}
+
+describe('splitDataset', () => {
+  it('takes fractions below 1 and counts from 1 on, and leaves the rest to training', () => {
+    const { train, validation, test } = splitDataset(
+      counting(103),
+      { validation: 0.1, test: 20 },
+      new Generator(1, 'split'),
+    );
+    expect([train.length, validation?.length, test?.length]).toEqual([73, 10, 20]);
+  });
+
+  it('is the same for the same seed and another for another', () => {
+    const split = (seed: number) =>
+      splitDataset(counting(50), { test: 10 }, new Generator(seed, 'split')).test?.features;
+    expect(split(7)).toEqual(split(7));
+    expect(split(7)).not.toEqual(split(8));
+  });
+
+  it('loses and repeats no sample, and keeps targets with their features', () => {
+    const cases = fc.record({ length: fc.integer({ min: 3, max: 60 }), seed: fc.integer({ min: 0, max: 999 }) });
+    fc.assert(
+      fc.property(cases, ({ length, seed }) => {
+        const sizes = { validation: 1, test: Math.ceil(length / 4) };
+        const splits = splitDataset(counting(length), sizes, new Generator(seed, 'split'));
+        const parts = [splits.train, splits.validation, splits.test];
+        const features = parts.flatMap((part) => [...(part?.features ?? [])]);
+        const targets = parts.flatMap((part) => [...(part?.targets ?? [])]);
+        expect(features.toSorted((a, b) => a - b)).toEqual(Array.from({ length }, (_, i) => i));
+        expect(targets).toEqual(features.map((value) => -value));
+      }),
+    );
+  });
+
+  it('leaves out splits that were not asked for', () => {
+    const splits = splitDataset(counting(5), { test: 2 }, new Generator(1, 'split'));
+    expect(splits.validation).toBeUndefined();
+    expect(splits.train.length).toBe(3);
+  });
+
+  it.each([
+    [{ test: 10 }, 'leaves none to train on'],
+    [{ validation: 0.5, test: 0.5 }, 'leaves none to train on'],
+    [{ test: -1 }, 'a test split of -1'],
+    [{ validation: 0.01 }, 'a validation split of 0.01'],
+    [{ test: 2.5 }, 'a test split of 2.5'],
+  ])('refuses %j of ten samples', (sizes, message) => {
+    expect(() => splitDataset(counting(10), sizes, new Generator(1, 'split'))).toThrow(message);
+  });
+});
+
+describe('standardize', () => {
+  const part = (features: number[], targets: number[]) =>
+    createDataset({
+      name: 'part',
+      featureShape: [2],
+      features: Float32Array.from(features),
+      targets: Float32Array.from(targets),
+    });
+  // Column 0: 1, 3 (mean 2, deviation 1); column 1 is constant; targets 10, 30 (mean 20, deviation 10).
+  const splits = { train: part([1, 5, 3, 5], [10, 30]), test: part([6, 6], [50]) };
+
+  it('takes means and deviations from the training split, for all splits', () => {
+    const { splits: result, targetScale } = standardize(splits);
+    expect(gatherBatch(result.train, Int32Array.of(0, 1)).features).toEqual(Float32Array.of(-1, 0, 1, 0));
+    expect(result.test && gatherBatch(result.test, Int32Array.of(0)).features).toEqual(Float32Array.of(4, 1));
+    expect(result.train.targets).toEqual(Float32Array.of(10, 30));
+    expect(targetScale).toBeUndefined();
+  });
+
+  it('standardizes targets on request and says how to get back', () => {
+    const { splits: result, targetScale } = standardize(splits, { targets: true });
+    expect(result.train.targets).toEqual(Float32Array.of(-1, 1));
+    expect(result.test?.targets).toEqual(Float32Array.of(3));
+    expect(targetScale).toEqual({ mean: [20], std: [10] });
+    expect(splits.train.targets).toEqual(Float32Array.of(10, 30));
+  });
+
+  it('measures bytes as batches see them', () => {
+    const bytes = createDataset({
+      name: 'bytes',
+      featureShape: [1],
+      features: Uint8Array.of(0, 255),
+      targets: Int32Array.of(0, 1),
+    });
+    expect(standardize({ train: bytes }).splits.train.normalization).toEqual({ mean: [0.5], std: [0.5] });
+    expect(() => standardize({ train: bytes }, { targets: true })).toThrow('are class labels');
+  });
+});

@@ -1,0 +1,212 @@
+/**
+ * Data sets in memory. Legend: N samples, B batch, C channels (last axis of a sample), T targets a sample.
+ */
+
+/** `(value - mean) / std` for each of C channels; value `i` of a sample, channels last, belongs to channel `i % C`. */
+export interface Normalization {
+  /** shape [C]. */
+  readonly mean: readonly number[];
+  /** shape [C]. */
+  readonly std: readonly number[];
+}
+
+export interface Dataset {
+  readonly name: string;
+  /** Samples (N). */
+  readonly length: number;
+  /** Shape of one sample, channels last: `[28, 28, 1]`, `[6]`. */
+  readonly featureShape: readonly number[];
+  /** shape [N, ...featureShape]. A byte `v` stands for `v / 255`. Raw: normalization is applied batch by batch. */
+  readonly features: Float32Array | Uint8Array;
+  /** Class labels (Int32Array, shape [N]) or values (Float32Array, shape [N] or [N, T]). */
+  readonly targets: Int32Array | Float32Array;
+  readonly classNames?: readonly string[];
+  readonly classCount?: number;
+  readonly normalization?: Normalization;
+}
+
+export interface Splits {
+  readonly train: Dataset;
+  readonly validation?: Dataset;
+  readonly test?: Dataset;
+}
+
+/** Samples as a model takes them: scaled, normalized, in the order of the indices that were asked for. */
+export interface Batch {
+  /** shape [B, ...featureShape]. */
+  features: Float32Array;
+  featureShape: number[];
+  /** shape [B], or [B, T] where a sample has several targets. */
+  targets: Int32Array | Float32Array;
+  targetShape: number[];
+}
+
+/**
+ * Checks that the arrays fit each other and freezes the result. `classCount` defaults to the number of class names.
+ * @throws Error that names the data set, the sizes found and the rule they break.
+ */
+export function createDataset(fields: Omit<Dataset, 'length'>): Dataset {
+  const { name, featureShape, features, targets } = fields;
+  const size = product(featureShape);
+  const length = features.length / size;
+  if (!(featureShape.every(isPositiveInteger) && isPositiveInteger(length))) {
+    throw new Error(
+      `Data set "${name}": ${features.length} feature values are not one or more samples of shape ` +
+        `[${featureShape.join(', ')}] (${size} values each).`,
+    );
+  }
+  const targetSize = targets.length / length;
+  const valid = targets instanceof Int32Array ? targetSize === 1 : isPositiveInteger(targetSize);
+  if (!valid) {
+    throw new Error(
+      `Data set "${name}": ${targets.length} targets for ${length} samples. ` +
+        'Give one class label a sample (Int32Array), or the same number of values for every sample (Float32Array).',
+    );
+  }
+  const classCount = fields.classCount ?? fields.classNames?.length;
+  if (classCount !== undefined) checkLabels(name, targets, classCount);
+  if (fields.normalization) checkNormalization(name, fields.normalization, size);
+  return Object.freeze({ ...fields, length, featureShape: Object.freeze([...featureShape]), classCount });
+}
+
+/** Freezes splits whose samples and classes agree. */
+export function createSplits(splits: Splits): Splits {
+  const { train } = splits;
+  for (const other of [splits.validation, splits.test]) {
+    if (!other) continue;
+    const sameShape = other.featureShape.join() === train.featureShape.join();
+    if (!sameShape || other.classCount !== train.classCount) {
+      throw new Error(
+        `Splits disagree: "${train.name}" has samples of shape [${train.featureShape.join(', ')}] and ` +
+          `${train.classCount ?? 'no'} classes, "${other.name}" [${other.featureShape.join(', ')}] and ` +
+          `${other.classCount ?? 'no'} classes. All splits need the same.`,
+      );
+    }
+  }
+  return Object.freeze({ ...splits });
+}
+
+/** The samples at `indices` as one batch: bytes divided by 255, then normalized. */
+export function gatherBatch(dataset: Dataset, indices: Int32Array): Batch {
+  checkIndices(dataset, indices);
+  const targetSize = dataset.targets.length / dataset.length;
+  return {
+    features: gatherFeatures(dataset, indices),
+    featureShape: [indices.length, ...dataset.featureShape],
+    targets: gatherTargets(dataset, indices),
+    targetShape: targetSize === 1 ? [indices.length] : [indices.length, targetSize],
+  };
+}
+
+/** A data set of copies of the samples at `indices`, in that order. */
+export function subset(dataset: Dataset, indices: Int32Array): Dataset {
+  checkIndices(dataset, indices);
+  const isBytes = dataset.features instanceof Uint8Array;
+  const values = indices.length * product(dataset.featureShape);
+  return createDataset({
+    ...dataset,
+    features: copyRows(dataset.features, isBytes ? new Uint8Array(values) : new Float32Array(values), indices),
+    targets: gatherTargets(dataset, indices),
+  });
+}
+
+/** The first `count` samples, without copying them. */
+export function take(dataset: Dataset, count: number): Dataset {
+  if (!(Number.isInteger(count) && count >= 1 && count <= dataset.length)) {
+    throw new RangeError(
+      `Cannot take ${count} samples of "${dataset.name}": ask for a whole number from 1 to ${dataset.length}.`,
+    );
+  }
+  return createDataset({
+    ...dataset,
+    features: dataset.features.subarray(0, (count * dataset.features.length) / dataset.length),
+    targets: dataset.targets.subarray(0, (count * dataset.targets.length) / dataset.length),
+  });
+}
+
+/** The same samples as vectors of shape [product of featureShape], without copying them. */
+export function flattened(dataset: Dataset): Dataset {
+  return createDataset({ ...dataset, featureShape: [product(dataset.featureShape)] });
+}
+
+function gatherFeatures(dataset: Dataset, indices: Int32Array): Float32Array {
+  const { features, normalization } = dataset;
+  const size = product(dataset.featureShape);
+  if (features instanceof Uint8Array) return gatherBytes(features, size, indices, normalization);
+  const rows = copyRows(features, new Float32Array(indices.length * size), indices);
+  if (normalization) normalizeInPlace(rows, normalization);
+  return rows;
+}
+
+/** A byte has 256 values, so each channel needs only a table of them: no arithmetic per pixel. */
+function gatherBytes(bytes: Uint8Array, size: number, indices: Int32Array, normalization?: Normalization) {
+  const { mean, std } = normalization ?? { mean: [0], std: [1] };
+  const rows = new Float32Array(indices.length * size);
+  for (const [channel, center] of mean.entries()) {
+    const levels = Float32Array.from({ length: 256 }, (_, byte) => (byte / 255 - center) / std[channel]);
+    for (let row = 0; row < indices.length; row++) {
+      const from = indices[row] * size;
+      const to = row * size;
+      for (let i = channel; i < size; i += mean.length) rows[to + i] = levels[bytes[from + i]];
+    }
+  }
+  return rows;
+}
+
+function normalizeInPlace(values: Float32Array, { mean, std }: Normalization): void {
+  for (const [channel, center] of mean.entries()) {
+    const scale = std[channel];
+    for (let i = channel; i < values.length; i += mean.length) values[i] = (values[i] - center) / scale;
+  }
+}
+
+function gatherTargets({ targets, length }: Dataset, indices: Int32Array): Int32Array | Float32Array {
+  const values = (indices.length * targets.length) / length;
+  return copyRows(targets, targets instanceof Int32Array ? new Int32Array(values) : new Float32Array(values), indices);
+}
+
+/** Fills `rows` with one row of `source` per index. */
+function copyRows<A extends Float32Array | Int32Array | Uint8Array>(source: A, rows: A, indices: Int32Array): A {
+  const width = rows.length / indices.length;
+  for (let row = 0; row < indices.length; row++) {
+    const from = indices[row] * width;
+    rows.set(source.subarray(from, from + width), row * width);
+  }
+  return rows;
+}
+
+function checkIndices(dataset: Dataset, indices: Int32Array): void {
+  for (const index of indices) {
+    if (index < 0 || index >= dataset.length) {
+      throw new RangeError(`Sample ${index} of "${dataset.name}" does not exist: it has 0 to ${dataset.length - 1}.`);
+    }
+  }
+}
+
+function checkLabels(name: string, targets: Int32Array | Float32Array, classCount: number): void {
+  const wrong = targets.findIndex((label) => !(Number.isInteger(label) && label >= 0 && label < classCount));
+  if (wrong >= 0) {
+    throw new Error(
+      `Data set "${name}": sample ${wrong} has label ${targets[wrong]}; with ${classCount} classes, labels are whole ` +
+        `numbers from 0 to ${classCount - 1}. Correct the label or the number of classes.`,
+    );
+  }
+}
+
+function checkNormalization(name: string, { mean, std }: Normalization, size: number): void {
+  const fits = mean.length > 0 && mean.length === std.length && size % mean.length === 0;
+  if (!fits || !mean.every(Number.isFinite) || !std.every((value) => Number.isFinite(value) && value > 0)) {
+    throw new Error(
+      `Data set "${name}": normalization by means [${mean.join(', ')}] and deviations [${std.join(', ')}] is not possible. ` +
+        `Give one finite mean and one positive deviation per channel of its samples (${size} values each).`,
+    );
+  }
+}
+
+function product(shape: readonly number[]): number {
+  return shape.reduce((size, dimension) => size * dimension, 1);
+}
+
+function isPositiveInteger(value: number): boolean {
+  return Number.isInteger(value) && value > 0;
+}

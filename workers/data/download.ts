@@ -1,0 +1,177 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { byteCount, reasonOf, sizeOf } from './files.ts';
+import { withLock } from './lock.ts';
+
+/** A file as its publisher offers it. */
+export interface RemoteFile {
+  name: string;
+  /** Official addresses, tried in this order. */
+  urls: readonly string[];
+  /** Lower-case hexadecimal SHA-256 of the content. */
+  sha256: string;
+  bytes: number;
+}
+
+export interface DownloadProgress {
+  name: string;
+  receivedBytes: number;
+  totalBytes: number;
+}
+
+export interface DownloadOptions {
+  onProgress?: (progress: DownloadProgress) => void;
+  signal?: AbortSignal;
+  /** How long a server may stay silent, before its answer or in the middle of it. */
+  silenceMs?: number;
+}
+
+/** Requests to one address in one call: each has to get further than the one before. */
+const maximumRequests = 20;
+
+/**
+ * Downloads a file into `folder` and returns its path; a file that is there already is left as it is. What arrives goes
+ * to `<name>.part`, which a later call continues after a cut connection. The file gets its name once its SHA-256 fits.
+ * Processes that want the same file wait for the first.
+ * @throws Error with one line per address when none gave the file.
+ */
+export async function fetchFile(file: RemoteFile & { folder: string }, options: DownloadOptions = {}): Promise<string> {
+  const path = join(file.folder, file.name);
+  await mkdir(file.folder, { recursive: true });
+  await withLock(`${path}.lock`, options.signal, async () => {
+    if ((await sizeOf(path)) === null) await download(file, path, options);
+  });
+  return path;
+}
+
+async function download(file: RemoteFile, path: string, options: DownloadOptions): Promise<void> {
+  const part = `${path}.part`;
+  const failures: string[] = [];
+  for (const url of file.urls) {
+    try {
+      await receiveVerified(url, file, part, options);
+      await rename(part, path);
+      await discard(part);
+      return;
+    } catch (error) {
+      options.signal?.throwIfAborted();
+      failures.push(`  ${url}: ${reasonOf(error)}`);
+    }
+  }
+  throw new Error(`${file.name} could not be downloaded:\n${failures.join('\n')}`);
+}
+
+async function receiveVerified(url: string, file: RemoteFile, part: string, options: DownloadOptions): Promise<void> {
+  const resumed = (await sizeOf(part)) !== null;
+  await receiveAll(url, file, part, options);
+  const sha256 = await sha256Of(part);
+  if (sha256 === file.sha256) return;
+  await discard(part);
+  if (!resumed) {
+    throw new Error(`its SHA-256 is ${sha256}, expected ${file.sha256}; what was received has been deleted`);
+  }
+  // The old beginning may have been of another version of the file: once more, from nothing.
+  await receiveVerified(url, file, part, options);
+}
+
+/** Asks again after a cut connection as long as every answer brings the file forward. */
+async function receiveAll(url: string, file: RemoteFile, part: string, options: DownloadOptions): Promise<void> {
+  for (let request = 1; ; request++) {
+    const before = (await sizeOf(part)) ?? 0;
+    if (before === file.bytes) return;
+    if (before > file.bytes) await discard(part);
+    try {
+      await receive(url, file, part, options);
+    } catch (error) {
+      options.signal?.throwIfAborted();
+      const after = (await sizeOf(part)) ?? 0;
+      if (after <= before || request === maximumRequests) throw error;
+    }
+  }
+}
+
+async function receive(url: string, file: RemoteFile, part: string, options: DownloadOptions): Promise<void> {
+  const { onProgress, signal, silenceMs = 30_000 } = options;
+  const connection = new AbortController();
+  const silence = setTimeout(() => connection.abort(new Error(`the server was silent for ${silenceMs} ms`)), silenceMs);
+  try {
+    const offset = (await sizeOf(part)) ?? 0;
+    const response = await fetch(url, {
+      headers: { 'accept-encoding': 'identity', ...(await rangeHeaders(part, offset)) },
+      signal: signal ? AbortSignal.any([signal, connection.signal]) : connection.signal,
+    });
+    const start = acceptedStart(response, offset, file);
+    if (response.body === null) throw new Error('its answer has no content');
+    if (start === 0) await keepValidator(part, response);
+    let receivedBytes = start;
+    await pipeline(
+      Readable.fromWeb(response.body),
+      async function* (chunks: AsyncIterable<Uint8Array>) {
+        for await (const chunk of chunks) {
+          silence.refresh();
+          receivedBytes += chunk.length;
+          if (receivedBytes > file.bytes) throw new Error(`it sends more than the expected ${byteCount(file.bytes)}`);
+          onProgress?.({ name: file.name, receivedBytes, totalBytes: file.bytes });
+          yield chunk;
+        }
+      },
+      createWriteStream(part, { flags: start === 0 ? 'w' : 'r+', start, flush: true }),
+    );
+    if (receivedBytes < file.bytes) throw new Error(`it ended after ${receivedBytes} of ${byteCount(file.bytes)}`);
+  } finally {
+    clearTimeout(silence);
+    connection.abort();
+  }
+}
+
+/** Asks for the rest, on condition that the file is still the one that the part was taken from (RFC 9110, 13.1.5). */
+async function rangeHeaders(part: string, offset: number): Promise<Record<string, string>> {
+  if (offset === 0) return {};
+  const range = { range: `bytes=${offset}-` };
+  const hasValidator = (await sizeOf(validatorOf(part))) !== null;
+  return hasValidator ? { ...range, 'if-range': await readFile(validatorOf(part), 'utf8') } : range;
+}
+
+/** First byte of the answer's body: `offset` where the server continues, 0 where it starts anew. */
+function acceptedStart(response: Response, offset: number, file: RemoteFile): number {
+  if (response.status === 206) {
+    const [, start, total] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(response.headers.get('content-range') ?? '') ?? [];
+    if (Number(start) === offset && (total === '*' || Number(total) === file.bytes)) return offset;
+    throw new Error(
+      `asked for bytes ${offset} to ${file.bytes - 1} of ${file.bytes}, it answers with ` +
+        `"${response.headers.get('content-range')}"`,
+    );
+  }
+  if (response.status !== 200) throw new Error(`HTTP ${response.status} ${response.statusText}`);
+  const length = response.headers.get('content-length');
+  if (length !== null && Number(length) !== file.bytes) {
+    throw new Error(`it offers ${byteCount(Number(length))}, the official file has ${byteCount(file.bytes)}`);
+  }
+  return 0;
+}
+
+/** Only a strong ETag may stand in If-Range. Without one, the SHA-256 alone judges a resumed file. */
+async function keepValidator(part: string, response: Response): Promise<void> {
+  const etag = response.headers.get('etag');
+  if (etag?.startsWith('"')) await writeFile(validatorOf(part), etag);
+  else await rm(validatorOf(part), { force: true });
+}
+
+function validatorOf(part: string): string {
+  return `${part}.etag`;
+}
+
+async function discard(part: string): Promise<void> {
+  await rm(part, { force: true });
+  await rm(validatorOf(part), { force: true });
+}
+
+async function sha256Of(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path), hash);
+  return hash.digest('hex');
+}

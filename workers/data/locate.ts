@@ -1,0 +1,57 @@
+import { join } from 'node:path';
+import { fetchFile } from './download.ts';
+import type { DownloadOptions, RemoteFile } from './download.ts';
+import { byteCount, reasonOf, sizeOf } from './files.ts';
+
+/** Where data sets are looked for, in this order, before they are downloaded into the cache. */
+export interface DataFolders {
+  /** The user's own folder, `TUTTI_DATA`; its files need not be the official ones. */
+  readonly lookup: string | null;
+  readonly cache: string;
+}
+
+/** Folders, and how to download what they do not hold. */
+export interface DataSource extends DataFolders, DownloadOptions {}
+
+/** The folders that may hold a data set's files: `<root>/<collection>`, then `<root>`, of the lookup folder, then the cache. */
+export function placesOf(folders: DataFolders, collection: string): string[] {
+  const roots = folders.lookup === null ? [folders.cache] : [folders.lookup, folders.cache];
+  return roots.flatMap((root) => [join(root, collection), root]);
+}
+
+/** The first place that holds one of the names, or null. */
+export async function findFile(places: readonly string[], names: readonly string[]): Promise<string | null> {
+  for (const place of places) {
+    for (const name of names) {
+      if ((await sizeOf(join(place, name))) !== null) return join(place, name);
+    }
+  }
+  return null;
+}
+
+/**
+ * Path of a data set's file: found in the folders (a `.gz` also unpacked), else downloaded into the cache.
+ * @throws Error that says which file to put where, when it is absent and cannot be downloaded.
+ */
+export async function obtainFile(file: RemoteFile, collection: string, source: DataSource): Promise<string> {
+  const found = await findFile(placesOf(source, collection), [file.name, file.name.replace(/\.gz$/, '')]);
+  if (found !== null) return found;
+  try {
+    return await fetchFile({ ...file, folder: join(source.cache, collection) }, source);
+  } catch (error) {
+    source.signal?.throwIfAborted();
+    throw new Error(
+      `${reasonOf(error)}\nPut ${file.name} (${byteCount(file.bytes)}) ${whereToPut(source, collection)}.`,
+      { cause: error },
+    );
+  }
+}
+
+/** The end of a sentence that tells a user into which folder a missing file belongs. */
+export function whereToPut({ lookup, cache }: DataFolders, collection: string): string {
+  const own =
+    lookup === null
+      ? `into the subfolder ${collection} of a folder of your own that TUTTI_DATA names`
+      : `into ${join(lookup, collection)} (TUTTI_DATA is ${lookup})`;
+  return `${own}, or into ${join(cache, collection)}`;
+}

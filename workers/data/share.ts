@@ -1,0 +1,165 @@
+import { open, rename, rm } from 'node:fs/promises';
+import { crc32 } from 'node:zlib';
+import { z } from 'zod';
+import { createDataset, createSplits } from './dataset.ts';
+import type { Dataset, Splits } from './dataset.ts';
+import { byteCount, reasonOf } from './files.ts';
+
+/**
+ * Splits as one file, so that one process reads and decodes a data set and its neighbours on the machine only load it.
+ *
+ * Layout: three uint64 (bytes of the header, bytes of the file, CRC-32 of all that follows), the header as JSON padded
+ * with spaces, the arrays as they lie in memory. Every part begins at a multiple of 8 bytes. Byte order is the machine's.
+ */
+
+const prefixBytes = 24;
+/** Less than what one system call can move. */
+const maximumReadBytes = 2 ** 30;
+
+const featureTypes = { float32: Float32Array, uint8: Uint8Array };
+const targetTypes = { float32: Float32Array, int32: Int32Array };
+
+/** `offset` in bytes from the end of the header, `length` in elements. */
+const placeSchema = z.object({ offset: z.int().min(0), length: z.int().min(0) });
+const datasetSchema = z.object({
+  name: z.string(),
+  featureShape: z.array(z.int()),
+  classNames: z.array(z.string()).optional(),
+  classCount: z.int().optional(),
+  normalization: z.object({ mean: z.array(z.number()), std: z.array(z.number()) }).optional(),
+  features: placeSchema.extend({ type: z.enum(['float32', 'uint8']) }),
+  targets: placeSchema.extend({ type: z.enum(['float32', 'int32']) }),
+});
+const headerSchema = z.object({
+  train: datasetSchema,
+  validation: datasetSchema.optional(),
+  test: datasetSchema.optional(),
+});
+
+type DatasetHeader = z.output<typeof datasetSchema>;
+
+/** Writes the file aside, flushes it and gives it its name: a reader finds all of it or nothing. */
+export async function writeSplits(file: string, splits: Splits): Promise<void> {
+  const parts = encode(splits);
+  const aside = `${file}.${process.pid}.tmp`;
+  try {
+    const handle = await open(aside, 'w');
+    try {
+      for (const part of parts) await handle.writeFile(part);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(aside, file);
+  } catch (error) {
+    await rm(aside, { force: true });
+    throw new Error(
+      `The decoded data could not be shared through ${file} (${reasonOf(error)}). It takes ` +
+        `${byteCount(parts.reduce((sum, part) => sum + part.length, 0))}: make that much room there.`,
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * Exactly the splits that were written; their arrays are views of one buffer.
+ * @throws Error when the file is truncated or its checksum does not fit.
+ */
+export async function readSplits(file: string): Promise<Splits> {
+  const bytes = await readWhole(file);
+  const start = prefixBytes + checkedHeaderBytes(file, bytes);
+  const { buffer } = bytes;
+  const header = headerSchema.parse(JSON.parse(bytes.toString('utf8', prefixBytes, start)));
+  const restore = ({ features, targets, ...fields }: DatasetHeader): Dataset =>
+    createDataset({
+      ...fields,
+      features: new featureTypes[features.type](buffer, start + features.offset, features.length),
+      targets: new targetTypes[targets.type](buffer, start + targets.offset, targets.length),
+    });
+  return createSplits({
+    train: restore(header.train),
+    validation: header.validation && restore(header.validation),
+    test: header.test && restore(header.test),
+  });
+}
+
+function encode(splits: Splits): Buffer[] {
+  const arrays: Buffer[] = [];
+  let offset = 0;
+  const place = (array: Dataset['features'] | Dataset['targets']) => {
+    const entry = { type: typeOf(array), offset, length: array.length };
+    const bytes = Buffer.from(array.buffer, array.byteOffset, array.byteLength);
+    const padding = Buffer.alloc(toMultipleOf8(bytes.length) - bytes.length);
+    arrays.push(bytes, padding);
+    offset += bytes.length + padding.length;
+    return entry;
+  };
+  const describe = (dataset: Dataset) => ({
+    ...dataset,
+    features: place(dataset.features),
+    targets: place(dataset.targets),
+  });
+  const json = JSON.stringify({
+    train: describe(splits.train),
+    validation: splits.validation && describe(splits.validation),
+    test: splits.test && describe(splits.test),
+  });
+  const header = Buffer.alloc(toMultipleOf8(Buffer.byteLength(json)), ' ');
+  header.write(json);
+  const body = [header, ...arrays];
+  return [encodePrefix(header.length, header.length + offset, checksumOf(body)), ...body];
+}
+
+function encodePrefix(headerBytes: number, bodyBytes: number, checksum: number): Buffer {
+  const prefix = Buffer.alloc(prefixBytes);
+  prefix.writeBigUInt64LE(BigInt(headerBytes), 0);
+  prefix.writeBigUInt64LE(BigInt(prefixBytes + bodyBytes), 8);
+  prefix.writeBigUInt64LE(BigInt(checksum), 16);
+  return prefix;
+}
+
+/** Bytes of the header, once size and checksum have been found right. */
+function checkedHeaderBytes(file: string, bytes: Buffer): number {
+  const damaged = (finding: string) =>
+    new Error(`${file} is truncated or corrupt: ${finding}. Delete it; the next start of the run writes it anew.`);
+  if (bytes.length < prefixBytes) throw damaged(`it has ${byteCount(bytes.length)}, its first three numbers take 24`);
+  const expectedBytes = Number(bytes.readBigUInt64LE(8));
+  if (bytes.length !== expectedBytes) {
+    throw damaged(`it has ${byteCount(bytes.length)}, expected ${byteCount(expectedBytes)}`);
+  }
+  const checksum = checksumOf([bytes.subarray(prefixBytes)]);
+  const expectedChecksum = Number(bytes.readBigUInt64LE(16));
+  if (checksum !== expectedChecksum) throw damaged(`its CRC-32 is ${checksum}, expected ${expectedChecksum}`);
+  return Number(bytes.readBigUInt64LE(0));
+}
+
+function checksumOf(parts: readonly Buffer[]): number {
+  return parts.reduce((checksum, part) => crc32(part, checksum), 0);
+}
+
+function typeOf(array: Float32Array | Int32Array | Uint8Array): 'float32' | 'int32' | 'uint8' {
+  if (array instanceof Float32Array) return 'float32';
+  return array instanceof Int32Array ? 'int32' : 'uint8';
+}
+
+function toMultipleOf8(bytes: number): number {
+  return Math.ceil(bytes / 8) * 8;
+}
+
+/** Into a buffer of its own, so that the arrays in it are aligned. */
+async function readWhole(file: string): Promise<Buffer<ArrayBuffer>> {
+  const handle = await open(file);
+  try {
+    const { size } = await handle.stat();
+    const bytes = Buffer.from(new ArrayBuffer(size));
+    let filled = 0;
+    while (filled < size) {
+      const { bytesRead } = await handle.read(bytes, filled, Math.min(size - filled, maximumReadBytes));
+      if (bytesRead === 0) return bytes.subarray(0, filled);
+      filled += bytesRead;
+    }
+    return bytes;
+  } finally {
+    await handle.close();
+  }
+}

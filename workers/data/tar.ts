@@ -1,0 +1,79 @@
+/** One regular file of a tar archive. */
+export interface TarEntry {
+  name: string;
+  bytes: Buffer;
+}
+
+const blockBytes = 512;
+
+/**
+ * The regular files of a ustar archive (POSIX.1-1988; GNU's variant too), in their order. Folders, links and extended
+ * headers are passed over, so names of more than 100 bytes may come shortened.
+ * @throws Error when a header's checksum does not fit or the archive ends early.
+ */
+export async function* readTar(chunks: AsyncIterable<Buffer>): AsyncGenerator<TarEntry> {
+  const reader = new BlockReader(chunks);
+  for (;;) {
+    const header = await reader.read(blockBytes);
+    if (header.every((byte) => byte === 0)) return reader.drain();
+    checkHeader(header, reader.position - blockBytes);
+    const name = textField(header, 0, 100);
+    const size = octalField(header, 124, 12);
+    const bytes = await reader.read(Math.ceil(size / blockBytes) * blockBytes);
+    const type = textField(header, 156, 1);
+    if (type === '0' || type === '') yield { name, bytes: bytes.subarray(0, size) };
+  }
+}
+
+/** The sum of all header bytes, with the checksum's own eight taken as spaces. */
+function checkHeader(header: Buffer, position: number): void {
+  const expected = octalField(header, 148, 8);
+  const actual = header.reduce((sum, byte, i) => sum + (i >= 148 && i < 156 ? 0x20 : byte), 0);
+  if (actual !== expected || !textField(header, 257, 6).startsWith('ustar')) {
+    throw new Error(`no valid tar header at byte ${position}: checksum ${actual}, expected ${expected}`);
+  }
+}
+
+function textField(header: Buffer, start: number, length: number): string {
+  return header.toString('latin1', start, start + length).split('\0', 1)[0];
+}
+
+function octalField(header: Buffer, start: number, length: number): number {
+  return Number.parseInt(textField(header, start, length), 8);
+}
+
+/** Takes exact lengths out of chunks of any length. */
+class BlockReader {
+  position = 0;
+  readonly #chunks: AsyncIterator<Buffer>;
+  #rest: Buffer = Buffer.alloc(0);
+
+  constructor(chunks: AsyncIterable<Buffer>) {
+    this.#chunks = chunks[Symbol.asyncIterator]();
+  }
+
+  async read(length: number): Promise<Buffer> {
+    const block = Buffer.allocUnsafe(length);
+    let filled = 0;
+    while (filled < length) {
+      if (this.#rest.length === 0) await this.#refill(length - filled);
+      const copied = this.#rest.copy(block, filled);
+      this.#rest = this.#rest.subarray(copied);
+      filled += copied;
+    }
+    this.position += length;
+    return block;
+  }
+
+  /** Reads what follows the last entry: only at its very end does a compressed archive prove to be intact. */
+  async drain(): Promise<void> {
+    let next = await this.#chunks.next();
+    while (!next.done) next = await this.#chunks.next();
+  }
+
+  async #refill(missingBytes: number): Promise<void> {
+    const next = await this.#chunks.next();
+    if (next.done) throw new Error(`the tar archive ends ${missingBytes} bytes early, after byte ${this.position}`);
+    this.#rest = next.value;
+  }
+}
