@@ -55,7 +55,7 @@ async function readFreeBytes(folder: string): Promise<number> {
   }
 }
 
-/** `1.5 GiB`: three significant digits at most, binary units. */
+/** `1.5 GiB`: three significant digits, binary units. */
 export function formatBytes(bytes: number): string {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
   let value = bytes;
@@ -64,5 +64,5 @@ export function formatBytes(bytes: number): string {
     value /= 1024;
     unit += 1;
   }
-  return `${Number(value.toPrecision(value < 1000 ? 3 : 4))} ${units[unit]}`;
+  return `${value < 1000 ? Number(value.toPrecision(3)) : Math.round(value)} ${units[unit]}`;
 }

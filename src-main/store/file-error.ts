@@ -26,6 +26,10 @@ const EXPLANATIONS: Record<string, { rule: string; remedy: string }> = {
     rule: "this user's disk quota is used up",
     remedy: 'Free some space there, or choose a folder on another disk with --out or TUTTI_HOME.',
   },
+  EFBIG: {
+    rule: 'the file would be larger than the system allows',
+    remedy: 'Raise the limit (ulimit -f), or choose a folder on another file system with --out or TUTTI_HOME.',
+  },
   EACCES: PERMISSION,
   EPERM: PERMISSION,
   EROFS: {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { realNumber } from '../../protocol/numbers.ts';
 import { runStatusSchema } from '../../protocol/run-record.ts';
 import type { RunStatus } from '../../protocol/run-record.ts';
 
@@ -14,7 +15,7 @@ const indexedRunSchema = z.object({
   createdAt: z.string(),
   endedAt: z.string().nullable(),
   bestMetric: z.string().nullable(),
-  bestValue: z.number().nullable(),
+  bestValue: realNumber.nullable(),
   bestEpoch: z.number().nullable(),
   error: z.string().nullable(),
   /** The run's configuration as the version that wrote it knew it. */

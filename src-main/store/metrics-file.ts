@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { copyFile, open, readFile, truncate } from 'node:fs/promises';
+import { copyFile, open, readFile, stat, truncate } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { replaceFile, writeFileAtomic } from './atomic-file.ts';
 import { errorCode, explainFileError } from './file-error.ts';
@@ -14,21 +14,19 @@ export interface MetricRow extends Position {
 const CHUNK_CHARACTERS = 65_536;
 
 /**
- * `metrics.csv`, open for appending. Every row in it is whole and as wide as its header: what a crash cut short is removed
- * on opening, a write that fails is taken back, and a new metric rewrites the file aside with one more column.
+ * `metrics.csv`, to append to. Every row in it is whole and as wide as its header: what a crash cut short is removed on
+ * opening, what a failed write left is removed before the next one, and a new metric rewrites the file aside with one more
+ * column. No file stays open between writes, which are few, so that it can be replaced on every system.
  */
 export class MetricsFile {
   readonly #path: string;
   #metrics: string[];
-  #handle: FileHandle;
-  /** Length of what was appended whole; a write that failed may have left more. */
+  /** Length of the whole rows; a write that failed may have left more. */
   #bytes: number;
-  #isTorn = false;
 
-  private constructor(path: string, metrics: string[], handle: FileHandle, bytes: number) {
+  private constructor(path: string, metrics: string[], bytes: number) {
     this.#path = path;
     this.#metrics = metrics;
-    this.#handle = handle;
     this.#bytes = bytes;
   }
 
@@ -40,8 +38,7 @@ export class MetricsFile {
   static async open(path: string, resumeAfterStep: number = Infinity): Promise<MetricsFile> {
     try {
       const metrics = await repair(path, resumeAfterStep);
-      const handle = await open(path, 'a');
-      return new MetricsFile(path, metrics, handle, (await handle.stat()).size);
+      return new MetricsFile(path, metrics, (await stat(path)).size);
     } catch (error) {
       throw explainFileError(error, path, 'open');
     }
@@ -49,38 +46,20 @@ export class MetricsFile {
 
   /** Appends the rows, all or, when it throws, none: they can be appended again. */
   async append(rows: readonly MetricRow[]): Promise<void> {
-    await this.#takeBackTorn();
     const known = new Set(this.#metrics);
     const added = new Set(rows.flatMap((row) => [...row.values.keys()]).filter((metric) => !known.has(metric)));
     if (added.size > 0) await this.#widen([...added]);
     const text = rows.map((row) => this.#format(row)).join('');
-    this.#isTorn = true;
-    try {
-      await this.#handle.appendFile(text);
-    } catch (error) {
-      throw explainFileError(error, this.#path, 'append to');
-    }
-    this.#isTorn = false;
+    await this.#withHandle(async (handle) => {
+      if ((await handle.stat()).size > this.#bytes) await handle.truncate(this.#bytes);
+      await handle.appendFile(text);
+    });
     this.#bytes += Buffer.byteLength(text);
   }
 
   /** Returns when everything appended would survive a power cut. */
   async sync(): Promise<void> {
-    await this.#handle.sync();
-  }
-
-  async close(): Promise<void> {
-    try {
-      await this.#takeBackTorn();
-    } finally {
-      await this.#handle.close();
-    }
-  }
-
-  async #takeBackTorn(): Promise<void> {
-    if (!this.#isTorn) return;
-    await this.#handle.truncate(this.#bytes);
-    this.#isTorn = false;
+    await this.#withHandle((handle) => handle.sync());
   }
 
   #format(row: MetricRow): string {
@@ -93,31 +72,50 @@ export class MetricsFile {
 
   async #widen(added: string[]): Promise<void> {
     const metrics = [...this.#metrics, ...added];
-    // Windows does not rename over a file that is open.
-    await this.#handle.close();
+    const whole = { path: this.#path, bytes: this.#bytes };
+    await replaceFile(this.#path, (aside) => copyWidened(whole, aside, formatHeader(metrics), added.length));
+    this.#metrics = metrics;
+    this.#bytes = (await stat(this.#path)).size;
+  }
+
+  async #withHandle(action: (handle: FileHandle) => Promise<void>): Promise<void> {
     try {
-      await replaceFile(this.#path, (aside) => copyWidened(this.#path, aside, formatHeader(metrics), added.length));
-      this.#metrics = metrics;
-    } finally {
-      this.#handle = await open(this.#path, 'a');
+      // Without O_CREAT: a file that somebody removed must not come back without its header.
+      const handle = await open(this.#path, constants.O_WRONLY | constants.O_APPEND);
+      try {
+        await action(handle);
+      } finally {
+        await handle.close();
+      }
+    } catch (error) {
+      throw explainFileError(error, this.#path, 'append to');
     }
-    this.#bytes = (await this.#handle.stat()).size;
   }
 }
 
-async function copyWidened(path: string, into: FileHandle, header: string, addedCount: number): Promise<void> {
+/** Copies the first `bytes` of the file, whole lines, under a new header and with empty cells for the added metrics. */
+async function copyWidened(
+  file: { path: string; bytes: number },
+  into: FileHandle,
+  header: string,
+  addedCount: number,
+): Promise<void> {
   const emptyCells = ','.repeat(addedCount);
-  const source = await open(path, 'r');
-  let chunk = header;
-  let isHeader = true;
-  for await (const line of source.readLines()) {
-    if (!isHeader) chunk += `${line}${emptyCells}\n`;
-    isHeader = false;
-    if (chunk.length < CHUNK_CHARACTERS) continue;
+  const source = await open(file.path, 'r');
+  try {
+    let chunk = header;
+    let isHeader = true;
+    for await (const line of source.readLines({ end: file.bytes - 1, autoClose: false })) {
+      if (!isHeader) chunk += `${line}${emptyCells}\n`;
+      isHeader = false;
+      if (chunk.length < CHUNK_CHARACTERS) continue;
+      await into.appendFile(chunk);
+      chunk = '';
+    }
     await into.appendFile(chunk);
-    chunk = '';
+  } finally {
+    await source.close();
   }
-  await into.appendFile(chunk);
 }
 
 /** Leaves only whole rows up to the step in the file, creating it where there is none. @returns its metrics */

@@ -85,16 +85,11 @@ export class MetricsLog {
     await this.#file.sync();
   }
 
-  /** Writes what is left. The file is closed even when that fails. */
+  /** Writes what is left and takes no more. When that fails, it can be called again. */
   async close(): Promise<void> {
-    if (this.#isClosed) return;
     this.#isClosed = true;
     this.#stopTicking();
-    try {
-      await this.flush();
-    } finally {
-      await this.#file.close();
-    }
+    await this.flush();
   }
 
   #row(position: Position): HeldRow {

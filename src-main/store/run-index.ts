@@ -37,7 +37,7 @@ export class RunIndex {
   }
 
   close(): void {
-    this.#database.close();
+    if (this.#database.isOpen) this.#database.close();
   }
 
   /** Takes over what a run's record says now. Folders outside `runs/` are noted, so that a rebuild finds them. */

@@ -18,12 +18,10 @@ export function withRunLock<T>(folder: string, action: () => Promise<T>): Promis
   const earlier = turns.get(key) ?? Promise.resolve();
   const turn = earlier.then(() => runLocked(key, action));
   // Whoever asked for this turn learns of its failure; the next turn comes all the same.
-  const ended = turn
-    .catch(() => undefined)
-    .then(() => {
-      if (turns.get(key) === ended) turns.delete(key);
-    });
-  turns.set(key, ended);
+  turns.set(
+    key,
+    turn.catch(() => undefined),
+  );
   return turn;
 }
 

@@ -1,0 +1,97 @@
+import { chmod, mkdir, readFile, readdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createFileExclusively, replaceFile, writeFileAtomic } from '../../../src-main/store/atomic-file.ts';
+import { FileError, explainFileError } from '../../../src-main/store/file-error.ts';
+import { temporaryFolder } from './fixtures.ts';
+
+const isRoot = process.getuid?.() === 0;
+
+describe('writeFileAtomic', () => {
+  it('replaces the content and leaves nothing aside', async () => {
+    const folder = await temporaryFolder();
+    const path = join(folder, 'run.json');
+    await writeFileAtomic(path, 'old');
+    await writeFileAtomic(path, new TextEncoder().encode('new'));
+    expect(await readFile(path, 'utf8')).toBe('new');
+    expect(await readdir(folder)).toEqual(['run.json']);
+  });
+
+  it('leaves the old content and nothing aside when writing fails half way', async () => {
+    const folder = await temporaryFolder();
+    const path = join(folder, 'run.json');
+    await writeFileAtomic(path, 'old');
+    const failing = replaceFile(path, async (handle) => {
+      await handle.writeFile('half');
+      throw new Error('torn');
+    });
+    await expect(failing).rejects.toThrow('torn');
+    expect(await readFile(path, 'utf8')).toBe('old');
+    expect(await readdir(folder)).toEqual(['run.json']);
+  });
+
+  it('names path, rule and remedy when the folder does not exist', async () => {
+    const path = join(await temporaryFolder(), 'gone', 'run.json');
+    const failing = writeFileAtomic(path, 'x');
+    await expect(failing).rejects.toThrow(FileError);
+    await expect(failing).rejects.toThrow(
+      `Cannot write ${path}: it, or a folder on the way to it, does not exist (ENOENT)`,
+    );
+  });
+
+  it('says so when the name is a folder', async () => {
+    const path = join(await temporaryFolder(), 'run.json');
+    await mkdir(join(path, 'inside'), { recursive: true });
+    await expect(writeFileAtomic(path, 'x')).rejects.toThrow(/a folder has this name \(EISDIR\)/);
+  });
+
+  it.skipIf(isRoot || process.platform === 'win32')(
+    'names the permission (left out as root, who may all)',
+    async () => {
+      const folder = await temporaryFolder();
+      await chmod(folder, 0o500);
+      await expect(writeFileAtomic(join(folder, 'run.json'), 'x')).rejects.toThrow(/this user may not \(EACCES\)/);
+      await chmod(folder, 0o700);
+    },
+  );
+
+  it.skipIf(process.platform !== 'linux')('explains a full disk, as /dev/full plays one (Linux only)', async () => {
+    const path = join(await temporaryFolder(), 'full');
+    await symlink('/dev/full', path);
+    const error = explainFileError(await writeFile(path, 'x').catch((error: unknown) => error), path, 'write');
+    expect(error).toMatchObject({ code: 'ENOSPC', path });
+    expect(String(error)).toContain('the disk is full (ENOSPC). Free some space there');
+  });
+});
+
+describe('explainFileError', () => {
+  it.each([
+    ['EACCES', 'Change the permissions'],
+    ['EROFS', 'read-only'],
+    ['EMFILE', 'ulimit -n'],
+    ['EDQUOT', 'quota'],
+  ])('%s comes with its remedy', (code, remedy) => {
+    const error = explainFileError(Object.assign(new Error(code), { code }), '/runs/a', 'write');
+    expect(String(error)).toContain('Cannot write /runs/a: ');
+    expect(String(error)).toContain(`(${code})`);
+    expect(String(error)).toContain(remedy);
+  });
+
+  it('passes on what is no file error', () => {
+    const error = new Error('other');
+    expect(explainFileError(error, '/runs/a', 'write')).toBe(error);
+  });
+});
+
+describe('createFileExclusively', () => {
+  it('lets exactly one of many writers win, whole', async () => {
+    const folder = await temporaryFolder();
+    const path = join(folder, 'run.json');
+    const created = await Promise.all(
+      Array.from({ length: 20 }, (_, writer) => createFileExclusively(path, `writer ${writer}`)),
+    );
+    expect(created.filter(Boolean)).toHaveLength(1);
+    expect(await readFile(path, 'utf8')).toBe(`writer ${created.indexOf(true)}`);
+    expect(await readdir(folder)).toEqual(['run.json']);
+  });
+});

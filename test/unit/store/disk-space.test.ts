@@ -1,0 +1,52 @@
+import { statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { runConfigSchema } from '../../../protocol/run-config.ts';
+import type { RunConfigInput } from '../../../protocol/run-config.ts';
+import { checkDiskSpace, forecastRunBytes, formatBytes } from '../../../src-main/store/disk-space.ts';
+import { temporaryFolder } from './fixtures.ts';
+
+const SMALL_FILES = 16 * 1024 * 1024;
+
+describe('forecastRunBytes', () => {
+  // W = 4,000 bytes of weights, M = 2: M (C + 2 (1 + S) + 1) W.
+  it.each<[string, RunConfigInput, number]>([
+    ['adam, three checkpoints', {}, 2 * (3 + 6 + 1) * 4_000],
+    ['plain sgd', { optimizer: { kind: 'sgd' } }, 2 * (3 + 2 + 1) * 4_000],
+    ['sgd with momentum', { optimizer: { kind: 'sgd', momentum: 0.9 } }, 2 * (3 + 4 + 1) * 4_000],
+    [
+      'adamw, every third of 10 epochs',
+      { optimizer: { kind: 'adamw' }, checkpoints: { everyEpochs: 3 } },
+      2 * (6 + 6 + 1) * 4_000,
+    ],
+    ['no checkpoints', { checkpoints: { ensembleBest: false, memberBest: false, final: false } }, 2 * (6 + 1) * 4_000],
+  ])('%s', (_name, config, expected) => {
+    const forecast = forecastRunBytes({ parameterCount: 1_000, members: 2, config: runConfigSchema.parse(config) });
+    expect(forecast).toBe(expected + SMALL_FILES);
+  });
+});
+
+describe('checkDiskSpace', () => {
+  it('compares with the disk of the nearest folder that exists', async () => {
+    const folder = join(await temporaryFolder(), 'not', 'yet');
+    await checkDiskSpace(folder, 1);
+    const { bavail, bsize } = await statfs('/tmp');
+    await expect(checkDiskSpace(folder, bavail * bsize + 2 ** 50)).rejects.toThrow(
+      /The run may take 1 PiB, but only .+ are free on the disk of .*not\/yet\. Free some space/,
+    );
+  });
+});
+
+describe('formatBytes', () => {
+  it.each([
+    [0, '0 B'],
+    [1_023, '1023 B'],
+    [1_024, '1 KiB'],
+    [1_536, '1.5 KiB'],
+    [123_456_789, '118 MiB'],
+    [1_073_741_824, '1 GiB'],
+    [2 ** 70, '1048576 PiB'],
+  ])('%d is %s', (bytes, text) => {
+    expect(formatBytes(bytes)).toBe(text);
+  });
+});

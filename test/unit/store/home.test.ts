@@ -1,0 +1,40 @@
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { dataFolders, homePaths, tuttiHome } from '../../../src-main/store/home.ts';
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+describe('tuttiHome', () => {
+  it('is TUTTI_HOME, else .tutti in the home folder', () => {
+    vi.stubEnv('TUTTI_HOME', '/disk/tutti');
+    expect(tuttiHome()).toBe(resolve('/disk/tutti'));
+    vi.stubEnv('TUTTI_HOME', 'relative');
+    expect(tuttiHome()).toBe(resolve('relative'));
+    for (const unset of [undefined, '']) {
+      vi.stubEnv('TUTTI_HOME', unset);
+      expect(tuttiHome()).toBe(join(homedir(), '.tutti'));
+    }
+  });
+
+  it('holds runs, cache and index', () => {
+    expect(homePaths('/h')).toEqual({
+      runs: join('/h', 'runs'),
+      cache: join('/h', 'cache'),
+      index: join('/h', 'index.sqlite'),
+      externalRuns: join('/h', 'external-runs.txt'),
+    });
+  });
+});
+
+describe('dataFolders', () => {
+  it('looks in TUTTI_DATA first, if it is set', () => {
+    vi.stubEnv('TUTTI_HOME', '/h');
+    vi.stubEnv('TUTTI_DATA', '/data');
+    expect(dataFolders()).toEqual({ lookup: resolve('/data'), cache: resolve('/h/cache') });
+    vi.stubEnv('TUTTI_DATA', undefined);
+    expect(dataFolders().lookup).toBeNull();
+  });
+});

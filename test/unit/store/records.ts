@@ -1,0 +1,53 @@
+import type { PointBatch } from '../../../protocol/points.ts';
+import { runConfigSchema } from '../../../protocol/run-config.ts';
+import type { RunConfigInput } from '../../../protocol/run-config.ts';
+import type { RunEvent, RunRecord } from '../../../protocol/run-record.ts';
+
+export function runRecord(changes: Partial<RunRecord> = {}, config: RunConfigInput = {}): RunRecord {
+  return {
+    format: 1,
+    id: 'run-1',
+    name: 'first',
+    project: { name: 'wine', description: '', folder: '/projects/wine' },
+    task: 'regression',
+    config: runConfigSchema.parse(config),
+    status: 'created',
+    createdAt: '2026-01-02T03:04:05.000Z',
+    endedAt: null,
+    plan: [],
+    seeds: [42, 43],
+    versions: {},
+    gitCommit: null,
+    attempts: [],
+    hub: null,
+    error: null,
+    summary: null,
+    ...changes,
+  };
+}
+
+export function runEvent(changes: Partial<RunEvent> = {}): RunEvent {
+  return {
+    time: '2026-01-02T03:04:05.000Z',
+    attempt: 1,
+    rank: null,
+    kind: 'started',
+    epoch: null,
+    step: null,
+    message: 'Started.',
+    data: {},
+    ...changes,
+  };
+}
+
+export function pointBatch(points: [epoch: number, step: number, metric: string, value: number][]): PointBatch {
+  const names = [...new Set(points.map(([, , metric]) => metric))];
+  return {
+    names,
+    nameIndex: Int32Array.from(points, ([, , metric]) => names.indexOf(metric)),
+    epoch: Int32Array.from(points, ([epoch]) => epoch),
+    step: Int32Array.from(points, ([, step]) => step),
+    value: Float64Array.from(points, ([, , , value]) => value),
+    timeMs: new Float64Array(points.length),
+  };
+}
