@@ -26,11 +26,15 @@ export async function* checkpointEntries(
   for (const path of paths.filter((path) => path.endsWith('.safetensors'))) {
     const recordPath = path.replace(/\.safetensors$/, '.json');
     const recordText = await readRecordText(join(folder, recordPath));
+    if (recordText === null) {
+      skip({ path, reason: 'its .json is missing: it was not written to the end' });
+      continue;
+    }
     const weights = await openWeights(join(folder, path));
     const reason = await unsoundness(recordText, weights);
-    if (recordText === null || reason !== null) {
+    if (reason !== null) {
       await weights.close();
-      skip({ path, reason: reason ?? 'its .json is missing' });
+      skip({ path, reason });
       continue;
     }
     const sizeBytes = (await weights.stat()).size;
@@ -40,8 +44,7 @@ export async function* checkpointEntries(
 }
 
 /** Why a checkpoint does not count, null when it does. */
-async function unsoundness(recordText: string | null, weights: FileHandle): Promise<string | null> {
-  if (recordText === null) return 'its .json is missing: it was not written to the end';
+async function unsoundness(recordText: string, weights: FileHandle): Promise<string | null> {
   const record = checkpointRecordSchema.safeParse(parseJson(recordText));
   if (!record.success) return 'its .json is damaged';
   const { size } = await weights.stat();

@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs';
+import { createReadStream, existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { Readable } from 'node:stream';
@@ -27,7 +27,9 @@ export async function* runEntries(
   formats: ReadonlySet<ExportFormat>,
   skip: (file: SkippedFile) => void,
 ): AsyncGenerator<ExportEntry> {
-  if (formats.has('record')) yield* fileEntries(folder, ['run.json', 'events.jsonl']);
+  // A run that has not begun has no events yet.
+  const recordFiles = ['run.json', 'events.jsonl'].filter((name) => existsSync(join(folder, name)));
+  if (formats.has('record')) yield* fileEntries(folder, recordFiles);
   yield* metricEntries(folder, record, formats);
   if (formats.has('checkpoints')) yield* checkpointEntries(folder, await listFiles(folder, 'checkpoints'), skip);
   if (formats.has('logs')) yield* fileEntries(folder, await listFiles(folder, 'logs'));
@@ -39,6 +41,7 @@ async function* metricEntries(
   record: RunRecord,
   formats: ReadonlySet<ExportFormat>,
 ): AsyncGenerator<ExportEntry> {
+  if (!formats.has('csv') && !formats.has('jsonl') && !formats.has('tensorboard')) return;
   const table = await readMetrics(folder);
   if (formats.has('csv')) yield madeEntry('metrics.csv', () => csvLines(table));
   if (formats.has('jsonl')) yield madeEntry('metrics.jsonl', () => jsonLines(table));
@@ -87,12 +90,16 @@ function* inChunks(pieces: Iterable<Buffer>): Generator<Buffer> {
   yield Buffer.concat(chunk);
 }
 
-async function* fileEntries(folder: string, paths: readonly string[]): AsyncGenerator<ExportEntry> {
-  const present = new Set(await readdir(folder));
-  for (const path of paths) {
-    // A run that has not begun has no events yet.
-    if (!present.has(path.split('/')[0])) continue;
-    yield { path, compress: true, open: () => createReadStream(join(folder, path)) };
+function fileEntries(folder: string, paths: readonly string[]): ExportEntry[] {
+  return paths.map((path) => ({ path, compress: true, open: () => Readable.from(readPieces(join(folder, path))) }));
+}
+
+/** A failure names the file that was read, not the one that was being written. */
+async function* readPieces(path: string): AsyncGenerator<Buffer> {
+  try {
+    yield* createReadStream(path);
+  } catch (error) {
+    throw explainFileError(error, path, 'read');
   }
 }
 
