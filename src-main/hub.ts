@@ -1,0 +1,202 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import type { Placement } from '../protocol/devices.ts';
+import { mergeConfig, type PlainObject } from '../protocol/options.ts';
+import type { ProjectDescription } from '../protocol/project-description.ts';
+import { type RunConfig, runConfigSchema } from '../protocol/run-config.ts';
+import type { RunRecord } from '../protocol/run-record.ts';
+import { type Detected, detectDevices, planPlacement, selectDevices } from './devices/index.ts';
+import { type ExportOptions, type ExportReport, exportRun } from './export/export-run.ts';
+import { describeProject } from './runs/describe-project.ts';
+import { refuseCombinations, resolveConfig } from './runs/resolve-config.ts';
+import type { RunListener } from './runs/run-recorder.ts';
+import { RunSession } from './runs/run-session.ts';
+import { homePaths } from './store/home.ts';
+import type { IndexedRun, RunQuery } from './store/indexed-run.ts';
+import { recoverRuns, takeOverRun } from './store/recovery.ts';
+import { findResumePoint } from './store/resume-point.ts';
+import { createRunFolder, readRunRecord } from './store/run-folder.ts';
+import { RunIndex } from './store/run-index.ts';
+
+/** What this build's backends can compute on. */
+const usableKinds = ['cpu'] as const;
+
+export interface TrainRequest {
+  projectFolder: string;
+  /** Later layers win: a configuration file, then flags. */
+  overrides: readonly PlainObject[];
+  name?: string | undefined;
+  /** The run's folder; by default a new one in Tutti's home. */
+  folder?: string | undefined;
+}
+
+/** A run as it would be: checked, placed on devices, and not yet begun. */
+export interface PlannedRun {
+  project: ProjectDescription;
+  projectFolder: string;
+  config: RunConfig;
+  plan: Placement[];
+  folder: string;
+  name: string;
+  id: string;
+}
+
+/** The one place that knows all parts of the main process; every door (terminal, desktop, server) calls it. */
+export class Hub {
+  readonly index: RunIndex;
+  /** What was noticed while opening: runs found abandoned, folders that could not be read. */
+  readonly notices: string[];
+
+  private constructor(index: RunIndex, notices: string[]) {
+    this.index = index;
+    this.notices = notices;
+  }
+
+  /** Opens Tutti's home. Runs that a dead hub left behind are marked interrupted. */
+  static async open(): Promise<Hub> {
+    const index = await RunIndex.open();
+    const { interrupted, problems } = await recoverRuns(index);
+    return new Hub(index, [
+      ...interrupted.map(({ id }) => `Run ${id} was interrupted: its process is gone. \`tutti resume ${id}\` goes on with it.`),
+      ...problems.map(({ folder, message }) => `${folder}: ${message}`),
+    ]);
+  }
+
+  close(): void {
+    this.index.close();
+  }
+
+  devices(): Promise<Detected> {
+    return detectDevices({ coreLoadWindowMs: 200 });
+  }
+
+  describe(projectFolder: string): Promise<ProjectDescription> {
+    return describeProject(projectFolder);
+  }
+
+  /** @throws when the configuration is not valid, cannot be combined, or names devices that do not exist */
+  async planRun(request: TrainRequest, project: ProjectDescription): Promise<PlannedRun> {
+    const config = resolveConfig(project, request.overrides);
+    const plan = await placeMembers(config);
+    refuseCombinations(config, plan);
+    const id = createRunId(basename(resolve(request.projectFolder)));
+    return {
+      project,
+      projectFolder: resolve(request.projectFolder),
+      config,
+      plan,
+      folder: resolve(request.folder ?? join(homePaths().runs, id)),
+      name: request.name ?? project.name,
+      id,
+    };
+  }
+
+  /** A session that will make the planned run when it is run. */
+  start(planned: PlannedRun, listener: RunListener): RunSession {
+    const { folder } = planned;
+    return new RunSession({
+      folder,
+      index: this.index,
+      listener,
+      resume: null,
+      claim: async (hub) => {
+        const record = { ...(await newRecord(planned)), hub };
+        await createRunFolder(folder, record);
+        return record;
+      },
+    });
+  }
+
+  /**
+   * A session that goes on with a run from the newest state that all its ranks hold.
+   * @param override what to change of its configuration, `maxEpochs` for instance
+   */
+  async resume(run: string, override: PlainObject, listener: RunListener): Promise<RunSession> {
+    const { folder } = await this.find(run);
+    const before = await readRunRecord(folder);
+    const config = runConfigSchema.parse(mergeConfig(before.config, override));
+    const plan = await placeMembers(config);
+    refuseCombinations(config, plan);
+    if (config.members !== before.config.members) {
+      throw new Error(`A run keeps its ${before.config.members} members when it is resumed; ${config.members} were asked for.`);
+    }
+    const waves = new Set(plan.map(({ wave }) => wave)).size;
+    const point = await findResumePoint(folder, plan.map(({ rank }) => rank));
+    const claim = (hub: NonNullable<RunRecord['hub']>) =>
+      takeOverRun(folder, (record) => nextAttempt({ ...record, config, plan, hub }));
+    // Members of different waves stand at different steps: their rows are merged by key instead of cut off.
+    const afterStep = waves > 1 ? undefined : (point?.step ?? 0);
+    return new RunSession({ folder, index: this.index, listener, claim, resume: { afterStep } });
+  }
+
+  runs(query: RunQuery): IndexedRun[] {
+    return this.index.list(query);
+  }
+
+  /** A run by id, a part of it, its name or its folder. */
+  find(run: string): Promise<IndexedRun> {
+    return this.index.find(run);
+  }
+
+  async export(run: string, options: ExportOptions): Promise<ExportReport> {
+    const { folder } = await this.find(run);
+    return exportRun(folder, options);
+  }
+}
+
+async function placeMembers(config: RunConfig): Promise<Placement[]> {
+  const loadWindowMs = config.devices === 'idle' ? 200 : 0;
+  const { devices } = await detectDevices({ coreLoadWindowMs: loadWindowMs });
+  const selected = selectDevices(config.devices, devices, usableKinds);
+  return planPlacement({ members: config.members, devices: selected, placement: config.placement });
+}
+
+/** `20261121-081502-joint-early-stopping-3fa9`: sorts by time, and no two are alike. */
+function createRunId(project: string): string {
+  const time = new Date().toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 15);
+  const slug = project.replace(/[^a-zA-Z0-9]+/g, '-').toLowerCase();
+  return `${time}-${slug}-${randomBytes(2).toString('hex')}`;
+}
+
+async function newRecord({ id, name, project, projectFolder, config, plan }: PlannedRun): Promise<RunRecord> {
+  const createdAt = new Date().toISOString();
+  return {
+    format: 1,
+    id,
+    name,
+    project: { name: project.name, description: project.description, folder: projectFolder },
+    task: project.task,
+    config,
+    status: 'created',
+    createdAt,
+    endedAt: null,
+    plan,
+    seeds: plan.map(({ rank }) => (config.identicalSeeds ? config.seed : (config.seed + rank) >>> 0)),
+    versions: { node: process.versions.node },
+    gitCommit: await gitCommit(projectFolder),
+    attempts: [{ attempt: 1, startedAt: createdAt, endedAt: null, status: 'running' }],
+    hub: null,
+    error: null,
+    summary: null,
+  };
+}
+
+function nextAttempt(record: RunRecord): RunRecord {
+  const attempt = { attempt: record.attempts.length + 1, startedAt: new Date().toISOString(), endedAt: null };
+  const attempts = [...record.attempts, { ...attempt, status: 'running' as const }];
+  return { ...record, status: 'created', endedAt: null, error: null, attempts };
+}
+
+/** The commit that the project is at, for the record; null outside a repository, and where there is no git. */
+async function gitCommit(folder: string): Promise<string | null> {
+  if (!existsSync(folder)) return null;
+  try {
+    const { stdout } = await promisify(execFile)('git', ['-C', folder, 'rev-parse', 'HEAD'], { timeout: 2000 });
+    return stdout.trim();
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,31 @@
+import { createWriteStream, mkdirSync, type WriteStream } from 'node:fs';
+import { join } from 'node:path';
+
+/** Enough to see what a worker was about when it died. */
+const keptLines = 12;
+
+/** `logs/rank-3.log`: what a worker printed, line by line, with the time. */
+export class LogFile {
+  private readonly stream: WriteStream;
+  private readonly last: string[] = [];
+
+  constructor(logsFolder: string, rank: number, onError: (error: Error) => void) {
+    mkdirSync(logsFolder, { recursive: true });
+    this.stream = createWriteStream(join(logsFolder, `rank-${rank}.log`), { flags: 'a' });
+    this.stream.on('error', onError);
+  }
+
+  write(line: string): void {
+    this.last.push(line);
+    if (this.last.length > keptLines) this.last.shift();
+    this.stream.write(`${new Date().toISOString()} ${line}\n`);
+  }
+
+  lastLines(): readonly string[] {
+    return this.last;
+  }
+
+  async close(): Promise<void> {
+    await new Promise<void>((resolve) => this.stream.end(resolve));
+  }
+}

@@ -1,0 +1,146 @@
+import type { CheckpointRecord, EvaluatedSet, RunEvent, RunRecord, RunSummary } from '../../protocol/run-record.ts';
+import type { PointBatch } from '../../protocol/points.ts';
+import type { RunFacts, RunUpdate } from '../../protocol/run-updates.ts';
+import { MetricsLog } from '../store/metrics-log.ts';
+import { appendEvent, runPaths, writeRunRecord } from '../store/run-folder.ts';
+import type { RunIndex } from '../store/run-index.ts';
+import { LogFile } from './log-file.ts';
+
+export type RunListener = (update: RunUpdate) => void;
+
+/** Keeps what happens in a run: first on disk, then it tells those who watch. */
+export class RunRecorder {
+  readonly folder: string;
+  record: RunRecord;
+  facts: RunFacts | null = null;
+  private readonly index: RunIndex;
+  private readonly tell: RunListener;
+  private metrics: MetricsLog | null = null;
+  private readonly lastValues = new Map<string, number>();
+  private best: RunSummary['best'] = null;
+  private evaluatedSets: EvaluatedSet[] = [];
+  private progress = { epochs: 0, steps: 0 };
+  /** Writes go one after the other; the first that failed is thrown by `flush`. */
+  private writes: Promise<void> = Promise.resolve();
+  private writeError: Error | null = null;
+
+  constructor(folder: string, record: RunRecord, index: RunIndex, tell: RunListener) {
+    this.folder = folder;
+    this.record = record;
+    this.index = index;
+    this.tell = tell;
+    if (record.summary !== null) this.best = record.summary.best;
+  }
+
+  /** Opens the metrics file; on resume without the rows beyond the step that the ranks go on from. */
+  async open(resumeAfterStep?: number): Promise<void> {
+    const ranks = this.record.plan.map(({ rank }) => rank);
+    this.metrics = await MetricsLog.open(this.folder, {
+      ranks,
+      resumeAfterStep,
+      onError: (error) => this.failedToWrite(error),
+    });
+  }
+
+  /** The ranks that report from now on: a row of metrics waits for these only. */
+  setRanks(ranks: readonly number[]): void {
+    this.metrics?.setRanks(ranks);
+  }
+
+  openLog(rank: number): LogFile {
+    return new LogFile(runPaths(this.folder).logs, rank, (error) => this.failedToWrite(error));
+  }
+
+  described(facts: RunFacts): void {
+    this.facts = facts;
+    this.tell({ type: 'described', about: facts });
+  }
+
+  points(rank: number, batch: PointBatch): void {
+    this.metrics?.append(rank, batch);
+    batch.names.forEach((name, index) => {
+      const last = batch.nameIndex.lastIndexOf(index);
+      this.lastValues.set(name, batch.value[last]);
+    });
+    this.keepBest(batch);
+    this.tell({ type: 'points', rank, batch });
+  }
+
+  event(rank: number | null, kind: string, message: string, at: Partial<Pick<RunEvent, 'epoch' | 'step' | 'data'>> = {}): void {
+    const attempt = this.record.attempts.length;
+    const time = new Date().toISOString();
+    const event: RunEvent = { time, attempt, rank, kind, message, epoch: null, step: null, data: {}, ...at };
+    this.write(() => appendEvent(this.folder, event, { durable: rank === null }));
+    this.tell({ type: 'event', event });
+  }
+
+  checkpoint(record: CheckpointRecord): void {
+    const { rank, name, epoch, step, score } = record;
+    const message = `Kept checkpoint "${name}"${score === null ? '' : ` at ${record.monitor} = ${score}`}.`;
+    this.event(rank, 'checkpoint', message, { epoch, step, data: { name } });
+    this.tell({ type: 'checkpoint', record });
+  }
+
+  evaluated(set: EvaluatedSet): void {
+    this.evaluatedSets = [...this.evaluatedSets.filter((other) => other.set !== set.set), set];
+    this.tell({ type: 'evaluated', set });
+  }
+
+  reached(epoch: number, step: number): void {
+    this.progress = { epochs: Math.max(this.progress.epochs, epoch + 1), steps: Math.max(this.progress.steps, step) };
+  }
+
+  update(update: RunUpdate): void {
+    this.tell(update);
+  }
+
+  /** Changes `run.json`, then the index. */
+  async change(changes: Partial<RunRecord>): Promise<void> {
+    this.record = { ...this.record, ...changes };
+    const { record } = this;
+    this.write(async () => {
+      await writeRunRecord(this.folder, record);
+      this.index.upsert(record, this.folder);
+    });
+    await this.flush();
+    this.tell({ type: 'record', record, folder: this.folder });
+  }
+
+  summary(stopReason: RunSummary['stopReason']): RunSummary {
+    const metrics = Object.fromEntries([...this.lastValues].sort(([a], [b]) => (a < b ? -1 : 1)));
+    return { ...this.progress, stopReason, metrics, best: this.best, evaluatedSets: this.evaluatedSets };
+  }
+
+  /** @throws the first write that failed since the last call */
+  async flush(): Promise<void> {
+    await this.writes;
+    const error = this.writeError;
+    this.writeError = null;
+    if (error !== null) throw error;
+  }
+
+  async close(): Promise<void> {
+    await this.metrics?.close();
+    await this.flush();
+  }
+
+  private keepBest({ names, nameIndex, value, epoch, step }: PointBatch): void {
+    const metric = this.facts?.ensembleMonitor;
+    const wanted = metric === undefined ? -1 : names.indexOf(metric);
+    if (metric === undefined || wanted < 0) return;
+    nameIndex.forEach((name, i) => {
+      if (name !== wanted || !Number.isFinite(value[i])) return;
+      if (this.best === null || value[i] < this.best.value) {
+        this.best = { metric, value: value[i], epoch: epoch[i], step: step[i] };
+      }
+    });
+  }
+
+  private write(action: () => Promise<void>): void {
+    this.writes = this.writes.then(action).catch((error: unknown) => this.failedToWrite(error));
+  }
+
+  private failedToWrite(error: unknown): void {
+    this.writeError ??= error instanceof Error ? error : new Error(String(error));
+  }
+}

@@ -1,0 +1,223 @@
+import { randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Channel } from '../../protocol/channel.ts';
+import type { WireArray } from '../../protocol/frames.ts';
+import { type Control, type Launch, workerMessageSchema, type WorkerMessage } from '../../protocol/messages.ts';
+import type { PointBatch } from '../../protocol/points.ts';
+import type { RunError, RunRecord, RunStatus, RunSummary } from '../../protocol/run-record.ts';
+import { listen, type SocketServer } from '../relay/socket-server.ts';
+import { checkDiskSpace, forecastRunBytes } from '../store/disk-space.ts';
+import { dataFolders } from '../store/home.ts';
+import type { RunIndex } from '../store/run-index.ts';
+import { type RunListener, RunRecorder } from './run-recorder.ts';
+import { createScratchFolder } from './scratch.ts';
+import { Wave, type WaveOutcome } from './wave.ts';
+import type { WorkerHandle } from './worker-handle.ts';
+
+export interface SessionOptions {
+  folder: string;
+  index: RunIndex;
+  listener: RunListener;
+  /** Makes the run's record on disk, new or taken over, with this hub in it. */
+  claim(hub: NonNullable<RunRecord['hub']>): Promise<RunRecord>;
+  resume: { afterStep: number | undefined } | null;
+}
+
+/** One attempt at a run: spawns its waves of workers, keeps what they report, and sees to it that all of them end. */
+export class RunSession {
+  private readonly options: SessionOptions;
+  private readonly token = randomBytes(16).toString('hex');
+  private wave: Wave | null = null;
+  private isAborted = false;
+  private isStopping = false;
+  private recorder: RunRecorder | null = null;
+
+  constructor(options: SessionOptions) {
+    this.options = options;
+  }
+
+  /**
+   * Runs it to its end.
+   * @returns the record as it ended; a run that failed is returned, not thrown
+   * @throws when the run could not begin: its folder, socket or files cannot be had
+   */
+  async run(): Promise<RunRecord> {
+    const scratchFolder = await createScratchFolder();
+    const socketPath = join(scratchFolder, 'hub.sock');
+    const server = await listen(socketPath);
+    try {
+      const record = await this.options.claim({ pid: process.pid, socket: socketPath });
+      const { folder, index, listener, resume } = this.options;
+      const recorder = new RunRecorder(folder, record, index, listener);
+      this.recorder = recorder;
+      await recorder.open(resume?.afterStep);
+      return await this.attempt(recorder, server, { scratchFolder, socketPath });
+    } finally {
+      await server.close();
+      await rm(scratchFolder, { recursive: true, force: true });
+    }
+  }
+
+  /** Asks all ranks for something; a stop ends the run after a last joint evaluation. */
+  control(control: Control): void {
+    if (control.action === 'stop') {
+      this.isStopping = true;
+      this.recorder?.event(null, 'stop-requested', 'A stop of all ranks was requested.');
+    }
+    this.wave?.control(control);
+  }
+
+  /** Ends all workers at once. */
+  abort(): void {
+    this.isAborted = true;
+    this.wave?.abort();
+  }
+
+  private async attempt(recorder: RunRecorder, server: SocketServer, paths: { scratchFolder: string; socketPath: string }) {
+    server.onConnection((channel) => this.greet(channel));
+    await recorder.change({ status: 'running' });
+    recorder.event(null, 'started', `Attempt ${recorder.record.attempts.length} started.`);
+    const outcome = await this.runWaves(recorder, paths).catch((error: unknown): WaveOutcome => {
+      const message = error instanceof Error ? error.message : String(error);
+      return { kind: 'failed', error: { message, rank: null, device: null, epoch: null, step: null } };
+    });
+    return this.conclude(recorder, outcome);
+  }
+
+  private async runWaves(recorder: RunRecorder, paths: { scratchFolder: string; socketPath: string }): Promise<WaveOutcome> {
+    const { plan } = recorder.record;
+    let outcome: WaveOutcome = { kind: 'aborted' };
+    for (const placements of [...Map.groupBy(plan, ({ wave }) => wave).values()]) {
+      if (this.isAborted) return { kind: 'aborted' };
+      recorder.setRanks(placements.map(({ rank }) => rank));
+      this.wave = new Wave({
+        placements,
+        launch: this.launch(recorder, paths.scratchFolder),
+        socketPath: paths.socketPath,
+        token: this.token,
+        openLog: (rank) => recorder.openLog(rank),
+        listener: {
+          message: (handle, message, arrays) => this.take(recorder, handle, message, arrays),
+          exited: ({ rank, epoch, step, pid }) =>
+            recorder.update({ type: 'worker', rank, state: 'exited', epoch, step, pid }),
+          beforeStart: () => this.checkDisk(recorder),
+        },
+      });
+      if (this.isStopping) this.wave.control({ action: 'stop' });
+      outcome = await this.wave.outcome();
+      if (outcome.kind !== 'finished' || outcome.stopReason === 'requested') return outcome;
+    }
+    return outcome;
+  }
+
+  private launch(recorder: RunRecorder, scratchFolder: string): Omit<Launch, 'placement' | 'groupRanks'> {
+    const { record, folder } = recorder;
+    return {
+      runId: record.id,
+      runFolder: folder,
+      scratchFolder,
+      projectFolder: record.project.folder,
+      dataFolders: dataFolders(),
+      config: record.config,
+      attempt: record.attempts.length,
+      resume: this.options.resume !== null,
+    };
+  }
+
+  /** A connection counts once its first word is a hello with this run's token. */
+  private greet(channel: Channel): void {
+    channel.onFrame((frame) => {
+      const parsed = workerMessageSchema.safeParse(frame.kind === 'message' ? frame.message : null);
+      if (!parsed.success || parsed.data.type !== 'hello' || parsed.data.token !== this.token || this.wave === null) {
+        channel.close();
+        return;
+      }
+      this.wave.accept(parsed.data.rank, channel);
+    });
+  }
+
+  private async checkDisk(recorder: RunRecorder): Promise<void> {
+    const { config } = recorder.record;
+    const parameterCount = recorder.facts?.parameterCount ?? 0;
+    await checkDiskSpace(recorder.folder, forecastRunBytes({ parameterCount, members: config.members, config }));
+  }
+
+  private take(recorder: RunRecorder, handle: WorkerHandle, message: WorkerMessage, arrays: WireArray[]): void {
+    const { rank, pid } = handle;
+    switch (message.type) {
+      case 'described':
+        return this.describe(recorder, rank, message);
+      case 'state':
+        return recorder.update({ type: 'worker', rank, state: message.state, epoch: message.epoch, step: message.step, pid });
+      case 'progress': {
+        const { epoch, step, samplesPerSecond, memoryBytes } = message;
+        const totalSteps = recorder.facts?.totalSteps ?? 0;
+        return recorder.update({ type: 'progress', rank, epoch, step, totalSteps, samplesPerSecond, memoryBytes });
+      }
+      case 'points':
+        return recorder.points(rank, pointBatch(message.names, arrays));
+      case 'event':
+        return recorder.event(rank, message.kind, message.message, message);
+      case 'checkpoint':
+        return recorder.checkpoint(message.record);
+      case 'evaluated':
+        return recorder.evaluated(message.set);
+      case 'finished':
+        return recorder.reached(message.epoch, message.step);
+      case 'failed':
+        if (!message.isConsequence) recorder.event(rank, 'failed', message.error.message, { data: { stack: message.stack } });
+    }
+  }
+
+  private describe(recorder: RunRecorder, rank: number, message: WorkerMessage & { type: 'described' }): void {
+    const { project, versions, task, backend, parameterCount, totalSteps, ensembleMonitor, samples } = message;
+    if (recorder.facts !== null) return;
+    recorder.described({ task, backend, parameterCount, totalSteps, ensembleMonitor, samples });
+    recorder.event(rank, 'described', `${project.name}: ${parameterCount} parameters, ${totalSteps} steps, ${backend}.`, {
+      data: { ...versions, backend },
+    });
+  }
+
+  private async conclude(recorder: RunRecorder, outcome: WaveOutcome): Promise<RunRecord> {
+    const closing = await recorder.close().then(
+      () => null,
+      (error: unknown) => (error instanceof Error ? error.message : String(error)),
+    );
+    const { status, error, summary } = this.verdict(recorder, outcome, closing);
+    recorder.event(null, status, error?.message ?? `The run ended: ${status}.`);
+    const endedAt = new Date().toISOString();
+    const attempts = recorder.record.attempts.with(-1, { ...recorder.record.attempts.at(-1)!, endedAt, status });
+    await recorder.change({ status, error, summary, endedAt, attempts, hub: null });
+    recorder.update({ type: 'ended', record: recorder.record });
+    return recorder.record;
+  }
+
+  private verdict(
+    recorder: RunRecorder,
+    outcome: WaveOutcome,
+    closing: string | null,
+  ): { status: RunStatus; error: RunError | null; summary: RunSummary | null } {
+    if (outcome.kind === 'failed') return { status: 'failed', error: outcome.error, summary: null };
+    if (outcome.kind === 'aborted') return { status: 'interrupted', error: null, summary: null };
+    const summary = recorder.summary(outcome.stopReason);
+    if (closing !== null) {
+      const error = { message: closing, rank: null, device: null, epoch: null, step: null };
+      return { status: 'failed', error, summary };
+    }
+    return { status: outcome.stopReason === 'requested' ? 'stopped' : 'finished', error: null, summary };
+  }
+}
+
+/** The five columns of a frame as a batch. @throws when they do not fit */
+function pointBatch(names: string[], arrays: WireArray[]): PointBatch {
+  const [nameIndex, epoch, step, value, timeMs] = arrays;
+  const fits =
+    nameIndex instanceof Int32Array &&
+    epoch instanceof Int32Array &&
+    step instanceof Int32Array &&
+    value instanceof Float64Array &&
+    timeMs instanceof Float64Array;
+  if (!fits) throw new Error('A batch of points did not have its five columns: worker and hub are of different versions.');
+  return { names, nameIndex, epoch, step, value, timeMs };
+}

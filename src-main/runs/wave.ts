@@ -1,0 +1,204 @@
+import type { Channel } from '../../protocol/channel.ts';
+import type { Placement } from '../../protocol/devices.ts';
+import type { Frame, WireArray } from '../../protocol/frames.ts';
+import { type Control, type Launch, workerMessageSchema, type WorkerMessage } from '../../protocol/messages.ts';
+import type { RunConfig } from '../../protocol/run-config.ts';
+import type { RunError, RunSummary } from '../../protocol/run-record.ts';
+import { Relay } from '../relay/relay.ts';
+import type { LogFile } from './log-file.ts';
+import { WorkerHandle } from './worker-handle.ts';
+
+export interface WaveOptions {
+  placements: readonly Placement[];
+  launch: Omit<Launch, 'placement' | 'groupRanks'>;
+  socketPath: string;
+  token: string;
+  openLog(rank: number): LogFile;
+  listener: WaveListener;
+}
+
+export interface WaveListener {
+  /** Every message of a rank, with the arrays that came along. */
+  message(handle: WorkerHandle, message: WorkerMessage, arrays: WireArray[]): void;
+  exited(handle: WorkerHandle): void;
+  /** Called once all ranks are ready; training starts when it resolves. */
+  beforeStart(): Promise<void>;
+}
+
+export type WaveOutcome =
+  | { kind: 'finished'; stopReason: RunSummary['stopReason'] }
+  | { kind: 'failed'; error: RunError }
+  | { kind: 'aborted' };
+
+/** The ranks that train at the same time: their processes and the relay of their collectives. */
+export class Wave {
+  private readonly options: WaveOptions;
+  private readonly config: RunConfig;
+  private readonly ranks: number[];
+  private readonly handles: Map<number, WorkerHandle>;
+  private readonly relay: Relay;
+  private readonly logs: LogFile[] = [];
+  private readonly ready = new Set<number>();
+  private hasStarted = false;
+  /** A whole collective has passed since the start, so that the next may be expected soon. */
+  private collectives = 0;
+  private failure: RunError | null = null;
+  private stopReason: RunSummary['stopReason'] = 'completed';
+  private isAborted = false;
+  private graceTimer: NodeJS.Timeout | null = null;
+
+  constructor(options: WaveOptions) {
+    this.options = options;
+    this.config = options.launch.config;
+    this.ranks = options.placements.map(({ rank }) => rank).sort((a, b) => a - b);
+    this.relay = new Relay({
+      ranks: this.ranks,
+      describeRank: (rank) => this.handle(rank).describe(),
+      timeoutMs: () => this.collectiveTimeoutMs(),
+      onStuck: (missing, error) => this.stuck(missing, error),
+    });
+    this.handles = new Map(options.placements.map((placement) => [placement.rank, this.spawn(placement)]));
+  }
+
+  /** Takes the connection of a worker that has said hello. */
+  accept(rank: number, channel: Channel): void {
+    const handle = this.handle(rank);
+    handle.attach(channel);
+    this.relay.attach(rank, (frame) => handle.sendFrame(frame));
+    const { placement } = this.placementOf(rank);
+    handle.send({ type: 'launch', launch: { ...this.options.launch, placement, groupRanks: this.ranks } });
+  }
+
+  /** Resolves once every process of the wave is gone. */
+  async outcome(): Promise<WaveOutcome> {
+    await Promise.all([...this.handles.values()].map((handle) => handle.exited));
+    if (this.graceTimer !== null) clearTimeout(this.graceTimer);
+    await Promise.all(this.logs.map((log) => log.close()));
+    if (this.isAborted) return { kind: 'aborted' };
+    if (this.failure !== null) return { kind: 'failed', error: this.failure };
+    return { kind: 'finished', stopReason: this.stopReason };
+  }
+
+  control(control: Control): void {
+    for (const handle of this.handles.values()) handle.send({ type: 'control', control });
+  }
+
+  /** Ends all processes at once; nothing more is saved. */
+  abort(): void {
+    this.isAborted = true;
+    for (const handle of this.handles.values()) handle.kill();
+  }
+
+  private spawn(placement: Placement): WorkerHandle {
+    const { socketPath, token, openLog } = this.options;
+    const { rank } = placement;
+    const log = openLog(rank);
+    this.logs.push(log);
+    const handle: WorkerHandle = new WorkerHandle({
+      placement,
+      socketPath,
+      token,
+      timeouts: this.config.timeouts,
+      log,
+      listener: {
+        frame: (frame) => this.receive(handle, frame),
+        lost: (reason) => this.fail(handle, `Rank ${rank} ${reason}. ${handle.describe()}`),
+        overdue: (reason) => {
+          this.fail(handle, `Rank ${rank} ${reason}. ${handle.describe()}`);
+          handle.kill();
+        },
+      },
+    });
+    void handle.exited.then(() => this.options.listener.exited(handle));
+    return handle;
+  }
+
+  private receive(handle: WorkerHandle, frame: Frame): void {
+    if (frame.kind !== 'message') {
+      if (this.hasStarted) this.collectives += 1;
+      return this.relay.receive(handle.rank, frame);
+    }
+    const message = workerMessageSchema.parse(frame.message);
+    this.take(handle, message);
+    this.options.listener.message(handle, message, frame.arrays);
+  }
+
+  private take(handle: WorkerHandle, message: WorkerMessage): void {
+    if ('epoch' in message) ({ epoch: handle.epoch, step: handle.step } = message);
+    switch (message.type) {
+      case 'state':
+        handle.state = message.state;
+        return;
+      case 'described':
+        handle.enter('ready');
+        return this.becomeReady(handle.rank);
+      case 'event':
+        if (message.kind === 'non-finite-loss' && this.config.onNonFinite === 'stop') this.control({ action: 'stop' });
+        return;
+      case 'finished':
+        this.stopReason = message.stopReason;
+        return handle.leave();
+      case 'failed':
+        if (!message.isConsequence) this.fail(handle, message.error.message, message.error);
+        return handle.leave();
+    }
+  }
+
+  private becomeReady(rank: number): void {
+    this.ready.add(rank);
+    if (this.ready.size < this.ranks.length) return;
+    this.options.listener.beforeStart().then(
+      () => this.start(),
+      (error: unknown) => this.refuse(error instanceof Error ? error.message : String(error)),
+    );
+  }
+
+  private start(): void {
+    this.hasStarted = true;
+    for (const handle of this.handles.values()) {
+      handle.enter('running');
+      handle.send({ type: 'start' });
+    }
+  }
+
+  private refuse(reason: string): void {
+    this.failure ??= { message: reason, rank: null, device: null, epoch: null, step: null };
+    for (const handle of this.handles.values()) handle.kill();
+  }
+
+  /** One rank has failed: so has the group. The others are told at once, and get a while to go by themselves. */
+  private fail(handle: WorkerHandle, message: string, at: Partial<RunError> = {}): void {
+    const { rank, device, epoch, step } = handle;
+    this.failure ??= { rank, device, epoch, step, ...at, message };
+    this.relay.rankLeft(rank, message.split('\n')[0]);
+    this.control({ action: 'stop' });
+    this.graceTimer ??= setTimeout(() => {
+      for (const other of this.handles.values()) other.kill();
+    }, this.config.timeouts.exitMs);
+  }
+
+  private stuck(missing: number[], error: Error): void {
+    for (const rank of missing) {
+      this.fail(this.handle(rank), error.message);
+      this.handle(rank).kill();
+    }
+  }
+
+  private collectiveTimeoutMs(): number {
+    const { prepareMs, firstCollectiveMs, collectiveMs } = this.config.timeouts;
+    if (!this.hasStarted) return prepareMs;
+    return this.collectives <= this.ranks.length ? firstCollectiveMs : collectiveMs;
+  }
+
+  private handle(rank: number): WorkerHandle {
+    const handle = this.handles.get(rank);
+    if (handle === undefined) throw new Error(`Rank ${rank} is not of this wave, which has [${this.ranks.join(', ')}].`);
+    return handle;
+  }
+
+  private placementOf(rank: number): { placement: Placement } {
+    const placement = this.options.placements.find((candidate) => candidate.rank === rank);
+    if (placement === undefined) throw new Error(`Rank ${rank} has no place in this wave.`);
+    return { placement };
+  }
+}

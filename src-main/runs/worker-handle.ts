@@ -1,0 +1,177 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import type { Channel } from '../../protocol/channel.ts';
+import type { Placement } from '../../protocol/devices.ts';
+import type { Frame } from '../../protocol/frames.ts';
+import type { HubMessage, WorkerState } from '../../protocol/messages.ts';
+import type { RunConfig } from '../../protocol/run-config.ts';
+import type { LogFile } from './log-file.ts';
+import { childEnvironment, nodeFlags, workerEntry } from './node-process.ts';
+
+/**
+ * - `connecting`: started, has not said hello
+ * - `preparing`: loads project, data and model
+ * - `ready`: waits for the other ranks
+ * - `running`: trains, evaluates, draws
+ * - `leaving`: has finished or failed and was asked to go
+ * - `exited`
+ */
+export type WorkerPhase = 'connecting' | 'preparing' | 'ready' | 'running' | 'leaving' | 'exited';
+
+export interface WorkerListener {
+  frame(frame: Frame): void;
+  /** The process is gone without having been asked to go; `reason` says how. */
+  lost(reason: string): void;
+  /** A phase took longer than its limit; the process still runs. */
+  overdue(reason: string): void;
+}
+
+export interface WorkerOptions {
+  placement: Placement;
+  socketPath: string;
+  token: string;
+  timeouts: RunConfig['timeouts'];
+  log: LogFile;
+  listener: WorkerListener;
+}
+
+/** From a polite signal to one that cannot be ignored. */
+const killAfterMs = 500;
+
+/** One worker process (`workers/worker.ts`) as a state machine: every phase has a time limit, and leaving ends in force. */
+export class WorkerHandle {
+  readonly rank: number;
+  readonly device: string;
+  phase: WorkerPhase = 'connecting';
+  /** What the worker last said of itself. */
+  state: WorkerState = 'starting';
+  epoch = 0;
+  step = 0;
+  /** Resolves when the process is gone, however it went. */
+  readonly exited: Promise<void>;
+  private readonly options: WorkerOptions;
+  private readonly child: ChildProcess;
+  private channel: Channel | null = null;
+  private timer: NodeJS.Timeout | null = null;
+  private killTimer: NodeJS.Timeout | null = null;
+
+  constructor(options: WorkerOptions) {
+    this.options = options;
+    this.rank = options.placement.rank;
+    this.device = options.placement.device.id;
+    this.child = this.spawn();
+    this.exited = new Promise((resolve) => {
+      this.child.on('error', (error) => this.end(`could not be started: ${error.message}`, resolve));
+      // `close`, not `exit`: the last lines of its output have been read by then.
+      this.child.on('close', (code, signal) => this.end(describeEnd(code, signal), resolve));
+    });
+    this.enter('connecting');
+  }
+
+  get pid(): number | null {
+    return this.child.pid ?? null;
+  }
+
+  /** Takes the worker's connection, once it has said hello with the right token. */
+  attach(channel: Channel): void {
+    this.channel = channel;
+    channel.onFrame((frame) => {
+      this.restartTimer();
+      this.options.listener.frame(frame);
+    });
+    this.enter('preparing');
+  }
+
+  send(message: HubMessage): void {
+    this.sendFrame({ kind: 'message', message, arrays: [] });
+  }
+
+  /** Once a worker has gone there is nobody to tell; how it went is reported by `lost`. */
+  sendFrame(frame: Frame): void {
+    if (this.channel === null || this.phase === 'exited') return;
+    try {
+      this.channel.send(frame);
+    } catch (error) {
+      this.options.log.write(`(hub) ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+
+  enter(phase: Exclude<WorkerPhase, 'exited'>): void {
+    if (this.phase === 'exited') return;
+    this.phase = phase;
+    this.restartTimer();
+  }
+
+  /** Asks the process to go; it is killed if it does not in time. */
+  leave(): void {
+    if (this.phase === 'exited' || this.phase === 'leaving') return;
+    this.enter('leaving');
+    this.send({ type: 'leave' });
+  }
+
+  /** Ends the process: first with SIGTERM, then by force. */
+  kill(): void {
+    if (this.phase === 'exited') return;
+    this.phase = 'leaving';
+    this.stopTimer();
+    this.child.kill('SIGTERM');
+    this.killTimer ??= setTimeout(() => this.child.kill('SIGKILL'), killAfterMs);
+  }
+
+  /** `rank 1 (cpu:1, pid 4711, training, epoch 3, step 57)` and the last lines it printed. */
+  describe(): string {
+    const lines = this.options.log.lastLines();
+    const tail = lines.length === 0 ? '' : `\nLast lines of its log:\n${lines.map((line) => `  ${line}`).join('\n')}`;
+    return `Rank ${this.rank} (${this.device}, pid ${this.pid ?? '-'}, ${this.state}, epoch ${this.epoch}, step ${this.step}).${tail}`;
+  }
+
+  private spawn(): ChildProcess {
+    const { socketPath, token, log } = this.options;
+    // A session of its own: Ctrl-C in the terminal reaches the hub, which then stops the ranks jointly.
+    const child = spawn(process.execPath, [...nodeFlags, workerEntry, socketPath, String(this.rank), token], {
+      env: childEnvironment(),
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: process.platform !== 'win32',
+      windowsHide: true,
+    });
+    for (const stream of [child.stdout, child.stderr]) {
+      createInterface({ input: stream }).on('line', (line) => log.write(line));
+    }
+    return child;
+  }
+
+  private end(how: string, resolve: () => void): void {
+    if (this.phase === 'exited') return;
+    const wasAsked = this.phase === 'leaving';
+    this.phase = 'exited';
+    this.stopTimer();
+    if (this.killTimer !== null) clearTimeout(this.killTimer);
+    this.channel?.close();
+    if (!wasAsked) this.options.listener.lost(how);
+    resolve();
+  }
+
+  private restartTimer(): void {
+    this.stopTimer();
+    const limitMs = this.limitMs();
+    if (limitMs === null) return;
+    this.timer = setTimeout(() => {
+      if (this.phase === 'leaving') this.kill();
+      else this.options.listener.overdue(`said nothing for ${limitMs} ms while ${this.phase}`);
+    }, limitMs);
+  }
+
+  private stopTimer(): void {
+    if (this.timer !== null) clearTimeout(this.timer);
+  }
+
+  private limitMs(): number | null {
+    const { connectMs, prepareMs, silenceMs, exitMs } = this.options.timeouts;
+    const limits = { connecting: connectMs, preparing: prepareMs, ready: null, running: silenceMs, leaving: exitMs, exited: null };
+    return limits[this.phase];
+  }
+}
+
+function describeEnd(code: number | null, signal: NodeJS.Signals | null): string {
+  return signal === null ? `exited with code ${code}` : `was killed by ${signal}`;
+}
