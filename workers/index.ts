@@ -23,7 +23,7 @@ export { EnsembleMetrics, RegressionEnsembleMetrics } from './callbacks/ensemble
 export { KeepPredictions } from './callbacks/keep-predictions.ts';
 export { PerRankBestCheckpoint, PerRankCheckpoint } from './callbacks/per-rank-checkpoint.ts';
 
-export { gaussianNll, sparseCrossEntropy } from './training/tasks.ts';
+export { crossEntropyLoss, gaussianNllLoss } from './training/tasks.ts';
 export type { MemberOutputs } from './training/predict.ts';
 
 export * from './data/index.ts';

@@ -4,6 +4,8 @@ import type { Backend } from './backend.ts';
 
 /** Plain JavaScript: the reference that other backends are held against. It has every op and is slow. */
 export async function start(): Promise<Backend> {
+  // Or it prints an advertisement for tfjs-node at its first use.
+  tf.env().set('IS_TEST', true);
   await tf.setBackend('cpu');
   return { kind: 'cpu', description: 'cpu (plain JavaScript reference)', memoryBytes: () => tf.memory().numBytes };
 }

@@ -1,4 +1,3 @@
-import { tf } from '../tf.ts';
 import type { Strategy } from './strategy.ts';
 
 /**
@@ -14,7 +13,7 @@ export function independentStrategy(): Strategy {
       const { loss, gradients } = await member.lossAndGradients(batch, position);
       const updated = Number.isFinite(loss);
       if (updated) member.applyGradients(gradients, learningRate);
-      tf.dispose(gradients);
+      for (const gradient of gradients) gradient?.dispose();
       return { loss, updated };
     },
   };

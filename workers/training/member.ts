@@ -11,6 +11,8 @@ export interface StepPosition {
   totalSteps: number;
 }
 
+export type Gradient = Tensor | null;
+
 /** One member of the ensemble as it is trained: a model, its loss and its optimizer. */
 export class Member {
   readonly model: LayersModel;
@@ -25,23 +27,23 @@ export class Member {
     this.optimizer = createOptimizer(this.variables);
   }
 
-  /** Forward and backward pass. The gradients, one for each of `variables`, are the caller's to dispose of. */
-  async lossAndGradients(batch: Batch, position: StepPosition): Promise<{ loss: number; gradients: Tensor[] }> {
-    const { value, gradients } = tf.tidy(() => {
+  /**
+   * Forward and backward pass. The gradients are the caller's to dispose of: one for each of `variables`, null where the loss
+   * does not depend on it.
+   */
+  async lossAndGradients(batch: Batch, position: StepPosition): Promise<{ loss: number; gradients: Gradient[] }> {
+    const { value, grads } = tf.tidy(() => {
       const [features, targets] = batchTensors(batch);
-      const { value, grads } = tf.variableGrads(
-        () => this.loss(outputsOf(this.model, features, true), targets, position),
-        this.variables,
-      );
-      return { value, gradients: this.variables.map((variable) => grads[variable.name]) };
+      const loss = () => this.loss(outputsOf(this.model, features, true), targets, position);
+      return tf.variableGrads(loss, this.variables);
     });
     const [loss] = await value.data();
     value.dispose();
-    return { loss, gradients };
+    return { loss, gradients: this.variables.map((variable) => grads[variable.name] ?? null) };
   }
 
-  applyGradients(gradients: Tensor[], learningRate: number): void {
-    this.optimizer.apply(this.variables, gradients, learningRate);
+  applyGradients(gradients: Gradient[], learningRate: number): void {
+    this.optimizer.apply(gradients, learningRate);
   }
 }
 

@@ -1,17 +1,20 @@
 import type { OptimizerConfig } from '../../protocol/run-config.ts';
-import { tf, type Tensor, type Variable } from '../tf.ts';
+import { tf, type Scalar, type Tensor, type Variable } from '../tf.ts';
 
 /**
  * Optimizers with a learning rate given at each step and a state that can be saved and restored exactly. tfjs's own keep
  * Adam's β^t in float32 and their state out of reach.
  */
 export interface Optimizer {
-  /** Moves `variables[i]` along `gradients[i]`; the gradients stay the caller's. */
-  apply(variables: Variable[], gradients: Tensor[], learningRate: number): void;
+  /**
+   * Moves `variables[i]` along `gradients[i]`, and leaves it alone where that is null: the loss did not depend on it. The
+   * gradients stay the caller's.
+   */
+  apply(gradients: readonly (Tensor | null)[], learningRate: number): void;
   /** The tensors that the next step depends on, by name, in a fixed order. They stay the optimizer's. */
   readonly slots: ReadonlyMap<string, Variable>;
-  /** Steps done so far; set on resume. */
-  steps: number;
+  /** Updates of each variable so far; set on resume. */
+  steps: number[];
 }
 
 /** An optimizer for these variables: its slots start at zero. */
@@ -28,28 +31,36 @@ type AdamConfig = Extract<OptimizerConfig, { kind: 'adam' | 'adamw' }>;
  */
 class Sgd implements Optimizer {
   readonly slots: Map<string, Variable>;
-  steps = 0;
+  steps: number[];
   private readonly config: SgdConfig;
+  private readonly variables: Variable[];
+  private readonly velocities: Variable[];
 
   constructor(config: SgdConfig, variables: Variable[]) {
     this.config = config;
+    this.variables = variables;
+    this.steps = variables.map(() => 0);
     this.slots = new Map(config.momentum === 0 ? [] : zeroSlots('velocity', variables));
+    this.velocities = [...this.slots.values()];
   }
 
-  apply(variables: Variable[], gradients: Tensor[], learningRate: number): void {
-    const { momentum, nesterov, weightDecay } = this.config;
-    const velocities = [...this.slots.values()];
-    this.steps += 1;
-    variables.forEach((variable, i) => {
-      tf.tidy(() => {
-        const gradient = withDecay(gradients[i], variable, weightDecay);
-        if (momentum === 0) return variable.assign(tf.sub(variable, tf.mul(gradient, learningRate)));
-        const velocity = tf.add(tf.mul(velocities[i], momentum), gradient);
-        const direction = nesterov ? tf.add(gradient, tf.mul(velocity, momentum)) : velocity;
-        variable.assign(tf.sub(variable, tf.mul(direction, learningRate)));
-        velocities[i].assign(velocity);
-      });
+  apply(gradients: readonly (Tensor | null)[], learningRate: number): void {
+    gradients.forEach((gradient, i) => {
+      if (gradient === null) return;
+      this.steps[i] += 1;
+      tf.tidy(() => this.update(i, gradient, learningRate));
     });
+  }
+
+  private update(i: number, raw: Tensor, learningRate: number): void {
+    const { momentum, nesterov, weightDecay } = this.config;
+    const variable = this.variables[i];
+    const gradient = withDecay(raw, variable, weightDecay);
+    if (momentum === 0) return void variable.assign(tf.sub(variable, tf.mul(gradient, learningRate)));
+    const velocity = tf.add(tf.mul(this.velocities[i], momentum), gradient);
+    const direction = nesterov ? tf.add(gradient, tf.mul(velocity, momentum)) : velocity;
+    variable.assign(tf.sub(variable, tf.mul(direction, learningRate)));
+    this.velocities[i].assign(velocity);
   }
 }
 
@@ -59,13 +70,16 @@ class Sgd implements Optimizer {
  */
 class Adam implements Optimizer {
   readonly slots: Map<string, Variable>;
-  steps = 0;
+  steps: number[];
   private readonly config: AdamConfig;
+  private readonly variables: Variable[];
   private readonly means: Variable[];
   private readonly squares: Variable[];
 
   constructor(config: AdamConfig, variables: Variable[]) {
     this.config = config;
+    this.variables = variables;
+    this.steps = variables.map(() => 0);
     const means = zeroSlots('mean', variables);
     const squares = zeroSlots('square', variables);
     this.slots = new Map([...means, ...squares]);
@@ -73,40 +87,58 @@ class Adam implements Optimizer {
     this.squares = squares.map(([, slot]) => slot);
   }
 
-  apply(variables: Variable[], gradients: Tensor[], learningRate: number): void {
-    this.steps += 1;
+  apply(gradients: readonly (Tensor | null)[], learningRate: number): void {
     tf.tidy(() => {
-      const factors = this.factors(learningRate);
-      variables.forEach((variable, i) => this.update(variable, gradients[i], i, factors));
+      // Scalars are made once for all variables that are as old: each costs as much as an op on a small tensor.
+      const scalarsOf = new Map<number, AdamScalars>();
+      gradients.forEach((gradient, i) => {
+        if (gradient === null) return;
+        const step = (this.steps[i] += 1);
+        const scalars = scalarsOf.get(step) ?? this.scalars(step, learningRate);
+        scalarsOf.set(step, scalars);
+        tf.tidy(() => this.update(i, gradient, scalars));
+      });
     });
   }
 
-  /** Scalars of this step, made once for all variables: each costs as much as an op on a small tensor. */
-  private factors(learningRate: number) {
+  private scalars(step: number, learningRate: number): AdamScalars {
     const { kind, beta1, beta2, epsilon, weightDecay } = this.config;
-    const squareCorrection = Math.sqrt(1 - beta2 ** this.steps);
+    const squareCorrection = Math.sqrt(1 - beta2 ** step);
     return {
       beta1: tf.scalar(beta1),
       rest1: tf.scalar(1 - beta1),
       beta2: tf.scalar(beta2),
       rest2: tf.scalar(1 - beta2),
-      rate: tf.scalar((learningRate * squareCorrection) / (1 - beta1 ** this.steps)),
+      rate: tf.scalar((learningRate * squareCorrection) / (1 - beta1 ** step)),
       epsilon: tf.scalar(epsilon * squareCorrection),
       keep: kind === 'adamw' && weightDecay > 0 ? tf.scalar(1 - learningRate * weightDecay) : null,
     };
   }
 
-  private update(variable: Variable, raw: Tensor, i: number, by: ReturnType<Adam['factors']>): void {
-    tf.tidy(() => {
-      const gradient = this.config.kind === 'adam' ? withDecay(raw, variable, this.config.weightDecay) : raw;
-      const mean = tf.add(tf.mul(this.means[i], by.beta1), tf.mul(gradient, by.rest1));
-      const square = tf.add(tf.mul(this.squares[i], by.beta2), tf.mul(tf.square(gradient), by.rest2));
-      const change = tf.div(tf.mul(mean, by.rate), tf.add(tf.sqrt(square), by.epsilon));
-      variable.assign(tf.sub(by.keep === null ? variable : tf.mul(variable, by.keep), change));
-      this.means[i].assign(mean);
-      this.squares[i].assign(square);
-    });
+  private update(i: number, raw: Tensor, by: AdamScalars): void {
+    const variable = this.variables[i];
+    const gradient = this.config.kind === 'adam' ? withDecay(raw, variable, this.config.weightDecay) : raw;
+    const mean = tf.add(tf.mul(this.means[i], by.beta1), tf.mul(gradient, by.rest1));
+    const square = tf.add(tf.mul(this.squares[i], by.beta2), tf.mul(tf.square(gradient), by.rest2));
+    const change = tf.div(tf.mul(mean, by.rate), tf.add(tf.sqrt(square), by.epsilon));
+    variable.assign(tf.sub(by.keep === null ? variable : tf.mul(variable, by.keep), change));
+    this.means[i].assign(mean);
+    this.squares[i].assign(square);
   }
+}
+
+/** Constants of Adam's update at one step. */
+interface AdamScalars {
+  beta1: Scalar;
+  rest1: Scalar;
+  beta2: Scalar;
+  rest2: Scalar;
+  /** η √(1 − β₂ᵗ) / (1 − β₁ᵗ): both bias corrections in the rate, as algorithm 1's note has it. */
+  rate: Scalar;
+  /** ε √(1 − β₂ᵗ), which keeps that exact. */
+  epsilon: Scalar;
+  /** 1 − η λ where weights decay apart from the gradient. */
+  keep: Scalar | null;
 }
 
 function zeroSlots(name: string, variables: Variable[]): [string, Variable][] {

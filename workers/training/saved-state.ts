@@ -29,7 +29,7 @@ const savedDataSchema = z.strictObject({
     round: z.int(),
     standingBy: z.boolean(),
   }),
-  optimizerSteps: z.int(),
+  optimizerSteps: z.array(z.int()),
   callbacks: z.record(z.string(), z.unknown()),
 });
 

@@ -37,7 +37,7 @@ const classification: Task = {
     requireOutputs(model, [classes], `one output of ${classes} logits (${classes} classes in ${dataset.name})`);
     requireLabels(dataset, classes);
   },
-  loss: ([logits], labels) => sparseCrossEntropy(logits, labels),
+  loss: ([logits], labels) => crossEntropyLoss(logits, labels),
   predictions: ([logits]) => [tf.softmax(logits)],
   metrics: classificationMetricsOf,
 };
@@ -80,7 +80,7 @@ const heteroscedasticRegression: Task = {
     requireOutputs(model, [1, 1], 'two outputs of 1 value each: the mean and the (positive) variance');
     requireValues(dataset);
   },
-  loss: ([mean, variance], targets) => gaussianNll(mean, variance, targets),
+  loss: ([mean, variance], targets) => gaussianNllLoss(mean, variance, targets),
   predictions: ([mean, variance]) => [mean, variance],
   metrics: regressionMetricsOf,
 };
@@ -102,7 +102,7 @@ export function taskOf(kind: TaskKind): Task {
 }
 
 /** Mean cross-entropy of logits `[B, K]` against labels int32 `[B]`: mean of logsumexp(z) − z[label]. */
-export function sparseCrossEntropy(logits: Tensor, labels: Tensor): Scalar {
+export function crossEntropyLoss(logits: Tensor, labels: Tensor): Scalar {
   const classes = logits.shape[1] ?? 0;
   const chosen = tf.oneHot(labels as Tensor & { shape: [number] }, classes);
   return tf.neg(tf.mean(tf.sum(tf.mul(tf.logSoftmax(logits), chosen), -1))) as Scalar;
@@ -112,7 +112,7 @@ export function sparseCrossEntropy(logits: Tensor, labels: Tensor): Scalar {
  * Mean of log σ² + (y − μ)²/σ²: the Gaussian NLL up to its constant and a factor of 2, as Lakshminarayanan et al. (2017), eq. 1,
  * and the published torch-distributed-ensemble example use it. Shapes `[B, 1]`, targets `[B]`.
  */
-export function gaussianNll(mean: Tensor, variance: Tensor, targets: Tensor): Scalar {
+export function gaussianNllLoss(mean: Tensor, variance: Tensor, targets: Tensor): Scalar {
   const error = tf.square(tf.sub(mean, tf.reshape(targets, mean.shape)));
   return tf.mean(tf.add(tf.log(variance), tf.div(error, variance))) as Scalar;
 }

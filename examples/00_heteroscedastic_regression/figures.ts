@@ -1,0 +1,89 @@
+import {
+  aleatoricVariance,
+  band,
+  BLUE,
+  epistemicVariance,
+  type FigureContext,
+  figure,
+  formatSignificant,
+  INK,
+  line,
+  meanSquaredError,
+  type MemberOutputs,
+  MUTED,
+  points,
+  rankStyle,
+  VERMILLION,
+} from 'tutti';
+
+/** Predictions of the ensemble on the test grid above, what its uncertainty is made of below. */
+export async function drawPredictions({ data, predictions, save, print }: FigureContext<unknown>): Promise<void> {
+  if (data.test === undefined) return;
+  const x = Array.from(data.test.features);
+  const truth = data.test.targets as Float32Array;
+  const ensemble = decompose(predictions);
+  const error = meanSquaredError(ensemble.mean, truth);
+  const memberErrors = ensemble.members.map((member) => meanSquaredError(member, truth));
+  report(memberErrors, error, ensemble, print);
+  const total = ensemble.total.map(Math.sqrt);
+
+  const top = {
+    title: `Ensemble MSE ${formatSignificant(error, 4)}`,
+    yLabel: 'y',
+    yRange: [-15, 15] as [number, number],
+    legend: 'top-left' as const,
+    marks: [
+      band({
+        x,
+        lower: ensemble.mean.map((mean, i) => mean - 1.96 * total[i]),
+        upper: ensemble.mean.map((mean, i) => mean + 1.96 * total[i]),
+        color: INK,
+        opacity: 0.14,
+        label: '95 % prediction interval',
+      }),
+      line({ x, y: truth, color: MUTED, dash: [2, 3], label: 'x·sin(x)' }),
+      ...ensemble.members.map((y, member) =>
+        line({ x, y, color: rankStyle(member).color, width: 1, opacity: 0.6, label: `Member ${predictions.ranks[member]}` }),
+      ),
+      line({ x, y: ensemble.mean, width: 2.5, label: 'Ensemble mean' }),
+      points({ x: data.train.features, y: data.train.targets, size: 6, color: VERMILLION, label: 'Training data' }),
+    ],
+  };
+  const inside = x.map((value) => (value >= 0 && value <= 10 ? 0.3 * Math.sqrt(1 + value * value) : NaN));
+  const bottom = {
+    title: 'What the uncertainty is made of',
+    xLabel: 'x',
+    yLabel: 'Standard deviation',
+    legend: 'top-left' as const,
+    marks: [
+      line({ x, y: total, width: 2.5, label: 'Total' }),
+      line({ x, y: ensemble.aleatoric.map(Math.sqrt), color: BLUE, dash: [6, 3], label: 'Aleatoric' }),
+      line({ x, y: ensemble.epistemic.map(Math.sqrt), color: VERMILLION, dash: [6, 3], label: 'Epistemic' }),
+      line({ x, y: inside, color: '#009e73', dash: [2, 3], label: 'True noise' }),
+    ],
+  };
+  const title = `Heteroscedastic deep ensemble, ${predictions.ranks.length} members`;
+  await save('ensemble-predictions', figure({ title, width: 900, height: 820, rows: 2, columns: 1, panels: [top, bottom] }));
+}
+
+/** Mean prediction and the parts of its variance, each [N]. */
+function decompose({ ranks, samples, values: [means, variances] }: MemberOutputs) {
+  const stack = (values: Float32Array) => ({ members: ranks.length, samples, values });
+  const members = ranks.map((_, member) => means.subarray(member * samples, (member + 1) * samples));
+  const mean = Float64Array.from({ length: samples }, (_, i) => members.reduce((sum, m) => sum + m[i], 0) / ranks.length);
+  const aleatoric = aleatoricVariance(stack(variances));
+  const epistemic = epistemicVariance(stack(means));
+  return { members, mean, aleatoric, epistemic, total: aleatoric.map((value, i) => value + epistemic[i]) };
+}
+
+function report(
+  memberErrors: number[],
+  error: number,
+  { aleatoric, epistemic }: { aleatoric: Float64Array; epistemic: Float64Array },
+  print: (line: string) => void,
+): void {
+  const average = (values: ArrayLike<number>) => Array.from(values).reduce((sum, value) => sum + value, 0) / values.length;
+  memberErrors.forEach((mse, member) => print(`Member ${member}   MSE ${formatSignificant(mse, 4)}`));
+  print(`Ensemble   MSE ${formatSignificant(error, 4)} (gain ${formatSignificant(average(memberErrors) - error, 4)})`);
+  print(`Variance   aleatoric ${formatSignificant(average(aleatoric), 4)}, epistemic ${formatSignificant(average(epistemic), 4)}`);
+}

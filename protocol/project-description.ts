@@ -1,0 +1,17 @@
+import type { OptionDescription } from './options.ts';
+import type { RunConfigInput } from './run-config.ts';
+
+/** What a project tells of itself without training: for help texts, forms, and to check a configuration against. */
+export interface ProjectDescription {
+  name: string;
+  description: string;
+  task: string;
+  /** Its hyperparameters, described as the run configuration's own options are. */
+  hyperparameters: OptionDescription[];
+  /** What it prefers to the general defaults. */
+  defaults: RunConfigInput;
+}
+
+/** The answer of the process that describes a project. */
+export type DescribeReply =
+  { type: 'described'; description: ProjectDescription } | { type: 'failed'; message: string; stack: string };

@@ -1,0 +1,38 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+
+/** What a resume needs of `state/rank-<r>/round-<n>.json`, which the workers write. */
+const savedRoundSchema = z.looseObject({ round: z.int(), step: z.int() });
+
+/** Where a resumed run goes on: the newest round that every rank has saved. Null when there is none: it starts anew. */
+export async function findResumePoint(
+  folder: string,
+  ranks: readonly number[],
+): Promise<{ round: number; step: number } | null> {
+  const saved = await Promise.all(ranks.map((rank) => savedRounds(join(folder, 'state', `rank-${rank}`))));
+  const rounds = [...(saved[0]?.keys() ?? [])].sort((a, b) => b - a);
+  const round = rounds.find((candidate) => saved.every((rankRounds) => rankRounds.has(candidate)));
+  if (round === undefined) return null;
+  return { round, step: Math.max(...saved.map((rankRounds) => rankRounds.get(round) ?? 0)) };
+}
+
+/** Round to step. */
+async function savedRounds(stateFolder: string): Promise<Map<number, number>> {
+  const rounds = new Map<number, number>();
+  for (const name of await namesIn(stateFolder)) {
+    if (!name.endsWith('.json')) continue;
+    const { round, step } = savedRoundSchema.parse(JSON.parse(await readFile(join(stateFolder, name), 'utf8')));
+    rounds.set(round, step);
+  }
+  return rounds;
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}

@@ -1,0 +1,22 @@
+import { describeOptions } from '../protocol/options.ts';
+import type { DescribeReply, ProjectDescription } from '../protocol/project-description.ts';
+import { loadProject } from './project/load-project.ts';
+
+/** Entry of the process that describes a project to the hub, which itself never loads a project's code. */
+
+async function describe(folder: string): Promise<ProjectDescription> {
+  const { name, description, task, hyperparameters, defaults } = await loadProject(folder);
+  return { name, description, task, hyperparameters: describeOptions(hyperparameters), defaults: defaults ?? {} };
+}
+
+function reply(message: DescribeReply): void {
+  if (process.send === undefined) throw new Error('This process is started by the hub, with a channel to reply through.');
+  process.send(message, () => process.disconnect());
+}
+
+try {
+  reply({ type: 'described', description: await describe(process.argv[2]) });
+} catch (error) {
+  const { message, stack = '' } = error instanceof Error ? error : new Error(String(error));
+  reply({ type: 'failed', message, stack });
+}
