@@ -1,0 +1,174 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  ambiguity,
+  averageMemberNll,
+  disagreement,
+  entropy,
+  expectedEntropy,
+  mean,
+  meanProbabilities,
+  mutualInformation,
+  negativeLogLikelihood,
+  pairwiseDisagreement,
+  predictiveEntropy,
+  type StackedProbabilities,
+} from '../../../workers/metrics/index.ts';
+import { classificationCase, identical, reversed } from './arbitraries.ts';
+import { referenceLabels, referenceProbabilities } from './reference.ts';
+
+/** `members[m][n][k]` */
+function stackOf(...members: number[][][]): StackedProbabilities {
+  const values = Float32Array.from(members.flat(2));
+  return { members: members.length, samples: members[0].length, classes: members[0][0].length, values };
+}
+
+const reference = referenceProbabilities();
+const labels = referenceLabels();
+
+/** Two certain members that contradict each other on the second of two samples. */
+const contradicting = stackOf(
+  [
+    [1, 0],
+    [1, 0],
+  ],
+  [
+    [1, 0],
+    [0, 1],
+  ],
+);
+
+describe('diversity', () => {
+  it('disagreement is the share of samples that the members dispute', () => {
+    expect(disagreement(contradicting)).toBe(0.5);
+    expect(disagreement(reference)).toBe(0.935);
+  });
+
+  it('pairwise disagreement is symmetric with a diagonal of 0', () => {
+    expect([...pairwiseDisagreement(contradicting)]).toEqual([0, 0.5, 0.5, 0]);
+    expect([...pairwiseDisagreement(reference)]).toEqual([0, 0.855, 0.755, 0.855, 0, 0.77, 0.755, 0.77, 0]);
+  });
+
+  it('ambiguity is mean member NLL - ensemble NLL', () => {
+    // Members give the target 0.8 and 0.2: NLLs -ln 0.8, -ln 0.2; the mean gives it 0.5.
+    const stack = stackOf([[0.8, 0.2]], [[0.2, 0.8]]);
+    const expected = -(Math.log(0.8) + Math.log(0.2)) / 2 - Math.LN2;
+    expect(ambiguity(stack, Int32Array.of(0))).toBeCloseTo(expected, 6);
+  });
+
+  it('equals PyTorch', () => {
+    expect(averageMemberNll(reference, labels)).toBeCloseTo(1.6054041274254613, 12);
+    expect(ambiguity(reference, labels)).toBeCloseTo(1.6054041274254613 - 1.4385477515950904, 12);
+  });
+});
+
+describe('uncertainty', () => {
+  it('entropy is in nats: ln K when even, 0 when certain', () => {
+    const probabilities = { samples: 2, classes: 4, values: Float32Array.of(0.25, 0.25, 0.25, 0.25, 0, 1, 0, 0) };
+    expect([...entropy(probabilities)]).toEqual([2 * Math.LN2, 0]);
+  });
+
+  it('splits into what members share and what they dispute', () => {
+    // On the first sample both are certain and agree; on the second they contradict: all of ln 2 is epistemic.
+    expect([...predictiveEntropy(contradicting)]).toEqual([0, Math.LN2]);
+    expect([...expectedEntropy(contradicting)]).toEqual([0, 0]);
+    expect([...mutualInformation(contradicting)]).toEqual([0, Math.LN2]);
+  });
+
+  it('is aleatoric alone where members agree on not knowing', () => {
+    const unsure = stackOf([[0.5, 0.5]], [[0.5, 0.5]]);
+    expect([...expectedEntropy(unsure)]).toEqual([Math.LN2]);
+    expect([...mutualInformation(unsure)]).toEqual([0]);
+  });
+
+  it('equals PyTorch', () => {
+    expect(mean(predictiveEntropy(reference))).toBeCloseTo(1.3473348963504679, 12);
+    expect(mean(mutualInformation(reference))).toBeCloseTo(0.10597388176514233, 12);
+  });
+
+  it.each([NaN, Infinity])('is NaN for the sample with a probability of %d, and for no other', (value) => {
+    const stack = stackOf(
+      [
+        [0.5, 0.5],
+        [0.5, 0.5],
+      ],
+      [
+        [0.5, 0.5],
+        [value, 0.5],
+      ],
+    );
+    for (const uncertainty of [predictiveEntropy, expectedEntropy, mutualInformation]) {
+      const [first, second] = uncertainty(stack);
+      expect(first).not.toBeNaN();
+      expect(second).toBeNaN();
+    }
+  });
+});
+
+describe('properties', () => {
+  it('the ensemble is no worse than its members on average: ambiguity >= 0 (Jensen)', () => {
+    fc.assert(
+      fc.property(classificationCase, ({ stack, targets }) => {
+        expect(ambiguity(stack, targets)).toBeGreaterThanOrEqual(-1e-12);
+        expect(negativeLogLikelihood(meanProbabilities(stack), targets)).toBeLessThanOrEqual(
+          averageMemberNll(stack, targets) + 1e-12,
+        );
+      }),
+    );
+  });
+
+  it('mutual information is in [0, ln M], entropy in [0, ln K]', () => {
+    fc.assert(
+      fc.property(classificationCase, ({ stack }) => {
+        const information = mutualInformation(stack);
+        const total = predictiveEntropy(stack);
+        expect(information.every((nats) => nats >= 0 && nats <= Math.log(stack.members) + 1e-6)).toBe(true);
+        expect(total.every((nats) => nats >= 0 && nats <= Math.log(stack.classes) + 1e-6)).toBe(true);
+      }),
+    );
+  });
+
+  it('permuting members changes nothing beyond rounding', () => {
+    fc.assert(
+      fc.property(classificationCase, ({ stack, targets }) => {
+        const turned = reversed(stack);
+        expect(ambiguity(turned, targets)).toBeCloseTo(ambiguity(stack, targets), 10);
+        expect(disagreement(turned)).toBe(disagreement(stack));
+        expect(mean(predictiveEntropy(turned))).toBeCloseTo(mean(predictiveEntropy(stack)), 10);
+        expect(mean(mutualInformation(turned))).toBeCloseTo(mean(mutualInformation(stack)), 10);
+        expect([...pairwiseDisagreement(turned)].toReversed()).toEqual([...pairwiseDisagreement(stack)]);
+      }),
+    );
+  });
+
+  it('identical members have no ambiguity, disagreement or mutual information', () => {
+    fc.assert(
+      fc.property(classificationCase, ({ stack, targets }) => {
+        const copies = identical(stack);
+        expect(ambiguity(copies, targets)).toBeCloseTo(0, 12);
+        expect(disagreement(copies)).toBe(0);
+        expect(mean(mutualInformation(copies))).toBeCloseTo(0, 12);
+        expect(pairwiseDisagreement(copies).every((share) => share === 0)).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('bad input', () => {
+  const broken = stackOf([[0.9, 0.1]], [[0.2, 0.8]], [[NaN, 0.5]]);
+
+  it('a member that is not finite makes the ensemble NaN, and its own pairs only', () => {
+    expect(disagreement(broken)).toBeNaN();
+    expect(ambiguity(broken, Int32Array.of(0))).toBeNaN();
+    expect([...pairwiseDisagreement(broken)]).toEqual([0, 1, NaN, 1, 0, NaN, NaN, NaN, NaN]);
+  });
+
+  it('names a stack that does not fill its shape', () => {
+    const short = { ...contradicting, samples: 3 };
+    const message = 'stack holds 8 values but its shape is [2, 3, 2]';
+    expect(() => disagreement(short)).toThrow(message);
+    expect(() => pairwiseDisagreement(short)).toThrow(message);
+    expect(() => ambiguity(short, Int32Array.of(0, 0, 0))).toThrow(message);
+    expect(() => predictiveEntropy(short)).toThrow(message);
+  });
+});

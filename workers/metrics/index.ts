@@ -1,0 +1,29 @@
+export { expectedCalibrationError, reliabilityBins, type ReliabilityBin } from './calibration.ts';
+export { accuracy, brierScore, mostProbableClass, negativeLogLikelihood } from './classification.ts';
+export { ambiguity, averageMemberNll, disagreement, pairwiseDisagreement } from './diversity.ts';
+export { classificationMetrics, regressionMetrics, type Metrics } from './ensemble-metrics.ts';
+export {
+  mean,
+  meanOverMembers,
+  meanProbabilities,
+  memberProbabilities,
+  memberValues,
+  toTwoClasses,
+  type Probabilities,
+  type StackedProbabilities,
+  type StackedValues,
+  type Values,
+} from './predictions.ts';
+export {
+  aleatoricVariance,
+  averageMemberMse,
+  ensembleGain,
+  ensembleStd,
+  epistemicVariance,
+  gaussianMixtureNll,
+  gaussianNll,
+  meanSquaredError,
+  memberGaussianNlls,
+  totalVariance,
+} from './regression.ts';
+export { entropy, expectedEntropy, mutualInformation, predictiveEntropy } from './uncertainty.ts';

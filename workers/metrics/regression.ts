@@ -1,0 +1,144 @@
+import { checkSameShape, checkShape, checkVariances } from './checks.ts';
+import { eachMember, mean, meanOverMembers, memberValues, type StackedValues, type Values } from './predictions.ts';
+
+/** Natural logarithm of 2 pi. */
+const LOG_TWO_PI = Math.log(2 * Math.PI);
+
+/**
+ * Mean squared error, 1/N sum_n (prediction_n - y_n)^2.
+ *
+ * @param predictions of one member, or the ensemble's mean, shape `[N]`
+ * @param targets shape `[N]`
+ * @throws RangeError when shapes differ
+ */
+export function meanSquaredError(predictions: Values, targets: Values): number {
+  checkShape('targets', targets, [predictions.length]);
+  let sum = 0;
+  for (let sample = 0; sample < predictions.length; sample++) sum += (predictions[sample] - targets[sample]) ** 2;
+  return finiteOrNaN(sum / predictions.length);
+}
+
+/** Mean of the members' errors, 1/M sum_m MSE(mu_m). What one member does on average, alone. */
+export function averageMemberMse(means: StackedValues, targets: Values): number {
+  return mean(eachMember(means.members, (member) => meanSquaredError(memberValues(means, member), targets)));
+}
+
+/**
+ * Average member MSE - ensemble MSE: the members' mean squared distance from their mean, so never negative beyond
+ * rounding (Krogh and Vedelsby, "Neural network ensembles, cross validation, and active learning", NIPS 1994, eq. 6).
+ */
+export function ensembleGain(means: StackedValues, targets: Values): number {
+  return averageMemberMse(means, targets) - meanSquaredError(meanOverMembers(means), targets);
+}
+
+/** Mean over the samples of the members' sample standard deviation: `preds.std(dim=0).mean()` in PyTorch; 0 for M = 1. */
+export function ensembleStd(means: StackedValues): number {
+  return mean(epistemicVariance(means).map(Math.sqrt));
+}
+
+/**
+ * Negative log-likelihood in nats of one Gaussian a sample, 1/N sum_n (log(2 pi v_n) + (y_n - mu_n)^2 / v_n) / 2, with
+ * all constants. A variance of 0 gives NaN: there is no density.
+ *
+ * @param means shape `[N]`
+ * @param variances shape `[N]`
+ * @param targets shape `[N]`
+ * @throws RangeError when shapes differ or a variance is negative
+ */
+export function gaussianNll(means: Values, variances: Values, targets: Values): number {
+  checkShape('variances', variances, [means.length]);
+  checkShape('targets', targets, [means.length]);
+  checkVariances(variances);
+  let sum = 0;
+  for (let sample = 0; sample < means.length; sample++) {
+    sum -= logDensity(targets[sample], means[sample], variances[sample]);
+  }
+  return sum / means.length;
+}
+
+/** The Gaussian NLL of every member, in nats, shape `[M]`. */
+export function memberGaussianNlls(means: StackedValues, variances: StackedValues, targets: Values): number[] {
+  checkSameShape(means, variances);
+  return eachMember(means.members, (member) =>
+    gaussianNll(memberValues(means, member), memberValues(variances, member), targets),
+  );
+}
+
+/**
+ * Negative log-likelihood in nats of the ensemble as a uniformly weighted mixture of Gaussians,
+ * -1/N sum_n log(1/M sum_m N(y_n; mu_mn, v_mn)), by log-sum-exp. At most the mean of the members' NLLs (Jensen).
+ *
+ * Source: Lakshminarayanan, Pritzel and Blundell (2017), section 2.4, who then approximate the mixture by one Gaussian;
+ * here it is the mixture itself.
+ *
+ * @param means shape `[M, N]`
+ * @param variances shape `[M, N]`
+ * @param targets shape `[N]`
+ * @throws RangeError when shapes differ or a variance is negative
+ */
+export function gaussianMixtureNll(means: StackedValues, variances: StackedValues, targets: Values): number {
+  const { members, samples } = means;
+  checkMixture(means, variances, targets);
+  const logDensities = new Float64Array(members);
+  let sum = 0;
+  for (let sample = 0; sample < samples; sample++) {
+    for (let member = 0; member < members; member++) {
+      const index = member * samples + sample;
+      logDensities[member] = logDensity(targets[sample], means.values[index], variances.values[index]);
+    }
+    sum -= logSumExp(logDensities) - Math.log(members);
+  }
+  return sum / samples;
+}
+
+/** The noise the members see in the data: the mean of their variances, 1/M sum_m v_m, shape `[N]`. */
+export function aleatoricVariance(variances: StackedValues): Float64Array {
+  checkVariances(variances.values);
+  return meanOverMembers(variances).map(finiteOrNaN);
+}
+
+/**
+ * The members' own spread: the unbiased variance of their means, 1/(M - 1) sum_m (mu_m - mean mu)^2, shape `[N]`; 0 for
+ * M = 1. Unbiased as `torch.var`, which torch-distributed-ensemble's example takes; Lakshminarayanan et al. (2017)
+ * divide by M, which makes the total the variance of the mixture itself.
+ */
+export function epistemicVariance(means: StackedValues): Float64Array {
+  const { members, samples, values } = means;
+  // At least 1: a single member's deviations are 0, or NaN where it is not finite, and stay so.
+  const degreesOfFreedom = Math.max(members - 1, 1);
+  return meanOverMembers(means).map((center, sample) => {
+    let sum = 0;
+    for (let member = 0; member < members; member++) sum += (values[member * samples + sample] - center) ** 2;
+    return finiteOrNaN(sum / degreesOfFreedom);
+  });
+}
+
+/** Aleatoric + epistemic variance, shape `[N]`: what a prediction interval is drawn from. */
+export function totalVariance(means: StackedValues, variances: StackedValues): Float64Array {
+  checkSameShape(means, variances);
+  const epistemic = epistemicVariance(means);
+  return aleatoricVariance(variances).map((aleatoric, sample) => aleatoric + epistemic[sample]);
+}
+
+/** log N(y; mu, v). NaN where it is infinite: in a mixture, a density of 0 would drop a broken member in silence. */
+function logDensity(target: number, center: number, variance: number): number {
+  return finiteOrNaN(-0.5 * (LOG_TWO_PI + Math.log(variance) + (target - center) ** 2 / variance));
+}
+
+/** log sum_i exp(x_i), shifted by the largest so that nothing overflows. */
+function logSumExp(values: Float64Array): number {
+  const largest = values.reduce((left, right) => Math.max(left, right));
+  return largest + Math.log(values.reduce((sum, value) => sum + Math.exp(value - largest), 0));
+}
+
+function checkMixture(means: StackedValues, variances: StackedValues, targets: Values): void {
+  checkSameShape(means, variances);
+  checkShape('means', means.values, [means.members, means.samples]);
+  checkShape('variances', variances.values, [variances.members, variances.samples]);
+  checkShape('targets', targets, [means.samples]);
+  checkVariances(variances.values);
+}
+
+function finiteOrNaN(value: number): number {
+  return Number.isFinite(value) ? value : NaN;
+}

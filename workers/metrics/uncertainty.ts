@@ -1,0 +1,45 @@
+import { eachMember, meanProbabilities, memberProbabilities } from './predictions.ts';
+import type { Probabilities, StackedProbabilities } from './predictions.ts';
+
+/**
+ * How unsure an ensemble is of a class, and why, in nats; a sample whose probabilities are not all finite has NaN.
+ *
+ * Source: Gal, "Uncertainty in deep learning", PhD thesis, Cambridge 2016, section 3.3.1; for ensembles Lakshminarayanan,
+ * Pritzel and Blundell, "Simple and scalable predictive uncertainty estimation using deep ensembles", NeurIPS 2017.
+ */
+
+/** Total uncertainty: the entropy of the mean prediction, H[1/M sum_m p_m], shape `[N]`. From 0 to log K. */
+export function predictiveEntropy(stack: StackedProbabilities): Float64Array {
+  return entropy(meanProbabilities(stack));
+}
+
+/** The data's own share (aleatoric): the mean of the members' entropies, 1/M sum_m H[p_m], shape `[N]`. */
+export function expectedEntropy(stack: StackedProbabilities): Float64Array {
+  const entropies = eachMember(stack.members, (member) => entropy(memberProbabilities(stack, member)));
+  return new Float64Array(stack.samples).map(
+    (_, sample) => entropies.reduce((sum, values) => sum + values[sample], 0) / stack.members,
+  );
+}
+
+/**
+ * The model's share (epistemic): the mutual information between label and member, predictive entropy - expected
+ * entropy, shape `[N]`. 0 where all members agree, at most log M. Never negative (Jensen), so rounding below 0 is cut.
+ */
+export function mutualInformation(stack: StackedProbabilities): Float64Array {
+  const expected = expectedEntropy(stack);
+  return predictiveEntropy(stack).map((total, sample) => Math.max(0, total - expected[sample]));
+}
+
+/** Shannon entropy of every sample, -sum_k p log p in nats with 0 log 0 = 0, shape `[N]`. */
+export function entropy(probabilities: Probabilities): Float64Array {
+  const { samples, classes, values } = probabilities;
+  const entropies = new Float64Array(samples);
+  for (let sample = 0; sample < samples; sample++) {
+    let sum = 0;
+    for (let index = sample * classes; index < (sample + 1) * classes; index++) {
+      if (values[index] !== 0) sum -= values[index] * Math.log(values[index]);
+    }
+    entropies[sample] = Number.isFinite(sum) ? sum : NaN;
+  }
+  return entropies;
+}
