@@ -25,7 +25,7 @@ export function averageMemberMse(means: StackedValues, targets: Values): number 
 
 /**
  * Average member MSE - ensemble MSE: the members' mean squared distance from their mean, so never negative beyond
- * rounding (Krogh and Vedelsby, "Neural network ensembles, cross validation, and active learning", NIPS 1994, eq. 6).
+ * rounding (Krogh and Vedelsby, "Neural network ensembles, cross validation, and active learning", NIPS 1994).
  */
 export function ensembleGain(means: StackedValues, targets: Values): number {
   return averageMemberMse(means, targets) - meanSquaredError(meanOverMembers(means), targets);
