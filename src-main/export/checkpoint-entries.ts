@@ -4,6 +4,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { checkpointRecordSchema } from '../../protocol/run-record.ts';
+import type { CheckpointRecord } from '../../protocol/run-record.ts';
 import { errorCode, explainFileError } from '../store/file-error.ts';
 import type { ExportEntry } from './sinks.ts';
 
@@ -13,9 +14,14 @@ export interface SkippedFile {
   reason: string;
 }
 
+interface OpenCheckpoint {
+  recordText: string;
+  weights: FileHandle;
+  sizeBytes: number;
+}
+
 /**
- * The checkpoints that count, each as its weights and its `.json`; the others go to `skip`. What is hashed is what is
- * exported, even when a running worker replaces the file meanwhile: both are read through one open file.
+ * The checkpoints that count, each as its weights and its `.json`; the others go to `skip`.
  * @param paths files below `checkpoints/`, relative to the run
  */
 export async function* checkpointEntries(
@@ -23,35 +29,49 @@ export async function* checkpointEntries(
   paths: readonly string[],
   skip: (file: SkippedFile) => void,
 ): AsyncGenerator<ExportEntry> {
-  for (const path of paths.filter((path) => path.endsWith('.safetensors'))) {
-    const recordPath = path.replace(/\.safetensors$/, '.json');
-    const recordText = await readRecordText(join(folder, recordPath));
-    if (recordText === null) {
-      skip({ path, reason: 'its .json is missing: it was not written to the end' });
+  for (const base of new Set(paths.map((path) => path.replace(/\.(json|safetensors(\.next)?)$/, '')))) {
+    const opened = await openCheckpoint(join(folder, base));
+    if ('reason' in opened) {
+      skip({ path: `${base}.safetensors`, reason: opened.reason });
       continue;
     }
-    const weights = await openWeights(join(folder, path));
-    const reason = await unsoundness(recordText, weights);
-    if (reason !== null) {
-      await weights.close();
-      skip({ path, reason });
-      continue;
-    }
-    const sizeBytes = (await weights.stat()).size;
-    yield { path, sizeBytes, compress: false, open: () => weights.createReadStream({ start: 0 }) };
-    yield { path: recordPath, compress: true, open: () => Readable.from([recordText]) };
+    const { recordText, weights, sizeBytes } = opened;
+    // What was hashed is what is exported, even when a worker replaces the file meanwhile: it is the same open file.
+    yield {
+      path: `${base}.safetensors`,
+      sizeBytes,
+      compress: false,
+      open: () => weights.createReadStream({ start: 0 }),
+    };
+    yield { path: `${base}.json`, compress: true, open: () => Readable.from([recordText]) };
   }
 }
 
-/** Why a checkpoint does not count, null when it does. */
-async function unsoundness(recordText: string, weights: FileHandle): Promise<string | null> {
+/** The checkpoint at `base` (a path without ending), or why there is none that counts. */
+async function openCheckpoint(base: string): Promise<OpenCheckpoint | { reason: string }> {
+  const recordText = await readRecordText(base);
+  if (recordText === null) return { reason: 'its .json is missing: it was not written to the end' };
   const record = checkpointRecordSchema.safeParse(parseJson(recordText));
-  if (!record.success) return 'its .json is damaged';
+  if (!record.success) return { reason: 'its .json is damaged' };
+  let reason = 'it is missing';
+  // A save that was cut short after its .json was in place leaves the weights that belong to it under `.next`.
+  for (const ending of ['.safetensors.next', '.safetensors']) {
+    const weights = await openIfPresent(base + ending);
+    const mismatch = weights === null ? reason : await findMismatch(weights, record.data);
+    if (weights !== null && mismatch === null) return { recordText, weights, sizeBytes: record.data.bytes };
+    await weights?.close();
+    reason = mismatch ?? reason;
+  }
+  const wasReplaced = (await readRecordText(base)) !== recordText;
+  return wasReplaced ? openCheckpoint(base) : { reason };
+}
+
+async function findMismatch(weights: FileHandle, { bytes, sha256 }: CheckpointRecord): Promise<string | null> {
   const { size } = await weights.stat();
-  if (size !== record.data.bytes) return `it has ${size} bytes, but its .json says ${record.data.bytes}`;
+  if (size !== bytes) return `it has ${size} bytes, but its .json says ${bytes}`;
   const hash = createHash('sha256');
   for await (const chunk of weights.createReadStream({ start: 0, autoClose: false })) hash.update(chunk);
-  return hash.digest('hex') === record.data.sha256 ? null : 'its SHA-256 is not the one in its .json';
+  return hash.digest('hex') === sha256 ? null : 'its SHA-256 is not the one in its .json';
 }
 
 function parseJson(text: string): unknown {
@@ -62,19 +82,19 @@ function parseJson(text: string): unknown {
   }
 }
 
-async function readRecordText(path: string): Promise<string | null> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return null;
-    throw explainFileError(error, path, 'read');
-  }
+async function readRecordText(base: string): Promise<string | null> {
+  return unlessMissing(`${base}.json`, (path) => readFile(path, 'utf8'));
 }
 
-async function openWeights(path: string): Promise<FileHandle> {
+async function openIfPresent(path: string): Promise<FileHandle | null> {
+  return unlessMissing(path, (path) => open(path, 'r'));
+}
+
+async function unlessMissing<T>(path: string, read: (path: string) => Promise<T>): Promise<T | null> {
   try {
-    return await open(path, 'r');
+    return await read(path);
   } catch (error) {
+    if (errorCode(error) === 'ENOENT') return null;
     throw explainFileError(error, path, 'read');
   }
 }

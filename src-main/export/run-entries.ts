@@ -6,7 +6,7 @@ import { toJson } from '../../protocol/numbers.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { ASIDE_ENDING } from '../store/atomic-file.ts';
 import { errorCode, explainFileError } from '../store/file-error.ts';
-import { presentValues, readMetrics } from '../store/metric-table.ts';
+import { columnsOf, readMetrics } from '../store/metric-table.ts';
 import type { MetricTable } from '../store/metric-table.ts';
 import { formatHeader, formatNumber, formatRow } from '../store/metrics-csv.ts';
 import { readEvents, runPaths } from '../store/run-folder.ts';
@@ -54,21 +54,20 @@ async function* metricEntries(
 /** Lightning's columns, one row per (epoch, step). */
 function* csvLines(table: MetricTable): Generator<Buffer> {
   yield Buffer.from(formatHeader(table.columns));
+  const columns = columnsOf(table);
   for (let row = 0; row < table.step.length; row += 1) {
-    const values = new Map(presentValues(table, row));
-    const cells = table.columns.map((metric) => {
-      const value = values.get(metric);
-      return value === undefined ? '' : formatNumber(value);
-    });
+    const cells = columns.map(({ values, present }) => (present[row] === 1 ? formatNumber(values[row]) : ''));
     yield Buffer.from(formatRow(table.epoch[row], table.step[row], cells));
   }
 }
 
 /** One object a row, absent metrics left out, NaN and infinities as strings. */
 function* jsonLines(table: MetricTable): Generator<Buffer> {
+  const columns = columnsOf(table);
   for (let row = 0; row < table.step.length; row += 1) {
-    const values = Object.fromEntries(presentValues(table, row));
-    yield Buffer.from(`${toJson({ epoch: table.epoch[row], step: table.step[row], ...values })}\n`);
+    const values: Record<string, number> = { epoch: table.epoch[row], step: table.step[row] };
+    for (const column of columns) if (column.present[row] === 1) values[column.metric] = column.values[row];
+    yield Buffer.from(`${toJson(values)}\n`);
   }
 }
 

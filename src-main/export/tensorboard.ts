@@ -1,10 +1,10 @@
 import type { RunEvent, RunRecord } from '../../protocol/run-record.ts';
-import { presentValues } from '../store/metric-table.ts';
-import type { MetricTable } from '../store/metric-table.ts';
+import { columnsOf } from '../store/metric-table.ts';
+import type { MetricColumn, MetricTable } from '../store/metric-table.ts';
 import { encodeFileVersion, encodeScalars } from './event-file.ts';
 
 /** Where TensorBoard shows a metric: it draws the same tag of several runs (sub-folders) in one chart. */
-interface Series {
+interface Series extends MetricColumn {
   run: string;
   tag: string;
 }
@@ -20,30 +20,30 @@ export function eventFiles(
   events: readonly RunEvent[],
   table: MetricTable,
 ): { path: string; content: () => Generator<Buffer> }[] {
-  const seriesOf = placeMetrics(table.columns);
+  const series = placeMetrics(table);
   const wallTimeMs = wallClock(record, events, table);
   const startSeconds = Date.parse(record.createdAt) / 1000;
-  return [...new Set([...seriesOf.values()].map((series) => series.run))].sort().map((run) => ({
+  return [...new Set(series.map(({ run }) => run))].sort().map((run) => ({
     path: `${run}/events.out.tfevents.${String(Math.floor(startSeconds)).padStart(10, '0')}.tutti`,
     *content() {
+      const own = series.filter((other) => other.run === run);
       yield encodeFileVersion(startSeconds);
       for (let row = 0; row < table.step.length; row += 1) {
-        const scalars = presentValues(table, row).flatMap(([metric, value]) => {
-          const series = seriesOf.get(metric);
-          return series?.run === run ? [[series.tag, value] as const] : [];
-        });
-        if (scalars.length > 0) yield encodeScalars(wallTimeMs(table.step[row]) / 1000, table.step[row], scalars);
+        const present = own.filter((column) => column.present[row] === 1);
+        if (present.length === 0) continue;
+        const scalars = present.map(({ tag, values }) => [tag, values[row]] as const);
+        yield encodeScalars(wallTimeMs(table.step[row]) / 1000, table.step[row], scalars);
       }
     },
   }));
 }
 
-function placeMetrics(metrics: readonly string[]): Map<string, Series> {
-  const names = new Set(metrics);
-  return new Map(metrics.map((metric) => [metric, placeMetric(metric, names)]));
+function placeMetrics(table: MetricTable): Series[] {
+  const names = new Set(table.columns);
+  return columnsOf(table).map((column) => ({ ...column, ...placeMetric(column.metric, names) }));
 }
 
-function placeMetric(metric: string, names: ReadonlySet<string>): Series {
+function placeMetric(metric: string, names: ReadonlySet<string>): { run: string; tag: string } {
   const member = /^(.*\/)?member_(\d+)_(.+)$/.exec(metric);
   if (member !== null) return { run: `member-${member[2]}`, tag: `${member[1] ?? ''}${member[3]}` };
   const tag = metric.replace(/^(.*\/)?ens_(.+)$/, '$1$2');

@@ -4,21 +4,20 @@ import type { OptimizerConfig, RunConfig } from '../../protocol/run-config.ts';
 import { errorCode, explainFileError } from './file-error.ts';
 
 const BYTES_PER_PARAMETER = 4;
-/** A state is written beside the one before it, which counts until the new one is whole. */
-const STATES_KEPT = 2;
+/** A rank keeps its two newest states, and drops the older one only when the third is whole. */
+const STATES_AT_ONCE = 3;
 /** Metrics, events, logs, predictions and plots of a run. */
 const SMALL_FILES_BYTES = 16 * 1024 ** 2;
 
 /**
  * The disk space that a run takes at most, in bytes, with P parameters and M members:
- * `M (C W + 2 (1 + S) W + W) + 16 MiB`, where `W = 4 P` are the weights, `C` the checkpoints kept of a member, `S` the
- * optimizer's slots per parameter, and the last `W` is the copy that is being written.
+ * `M (C + 3 (1 + S)) W + 16 MiB`, where `W = 4 P` are the weights, `C` the checkpoints kept of a member, and `S` the
+ * optimizer's slots per parameter. While a checkpoint is being written aside, a third state is not.
  */
 export function forecastRunBytes(run: { parameterCount: number; members: number; config: RunConfig }): number {
   const weightBytes = BYTES_PER_PARAMETER * run.parameterCount;
   const stateBytes = (1 + optimizerSlots(run.config.optimizer)) * weightBytes;
-  const memberBytes =
-    checkpointsPerMember(run.config) * weightBytes + STATES_KEPT * stateBytes + /* being written */ weightBytes;
+  const memberBytes = checkpointsPerMember(run.config) * weightBytes + STATES_AT_ONCE * stateBytes;
   return run.members * memberBytes + SMALL_FILES_BYTES;
 }
 

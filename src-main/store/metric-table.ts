@@ -43,15 +43,22 @@ export async function readMetrics(folder: string): Promise<MetricTable> {
     parseHeader(header, path),
     rows.map(([line]) => line),
   );
-  rows.forEach((lines, row) => lines.forEach((line) => fillRow(table, row, line, path)));
+  const columns = columnsOf(table);
+  rows.forEach((lines, row) => lines.forEach((line) => fillRow(columns, row, line, path)));
   return table;
 }
 
-/** The values that row `row` of a table has, by metric, in the order of the columns. */
-export function presentValues(table: MetricTable, row: number): [metric: string, value: number][] {
-  return table.columns.flatMap((metric): [string, number][] => {
-    const value = table.values.get(metric)?.[row];
-    return table.present.get(metric)?.[row] === 1 && value !== undefined ? [[metric, value]] : [];
+export interface MetricColumn {
+  metric: string;
+  values: Float64Array;
+  present: Uint8Array;
+}
+
+/** The columns of a table one by one, for those who walk over its rows. */
+export function columnsOf(table: MetricTable): MetricColumn[] {
+  return table.columns.flatMap((metric) => {
+    const [values, present] = [table.values.get(metric), table.present.get(metric)];
+    return values !== undefined && present !== undefined ? [{ metric, values, present }] : [];
   });
 }
 
@@ -103,23 +110,24 @@ function emptyTable(columns: string[], positions: Position[]): MetricTable {
   };
 }
 
-function fillRow(table: MetricTable, row: number, line: Line, path: string): void {
+function fillRow(columns: readonly MetricColumn[], row: number, line: Line, path: string): void {
   const cells = line.text.split(',').slice(2);
-  if (cells.length !== table.columns.length) {
+  if (cells.length !== columns.length) {
     throw new Error(
-      `${path}, line ${line.number} has ${cells.length + 2} cells, but the header has ${table.columns.length + 2} ` +
-        'columns: the file was damaged or edited. Correct or remove the line.',
+      `${path}, line ${line.number} has ${cells.length + 2} cells, but the header has ${columns.length + 2} columns: ` +
+        'the file was damaged or edited. Correct or remove the line.',
     );
   }
-  table.columns.forEach((metric, index) => {
-    const value = parseNumber(cells[index]);
-    if (value !== null) {
-      table.values.get(metric)?.fill(value, row, row + 1);
-      table.present.get(metric)?.fill(1, row, row + 1);
-    } else if (cells[index] !== '') {
+  for (const [index, { metric, values, present }] of columns.entries()) {
+    const cell = cells[index];
+    if (cell === '') continue;
+    const value = parseNumber(cell);
+    if (value === null) {
       throw new Error(
-        `${path}, line ${line.number}, column ${metric}: "${cells[index]}" is no number. Correct or remove the line.`,
+        `${path}, line ${line.number}, column ${metric}: "${cell}" is no number. Correct or remove the line.`,
       );
     }
-  });
+    values[row] = value;
+    present[row] = 1;
+  }
 }

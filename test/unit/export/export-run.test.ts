@@ -176,6 +176,17 @@ describe('exportRun', () => {
     ]);
   });
 
+  it('finds the weights of a save that was cut short after its .json', async () => {
+    const folder = await sampleRun();
+    await writeCheckpoint(folder, 0, 'best', Buffer.from('new weights'));
+    await write(folder, 'checkpoints/rank-0/best.safetensors.next', 'new weights');
+    await write(folder, 'checkpoints/rank-0/best.safetensors', 'old weights');
+    const to = join(await temporaryFolder(), 'export');
+    expect((await exportRun(folder, { to, zip: false, formats: ['checkpoints'] })).skipped).toEqual([]);
+    expect(await readFile(join(to, 'checkpoints/rank-0/best.safetensors'), 'utf8')).toBe('new weights');
+    expect((await readFolder(to)).size).toBe(6);
+  });
+
   it('exports a run that has not begun', async () => {
     const folder = join(await temporaryFolder(), 'run');
     await createRunFolder(folder, runRecord());

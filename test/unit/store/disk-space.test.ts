@@ -9,17 +9,17 @@ import { temporaryFolder } from './fixtures.ts';
 const SMALL_FILES = 16 * 1024 * 1024;
 
 describe('forecastRunBytes', () => {
-  // W = 4,000 bytes of weights, M = 2: M (C + 2 (1 + S) + 1) W.
+  // W = 4,000 bytes of weights, M = 2: M (C + 3 (1 + S)) W.
   it.each<[string, RunConfigInput, number]>([
-    ['adam, three checkpoints', {}, 2 * (3 + 6 + 1) * 4_000],
-    ['plain sgd', { optimizer: { kind: 'sgd' } }, 2 * (3 + 2 + 1) * 4_000],
-    ['sgd with momentum', { optimizer: { kind: 'sgd', momentum: 0.9 } }, 2 * (3 + 4 + 1) * 4_000],
+    ['adam, three checkpoints', {}, 2 * (3 + 9) * 4_000],
+    ['plain sgd', { optimizer: { kind: 'sgd' } }, 2 * (3 + 3) * 4_000],
+    ['sgd with momentum', { optimizer: { kind: 'sgd', momentum: 0.9 } }, 2 * (3 + 6) * 4_000],
     [
       'adamw, every third of 10 epochs',
       { optimizer: { kind: 'adamw' }, checkpoints: { everyEpochs: 3 } },
-      2 * (6 + 6 + 1) * 4_000,
+      2 * (6 + 9) * 4_000,
     ],
-    ['no checkpoints', { checkpoints: { ensembleBest: false, memberBest: false, final: false } }, 2 * (6 + 1) * 4_000],
+    ['no checkpoints', { checkpoints: { ensembleBest: false, memberBest: false, final: false } }, 2 * 9 * 4_000],
   ])('%s', (_name, config, expected) => {
     const forecast = forecastRunBytes({ parameterCount: 1_000, members: 2, config: runConfigSchema.parse(config) });
     expect(forecast).toBe(expected + SMALL_FILES);
