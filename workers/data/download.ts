@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { byteCount, reasonOf, sizeOf } from './files.ts';
 import { withLock } from './lock.ts';
@@ -95,7 +95,7 @@ async function receiveAll(url: string, file: RemoteFile, part: string, options: 
 }
 
 async function receive(url: string, file: RemoteFile, part: string, options: DownloadOptions): Promise<void> {
-  const { onProgress, signal, silenceMs = 30_000 } = options;
+  const { signal, silenceMs = 30_000 } = options;
   const connection = new AbortController();
   const silence = setTimeout(() => connection.abort(new Error(`the server was silent for ${silenceMs} ms`)), silenceMs);
   try {
@@ -107,24 +107,44 @@ async function receive(url: string, file: RemoteFile, part: string, options: Dow
     const start = acceptedStart(response, offset, file);
     if (response.body === null) throw new Error('its answer has no content');
     if (start === 0) await keepValidator(part, response);
-    let receivedBytes = start;
-    await pipeline(
-      Readable.fromWeb(response.body),
-      async function* (chunks: AsyncIterable<Uint8Array>) {
-        for await (const chunk of chunks) {
-          silence.refresh();
-          receivedBytes += chunk.length;
-          if (receivedBytes > file.bytes) throw new Error(`it sends more than the expected ${byteCount(file.bytes)}`);
-          onProgress?.({ name: file.name, receivedBytes, totalBytes: file.bytes });
-          yield chunk;
-        }
-      },
-      createWriteStream(part, { flags: start === 0 ? 'w' : 'r+', start, flush: true }),
-    );
-    if (receivedBytes < file.bytes) throw new Error(`it ended after ${receivedBytes} of ${byteCount(file.bytes)}`);
+    await store(response.body, part, start, file, (receivedBytes) => {
+      silence.refresh();
+      options.onProgress?.({ name: file.name, receivedBytes, totalBytes: file.bytes });
+    });
   } finally {
     clearTimeout(silence);
     connection.abort();
+  }
+}
+
+/** Writes by position: should two processes ever write at once, both write the same bytes to the same place. */
+async function store(
+  chunks: AsyncIterable<Uint8Array>,
+  part: string,
+  start: number,
+  file: RemoteFile,
+  onReceived: (bytes: number) => void,
+): Promise<void> {
+  const handle = await open(part, start === 0 ? 'w' : 'r+');
+  try {
+    let received = start;
+    for await (const chunk of chunks) {
+      if (received + chunk.length > file.bytes)
+        throw new Error(`it sends more than the expected ${byteCount(file.bytes)}`);
+      await writeAll(handle, chunk, received);
+      received += chunk.length;
+      onReceived(received);
+    }
+    if (received < file.bytes) throw new Error(`it ended after ${received} of ${byteCount(file.bytes)}`);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function writeAll(handle: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
+  for (let written = 0; written < bytes.length;) {
+    written += (await handle.write(bytes, written, bytes.length - written, position + written)).bytesWritten;
   }
 }
 

@@ -8,7 +8,7 @@ import { byteCount, reasonOf } from './files.ts';
 /**
  * Splits as one file, so that one process reads and decodes a data set and its neighbours on the machine only load it.
  *
- * Layout: three uint64 (bytes of the header, bytes of the file, CRC-32 of all that follows), the header as JSON padded
+ * Layout: three uint64 (bytes of the file, CRC-32 of all that follows, bytes of the header), the header as JSON padded
  * with spaces, the arrays as they lie in memory. Every part begins at a multiple of 8 bytes. Byte order is the machine's.
  */
 
@@ -106,16 +106,14 @@ function encode(splits: Splits): Buffer[] {
   });
   const header = Buffer.alloc(toMultipleOf8(Buffer.byteLength(json)), ' ');
   header.write(json);
-  const body = [header, ...arrays];
-  return [encodePrefix(header.length, header.length + offset, checksumOf(body)), ...body];
+  const body = [uint64(header.length), header, ...arrays];
+  return [uint64(prefixBytes + header.length + offset), uint64(checksumOf(body)), ...body];
 }
 
-function encodePrefix(headerBytes: number, bodyBytes: number, checksum: number): Buffer {
-  const prefix = Buffer.alloc(prefixBytes);
-  prefix.writeBigUInt64LE(BigInt(headerBytes), 0);
-  prefix.writeBigUInt64LE(BigInt(prefixBytes + bodyBytes), 8);
-  prefix.writeBigUInt64LE(BigInt(checksum), 16);
-  return prefix;
+function uint64(value: number): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64LE(BigInt(value));
+  return bytes;
 }
 
 /** Bytes of the header, once size and checksum have been found right. */
@@ -123,14 +121,14 @@ function checkedHeaderBytes(file: string, bytes: Buffer): number {
   const damaged = (finding: string) =>
     new Error(`${file} is truncated or corrupt: ${finding}. Delete it; the next start of the run writes it anew.`);
   if (bytes.length < prefixBytes) throw damaged(`it has ${byteCount(bytes.length)}, its first three numbers take 24`);
-  const expectedBytes = Number(bytes.readBigUInt64LE(8));
+  const expectedBytes = Number(bytes.readBigUInt64LE(0));
   if (bytes.length !== expectedBytes) {
     throw damaged(`it has ${byteCount(bytes.length)}, expected ${byteCount(expectedBytes)}`);
   }
-  const checksum = checksumOf([bytes.subarray(prefixBytes)]);
-  const expectedChecksum = Number(bytes.readBigUInt64LE(16));
+  const checksum = checksumOf([bytes.subarray(16)]);
+  const expectedChecksum = Number(bytes.readBigUInt64LE(8));
   if (checksum !== expectedChecksum) throw damaged(`its CRC-32 is ${checksum}, expected ${expectedChecksum}`);
-  return Number(bytes.readBigUInt64LE(0));
+  return Number(bytes.readBigUInt64LE(16));
 }
 
 function checksumOf(parts: readonly Buffer[]): number {

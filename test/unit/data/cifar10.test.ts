@@ -1,0 +1,143 @@
+import { execFileSync } from 'node:child_process';
+import { mkdir, readFile, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { cifar10 } from '../../../workers/data/cifar10.ts';
+import { gatherBatch } from '../../../workers/data/dataset.ts';
+import { hasSharedData, sharedData, temporaryFolder } from './temp-folder.ts';
+
+/** A record whose pixel p is (p mod 256, label, 255 - p mod 256). */
+function record(label: number): Buffer {
+  const planes = Buffer.alloc(3072);
+  for (let pixel = 0; pixel < 1024; pixel++) {
+    planes[pixel] = pixel % 256;
+    planes[1024 + pixel] = label;
+    planes[2048 + pixel] = 255 - (pixel % 256);
+  }
+  return Buffer.concat([Buffer.of(label), planes]);
+}
+
+const records = (...labels: number[]) => Buffer.concat(labels.map(record));
+
+async function folderWith(files: Record<string, Buffer>, subfolder = ''): Promise<string> {
+  const root = await temporaryFolder();
+  const folder = join(root, subfolder);
+  await mkdir(folder, { recursive: true });
+  for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content);
+  return root;
+}
+
+const read = (lookup: string) => cifar10({ lookup, cache: '/nonexistent' });
+
+describe('cifar10 from batch files', () => {
+  const files = {
+    'data_batch_2.bin': records(7),
+    'data_batch_1.bin': records(3, 9),
+    'test_batch.bin': records(0),
+  };
+
+  it('joins the batches that are there and says how many images that gave', async () => {
+    const { train, test } = await read(await folderWith(files));
+    expect(train).toMatchObject({ name: 'CIFAR-10 (3 of 50,000 images)', length: 3, featureShape: [32, 32, 3] });
+    expect(train.targets).toEqual(Int32Array.of(3, 9, 7));
+    expect(test?.name).toBe('CIFAR-10 test (1 of 10,000 images)');
+    expect(train.classNames?.[9]).toBe('truck');
+  });
+
+  it('interleaves the planes', async () => {
+    const { train } = await read(await folderWith(files));
+    expect([...train.features.subarray(3072, 3078)]).toEqual([0, 9, 255, 1, 9, 254]);
+    expect([...train.features.subarray(3072 - 3, 3072)]).toEqual([255, 3, 0]);
+    const { features } = gatherBatch(train, Int32Array.of(1));
+    expect(features[1]).toBeCloseTo((9 / 255 - 0.4822) / 0.2435, 6);
+  });
+
+  it.each(['cifar10', 'cifar-10-batches-bin', 'cifar10/cifar-10-batches-bin'])(
+    'finds them in %s',
+    async (subfolder) => {
+      expect((await read(await folderWith(files, subfolder))).train.length).toBe(3);
+    },
+  );
+
+  it('does without a test batch', async () => {
+    expect((await read(await folderWith({ 'data_batch_5.bin': records(1) }))).test).toBeUndefined();
+  });
+
+  it('refuses part of a record', async () => {
+    const folder = await folderWith(files);
+    await truncate(join(folder, 'data_batch_1.bin'), 3073 + 100);
+    await expect(read(folder)).rejects.toThrow(
+      `${join(folder, 'data_batch_1.bin')} is truncated or corrupt: it has 3,173 bytes, which are not one or more records of 3073`,
+    );
+  });
+
+  it('refuses a label above 9', async () => {
+    const folder = await folderWith({ 'data_batch_1.bin': records(3, 10) });
+    await expect(read(folder)).rejects.toThrow('record 1 (byte 3073) has label 10, labels are 0 to 9');
+  });
+});
+
+/** What GNU tar makes of a folder like the official one. */
+async function archiveOf(files: Record<string, Buffer>, ...options: string[]): Promise<Buffer> {
+  const folder = await folderWith(files, 'cifar-10-batches-bin');
+  const tar = join(folder, 'archive.tar.gz');
+  execFileSync('tar', ['-czf', tar, ...options, '-C', folder, 'cifar-10-batches-bin']);
+  return readFile(tar);
+}
+
+describe('cifar10 from the archive', () => {
+  const name = 'cifar-10-binary.tar.gz';
+  const files = {
+    'readme.html': Buffer.from('<p>not a batch</p>'),
+    'data_batch_1.bin': records(3, 9),
+    'data_batch_2.bin': records(7),
+    'test_batch.bin': records(0),
+  };
+
+  it.each(['ustar', 'gnu', 'posix'])('reads what tar wrote in its %s format', async (format) => {
+    const lookup = await folderWith({ [name]: await archiveOf(files, `--format=${format}`) });
+    const { train, test } = await read(lookup);
+    expect(train.targets).toEqual(Int32Array.of(3, 9, 7));
+    expect([...train.features.subarray(3072, 3078)]).toEqual([0, 9, 255, 1, 9, 254]);
+    expect(test?.targets).toEqual(Int32Array.of(0));
+  });
+
+  it('refuses one that is cut short, compressed or not', async () => {
+    const archive = await archiveOf(files);
+    const cut = await folderWith({ [name]: archive.subarray(0, archive.length - 20) });
+    await expect(read(cut)).rejects.toThrow(`${join(cut, name)} is truncated or corrupt: unexpected end of file`);
+    const cutInside = await folderWith({ [name]: gzipSync(gunzipSync(archive).subarray(0, 5000)) });
+    await expect(read(cutInside)).rejects.toThrow('bytes early, after byte');
+  });
+
+  it('refuses a header whose checksum does not fit', async () => {
+    const tar = gunzipSync(await archiveOf(files));
+    tar[600] ^= 1;
+    const lookup = await folderWith({ [name]: gzipSync(tar) });
+    await expect(read(lookup)).rejects.toThrow('no valid tar header at byte 512: checksum');
+  });
+
+  it('refuses one without batches', async () => {
+    const lookup = await folderWith({ [name]: await archiveOf({ 'readme.html': Buffer.from('hello') }) });
+    await expect(read(lookup)).rejects.toThrow('it holds none of data_batch_1.bin');
+  });
+});
+
+describe.skipIf(!hasSharedData)('CIFAR-10 images of shared/data', () => {
+  it('has 1,000 training and 200 test images a class, with the known channel means', async () => {
+    const { train, test } = await read(sharedData);
+    expect(train.name).toBe('CIFAR-10 (10,000 of 50,000 images)');
+    expect(test?.name).toBe('CIFAR-10 test (2,000 of 10,000 images)');
+    for (let label = 0; label < 10; label++) {
+      expect(train.targets.filter((target) => target === label).length).toBe(1000);
+      expect(test?.targets.filter((target) => target === label).length).toBe(200);
+    }
+    // Red, green and blue apart: a wrong order of planes or pixels would mix them.
+    for (const [channel, expected] of [0.4914, 0.4822, 0.4465].entries()) {
+      let sum = 0;
+      for (let i = channel; i < train.features.length; i += 3) sum += train.features[i];
+      expect(Math.abs(sum / (train.features.length / 3) / 255 - expected)).toBeLessThan(0.01);
+    }
+  });
+});

@@ -1,0 +1,321 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdir, readFile, readdir, stat, utimes, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { fetchFile } from '../../../workers/data/download.ts';
+import type { DownloadProgress } from '../../../workers/data/download.ts';
+import { obtainFile } from '../../../workers/data/locate.ts';
+import { sendFile, serve } from './file-server.ts';
+import { temporaryFolder } from './temp-folder.ts';
+
+const content = Buffer.from(Uint8Array.from({ length: 300_000 }, (_, i) => (i * i) % 251));
+const sha256 = createHash('sha256').update(content).digest('hex');
+
+function remoteFile(...urls: string[]) {
+  return { name: 'file.bin', urls, sha256, bytes: content.length };
+}
+
+/** What a cut connection or a killed process leaves behind. */
+async function folderWithPart(part: Buffer, etag?: string): Promise<string> {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, 'file.bin.part'), part);
+  if (etag !== undefined) await writeFile(join(folder, 'file.bin.part.etag'), etag);
+  return folder;
+}
+
+/** What a folder holds after a download that left the right file there and nothing else. */
+const onlyTheFile = { names: ['file.bin'], sha256 };
+
+async function contentOf(folder: string) {
+  const file = await readFile(join(folder, 'file.bin'));
+  return { names: await readdir(folder), sha256: createHash('sha256').update(file).digest('hex') };
+}
+
+describe('fetchFile', () => {
+  it('downloads into a new folder, reports progress, and leaves nothing else behind', async () => {
+    const server = await serve((request, response) => sendFile(content, request, response));
+    const folder = join(await temporaryFolder(), 'a', 'b');
+    const received: number[] = [];
+    const path = await fetchFile(
+      { ...remoteFile(server.url), folder },
+      {
+        onProgress: ({ name, receivedBytes, totalBytes }) => {
+          expect([name, totalBytes]).toEqual(['file.bin', 300_000]);
+          received.push(receivedBytes);
+        },
+      },
+    );
+    expect(path).toBe(join(folder, 'file.bin'));
+    expect(received.at(-1)).toBe(300_000);
+    expect(received).toEqual(received.toSorted((a, b) => a - b));
+    expect(await contentOf(folder)).toEqual(onlyTheFile);
+    expect(server.requests[0]).toMatchObject({ 'accept-encoding': 'identity' });
+  });
+
+  it('leaves a file alone that is there', async () => {
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, 'file.bin'), 'mine');
+    await fetchFile({ ...remoteFile('http://127.0.0.1:1/'), folder });
+    expect(await readFile(join(folder, 'file.bin'), 'utf8')).toBe('mine');
+  });
+
+  it('continues after a cut connection, in the same call', async () => {
+    const cuts: (() => void)[] = [];
+    const server = await serve((request, response) => {
+      cuts.push(() => response.destroy());
+      sendFile(content, request, response, { bytes: 100_000 });
+    });
+    const folder = await temporaryFolder();
+    const onProgress = ({ receivedBytes }: DownloadProgress) => {
+      if (receivedBytes % 100_000 === 0) cuts.at(-1)?.();
+    };
+    await fetchFile({ ...remoteFile(server.url), folder }, { onProgress });
+    expect(await contentOf(folder)).toEqual(onlyTheFile);
+    expect(server.requests.map(({ range }) => range)).toEqual([undefined, 'bytes=100000-', 'bytes=200000-']);
+    expect(server.requests[1]['if-range']).toBe('"1"');
+  });
+
+  it('continues what an earlier process has left', async () => {
+    const server = await serve((request, response) => sendFile(content, request, response));
+    const folder = await folderWithPart(content.subarray(0, 123_456), '"1"');
+    await fetchFile({ ...remoteFile(server.url), folder });
+    expect(await contentOf(folder)).toEqual(onlyTheFile);
+    expect(server.requests).toMatchObject([{ range: 'bytes=123456-', 'if-range': '"1"' }]);
+  });
+
+  it('only checks what an earlier process has received in full', async () => {
+    const folder = await folderWithPart(content);
+    await fetchFile({ ...remoteFile('http://127.0.0.1:1/'), folder });
+    expect(await contentOf(folder)).toEqual(onlyTheFile);
+  });
+
+  it('starts anew when the ETag says that the file has changed', async () => {
+    const server = await serve((request, response) => sendFile(content, request, response, { etag: '"2"' }));
+    const folder = await folderWithPart(Buffer.alloc(1000, 7), '"1"');
+    await fetchFile({ ...remoteFile(server.url), folder });
+    expect(await contentOf(folder)).toEqual(onlyTheFile);
+    expect(server.requests.length).toBe(1);
+  });
+
+  it('starts anew when the server ignores ranges', async () => {
+    const server = await serve((_, response) => response.end(content));
+    const folder = await folderWithPart(Buffer.alloc(250_000, 7));
+    await fetchFile({ ...remoteFile(server.url), folder });
+    expect(await contentOf(folder)).toEqual(onlyTheFile);
+  });
+
+  it('starts anew once when what it continued turns out to be another file', async () => {
+    const server = await serve((request, response) => sendFile(content, request, response));
+    const folder = await folderWithPart(Buffer.alloc(1000, 7));
+    await fetchFile({ ...remoteFile(server.url), folder });
+    expect(await contentOf(folder)).toEqual(onlyTheFile);
+    expect(server.requests.map(({ range }) => range)).toEqual(['bytes=1000-', undefined]);
+  });
+
+  it('goes on to the next address', async () => {
+    const gone = await serve((_, response) => response.writeHead(404).end());
+    const good = await serve((request, response) => sendFile(content, request, response));
+    const folder = await temporaryFolder();
+    await fetchFile({ ...remoteFile(gone.url, good.url), folder });
+    expect(await contentOf(folder)).toEqual(onlyTheFile);
+  });
+
+  it('follows redirects', async () => {
+    const good = await serve((request, response) => sendFile(content, request, response));
+    const moved = await serve((_, response) => response.writeHead(302, { location: good.url }).end());
+    const folder = await temporaryFolder();
+    await fetchFile({ ...remoteFile(moved.url), folder });
+    expect(await contentOf(folder)).toEqual(onlyTheFile);
+  });
+});
+
+describe('fetchFile gives one reason per address', () => {
+  async function failureOf(answer: Parameters<typeof serve>[0]) {
+    const server = await serve(answer);
+    const folder = await temporaryFolder();
+    const error: unknown = await fetchFile({ ...remoteFile(server.url), folder }, { silenceMs: 200 }).catch(
+      (reason: unknown) => reason,
+    );
+    return { message: error instanceof Error ? error.message : '', files: await readdir(folder), server };
+  }
+
+  it('for a status that is an error', async () => {
+    const { message, files, server } = await failureOf((_, response) => response.writeHead(404).end('no'));
+    expect(message).toBe(`file.bin could not be downloaded:\n  ${server.url}: HTTP 404 Not Found`);
+    expect(files).toEqual([]);
+  });
+
+  it('for another content of the right length, which is deleted', async () => {
+    const { message, files } = await failureOf((_, response) => response.end(Buffer.alloc(300_000, 1)));
+    expect(message).toContain(`expected ${sha256}; what was received has been deleted`);
+    expect(files).toEqual([]);
+  });
+
+  it('for another length, without receiving it', async () => {
+    const { message, files } = await failureOf((_, response) => response.end('<html>please log in</html>'));
+    expect(message).toContain('it offers 26 bytes, the official file has 300,000 bytes');
+    expect(files).toEqual([]);
+  });
+
+  it('for more than the expected length', async () => {
+    const { message } = await failureOf((_, response) => {
+      response.write(content);
+      response.end(content);
+    });
+    expect(message).toContain('it sends more than the expected 300,000 bytes');
+  });
+
+  it('for a range that was not asked for', async () => {
+    const server = await serve((_, response) => {
+      response.writeHead(206, { 'content-range': 'bytes 5-299999/300000' }).end(content.subarray(5));
+    });
+    const folder = await folderWithPart(content.subarray(0, 10));
+    await expect(fetchFile({ ...remoteFile(server.url), folder })).rejects.toThrow(
+      'asked for bytes 10 to 299999 of 300000, it answers with "bytes 5-299999/300000"',
+    );
+    expect((await stat(join(folder, 'file.bin.part'))).size).toBe(10);
+  });
+
+  it('for a server that never answers', async () => {
+    const { message } = await failureOf(() => undefined);
+    expect(message).toContain('the server was silent for 200 ms');
+  });
+
+  it('for a server that falls silent, keeping what it sent', async () => {
+    const { message, files } = await failureOf((_, response) => {
+      response.writeHead(200, { 'content-length': content.length });
+      response.write(content.subarray(0, 1000));
+    });
+    expect(message).toContain('the server was silent for 200 ms');
+    expect(files).toEqual(['file.bin.part']);
+  });
+
+  it('for a connection that is always cut at the same byte', async () => {
+    let cut: () => void;
+    const server = await serve((_, response) => {
+      cut = () => response.destroy();
+      response.writeHead(200, { 'content-length': content.length }).write(content.subarray(0, 1000));
+    });
+    const file = { ...remoteFile(server.url), folder: await temporaryFolder() };
+    await expect(fetchFile(file, { onProgress: () => cut() })).rejects.toThrow(`${server.url}: terminated`);
+    expect(server.requests.length).toBe(2);
+  });
+
+  it('for a port that nothing listens on', async () => {
+    const folder = await temporaryFolder();
+    const failure = fetchFile({ ...remoteFile('http://127.0.0.1:1/', 'http://127.0.0.1:1/b'), folder });
+    await expect(failure).rejects.toThrow(/127.0.0.1:1\/: fetch failed: .*\n.*127.0.0.1:1\/b: fetch failed/);
+  });
+
+  it('unless it was aborted', async () => {
+    const abort = new AbortController();
+    const server = await serve(() => abort.abort(new Error('the user has stopped the run')));
+    const folder = await temporaryFolder();
+    await expect(fetchFile({ ...remoteFile(server.url), folder }, { signal: abort.signal })).rejects.toThrow(
+      'the user has stopped the run',
+    );
+    expect(await readdir(folder)).toEqual([]);
+  });
+});
+
+describe('fetchFile in several processes', () => {
+  const program = `
+    const { fetchFile } = await import(${JSON.stringify(resolve(import.meta.dirname, '../../../workers/data/download.ts'))});
+    console.log(await fetchFile(JSON.parse(process.argv[1])));
+  `;
+  const start = (file: object) =>
+    spawn(process.execPath, ['--input-type=module', '--eval', program, JSON.stringify(file)], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+
+  it('downloads once', async () => {
+    const server = await serve((request, response) => sendFile(content, request, response));
+    const folder = await temporaryFolder();
+    const processes = [1, 2, 3].map(() => start({ ...remoteFile(server.url), folder }));
+    const exits = await Promise.all(processes.map((child) => once(child, 'exit')));
+    expect(exits).toEqual([
+      [0, null],
+      [0, null],
+      [0, null],
+    ]);
+    expect(server.requests.length).toBe(1);
+    expect(await contentOf(folder)).toEqual(onlyTheFile);
+  });
+
+  it('continues the work of a process that was killed, in spite of its lock', async () => {
+    const folder = await temporaryFolder();
+    const server = await serve((request, response) => {
+      if (server.requests.length > 1) sendFile(content, request, response);
+      else
+        response.writeHead(200, { etag: '"1"', 'content-length': content.length }).write(content.subarray(0, 200_000));
+    });
+    const file = { ...remoteFile(server.url), folder };
+    const child = start(file);
+    await expect
+      .poll(() =>
+        stat(join(folder, 'file.bin.part')).then(
+          ({ size }) => size,
+          () => 0,
+        ),
+      )
+      .toBe(200_000);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    expect(await readdir(folder)).toContain('file.bin.lock');
+    await fetchFile(file);
+    expect(server.requests[1]).toMatchObject({ range: 'bytes=200000-', 'if-range': '"1"' });
+    expect(await contentOf(folder)).toEqual(onlyTheFile);
+  });
+
+  it('does not wait for a lock that nobody has touched for a minute', async () => {
+    const server = await serve((request, response) => sendFile(content, request, response));
+    const folder = await temporaryFolder();
+    const lock = join(folder, 'file.bin.lock');
+    await writeFile(lock, `${process.pid} ${hostname()}`);
+    const longAgo = new Date(Date.now() - 61_000);
+    await utimes(lock, longAgo, longAgo);
+    await fetchFile({ ...remoteFile(server.url), folder });
+    expect(await contentOf(folder)).toEqual(onlyTheFile);
+  });
+
+  it('waits for a live process, until it is told to stop', async () => {
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, 'file.bin.lock'), `${process.pid} ${hostname()}`);
+    const signal = AbortSignal.timeout(300);
+    await expect(fetchFile({ ...remoteFile('http://127.0.0.1:1/'), folder }, { signal })).rejects.toThrow('abort');
+    expect(await readdir(folder)).toEqual(['file.bin.lock']);
+  });
+});
+
+describe('obtainFile', () => {
+  const nowhere = 'http://127.0.0.1:1/';
+
+  it('prefers the folder of the user, whatever its content, to the cache', async () => {
+    const [lookup, cache] = [await temporaryFolder(), await temporaryFolder()];
+    await mkdir(join(cache, 'mnist'));
+    await writeFile(join(cache, 'mnist', 'file.bin'), 'cached');
+    expect(await obtainFile(remoteFile(nowhere), 'mnist', { lookup, cache })).toBe(join(cache, 'mnist', 'file.bin'));
+    await writeFile(join(lookup, 'file.bin'), 'mine');
+    expect(await obtainFile(remoteFile(nowhere), 'mnist', { lookup, cache })).toBe(join(lookup, 'file.bin'));
+  });
+
+  it('downloads into the cache what is in neither', async () => {
+    const server = await serve((request, response) => sendFile(content, request, response));
+    const cache = await temporaryFolder();
+    const path = await obtainFile(remoteFile(server.url), 'mnist', { lookup: null, cache });
+    expect(path).toBe(join(cache, 'mnist', 'file.bin'));
+    expect(await contentOf(join(cache, 'mnist'))).toEqual(onlyTheFile);
+  });
+
+  it('says offline what was tried, and which file to put where', async () => {
+    const [lookup, cache] = [await temporaryFolder(), await temporaryFolder()];
+    const failure = obtainFile(remoteFile(nowhere), 'mnist', { lookup, cache });
+    await expect(failure).rejects.toThrow(`file.bin could not be downloaded:\n  ${nowhere}: fetch failed`);
+    await expect(failure).rejects.toThrow(
+      `\nPut file.bin (300,000 bytes) into ${lookup}/mnist (TUTTI_DATA is ${lookup}), or into ${cache}/mnist.`,
+    );
+  });
+});

@@ -1,0 +1,92 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parseTable, uciTable } from '../../../workers/data/table.ts';
+import type { TableOptions, UciName } from '../../../workers/data/table.ts';
+import { hasSharedData, sharedData, temporaryFolder } from './temp-folder.ts';
+
+const parse = (text: string, options?: TableOptions) => parseTable(text, 'file.txt', options);
+
+describe('parseTable', () => {
+  it.each([
+    ['white space', '  1 2\t 3 \n\n4  5 6\n\n'],
+    ['commas', '1,2,3\r\n4,5,6\r\n'],
+    ['semicolons', '1; 2;3\n4;5;6'],
+    ['tabs', '1\t2\t3\n4\t5\t6\n'],
+  ])('reads columns separated by %s, the last one as target', (_, text) => {
+    const { features, featureShape, targets } = parse(text);
+    expect(features).toEqual(Float32Array.of(1, 2, 4, 5));
+    expect(featureShape).toEqual([2]);
+    expect(targets).toEqual(Float32Array.of(3, 6));
+  });
+
+  it('reads signs, fractions and exponents', () => {
+    expect(parse('-1.5e-02 .5 +3. 7E2 0\n').features).toEqual(Float32Array.of(-0.015, 0.5, 3, 700));
+  });
+
+  it('takes a first line without numbers for a header, and finds the target by its name', () => {
+    const text = '\uFEFF"fixed; acidity";quality;"alcohol"\n7.4;5;9.4\n';
+    const { features, targets } = parse(text, { target: 'quality' });
+    expect([features, targets]).toEqual([Float32Array.of(7.4, 9.4), Float32Array.of(5)]);
+    expect(parse(text, { target: 0 }).targets).toEqual(Float32Array.of(7.4));
+  });
+
+  it('takes a header of numbers only when told', () => {
+    expect(parse('2019 2020\n1 2\n').length).toBe(2);
+    expect(parse('2019 2020\n1 2\n', { header: true }).length).toBe(1);
+  });
+
+  it('keeps empty fields apart where the delimiter is a tab', () => {
+    expect(() => parse('1\t\t3\n', { delimiter: '\t' })).toThrow('file.txt, line 1, column 2: "" is not a number');
+  });
+
+  it('reads classes of any text, in sorted order', () => {
+    const iris = parse('5.1,3.5,virginica\n4.9,3.0,setosa\n4.7,3.2,virginica\n', { targetKind: 'classes' });
+    expect(iris).toMatchObject({ classNames: ['setosa', 'virginica'], classCount: 2 });
+    expect(iris.targets).toEqual(Int32Array.of(1, 0, 1));
+    expect(parse('0 10\n0 9\n', { targetKind: 'classes' }).classNames).toEqual(['9', '10']);
+  });
+
+  it.each([
+    ['1 2 3\n4 x 6\n', undefined, 'file.txt, line 2, column 2: "x" is not a number'],
+    ['a b c\n\n1 2 ?\n', undefined, 'file.txt, line 3, column 3: "?" is not a number'],
+    ['1 x 3\n', undefined, 'file.txt, line 1, column 2: "x" is not a number'],
+    ['1 2\n3 NaN\n', undefined, 'line 2, column 2: "NaN" is not a number'],
+    ['1 2\n3 1e39\n', undefined, 'line 2, column 2: "1e39" is not a number'],
+    ['1 2\n0x10 3\n', undefined, 'line 2, column 1: "0x10" is not a number'],
+    ['7,4;1\n', undefined, 'line 1, column 1: "7,4" is not a number (finite, with a decimal point'],
+    ['1 2 3\n4 5\n', undefined, 'file.txt, line 2: 2 fields, the first line has 3'],
+    ['1,"2\n', undefined, 'file.txt, line 1: a quote is opened and not closed'],
+    ['1\n2\n', undefined, 'file.txt has one column'],
+    ['\n \n', undefined, 'file.txt has no rows of data'],
+    ['a,b\n', undefined, 'file.txt has no rows of data'],
+    ['1 2\n', { target: 2 }, 'no target column 2: choose one of its 2 columns, which have no names'],
+    ['a b\n1 2\n', { target: 'c' }, 'no target column "c": choose one of its 2 columns (a, b)'],
+  ])('refuses %j', (text, options, message) => {
+    expect(() => parse(text, options)).toThrow(message);
+  });
+});
+
+describe('uciTable', () => {
+  it('says which file to put where', async () => {
+    const [lookup, cache] = [await temporaryFolder(), await temporaryFolder()];
+    await expect(uciTable('yacht', { lookup, cache })).rejects.toThrow(
+      `Put yacht.txt (numbers separated by white space, target last) into ${join(lookup, 'uci')}`,
+    );
+  });
+});
+
+describe.skipIf(!hasSharedData)('UCI tables of shared/data', () => {
+  it.each<[UciName, number, number, number[], number]>([
+    ['yacht', 308, 6, [-2.3, 0.568, 4.78, 3.99, 3.17, 0.125], 0.11],
+    ['wine', 1599, 11, [7.4, 0.7, 0, 1.9, 0.076, 11, 34, 0.9978, 3.51, 0.56, 9.4], 5],
+    ['concrete', 1030, 8, [540, 0, 0, 162, 2.5, 1040, 676, 28], 79.99],
+    ['energy', 768, 8, [0.98, 514.5, 294, 110.25, 7, 2, 0, 0], 15.55],
+    ['kin8nm', 8192, 8, [-0.015119208, 0.36074091, 0.46939777, 1.3096745, 0.98802387], 0.53652416],
+    ['power', 9568, 4, [8.34, 40.77, 1010.84, 90.01], 480.48],
+  ])('%s has %i rows of %i features', async (name, rows, columns, first, target) => {
+    const dataset = await uciTable(name, { lookup: sharedData, cache: '/nonexistent' });
+    expect(dataset).toMatchObject({ name, length: rows, featureShape: [columns] });
+    expect(dataset.features.subarray(0, first.length)).toEqual(Float32Array.from(first));
+    expect(dataset.targets[0]).toBe(Math.fround(target));
+  });
+});
