@@ -129,8 +129,9 @@ async function store(
   try {
     let received = start;
     for await (const chunk of chunks) {
-      if (received + chunk.length > file.bytes)
+      if (received + chunk.length > file.bytes) {
         throw new Error(`it sends more than the expected ${byteCount(file.bytes)}`);
+      }
       await writeAll(handle, chunk, received);
       received += chunk.length;
       onReceived(received);

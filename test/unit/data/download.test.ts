@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdir, readFile, readdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { fetchFile } from '../../../workers/data/download.ts';
 import type { DownloadProgress } from '../../../workers/data/download.ts';
 import { obtainFile } from '../../../workers/data/locate.ts';
@@ -226,10 +226,15 @@ describe('fetchFile in several processes', () => {
     const { fetchFile } = await import(${JSON.stringify(resolve(import.meta.dirname, '../../../workers/data/download.ts'))});
     console.log(await fetchFile(JSON.parse(process.argv[1])));
   `;
-  const start = (file: object) =>
-    spawn(process.execPath, ['--input-type=module', '--eval', program, JSON.stringify(file)], {
+  function start(file: object) {
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', program, JSON.stringify(file)], {
       stdio: ['ignore', 'ignore', 'inherit'],
     });
+    onTestFinished(() => {
+      child.kill('SIGKILL');
+    });
+    return child;
+  }
 
   it('downloads once', async () => {
     const server = await serve((request, response) => sendFile(content, request, response));
@@ -254,14 +259,8 @@ describe('fetchFile in several processes', () => {
     });
     const file = { ...remoteFile(server.url), folder };
     const child = start(file);
-    await expect
-      .poll(() =>
-        stat(join(folder, 'file.bin.part')).then(
-          ({ size }) => size,
-          () => 0,
-        ),
-      )
-      .toBe(200_000);
+    const received = async () => (await readFile(join(folder, 'file.bin.part')).catch(() => Buffer.alloc(0))).length;
+    await expect.poll(received, { timeout: 15_000 }).toBe(200_000);
     child.kill('SIGKILL');
     await once(child, 'exit');
     expect(await readdir(folder)).toContain('file.bin.lock');
