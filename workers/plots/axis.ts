@@ -1,0 +1,110 @@
+import { exponentOf, formatLinearTicks, formatLogTicks } from './number-format.ts';
+
+export type ScaleKind = 'linear' | 'log';
+export type Range = readonly [low: number, high: number];
+export type Numbers = ArrayLike<number>;
+
+export interface Tick {
+  value: number;
+  label: string;
+}
+
+export interface Axis {
+  ticks: readonly Tick[];
+  /** Where a value lies along the axis, 0 at the low end and 1 at the high one; NaN where it cannot be drawn. */
+  fraction: (value: number) => number;
+}
+
+/** An axis over `range` with at most about `tickCount` ticks, a linear one's at least `smallestStep` apart. */
+export function createAxis(kind: ScaleKind, range: Range, tickCount: number, smallestStep = 0): Axis {
+  const low = toAxis(kind, range[0]);
+  const length = toAxis(kind, range[1]) - low;
+  const fraction = (value: number): number => (isDrawable(kind, value) ? (toAxis(kind, value) - low) / length : NaN);
+  const ticks = kind === 'log' ? logTicks(range, tickCount) : linearTicks(range, tickCount, smallestStep);
+  // The extent of a range may overflow, or vanish: then nothing has a place on it.
+  return { ticks: ticks.filter(({ value }) => Number.isFinite(fraction(value))), fraction };
+}
+
+/**
+ * The range that shows all values, with room at both ends as fractions of their extent. Values that cannot be drawn (NaN,
+ * infinities, zero and below on a logarithmic axis) do not count; equal values, or none, still get a range with an extent.
+ */
+export function rangeOf(kind: ScaleKind, columns: readonly Numbers[], room: Range): Range {
+  let low = Infinity;
+  let high = -Infinity;
+  for (const column of columns) {
+    for (let i = 0; i < column.length; i++) {
+      const value = column[i] ?? NaN;
+      if (!isDrawable(kind, value)) continue;
+      low = Math.min(low, value);
+      high = Math.max(high, value);
+    }
+  }
+  if (low > high) return kind === 'log' ? [0.1, 10] : [0, 1];
+  if (low === high) return around(kind, low);
+  const [start, end] = [toAxis(kind, low), toAxis(kind, high)];
+  const extent = end - start;
+  return [fromAxis(kind, start - room[0] * extent), fromAxis(kind, end + room[1] * extent)];
+}
+
+/** Ticks at multiples of 1, 2 or 5 times a power of ten, the smallest step that gives no more than about `count`. */
+export function linearTicks([low, high]: Range, count: number, smallestStep = 0): Tick[] {
+  const step = Math.max(smallestStep, niceStep((high - low) / count));
+  const tolerance = 1e-9;
+  const first = Math.ceil(low / step - tolerance);
+  const last = Math.floor(high / step + tolerance);
+  // Twelve digits: 3 * 0.1 is 0.3. Adding 0 turns -0 into 0.
+  const values = Array.from({ length: last - first + 1 }, (_, i) => Number(((first + i) * step).toPrecision(12)) + 0);
+  const labels = formatLinearTicks(values, step);
+  return values.map((value, i) => ({ value, label: labels[i] ?? '' }));
+}
+
+/** Ticks at powers of ten; where the range holds fewer than two, at 1, 2 and 5 times them, or else as on a linear axis. */
+export function logTicks(range: Range, count: number): Tick[] {
+  const decades = mantissaTicks(range, [1]);
+  if (decades.length >= 2) {
+    const stride = Math.ceil(decades.length / Math.max(2, count));
+    return labelled(decades.filter((_, i) => i % stride === 0));
+  }
+  const finer = mantissaTicks(range, [1, 2, 5]);
+  return finer.length >= 2 ? labelled(finer) : linearTicks(range, count);
+}
+
+function mantissaTicks([low, high]: Range, mantissas: readonly number[]): number[] {
+  const values: number[] = [];
+  for (let exponent = exponentOf(low); exponent <= exponentOf(high); exponent++) {
+    for (const mantissa of mantissas) values.push(Number(`${mantissa}e${exponent}`));
+  }
+  const tolerance = 1e-9;
+  return values.filter((value) => value >= low * (1 - tolerance) && value <= high * (1 + tolerance));
+}
+
+function labelled(values: readonly number[]): Tick[] {
+  const labels = formatLogTicks(values);
+  return values.map((value, i) => ({ value, label: labels[i] ?? '' }));
+}
+
+function niceStep(roughStep: number): number {
+  const power = Number(`1e${exponentOf(roughStep)}`);
+  const mantissa = roughStep / power;
+  const nice = [1, 2, 5].find((candidate) => mantissa <= candidate * (1 + 1e-9)) ?? 10;
+  return nice * power;
+}
+
+function around(kind: ScaleKind, value: number): Range {
+  if (kind === 'log') return [value / 10, value * 10];
+  const half = value === 0 ? 1 : Math.abs(value) / 2;
+  return [value - half, value + half];
+}
+
+function isDrawable(kind: ScaleKind, value: number): boolean {
+  return Number.isFinite(value) && (kind === 'linear' || value > 0);
+}
+
+function toAxis(kind: ScaleKind, value: number): number {
+  return kind === 'log' ? Math.log10(value) : value;
+}
+
+function fromAxis(kind: ScaleKind, position: number): number {
+  return kind === 'log' ? 10 ** position : position;
+}

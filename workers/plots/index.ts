@@ -1,0 +1,17 @@
+/** Static figures for papers and READMEs: described as data, rendered to SVG text and PNG. */
+export type { Numbers, Range, ScaleKind } from './axis.ts';
+export { BLUE, INK, MUTED, rankStyle, type RankStyle, VERMILLION } from './colors.ts';
+export {
+  type ComparisonBars,
+  comparisonBars,
+  type LearningCurves,
+  learningCurves,
+  type ReliabilityBins,
+  reliabilityDiagram,
+} from './ensemble-panels.ts';
+export { type Figure, figure, type LegendPosition, type Panel } from './figure.ts';
+export { band, bars, horizontalLine, line, type Mark, points, text, verticalLine } from './marks.ts';
+export { formatSignificant } from './number-format.ts';
+export { renderPng } from './render-png.ts';
+export { renderSvg } from './render-svg.ts';
+export { saveFigure } from './save-figure.ts';

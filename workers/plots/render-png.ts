@@ -1,0 +1,39 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { initWasm, Resvg } from '@resvg/resvg-wasm';
+
+interface Renderer {
+  fontBuffers: Uint8Array[];
+}
+
+let renderer: Promise<Renderer> | undefined;
+
+/**
+ * Renders SVG text to a PNG, `scale` px of it for one px of the SVG. The fonts are the package's own, so that a figure looks
+ * the same on every machine.
+ */
+export async function renderPng(svg: string, { scale }: { scale: number }): Promise<Uint8Array> {
+  // Compiling resvg takes tens of milliseconds and may be done once a process: on first use.
+  renderer ??= loadRenderer();
+  const { fontBuffers } = await renderer;
+  const resvg = new Resvg(svg, {
+    fitTo: { mode: 'zoom', value: scale },
+    font: { fontBuffers, defaultFontFamily: 'DejaVu Sans', sansSerifFamily: 'DejaVu Sans' },
+  });
+  const image = resvg.render();
+  const png = image.asPng();
+  // Not in a `finally`: after a failed render both are locked, and freeing them would hide the failure.
+  image.free();
+  resvg.free();
+  return png;
+}
+
+async function loadRenderer(): Promise<Renderer> {
+  const [wasm, ...fontBuffers] = await Promise.all([
+    readFile(fileURLToPath(import.meta.resolve('@resvg/resvg-wasm/index_bg.wasm'))),
+    readFile(fileURLToPath(import.meta.resolve('dejavu-fonts-ttf/ttf/DejaVuSans.ttf'))),
+    readFile(fileURLToPath(import.meta.resolve('dejavu-fonts-ttf/ttf/DejaVuSans-Bold.ttf'))),
+  ]);
+  await initWasm(wasm);
+  return { fontBuffers };
+}
