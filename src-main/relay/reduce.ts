@@ -3,7 +3,7 @@ import { type CollectiveArray, CollectiveError, type ReduceOperation } from '../
 
 /**
  * Combines one array per rank, element by element, always in the order given: the result is the same to the last bit,
- * whoever came first.
+ * whoever came first. Takes the arrays over: the first one becomes the result.
  *
  * - `sum` of floats: added one rank after the other, rounded to the array's own type after every addition.
  * - `sum` of integers: exact, or a {@link CollectiveError} where it does not fit the type. Nothing wraps.
@@ -11,14 +11,16 @@ import { type CollectiveArray, CollectiveError, type ReduceOperation } from '../
  * - `min`, `max`: NaN where any rank has NaN.
  */
 export function reduceArrays(arrays: readonly CollectiveArray[], operation: ReduceOperation): CollectiveArray {
-  if (operation === 'min' || operation === 'max') return extremes(arrays, Math[operation]);
-  const first = arrays[0];
-  if (first instanceof Int32Array || first instanceof Uint8Array) return sumIntegers(arrays, first.slice());
-  const total = sumFloats(arrays, first.slice());
-  if (operation === 'mean') {
-    for (let index = 0; index < total.length; index += 1) total[index] /= arrays.length;
+  const [result, ...others] = arrays;
+  if (operation === 'min' || operation === 'max') {
+    for (const array of others) keepExtremes(result, array, Math[operation]);
+  } else if (result instanceof Int32Array || result instanceof Uint8Array) {
+    sumIntegers(result, others);
+  } else {
+    for (const array of others) addFloats(result, array);
+    if (operation === 'mean') divide(result, arrays.length);
   }
-  return total;
+  return result;
 }
 
 /** One array per rank, all of the same length, one after the other. */
@@ -29,36 +31,32 @@ export function concatenate(arrays: readonly CollectiveArray[]): CollectiveArray
   return whole;
 }
 
-/** `total` starts as a copy of the first array. */
-function sumFloats<T extends CollectiveArray>(arrays: readonly CollectiveArray[], total: T): T {
-  for (const array of arrays.slice(1)) {
-    for (let index = 0; index < total.length; index += 1) total[index] += array[index];
-  }
-  return total;
+function addFloats(result: CollectiveArray, array: CollectiveArray): void {
+  for (let index = 0; index < result.length; index += 1) result[index] += array[index];
 }
 
-function sumIntegers(arrays: readonly CollectiveArray[], total: Int32Array | Uint8Array): Int32Array | Uint8Array {
-  for (let index = 0; index < total.length; index += 1) {
+function divide(result: CollectiveArray, divisor: number): void {
+  for (let index = 0; index < result.length; index += 1) result[index] /= divisor;
+}
+
+function sumIntegers(result: Int32Array | Uint8Array, others: readonly CollectiveArray[]): void {
+  for (let index = 0; index < result.length; index += 1) {
     // A double holds any sum of 32-bit integers exactly; partial sums may leave the type as long as the whole fits.
-    let sum = 0;
-    for (const array of arrays) sum += array[index];
-    total[index] = sum;
-    if (total[index] !== sum) {
+    let sum = result[index];
+    for (const array of others) sum += array[index];
+    result[index] = sum;
+    if (result[index] !== sum) {
       throw new CollectiveError(
-        `element ${index} adds up to ${sum}, which ${dataTypeOf(total)} cannot hold; send float64 instead`,
+        `Element ${index} adds up to ${sum}, which ${dataTypeOf(result)} cannot hold; send float64 instead.`,
       );
     }
   }
-  return total;
 }
 
-function extremes(
-  arrays: readonly CollectiveArray[],
+function keepExtremes(
+  result: CollectiveArray,
+  array: CollectiveArray,
   extreme: (first: number, second: number) => number,
-): CollectiveArray {
-  const result = arrays[0].slice();
-  for (const array of arrays.slice(1)) {
-    for (let index = 0; index < result.length; index += 1) result[index] = extreme(result[index], array[index]);
-  }
-  return result;
+): void {
+  for (let index = 0; index < result.length; index += 1) result[index] = extreme(result[index], array[index]);
 }

@@ -1,0 +1,43 @@
+import { connect } from '../workers/collectives/socket-channel.ts';
+import { ProcessGroup } from '../workers/collectives/process-group.ts';
+
+/** One rank of the collectives suite, a process of its own: `node collective-rank.ts <socket> <rank> <world size>`. */
+
+export interface CollectiveCase {
+  name: 'all-gather 8 KB' | 'all-reduce 1 MB' | 'all-reduce 40 MB';
+  operation: 'all-gather' | 'all-reduce';
+  bytes: number;
+  repeats: number;
+}
+
+const cases: CollectiveCase[] = [
+  { name: 'all-gather 8 KB', operation: 'all-gather', bytes: 8192, repeats: 4000 },
+  { name: 'all-reduce 1 MB', operation: 'all-reduce', bytes: 2 ** 20, repeats: 300 },
+  { name: 'all-reduce 40 MB', operation: 'all-reduce', bytes: 40 * 2 ** 20, repeats: 12 },
+];
+
+const [socket, rank, worldSize] = process.argv.slice(2);
+const channel = await connect(socket, 10_000);
+const ranks = Array.from({ length: Number(worldSize) }, (_, index) => index);
+const group = new ProcessGroup(Number(rank), ranks, channel);
+channel.onFrame((frame) => {
+  if (frame.kind === 'collective') group.receive(frame);
+});
+channel.onClose((error) => group.fail(error ?? new Error('the hub closed the connection')));
+channel.send({ kind: 'message', message: { rank: group.rank }, arrays: [] });
+
+for (const { name, operation, bytes, repeats } of cases) {
+  const array = new Float32Array(bytes / 4).fill(group.rank);
+  const call = async (): Promise<unknown> =>
+    operation === 'all-gather' ? await group.allGather(array) : await group.allReduce(array, 'sum');
+  for (let warmUp = 0; warmUp < repeats / 4; warmUp += 1) await call();
+  const durationsMs = new Float64Array(repeats);
+  for (let repeat = 0; repeat < repeats; repeat += 1) {
+    const start = performance.now();
+    await call();
+    durationsMs[repeat] = performance.now() - start;
+  }
+  channel.send({ kind: 'message', message: { name }, arrays: [durationsMs] });
+}
+await group.barrier();
+channel.close();

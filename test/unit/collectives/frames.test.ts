@@ -1,0 +1,189 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type CollectiveArray, collectiveOperations, reduceOperations } from '../../../protocol/collectives.ts';
+import { createArray, dataTypes, type WireArray } from '../../../protocol/arrays.ts';
+import { FrameDecoder } from '../../../protocol/frame-decoder.ts';
+import { encodeFrame } from '../../../protocol/frame-encoder.ts';
+import type { Frame } from '../../../protocol/frames.ts';
+
+const bytesOf = (frame: Frame): Uint8Array<ArrayBuffer> => new Uint8Array(Buffer.concat(encodeFrame(frame)));
+const bitsOf = (array: ArrayBufferView): Uint8Array =>
+  new Uint8Array(array.buffer, array.byteOffset, array.byteLength).slice();
+
+/** Arrays of any type over arbitrary bits: NaNs with payloads, infinities, denormals. */
+const wireArray = fc
+  .tuple(fc.constantFrom(...dataTypes), fc.uint8Array({ maxLength: 64 }))
+  .map(([dataType, bits]): WireArray => {
+    const elementBytes = createArray(dataType, 0).BYTES_PER_ELEMENT;
+    const array = createArray(dataType, Math.floor(bits.length / elementBytes));
+    new Uint8Array(array.buffer).set(bits.subarray(0, array.byteLength));
+    return array;
+  });
+
+const messageFrame = fc
+  .tuple(fc.jsonValue(), fc.array(wireArray, { maxLength: 4 }))
+  // JSON itself has no -0; numbers that matter travel in arrays.
+  .map(([message, arrays]): Frame => ({ kind: 'message', message: JSON.parse(JSON.stringify(message)), arrays }));
+
+const callFrame = fc
+  .record({
+    phase: fc.constantFrom('request' as const, 'result' as const),
+    operation: fc.constantFrom(...collectiveOperations),
+    reduce: fc.option(fc.constantFrom(...reduceOperations)),
+    root: fc.option(fc.nat(255)),
+    sequence: fc.nat(0xffffffff),
+    data: fc.option(wireArray),
+  })
+  .map(({ phase, operation, reduce, root, sequence, data }): Frame => {
+    const dataType =
+      data === null ? 'uint8' : dataTypes.find((name) => createArray(name, 0).constructor === data.constructor);
+    const shape = data === null ? [3, 5] : [1, data.length];
+    const call = { operation, reduce, dataType: dataType ?? 'uint8', shape, root, sequence };
+    return { kind: 'collective', phase, call, data };
+  });
+
+const failureFrame = fc
+  .string({ unit: 'grapheme' })
+  .map((reason): Frame => ({ kind: 'collective', phase: 'failure', reason }));
+
+const frames = fc.array(fc.oneof(messageFrame, callFrame, failureFrame), { minLength: 1, maxLength: 6 });
+
+function decodeInChunks(bytes: Uint8Array, sizes: readonly number[]): Frame[] {
+  const decoder = new FrameDecoder();
+  const decoded: Frame[] = [];
+  for (let offset = 0, turn = 0; offset < bytes.length; turn += 1) {
+    const size = sizes[turn % sizes.length];
+    decoded.push(...decoder.push(bytes.subarray(offset, offset + size)));
+    offset += size;
+  }
+  expect(decoder.isInsideFrame).toBe(false);
+  return decoded;
+}
+
+describe('frames', () => {
+  it('survive any cutting of the stream, bit for bit', () => {
+    fc.assert(
+      fc.property(frames, fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 9 }), (sent, sizes) => {
+        const received = decodeInChunks(Buffer.concat(sent.flatMap(encodeFrame)), sizes);
+        expect(received).toStrictEqual(sent);
+        expect(received.map((frame) => arraysOf(frame).map(bitsOf))).toStrictEqual(
+          sent.map((frame) => arraysOf(frame).map(bitsOf)),
+        );
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('lie on the wire as documented', () => {
+    const data = new Float32Array([1, -2]);
+    const call = {
+      operation: 'all-reduce',
+      reduce: 'max',
+      dataType: 'float32',
+      shape: [2],
+      root: null,
+      sequence: 258,
+    } as const;
+    expect([...bytesOf({ kind: 'collective', phase: 'request', call, data })]).toStrictEqual(
+      [
+        [32, 0, 0, 0, 1, 0, 0, 0], // 32 bytes of body, a collective
+        [0, 1, 4, 0, 1, 1, 0, 0], // request, all-reduce, max, float32, one dimension, data follows
+        [2, 1, 0, 0, 255, 255, 255, 255], // sequence number 258, no root
+        [2, 0, 0, 0, 0, 0, 0, 0], // two elements, padding
+        [0, 0, 128, 63, 0, 0, 0, 192], // 1, -2
+      ].flat(),
+    );
+  });
+
+  it("spell a message's NaN and infinities as numbers.ts does", () => {
+    const [frame] = new FrameDecoder().push(
+      bytesOf({ kind: 'message', message: { loss: NaN, best: -Infinity }, arrays: [] }),
+    );
+    expect(frame).toStrictEqual({ kind: 'message', message: { loss: 'NaN', best: '-Infinity' }, arrays: [] });
+  });
+
+  it("do not copy a collective's array when encoded, and do not alias the stream when decoded", () => {
+    const data = new Float32Array([1, 2, 3]);
+    const call = {
+      operation: 'all-gather',
+      reduce: null,
+      dataType: 'float32',
+      shape: [3],
+      root: null,
+      sequence: 1,
+    } as const;
+    const parts = encodeFrame({ kind: 'collective', phase: 'request', call, data });
+    expect(parts[1].buffer).toBe(data.buffer);
+    const stream = Buffer.concat(parts);
+    const [frame] = new FrameDecoder().push(stream);
+    stream.fill(0);
+    expect(frame).toMatchObject({ data });
+  });
+});
+
+describe('a stream that is not made of frames', () => {
+  const request = (): Uint8Array =>
+    bytesOf({
+      kind: 'collective',
+      phase: 'request',
+      call: { operation: 'broadcast', reduce: null, dataType: 'int32', shape: [2], root: 0, sequence: 1 },
+      data: new Int32Array([1, 2]),
+    });
+  const corrupt = (offset: number, value: number): Uint8Array => {
+    const bytes = request();
+    bytes[offset] = value;
+    return bytes;
+  };
+
+  it.each([
+    ['a text', new TextEncoder().encode('GET / HTTP/1.1\r\n\r\n'), /unknown kind of frame 47/],
+    ['an unknown kind', corrupt(4, 9), /unknown kind of frame 9/],
+    ['reserved bytes in use', corrupt(5, 1), /bad head/],
+    ['a length above 1 GiB', corrupt(3, 255), /says it has 42\d{8} bytes; from 8 to 1073741824 are possible/],
+    ['a length of nothing', corrupt(0, 0), /says it has 0 bytes/],
+    ['an unknown phase', corrupt(8, 3), /unknown phase 3/],
+    ['an unknown operation', corrupt(9, 77), /unknown operation 77/],
+    ['an unknown reduce operation', corrupt(10, 5), /unknown reduce operation 4/],
+    ['an unknown data type', corrupt(11, 200), /unknown data type 200/],
+    ['more dimensions than there are bytes', corrupt(12, 255), /cannot be read/],
+    ['a shape that does not fit the bytes', corrupt(24, 3), /a frame of 32 bytes describes contents of 36 bytes/i],
+  ])('%s is refused', (_what, bytes, message) => {
+    expect(() => new FrameDecoder().push(bytes)).toThrow(message);
+  });
+
+  it.each([
+    ['text that is not JSON', 8 + 8, /cannot be read/],
+    ['a text length beyond the frame', 8, /describes contents of/],
+    ['an array count beyond the frame', 8 + 4, /unknown data type/],
+  ])('a message with %s is refused', (_what, offset, message) => {
+    const bytes = bytesOf({ kind: 'message', message: { a: 1 }, arrays: [] });
+    bytes[offset] = 0xee;
+    expect(() => new FrameDecoder().push(bytes)).toThrow(message);
+  });
+
+  it('a frame above the limit is not sent', () => {
+    const call = {
+      operation: 'broadcast',
+      reduce: null,
+      dataType: 'uint8',
+      shape: [2 ** 30],
+      root: 0,
+      sequence: 1,
+    } as const;
+    const data = new Uint8Array(2 ** 30);
+    expect(() => encodeFrame({ kind: 'collective', phase: 'request', call, data })).toThrow(
+      /above the limit of 1073741824/,
+    );
+  });
+
+  it('knows when it ends inside a frame', () => {
+    const decoder = new FrameDecoder();
+    decoder.push(request().subarray(0, 3));
+    expect(decoder.isInsideFrame).toBe(true);
+  });
+});
+
+function arraysOf(frame: Frame): CollectiveArray[] {
+  if (frame.kind === 'message') return frame.arrays;
+  return frame.phase === 'failure' || frame.data === null ? [] : [frame.data];
+}

@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import { CollectiveError } from '../../../protocol/collectives.ts';
+import type { CollectiveFrame } from '../../../protocol/frames.ts';
+import { ProcessGroup } from '../../../workers/collectives/process-group.ts';
+
+describe('a group of one rank', () => {
+  it('gives back copies of what went in', async () => {
+    const group = ProcessGroup.alone(3);
+    const array = new Float32Array([1, NaN]);
+    expect([group.rank, group.worldSize, [...group.ranks]]).toStrictEqual([3, 1, [3]]);
+    expect(await group.allGather(array)).toStrictEqual([array]);
+    expect(await group.allReduce(array, 'mean')).toStrictEqual(array);
+    expect(await group.allReduce(array, 'min')).not.toBe(array);
+    expect(await group.broadcast(array, 3)).toStrictEqual(array);
+    expect(await group.reduceScatter(array, 'sum')).toStrictEqual(array);
+    await group.barrier();
+    expect(group.statistics).toStrictEqual({ count: 6, bytesSent: 0, bytesReceived: 0 });
+  });
+
+  it('refuses what a larger group would refuse', async () => {
+    const group = ProcessGroup.alone(0);
+    await expect(group.broadcast(new Uint8Array(1), 1)).rejects.toThrow(/must be one of the ranks 0, not 1/);
+    await expect(group.allReduce(new Int32Array(1), 'mean')).rejects.toThrow(/mean of int32 .* float32 or float64/);
+    await expect(group.allGather(new Float32Array(6), [2, 2])).rejects.toThrow(
+      /6 elements does not have the shape \[2, 2\]/,
+    );
+    expect(group.statistics.count).toBe(0);
+  });
+});
+
+describe('a rank of a larger group', () => {
+  const create = () => {
+    const sent: CollectiveFrame[] = [];
+    const group = new ProcessGroup(2, [2, 0], { send: (frame) => void sent.push(frame) });
+    return { sent, group };
+  };
+
+  it('must be one of its ranks, and have a link', () => {
+    expect(() => new ProcessGroup(1, [0, 2], null)).toThrow(/Rank 1 is not in its own group of ranks 0, 2/);
+    expect(() => new ProcessGroup(0, [0, 2], null)).toThrow(/A group of 2 ranks needs a link/);
+  });
+
+  it('numbers its calls, and sends an array only where others need it', () => {
+    const { sent, group } = create();
+    const array = new Float32Array(4);
+    void group.allGather(array, [2, 2]);
+    void group.broadcast(array, 0);
+    void group.barrier();
+    const none = { reduce: null, root: null };
+    expect(sent).toStrictEqual([
+      {
+        kind: 'collective',
+        phase: 'request',
+        call: { ...none, operation: 'all-gather', dataType: 'float32', shape: [2, 2], sequence: 1 },
+        data: array,
+      },
+      {
+        kind: 'collective',
+        phase: 'request',
+        call: { ...none, operation: 'broadcast', dataType: 'float32', shape: [4], root: 0, sequence: 2 },
+        data: null,
+      },
+      {
+        kind: 'collective',
+        phase: 'request',
+        call: { ...none, operation: 'barrier', dataType: 'uint8', shape: [0], sequence: 3 },
+        data: null,
+      },
+    ]);
+    expect(group.statistics).toStrictEqual({ count: 3, bytesSent: 16, bytesReceived: 0 });
+  });
+
+  it('refuses slices that are not equal', async () => {
+    const { group } = create();
+    await expect(group.reduceScatter(new Float32Array(5), 'sum')).rejects.toThrow(
+      /5 elements do not divide by 2 ranks/,
+    );
+  });
+
+  it('rejects pending and later calls once it has failed, with the first reason', async () => {
+    const { group } = create();
+    const pending = group.barrier();
+    group.fail(new Error('the wire was cut'));
+    group.fail(new Error('something else'));
+    await expect(pending).rejects.toThrow(CollectiveError);
+    await expect(pending).rejects.toThrow('barrier, sequence number 1, failed on rank 2: the wire was cut');
+    await expect(group.allReduce(new Float32Array(2), 'sum')).rejects.toThrow(
+      'all-reduce(sum) of float32[2], sequence number 2, failed on rank 2: the wire was cut',
+    );
+  });
+
+  it('fails when its channel does not take the request', async () => {
+    const group = new ProcessGroup(0, [0, 1], {
+      send: () => {
+        throw new Error('closed');
+      },
+    });
+    await expect(group.barrier()).rejects.toThrow('barrier, sequence number 1, failed on rank 0: closed');
+    await expect(group.barrier()).rejects.toThrow('sequence number 2, failed on rank 0: closed');
+  });
+
+  it('fails when the hub answers what nobody asked, or in another type', async () => {
+    const unasked = create().group;
+    const call = { operation: 'barrier', reduce: null, dataType: 'uint8', shape: [], root: null, sequence: 9 } as const;
+    unasked.receive({ kind: 'collective', phase: 'result', call, data: null });
+    await expect(unasked.barrier()).rejects.toThrow(/The hub sent a result for barrier, sequence number 9, unasked/);
+
+    const { group } = create();
+    const pending = group.allReduce(new Float32Array(1), 'sum');
+    group.receive({ kind: 'collective', phase: 'result', call: { ...call, sequence: 1 }, data: new Int32Array(1) });
+    await expect(pending).rejects.toThrow('The hub answered with int32 to float32.');
+  });
+});

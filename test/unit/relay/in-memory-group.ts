@@ -1,0 +1,53 @@
+import { createChannelPair, type Channel } from '../../../protocol/channel.ts';
+import { Relay, type RelayOptions } from '../../../src-main/relay/relay.ts';
+import { ProcessGroup } from '../../../workers/collectives/process-group.ts';
+
+/** A relay and its ranks in one process, for tests. */
+export interface TestGroup {
+  relay: Relay;
+  groups: ProcessGroup[];
+  /** The hub's ends of the channels, in the order of `ranks`. */
+  hubChannels: Channel[];
+  workerChannels: Channel[];
+}
+
+export function createRelay(ranks: readonly number[], options: Partial<RelayOptions> = {}): Relay {
+  return new Relay({
+    ranks,
+    describeRank: (rank) => `Rank ${rank} runs on cpu:${rank}.`,
+    timeoutMs: () => 10_000,
+    onStuck: () => {},
+    ...options,
+  });
+}
+
+/** Joins a hub's end of a channel to the relay. */
+export function serve(relay: Relay, rank: number, channel: Channel): void {
+  relay.attach(rank, (frame) => channel.send(frame));
+  channel.onFrame((frame) => {
+    if (frame.kind === 'collective') relay.receive(rank, frame);
+  });
+}
+
+/** Joins a worker's end of a channel to its process group. */
+export function join(rank: number, ranks: readonly number[], channel: Channel): ProcessGroup {
+  const group = new ProcessGroup(rank, ranks, channel);
+  channel.onFrame((frame) => {
+    if (frame.kind === 'collective') group.receive(frame);
+  });
+  channel.onClose((error) => group.fail(error ?? new Error('The hub closed the channel.')));
+  return group;
+}
+
+export function createInMemoryGroup(ranks: readonly number[], options: Partial<RelayOptions> = {}): TestGroup {
+  const relay = createRelay(ranks, options);
+  const pairs = ranks.map(() => createChannelPair());
+  const hubChannels = pairs.map(([hub]) => hub);
+  const workerChannels = pairs.map(([, worker]) => worker);
+  for (const [index, rank] of ranks.entries()) serve(relay, rank, hubChannels[index]);
+  const groups = ranks.map((rank, index) => join(rank, ranks, workerChannels[index]));
+  return { relay, groups, hubChannels, workerChannels };
+}
+
+/** Ranks 0 to `worldSize` - 1. */
+export const ranksOf = (worldSize: number): number[] => Array.from({ length: worldSize }, (_, rank) => rank);

@@ -1,0 +1,207 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { CollectiveArray } from '../../../protocol/collectives.ts';
+import type { CollectiveFrame, CollectiveRequest } from '../../../protocol/frames.ts';
+import { reduceArrays } from '../../../src-main/relay/reduce.ts';
+import { createInMemoryGroup, createRelay, ranksOf } from './in-memory-group.ts';
+
+const barrierRequest: CollectiveRequest = {
+  kind: 'collective',
+  phase: 'request',
+  call: { operation: 'barrier', reduce: null, dataType: 'uint8', shape: [0], root: null, sequence: 1 },
+  data: null,
+};
+
+/** What every promise was rejected with; fails when one was not. */
+async function reasons(calls: Promise<unknown>[]): Promise<string[]> {
+  const settled = await Promise.allSettled(calls);
+  return settled.map((outcome) => {
+    if (outcome.status === 'fulfilled') throw new Error('A call that had to fail did not.');
+    return String(outcome.reason).replace('CollectiveError: ', '');
+  });
+}
+
+describe('ranks that disagree', () => {
+  const float = (length: number) => new Float32Array(length);
+
+  it.each([
+    ['operation', 'barrier', 'all-reduce(sum) of float32[4]'],
+    ['reduce operation', 'all-reduce(sum) of float32[4]', 'all-reduce(max) of float32[4]'],
+    ['data type', 'all-reduce(sum) of float32[4]', 'all-reduce(sum) of int32[4]'],
+    ['shape', 'all-gather of float32[2, 2]', 'all-gather of float32[4, 1]'],
+    ['number of dimensions', 'all-gather of float32[4]', 'all-gather of float32[4, 1]'],
+    ['root', 'broadcast(root 0) of float32[4]', 'broadcast(root 1) of float32[4]'],
+  ])('on the %s all fail at once, told who called what', async (_what, first, second) => {
+    const { groups } = createInMemoryGroup([0, 1, 2]);
+    const makeCall: Record<string, (rank: number) => Promise<unknown>> = {
+      barrier: async (rank) => await groups[rank].barrier(),
+      'all-reduce(sum) of float32[4]': async (rank) => await groups[rank].allReduce(float(4), 'sum'),
+      'all-reduce(max) of float32[4]': async (rank) => await groups[rank].allReduce(float(4), 'max'),
+      'all-reduce(sum) of int32[4]': async (rank) => await groups[rank].allReduce(new Int32Array(4), 'sum'),
+      'all-gather of float32[4]': async (rank) => await groups[rank].allGather(float(4)),
+      'all-gather of float32[2, 2]': async (rank) => await groups[rank].allGather(float(4), [2, 2]),
+      'all-gather of float32[4, 1]': async (rank) => await groups[rank].allGather(float(4), [4, 1]),
+      'broadcast(root 0) of float32[4]': async (rank) => await groups[rank].broadcast(float(4), 0),
+      'broadcast(root 1) of float32[4]': async (rank) => await groups[rank].broadcast(float(4), 1),
+    };
+    // Rank 1 never calls: the disagreement of the two others is enough.
+    const messages = await reasons([makeCall[first](0), makeCall[second](2)]);
+    const who = `rank 0 called ${first}, sequence number 1; rank 2 called ${second}, sequence number 1.`;
+    for (const message of messages) expect(message).toContain(`The ranks disagree: ${who}`);
+    expect(await reasons([groups[1].barrier()])).toStrictEqual([expect.stringContaining(who)]);
+  });
+
+  it('on the sequence number all fail', async () => {
+    const { groups, workerChannels } = createInMemoryGroup([0, 1]);
+    const waiting = groups[0].barrier();
+    workerChannels[1].send({ ...barrierRequest, call: { ...barrierRequest.call, sequence: 8 } });
+    expect(await reasons([waiting])).toStrictEqual([
+      expect.stringContaining('Rank 1 called barrier, sequence number 8, where sequence number 1 was due.'),
+    ]);
+  });
+
+  it('a request that no group could answer fails all, and does not break the hub', async () => {
+    const { groups, workerChannels } = createInMemoryGroup([0, 1]);
+    const waiting = groups[0].allReduce(float(2), 'sum');
+    const call = {
+      operation: 'all-reduce',
+      reduce: 'sum',
+      dataType: 'float32',
+      shape: [2],
+      root: null,
+      sequence: 1,
+    } as const;
+    workerChannels[1].send({ kind: 'collective', phase: 'request', call, data: null });
+    expect(await reasons([waiting])).toStrictEqual([expect.stringContaining('Rank 1 sent no array.')]);
+  });
+
+  it('an integer sum that does not fit fails all, naming the element', async () => {
+    const { groups } = createInMemoryGroup([0, 1]);
+    const messages = await reasons(
+      groups.map(async (group) => await group.allReduce(Int32Array.of(1, 2 ** 30), 'sum')),
+    );
+    for (const message of messages) {
+      expect(message).toContain('Element 1 adds up to 2147483648, which int32 cannot hold; send float64 instead.');
+    }
+  });
+});
+
+describe('a rank that leaves', () => {
+  it('fails what the others wait for, and what they call later', async () => {
+    const { relay, groups } = createInMemoryGroup([0, 1, 2]);
+    const waiting = [groups[0].barrier(), groups[2].barrier()];
+    await new Promise((resolve) => setImmediate(resolve));
+    relay.rankLeft(1, 'killed by SIGKILL');
+    const left = 'Rank 1 left the group: killed by SIGKILL. Rank 1 runs on cpu:1.';
+    expect(await reasons(waiting)).toStrictEqual([
+      `barrier, sequence number 1, failed on rank 0: ${left}`,
+      `barrier, sequence number 1, failed on rank 2: ${left}`,
+    ]);
+    expect(await reasons([groups[0].allGather(new Uint8Array(1))])).toStrictEqual([expect.stringContaining(left)]);
+  });
+
+  it('is noticed when an answer cannot be sent to it', () => {
+    const relay = createRelay([0, 1]);
+    const answers: CollectiveFrame[] = [];
+    relay.attach(0, () => {
+      throw new Error('The channel was closed by the peer');
+    });
+    relay.attach(1, (frame) => void answers.push(frame));
+    for (const rank of [1, 0]) relay.receive(rank, barrierRequest);
+    expect(answers[0]).toStrictEqual({
+      kind: 'collective',
+      phase: 'failure',
+      reason: 'Rank 0 left the group: The channel was closed by the peer. Rank 0 runs on cpu:0.',
+    });
+  });
+
+  it('fails a rank that joins afterwards', () => {
+    const relay = createRelay([0, 1]);
+    relay.rankLeft(0, 'exit code 1');
+    const frames: CollectiveFrame[] = [];
+    relay.attach(1, (frame) => void frames.push(frame));
+    expect(frames).toStrictEqual([
+      { kind: 'collective', phase: 'failure', reason: 'Rank 0 left the group: exit code 1. Rank 0 runs on cpu:0.' },
+    ]);
+  });
+
+  it('must be a member', () => {
+    expect(() => createRelay([0, 2]).rankLeft(1, 'x')).toThrow('Rank 1 is not in the group of ranks 0, 2.');
+  });
+});
+
+describe('a collective that takes too long', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+  afterEach(() => void vi.useRealTimers());
+
+  it('fails for all, naming the ranks that are missing', async () => {
+    const stuck: [number[], string][] = [];
+    const { groups } = createInMemoryGroup([0, 1, 2, 3], {
+      timeoutMs: () => 120_000,
+      onStuck: (ranks, error) => stuck.push([ranks, error.message]),
+    });
+    const waiting = [groups[2].barrier(), groups[0].barrier()];
+    await new Promise((resolve) => setImmediate(resolve));
+    vi.advanceTimersByTime(119_999);
+    expect(stuck).toStrictEqual([]);
+    vi.advanceTimersByTime(1);
+    const reason =
+      'barrier, sequence number 1, timed out after 120000 ms: called by ranks 0, 2, never by ranks 1, 3. ' +
+      'Rank 1 runs on cpu:1. Rank 3 runs on cpu:3.';
+    expect(stuck).toStrictEqual([[[1, 3], reason]]);
+    for (const message of await reasons(waiting)) expect(message).toContain(reason);
+    expect(await reasons([groups[1].barrier()])).toStrictEqual([expect.stringContaining(reason)]);
+  });
+
+  it('succeeds for a late rank that comes in time, and leaves no timer', async () => {
+    const { groups } = createInMemoryGroup([0, 1], { timeoutMs: () => 1000 });
+    const first = groups[0].allReduce(Float32Array.of(1), 'sum');
+    await new Promise((resolve) => setImmediate(resolve));
+    vi.advanceTimersByTime(999);
+    const second = groups[1].allReduce(Float32Array.of(2), 'sum');
+    expect(await Promise.all([first, second])).toStrictEqual([Float32Array.of(3), Float32Array.of(3)]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe('the order of arrival', () => {
+  it('changes no bit of a result', async () => {
+    const float = fc.float({ noDefaultInfinity: true, noNaN: true });
+    const property = fc.asyncProperty(
+      fc.array(fc.tuple(float, float, float), { minLength: 4, maxLength: 4 }),
+      fc.shuffledSubarray([0, 1, 2, 3], { minLength: 4 }),
+      fc.constantFrom('sum' as const, 'mean' as const),
+      async (values, order, operation) => {
+        const { groups } = createInMemoryGroup(ranksOf(4));
+        const results: Promise<CollectiveArray>[] = [];
+        for (const rank of order) {
+          results.push(groups[rank].allReduce(Float32Array.from(values[rank]), operation));
+          await Promise.resolve();
+        }
+        const expected = [0, 1, 2].map((index) => {
+          const sum = values.slice(1).reduce((total, array) => Math.fround(total + array[index]), values[0][index]);
+          return operation === 'sum' ? sum : sum / 4;
+        });
+        for (const result of await Promise.all(results)) expect(result).toStrictEqual(Float32Array.from(expected));
+      },
+    );
+    await fc.assert(property, { numRuns: 100 });
+  });
+
+  it('is rank order in float32: 2^24 + 1 + 1 stays, 1 + 1 + 2^24 does not', () => {
+    const sum = (...values: number[]) =>
+      reduceArrays(
+        values.map((value) => Float32Array.of(value)),
+        'sum',
+      )[0];
+    expect(sum(2 ** 24, 1, 1)).toBe(2 ** 24);
+    expect(sum(1, 1, 2 ** 24)).toBe(2 ** 24 + 2);
+  });
+
+  it('lets partial integer sums leave the type', () => {
+    const sum = reduceArrays([Uint8Array.of(200), Uint8Array.of(55)], 'sum');
+    expect(sum).toStrictEqual(Uint8Array.of(255));
+    const balanced = reduceArrays([Int32Array.of(2 ** 31 - 1), Int32Array.of(1), Int32Array.of(-5)], 'sum');
+    expect(balanced).toStrictEqual(Int32Array.of(2 ** 31 - 5));
+  });
+});
