@@ -66,7 +66,7 @@ export const runRecordSchema = z.strictObject({
   gitCommit: z.string().nullable(),
   attempts: z.array(attemptSchema),
   /** The hub that runs it now: alive as long as its socket accepts connections. Null when no hub does. */
-  hub: z.strictObject({ pid: z.int(), socket: z.string() }).nullable(),
+  hub: z.strictObject({ host: z.string(), pid: z.int(), socket: z.string() }).nullable(),
   error: runErrorSchema.nullable(),
   summary: runSummarySchema.nullable(),
 });

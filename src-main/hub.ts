@@ -6,12 +6,12 @@ import { promisify } from 'node:util';
 import type { Placement } from '../protocol/devices.ts';
 import { mergeConfig, type PlainObject } from '../protocol/options.ts';
 import type { ProjectDescription } from '../protocol/project-description.ts';
-import { type RunConfig, runConfigSchema } from '../protocol/run-config.ts';
+import type { RunConfig } from '../protocol/run-config.ts';
 import type { RunRecord } from '../protocol/run-record.ts';
 import { type Detected, detectDevices, planPlacement, selectDevices } from './devices/index.ts';
 import { type ExportOptions, type ExportReport, exportRun } from './export/export-run.ts';
 import { describeProject } from './runs/describe-project.ts';
-import { refuseCombinations, resolveConfig } from './runs/resolve-config.ts';
+import { parseConfig, refuseCombinations, resolveConfig } from './runs/resolve-config.ts';
 import type { RunListener } from './runs/run-recorder.ts';
 import { RunSession } from './runs/run-session.ts';
 import { homePaths } from './store/home.ts';
@@ -22,7 +22,7 @@ import { createRunFolder, readRunRecord } from './store/run-folder.ts';
 import { RunIndex } from './store/run-index.ts';
 
 /** What this build's backends can compute on. */
-const usableKinds = ['cpu'] as const;
+export const usableKinds = ['cpu'] as const;
 
 export interface TrainRequest {
   projectFolder: string;
@@ -60,7 +60,9 @@ export class Hub {
     const index = await RunIndex.open();
     const { interrupted, problems } = await recoverRuns(index);
     return new Hub(index, [
-      ...interrupted.map(({ id }) => `Run ${id} was interrupted: its process is gone. \`tutti resume ${id}\` goes on with it.`),
+      ...interrupted.map(
+        ({ id }) => `Run ${id} was interrupted: its process is gone. \`tutti resume ${id}\` goes on with it.`,
+      ),
       ...problems.map(({ folder, message }) => `${folder}: ${message}`),
     ]);
   }
@@ -117,14 +119,19 @@ export class Hub {
   async resume(run: string, override: PlainObject, listener: RunListener): Promise<RunSession> {
     const { folder } = await this.find(run);
     const before = await readRunRecord(folder);
-    const config = runConfigSchema.parse(mergeConfig(before.config, override));
+    const config = parseConfig(mergeConfig(before.config, override));
     const plan = await placeMembers(config);
     refuseCombinations(config, plan);
     if (config.members !== before.config.members) {
-      throw new Error(`A run keeps its ${before.config.members} members when it is resumed; ${config.members} were asked for.`);
+      throw new Error(
+        `A run keeps its ${before.config.members} members when it is resumed; ${config.members} were asked for.`,
+      );
     }
     const waves = new Set(plan.map(({ wave }) => wave)).size;
-    const point = await findResumePoint(folder, plan.map(({ rank }) => rank));
+    const point = await findResumePoint(
+      folder,
+      plan.map(({ rank }) => rank),
+    );
     const claim = (hub: NonNullable<RunRecord['hub']>) =>
       takeOverRun(folder, (record) => nextAttempt({ ...record, config, plan, hub }));
     // Members of different waves stand at different steps: their rows are merged by key instead of cut off.

@@ -10,7 +10,8 @@ async function describe(folder: string): Promise<ProjectDescription> {
 }
 
 function reply(message: DescribeReply): void {
-  if (process.send === undefined) throw new Error('This process is started by the hub, with a channel to reply through.');
+  if (process.send === undefined)
+    throw new Error('This process is started by the hub, with a channel to reply through.');
   process.send(message, () => process.disconnect());
 }
 

@@ -34,13 +34,16 @@ export async function loadEnsemble(
     return rank === undefined ? [] : [{ rank: Number(rank), path: join(folder, path) }];
   });
   if (files.length === 0) {
-    throw new Error(`No checkpoint in ${folder} matches "${pattern}". Name the folder that holds them, or another pattern.`);
+    throw new Error(
+      `No checkpoint in ${folder} matches "${pattern}". Name the folder that holds them, or another pattern.`,
+    );
   }
   const models: LayersModel[] = [];
   for (const { path } of files.sort((a, b) => a.rank - b.rank)) {
     const { tensors } = decodeSafetensors(await readFile(path));
     const wrapped = tensors.filter(({ name }) => name.startsWith('weights/'));
-    const weights = wrapped.length === 0 ? tensors : wrapped.map((t) => ({ ...t, name: t.name.slice('weights/'.length) }));
+    const weights =
+      wrapped.length === 0 ? tensors : wrapped.map((t) => ({ ...t, name: t.name.slice('weights/'.length) }));
     const model = createModel();
     writeWeights(model, weights, path);
     models.push(model);

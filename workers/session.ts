@@ -84,9 +84,24 @@ async function prepare(launch: Launch, links: SessionLinks): Promise<Prepared> {
     rank: placement.rank,
     worldSize: config.members,
   });
-  const callbacks = [worker.seeder, ...createCallbacks({ config, task, files, groupRanks, hasValidation: data.validation !== undefined })];
+  const callbacks = [
+    worker.seeder,
+    ...createCallbacks({ config, task, files, groupRanks, hasValidation: data.validation !== undefined }),
+  ];
   const strategy = createStrategy(config.strategy);
-  const parts: TrainerParts = { config, member, task, data, sampler, strategy, callbacks, group, files, report, controls };
+  const parts: TrainerParts = {
+    config,
+    member,
+    task,
+    data,
+    sampler,
+    strategy,
+    callbacks,
+    group,
+    files,
+    report,
+    controls,
+  };
   const trainer = new Trainer(parts, launch.resume ? await resumed(launch, parts) : undefined);
   return { project, hyperparameters, worker, task, data, model, trainer, totalSteps: plannedSteps(config, sampler) };
 }
@@ -111,7 +126,11 @@ async function loadData(
   return own ?? readSplits(shared);
 }
 
-function lossOf(project: Project, task: Task, context: Pick<Prepared, 'hyperparameters'> & Pick<Launch, 'config'>): LossFunction {
+function lossOf(
+  project: Project,
+  task: Task,
+  context: Pick<Prepared, 'hyperparameters'> & Pick<Launch, 'config'>,
+): LossFunction {
   const { loss } = project;
   if (loss === undefined) return (outputs, targets) => task.loss(outputs, targets);
   return (outputs, targets, { epoch, step, totalSteps }) =>
@@ -148,4 +167,3 @@ async function finish(launch: Launch, links: SessionLinks, prepared: Prepared): 
   }
   await drawFigures(launch, links, prepared, outcome);
 }
-

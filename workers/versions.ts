@@ -5,5 +5,10 @@ const { version } = createRequire(import.meta.url)('../package.json') as { versi
 
 /** What a run depends on for its numbers. */
 export function libraryVersions(): Record<string, string> {
-  return { tutti: version, node: process.versions.node, 'tfjs-core': tf.version_core, 'tfjs-layers': tf.version_layers };
+  return {
+    tutti: version,
+    node: process.versions.node,
+    'tfjs-core': tf.version_core,
+    'tfjs-layers': tf.version_layers,
+  };
 }

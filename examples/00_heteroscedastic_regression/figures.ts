@@ -43,7 +43,14 @@ export async function drawPredictions({ data, predictions, save, print }: Figure
       }),
       line({ x, y: truth, color: MUTED, dash: [2, 3], label: 'x·sin(x)' }),
       ...ensemble.members.map((y, member) =>
-        line({ x, y, color: rankStyle(member).color, width: 1, opacity: 0.6, label: `Member ${predictions.ranks[member]}` }),
+        line({
+          x,
+          y,
+          color: rankStyle(member).color,
+          width: 1,
+          opacity: 0.6,
+          label: `Member ${predictions.ranks[member]}`,
+        }),
       ),
       line({ x, y: ensemble.mean, width: 2.5, label: 'Ensemble mean' }),
       points({ x: data.train.features, y: data.train.targets, size: 6, color: VERMILLION, label: 'Training data' }),
@@ -63,14 +70,20 @@ export async function drawPredictions({ data, predictions, save, print }: Figure
     ],
   };
   const title = `Heteroscedastic deep ensemble, ${predictions.ranks.length} members`;
-  await save('ensemble-predictions', figure({ title, width: 900, height: 820, rows: 2, columns: 1, panels: [top, bottom] }));
+  await save(
+    'ensemble-predictions',
+    figure({ title, width: 900, height: 820, rows: 2, columns: 1, panels: [top, bottom] }),
+  );
 }
 
 /** Mean prediction and the parts of its variance, each [N]. */
 function decompose({ ranks, samples, values: [means, variances] }: MemberOutputs) {
   const stack = (values: Float32Array) => ({ members: ranks.length, samples, values });
   const members = ranks.map((_, member) => means.subarray(member * samples, (member + 1) * samples));
-  const mean = Float64Array.from({ length: samples }, (_, i) => members.reduce((sum, m) => sum + m[i], 0) / ranks.length);
+  const mean = Float64Array.from(
+    { length: samples },
+    (_, i) => members.reduce((sum, m) => sum + m[i], 0) / ranks.length,
+  );
   const aleatoric = aleatoricVariance(stack(variances));
   const epistemic = epistemicVariance(stack(means));
   return { members, mean, aleatoric, epistemic, total: aleatoric.map((value, i) => value + epistemic[i]) };
@@ -82,8 +95,11 @@ function report(
   { aleatoric, epistemic }: { aleatoric: Float64Array; epistemic: Float64Array },
   print: (line: string) => void,
 ): void {
-  const average = (values: ArrayLike<number>) => Array.from(values).reduce((sum, value) => sum + value, 0) / values.length;
+  const average = (values: ArrayLike<number>) =>
+    Array.from(values).reduce((sum, value) => sum + value, 0) / values.length;
   memberErrors.forEach((mse, member) => print(`Member ${member}   MSE ${formatSignificant(mse, 4)}`));
   print(`Ensemble   MSE ${formatSignificant(error, 4)} (gain ${formatSignificant(average(memberErrors) - error, 4)})`);
-  print(`Variance   aleatoric ${formatSignificant(average(aleatoric), 4)}, epistemic ${formatSignificant(average(epistemic), 4)}`);
+  print(
+    `Variance   aleatoric ${formatSignificant(average(aleatoric), 4)}, epistemic ${formatSignificant(average(epistemic), 4)}`,
+  );
 }

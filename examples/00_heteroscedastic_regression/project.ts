@@ -1,4 +1,4 @@
-import { defineProject, gaussianNllLoss, heteroscedasticSine, tf, z } from 'tutti';
+import { defineProject, gaussianNllLoss, heteroscedasticSine, type SymbolicTensor, tf, z } from 'tutti';
 import { drawPredictions } from './figures.ts';
 
 /** x·sin(x) with noise that grows with x: 20 training points, and a noise-free grid that reaches beyond them. */
@@ -8,7 +8,11 @@ export default defineProject({
   task: 'heteroscedastic-regression',
   hyperparameters: z.object({
     hiddenUnits: z.int().min(1).default(50).meta({ help: 'Units in the hidden layer of each of the two networks.' }),
-    fixedVariance: z.number().positive().default(0.002).meta({ help: 'Variance that stands in while the mean settles.' }),
+    fixedVariance: z
+      .number()
+      .positive()
+      .default(0.002)
+      .meta({ help: 'Variance that stands in while the mean settles.' }),
     fixedVarianceShare: z.number().min(0).max(1).default(0.5).meta({ help: 'Share of the steps it stands in for.' }),
   }),
   defaults: {
@@ -29,12 +33,17 @@ export default defineProject({
 
   model({ hyperparameters: { hiddenUnits } }) {
     const x = tf.input({ shape: [1] });
-    const hidden = (name: string) => tf.layers.dense({ units: hiddenUnits, activation: 'sigmoid', name });
-    const meanHidden = hidden('mean_hidden').apply(x);
-    const varianceHidden = hidden('variance_hidden').apply(x);
-    const mean = tf.layers.dense({ units: 1, name: 'mean' }).apply(meanHidden);
-    const variance = tf.layers.dense({ units: 1, activation: 'softplus', name: 'variance' }).apply(varianceHidden);
-    return tf.model({ inputs: x, outputs: [mean, variance] as [typeof x, typeof x] });
+    const network = (name: string, activation: 'linear' | 'softplus') => {
+      const hidden = tf.layers.dense({
+        units: hiddenUnits,
+        activation: 'sigmoid',
+        name: `${name}_hidden`,
+        ...uniform(1),
+      });
+      const output = tf.layers.dense({ units: 1, activation, name, ...uniform(hiddenUnits) });
+      return output.apply(hidden.apply(x)) as SymbolicTensor;
+    };
+    return tf.model({ inputs: x, outputs: [network('mean', 'linear'), network('variance', 'softplus')] });
   },
 
   /** The variance is held for a while, so that the mean is learned first (Skafte et al., 2019, as in the published example). */
@@ -46,3 +55,10 @@ export default defineProject({
 
   figures: drawPredictions,
 });
+
+/** Weights and biases from U(−1/√n, 1/√n) for n inputs, as PyTorch's linear layers start: wide enough for members to differ. */
+function uniform(inputs: number) {
+  const limit = 1 / Math.sqrt(inputs);
+  const initializer = () => tf.initializers.randomUniform({ minval: -limit, maxval: limit });
+  return { kernelInitializer: initializer(), biasInitializer: initializer() };
+}

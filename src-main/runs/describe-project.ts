@@ -28,7 +28,11 @@ export async function describeProject(folder: string): Promise<ProjectDescriptio
       child.on('close', (code, signal) => {
         const ending = signal === null ? `exit code ${code}` : `signal ${signal}`;
         const said = Buffer.concat(output).toString().trim();
-        fail(new Error(`The project in ${folder} could not be loaded (${ending}, limit ${timeoutMs} ms). It printed:\n${said}`));
+        fail(
+          new Error(
+            `The project in ${folder} could not be loaded (${ending}, limit ${timeoutMs} ms). It printed:\n${said}`,
+          ),
+        );
       });
     });
   } finally {

@@ -12,6 +12,8 @@ import type { ProjectDescription } from '../../protocol/project-description.ts';
 import { type RunConfig, runConfigSchema } from '../../protocol/run-config.ts';
 
 const runOptions = describeOptions(runConfigSchema);
+/** So that a layer may set `optimizer.learningRate` without a word on the optimizer. */
+const standardKinds = defaultsOf(runOptions.filter(({ path }) => path.endsWith('.kind')));
 
 /** Options of the run configuration, then the project's hyperparameters under their bare names. */
 export function optionsOf(project: ProjectDescription): OptionDescription[] {
@@ -29,11 +31,17 @@ export function optionsOf(project: ProjectDescription): OptionDescription[] {
  * @throws with one line per wrong value: path, value, rule, remedy
  */
 export function resolveConfig(project: ProjectDescription, overrides: readonly PlainObject[]): RunConfig {
-  const layers = [{ hyperparameters: defaultsOf(project.hyperparameters) }, project.defaults as PlainObject, ...overrides];
+  const layers = [
+    { hyperparameters: defaultsOf(project.hyperparameters) },
+    project.defaults as PlainObject,
+    ...overrides,
+  ];
   const input = layers.reduce((merged, layer) => mergeConfig(merged, layer), {});
   const parsed = runConfigSchema.safeParse(input);
   if (!parsed.success) {
-    throw new Error(`The configuration is not valid.\n${formatConfigError(parsed.error, { input, descriptions: runOptions })}`);
+    throw new Error(
+      `The configuration is not valid.\n${formatConfigError(parsed.error, { input, descriptions: runOptions })}`,
+    );
   }
   refuseUnknownHyperparameters(project, parsed.data);
   return parsed.data;
@@ -68,5 +76,7 @@ function refuseUnknownHyperparameters(project: ProjectDescription, config: RunCo
   const known = new Set(project.hyperparameters.map(({ path }) => path.split('.')[0]));
   const unknown = Object.keys(config.hyperparameters).find((name) => !known.has(name));
   if (unknown === undefined) return;
-  throw new Error(`${unknownOptionMessage(unknown, optionsOf(project))} It is no hyperparameter of project "${project.name}".`);
+  throw new Error(
+    `${unknownOptionMessage(unknown, optionsOf(project))} It is no hyperparameter of project "${project.name}".`,
+  );
 }

@@ -66,7 +66,12 @@ export class RunRecorder {
     this.tell({ type: 'points', rank, batch });
   }
 
-  event(rank: number | null, kind: string, message: string, at: Partial<Pick<RunEvent, 'epoch' | 'step' | 'data'>> = {}): void {
+  event(
+    rank: number | null,
+    kind: string,
+    message: string,
+    at: Partial<Pick<RunEvent, 'epoch' | 'step' | 'data'>> = {},
+  ): void {
     const attempt = this.record.attempts.length;
     const time = new Date().toISOString();
     const event: RunEvent = { time, attempt, rank, kind, message, epoch: null, step: null, data: {}, ...at };

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Channel } from '../../protocol/channel.ts';
 import type { WireArray } from '../../protocol/frames.ts';
@@ -47,7 +48,7 @@ export class RunSession {
     const socketPath = join(scratchFolder, 'hub.sock');
     const server = await listen(socketPath);
     try {
-      const record = await this.options.claim({ pid: process.pid, socket: socketPath });
+      const record = await this.options.claim({ host: hostname(), pid: process.pid, socket: socketPath });
       const { folder, index, listener, resume } = this.options;
       const recorder = new RunRecorder(folder, record, index, listener);
       this.recorder = recorder;
@@ -74,7 +75,11 @@ export class RunSession {
     this.wave?.abort();
   }
 
-  private async attempt(recorder: RunRecorder, server: SocketServer, paths: { scratchFolder: string; socketPath: string }) {
+  private async attempt(
+    recorder: RunRecorder,
+    server: SocketServer,
+    paths: { scratchFolder: string; socketPath: string },
+  ) {
     server.onConnection((channel) => this.greet(channel));
     await recorder.change({ status: 'running' });
     recorder.event(null, 'started', `Attempt ${recorder.record.attempts.length} started.`);
@@ -85,7 +90,10 @@ export class RunSession {
     return this.conclude(recorder, outcome);
   }
 
-  private async runWaves(recorder: RunRecorder, paths: { scratchFolder: string; socketPath: string }): Promise<WaveOutcome> {
+  private async runWaves(
+    recorder: RunRecorder,
+    paths: { scratchFolder: string; socketPath: string },
+  ): Promise<WaveOutcome> {
     const { plan } = recorder.record;
     let outcome: WaveOutcome = { kind: 'aborted' };
     for (const placements of [...Map.groupBy(plan, ({ wave }) => wave).values()]) {
@@ -149,7 +157,14 @@ export class RunSession {
       case 'described':
         return this.describe(recorder, rank, message);
       case 'state':
-        return recorder.update({ type: 'worker', rank, state: message.state, epoch: message.epoch, step: message.step, pid });
+        return recorder.update({
+          type: 'worker',
+          rank,
+          state: message.state,
+          epoch: message.epoch,
+          step: message.step,
+          pid,
+        });
       case 'progress': {
         const { epoch, step, samplesPerSecond, memoryBytes } = message;
         const totalSteps = recorder.facts?.totalSteps ?? 0;
@@ -166,7 +181,8 @@ export class RunSession {
       case 'finished':
         return recorder.reached(message.epoch, message.step);
       case 'failed':
-        if (!message.isConsequence) recorder.event(rank, 'failed', message.error.message, { data: { stack: message.stack } });
+        if (!message.isConsequence)
+          recorder.event(rank, 'failed', message.error.message, { data: { stack: message.stack } });
     }
   }
 
@@ -174,9 +190,14 @@ export class RunSession {
     const { project, versions, task, backend, parameterCount, totalSteps, ensembleMonitor, samples } = message;
     if (recorder.facts !== null) return;
     recorder.described({ task, backend, parameterCount, totalSteps, ensembleMonitor, samples });
-    recorder.event(rank, 'described', `${project.name}: ${parameterCount} parameters, ${totalSteps} steps, ${backend}.`, {
-      data: { ...versions, backend },
-    });
+    recorder.event(
+      rank,
+      'described',
+      `${project.name}: ${parameterCount} parameters, ${totalSteps} steps, ${backend}.`,
+      {
+        data: { ...versions, backend },
+      },
+    );
   }
 
   private async conclude(recorder: RunRecorder, outcome: WaveOutcome): Promise<RunRecord> {
@@ -218,6 +239,7 @@ function pointBatch(names: string[], arrays: WireArray[]): PointBatch {
     step instanceof Int32Array &&
     value instanceof Float64Array &&
     timeMs instanceof Float64Array;
-  if (!fits) throw new Error('A batch of points did not have its five columns: worker and hub are of different versions.');
+  if (!fits)
+    throw new Error('A batch of points did not have its five columns: worker and hub are of different versions.');
   return { names, nameIndex, epoch, step, value, timeMs };
 }

@@ -45,6 +45,8 @@ export class Wave {
   private failure: RunError | null = null;
   private stopReason: RunSummary['stopReason'] = 'completed';
   private isAborted = false;
+  /** A stop was asked for, perhaps before every rank was there to be told. */
+  private isStopping = false;
   private graceTimer: NodeJS.Timeout | null = null;
 
   constructor(options: WaveOptions) {
@@ -67,6 +69,7 @@ export class Wave {
     this.relay.attach(rank, (frame) => handle.sendFrame(frame));
     const { placement } = this.placementOf(rank);
     handle.send({ type: 'launch', launch: { ...this.options.launch, placement, groupRanks: this.ranks } });
+    if (this.isStopping) handle.send({ type: 'control', control: { action: 'stop' } });
   }
 
   /** Resolves once every process of the wave is gone. */
@@ -80,6 +83,7 @@ export class Wave {
   }
 
   control(control: Control): void {
+    if (control.action === 'stop') this.isStopping = true;
     for (const handle of this.handles.values()) handle.send({ type: 'control', control });
   }
 
@@ -192,7 +196,8 @@ export class Wave {
 
   private handle(rank: number): WorkerHandle {
     const handle = this.handles.get(rank);
-    if (handle === undefined) throw new Error(`Rank ${rank} is not of this wave, which has [${this.ranks.join(', ')}].`);
+    if (handle === undefined)
+      throw new Error(`Rank ${rank} is not of this wave, which has [${this.ranks.join(', ')}].`);
     return handle;
   }
 

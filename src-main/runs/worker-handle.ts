@@ -6,7 +6,7 @@ import type { Frame } from '../../protocol/frames.ts';
 import type { HubMessage, WorkerState } from '../../protocol/messages.ts';
 import type { RunConfig } from '../../protocol/run-config.ts';
 import type { LogFile } from './log-file.ts';
-import { childEnvironment, nodeFlags, workerEntry } from './node-process.ts';
+import { childEnvironment, workerFlags, workerEntry } from './node-process.ts';
 
 /**
  * - `connecting`: started, has not said hello
@@ -128,7 +128,7 @@ export class WorkerHandle {
   private spawn(): ChildProcess {
     const { socketPath, token, log } = this.options;
     // A session of its own: Ctrl-C in the terminal reaches the hub, which then stops the ranks jointly.
-    const child = spawn(process.execPath, [...nodeFlags, workerEntry, socketPath, String(this.rank), token], {
+    const child = spawn(process.execPath, [...workerFlags, workerEntry, socketPath, String(this.rank), token], {
       env: childEnvironment(),
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: process.platform !== 'win32',
@@ -167,7 +167,14 @@ export class WorkerHandle {
 
   private limitMs(): number | null {
     const { connectMs, prepareMs, silenceMs, exitMs } = this.options.timeouts;
-    const limits = { connecting: connectMs, preparing: prepareMs, ready: null, running: silenceMs, leaving: exitMs, exited: null };
+    const limits = {
+      connecting: connectMs,
+      preparing: prepareMs,
+      ready: null,
+      running: silenceMs,
+      leaving: exitMs,
+      exited: null,
+    };
     return limits[this.phase];
   }
 }

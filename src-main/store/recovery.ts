@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { createConnection } from 'node:net';
+import { hostname } from 'node:os';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { errorCode } from './file-error.ts';
 import type { FolderProblem } from './known-folders.ts';
@@ -12,6 +13,8 @@ const CONNECT_TIMEOUT_MS = 500;
 /** Whether the hub that a run names lives: its process exists and its socket accepts a connection within 500 ms. */
 export async function isHubAlive(record: RunRecord): Promise<boolean> {
   if (record.hub === null) return false;
+  // On another machine that shares this folder: nothing here can tell, so it is left alone.
+  if (record.hub.host !== hostname()) return true;
   return processExists(record.hub.pid) && acceptsConnection(record.hub.socket);
 }
 

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { errorCode } from './file-error.ts';
 
 /** What a resume needs of `state/rank-<r>/round-<n>.json`, which the workers write. */
 const savedRoundSchema = z.looseObject({ round: z.int(), step: z.int() });
@@ -32,7 +33,7 @@ async function namesIn(folder: string): Promise<string[]> {
   try {
     return await readdir(folder);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    if (errorCode(error) === 'ENOENT') return [];
     throw error;
   }
 }

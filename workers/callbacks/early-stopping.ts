@@ -15,7 +15,13 @@ export class EarlyStopping implements Callback {
   private best: number | null = null;
   private waited = 0;
 
-  constructor(options: { monitor: string; mode?: 'min' | 'max'; patience?: number; minDelta?: number; joint?: boolean }) {
+  constructor(options: {
+    monitor: string;
+    mode?: 'min' | 'max';
+    patience?: number;
+    minDelta?: number;
+    joint?: boolean;
+  }) {
     this.monitor = options.monitor;
     this.mode = options.mode ?? 'min';
     this.patience = options.patience ?? 20;
@@ -34,7 +40,11 @@ export class EarlyStopping implements Callback {
     if (this.waited < this.patience) return;
     const metric = resolveMonitor(this.monitor, training.rank);
     const speaks = !this.joint || training.rank === training.group.ranks[0];
-    if (speaks) training.announce('early-stopping', `${metric}: no improvement in ${this.waited} evaluations, best ${this.best}.`);
+    if (speaks)
+      training.announce(
+        'early-stopping',
+        `${metric}: no improvement in ${this.waited} evaluations, best ${this.best}.`,
+      );
     if (this.joint) training.requestStop();
     else training.standBy();
   }

@@ -45,4 +45,3 @@ export class RegressionEnsembleMetrics extends GatheredMetrics {
     super(regressionMetricsOf, options.earlierMembers ?? nobody);
   }
 }
-

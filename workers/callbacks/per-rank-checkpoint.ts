@@ -1,4 +1,12 @@
-import { epochName, improves, monitored, resolveMonitor, type Callback, type Evaluation, type Training } from './callback.ts';
+import {
+  epochName,
+  improves,
+  monitored,
+  resolveMonitor,
+  type Callback,
+  type Evaluation,
+  type Training,
+} from './callback.ts';
 
 /** Keeps every rank's weights as they are at the end (`final`), and also every so many epochs (`epoch-00009`). */
 export class PerRankCheckpoint implements Callback {

@@ -39,7 +39,9 @@ export async function loadProject(folder: string): Promise<Project> {
   const exported = ((await import(pathToFileURL(entry).href)) as { default?: unknown }).default;
   const checked = projectSchema.safeParse(exported);
   if (!checked.success) {
-    const issues = checked.error.issues.map(({ path, message }) => `  ${path.join('.') || 'default export'}: ${message}`);
+    const issues = checked.error.issues.map(
+      ({ path, message }) => `  ${path.join('.') || 'default export'}: ${message}`,
+    );
     throw new Error(
       `${entry} does not export a project:\n${issues.join('\n')}\nIt must \`export default defineProject({...})\`; see docs/projects.md.`,
     );
@@ -48,7 +50,10 @@ export async function loadProject(folder: string): Promise<Project> {
 }
 
 /** @throws when a value does not fit the project's schema, naming each */
-export function parseHyperparameters(project: Project, values: Record<string, unknown>): z.output<HyperparameterSchema> {
+export function parseHyperparameters(
+  project: Project,
+  values: Record<string, unknown>,
+): z.output<HyperparameterSchema> {
   const parsed = z.strictObject(project.hyperparameters.shape).safeParse(values);
   if (parsed.success) return parsed.data;
   const issues = parsed.error.issues.map(({ path, message }) => `  ${path.join('.') || 'hyperparameters'}: ${message}`);
@@ -58,7 +63,9 @@ export function parseHyperparameters(project: Project, values: Record<string, un
 function findEntry(folder: string): string {
   const found = entryNames.map((name) => resolve(folder, name)).find((path) => existsSync(path));
   if (found !== undefined) return found;
-  throw new Error(`There is no project in ${resolve(folder)}: the folder must hold a project.ts. See docs/projects.md.`);
+  throw new Error(
+    `There is no project in ${resolve(folder)}: the folder must hold a project.ts. See docs/projects.md.`,
+  );
 }
 
 function shareOwnCopies(): void {

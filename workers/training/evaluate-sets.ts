@@ -69,7 +69,10 @@ async function evaluateSet(evaluation: SetEvaluation, split: Split, dataset: Dat
   const epochs = (await group.allGather(Int32Array.of(epoch))).map(([value]) => value);
   const metrics = task.metrics(stack, dataset);
   const set = splitByMember(metrics, stack.ranks);
-  return { stack, set: { set: name, split, epochs: [...earlier.map((predictions) => predictions.epoch), ...epochs], ...set } };
+  return {
+    stack,
+    set: { set: name, split, epochs: [...earlier.map((predictions) => predictions.epoch), ...epochs], ...set },
+  };
 }
 
 async function everyRankHas(group: ProcessGroup, present: boolean): Promise<boolean> {

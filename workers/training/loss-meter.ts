@@ -49,7 +49,11 @@ export class LossMeter {
   endRound(position: Position): { meanLoss: number; nonFinite: NonFinite | null } {
     const { round, nonFinite } = this;
     if (round.samples > 0) {
-      this.report.point(`train/member_${this.rank}_samples_per_second`, this.samplesPerSecond(performance.now()), position);
+      this.report.point(
+        `train/member_${this.rank}_samples_per_second`,
+        this.samplesPerSecond(performance.now()),
+        position,
+      );
     }
     if (nonFinite !== null) {
       const message = `Loss was ${nonFinite.loss} first at step ${nonFinite.step}; ${round.skipped} update(s) left out.`;

@@ -23,7 +23,10 @@ export class RunFiles {
     this.rank = rank;
   }
 
-  saveCheckpoint(tensors: NamedTensor[], about: Omit<CheckpointRecord, 'format' | 'rank' | 'sha256' | 'bytes' | 'savedAt'>) {
+  saveCheckpoint(
+    tensors: NamedTensor[],
+    about: Omit<CheckpointRecord, 'format' | 'rank' | 'sha256' | 'bytes' | 'savedAt'>,
+  ) {
     return saveCheckpoint(this.folder, { ...about, rank: this.rank, tensors });
   }
 
@@ -35,7 +38,12 @@ export class RunFiles {
   }
 
   /** Keeps this rank's predictions of a split under a name: `best`, `epoch-00012`, a checkpoint set's. */
-  async savePredictions(split: Split, name: string, { samples, width, values }: Predictions, epoch: number): Promise<void> {
+  async savePredictions(
+    split: Split,
+    name: string,
+    { samples, width, values }: Predictions,
+    epoch: number,
+  ): Promise<void> {
     const tensors = values.map((data, output): NamedTensor => ({
       name: `output_${output}`,
       dtype: 'F32',

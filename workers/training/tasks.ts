@@ -51,7 +51,8 @@ const binary: Task = {
     requireOutputs(model, [1], 'one output of 1 logit');
     requireLabels(dataset, 2);
   },
-  loss: ([logits], labels) => tf.losses.sigmoidCrossEntropy(tf.reshape(tf.cast(labels, 'float32'), logits.shape), logits) as Scalar,
+  loss: ([logits], labels) =>
+    tf.losses.sigmoidCrossEntropy(tf.reshape(tf.cast(labels, 'float32'), logits.shape), logits) as Scalar,
   predictions: ([logits]) => [tf.sigmoid(logits)],
   metrics: binaryMetricsOf,
 };
@@ -96,7 +97,9 @@ const tasks: Record<TaskKind, Task> = {
 export function taskOf(kind: TaskKind): Task {
   const task = tasks[kind];
   if (task === undefined) {
-    throw new Error(`Task "${String(kind)}" does not exist: a project's task is one of ${Object.keys(tasks).join(', ')}.`);
+    throw new Error(
+      `Task "${String(kind)}" does not exist: a project's task is one of ${Object.keys(tasks).join(', ')}.`,
+    );
   }
   return task;
 }
@@ -119,7 +122,12 @@ export function gaussianNllLoss(mean: Tensor, variance: Tensor, targets: Tensor)
 
 /** Metrics of gathered class probabilities `[M, N, K]`. */
 export function classificationMetricsOf(stack: MemberOutputs, dataset: Dataset): Map<string, number> {
-  const probabilities = { members: stack.ranks.length, samples: stack.samples, classes: stack.width, values: stack.values[0] };
+  const probabilities = {
+    members: stack.ranks.length,
+    samples: stack.samples,
+    classes: stack.width,
+    values: stack.values[0],
+  };
   return classificationMetrics(probabilities, dataset.targets as Int32Array, stack.ranks);
 }
 
@@ -154,12 +162,16 @@ function requireOutputs(model: LayersModel, widths: number[], expected: string):
   const fits = shapes.length === widths.length && shapes.every((s, i) => s.length === 2 && s[1] === widths[i]);
   if (fits) return;
   const found = shapes.map((shape) => `[${shape.map((size) => size ?? 'B').join(', ')}]`).join(' and ');
-  throw new Error(`The model's output has shape ${found}, but the task needs ${expected}. Change the model's last layer.`);
+  throw new Error(
+    `The model's output has shape ${found}, but the task needs ${expected}. Change the model's last layer.`,
+  );
 }
 
 function requireLabels(dataset: Dataset, classes: number): void {
   if (!(dataset.targets instanceof Int32Array)) {
-    throw new Error(`Targets of ${dataset.name} are not class labels: a classification task needs an Int32Array of labels.`);
+    throw new Error(
+      `Targets of ${dataset.name} are not class labels: a classification task needs an Int32Array of labels.`,
+    );
   }
   const wrong = dataset.targets.findIndex((label) => label < 0 || label >= classes);
   if (wrong >= 0) {

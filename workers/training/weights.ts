@@ -34,7 +34,10 @@ export function writeWeights(model: LayersModel, tensors: readonly NamedTensor[]
     const tensor = byName.get(names[i]);
     if (tensor === undefined) throw mismatch(source, `it lacks "${names[i]}"`);
     if (tensor.shape.join() !== weight.shape.join()) {
-      throw mismatch(source, `"${names[i]}" is [${tensor.shape.join(', ')}], the model's is [${weight.shape.join(', ')}]`);
+      throw mismatch(
+        source,
+        `"${names[i]}" is [${tensor.shape.join(', ')}], the model's is [${weight.shape.join(', ')}]`,
+      );
     }
     tf.tidy(() => void weight.write(tf.tensor(tensor.data as Float32Array, [...tensor.shape])));
   });
@@ -80,7 +83,8 @@ export function writeTensors(
   tensors: readonly NamedTensor[],
   source: string,
 ): void {
-  if (tensors.length !== variables.size) throw mismatch(source, `it has ${tensors.length} tensors, not ${variables.size}`);
+  if (tensors.length !== variables.size)
+    throw mismatch(source, `it has ${tensors.length} tensors, not ${variables.size}`);
   for (const { name, shape, data } of tensors) {
     const variable = variables.get(name);
     if (variable === undefined) throw mismatch(source, `it has "${name}", which is not expected`);

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { chmod, readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -7,7 +8,7 @@ import { RunIndex } from '../../../src-main/store/run-index.ts';
 import { DEAD_PID, listeningSocket, temporaryFolder } from './fixtures.ts';
 import { runRecord } from './records.ts';
 
-const deadHub = { pid: DEAD_PID, socket: '/nowhere/hub.sock' };
+const deadHub = { host: hostname(), pid: DEAD_PID, socket: '/nowhere/hub.sock' };
 const openAttempt = {
   attempt: 2,
   startedAt: '2026-01-02T03:04:05.000Z',
@@ -18,16 +19,19 @@ const openAttempt = {
 describe('isHubAlive', () => {
   it('wants a living process whose socket accepts', async () => {
     const socket = await listeningSocket(await temporaryFolder());
-    expect(await isHubAlive(runRecord({ hub: { pid: process.pid, socket } }))).toBe(true);
-    expect(await isHubAlive(runRecord({ hub: { pid: DEAD_PID, socket } }))).toBe(false);
-    expect(await isHubAlive(runRecord({ hub: { pid: process.pid, socket: `${socket}.gone` } }))).toBe(false);
+    expect(await isHubAlive(runRecord({ hub: { host: hostname(), pid: process.pid, socket } }))).toBe(true);
+    expect(await isHubAlive(runRecord({ hub: { host: hostname(), pid: DEAD_PID, socket } }))).toBe(false);
+    expect(await isHubAlive(runRecord({ hub: { host: hostname(), pid: process.pid, socket: `${socket}.gone` } }))).toBe(
+      false,
+    );
     expect(await isHubAlive(runRecord({ hub: null }))).toBe(false);
+    expect(await isHubAlive(runRecord({ hub: { host: `not-${hostname()}`, pid: DEAD_PID, socket } }))).toBe(true);
   });
 
   it('is not misled by the socket file that a killed hub leaves', async () => {
     const socket = join(await temporaryFolder(), 'hub.sock');
     await writeFile(socket, '');
-    expect(await isHubAlive(runRecord({ hub: { pid: process.pid, socket } }))).toBe(false);
+    expect(await isHubAlive(runRecord({ hub: { host: hostname(), pid: process.pid, socket } }))).toBe(false);
   });
 });
 
@@ -69,7 +73,7 @@ describe('markInterrupted', () => {
   it('never touches a run whose hub lives, nor one that has ended', async () => {
     const socket = await listeningSocket(await temporaryFolder());
     for (const changes of [
-      { status: 'running' as const, hub: { pid: process.pid, socket } },
+      { status: 'running' as const, hub: { host: hostname(), pid: process.pid, socket } },
       { status: 'finished' as const, hub: null },
     ]) {
       const folder = await temporaryFolder();
@@ -84,7 +88,7 @@ describe('markInterrupted', () => {
 describe('takeOverRun', () => {
   it('lets exactly one of several take over', async () => {
     const folder = await temporaryFolder();
-    const hub = { pid: process.pid, socket: await listeningSocket(await temporaryFolder()) };
+    const hub = { host: hostname(), pid: process.pid, socket: await listeningSocket(await temporaryFolder()) };
     await createRunFolder(folder, runRecord({ status: 'interrupted' }));
     const results = await Promise.allSettled(
       ['a', 'b', 'c'].map((name) => takeOverRun(folder, (record) => ({ ...record, status: 'running', hub, name }))),
@@ -104,7 +108,7 @@ describe('recoverRuns', () => {
     onTestFinished(() => {
       index.close();
     });
-    const hub = { pid: process.pid, socket: await listeningSocket(await temporaryFolder()) };
+    const hub = { host: hostname(), pid: process.pid, socket: await listeningSocket(await temporaryFolder()) };
     await createRunFolder(join(home, 'runs', 'a'), runRecord({ id: 'a', status: 'running', hub: deadHub }));
     await createRunFolder(join(home, 'runs', 'b'), runRecord({ id: 'b', status: 'running', hub }));
     await createRunFolder(join(home, 'runs', 'c'), runRecord({ id: 'c', status: 'finished' }));
