@@ -31,20 +31,20 @@ export function optionsOf(project: ProjectDescription): OptionDescription[] {
  * @throws with one line per wrong value: path, value, rule, remedy
  */
 export function resolveConfig(project: ProjectDescription, overrides: readonly PlainObject[]): RunConfig {
-  const layers = [
-    { hyperparameters: defaultsOf(project.hyperparameters) },
-    project.defaults as PlainObject,
-    ...overrides,
-  ];
-  const input = layers.reduce((merged, layer) => mergeConfig(merged, layer), {});
+  const ofProject = [{ hyperparameters: defaultsOf(project.hyperparameters) }, project.defaults as PlainObject];
+  const layers = [standardKinds, ...ofProject, ...overrides];
+  const config = parseConfig(layers.reduce((merged, layer) => mergeConfig(merged, layer)));
+  refuseUnknownHyperparameters(project, config);
+  return config;
+}
+
+/** @throws with one line per wrong value: path, value, rule, remedy */
+export function parseConfig(input: PlainObject): RunConfig {
   const parsed = runConfigSchema.safeParse(input);
-  if (!parsed.success) {
-    throw new Error(
-      `The configuration is not valid.\n${formatConfigError(parsed.error, { input, descriptions: runOptions })}`,
-    );
-  }
-  refuseUnknownHyperparameters(project, parsed.data);
-  return parsed.data;
+  if (parsed.success) return parsed.data;
+  throw new Error(
+    `The configuration is not valid.\n${formatConfigError(parsed.error, { input, descriptions: runOptions })}`,
+  );
 }
 
 /** @throws when parts of a configuration exclude each other, with the reason and the way out */

@@ -1,0 +1,132 @@
+import { Command } from 'commander';
+import packageJson from '../package.json' with { type: 'json' };
+import { reportError } from './cli/errors.ts';
+import { exitCodes } from './cli/exit-codes.ts';
+import type { ExportArguments } from './cli/export.ts';
+import type { RunsOptions } from './cli/runs.ts';
+import type { ResumeOptions } from './cli/resume.ts';
+
+/** The door from the terminal. What a command needs is loaded when it runs, so that help comes at once. */
+
+const epilogue = `
+Examples:
+  tutti train examples/00_heteroscedastic_regression
+  tutti train examples/00_heteroscedastic_regression --members 4 --optimizer.learning-rate 0.02
+  tutti train examples/00_heteroscedastic_regression --help     its hyperparameters and all options of a run
+  tutti runs --status finished
+  tutti export <run> --to results.zip
+
+Ctrl-C stops a run jointly, with a last evaluation and all checkpoints; a second Ctrl-C aborts it.
+
+Exit codes:
+  ${exitCodes.finished}    finished, also by early stopping
+  ${exitCodes.failed}    the run or the command failed
+  ${exitCodes.usage}    wrong arguments or a wrong configuration; nothing was begun
+  ${exitCodes.stopped}    the run was stopped early, by none of the signals below
+  ${exitCodes.hungUp}  the run was aborted by SIGHUP
+  ${exitCodes.interrupted}  the run was stopped or aborted by Ctrl-C (SIGINT)
+  ${exitCodes.terminated}  the run was aborted by SIGTERM`;
+
+const collect = (value: string, earlier: string[]): string[] => [...earlier, value];
+
+/** Takes a command's exit code for the process. */
+function exitWith<A extends unknown[]>(command: (...args: A) => Promise<number>): (...args: A) => Promise<void> {
+  return async (...args) => {
+    process.exitCode = await command(...args);
+  };
+}
+
+function createProgram(): Command {
+  const program = new Command('tutti')
+    .description('Trains deep ensembles: one process per member, together or apart.')
+    .version(packageJson.version)
+    .enablePositionalOptions()
+    .exitOverride()
+    .addHelpText('after', epilogue);
+  addTraining(program);
+  addLooking(program);
+  return program;
+}
+
+function addTraining(program: Command): void {
+  program
+    .command('train')
+    .description('train a project; `tutti train <project> --help` shows what can be set')
+    .usage('<project> [options]')
+    // Which options there are depends on the project.
+    .helpOption(false)
+    .allowUnknownOption()
+    .passThroughOptions()
+    .argument('[project]')
+    .argument('[options...]')
+    .action(
+      exitWith(async (project: string | undefined, args: string[]) =>
+        (await import('./cli/train.ts')).train(project, args),
+      ),
+    );
+  program
+    .command('resume')
+    .description('go on with a run from its newest saved state')
+    .argument('<run>', 'its id or name, or the beginning of one, or its folder')
+    .option('--set <path=value>', 'change an option, such as maxEpochs=200 (repeatable)', collect, [])
+    .option('--json', 'print one JSON object per line')
+    .option('--quiet', 'print no progress, only how the run ended')
+    .action(
+      exitWith(async (run: string, options: ResumeOptions) => (await import('./cli/resume.ts')).resume(run, options)),
+    );
+}
+
+function addLooking(program: Command): void {
+  program
+    .command('runs')
+    .description('list runs, the newest first')
+    .option('--status <status>', 'only those with this status (repeatable)', collect, [])
+    .option('--project <name>', 'only those of this project')
+    .option('--search <text>', 'only those with this in their id, name, project or folder')
+    .option('--limit <n>', 'at most so many')
+    .option('--json', 'print one JSON object per line')
+    .action(exitWith(async (options: RunsOptions) => (await import('./cli/runs.ts')).listRuns(options)));
+  program
+    .command('export')
+    .description('write metrics, checkpoints and plots of a run to a folder or one ZIP')
+    .argument('<run>', 'its id or name, or the beginning of one, or its folder')
+    .requiredOption('--to <path>', 'a folder that is absent or empty, or a file that ends in .zip')
+    .option('--zip', 'write one ZIP, whatever the name')
+    .option('--overwrite', 'replace what is there')
+    .option(
+      '--format <formats>',
+      'record, csv, jsonl, tensorboard, checkpoints, logs, plots (default: all)',
+      collect,
+      [],
+    )
+    .action(
+      exitWith(async (run: string, options: ExportArguments) =>
+        (await import('./cli/export.ts')).exportRun(run, options),
+      ),
+    );
+  program
+    .command('devices')
+    .description('list the devices of this machine')
+    .option('--json', 'print a JSON object')
+    .action(exitWith(async (options: { json?: boolean }) => (await import('./cli/devices.ts')).listDevices(options)));
+  program
+    .command('doctor')
+    .description('check whether this machine has what Tutti needs')
+    .option('--json', 'print a JSON object')
+    .action(exitWith(async (options: { json?: boolean }) => (await import('./cli/doctor.ts')).doctor(options)));
+}
+
+/** A reader that has gone (`| head`, a closed terminal) is no error; who writes on is told by the stream's own events. */
+function allowClosedOutput(stream: NodeJS.WriteStream): void {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
+  });
+}
+
+allowClosedOutput(process.stdout);
+allowClosedOutput(process.stderr);
+try {
+  await createProgram().parseAsync();
+} catch (error) {
+  process.exitCode = reportError(error);
+}

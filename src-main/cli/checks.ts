@@ -1,0 +1,111 @@
+import { execFile } from 'node:child_process';
+import { access, constants, mkdir, rm, statfs } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { z } from 'zod';
+import { detectDevices } from '../devices/index.ts';
+import { usableKinds } from '../hub.ts';
+import { listen } from '../relay/socket-server.ts';
+import { childEnvironment, nodeFlags, probeEntry } from '../runs/node-process.ts';
+import { createScratchFolder } from '../runs/scratch.ts';
+import { formatBytes } from '../store/disk-space.ts';
+import { dataFolders, tuttiHome } from '../store/home.ts';
+import { messageOf } from './errors.ts';
+import { formatCount } from './format.ts';
+
+export interface Check {
+  name: string;
+  status: 'ok' | 'warn' | 'fail';
+  detail: string;
+  /** What to do about it. */
+  remedy?: string;
+}
+
+/** A run keeps a few copies of its weights: with less than this, a run of some size is likely to be refused. */
+const littleDiskBytes = 2 * 2 ** 30;
+const probeTimeoutMs = 30_000;
+
+const probeSchema = z.object({ description: z.string(), gflops: z.number() });
+
+/** Everything that is checked; a check that cannot be made has failed, and the others are made all the same. */
+export async function runChecks(): Promise<Check[]> {
+  const checks = [
+    checkNode(),
+    // One after the other: they measure how fast a core computes.
+    attempt('backend wasm', () => checkBackend('wasm'), 'Train with --backend cpu, which is slow but plain.'),
+    attempt('backend cpu', () => checkBackend('cpu'), 'Reinstall: npm ci.'),
+    attempt('devices', checkDevices, 'Give this process at least one CPU core.'),
+    attempt('home', checkHome, 'Set TUTTI_HOME to a folder that you may write to.'),
+    attempt('data', checkData, 'Make that folder, or unset TUTTI_DATA.'),
+    attempt('scratch', checkScratch, 'Set TMPDIR to a folder of yours with a short path.'),
+  ];
+  const results: Check[] = [];
+  for (const check of checks) results.push(typeof check === 'function' ? await check() : check);
+  return results;
+}
+
+function attempt(name: string, check: () => Promise<Omit<Check, 'name'>>, remedy: string): () => Promise<Check> {
+  return async () => {
+    try {
+      return { name, ...(await check()) };
+    } catch (error) {
+      return { name, status: 'fail', detail: messageOf(error).split('\n')[0], remedy };
+    }
+  };
+}
+
+function checkNode(): Check {
+  return { name: 'node', status: 'ok', detail: `${process.version} on ${process.platform} ${process.arch}` };
+}
+
+async function checkBackend(kind: 'wasm' | 'cpu'): Promise<Omit<Check, 'name'>> {
+  const { stdout } = await promisify(execFile)(process.execPath, [...nodeFlags, probeEntry, kind], {
+    env: childEnvironment(),
+    timeout: probeTimeoutMs,
+  });
+  const { description, gflops } = probeSchema.parse(JSON.parse(stdout));
+  return { status: 'ok', detail: `${description}: ${formatCount(gflops)} GFLOP/s in a matrix product of 512` };
+}
+
+async function checkDevices(): Promise<Omit<Check, 'name'>> {
+  const { devices, notes } = await detectDevices();
+  const usable = devices.filter(({ kind }) => usableKinds.some((known) => known === kind));
+  if (usable.length === 0) throw new Error('There is no device that this build can compute on.');
+  const unused = devices.filter((device) => !usable.includes(device));
+  const strangers = unused.map(({ id }) => `${id} has no backend in this build.`);
+  const detail = [`${usable.length} usable (${usable[0].name}).`, ...strangers, ...notes].join(' ');
+  return { status: 'ok', detail };
+}
+
+async function checkHome(): Promise<Omit<Check, 'name'>> {
+  const home = tuttiHome();
+  await mkdir(home, { recursive: true });
+  await access(home, constants.W_OK);
+  const { bavail, bsize } = await statfs(home);
+  const detail = `${home}, ${formatBytes(bavail * bsize)} free`;
+  if (bavail * bsize >= littleDiskBytes) return { status: 'ok', detail };
+  return { status: 'warn', detail, remedy: 'Free some space, or set TUTTI_HOME to a folder on another disk.' };
+}
+
+async function checkData(): Promise<Omit<Check, 'name'>> {
+  const { lookup, cache } = dataFolders();
+  if (lookup === null) return { status: 'ok', detail: `downloaded to ${cache} (TUTTI_DATA is not set)` };
+  await access(lookup, constants.R_OK);
+  return { status: 'ok', detail: `${lookup} (TUTTI_DATA), then ${cache}` };
+}
+
+/** What every run begins with: its owner-only folder, in memory if there is room, and a socket in it. */
+async function checkScratch(): Promise<Omit<Check, 'name'>> {
+  const folder = await createScratchFolder();
+  try {
+    const server = await listen(join(folder, 'hub.sock'));
+    await server.close();
+    const { bavail, bsize } = await statfs(folder);
+    const detail = `sockets and shared data in ${dirname(folder)}, ${formatBytes(bavail * bsize)} free`;
+    if (process.platform !== 'linux' || folder.startsWith('/dev/shm/')) return { status: 'ok', detail };
+    const remedy = 'Less than 1 GiB is free in /dev/shm: in a container, start it with --shm-size 2g.';
+    return { status: 'warn', detail, remedy };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,95 @@
+import type { RunEvent, RunRecord } from '../../protocol/run-record.ts';
+import type { RunUpdate } from '../../protocol/run-updates.ts';
+import { RunProgress } from './progress.ts';
+import type { Output, RunReport } from './report.ts';
+import { introduce, summarize } from './summary.ts';
+
+const redrawEveryMs = 100;
+/** Where lines stay, there is one at an evaluation, though not more often than this, */
+const evaluationEveryMs = 1_000;
+/** and one after this long in any case. */
+const lineEveryMs = 10_000;
+
+/** Events that a user wants to know of while a run trains. How it ended, the summary tells. */
+const notable = new Set(['print', 'early-stopping', 'non-finite-loss', 'set-incomplete', 'figures-failed']);
+
+const clearLine = '\r\u001B[K';
+
+/** A run for people: one line of progress, redrawn in place in a terminal, now and then a line of its own elsewhere. */
+export class TerminalReport implements RunReport {
+  private readonly output: Output;
+  private readonly isQuiet: boolean;
+  private readonly progress = new RunProgress();
+  private isIntroduced = false;
+  private lastDrawMs = 0;
+  private drawnEvaluations = 0;
+  private redraw: NodeJS.Timeout | null = null;
+
+  constructor(output: Output, options: { quiet: boolean }) {
+    this.output = output;
+    this.isQuiet = options.quiet;
+  }
+
+  take(update: RunUpdate): void {
+    if (this.isQuiet) return;
+    const nowMs = performance.now();
+    this.progress.take(update, nowMs);
+    if (update.type === 'record' && !this.isIntroduced) this.introduce(update.record, update.folder, nowMs);
+    if (update.type === 'event') this.tell(update.event);
+    if (this.output.isTTY) this.scheduleRedraw(nowMs);
+    else this.addLine(nowMs);
+  }
+
+  say(line: string): void {
+    this.print([line]);
+  }
+
+  end(record: RunRecord, folder: string): void {
+    if (this.redraw !== null) clearTimeout(this.redraw);
+    if (!this.isQuiet && this.output.isTTY) {
+      this.draw();
+      this.output.write('\n');
+    }
+    this.output.write(`${summarize(record, folder).join('\n')}\n`);
+  }
+
+  private introduce(record: RunRecord, folder: string, nowMs: number): void {
+    this.isIntroduced = true;
+    this.lastDrawMs = nowMs;
+    this.print([...introduce(record, folder), '']);
+  }
+
+  private tell({ kind, rank, message }: RunEvent): void {
+    if (!notable.has(kind)) return;
+    const speaker = kind === 'non-finite-loss' ? `rank ${rank}: ` : '';
+    this.print([`${speaker}${message}`]);
+  }
+
+  /** Lines that stay, above the one that is redrawn. */
+  private print(lines: string[]): void {
+    this.output.write(`${this.output.isTTY ? clearLine : ''}${lines.join('\n')}\n`);
+  }
+
+  private scheduleRedraw(nowMs: number): void {
+    const dueInMs = this.lastDrawMs + redrawEveryMs - nowMs;
+    this.redraw ??= setTimeout(() => this.draw(), Math.max(0, dueInMs));
+  }
+
+  private draw(): void {
+    this.redraw = null;
+    this.lastDrawMs = performance.now();
+    const line = this.progress.line();
+    // A line that wraps could not be redrawn.
+    if (line !== null) this.output.write(`${clearLine}${line.slice(0, (this.output.columns ?? 80) - 1)}`);
+  }
+
+  private addLine(nowMs: number): void {
+    const { evaluations } = this.progress;
+    const dueMs = this.lastDrawMs + (evaluations > this.drawnEvaluations ? evaluationEveryMs : lineEveryMs);
+    const line = nowMs < dueMs ? null : this.progress.line();
+    if (line === null) return;
+    this.lastDrawMs = nowMs;
+    this.drawnEvaluations = evaluations;
+    this.print([line]);
+  }
+}
