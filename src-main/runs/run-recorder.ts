@@ -1,6 +1,7 @@
 import type { CheckpointRecord, EvaluatedSet, RunEvent, RunRecord, RunSummary } from '../../protocol/run-record.ts';
 import type { PointBatch } from '../../protocol/points.ts';
 import type { RunFacts, RunUpdate } from '../../protocol/run-updates.ts';
+import { type MetricTable, readMetrics } from '../store/metric-table.ts';
 import { MetricsLog } from '../store/metrics-log.ts';
 import { appendEvent, runPaths, writeRunRecord } from '../store/run-folder.ts';
 import type { RunIndex } from '../store/run-index.ts';
@@ -18,6 +19,8 @@ export class RunRecorder {
   private metrics: MetricsLog | null = null;
   private readonly lastValues = new Map<string, number>();
   private best: RunSummary['best'] = null;
+  /** Metrics of earlier attempts. */
+  private earlier: MetricTable | null = null;
   private evaluatedSets: EvaluatedSet[] = [];
   private progress = { epochs: 0, steps: 0 };
   /** Writes go one after the other; the first that failed is thrown by `flush`. */
@@ -29,12 +32,12 @@ export class RunRecorder {
     this.record = record;
     this.index = index;
     this.tell = tell;
-    if (record.summary !== null) this.best = record.summary.best;
   }
 
   /** Opens the metrics file; on resume without the rows beyond the step that the ranks go on from. */
   async open(resumeAfterStep?: number): Promise<void> {
     const ranks = this.record.plan.map(({ rank }) => rank);
+    if (this.record.attempts.length > 1) this.earlier = await readMetrics(this.folder);
     this.metrics = await MetricsLog.open(this.folder, {
       ranks,
       resumeAfterStep,
@@ -51,8 +54,10 @@ export class RunRecorder {
     return new LogFile(runPaths(this.folder).logs, rank, (error) => this.failedToWrite(error));
   }
 
-  described(facts: RunFacts): void {
+  described(facts: RunFacts, versions: Record<string, string>): void {
     this.facts = facts;
+    this.record = { ...this.record, versions: { ...this.record.versions, ...versions } };
+    if (this.earlier !== null) this.best = bestOf(this.earlier, facts.ensembleMonitor);
     this.tell({ type: 'described', about: facts });
   }
 
@@ -148,4 +153,11 @@ export class RunRecorder {
   private failedToWrite(error: unknown): void {
     this.writeError ??= error instanceof Error ? error : new Error(String(error));
   }
+}
+
+/** The smallest finite value of a metric and where it was reached. */
+function bestOf({ epoch, step, values }: MetricTable, metric: string): RunSummary['best'] {
+  const column = values.get(metric) ?? new Float64Array();
+  const row = column.reduce((best, value, i) => (Number.isFinite(value) && !(value >= column[best]) ? i : best), -1);
+  return row < 0 ? null : { metric, value: column[row], epoch: epoch[row], step: step[row] };
 }

@@ -189,7 +189,7 @@ export class RunSession {
   private describe(recorder: RunRecorder, rank: number, message: WorkerMessage & { type: 'described' }): void {
     const { project, versions, task, backend, parameterCount, totalSteps, ensembleMonitor, samples } = message;
     if (recorder.facts !== null) return;
-    recorder.described({ task, backend, parameterCount, totalSteps, ensembleMonitor, samples });
+    recorder.described({ task, backend, parameterCount, totalSteps, ensembleMonitor, samples }, versions);
     recorder.event(
       rank,
       'described',

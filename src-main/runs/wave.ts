@@ -67,7 +67,7 @@ export class Wave {
     const handle = this.handle(rank);
     handle.attach(channel);
     this.relay.attach(rank, (frame) => handle.sendFrame(frame));
-    const { placement } = this.placementOf(rank);
+    const placement = this.placementOf(rank);
     handle.send({ type: 'launch', launch: { ...this.options.launch, placement, groupRanks: this.ranks } });
     if (this.isStopping) handle.send({ type: 'control', control: { action: 'stop' } });
   }
@@ -82,6 +82,7 @@ export class Wave {
     return { kind: 'finished', stopReason: this.stopReason };
   }
 
+  /** Passes a wish on to all ranks; a stop also to those that have not connected yet. */
   control(control: Control): void {
     if (control.action === 'stop') this.isStopping = true;
     for (const handle of this.handles.values()) handle.send({ type: 'control', control });
@@ -122,9 +123,18 @@ export class Wave {
       if (this.hasStarted) this.collectives += 1;
       return this.relay.receive(handle.rank, frame);
     }
-    const message = workerMessageSchema.parse(frame.message);
-    this.take(handle, message);
-    this.options.listener.message(handle, message, frame.arrays);
+    try {
+      const message = workerMessageSchema.parse(frame.message);
+      this.take(handle, message);
+      this.options.listener.message(handle, message, frame.arrays);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.fail(
+        handle,
+        `Rank ${handle.rank} sent a message that cannot be understood: ${reason}. ${handle.describe()}`,
+      );
+      handle.kill();
+    }
   }
 
   private take(handle: WorkerHandle, message: WorkerMessage): void {
@@ -201,9 +211,9 @@ export class Wave {
     return handle;
   }
 
-  private placementOf(rank: number): { placement: Placement } {
+  private placementOf(rank: number): Placement {
     const placement = this.options.placements.find((candidate) => candidate.rank === rank);
     if (placement === undefined) throw new Error(`Rank ${rank} has no place in this wave.`);
-    return { placement };
+    return placement;
   }
 }

@@ -83,13 +83,15 @@ export class Trainer implements Training {
   private async trainRound(): Promise<void> {
     const { config, sampler, report } = this.parts;
     const { progress } = this;
-    const lastEpoch = Math.min(config.maxEpochs, progress.epoch + config.evaluateEveryEpochs);
+    const rounds = Math.floor(progress.epoch / config.evaluateEveryEpochs) + 1;
+    const lastEpoch = Math.min(config.maxEpochs, rounds * config.evaluateEveryEpochs);
     report.state(progress.standingBy ? 'standing-by' : 'training', this.position);
     this.meter.beginRound();
     while (progress.epoch < lastEpoch && !this.mustHalt()) {
+      const done = progress.batch;
       let index = 0;
       for (const indices of sampler.batches(progress.epoch)) {
-        if (index++ < progress.batch) continue;
+        if (index++ < done) continue;
         await this.trainStep(indices);
         if (this.mustHalt()) break;
       }
