@@ -37,12 +37,12 @@ export class RunRecorder {
   /** Opens the metrics file; on resume without the rows beyond the step that the ranks go on from. */
   async open(resumeAfterStep?: number): Promise<void> {
     const ranks = this.record.plan.map(({ rank }) => rank);
-    if (this.record.attempts.length > 1) this.earlier = await readMetrics(this.folder);
     this.metrics = await MetricsLog.open(this.folder, {
       ranks,
       resumeAfterStep,
       onError: (error) => this.failedToWrite(error),
     });
+    if (this.record.attempts.length > 1) this.earlier = await readMetrics(this.folder);
   }
 
   /** The ranks that report from now on: a row of metrics waits for these only. */
