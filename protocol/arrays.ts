@@ -34,3 +34,14 @@ export function createArray(dataType: DataType, length: number): WireArray {
 export function viewArray(dataType: DataType, buffer: ArrayBuffer, byteOffset: number, length: number): WireArray {
   return new constructors[dataType](buffer, byteOffset, length);
 }
+
+/**
+ * Frees the memory of an array that nobody needs any more; it is empty afterwards. Only where the array has its buffer to
+ * itself: a part of a larger one is left to the garbage collector.
+ *
+ * V8 walks the whole heap whenever some 64 MB of buffers have died. With megabytes passing at every step that costs more
+ * than passing them does.
+ */
+export function freeMemory({ buffer, byteLength }: ArrayBufferView): void {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
+}

@@ -1,28 +1,32 @@
-import { type DataType, type WireArray, bytesPerElement, dataTypes, viewArray } from './arrays.ts';
+import { bytesPerElement, dataTypes, viewArray, type WireArray } from './arrays.ts';
 import { collectiveOperations, elementCount, reduceOperations } from './collectives.ts';
 import {
   align,
   arrayEntryBytes,
-  callHeaderBytes,
-  failureHeaderBytes,
+  callStartBytes,
+  failureStartBytes,
   FrameError,
   frameKinds,
   headBytes,
-  maximumBodyBytes,
-  messageHeaderBytes,
+  maximumFrameBytes,
+  messageStartBytes,
   phases,
 } from './frame-layout.ts';
 import type { CollectiveFrame, Frame, MessageFrame } from './frames.ts';
 import { decodeUtf8 } from './host.ts';
+
+type Bytes = Uint8Array<ArrayBuffer>;
 
 /**
  * Turns a stream of bytes, cut anywhere, into frames (layout: `frame-layout.ts`). Every byte is copied once, to where
  * the frame's arrays will lie. Throws a {@link FrameError} at what is no frame; the decoder is of no use afterwards.
  */
 export class FrameDecoder {
-  readonly #head = new Uint8Array(headBytes);
-  /** Where the next bytes go: the head, or a body of the length that the head gave. */
-  #target: Uint8Array<ArrayBuffer> = this.#head;
+  readonly #head: Bytes = new Uint8Array(headBytes);
+  #description: Bytes = new Uint8Array(0);
+  #payload: Bytes = new Uint8Array(0);
+  /** Which of the three the next bytes belong to. */
+  #target = this.#head;
   #filled = 0;
 
   /** Whether the bytes so far end inside a frame. */
@@ -39,93 +43,105 @@ export class FrameDecoder {
       this.#filled += taken;
       offset += taken;
       if (this.#filled < this.#target.length) break;
+      this.#completePart(frames);
       this.#filled = 0;
-      if (this.#target === this.#head) {
-        this.#target = new Uint8Array(readBodyLength(this.#head));
-      } else {
-        frames.push(decodeBody(this.#head, this.#target));
-        this.#target = this.#head;
-      }
     }
     return frames;
   }
-}
 
-/** Checks all of the head at once, so that a stray peer is found out before anyone waits for its "body". */
-function readBodyLength(head: Uint8Array<ArrayBuffer>): number {
-  const view = new DataView(head.buffer);
-  const bodyBytes = view.getUint32(0, true);
-  pick(frameKinds, view.getUint8(4), 'kind of frame');
-  if (view.getUint8(5) !== 0 || view.getUint16(6, true) !== 0) throw new FrameError('A frame starts with a bad head.');
-  if (bodyBytes < 8 || bodyBytes > maximumBodyBytes) {
-    throw new FrameError(`A frame says it has ${bodyBytes} bytes; from 8 to ${maximumBodyBytes} are possible.`);
+  #completePart(frames: Frame[]): void {
+    if (this.#target === this.#head) {
+      const { descriptionBytes, payloadBytes } = readHead(this.#head);
+      this.#description = new Uint8Array(descriptionBytes);
+      this.#payload = new Uint8Array(payloadBytes);
+      this.#target = this.#description;
+    } else if (this.#target === this.#description && this.#payload.length > 0) {
+      this.#target = this.#payload;
+    } else {
+      frames.push(decodeFrame(this.#head, this.#description, this.#payload));
+      this.#target = this.#head;
+    }
   }
-  return bodyBytes;
 }
 
-function decodeBody(head: Uint8Array, body: Uint8Array<ArrayBuffer>): Frame {
+/** Checks all of the head at once, so that a stray peer is found out before anyone waits for the rest of its "frame". */
+function readHead(head: Bytes): { descriptionBytes: number; payloadBytes: number } {
+  const view = new DataView(head.buffer);
+  const descriptionBytes = view.getUint32(0, true);
+  const payloadBytes = view.getUint32(4, true);
+  pick(frameKinds, view.getUint8(8), 'kind of frame');
+  if (view.getUint8(9) !== 0 || view.getUint16(10, true) !== 0) throw new FrameError('A frame starts with a bad head.');
+  const frameBytes = descriptionBytes + payloadBytes;
+  if (descriptionBytes < 8 || frameBytes > maximumFrameBytes) {
+    throw new FrameError(
+      `A frame says it has ${descriptionBytes} + ${payloadBytes} bytes; from 8 + 0 to ${maximumFrameBytes} are possible.`,
+    );
+  }
+  return { descriptionBytes, payloadBytes };
+}
+
+function decodeFrame(head: Bytes, description: Bytes, payload: Bytes): Frame {
   try {
-    return head[4] === frameKinds.indexOf('message') ? decodeMessage(body) : decodeCollective(body);
+    return pick(frameKinds, head[8], 'kind of frame') === 'message'
+      ? decodeMessage(description, payload)
+      : decodeCollective(description, payload);
   } catch (error) {
     if (error instanceof FrameError) throw error;
-    throw new FrameError(`A frame of ${body.length} bytes cannot be read.`, { cause: error });
+    throw new FrameError(`A frame of ${description.length} + ${payload.length} bytes cannot be read.`, {
+      cause: error,
+    });
   }
 }
 
-function decodeMessage(body: Uint8Array<ArrayBuffer>): MessageFrame {
-  const view = new DataView(body.buffer);
-  const textBytes = view.getUint32(0, true);
-  const arrayCount = view.getUint32(4, true);
-  const textStart = messageHeaderBytes + arrayCount * arrayEntryBytes;
+function decodeMessage(description: Bytes, payload: Bytes): MessageFrame {
+  const view = new DataView(description.buffer);
+  const arrayCount = view.getUint32(0, true);
   const arrays: WireArray[] = [];
-  let end = textStart + textBytes;
+  let end = 0;
   for (let index = 0; index < arrayCount; index += 1) {
-    const entry = messageHeaderBytes + index * arrayEntryBytes;
+    const entry = messageStartBytes + index * arrayEntryBytes;
     const dataType = pick(dataTypes, view.getUint32(entry, true), 'data type');
     const length = view.getUint32(entry + 4, true);
-    arrays.push(viewArray(dataType, body.buffer, align(end), length));
+    arrays.push(viewArray(dataType, payload.buffer, align(end), length));
     end = align(end) + length * bytesPerElement(dataType);
   }
-  checkEnd(end, body);
-  const message: unknown = JSON.parse(decodeUtf8(body.subarray(textStart, textStart + textBytes)));
+  checkPayload(payload, end);
+  const text = decodeUtf8(description.subarray(messageStartBytes + arrayCount * arrayEntryBytes));
+  const message: unknown = JSON.parse(text);
   return { kind: 'message', message, arrays };
 }
 
-function decodeCollective(body: Uint8Array<ArrayBuffer>): CollectiveFrame {
-  const view = new DataView(body.buffer);
+function decodeCollective(description: Bytes, payload: Bytes): CollectiveFrame {
+  const view = new DataView(description.buffer);
   const phase = pick(phases, view.getUint8(0), 'phase');
   if (phase === 'failure') {
-    return { kind: 'collective', phase, reason: decodeUtf8(body.subarray(failureHeaderBytes)) };
+    return { kind: 'collective', phase, reason: decodeUtf8(description.subarray(failureStartBytes)) };
   }
   const reduceCode = view.getUint8(2);
+  const dataType = pick(dataTypes, view.getUint8(3), 'data type');
+  const shape = Array.from({ length: view.getUint8(4) }, (_, axis) => view.getUint32(callStartBytes + 4 * axis, true));
+  const length = view.getUint8(5) === 1 ? elementCount(shape) : null;
   const root = view.getInt32(12, true);
-  const shape = Array.from({ length: view.getUint8(4) }, (_, axis) => view.getUint32(callHeaderBytes + 4 * axis, true));
-  const call = {
-    operation: pick(collectiveOperations, view.getUint8(1), 'operation'),
-    reduce: reduceCode === 0 ? null : pick(reduceOperations, reduceCode - 1, 'reduce operation'),
-    dataType: pick(dataTypes, view.getUint8(3), 'data type'),
-    shape,
-    root: root === -1 ? null : root,
-    sequence: view.getUint32(8, true),
+  checkPayload(payload, (length ?? 0) * bytesPerElement(dataType));
+  return {
+    kind: 'collective',
+    phase,
+    call: {
+      operation: pick(collectiveOperations, view.getUint8(1), 'operation'),
+      reduce: reduceCode === 0 ? null : pick(reduceOperations, reduceCode - 1, 'reduce operation'),
+      dataType,
+      shape,
+      root: root === -1 ? null : root,
+      sequence: view.getUint32(8, true),
+    },
+    data: length === null ? null : viewArray(dataType, payload.buffer, 0, length),
   };
-  const data = readData(body, call.dataType, shape, view.getUint8(5) === 1);
-  return { kind: 'collective', phase, call, data };
 }
 
-function readData(
-  body: Uint8Array<ArrayBuffer>,
-  dataType: DataType,
-  shape: readonly number[],
-  isPresent: boolean,
-): WireArray | null {
-  const start = align(callHeaderBytes + 4 * shape.length);
-  const length = isPresent ? elementCount(shape) : 0;
-  checkEnd(start + length * bytesPerElement(dataType), body);
-  return isPresent ? viewArray(dataType, body.buffer, start, length) : null;
-}
-
-function checkEnd(end: number, body: Uint8Array): void {
-  if (end !== body.length) throw new FrameError(`A frame of ${body.length} bytes describes contents of ${end} bytes.`);
+function checkPayload(payload: Bytes, describedBytes: number): void {
+  if (payload.length !== describedBytes) {
+    throw new FrameError(`A frame with ${payload.length} bytes of arrays describes ${describedBytes} bytes of them.`);
+  }
 }
 
 function pick<T>(choices: readonly T[], index: number, what: string): T {

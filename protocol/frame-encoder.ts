@@ -1,15 +1,15 @@
-import { type WireArray, dataTypeOf, dataTypes } from './arrays.ts';
+import { dataTypeOf, dataTypes } from './arrays.ts';
 import { type CollectiveArray, collectiveOperations, reduceOperations } from './collectives.ts';
 import {
   align,
   arrayEntryBytes,
-  callHeaderBytes,
-  failureHeaderBytes,
+  callStartBytes,
+  failureStartBytes,
   FrameError,
   frameKinds,
   headBytes,
-  maximumBodyBytes,
-  messageHeaderBytes,
+  maximumFrameBytes,
+  messageStartBytes,
   phases,
 } from './frame-layout.ts';
 import type { CollectiveFailure, CollectiveRequest, CollectiveResult, Frame, MessageFrame } from './frames.ts';
@@ -21,70 +21,73 @@ import { toJson } from './numbers.ts';
  * a part of its own, without a copy: it must not change until the parts have been written.
  */
 export function encodeFrame(frame: Frame): Uint8Array[] {
-  if (frame.kind === 'message') return [encodeMessage(frame)];
-  if (frame.phase === 'failure') return [encodeFailure(frame)];
+  if (frame.kind === 'message') return encodeMessage(frame);
+  if (frame.phase === 'failure') return encodeFailure(frame);
   return encodeCall(frame);
 }
 
-function encodeMessage({ message, arrays }: MessageFrame): Uint8Array {
+function encodeMessage({ message, arrays }: MessageFrame): Uint8Array[] {
   const text = encodeUtf8(toJson(message));
-  const textStart = messageHeaderBytes + arrays.length * arrayEntryBytes;
-  const arrayStarts: number[] = [];
-  let bodyBytes = textStart + text.length;
-  for (const array of arrays) {
-    arrayStarts.push(align(bodyBytes));
-    bodyBytes = align(bodyBytes) + array.byteLength;
-  }
-  const bytes = startFrame('message', bodyBytes, bodyBytes);
-  const body = new DataView(bytes.buffer, headBytes);
-  body.setUint32(0, text.length, true);
-  body.setUint32(4, arrays.length, true);
-  bytes.set(text, headBytes + textStart);
+  const textStart = messageStartBytes + arrays.length * arrayEntryBytes;
+  const payload = new Uint8Array(arrays.reduce((end, array) => align(end) + array.byteLength, 0));
+  const { bytes, description } = startFrame('message', textStart + text.length, payload.length);
+  description.setUint32(0, arrays.length, true);
+  let end = 0;
   for (const [index, array] of arrays.entries()) {
-    const entry = messageHeaderBytes + index * arrayEntryBytes;
-    body.setUint32(entry, dataTypes.indexOf(dataTypeOf(array)), true);
-    body.setUint32(entry + 4, array.length, true);
-    bytes.set(bytesOf(array), headBytes + (arrayStarts[index] ?? 0));
+    const entry = messageStartBytes + index * arrayEntryBytes;
+    description.setUint32(entry, dataTypes.indexOf(dataTypeOf(array)), true);
+    description.setUint32(entry + 4, array.length, true);
+    payload.set(bytesOf(array), align(end));
+    end = align(end) + array.byteLength;
   }
-  return bytes;
+  bytes.set(text, headBytes + textStart);
+  return payload.length === 0 ? [bytes] : [bytes, payload];
 }
 
 function encodeCall({ phase, call, data }: CollectiveRequest | CollectiveResult): Uint8Array[] {
-  const headerBytes = align(callHeaderBytes + 4 * call.shape.length);
-  const bytes = startFrame('collective', headerBytes, headerBytes + (data?.byteLength ?? 0));
-  const body = new DataView(bytes.buffer, headBytes);
-  body.setUint8(0, phases.indexOf(phase));
-  body.setUint8(1, collectiveOperations.indexOf(call.operation));
-  body.setUint8(2, call.reduce === null ? 0 : reduceOperations.indexOf(call.reduce) + 1);
-  body.setUint8(3, dataTypes.indexOf(call.dataType));
-  body.setUint8(4, call.shape.length);
-  body.setUint8(5, data === null ? 0 : 1);
-  body.setUint32(8, call.sequence, true);
-  body.setInt32(12, call.root ?? -1, true);
-  for (const [axis, size] of call.shape.entries()) body.setUint32(callHeaderBytes + 4 * axis, size, true);
-  return data === null ? [bytes] : [bytes, bytesOf(data)];
+  const payload = data === null ? null : bytesOf(data);
+  const descriptionBytes = callStartBytes + 4 * call.shape.length;
+  const { bytes, description } = startFrame('collective', descriptionBytes, payload?.length ?? 0);
+  description.setUint8(0, phases.indexOf(phase));
+  description.setUint8(1, collectiveOperations.indexOf(call.operation));
+  description.setUint8(2, call.reduce === null ? 0 : reduceOperations.indexOf(call.reduce) + 1);
+  description.setUint8(3, dataTypes.indexOf(call.dataType));
+  description.setUint8(4, call.shape.length);
+  description.setUint8(5, payload === null ? 0 : 1);
+  description.setUint32(8, call.sequence, true);
+  description.setInt32(12, call.root ?? -1, true);
+  for (const [axis, size] of call.shape.entries()) description.setUint32(callStartBytes + 4 * axis, size, true);
+  return payload === null ? [bytes] : [bytes, payload];
 }
 
-function encodeFailure({ phase, reason }: CollectiveFailure): Uint8Array {
+function encodeFailure({ phase, reason }: CollectiveFailure): Uint8Array[] {
   const text = encodeUtf8(reason);
-  const bodyBytes = failureHeaderBytes + text.length;
-  const bytes = startFrame('collective', bodyBytes, bodyBytes);
-  bytes[headBytes] = phases.indexOf(phase);
-  bytes.set(text, headBytes + failureHeaderBytes);
-  return bytes;
+  const { bytes, description } = startFrame('collective', failureStartBytes + text.length, 0);
+  description.setUint8(0, phases.indexOf(phase));
+  bytes.set(text, headBytes + failureStartBytes);
+  return [bytes];
 }
 
-/** Room for the head and `ownBytes` more, with the head filled in for a body of `bodyBytes`. */
-function startFrame(kind: Frame['kind'], ownBytes: number, bodyBytes: number): Uint8Array<ArrayBuffer> {
-  if (bodyBytes > maximumBodyBytes) {
-    throw new FrameError(`A frame of ${bodyBytes} bytes is above the limit of ${maximumBodyBytes}; send it in pieces.`);
+/** Head and description in one piece, with the head filled in. */
+function startFrame(
+  kind: Frame['kind'],
+  descriptionBytes: number,
+  payloadBytes: number,
+): { bytes: Uint8Array; description: DataView } {
+  const frameBytes = descriptionBytes + payloadBytes;
+  if (frameBytes > maximumFrameBytes) {
+    throw new FrameError(
+      `A frame of ${frameBytes} bytes is above the limit of ${maximumFrameBytes}; send it in pieces.`,
+    );
   }
-  const bytes = new Uint8Array(headBytes + ownBytes);
-  new DataView(bytes.buffer).setUint32(0, bodyBytes, true);
-  bytes[4] = frameKinds.indexOf(kind);
-  return bytes;
+  const bytes = new Uint8Array(headBytes + descriptionBytes);
+  const head = new DataView(bytes.buffer, 0, headBytes);
+  head.setUint32(0, descriptionBytes, true);
+  head.setUint32(4, payloadBytes, true);
+  head.setUint8(8, frameKinds.indexOf(kind));
+  return { bytes, description: new DataView(bytes.buffer, headBytes) };
 }
 
-function bytesOf(array: CollectiveArray | WireArray): Uint8Array {
+function bytesOf(array: CollectiveArray): Uint8Array {
   return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 }

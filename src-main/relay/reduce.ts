@@ -1,9 +1,9 @@
-import { createArray, dataTypeOf } from '../../protocol/arrays.ts';
+import { createArray, dataTypeOf, freeMemory } from '../../protocol/arrays.ts';
 import { type CollectiveArray, CollectiveError, type ReduceOperation } from '../../protocol/collectives.ts';
 
 /**
  * Combines one array per rank, element by element, always in the order given: the result is the same to the last bit,
- * whoever came first. Takes the arrays over: the first one becomes the result.
+ * whoever came first. Takes the arrays over: the first one becomes the result, the others are freed.
  *
  * - `sum` of floats: added one rank after the other, rounded to the array's own type after every addition.
  * - `sum` of integers: exact, or a {@link CollectiveError} where it does not fit the type. Nothing wraps.
@@ -20,14 +20,18 @@ export function reduceArrays(arrays: readonly CollectiveArray[], operation: Redu
     for (const array of others) addFloats(result, array);
     if (operation === 'mean') divide(result, arrays.length);
   }
+  for (const array of others) freeMemory(array);
   return result;
 }
 
-/** One array per rank, all of the same length, one after the other. */
+/** One array per rank, all of the same length, one after the other. Takes the arrays over: they are freed. */
 export function concatenate(arrays: readonly CollectiveArray[]): CollectiveArray {
   const { length } = arrays[0];
   const whole = createArray(dataTypeOf(arrays[0]), length * arrays.length);
-  for (const [index, array] of arrays.entries()) whole.set(array, index * length);
+  for (const [index, array] of arrays.entries()) {
+    whole.set(array, index * length);
+    freeMemory(array);
+  }
   return whole;
 }
 

@@ -2,6 +2,7 @@ import { lstat, stat, unlink } from 'node:fs/promises';
 import { createConnection, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 import { IPCModule } from 'node-ipc';
+import { freeMemory } from '../../protocol/arrays.ts';
 import { type Channel, StreamChannel } from '../../protocol/channel.ts';
 import { socketAddress } from '../../protocol/local-socket.ts';
 
@@ -52,7 +53,10 @@ function acceptConnections(server: IPCModule['server']): Pick<SocketServer, 'onC
     socket.once('close', () => channels.delete(socket));
     accept(channel);
   });
-  server.on('data', (chunk, socket) => channels.get(socket)?.receiveBytes(chunk));
+  server.on('data', (chunk, socket) => {
+    channels.get(socket)?.receiveBytes(chunk);
+    freeMemory(chunk);
+  });
   return {
     onConnection(newAccept) {
       accept = newAccept;

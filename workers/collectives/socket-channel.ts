@@ -1,3 +1,4 @@
+import { freeMemory } from '../../protocol/arrays.ts';
 import { type Channel, StreamChannel } from '../../protocol/channel.ts';
 import { socketAddress } from '../../protocol/local-socket.ts';
 import { IPCModule } from 'node-ipc';
@@ -35,7 +36,10 @@ export async function connect(path: string, timeoutMs: number): Promise<Channel>
       clearTimeout(timer);
       resolve(channel);
     });
-    client.on('data', (chunk) => channel.receiveBytes(chunk));
+    client.on('data', (chunk) => {
+      channel.receiveBytes(chunk);
+      freeMemory(chunk);
+    });
     client.on('error', (error) => {
       failure = error;
     });

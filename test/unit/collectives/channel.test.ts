@@ -78,12 +78,12 @@ describe('a channel over a stream', () => {
     const channel = new StreamChannel(stream);
     const closed: (Error | null)[] = [];
     channel.onClose((error) => closed.push(error));
-    channel.receiveBytes(new Uint8Array(8));
+    channel.receiveBytes(new Uint8Array(12));
     channel.streamClosed(null);
     expect(stream.calls).toStrictEqual(['destroy']);
     expect(closed).toHaveLength(1);
-    expect(closed[0]?.message).toMatch(/says it has 0 bytes/);
-    expect(() => channel.send(message(1))).toThrow(/The channel broke: A frame says it has 0 bytes/);
+    expect(closed[0]?.message).toMatch(/says it has 0 \+ 0 bytes/);
+    expect(() => channel.send(message(1))).toThrow(/The channel broke: A frame says it has 0 \+ 0 bytes/);
   });
 
   it('takes an end in the middle of a frame for a break', () => {

@@ -86,11 +86,23 @@ describe('frames', () => {
     } as const;
     expect([...bytesOf({ kind: 'collective', phase: 'request', call, data })]).toStrictEqual(
       [
-        [32, 0, 0, 0, 1, 0, 0, 0], // 32 bytes of body, a collective
-        [0, 1, 4, 0, 1, 1, 0, 0], // request, all-reduce, max, float32, one dimension, data follows
+        [20, 0, 0, 0, 8, 0, 0, 0, 1, 0, 0, 0], // 20 bytes of description, 8 of payload, a collective
+        [0, 1, 4, 0, 1, 1, 0, 0], // request, all-reduce, max, float32, one dimension, with payload
         [2, 1, 0, 0, 255, 255, 255, 255], // sequence number 258, no root
-        [2, 0, 0, 0, 0, 0, 0, 0], // two elements, padding
+        [2, 0, 0, 0], // two elements
         [0, 0, 128, 63, 0, 0, 0, 192], // 1, -2
+      ].flat(),
+    );
+    const message = { kind: 'message' as const, message: 'é', arrays: [Uint8Array.of(7), Int32Array.of(-1)] };
+    expect([...bytesOf(message)]).toStrictEqual(
+      [
+        [28, 0, 0, 0, 12, 0, 0, 0, 0, 0, 0, 0], // 28 bytes of description, 12 of payload, a message
+        [2, 0, 0, 0, 0, 0, 0, 0], // two arrays
+        [3, 0, 0, 0, 1, 0, 0, 0], // uint8, one element
+        [2, 0, 0, 0, 1, 0, 0, 0], // int32, one element
+        [34, 195, 169, 34], // "é"
+        [7, 0, 0, 0, 0, 0, 0, 0], // 7, padding
+        [255, 255, 255, 255], // -1
       ].flat(),
     );
   });
@@ -136,27 +148,29 @@ describe('a stream that is not made of frames', () => {
   };
 
   it.each([
-    ['a text', new TextEncoder().encode('GET / HTTP/1.1\r\n\r\n'), /unknown kind of frame 47/],
-    ['an unknown kind', corrupt(4, 9), /unknown kind of frame 9/],
-    ['reserved bytes in use', corrupt(5, 1), /bad head/],
-    ['a length above 1 GiB', corrupt(3, 255), /says it has 42\d{8} bytes; from 8 to 1073741824 are possible/],
-    ['a length of nothing', corrupt(0, 0), /says it has 0 bytes/],
-    ['an unknown phase', corrupt(8, 3), /unknown phase 3/],
-    ['an unknown operation', corrupt(9, 77), /unknown operation 77/],
-    ['an unknown reduce operation', corrupt(10, 5), /unknown reduce operation 4/],
-    ['an unknown data type', corrupt(11, 200), /unknown data type 200/],
-    ['more dimensions than there are bytes', corrupt(12, 255), /cannot be read/],
-    ['a shape that does not fit the bytes', corrupt(24, 3), /a frame of 32 bytes describes contents of 36 bytes/i],
+    ['a text', new TextEncoder().encode('GET / HTTP/1.1\r\n\r\n'), /unknown kind of frame 84/],
+    ['an unknown kind', corrupt(8, 9), /unknown kind of frame 9/],
+    ['reserved bytes in use', corrupt(9, 1), /bad head/],
+    ['a payload above 1 GiB', corrupt(7, 255), /20 \+ 42\d{8} bytes; from 8 \+ 0 to 1073741824 are possible/],
+    ['a description above 1 GiB', corrupt(3, 64), /says it has 1073741844 \+ 8 bytes/],
+    ['no description', corrupt(0, 0), /says it has 0 \+ 8 bytes/],
+    ['an unknown phase', corrupt(12, 3), /unknown phase 3/],
+    ['an unknown operation', corrupt(13, 77), /unknown operation 77/],
+    ['an unknown reduce operation', corrupt(14, 5), /unknown reduce operation 4/],
+    ['an unknown data type', corrupt(15, 200), /unknown data type 200/],
+    ['more dimensions than there are bytes', corrupt(16, 255), /20 \+ 8 bytes cannot be read/],
+    ['a payload that it says is not there', corrupt(17, 0), /8 bytes of arrays describes 0 bytes/],
+    ['a shape that does not fit the payload', corrupt(28, 3), /8 bytes of arrays describes 12 bytes/],
   ])('%s is refused', (_what, bytes, message) => {
     expect(() => new FrameDecoder().push(bytes)).toThrow(message);
   });
 
   it.each([
-    ['text that is not JSON', 8 + 8, /cannot be read/],
-    ['a text length beyond the frame', 8, /describes contents of/],
-    ['an array count beyond the frame', 8 + 4, /unknown data type/],
+    ['text that is not JSON', 28, /cannot be read/],
+    ['more arrays than are described', 12, /cannot be read|unknown data type/],
+    ['arrays longer than its payload', 24, /cannot be read/],
   ])('a message with %s is refused', (_what, offset, message) => {
-    const bytes = bytesOf({ kind: 'message', message: { a: 1 }, arrays: [] });
+    const bytes = bytesOf({ kind: 'message', message: { a: 1 }, arrays: [Int32Array.of(1)] });
     bytes[offset] = 0xee;
     expect(() => new FrameDecoder().push(bytes)).toThrow(message);
   });

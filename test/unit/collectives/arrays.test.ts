@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { dataTypeOf, freeMemory } from '../../../protocol/arrays.ts';
+
+describe('freeing memory', () => {
+  it('empties an array that has its buffer to itself', () => {
+    const array = new Float32Array(1024);
+    freeMemory(array);
+    expect(array).toHaveLength(0);
+  });
+
+  it('leaves a part of a larger buffer alone, above all a slice of the pool of Node', () => {
+    const part = new Float32Array(1024).subarray(1);
+    freeMemory(part);
+    expect(part).toHaveLength(1023);
+    const pooled = Buffer.from('pooled');
+    freeMemory(pooled);
+    expect(pooled.toString()).toBe('pooled');
+  });
+});
+
+describe('the data type', () => {
+  it('is that of the elements, and unknown ones are refused', () => {
+    expect([new Float64Array(0), Buffer.alloc(0)].map(dataTypeOf)).toStrictEqual(['float64', 'uint8']);
+    expect(() => dataTypeOf(new Uint16Array(1))).toThrow(
+      'Uint16Array cannot travel between processes; use one of float32, float64, int32, uint8.',
+    );
+  });
+});
