@@ -51,20 +51,30 @@ export class RunProgress {
     this.remember(nowMs);
   }
 
-  /** `epoch 12/200  step 480/8000  ens NLL 0.4123 (best 0.4101 @ 10)  1.2k samples/s  ETA 3 m 12 s`; null before training. */
-  line(): string | null {
+  /**
+   * `epoch 12/200  step 480/8000  ens NLL 0.4123 (best 0.4101 @ 10)  1.2k samples/s  ETA 3 m 12 s`; null before training.
+   * @param width in characters; where all of it does not fit, the throughput goes first
+   */
+  line(width: number = Infinity): string | null {
     if (this.record === null || this.facts === null) return null;
     const { epoch, step } = this.slowest();
     const { maxEpochs } = this.record.config;
+    const throughput = this.throughput();
     const parts = [
       this.waves > 1 ? `wave ${this.wave + 1}/${this.waves}` : null,
       `epoch ${Math.min(countEpoch(epoch), maxEpochs)}/${maxEpochs}`,
       `step ${step}/${this.facts.totalSteps}`,
       this.quality(this.facts.ensembleMonitor),
-      this.throughput(),
+      throughput,
       this.forecast(this.facts.totalSteps - step),
-    ];
-    return parts.filter((part) => part !== null).join('  ');
+    ].filter((part) => part !== null);
+    const line = parts.join('  ');
+    return line.length <= width
+      ? line
+      : parts
+          .filter((part) => part !== throughput)
+          .join('  ')
+          .slice(0, width);
   }
 
   private move(update: RunUpdate & { type: 'worker' | 'progress' }): void {

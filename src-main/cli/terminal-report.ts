@@ -78,9 +78,9 @@ export class TerminalReport implements RunReport {
   private draw(): void {
     this.redraw = null;
     this.lastDrawMs = performance.now();
-    const line = this.progress.line();
     // A line that wraps could not be redrawn.
-    if (line !== null) this.output.write(`${clearLine}${line.slice(0, (this.output.columns ?? 80) - 1)}`);
+    const line = this.progress.line((this.output.columns ?? 80) - 1);
+    if (line !== null) this.output.write(`${clearLine}${line}`);
   }
 
   private addLine(nowMs: number): void {

@@ -1,0 +1,207 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RunRecord } from '../../protocol/run-record.ts';
+
+const tutti = fileURLToPath(new URL('../../src-main/tutti.mjs', import.meta.url));
+
+/** A project outside the repository: it imports what the worker brings along. */
+const projectSource = `
+import { defineProject, gaussianBlobs, Generator, splitDataset, tf, z } from 'tutti';
+
+export default defineProject({
+  name: 'Blobs',
+  description: 'Three blobs in the plane.',
+  task: 'classification',
+  hyperparameters: z.object({ width: z.int().min(1).default(8).meta({ help: 'Units of the hidden layer.' }) }),
+  defaults: { maxEpochs: 3, batchSize: 16, logEverySteps: 2, checkpoints: { stateEverySeconds: 0 } },
+  data: ({ seed }) =>
+    splitDataset(gaussianBlobs({ samples: 120, seed }), { validation: 30, test: 30 }, new Generator(seed, 'split')),
+  model: ({ hyperparameters, featureShape, targetSize }) =>
+    tf.sequential({
+      layers: [
+        tf.layers.dense({ inputShape: [...featureShape], units: hyperparameters.width, activation: 'relu' }),
+        tf.layers.dense({ units: targetSize }),
+      ],
+    }),
+});
+`;
+
+let folder: string;
+let project: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tutti-cli-test-'));
+  project = join(folder, 'blobs');
+  await mkdir(project);
+  await writeFile(join(project, 'project.ts'), projectSource);
+});
+
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
+
+type Command = ChildProcessByStdio<null, Readable, Readable>;
+
+function start(...args: string[]): Command {
+  const env = { ...process.env, TUTTI_HOME: join(folder, 'home') };
+  return spawn(process.execPath, [tutti, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'], cwd: folder });
+}
+
+function exitCode(command: Command): Promise<number | null> {
+  return new Promise((resolve) => void command.on('exit', resolve));
+}
+
+async function run(...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const command = start(...args);
+  const [code, stdout, stderr] = await Promise.all([exitCode(command), text(command.stdout), text(command.stderr)]);
+  return { code, stdout, stderr };
+}
+
+interface Line {
+  type: string;
+  record?: RunRecord;
+  pid?: number;
+  [member: string]: unknown;
+}
+
+function parseLine(line: string): Line {
+  return JSON.parse(line);
+}
+
+/** Trains without end until the first metrics are there, then sends the signal. */
+async function interrupt(signal: NodeJS.Signals): Promise<{ code: number | null; lines: Line[]; last: RunRecord }> {
+  const command = start('train', project, '--max-epochs', '1000000', '--json');
+  command.stderr.resume();
+  const exited = exitCode(command);
+  const lines: Line[] = [];
+  for await (const line of createInterface({ input: command.stdout })) {
+    lines.push(parseLine(line));
+    if (lines.findIndex(({ type }) => type === 'point') === lines.length - 1) command.kill(signal);
+  }
+  const last = lines.at(-1);
+  expect(last?.type).toBe('ended');
+  if (last?.record === undefined) throw new Error('The last line has no record.');
+  return { code: await exited, lines, last: last.record };
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+describe('tutti', () => {
+  it('says what it can do', async () => {
+    const help = await run('--help');
+    expect(help.code).toBe(0);
+    expect(help.stdout).toContain('Usage: tutti [options] [command]');
+    expect(help.stdout).toContain('Exit codes:');
+    expect((await run('--version')).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+
+  it('lists devices', async () => {
+    const { code, stdout } = await run('devices', '--json');
+    expect(code).toBe(0);
+    const { devices } = JSON.parse(stdout);
+    expect(devices).toContainEqual(expect.objectContaining({ id: 'cpu:0', kind: 'cpu', usable: true }));
+  });
+
+  it('checks the machine', async () => {
+    const { code, stdout } = await run('doctor', '--json');
+    const { ok, checks } = JSON.parse(stdout);
+    expect({ code, ok }).toEqual({ code: 0, ok: true });
+    expect(checks.map(({ name }: { name: string }) => name)).toEqual([
+      'node',
+      'backend wasm',
+      'backend cpu',
+      'devices',
+      'home',
+      'data',
+      'scratch',
+    ]);
+  });
+
+  it('shows the options of a project', async () => {
+    const { code, stdout } = await run('train', project, '--help');
+    expect(code).toBe(0);
+    expect(stdout).toContain('Blobs (classification)');
+    expect(stdout).toContain('--width <integer>');
+    expect(stdout).toContain("(the project's default: 16)");
+  });
+
+  it('trains, lists and exports a run', async () => {
+    const out = join(folder, 'first');
+    const trained = await run('train', project, '--width', '4', '--set', 'optimizer.learningRate=0.02', '--out', out);
+    expect(trained.stderr).toBe('');
+    expect(trained.code).toBe(0);
+    expect(trained.stdout).toMatch(/^Blobs \(classification\) · 2 members · independent\n/);
+    expect(trained.stdout).toMatch(/\nfinished after 3 epochs, 12 steps, \d+ s\nbest ens NLL [\d.]+ at epoch \d/);
+    expect(trained.stdout).toMatch(/\nensemble-best +\d +average member( +[\d.]+){3}\n +ensemble( +[\d.]+){3}\n/);
+
+    const record = JSON.parse(await readFile(join(out, 'run.json'), 'utf8'));
+    expect(record.config.optimizer).toMatchObject({ kind: 'adam', learningRate: 0.02 });
+    expect(record.config.hyperparameters).toEqual({ width: 4 });
+
+    const listed = parseLine((await run('runs', '--json')).stdout);
+    expect(listed).toMatchObject({ project: 'Blobs', status: 'finished', folder: out, bestMetric: 'val/ens_nll' });
+
+    const exported = await run('export', String(listed.id), '--to', join(folder, 'exported'), '--format', 'csv,record');
+    expect(exported).toMatchObject({ code: 0, stderr: '' });
+    expect((await readdir(join(folder, 'exported'))).sort()).toEqual(['events.jsonl', 'metrics.csv', 'run.json']);
+    expect(await run('export', out, '--to', join(folder, 'first.zip'))).toMatchObject({ code: 0, stderr: '' });
+    expect((await readFile(join(folder, 'first.zip'))).subarray(0, 4).toString('latin1')).toBe('PK\u0003\u0004');
+  });
+
+  it('refuses what cannot be, with exit code 2, before anything begins', async () => {
+    const unknown = await run('train', project, '--with', '4');
+    expect(unknown).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'error: There is no option --with. Did you mean --width?\n',
+    });
+    const combined = await run('train', project, '--optimizer', 'sgd', '--optimizer.beta1', '0.9');
+    expect(combined.code).toBe(2);
+    expect(combined.stderr).toContain('optimizer.beta1 does not exist while optimizer.kind is "sgd"');
+    const stray = await run('train', '--members', '4');
+    expect(stray.code).toBe(2);
+    expect(stray.stderr).toContain('The project comes first');
+    expect((await run('train', join(folder, 'nowhere'))).code).toBe(2);
+    expect((await run('resume', 'nowhere')).code).toBe(2);
+    expect((await run('paint')).code).toBe(2);
+  });
+
+  it('stops jointly at Ctrl-C, and resumes', async () => {
+    const { code, lines, last } = await interrupt('SIGINT');
+    expect({ code, status: last.status }).toEqual({ code: 130, status: 'stopped' });
+    expect(lines.filter(({ type }) => type === 'evaluated')).toHaveLength(3);
+
+    const resumed = await run('resume', last.id, '--set', 'maxEpochs=1', '--json');
+    expect(resumed.code).toBe(0);
+    const { record } = parseLine(resumed.stdout.trimEnd().split('\n').at(-1) ?? '');
+    expect(record).toMatchObject({ id: last.id, status: 'finished', config: { maxEpochs: 1 }, attempts: [{}, {}] });
+  });
+
+  it('leaves no worker behind at SIGTERM', async () => {
+    const { code, lines, last } = await interrupt('SIGTERM');
+    expect({ code, status: last.status }).toEqual({ code: 143, status: 'interrupted' });
+    const pids = new Set(lines.flatMap(({ pid }) => pid ?? []));
+    expect(pids.size).toBe(2);
+    expect([...pids].filter(isRunning)).toEqual([]);
+  });
+
+  it('ends quietly when nobody reads on', async () => {
+    const command = start('train', project, '--max-epochs', '1000000', '--json');
+    command.stdout.once('data', () => command.stdout.destroy());
+    const [code, stderr] = await Promise.all([exitCode(command), text(command.stderr)]);
+    expect({ code, stderr }).toEqual({ code: 3, stderr: '' });
+  });
+});

@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { describeOptions } from '../../../protocol/options.ts';
+import type { ProjectDescription } from '../../../protocol/project-description.ts';
+import { parseAssignments, parseTrainArguments, settingsOf } from '../../../src-main/cli/arguments.ts';
+import { UsageError } from '../../../src-main/cli/errors.ts';
+
+const project: ProjectDescription = {
+  name: 'Blobs',
+  description: 'Three blobs.',
+  task: 'classification',
+  hyperparameters: describeOptions(
+    z.object({
+      width: z.int().min(1).default(8),
+      noBias: z.boolean().default(false),
+      name: z.string().default('plain'),
+      head: z.object({ units: z.int().default(3) }).prefault({}),
+    }),
+  ),
+  defaults: {},
+};
+const settings = settingsOf(project);
+
+function overrides(...args: string[]): unknown {
+  return parseTrainArguments(args, settings).overrides;
+}
+
+function complaint(...args: string[]): string {
+  try {
+    parseTrainArguments(args, settings);
+  } catch (error) {
+    if (error instanceof UsageError) return error.message;
+    throw error;
+  }
+  throw new Error(`${args.join(' ')} was accepted.`);
+}
+
+describe('parseTrainArguments', () => {
+  it('reads a flag for every option of the run and every hyperparameter', () => {
+    expect(overrides('--members', '4', '--max-epochs=20', '--devices', '-1', '--optimizer', 'sgd')).toEqual({
+      members: 4,
+      maxEpochs: 20,
+      devices: '-1',
+      optimizer: { kind: 'sgd' },
+    });
+    expect(overrides('--optimizer.learning-rate', '1e-2', '--width', '256', '--head.units', '5')).toEqual({
+      optimizer: { learningRate: 0.01 },
+      hyperparameters: { width: 256, head: { units: 5 } },
+    });
+  });
+
+  it('reads booleans with and without a value, also those whose name begins with "no"', () => {
+    expect(overrides('--drop-last', '--early-stopping.joint', 'false', '--early-stopping.enabled=true')).toEqual({
+      dropLast: true,
+      earlyStopping: { joint: false, enabled: true },
+    });
+    expect(overrides('--no-bias')).toEqual({ hyperparameters: { noBias: true } });
+    expect(overrides()).toEqual({});
+  });
+
+  it('sets by path, by the bare name of a hyperparameter, and takes a union for its kind', () => {
+    expect(overrides('--set', 'batchSize=512', '--set', 'width=3', '--set', 'hyperparameters.noBias=true')).toEqual({
+      batchSize: 512,
+      hyperparameters: { width: 3, noBias: true },
+    });
+    expect(overrides('--set', 'schedule=cosine', '--set=schedule.warmupSteps=10')).toEqual({
+      schedule: { kind: 'cosine', warmupSteps: 10 },
+    });
+  });
+
+  it('lets the last of several win, flag or --set', () => {
+    expect(overrides('--members', '4', '--set', 'members=3')).toEqual({ members: 3 });
+    expect(overrides('--set', 'members=3', '--members', '4')).toEqual({ members: 4 });
+  });
+
+  it('keeps its own flags, and reaches a hyperparameter of the same name by --set', () => {
+    expect(parseTrainArguments(['--name', 'first', '--set', 'name=wide', '--json', '-h'], settings)).toEqual({
+      overrides: { hyperparameters: { name: 'wide' } },
+      name: 'first',
+      json: true,
+      help: true,
+    });
+  });
+
+  it('suggests an option for one that does not exist', () => {
+    expect(complaint('--memberz', '4')).toBe('There is no option --memberz. Did you mean --members?');
+    expect(complaint('--learning-rate=0.1')).toBe(
+      'There is no option --learning-rate. Did you mean --optimizer.learning-rate?',
+    );
+    expect(complaint('--qiet')).toBe('There is no option --qiet. Did you mean --quiet?');
+    expect(complaint('--set', 'batchsise=3')).toBe('There is no option batchsise. Did you mean batchSize?');
+  });
+
+  it('says what is wrong with a value', () => {
+    expect(complaint('--members', 'four')).toBe(
+      '--members "four": it must be a whole number from 1 to 256. Leave it out for the default, 2.',
+    );
+    expect(complaint('--optimizer', 'adma')).toBe(
+      '--optimizer "adma": it must be one of sgd, adam, adamw. Did you mean adam?',
+    );
+    expect(complaint('--width', '0')).toBe(
+      '--width "0": it must be a whole number of at least 1. Leave it out for the default, 8.',
+    );
+    expect(complaint('--members')).toBe("option '--members <value>' argument missing");
+    expect(complaint('--set', 'members')).toBe(
+      '--set "members": it must be path=value, such as --set optimizer.learningRate=0.01.',
+    );
+    expect(complaint('4')).toBe('"4" belongs to no option. Options look like --members 4.');
+  });
+});
+
+describe('parseAssignments', () => {
+  it('makes one layer of several', () => {
+    expect(parseAssignments(['maxEpochs=200', 'optimizer.beta1=0.8'], settingsOf(null))).toEqual({
+      maxEpochs: 200,
+      optimizer: { beta1: 0.8 },
+    });
+    expect(() => parseAssignments(['width=3'], settingsOf(null))).toThrow(UsageError);
+  });
+});

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { describeOptions } from '../../../protocol/options.ts';
+import { settingsOf } from '../../../src-main/cli/arguments.ts';
+import { renderTrainHelp } from '../../../src-main/cli/help.ts';
+
+const description = {
+  name: 'Blobs',
+  description: 'Three blobs in the plane.',
+  task: 'classification',
+  hyperparameters: describeOptions(
+    z.object({ width: z.int().default(8).meta({ help: 'Units of the hidden layer.', unit: 'units' }) }),
+  ),
+  defaults: { batchSize: 20, optimizer: { kind: 'adam' as const, learningRate: 0.01 } },
+};
+const settings = settingsOf(description);
+
+function help(width: number): string[] {
+  return renderTrainHelp({ project: { folder: 'blobs', description }, settings, width });
+}
+
+/** A line without its alignment. */
+function lineWith(text: string): string | undefined {
+  return help(1000)
+    .find((line) => line.includes(text))
+    ?.replace(/ +/g, ' ')
+    .trim();
+}
+
+describe('renderTrainHelp', () => {
+  it('says first what the project is', () => {
+    expect(help(100).slice(0, 4)).toEqual([
+      'Blobs (classification)',
+      'Three blobs in the plane.',
+      '',
+      'Usage: tutti train blobs [options]',
+    ]);
+  });
+
+  it("shows help, unit and default, and the project's own default where it differs", () => {
+    expect(lineWith('--width')).toBe('--width <units> Units of the hidden layer. (default: 8)');
+    expect(lineWith('--batch-size')).toBe(
+      "--batch-size <samples> Samples a step and rank (B). (the project's default: 20)",
+    );
+    expect(lineWith('--sampler')).toMatch(/^--sampler <choice> Order of samples: /);
+    expect(lineWith('--drop-last')).toBe(
+      "--drop-last [boolean] Leave out an epoch's last, smaller batch. (default: false)",
+    );
+  });
+
+  it('lists the kinds of a union, then the options of each', () => {
+    const lines = help(1000).map((line) => line.replace(/ +/g, ' ').trim());
+    const start = lines.indexOf('optimizer: The optimizer.');
+    expect(lines.slice(start, start + 4)).toEqual([
+      'optimizer: The optimizer.',
+      '--optimizer <choice> (default: adam)',
+      'sgd: Stochastic gradient descent.',
+      'adam: Adam (Kingma and Ba, 2015).',
+    ]);
+    const text = lines.join(' ');
+    expect(text).toContain("(default: 0.001; the project's with adam: 0.01)");
+    expect(text).toContain('--optimizer.momentum <number> [sgd] Momentum; 0 is plain gradient descent. (default: 0)');
+  });
+
+  it.each([60, 80, 100])('keeps within %d columns', (width) => {
+    expect(help(width).filter((line) => line.length > width)).toEqual([]);
+  });
+
+  it('tells of runs in general without a project', () => {
+    const lines = renderTrainHelp({ project: null, settings: settingsOf(null), width: 100 });
+    expect(lines[0]).toBe('Usage: tutti train <project> [options]');
+    expect(lines.join('\n')).toContain('--batch-size <samples>');
+    expect(lines).not.toContain('Hyperparameters of the project');
+  });
+});

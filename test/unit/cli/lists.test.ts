@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { describeDevice } from '../../../src-main/cli/devices.ts';
+import { describeChecks } from '../../../src-main/cli/doctor.ts';
+import { describeRuns } from '../../../src-main/cli/runs.ts';
+import { placementOf } from './records.ts';
+
+const run = {
+  id: '20261121-081502-blobs-3fa9',
+  folder: '/runs/blobs',
+  name: 'first',
+  project: 'Blobs',
+  task: 'classification',
+  strategy: 'independent',
+  members: 2,
+  status: 'finished',
+  createdAt: '2026-11-21T08:15:02.000Z',
+  endedAt: '2026-11-21T08:16:06.000Z',
+  bestMetric: 'val/ens_nll',
+  bestValue: 0.41006,
+  bestEpoch: 9,
+  error: null,
+  config: {},
+} as const;
+
+describe('describeRuns', () => {
+  it('gives id, name, project, status, members, best, start and duration', () => {
+    const going = { ...run, id: 'b', status: 'running', endedAt: null, bestMetric: null, bestValue: null } as const;
+    const nowMs = Date.parse('2026-11-21T09:19:02.000Z');
+    expect(describeRuns([run, going], { isFiltered: false, nowMs })).toEqual([
+      'id                          name   project  status    members  best                 started               duration',
+      '20261121-081502-blobs-3fa9  first  Blobs    finished        2  ens NLL 0.4101 @ 10  2026-11-21 08:15 UTC  1 m 04 s',
+      'b                           first  Blobs    running         2  -                    2026-11-21 08:15 UTC  1 h 04 m',
+    ]);
+  });
+
+  it('says what to do where there is none', () => {
+    expect(describeRuns([], { isFiltered: false, nowMs: 0 })[0]).toContain('Start one: tutti train <project>');
+    expect(describeRuns([], { isFiltered: true, nowMs: 0 })).toEqual([
+      'No run is like that. `tutti runs` lists all of them.',
+    ]);
+  });
+});
+
+describe('describeDevice', () => {
+  it('shows memory, load and processes, and whether this build can use it', () => {
+    const { device: core } = placementOf(0);
+    expect(describeDevice({ ...core, load: 0.054 })).toEqual(['cpu:0', 'Core', '-', '5 %', '-', 'yes']);
+    const gpu = { id: 'cuda:1', kind: 'cuda', index: 1, name: 'A100', load: 0.97, processCount: 2 } as const;
+    const memory = { memoryTotalBytes: 80 * 2 ** 30, memoryUsedBytes: 1.5 * 2 ** 30 };
+    expect(describeDevice({ ...gpu, ...memory })).toEqual([
+      'cuda:1',
+      'A100',
+      '1.5 GiB of 80 GiB',
+      '97 %',
+      '2',
+      'no backend in this build',
+    ]);
+  });
+});
+
+describe('describeChecks', () => {
+  it('lists findings, then remedies', () => {
+    expect(
+      describeChecks([
+        { name: 'node', status: 'ok', detail: 'v24' },
+        { name: 'home', status: 'fail', detail: 'Cannot write.', remedy: 'Set TUTTI_HOME.' },
+      ]),
+    ).toEqual([
+      '      check  found', //
+      'ok    node   v24',
+      'fail  home   Cannot write.',
+      '',
+      'home: Set TUTTI_HOME.',
+    ]);
+  });
+});

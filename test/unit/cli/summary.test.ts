@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import type { RunSummary } from '../../../protocol/run-record.ts';
+import { compareSets, summarize } from '../../../src-main/cli/summary.ts';
+import { recordOf } from './records.ts';
+
+const summary: RunSummary = {
+  epochs: 12,
+  steps: 480,
+  stopReason: 'early-stopping',
+  metrics: {},
+  best: { metric: 'val/ens_nll', value: 0.41006, epoch: 9, step: 400 },
+  evaluatedSets: [
+    {
+      set: 'ensemble-best',
+      split: 'test',
+      epochs: [9, 9],
+      ensemble: { nll: 0.4, acc: 0.875, ece: 0.0123456, disagreement: 0.1 },
+      members: { nll: [0.5, 0.6], acc: [0.75, 0.8], ece: [0.02, 0.04] },
+    },
+    {
+      set: 'member-best',
+      split: 'test',
+      epochs: [7, 11],
+      ensemble: { nll: Number.NaN, acc: 0.9, ece: 0.01 },
+      members: { nll: [0.4, Number.NaN], acc: [0.8, 0.9], ece: [0.02, 0.02] },
+    },
+  ],
+};
+
+describe('compareSets', () => {
+  it('sets the average member beside the ensemble, for every set', () => {
+    expect(compareSets(summary.evaluatedSets)).toEqual([
+      '',
+      'on test        epochs                     NLL  accuracy      ECE',
+      'ensemble-best  10      average member  0.5500    0.7750  0.03000',
+      '                       ensemble        0.4000    0.8750  0.01235',
+      'member-best    8, 12   average member     NaN    0.8500  0.02000',
+      '                       ensemble           NaN    0.9000  0.01000',
+    ]);
+  });
+
+  it('compares regressions by MSE and NLL', () => {
+    const set = { set: 'final', split: 'validation', epochs: [0, 1, 2, 3, 4] } as const;
+    const sets = [
+      { ...set, epochs: [...set.epochs], ensemble: { mse: 0.5, nll: -1 }, members: { mse: [1, 2], nll: [0, 1] } },
+    ];
+    expect(compareSets(sets)).toEqual([
+      '',
+      'on validation  epochs                     MSE     NLL',
+      'final          1 to 5  average member   1.500  0.5000',
+      '                       ensemble        0.5000  -1.000',
+    ]);
+  });
+});
+
+describe('summarize', () => {
+  it('says how the run ended, its best, and where it is', () => {
+    const attempt = { attempt: 1, startedAt: '2026-11-21T08:15:02.000Z', endedAt: '2026-11-21T08:16:06.000Z' };
+    const attempts = [{ ...attempt, status: 'finished' as const }];
+    const record = recordOf({}, { status: 'finished', attempts, summary: { ...summary, evaluatedSets: [] } });
+    expect(summarize(record, '/runs/blobs')).toEqual([
+      'finished after 12 epochs, 480 steps, 1 m 04 s (early stopping)',
+      'best ens NLL 0.4101 at epoch 10, step 400',
+      '',
+      'folder: /runs/blobs',
+    ]);
+  });
+});
