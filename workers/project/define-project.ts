@@ -49,9 +49,9 @@ export interface FigureContext<H> extends ProjectContext<H> {
   evaluatedSets: readonly EvaluatedSet[];
   /** Predictions of all members with their last weights on the test (or else validation) split. */
   predictions: MemberOutputs;
-  save(name: string, figure: Figure): Promise<void>;
+  save: (name: string, figure: Figure) => Promise<void>;
   /** Prints a line to the user and to the run's log. */
-  print(line: string): void;
+  print: (line: string) => void;
 }
 
 export interface Project<S extends HyperparameterSchema = HyperparameterSchema> {
