@@ -13,7 +13,7 @@ import { libraryVersions } from './versions.ts';
 
 /** Entry of a worker process: joins the hub, trains one rank, leaves. Started by `src-main/runs/worker-handle.ts`. */
 
-const [socketPath, rankText, token] = process.argv.slice(2);
+const [socketPath, rankText, token, guard] = process.argv.slice(2);
 const rank = Number(rankText);
 const controls: Controls = { stopRequested: false, checkpointNames: [] };
 const launched = Promise.withResolvers<Launch>();
@@ -21,7 +21,7 @@ const started = Promise.withResolvers<void>();
 const dismissed = Promise.withResolvers<void>();
 let group: ProcessGroup | null = null;
 
-guardAgainstOrphaning();
+if (guard === 'unguarded') guardAgainstOrphaning();
 const link = new HubLink(await connect(socketPath, 10_000), {
   message: take,
   collective: (frame) => group?.receive(frame),
@@ -91,6 +91,6 @@ function fail(error: unknown, device: string): void {
     type: 'failed',
     error: { message, device, rank: at.rank, epoch: at.epoch, step: at.step },
     stack: error instanceof Error ? (error.stack ?? '') : '',
-    isConsequence: error instanceof CollectiveError,
+    isConsequence: error instanceof CollectiveError || at.rank !== rank,
   });
 }

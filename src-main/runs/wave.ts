@@ -43,6 +43,8 @@ export class Wave {
   /** A whole collective has passed since the start, so that the next may be expected soon. */
   private collectives = 0;
   private failure: RunError | null = null;
+  /** What the first rank said that failed only because its group did. */
+  private consequence: RunError | null = null;
   private stopReason: RunSummary['stopReason'] = 'completed';
   private isAborted = false;
   /** A stop was asked for, perhaps before every rank was there to be told. */
@@ -78,7 +80,9 @@ export class Wave {
     if (this.graceTimer !== null) clearTimeout(this.graceTimer);
     await Promise.all(this.logs.map((log) => log.close()));
     if (this.isAborted) return { kind: 'aborted' };
-    if (this.failure !== null) return { kind: 'failed', error: this.failure };
+    // Ranks that disagree about a collective have no culprit among them: then this is all there is to tell.
+    const error = this.failure ?? this.consequence;
+    if (error !== null) return { kind: 'failed', error };
     return { kind: 'finished', stopReason: this.stopReason };
   }
 
@@ -153,7 +157,8 @@ export class Wave {
         this.stopReason = message.stopReason;
         return handle.leave();
       case 'failed':
-        if (!message.isConsequence) this.fail(handle, message.error.message, message.error);
+        if (message.isConsequence) this.consequence ??= message.error;
+        else this.fail(handle, message.error.message, message.error);
         return handle.leave();
     }
   }
