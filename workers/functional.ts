@@ -12,7 +12,7 @@ import { writeWeights } from './training/weights.ts';
 export async function gatherEnsembleMetrics(group: ProcessGroup, local: Tensor): Promise<Tensor> {
   const values = (await local.data()) as Float32Array | Int32Array;
   const gathered = await group.allGather(values, local.shape);
-  return tf.stack(gathered.map((member) => tf.tensor(member, local.shape, local.dtype)));
+  return tf.tidy(() => tf.stack(gathered.map((member) => tf.tensor(member, local.shape, local.dtype))));
 }
 
 /**

@@ -3,17 +3,19 @@ import { tf, type LayersModel, type Tensor, type Variable } from '../tf.ts';
 
 /**
  * A model's weights by names that do not depend on how many models the process built before: a layer's own name if the project
- * gave one, else its type and its position among the model's layers of that type (`dense_0/kernel`).
+ * gave one, else its type and its position among the model's layers of that type (`dense_0/kernel`). Where a layer that wraps others
+ * has several weights of a name, the later ones are numbered (`bidirectional_0/kernel_1`).
  */
 export function weightNames(model: LayersModel): string[] {
   const seen = new Map<string, number>();
-  return model.layers.flatMap((layer) => {
+  const names = model.layers.flatMap((layer) => {
     const type = automaticName(layer.name, layer.getClassName());
     const index = type === null ? 0 : (seen.get(type) ?? 0);
     if (type !== null) seen.set(type, index + 1);
     const name = type === null ? layer.name : `${type}_${index}`;
     return layer.weights.map((weight) => `${name}/${shortName(weight.originalName)}`);
   });
+  return numberRepeated(names);
 }
 
 /** Copies of all weights, trainable or not, in the model's order. */
@@ -56,9 +58,22 @@ function mismatch(source: string, what: string): Error {
 
 /** The layer's type in snake case when its name was given by tfjs (`dense_Dense1`, `dense_1`), null when by the project. */
 function automaticName(name: string, className: string): string | null {
-  const snake = className.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase();
+  // As tfjs-layers does it (`toSnakeCase` in utils/generic_utils): Conv2D is conv2d, BatchNormalization batch_normalization.
+  const snake = className
+    .replace(/(.)([A-Z][a-z0-9]+)/g, '$1_$2')
+    .replace(/([a-z])([A-Z])/g, '$1_$2')
+    .toLowerCase();
   const given = new RegExp(`^${snake}_(${className})?\\d+$`, 'i').test(name);
   return given ? snake : null;
+}
+
+function numberRepeated(names: readonly string[]): string[] {
+  const counts = new Map<string, number>();
+  return names.map((name) => {
+    const earlier = counts.get(name) ?? 0;
+    counts.set(name, earlier + 1);
+    return earlier === 0 ? name : `${name}_${earlier}`;
+  });
 }
 
 function shortName(originalName: string): string {
