@@ -37,5 +37,7 @@ export async function describeProject(folder: string): Promise<ProjectDescriptio
     });
   } finally {
     clearTimeout(timer);
+    // A project's own timers would keep it, and the hub with it, alive.
+    child.kill('SIGKILL');
   }
 }
