@@ -15,6 +15,8 @@ export interface Training {
   readonly epoch: number;
   /** Updates so far. */
   readonly step: number;
+  /** This rank has ended before the others and brings only its last predictions. */
+  readonly isStandingBy: boolean;
   /** Keeps the weights as they are now as a checkpoint of this rank. */
   saveCheckpoint(name: string, monitor: string | null, score: number | null): Promise<CheckpointRecord>;
   /** Keeps predictions in the run folder, `predictions/<split>/rank-<r>/<name>.safetensors`. */
@@ -31,6 +33,8 @@ export interface Training {
 export interface Evaluation {
   readonly dataset: Dataset;
   readonly predictions: Predictions;
+  /** Of the rank that has come furthest; this one's own may be behind. */
+  readonly epoch: number;
   /** By full name, e.g. `val/ens_nll`. */
   readonly metrics: Map<string, number>;
 }

@@ -30,6 +30,7 @@ export class EarlyStopping implements Callback {
   }
 
   async onEvaluation(training: Training, { metrics }: Evaluation): Promise<void> {
+    if (training.isStandingBy) return;
     const score = monitored(metrics, this.monitor, training.rank);
     if (improves(score, this.best, this.mode, this.minDelta)) {
       this.best = score;

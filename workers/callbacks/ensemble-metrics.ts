@@ -2,8 +2,8 @@ import { classificationMetricsOf, regressionMetricsOf, type MetricsOf } from '..
 import { gatherPredictions, type MemberOutputs, joinStacks } from '../training/predict.ts';
 import type { Callback, Evaluation, Training } from './callback.ts';
 
-/** Finds predictions of members outside the process group (those of earlier waves) for the same split. */
-export type EarlierMembers = (training: Training) => Promise<MemberOutputs[]>;
+/** Finds predictions of members outside the process group (those of earlier waves) for the same split, at an epoch. */
+export type EarlierMembers = (epoch: number) => Promise<MemberOutputs[]>;
 
 const nobody: EarlierMembers = async () => [];
 
@@ -24,7 +24,7 @@ class GatheredMetrics implements Callback {
 
   async onEvaluation(training: Training, evaluation: Evaluation): Promise<void> {
     const present = await gatherPredictions(training.group, evaluation.predictions);
-    const stack = joinStacks([...(await this.earlierMembers(training)), present]);
+    const stack = joinStacks([...(await this.earlierMembers(evaluation.epoch)), present]);
     const complete = stack.ranks.length === training.members;
     for (const [name, value] of this.metricsOf(stack, evaluation.dataset)) {
       if (complete || name.startsWith('member_')) evaluation.metrics.set(`val/${name}`, value);

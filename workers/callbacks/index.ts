@@ -64,7 +64,7 @@ function predictionKeeper({ config, task, groupRanks }: CallbackPlan): Callback[
 
 /** Members of earlier waves at the same epoch or, if they had ended before, at the end. */
 function earlierMembersOf(files: RunFiles, firstRank: number): EarlierMembers {
-  return async ({ epoch }) => {
+  return async (epoch) => {
     const kept = await Promise.all(
       Array.from({ length: firstRank }, async (_, rank) => {
         const atEpoch = await files.readPredictions('validation', rank, epochName(epoch));

@@ -17,9 +17,9 @@ export class KeepPredictions implements Callback {
     this.monitor = options.monitor;
   }
 
-  async onEvaluation(training: Training, { metrics, predictions }: Evaluation): Promise<void> {
+  async onEvaluation(training: Training, { metrics, predictions, epoch }: Evaluation): Promise<void> {
     this.last = predictions;
-    if (this.which === 'all') return training.savePredictions(epochName(training.epoch), predictions);
+    if (this.which === 'all') return training.savePredictions(epochName(epoch), predictions);
     const score = monitored(metrics, this.monitor, training.rank);
     if (!improves(score, this.best, 'min')) return;
     this.best = score;

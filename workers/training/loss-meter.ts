@@ -5,21 +5,33 @@ export interface NonFinite extends Position {
   loss: number;
 }
 
+/** Losses since the last point of them, which may have been in an earlier attempt. */
+export interface LossSum {
+  loss: number;
+  steps: number;
+}
+
 /** Keeps count of a rank's training losses and throughput, and reports them now and then. */
 export class LossMeter {
   private readonly report: Report;
   private readonly everySteps: number;
   private readonly rank: number;
-  private interval = { loss: 0, steps: 0 };
+  private interval: LossSum;
   private round = { loss: 0, steps: 0, samples: 0, skipped: 0, startedMs: performance.now() };
   private lastProgressMs = 0;
   /** Of the round under way. */
   nonFinite: NonFinite | null = null;
 
-  constructor(report: Report, everySteps: number, rank: number) {
+  constructor(report: Report, everySteps: number, rank: number, interval: LossSum = { loss: 0, steps: 0 }) {
     this.report = report;
     this.everySteps = everySteps;
     this.rank = rank;
+    this.interval = { ...interval };
+  }
+
+  /** What a resumed rank's next point needs. */
+  get losses(): LossSum {
+    return { ...this.interval };
   }
 
   /** Takes a step's loss; `position.step` is the number of steps done with it. */

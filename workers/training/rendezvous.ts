@@ -8,6 +8,8 @@ import type { StopReason } from './trainer.ts';
  */
 
 export interface RoundReport {
+  /** Where this rank stands. */
+  position: Position;
   /** NaN for a rank that made no update. */
   meanLoss: number;
   nonFinite: Position | null;
@@ -15,6 +17,8 @@ export interface RoundReport {
 }
 
 export interface AgreedRound {
+  /** That of the rank that has come furthest: ranks that stand by, or were stopped, are behind it. */
+  position: Position;
   /** Mean over the ranks that trained; NaN if none did. */
   meanLoss: number;
   /** The lowest rank whose loss was not finite, and where. */
@@ -24,11 +28,16 @@ export interface AgreedRound {
 
 /** How the round went, for all ranks. */
 export async function agreeOnRound(group: ProcessGroup, own: RoundReport): Promise<AgreedRound> {
+  const { position, meanLoss, stopRequested } = own;
   const { epoch, step } = own.nonFinite ?? { epoch: -1, step: -1 };
-  const all = await group.allGather(Float64Array.of(own.meanLoss, epoch, step, Number(own.stopRequested)));
+  const all = await group.allGather(
+    Float64Array.of(meanLoss, epoch, step, Number(stopRequested), position.epoch, position.step),
+  );
+  const furthest = all.reduce((best, rank) => (rank[5] > best[5] ? rank : best));
   const losses = all.map(([meanLoss]) => meanLoss).filter((loss) => !Number.isNaN(loss));
   const failed = all.findIndex(([, , failedStep]) => failedStep >= 0);
   return {
+    position: { epoch: furthest[4], step: furthest[5] },
     meanLoss: losses.reduce((sum, loss) => sum + loss, 0) / losses.length,
     nonFinite: failed < 0 ? null : { rank: group.ranks[failed], epoch: all[failed][1], step: all[failed][2] },
     stopRequested: all.some(([, , , stop]) => stop === 1),

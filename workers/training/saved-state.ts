@@ -1,9 +1,11 @@
 import { z } from 'zod';
+import { realNumber } from '../../protocol/numbers.ts';
 import type { NamedTensor } from '../checkpoints/safetensors.ts';
 import { loadState, saveState } from '../checkpoints/training-state.ts';
 import type { Callback } from '../callbacks/callback.ts';
 import type { Member } from './member.ts';
 import { History } from './history.ts';
+import type { LossSum } from './loss-meter.ts';
 import type { RunFiles } from './run-files.ts';
 import type { Trainer } from './trainer.ts';
 import { readTensors, readWeights, writeTensors, writeWeights } from './weights.ts';
@@ -30,6 +32,7 @@ const savedDataSchema = z.strictObject({
     standingBy: z.boolean(),
   }),
   optimizerSteps: z.array(z.int()),
+  losses: z.strictObject({ loss: realNumber, steps: z.int() }),
   callbacks: z.record(z.string(), z.unknown()),
 });
 
@@ -43,7 +46,12 @@ export async function saveTrainingState(trainer: Trainer): Promise<void> {
     ...history.toTensors(),
   ];
   const callbacks = parts.callbacks.flatMap((callback) => (callback.state ? [[callback.name, callback.state()]] : []));
-  const data = { progress, optimizerSteps: optimizer.steps, callbacks: Object.fromEntries(callbacks) };
+  const data = {
+    progress,
+    optimizerSteps: optimizer.steps,
+    losses: trainer.meter.losses,
+    callbacks: Object.fromEntries(callbacks),
+  };
   const { round, epoch, step } = progress;
   await saveState(parts.files.folder, parts.files.rank, { round, epoch, step, tensors, data });
 }
@@ -54,7 +62,7 @@ export async function loadTrainingState(
   round: number,
   member: Member,
   callbacks: readonly Callback[],
-): Promise<{ progress: TrainingProgress; history: History }> {
+): Promise<{ progress: TrainingProgress; history: History; losses: LossSum }> {
   const { tensors, data } = await loadState(files.folder, files.rank, round);
   const saved = savedDataSchema.parse(data);
   const source = `The state of rank ${files.rank} at round ${round}`;
@@ -64,7 +72,7 @@ export async function loadTrainingState(
   for (const callback of callbacks) {
     if (callback.restore && callback.name in saved.callbacks) callback.restore(saved.callbacks[callback.name]);
   }
-  return { progress: saved.progress, history: History.fromTensors(tensors) };
+  return { progress: saved.progress, history: History.fromTensors(tensors), losses: saved.losses };
 }
 
 function prefixed(prefix: string): (tensor: NamedTensor) => NamedTensor {

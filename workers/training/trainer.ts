@@ -8,10 +8,10 @@ import type { Sampler } from '../data/samplers.ts';
 import type { Strategy } from '../strategies/strategy.ts';
 import type { LayersModel } from '../tf.ts';
 import { History } from './history.ts';
-import { LossMeter } from './loss-meter.ts';
+import { LossMeter, type LossSum } from './loss-meter.ts';
 import type { Member } from './member.ts';
 import { predict, type Predictions } from './predict.ts';
-import { agreeOnEnd, agreeOnRound } from './rendezvous.ts';
+import { type AgreedRound, agreeOnEnd, agreeOnRound } from './rendezvous.ts';
 import type { Controls, Position, Report } from './report.ts';
 import type { RunFiles } from './run-files.ts';
 import { learningRateAt } from './schedules.ts';
@@ -49,19 +49,19 @@ export class Trainer implements Training {
   readonly history: History;
   readonly totalSteps: number;
   readonly progress: TrainingProgress;
-  private readonly meter: LossMeter;
+  readonly meter: LossMeter;
   private stopVoted = false;
   private predictions: Predictions | null = null;
   private lastBreathMs = performance.now();
   private lastStateMs = performance.now();
 
   /** `resumed` is what an earlier attempt left; the member's weights and optimizer are already as it left them. */
-  constructor(parts: TrainerParts, resumed?: { progress: TrainingProgress; history: History }) {
+  constructor(parts: TrainerParts, resumed?: { progress: TrainingProgress; history: History; losses: LossSum }) {
     this.parts = parts;
     this.history = resumed?.history ?? new History();
     this.progress = resumed?.progress ?? { epoch: 0, batch: 0, step: 0, round: 0, standingBy: false };
     this.totalSteps = plannedSteps(parts.config, parts.sampler);
-    this.meter = new LossMeter(parts.report, parts.config.logEverySteps, parts.group.rank);
+    this.meter = new LossMeter(parts.report, parts.config.logEverySteps, parts.group.rank, resumed?.losses);
   }
 
   /** Trains until the last step, an early stop or a request, whichever comes first. */
@@ -69,8 +69,8 @@ export class Trainer implements Training {
     await this.parts.strategy.setup(this.parts.member, this.parts.group);
     for (;;) {
       await this.trainRound();
-      const stopRequested = await this.agreeThatAllIsWell();
-      await this.evaluate();
+      const { stopRequested, position } = await this.agreeThatAllIsWell();
+      await this.evaluate(position);
       const end = await this.agreeOnEnd(stopRequested);
       if (end !== null) {
         await this.each((callback) => callback.onFitEnd?.(this));
@@ -86,6 +86,8 @@ export class Trainer implements Training {
     const rounds = Math.floor(progress.epoch / config.evaluateEveryEpochs) + 1;
     const lastEpoch = Math.min(config.maxEpochs, rounds * config.evaluateEveryEpochs);
     report.state(progress.standingBy ? 'standing-by' : 'training', this.position);
+    // A rank that stands by does no step to keep them at.
+    if (progress.standingBy) await this.keepRequestedCheckpoints();
     this.meter.beginRound();
     while (progress.epoch < lastEpoch && !this.mustHalt()) {
       const done = progress.batch;
@@ -118,18 +120,20 @@ export class Trainer implements Training {
     this.progress.batch = 0;
   }
 
-  /** First half of the rendezvous. @returns whether the user asked any rank for an end */
-  private async agreeThatAllIsWell(): Promise<boolean> {
+  /** First half of the rendezvous. @throws NonFiniteLossError on every rank when the loss of one was not finite */
+  private async agreeThatAllIsWell(): Promise<AgreedRound> {
     const { config, group, controls, report } = this.parts;
-    const { meanLoss, nonFinite } = this.meter.endRound(this.position);
-    const agreed = await agreeOnRound(group, { meanLoss, nonFinite, stopRequested: controls.stopRequested });
+    const { position } = this;
+    const { meanLoss, nonFinite } = this.meter.endRound(position);
+    const own = { position, meanLoss, nonFinite, stopRequested: controls.stopRequested };
+    const agreed = await agreeOnRound(group, own);
     if (agreed.nonFinite !== null && config.onNonFinite === 'stop') throw new NonFiniteLossError(agreed.nonFinite);
-    if (this.isFirst && !Number.isNaN(agreed.meanLoss)) report.point('train/loss', agreed.meanLoss, this.position);
-    return agreed.stopRequested;
+    if (this.isFirst && !Number.isNaN(agreed.meanLoss)) report.point('train/loss', agreed.meanLoss, agreed.position);
+    return agreed;
   }
 
-  /** This rank's predictions, then the callbacks' metrics of all ranks' predictions. */
-  private async evaluate(): Promise<void> {
+  /** This rank's predictions, then the callbacks' metrics of all ranks' predictions, which belong to `position`. */
+  private async evaluate(position: Position): Promise<void> {
     const { data, member, task, report } = this.parts;
     const dataset = data.validation;
     if (dataset === undefined) return;
@@ -137,11 +141,12 @@ export class Trainer implements Training {
     if (this.predictions === null || !this.progress.standingBy) {
       this.predictions = await predict(member.model, task, dataset);
     }
-    const evaluation: Evaluation = { dataset, predictions: this.predictions, metrics: new Map() };
+    const { epoch, step } = position;
+    const evaluation: Evaluation = { dataset, predictions: this.predictions, epoch, metrics: new Map() };
     await this.each((callback) => callback.onEvaluation?.(this, evaluation));
-    this.history.record(evaluation.metrics, this.epoch, this.step);
+    this.history.record(evaluation.metrics, epoch, step);
     if (!this.isFirst) return;
-    for (const [name, value] of evaluation.metrics) report.point(name, value, this.position);
+    for (const [name, value] of evaluation.metrics) report.point(name, value, position);
   }
 
   /** Second half of the rendezvous: whether to go on, and whether to save the state, decided once for all ranks. */
@@ -215,6 +220,10 @@ export class Trainer implements Training {
 
   get step(): number {
     return this.progress.step;
+  }
+
+  get isStandingBy(): boolean {
+    return this.progress.standingBy;
   }
 
   async saveCheckpoint(name: string, monitor: string | null, score: number | null): Promise<CheckpointRecord> {
