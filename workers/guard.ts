@@ -7,7 +7,8 @@ setInterval(() => { if (process.ppid !== workerData) process.kill(process.pid, '
 
 /**
  * Ends this process when its hub's process is gone. The closed socket tells that too, but only once the event loop turns: a
- * project's endless loop would outlive its run. So a thread of its own watches the parent.
+ * project's endless loop would outlive its run. So where the kernel does not see to it, a thread of its own watches the parent
+ * (at a cost of some 10 MB).
  */
 export function guardAgainstOrphaning(): void {
   const guard = new Worker(watch, {

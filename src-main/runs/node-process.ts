@@ -1,8 +1,9 @@
+import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { homePaths } from '../store/home.ts';
 
 /** Entries of the processes that the hub starts. They run on this Node, which runs TypeScript as it is. */
-export const workerEntry = fileURLToPath(new URL('../../workers/worker.ts', import.meta.url));
+const workerEntry = fileURLToPath(new URL('../../workers/worker.ts', import.meta.url));
 export const describeEntry = fileURLToPath(new URL('../../workers/describe.ts', import.meta.url));
 export const probeEntry = fileURLToPath(new URL('../../workers/probe-backend.ts', import.meta.url));
 
@@ -13,9 +14,28 @@ export const nodeFlags = ['--disable-warning=ExperimentalWarning', '--disable-wa
  * A training step leaves many short-lived objects behind. Left to itself the heap of a small model's worker grows to 300 MB before it is
  * swept; kept small it stays near 150 MB, and steps get no slower.
  */
-export const workerFlags = [...nodeFlags, '--max-semi-space-size=4', '--heap-growing-percent=10'];
+const workerFlags = [...nodeFlags, '--max-semi-space-size=4', '--heap-growing-percent=10'];
 
 /** The environment of a child: compiled code is cached across processes, which halves the time to start one. */
 export function childEnvironment(): NodeJS.ProcessEnv {
-  return { ...process.env, NODE_COMPILE_CACHE: `${homePaths().cache}/compile` };
+  // One arena for all threads' small allocations: a worker computes on one, and each further arena holds megabytes.
+  return { MALLOC_ARENA_MAX: '1', ...process.env, NODE_COMPILE_CACHE: `${homePaths().cache}/compile` };
+}
+
+/**
+ * The command that starts a worker. On Linux with util-linux the kernel is asked to end it when the hub dies, whatever it does then;
+ * elsewhere the worker's last argument tells it to watch for that itself.
+ */
+export function workerCommand(args: readonly string[]): [string, ...string[]] {
+  const node = [...workerFlags, workerEntry, ...args] as const;
+  if (!hasDeathSignal()) return [process.execPath, ...node, 'unguarded'];
+  return ['setpriv', '--pdeathsig', 'KILL', '--', process.execPath, ...node, 'guarded'];
+}
+
+let deathSignal: boolean | null = null;
+
+function hasDeathSignal(): boolean {
+  deathSignal ??=
+    process.platform === 'linux' && spawnSync('setpriv', ['--pdeathsig', 'KILL', '--', 'true']).status === 0;
+  return deathSignal;
 }

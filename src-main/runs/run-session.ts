@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import type { Channel } from '../../protocol/channel.ts';
 import type { WireArray } from '../../protocol/frames.ts';
 import { type Control, type Launch, workerMessageSchema, type WorkerMessage } from '../../protocol/messages.ts';
-import type { PointBatch } from '../../protocol/points.ts';
 import type { RunError, RunRecord, RunStatus, RunSummary } from '../../protocol/run-record.ts';
 import { listen, type SocketServer } from '../relay/socket-server.ts';
 import { checkDiskSpace, forecastRunBytes } from '../store/disk-space.ts';
 import { dataFolders } from '../store/home.ts';
 import type { RunIndex } from '../store/run-index.ts';
+import { pointBatch } from './point-batch.ts';
 import { type RunListener, RunRecorder } from './run-recorder.ts';
 import { createScratchFolder } from './scratch.ts';
 import { Wave, type WaveOutcome } from './wave.ts';
@@ -60,8 +60,16 @@ export class RunSession {
     }
   }
 
-  /** Asks all ranks for something; a stop ends the run after a last joint evaluation. */
+  /**
+   * Asks all ranks for something; a stop ends the run after a last joint evaluation.
+   * @throws when a checkpoint cannot have that name: a rank would fail over it
+   */
   control(control: Control): void {
+    if (control.action === 'checkpoint' && !/^[\w-]+$/.test(control.name)) {
+      throw new Error(
+        `"${control.name}" cannot name a checkpoint: use letters, digits, "-" and "_", as in "before-decay".`,
+      );
+    }
     if (control.action === 'stop') {
       this.isStopping = true;
       this.recorder?.event(null, 'stop-requested', 'A stop of all ranks was requested.');
@@ -228,18 +236,4 @@ export class RunSession {
     }
     return { status: outcome.stopReason === 'requested' ? 'stopped' : 'finished', error: null, summary };
   }
-}
-
-/** The five columns of a frame as a batch. @throws when they do not fit */
-function pointBatch(names: string[], arrays: WireArray[]): PointBatch {
-  const [nameIndex, epoch, step, value, timeMs] = arrays;
-  const fits =
-    nameIndex instanceof Int32Array &&
-    epoch instanceof Int32Array &&
-    step instanceof Int32Array &&
-    value instanceof Float64Array &&
-    timeMs instanceof Float64Array;
-  if (!fits)
-    throw new Error('A batch of points did not have its five columns: worker and hub are of different versions.');
-  return { names, nameIndex, epoch, step, value, timeMs };
 }

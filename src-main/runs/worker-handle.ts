@@ -6,7 +6,7 @@ import type { Frame } from '../../protocol/frames.ts';
 import type { HubMessage, WorkerState } from '../../protocol/messages.ts';
 import type { RunConfig } from '../../protocol/run-config.ts';
 import type { LogFile } from './log-file.ts';
-import { childEnvironment, workerFlags, workerEntry } from './node-process.ts';
+import { childEnvironment, workerCommand } from './node-process.ts';
 
 /**
  * - `connecting`: started, has not said hello
@@ -128,7 +128,8 @@ export class WorkerHandle {
   private spawn(): ChildProcess {
     const { socketPath, token, log } = this.options;
     // A session of its own: Ctrl-C in the terminal reaches the hub, which then stops the ranks jointly.
-    const child = spawn(process.execPath, [...workerFlags, workerEntry, socketPath, String(this.rank), token], {
+    const [command, ...args] = workerCommand([socketPath, String(this.rank), token]);
+    const child = spawn(command, args, {
       env: childEnvironment(),
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: process.platform !== 'win32',

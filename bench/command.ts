@@ -1,0 +1,57 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { z } from 'zod';
+
+const tutti = join(import.meta.dirname, '..', 'src-main', 'tutti.mjs');
+const lineSchema = z.looseObject({ type: z.string() });
+
+/** One line of `tutti train --json`, and when it came. */
+export interface Line {
+  afterMs: number;
+  update: z.output<typeof lineSchema>;
+}
+
+export interface CommandRun {
+  durationMs: number;
+  lines: Line[];
+  /** Largest resident set of the command's own process (the hub), as sampled at each line. */
+  hubPeakBytes: number;
+}
+
+/** Runs `tutti train ... --json` as a user does, in a home of its own. @throws when it does not end with success */
+export async function runTrainCommand(args: readonly string[]): Promise<CommandRun> {
+  const home = await mkdtemp(join(tmpdir(), 'tutti-bench-'));
+  try {
+    const startedMs = performance.now();
+    const child = spawn(process.execPath, [tutti, 'train', ...args, '--json'], {
+      env: { ...process.env, TUTTI_HOME: home },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const lines: Line[] = [];
+    let hubPeakBytes = 0;
+    for await (const text of createInterface({ input: child.stdout })) {
+      lines.push({ afterMs: performance.now() - startedMs, update: lineSchema.parse(JSON.parse(text)) });
+      hubPeakBytes = Math.max(hubPeakBytes, await residentBytes(child));
+    }
+    const code = await exitCode(child);
+    if (code !== 0) throw new Error(`tutti train ${args.join(' ')} ended with exit code ${code}.`);
+    return { durationMs: performance.now() - startedMs, lines, hubPeakBytes };
+  } finally {
+    await rm(home, { recursive: true, force: true });
+  }
+}
+
+function exitCode(child: ChildProcess): Promise<number | null> {
+  if (child.exitCode !== null) return Promise.resolve(child.exitCode);
+  return new Promise((resolve) => child.on('exit', (code) => resolve(code)));
+}
+
+/** 0 where the system does not tell (it is not Linux), and once the process is gone. */
+async function residentBytes(child: ChildProcess): Promise<number> {
+  const status = await readFile(`/proc/${child.pid}/status`, 'utf8').catch(() => '');
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1024;
+}

@@ -1,0 +1,104 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import type { Channel } from '../../protocol/channel.ts';
+import { workerMessageSchema } from '../../protocol/messages.ts';
+import { runConfigSchema } from '../../protocol/run-config.ts';
+import type { RunRecord } from '../../protocol/run-record.ts';
+import { planPlacement } from '../../src-main/devices/index.ts';
+import { listen } from '../../src-main/relay/socket-server.ts';
+import { pointBatch } from '../../src-main/runs/point-batch.ts';
+import { RunRecorder } from '../../src-main/runs/run-recorder.ts';
+import { createRunFolder } from '../../src-main/store/run-folder.ts';
+import { RunIndex } from '../../src-main/store/run-index.ts';
+import { figure, type Suite } from '../figures.ts';
+
+const ranks = 16;
+const pointsPerSecond = 50;
+const measuredMs = 10_000;
+
+/** What the hub spends on taking, keeping and passing on points of 16 ranks, over real sockets. */
+export const suite: Suite = {
+  name: 'reporting',
+  async run(note) {
+    note(`${ranks} ranks x ${pointsPerSecond} points a second, for ${measuredMs / 1000} s`);
+    const { share, points } = await measure();
+    const name = `hub, ${ranks} ranks x ${pointsPerSecond} points/s (${points} points kept)`;
+    return [figure({ suite: 'reporting', name, value: 100 * share, unit: '% of a core', better: 'lower', target: 10 })];
+  },
+};
+
+async function measure(): Promise<{ share: number; points: number }> {
+  const home = await mkdtemp(join(tmpdir(), 'tutti-bench-'));
+  const socket = join(home, 'hub.sock');
+  const index = await RunIndex.open(home);
+  const server = await listen(socket);
+  const folder = join(home, 'runs', 'bench');
+  const record = benchRecord(socket);
+  await createRunFolder(folder, record);
+  let points = 0;
+  const recorder = new RunRecorder(folder, record, index, (update) => {
+    if (update.type === 'points') points += update.batch.value.length;
+  });
+  await recorder.open();
+  server.onConnection((channel) => take(channel, recorder));
+  const reporters = spawn(
+    process.execPath,
+    [join(import.meta.dirname, '..', 'reporters.ts'), socket, String(ranks), String(pointsPerSecond)],
+    {
+      stdio: 'inherit',
+    },
+  );
+  try {
+    await setTimeout(1500);
+    const [beforeCpu, beforeMs, beforePoints] = [process.cpuUsage(), performance.now(), points];
+    await setTimeout(measuredMs);
+    const { user, system } = process.cpuUsage(beforeCpu);
+    return { share: (user + system) / 1000 / (performance.now() - beforeMs), points: points - beforePoints };
+  } finally {
+    reporters.kill();
+    await recorder.close();
+    await server.close();
+    index.close();
+    await rm(home, { recursive: true, force: true });
+  }
+}
+
+/** As a session does with what its workers report. */
+function take(channel: Channel, recorder: RunRecorder): void {
+  let rank = -1;
+  channel.onFrame((frame) => {
+    if (frame.kind !== 'message') return;
+    const message = workerMessageSchema.parse(frame.message);
+    if (message.type === 'hello') rank = message.rank;
+    else if (message.type === 'points') recorder.points(rank, pointBatch(message.names, frame.arrays));
+  });
+}
+
+function benchRecord(socket: string): RunRecord {
+  const config = runConfigSchema.parse({ members: ranks });
+  const now = new Date().toISOString();
+  const core = { kind: 'cpu' as const, memoryTotalBytes: null, memoryUsedBytes: null, load: null, processCount: null };
+  const devices = [{ id: 'cpu:0', index: 0, name: 'a core', ...core }];
+  return {
+    format: 1,
+    id: 'bench',
+    name: 'bench',
+    project: { name: 'bench', description: '', folder: '/' },
+    task: 'classification',
+    config,
+    status: 'running',
+    createdAt: now,
+    endedAt: null,
+    plan: planPlacement({ members: ranks, devices, placement: 'share' }),
+    seeds: [],
+    versions: {},
+    gitCommit: null,
+    attempts: [{ attempt: 1, startedAt: now, endedAt: null, status: 'running' }],
+    hub: { host: 'bench', pid: process.pid, socket },
+    error: null,
+    summary: null,
+  };
+}
