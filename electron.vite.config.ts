@@ -1,0 +1,24 @@
+import vue from '@vitejs/plugin-vue';
+import { defineConfig } from 'electron-vite';
+
+export default defineConfig({
+  main: {
+    build: { outDir: 'out/main', rollupOptions: { input: { electron: 'src-main/electron.ts' } } },
+  },
+  preload: {
+    build: {
+      outDir: 'out/preload',
+      // A sandboxed preload can load nothing but Electron itself, and only as CommonJS.
+      externalizeDeps: false,
+      rollupOptions: {
+        input: { preload: 'src-main/preload.ts' },
+        output: { format: 'cjs', entryFileNames: '[name].cjs' },
+      },
+    },
+  },
+  renderer: {
+    root: 'src-renderer',
+    plugins: [vue()],
+    build: { outDir: 'out/renderer', minify: true, rollupOptions: { input: 'src-renderer/index.html' } },
+  },
+});

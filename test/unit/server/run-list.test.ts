@@ -1,0 +1,96 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import type { ListedRun } from '../../../protocol/run-list.ts';
+import type { RunRecord } from '../../../protocol/run-record.ts';
+import { Hub } from '../../../src-main/hub.ts';
+import { RunList } from '../../../src-main/run-list.ts';
+import { createRunFolder } from '../../../src-main/store/run-folder.ts';
+import { RunIndex } from '../../../src-main/store/run-index.ts';
+import { runRecord } from '../store/records.ts';
+
+/** A run list over an empty home, and an index of its own for what another process would write. */
+async function openList() {
+  const home = await mkdtemp(join(tmpdir(), 'tutti-run-list-'));
+  vi.stubEnv('TUTTI_HOME', home);
+  const hub = await Hub.open();
+  const errors: unknown[] = [];
+  const list = new RunList(hub, (error) => errors.push(error));
+  const elsewhere = await RunIndex.open(home);
+  onTestFinished(async () => {
+    list.close();
+    elsewhere.close();
+    hub.close();
+    vi.unstubAllEnvs();
+    await rm(home, { recursive: true });
+    expect(errors).toEqual([]);
+  });
+  const folder = join(home, 'runs', 'run-1');
+  return { list, elsewhere, folder };
+}
+
+/** What the next change brings. */
+function nextChange(list: RunList): Promise<ListedRun[]> {
+  const { promise, resolve } = Promise.withResolvers<ListedRun[]>();
+  const unsubscribe = list.subscribe((runs) => {
+    unsubscribe();
+    resolve(runs);
+  });
+  return promise;
+}
+
+const summary: RunRecord['summary'] = {
+  epochs: 5,
+  steps: 50,
+  stopReason: 'completed',
+  metrics: {},
+  best: { metric: 'val/ens_nll', value: 0.25, epoch: 3, step: 40 },
+  evaluatedSets: [],
+};
+
+it('tells of runs that begin and end in other processes', async () => {
+  const { list, elsewhere, folder } = await openList();
+  expect(await list.list()).toEqual([]);
+
+  const began = nextChange(list);
+  elsewhere.upsert(runRecord({ status: 'running' }), folder);
+  expect(await began).toEqual([
+    {
+      folder,
+      id: 'run-1',
+      name: 'first',
+      project: 'wine',
+      status: 'running',
+      members: 2,
+      best: null,
+      startedAt: '2026-01-02T03:04:05.000Z',
+      error: null,
+    },
+  ]);
+
+  const ended = nextChange(list);
+  elsewhere.upsert(runRecord({ status: 'finished', summary }), folder);
+  expect(await ended).toMatchObject([{ status: 'finished', best: { metric: 'val/ens_nll', value: 0.25, epoch: 3 } }]);
+});
+
+it('marks a run whose process is gone when it is asked', async () => {
+  const { list, folder } = await openList();
+  const record = runRecord({ status: 'running' });
+  await createRunFolder(folder, record);
+  expect(await list.list()).toMatchObject([{ id: 'run-1', status: 'interrupted' }]);
+});
+
+it('makes one update of several writes, and none where nothing changed', async () => {
+  const { list, elsewhere, folder } = await openList();
+  const record = runRecord({ status: 'finished' });
+  const began = nextChange(list);
+  elsewhere.upsert(record, folder);
+  await began;
+  const told: ListedRun[][] = [];
+  list.subscribe((runs) => told.push(runs));
+  elsewhere.upsert(record, folder);
+  elsewhere.upsert({ ...record, id: 'run-2' }, `${folder}-2`);
+  await expect.poll(() => told.length).toBe(1);
+  expect(told[0].map(({ id }) => id)).toEqual(['run-1', 'run-2']);
+});
