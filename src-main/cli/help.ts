@@ -1,4 +1,4 @@
-import type { OptionDescription, PlainObject } from '../../protocol/options.ts';
+import type { OptionDescription, OptionType, PlainObject } from '../../protocol/options.ts';
 import { getPath } from '../../protocol/options/layers.ts';
 import type { ProjectDescription } from '../../protocol/project-description.ts';
 import { hasFlag, type Setting, trainFlags } from './arguments.ts';
@@ -6,6 +6,9 @@ import { wrapText } from './table.ts';
 
 /** The widest that lines of prose stay readable. */
 const maximumWidth = 110;
+
+/** What stands for a value without a unit, where the type's own name would not do. */
+const placeholders: Partial<Record<OptionType, string>> = { 'device-selection': 'devices', string: 'text' };
 
 interface Entry {
   /** The option with its value, `--members <integer>`; empty where it goes on from the entry above. */
@@ -109,7 +112,7 @@ function spellSetting(setting: Setting): string {
 
 function placeholder({ unit, type }: OptionDescription): string {
   if (unit !== undefined) return unit;
-  return { 'device-selection': 'devices', string: 'text' }[type as string] ?? type;
+  return placeholders[type] ?? type;
 }
 
 function kindsOf({ when }: OptionDescription): string {

@@ -41,9 +41,10 @@ export async function watchRun(
 
 function explainFailure({ error }: RunRecord, folder: string): string {
   if (error === null) return 'The run failed without saying why.';
-  const { rank, device, epoch, step, message } = error;
-  const known = { rank, device, epoch, step };
-  const place = Object.entries(known).flatMap(([name, value]) => (value === null ? [] : [`${name} ${value}`]));
+  const { rank, device, step, message } = error;
+  const place = Object.entries({ rank, device, step }).flatMap(([name, value]) =>
+    value === null ? [] : `${name} ${value}`,
+  );
   const where = place.length === 0 ? '' : ` (${place.join(', ')})`;
   return `The run failed${where}: ${message}\nLogs: ${runPaths(folder).logs}`;
 }

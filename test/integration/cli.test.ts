@@ -140,7 +140,10 @@ describe('tutti', () => {
 
   it('trains, lists and exports a run', async () => {
     const out = join(folder, 'first');
-    const trained = await run('train', project, '--width', '4', '--set', 'optimizer.learningRate=0.02', '--out', out);
+    const file = join(folder, 'config.json');
+    await writeFile(file, '{"seed": 7, "maxEpochs": 9, "optimizer": {"learningRate": 0.02}}');
+    const options = ['--config', file, '--max-epochs', '3', '--set', 'width=4', '--out', out];
+    const trained = await run('train', project, ...options);
     expect(trained.stderr).toBe('');
     expect(trained.code).toBe(0);
     expect(trained.stdout).toMatch(/^Blobs \(classification\) · 2 members · independent\n/);
@@ -148,7 +151,7 @@ describe('tutti', () => {
     expect(trained.stdout).toMatch(/\nensemble-best +\d +average member( +[\d.]+){3}\n +ensemble( +[\d.]+){3}\n/);
 
     const record = JSON.parse(await readFile(join(out, 'run.json'), 'utf8'));
-    expect(record.config.optimizer).toMatchObject({ kind: 'adam', learningRate: 0.02 });
+    expect(record.config).toMatchObject({ seed: 7, maxEpochs: 3, optimizer: { kind: 'adam', learningRate: 0.02 } });
     expect(record.config.hyperparameters).toEqual({ width: 4 });
 
     const listed = parseLine((await run('runs', '--json')).stdout);
@@ -162,21 +165,22 @@ describe('tutti', () => {
   });
 
   it('refuses what cannot be, with exit code 2, before anything begins', async () => {
-    const unknown = await run('train', project, '--with', '4');
-    expect(unknown).toEqual({
-      code: 2,
-      stdout: '',
-      stderr: 'error: There is no option --with. Did you mean --width?\n',
-    });
-    const combined = await run('train', project, '--optimizer', 'sgd', '--optimizer.beta1', '0.9');
-    expect(combined.code).toBe(2);
-    expect(combined.stderr).toContain('optimizer.beta1 does not exist while optimizer.kind is "sgd"');
-    const stray = await run('train', '--members', '4');
-    expect(stray.code).toBe(2);
-    expect(stray.stderr).toContain('The project comes first');
-    expect((await run('train', join(folder, 'nowhere'))).code).toBe(2);
-    expect((await run('resume', 'nowhere')).code).toBe(2);
-    expect((await run('paint')).code).toBe(2);
+    const file = join(folder, 'broken.json');
+    await writeFile(file, '{"members": 2');
+    const wrong = [
+      { args: ['train', project, '--with', '4'], said: 'There is no option --with. Did you mean --width?' },
+      {
+        args: ['train', project, '--optimizer', 'sgd', '--optimizer.beta1', '0.9'],
+        said: 'optimizer.beta1 does not exist while optimizer.kind is "sgd", only for adam, adamw.',
+      },
+      { args: ['train', project, '--config', file], said: `${file} is no configuration in JSON` },
+      { args: ['train', join(folder, 'nowhere')], said: 'There is no project in' },
+      { args: ['train', '--members', '4'], said: 'The project comes first' },
+      { args: ['resume', 'nowhere'], said: 'No run has the id, name or folder "nowhere"' },
+      { args: ['paint'], said: "unknown command 'paint'" },
+    ];
+    const endings = await Promise.all(wrong.map(({ args }) => run(...args)));
+    expect(endings).toEqual(wrong.map(({ said }) => ({ code: 2, stdout: '', stderr: expect.stringContaining(said) })));
   });
 
   it('stops jointly at Ctrl-C, and resumes', async () => {
