@@ -53,6 +53,8 @@ export const hubMessageSchema = z.discriminatedUnion('type', [
   /** Sent once every rank of the group is ready. */
   z.strictObject({ type: z.literal('start') }),
   z.strictObject({ type: z.literal('control'), control: controlSchema }),
+  /** Answers `saving-state`: everything reported before it is on disk. */
+  z.strictObject({ type: z.literal('recorded') }),
   z.strictObject({ type: z.literal('leave') }),
 ]);
 export type HubMessage = z.output<typeof hubMessageSchema>;
@@ -88,6 +90,8 @@ export const workerMessageSchema = z.discriminatedUnion('type', [
     data: z.record(z.string(), z.unknown()).default({}),
   }),
   z.strictObject({ type: z.literal('checkpoint'), record: checkpointRecordSchema }),
+  /** A rank is about to save the state that a resumed run goes on from, and waits for `recorded`. */
+  z.strictObject({ type: z.literal('saving-state') }),
   z.strictObject({ type: z.literal('evaluated'), set: evaluatedSetSchema }),
   z.strictObject({
     type: z.literal('failed'),

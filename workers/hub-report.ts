@@ -17,6 +17,7 @@ export class HubReport implements Report {
   private readonly link: HubLink;
   private points: Point[] = [];
   private lastFlushMs = 0;
+  private readonly waiting: (() => void)[] = [];
   /** The last that was told, for the error message should this rank fail. */
   position: Position = { epoch: 0, step: 0 };
 
@@ -52,6 +53,19 @@ export class HubReport implements Report {
 
   evaluated(set: EvaluatedSet): void {
     this.link.send({ type: 'evaluated', set });
+  }
+
+  async recorded(): Promise<void> {
+    this.flush();
+    this.link.send({ type: 'saving-state' });
+    const answer = Promise.withResolvers<void>();
+    this.waiting.push(answer.resolve);
+    await answer.promise;
+  }
+
+  /** The hub has answered the oldest `recorded`. */
+  acknowledge(): void {
+    this.waiting.shift()?.();
   }
 
   flush(): void {

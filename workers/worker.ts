@@ -40,6 +40,8 @@ function take(message: HubMessage): void {
       return launched.resolve(message.launch);
     case 'start':
       return started.resolve();
+    case 'recorded':
+      return report.acknowledge();
     case 'leave':
       return dismissed.resolve();
     case 'control':

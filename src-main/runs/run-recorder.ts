@@ -116,6 +116,11 @@ export class RunRecorder {
     this.tell({ type: 'record', record, folder: this.folder });
   }
 
+  /** Resolves once all points so far are on disk, or could not be written: then `flush` says so. */
+  async keepMetrics(): Promise<void> {
+    await this.metrics?.flush().catch((error: unknown) => this.failedToWrite(error));
+  }
+
   summary(stopReason: RunSummary['stopReason']): RunSummary {
     const metrics = Object.fromEntries([...this.lastValues].sort(([a], [b]) => (a < b ? -1 : 1)));
     return { ...this.progress, stopReason, metrics, best: this.best, evaluatedSets: this.evaluatedSets };

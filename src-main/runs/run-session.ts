@@ -184,6 +184,9 @@ export class RunSession {
         return recorder.event(rank, message.kind, message.message, message);
       case 'checkpoint':
         return recorder.checkpoint(message.record);
+      case 'saving-state':
+        void recorder.keepMetrics().then(() => handle.send({ type: 'recorded' }));
+        return;
       case 'evaluated':
         return recorder.evaluated(message.set);
       case 'finished':

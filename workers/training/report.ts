@@ -15,6 +15,8 @@ export interface Report {
   event(kind: string, message: string, position: Position, data?: Record<string, unknown>): void;
   checkpoint(record: CheckpointRecord): void;
   evaluated(set: EvaluatedSet): void;
+  /** Resolves once everything told before is on disk. */
+  recorded(): Promise<void>;
 }
 
 /** What the user asked of this rank; the trainer looks at every step. */

@@ -151,7 +151,7 @@ export class Trainer implements Training {
 
   /** Second half of the rendezvous: whether to go on, and whether to save the state, decided once for all ranks. */
   private async agreeOnEnd(stopRequested: boolean): Promise<StopReason | null> {
-    const { config, group } = this.parts;
+    const { config, group, report } = this.parts;
     const stateAgeMs = performance.now() - this.lastStateMs;
     const { end, stateDue } = await agreeOnEnd(group, stopRequested, {
       stopVoted: this.stopVoted,
@@ -161,6 +161,9 @@ export class Trainer implements Training {
     });
     this.progress.round += 1;
     if (end !== null || stateDue) {
+      // Else a hub that dies now would leave a gap before the step that a resumed run goes on from. Ranks may be one save apart, so
+      // the first rank's waiting does for all.
+      if (this.isFirst) await report.recorded();
       await saveTrainingState(this);
       this.lastStateMs = performance.now();
     }
