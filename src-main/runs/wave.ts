@@ -185,15 +185,21 @@ export class Wave {
     for (const handle of this.handles.values()) handle.kill();
   }
 
-  /** One rank has failed: so has the group. The others are told at once, and get a while to go by themselves. */
+  /** One rank has failed: so has the group. Those that train are told, and get a while to go by themselves. */
   private fail(handle: WorkerHandle, message: string, at: Partial<RunError> = {}): void {
     const { rank, device, epoch, step } = handle;
     this.failure ??= { rank, device, epoch, step, ...at, message };
     this.relay.rankLeft(rank, message.split('\n')[0]);
     this.control({ action: 'stop' });
+    if (!this.hasStarted) return this.killOthers(handle);
     this.graceTimer ??= setTimeout(() => {
       for (const other of this.handles.values()) other.kill();
     }, this.config.timeouts.exitMs);
+  }
+
+  /** Before the start there is nothing to stop, and nothing to lose. */
+  private killOthers(failed: WorkerHandle): void {
+    for (const handle of this.handles.values()) if (handle !== failed) handle.kill();
   }
 
   private stuck(missing: number[], error: Error): void {

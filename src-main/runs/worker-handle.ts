@@ -76,7 +76,9 @@ export class WorkerHandle {
   attach(channel: Channel): void {
     this.channel = channel;
     channel.onFrame((frame) => {
-      this.restartTimer();
+      // A rank that waits for the others is rightly silent; how long it may is the relay's to judge.
+      if (frame.kind === 'collective') this.stopTimer();
+      else this.restartTimer();
       this.options.listener.frame(frame);
     });
     this.enter('preparing');
@@ -89,6 +91,7 @@ export class WorkerHandle {
   /** Once a worker has gone there is nobody to tell; how it went is reported by `lost`. */
   sendFrame(frame: Frame): void {
     if (this.channel === null || this.phase === 'exited') return;
+    if (frame.kind === 'collective') this.restartTimer();
     try {
       this.channel.send(frame);
     } catch (error) {
