@@ -1,0 +1,244 @@
+import { z } from 'zod';
+import { deviceSchema, placementSchema } from './devices.ts';
+import { controlSchema } from './messages.ts';
+import { realNumber } from './numbers.ts';
+import type { OptionDescription } from './options.ts';
+import type { PointBatch } from './points.ts';
+import type { ProjectDescription } from './project-description.ts';
+import { type CheckpointRecord, type EvaluatedSet, type RunEvent, type RunRecord, runStatusSchema } from './run-record.ts';
+import type { RunConfig } from './run-config.ts';
+import type { RunUpdate } from './run-updates.ts';
+
+/**
+ * The one contract between a page and the hub, over Electron's messages or a WebSocket. Arguments are checked by the schemas
+ * below where they arrive; typed arrays travel as they are (`rpc-codec.ts`), so NaN survives and nothing large becomes JSON.
+ */
+
+/** What the pages may ask of the hub. Every method rejects with an error whose message is meant for the user. */
+export interface HubApi {
+  /** Versions, home, devices, backends and what is missing, with remedies. */
+  health(): Promise<Health>;
+
+  /** Examples that come along, then projects opened lately; newest first. */
+  projects(): Promise<ProjectCard[]>;
+  /** Remembers a folder as a project. @throws when it holds none */
+  openProject(folder: string): Promise<ProjectCard>;
+  forgetProject(folder: string): Promise<void>;
+  describeProject(folder: string): Promise<DescribedProject>;
+  /** Checks a configuration without starting it: never throws for a wrong one, but says what is wrong with which option. */
+  previewRun(request: RunRequest): Promise<RunPreview>;
+  startRun(request: RunRequest): Promise<{ id: string }>;
+  resumeRun(id: string): Promise<void>;
+
+  runs(): Promise<RunRow[]>;
+  updateRun(id: string, changes: RunNotes): Promise<void>;
+  /** Moves a run's folder aside; `undo` within 10 s brings it back, later it is gone. */
+  deleteRun(id: string): Promise<void>;
+  undoDelete(id: string): Promise<void>;
+
+  /** Everything about a run but its metrics. */
+  run(id: string): Promise<RunView>;
+  /** The points of some metrics, each with at most `maximumPoints` (extremes kept); of all metrics where `names` is empty. */
+  series(id: string, request: SeriesRequest): Promise<SeriesData>;
+  /** Lines of the ranks' logs, merged by time, the newest `limit` of them. */
+  logs(id: string, request: { ranks: number[]; limit: number }): Promise<LogLine[]>;
+  control(id: string, control: z.output<typeof controlSchema>): Promise<void>;
+  abort(id: string): Promise<void>;
+
+  checkpoints(id: string): Promise<CheckpointCell[]>;
+  /** Evaluates any choice of checkpoints as one ensemble, in a worker. */
+  evaluateSet(id: string, request: SetRequest): Promise<SetEvaluationResult>;
+  /** What members predicted on a split, as kept under a name (`best`, `epoch-00012`, `final`, ...). */
+  predictions(id: string, request: { split: 'validation' | 'test'; name: string }): Promise<PredictionData | null>;
+  predictionNames(id: string): Promise<{ split: 'validation' | 'test'; name: string; epoch: number }[]>;
+  /** Writes an export below the hub's home and returns where, and a link to fetch it (browser door). */
+  exportRun(id: string, request: { formats: string[] }): Promise<{ path: string; link: string | null; bytes: number }>;
+
+  /** Calls `runUpdates` for this run from now on, until `unwatch` or the end of the connection. */
+  watch(id: string): Promise<void>;
+  unwatch(id: string): Promise<void>;
+}
+
+/** What the hub tells the pages. */
+export interface PageApi {
+  /** The list of runs has changed. */
+  runsChanged(runs: RunRow[]): void;
+  /** What happened in a watched run, in order, some ten times a second. */
+  runUpdates(id: string, updates: RunUpdate[]): void;
+}
+
+export interface Health {
+  versions: Record<string, string>;
+  home: string;
+  freeBytes: number;
+  devices: z.output<typeof deviceSchema>[];
+  checks: { name: string; verdict: 'ok' | 'warn' | 'fail'; detail: string; remedy: string | null }[];
+  door: 'desktop' | 'browser';
+}
+
+export interface ProjectCard {
+  folder: string;
+  name: string;
+  description: string;
+  task: string;
+  isExample: boolean;
+  /** Null where it could not be loaded: then `error` says why. */
+  error: string | null;
+  lastRun: { id: string; status: RunRecord['status']; best: BestValue | null; endedAt: string | null } | null;
+}
+
+export interface DescribedProject {
+  description: ProjectDescription;
+  /** Options of every run, then the project's hyperparameters (path `hyperparameters.<name>`). */
+  options: OptionDescription[];
+  /** The configuration that starts if nothing is changed. */
+  defaults: RunConfig;
+}
+
+export const runRequestSchema = z.strictObject({
+  projectFolder: z.string().min(1),
+  /** What differs from the project's defaults, nested as the configuration is. */
+  overrides: z.record(z.string(), z.unknown()),
+  name: z.string().nullable(),
+});
+export type RunRequest = z.output<typeof runRequestSchema>;
+
+export interface RunPreview {
+  /** Null while something is wrong. */
+  config: RunConfig | null;
+  problems: { path: string | null; message: string }[];
+  plan: z.output<typeof placementSchema>[];
+  devices: z.output<typeof deviceSchema>[];
+  /** What the disk must hold at most; null before the first run of a project, when its size is not known. */
+  diskBytes: number | null;
+  freeBytes: number;
+  /** From the last run of the same project on the same number of devices; null without one. */
+  durationSeconds: number | null;
+  /** The same run from the terminal. */
+  commandLine: string;
+}
+
+export const runNotesSchema = z.strictObject({
+  name: z.string().min(1).optional(),
+  tags: z.array(z.string().min(1)).optional(),
+  note: z.string().optional(),
+  isArchived: z.boolean().optional(),
+});
+export type RunNotes = z.output<typeof runNotesSchema>;
+
+export const bestValueSchema = z.strictObject({ metric: z.string(), value: realNumber, epoch: z.int() });
+export type BestValue = z.output<typeof bestValueSchema>;
+
+/** A line of the table of runs. */
+export const runRowSchema = z.strictObject({
+  id: z.string(),
+  folder: z.string(),
+  name: z.string(),
+  project: z.string(),
+  task: z.string(),
+  strategy: z.string(),
+  status: runStatusSchema,
+  members: z.int(),
+  best: bestValueSchema.nullable(),
+  createdAt: z.string(),
+  endedAt: z.string().nullable(),
+  error: z.string().nullable(),
+  tags: z.array(z.string()),
+  note: z.string(),
+  isArchived: z.boolean(),
+});
+export type RunRow = z.output<typeof runRowSchema>;
+
+export interface RankView {
+  rank: number;
+  device: string;
+  deviceName: string;
+  wave: number;
+  seed: number;
+  pid: number | null;
+  state: string;
+  epoch: number;
+  step: number;
+  loss: number | null;
+  samplesPerSecond: number | null;
+  memoryBytes: number | null;
+}
+
+export interface RunView {
+  record: RunRecord;
+  folder: string;
+  row: RunRow;
+  /** Whether this hub runs it, so that it can be controlled from here. */
+  isOurs: boolean;
+  totalSteps: number | null;
+  ensembleMonitor: string | null;
+  ranks: RankView[];
+  metrics: string[];
+  events: RunEvent[];
+  evaluatedSets: EvaluatedSet[];
+  /** Names of the files in `plots/`, SVG as text. */
+  plots: { name: string; svg: string }[];
+}
+
+export const seriesRequestSchema = z.strictObject({
+  names: z.array(z.string()),
+  maximumPoints: z.int().min(100),
+  fromStep: z.int().nullable(),
+  toStep: z.int().nullable(),
+});
+export type SeriesRequest = z.output<typeof seriesRequestSchema>;
+
+/** Columns of one metric, by ascending step. */
+export interface SeriesColumns {
+  name: string;
+  epoch: Int32Array;
+  step: Int32Array;
+  value: Float64Array;
+  /** Points there are; more than the columns hold where they were thinned. */
+  total: number;
+}
+export interface SeriesData {
+  series: SeriesColumns[];
+}
+
+export interface LogLine {
+  time: string;
+  rank: number;
+  text: string;
+}
+
+export interface CheckpointCell {
+  record: CheckpointRecord;
+  isPinned: boolean;
+  isEnsembleBest: boolean;
+  isMemberBest: boolean;
+}
+
+export const setRequestSchema = z.strictObject({
+  members: z.array(z.strictObject({ rank: z.int(), name: z.string() })).min(1),
+  split: z.enum(['validation', 'test']),
+});
+export type SetRequest = z.output<typeof setRequestSchema>;
+
+export interface SetEvaluationResult {
+  split: 'validation' | 'test';
+  ensemble: Record<string, number>;
+  members: Record<string, number[]>;
+}
+
+/** Predictions of M members for N samples, W values each; one array `[M, N, W]` per output of the task. */
+export interface PredictionData {
+  task: string;
+  ranks: number[];
+  epoch: number;
+  samples: number;
+  width: number;
+  outputs: Float32Array[];
+  /** Class labels or values, `[N]` (or `[N, T]`). */
+  targets: Float32Array | Int32Array;
+  /** The only feature of each sample where there is just one (to draw regression over it), else null. */
+  feature: Float32Array | null;
+  classNames: string[] | null;
+}
+
+export type { PointBatch };
