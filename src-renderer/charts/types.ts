@@ -1,0 +1,195 @@
+/** What the charts take. Everything here is data: no DOM, no Vue. */
+
+/** Zero-based steps, epochs (may be fractional), or seconds since the run's start. */
+export type ChartAxis = 'step' | 'epoch' | 'time';
+
+export type Column = Int32Array | Float64Array;
+
+/**
+ * One line over columns that may be larger than it: only the first `length` elements count. To append, write behind them and
+ * hand over a new object (and a new `series` array) with a larger `length`; nothing that was drawn before is computed again.
+ */
+export interface ChartSeries {
+  /** Unique in its chart and the same while it lives. */
+  id: string;
+  label: string;
+  /** The ensemble is drawn in ink, ranks in their colours, others in the colours of ranks by their order. */
+  role: 'ensemble' | 'rank' | 'other';
+  /** For `role: 'rank'`: decides colour and dashes, and links hovering and hiding across charts. */
+  rank?: number;
+  /** Never falling. A line without the column of the axis that is shown is left out. */
+  x: { step: Column; epoch: Column; time: Column | null };
+  /** NaN is a gap. */
+  y: Float64Array;
+  length: number;
+  /** Changes when points that were there before change; appending leaves it. */
+  version: number;
+  /** Drawn as an area behind the line, e.g. the smallest and the largest member. */
+  band?: { lower: Float64Array; upper: Float64Array };
+}
+
+/** A point worth a sign, e.g. a member's optimum: "rank 3, best at epoch 12: 0.4101". */
+export interface ChartMarker {
+  seriesId: string;
+  x: Record<ChartAxis, number | null>;
+  y: number;
+  label: string;
+}
+
+/** A stretch of the x axis, e.g. the patience window. */
+export interface ChartBand {
+  from: Record<ChartAxis, number | null>;
+  to: Record<ChartAxis, number | null>;
+  label: string;
+}
+
+/** A moment, e.g. a changed learning rate. */
+export interface ChartEvent {
+  x: Record<ChartAxis, number | null>;
+  label: string;
+}
+
+export interface ChartRange {
+  from: number;
+  to: number;
+}
+
+/** What all charts of a page share, and what its address keeps (all but `hoveredRank` and `cursorX`). */
+export interface ChartViewState {
+  axis: ChartAxis;
+  logX: boolean;
+  logY: boolean;
+  /** Weight of what came before: 0 (off) to 0.99. */
+  smoothing: number;
+  /** Fits the y axis to the 5th to 95th percentile of what is visible. */
+  clipsOutliers: boolean;
+  /** The visible part of the x axis, in its units; null for all of it. */
+  zoom: ChartRange | null;
+  hiddenRanks: ReadonlySet<number>;
+  /** The rank whose lines stand out while the others fade. */
+  hoveredRank: number | null;
+  /** Where the cursor of all charts stands, in the axis's units. */
+  cursorX: number | null;
+}
+
+export interface ChartView extends ChartViewState {
+  toggleRank(rank: number): void;
+  showAllRanks(): void;
+  resetZoom(): void;
+}
+
+/** What a line shows at the cursor. */
+export interface ReadoutValue {
+  id: string;
+  label: string;
+  role: ChartSeries['role'];
+  rank: number | null;
+  /** Of the nearest point; smoothed as the line is. */
+  value: number;
+}
+
+/** What every chart needs for its heading, its summary for screen readers and its exports. */
+export interface ChartProps {
+  title: string;
+  /** Goes into the exports. */
+  runName: string;
+  /** One sentence, the formula and the reference: shown at the title. */
+  metricHelp?: string;
+}
+
+export interface SeriesChartProps extends ChartProps {
+  yLabel: string;
+  series: readonly ChartSeries[];
+  view: ChartView;
+  markers?: readonly ChartMarker[];
+  bands?: readonly ChartBand[];
+  events?: readonly ChartEvent[];
+  /** Stays linear when the page shows logarithms: for values that may be negative. */
+  isLinear?: boolean;
+}
+
+export interface BarChartProps extends ChartProps {
+  yLabel: string;
+  /** `rank` gives a bar its rank's colour; without it, ink. */
+  bars: readonly { label: string; value: number; rank?: number }[];
+}
+
+export interface HistogramProps extends ChartProps {
+  xLabel: string;
+  /** One outline of counts per group over shared bins, e.g. right and wrong predictions. */
+  groups: readonly { label: string; values: Float32Array | Float64Array; rank?: number }[];
+  /** 30 unless told. */
+  binCount?: number;
+}
+
+/** One bin of a reliability diagram; `confidence` and `accuracy` are means over its samples, NaN where it has none. */
+export interface ReliabilityBin {
+  lower: number;
+  upper: number;
+  count: number;
+  confidence: number;
+  accuracy: number;
+}
+
+export interface ReliabilityDiagramProps extends ChartProps {
+  /** E.g. the ensemble and a chosen member. */
+  sets: readonly { label: string; bins: readonly ReliabilityBin[]; rank?: number }[];
+}
+
+export interface MatrixHeatmapProps extends ChartProps {
+  /** Of rows and columns, e.g. ranks. */
+  labels: readonly string[];
+  /** Row-major, `[n, n]`. */
+  values: Float64Array;
+  valueLabel: string;
+}
+
+export interface RiskCoverageProps extends ChartProps {
+  /** Never falling shares of samples that are answered, 0 to 1. */
+  coverage: Float64Array;
+  /** Error rate among the answered, same length. */
+  risk: Float64Array;
+  /** The least confidence that is answered at each coverage, same length. */
+  threshold: Float64Array;
+  /** The movable coverage (`v-model:selected`). */
+  selected: number;
+}
+
+export interface UncertaintyBandProps extends ChartProps {
+  xLabel: string;
+  yLabel: string;
+  /** By ascending feature; every column has the same length. */
+  feature: Float64Array;
+  mean: Float64Array;
+  /** Standard deviations. */
+  aleatoric: Float64Array;
+  epistemic: Float64Array;
+  /** The targets at the same features. */
+  targets?: Float64Array;
+}
+
+export interface SparklineProps {
+  label: string;
+  /** Only the last `length` values of the column are told apart: the rest of the array does not count. */
+  values: Float64Array;
+  length: number;
+  unit: string;
+  rank?: number;
+}
+
+/** One device's load and throughput, aligned in time with the others of the page. */
+export interface DeviceStripProps {
+  label: string;
+  rank: number;
+  /** Seconds since the run's start, ascending. */
+  time: Float64Array;
+  /** Samples per second. */
+  throughput: Float64Array;
+  /** 0 to 1; null where the device does not tell. */
+  load: Float64Array | null;
+  length: number;
+  view: ChartView;
+  /** Of all strips, so that they stand aligned. */
+  range: ChartRange;
+  maximumThroughput: number;
+}
