@@ -1,0 +1,96 @@
+import type { PointBatch } from '../../protocol/points.ts';
+import type { SeriesColumns } from '../../protocol/rpc.ts';
+
+/**
+ * The points of one metric by column, ascending by step; only the first `length` elements count. The arrays have room to
+ * grow and are shared between versions: what was within `length` once never changes.
+ */
+export interface MetricColumns {
+  readonly name: string;
+  readonly epoch: Int32Array;
+  readonly step: Int32Array;
+  /** Milliseconds since 1970; NaN for points that were read from disk, where no time is kept. */
+  readonly timeMs: Float64Array;
+  readonly value: Float64Array;
+  readonly length: number;
+  /** Counts the changes: what was computed from one version can be kept until the next. */
+  readonly version: number;
+  /** Whether the hub thinned the points (extremes kept): all of them can be asked for by range of steps. */
+  readonly isThinned: boolean;
+}
+
+/** Columns of what the hub read from disk. */
+export function columnsOf({ name, epoch, step, value, total }: SeriesColumns, version: number): MetricColumns {
+  const timeMs = new Float64Array(value.length).fill(NaN);
+  return { name, epoch, step, timeMs, value, length: value.length, version, isThinned: total > value.length };
+}
+
+/**
+ * Appends the points of a batch to the columns of their metrics. Points at or before a metric's last step are left out:
+ * they came with what was read from disk while the batch was under way.
+ *
+ * @returns the columns that changed, by name
+ */
+export function appendPoints(
+  columns: ReadonlyMap<string, MetricColumns>,
+  batch: PointBatch,
+): Map<string, MetricColumns> {
+  const changed = new Map<string, MetricColumns>();
+  for (const [nameIndex, indices] of groupByName(batch)) {
+    const name = batch.names[nameIndex];
+    const before = columns.get(name) ?? emptyColumns(name);
+    const lastStep = before.length === 0 ? -1 : before.step[before.length - 1];
+    const fresh = indices.filter((index) => batch.step[index] > lastStep);
+    if (fresh.length > 0) changed.set(name, append(before, batch, fresh));
+  }
+  return changed;
+}
+
+function emptyColumns(name: string): MetricColumns {
+  const [epoch, step] = [new Int32Array(), new Int32Array()];
+  return {
+    name,
+    epoch,
+    step,
+    timeMs: new Float64Array(),
+    value: new Float64Array(),
+    length: 0,
+    version: 0,
+    isThinned: false,
+  };
+}
+
+function groupByName({ nameIndex }: PointBatch): Map<number, number[]> {
+  return Map.groupBy(nameIndex.keys(), (point) => nameIndex[point]);
+}
+
+function append(before: MetricColumns, batch: PointBatch, indices: number[]): MetricColumns {
+  const { epoch, step, timeMs, value } = withRoom(before, before.length + indices.length);
+  for (const [offset, index] of indices.entries()) {
+    const end = before.length + offset;
+    epoch[end] = batch.epoch[index];
+    step[end] = batch.step[index];
+    timeMs[end] = batch.timeMs[index];
+    value[end] = batch.value[index];
+  }
+  const length = before.length + indices.length;
+  return { ...before, epoch, step, timeMs, value, length, version: before.version + 1 };
+}
+
+type Arrays = Pick<MetricColumns, 'epoch' | 'step' | 'timeMs' | 'value'>;
+
+/** The same arrays where there is room, else copies of twice the size: appending costs constant time on average. */
+function withRoom(columns: MetricColumns, length: number): Arrays {
+  if (length <= columns.step.length) return columns;
+  const capacity = Math.max(64, 2 * columns.step.length, length);
+  const grown = {
+    epoch: new Int32Array(capacity),
+    step: new Int32Array(capacity),
+    timeMs: new Float64Array(capacity),
+    value: new Float64Array(capacity),
+  };
+  for (const key of ['epoch', 'step', 'timeMs', 'value'] as const) {
+    grown[key].set(columns[key].subarray(0, columns.length));
+  }
+  return grown;
+}

@@ -1,0 +1,46 @@
+import { defineStore } from 'pinia';
+import { computed, shallowRef } from 'vue';
+import type { RunNotes, RunRow } from '../../protocol/rpc.ts';
+import { useHubClient } from '../client/use-hub.ts';
+import { messageOf } from '../errors.ts';
+
+/** All runs, live: the hub tells the whole list whenever it changes. */
+export const useRunsStore = defineStore('runs', () => {
+  const client = useHubClient();
+  /** Null until the first list has come. */
+  const rows = shallowRef<RunRow[] | null>(null);
+  const error = shallowRef<string | null>(null);
+
+  const byId = computed(() => new Map((rows.value ?? []).map((row) => [row.id, row])));
+  const active = computed(() => (rows.value ?? []).filter(({ status }) => status === 'running'));
+
+  async function refresh(): Promise<void> {
+    try {
+      rows.value = await client.hub.runs();
+      error.value = null;
+    } catch (reason) {
+      error.value = messageOf(reason);
+    }
+  }
+
+  /** Shows the change at once; the hub's next list confirms it, or takes it back. */
+  async function update(id: string, changes: RunNotes): Promise<void> {
+    rows.value = (rows.value ?? []).map((row) => (row.id === id ? { ...row, ...changes } : row));
+    try {
+      await client.hub.updateRun(id, changes);
+    } finally {
+      await refresh();
+    }
+  }
+
+  client.on('runsChanged', (list) => {
+    rows.value = list;
+    error.value = null;
+  });
+  client.on('stateChanged', ({ kind }) => {
+    if (kind === 'connected') void refresh();
+  });
+  void refresh();
+
+  return { rows, error, byId, active, refresh, update };
+});
