@@ -1,18 +1,24 @@
-import type { ListedRun } from './run-list.ts';
+/** How a page reaches the hub (`rpc.ts`): by a WebSocket to the server it came from, or by Electron's messages. */
 
-/** How the window reaches the hub: through Electron's main process, or through the server in a browser. */
+/** Where the server takes WebSockets. Each binary message is one call or answer, as `rpc-codec.ts` writes it. */
+export const rpcPath = '/rpc';
 
-/** Where the server has the list of runs: once as JSON, and as server-sent events, one whole list each. */
-export const runListPath = '/api/runs';
-export const runEventsPath = '/api/runs/events';
+/** No call is larger, whichever door it comes through: what is large goes the other way. */
+export const maximumCallBytes = 2 ** 20;
 
 /** Channels between Electron's main process and its preload. */
-export const runListChannel = 'runs:list';
-export const runsChangedChannel = 'runs:changed';
+export const messageChannel = 'tutti:message';
+export const openFolderChannel = 'tutti:open-folder';
+export const saveFileChannel = 'tutti:save-file';
 
 /** What Electron's preload exposes to the page as `window.tutti`, and nothing else. */
 export interface WindowBridge {
-  listRuns(): Promise<ListedRun[]>;
-  /** Calls `changed` with the whole list when it changes. @returns ends that */
-  onRunsChanged(changed: (runs: ListedRun[]) => void): () => void;
+  /** One call or answer, as `rpc-codec.ts` writes it. */
+  send(bytes: Uint8Array): void;
+  /** Calls `receive` with each message of the hub. @returns ends that */
+  onMessage(receive: (bytes: Uint8Array) => void): () => void;
+  /** Lets the user choose a folder; null when that was called off. */
+  openFolder(): Promise<string | null>;
+  /** Lets the user choose where to keep a copy of an export (`exportRun`'s path). @returns where; null when called off */
+  saveFile(exported: string): Promise<string | null>;
 }
