@@ -1,0 +1,106 @@
+import type { CheckpointCell } from '../../../../protocol/rpc.ts';
+
+/** What a rank kept at one point of its training; one set of weights may go by several names. */
+export interface MatrixCell {
+  /** `3@480`: rank and step. */
+  key: string;
+  rank: number;
+  epoch: number;
+  step: number;
+  /** `ensemble-best`, `epoch-00009`, ... */
+  names: string[];
+  isEnsembleBest: boolean;
+  isMemberBest: boolean;
+  isPinned: boolean;
+  bytes: number;
+  savedAt: string;
+  /** The rank's own score at this epoch; null where it was not evaluated. */
+  score: number | null;
+  /** From 0, the worst score of all cells, to 1, the best; null without a score. */
+  shade: number | null;
+}
+
+export interface MatrixColumn {
+  epoch: number;
+  step: number;
+  isEnsembleBest: boolean;
+}
+
+/** Ranks by the points of training at which anything was kept. */
+export interface CheckpointMatrix {
+  ranks: number[];
+  columns: MatrixColumn[];
+  /** Row by rank, column by point: null where that rank kept nothing then. */
+  rows: (MatrixCell | null)[][];
+}
+
+/** A rank's own score after an epoch (smaller is better), or null. */
+export type ScoreOf = (rank: number, epoch: number) => number | null;
+
+export function checkpointMatrix(kept: readonly CheckpointCell[], scoreOf: ScoreOf): CheckpointMatrix {
+  const byKey = Map.groupBy(kept, ({ record }) => cellKey(record.rank, record.step));
+  const cells = new Map([...byKey].map(([key, same]) => [key, mergeCell(key, same, scoreOf)]));
+  shadeByScore([...cells.values()]);
+  const ranks = [...new Set(kept.map(({ record }) => record.rank))].sort((left, right) => left - right);
+  const columns = columnsOf([...cells.values()]);
+  const rows = ranks.map((rank) => columns.map(({ step }) => cells.get(cellKey(rank, step)) ?? null));
+  return { ranks, columns, rows };
+}
+
+/** The cells of a matrix, row by row. */
+export function cellsOf({ rows }: CheckpointMatrix): MatrixCell[] {
+  return rows.flat().filter((cell) => cell !== null);
+}
+
+/** The cells in the rectangle between two of them, both included. */
+export function cellsBetween(matrix: CheckpointMatrix, from: MatrixCell, to: MatrixCell): MatrixCell[] {
+  const isBetween = (value: number, one: number, other: number) =>
+    value >= Math.min(one, other) && value <= Math.max(one, other);
+  return cellsOf(matrix).filter(
+    ({ rank, step }) => isBetween(rank, from.rank, to.rank) && isBetween(step, from.step, to.step),
+  );
+}
+
+function cellKey(rank: number, step: number): string {
+  return `${rank}@${step}`;
+}
+
+function mergeCell(key: string, same: readonly CheckpointCell[], scoreOf: ScoreOf): MatrixCell {
+  const [{ record }] = same;
+  const { rank, epoch, step, bytes, savedAt } = record;
+  return {
+    key,
+    rank,
+    epoch,
+    step,
+    names: same.map((cell) => cell.record.name),
+    isEnsembleBest: same.some((cell) => cell.isEnsembleBest),
+    isMemberBest: same.some((cell) => cell.isMemberBest),
+    isPinned: same.some((cell) => cell.isPinned),
+    bytes,
+    savedAt,
+    score: scoreOf(rank, epoch),
+    shade: null,
+  };
+}
+
+function shadeByScore(cells: readonly MatrixCell[]): void {
+  const scores = cells.flatMap(({ score }) => (score !== null && Number.isFinite(score) ? [score] : []));
+  const best = Math.min(...scores);
+  const worst = Math.max(...scores);
+  for (const cell of cells) {
+    if (cell.score === null || !Number.isFinite(cell.score)) continue;
+    cell.shade = worst === best ? 1 : (worst - cell.score) / (worst - best);
+  }
+}
+
+function columnsOf(cells: readonly MatrixCell[]): MatrixColumn[] {
+  const byStep = Map.groupBy(cells, ({ step }) => step);
+  return [...byStep.values()]
+    .map((same) => ({
+      epoch: same[0].epoch,
+      step: same[0].step,
+      isEnsembleBest: same.some(({ isEnsembleBest }) => isEnsembleBest),
+    }))
+    .sort((left, right) => left.step - right.step);
+}

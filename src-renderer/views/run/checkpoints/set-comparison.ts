@@ -1,0 +1,40 @@
+import type { SetEvaluationResult } from '../../../../protocol/rpc.ts';
+
+/** One metric of two evaluated sets, side by side. */
+export interface ComparedMetric {
+  metric: string;
+  a: number | null;
+  b: number | null;
+  /** b - a; null unless both are there. */
+  difference: number | null;
+  /** Which set is better; null where they are equal or where no side of the metric is better. */
+  better: 'a' | 'b' | null;
+}
+
+/** Where less is better, and where more is; of the others (entropy, disagreement) neither can be said. */
+const smallerIsBetter = new Set(['nll', 'ece', 'brier', 'mse', 'avg_member_nll', 'avg_member_mse']);
+const largerIsBetter = new Set(['acc', 'ensemble_gain', 'ambiguity']);
+
+/** The ensemble's metrics of both sets, in the order in which they come. */
+export function compareSets(a: SetEvaluationResult | null, b: SetEvaluationResult | null): ComparedMetric[] {
+  const names = new Set([...Object.keys(a?.ensemble ?? {}), ...Object.keys(b?.ensemble ?? {})]);
+  return [...names].map((metric) => compareMetric(metric, a?.ensemble[metric] ?? null, b?.ensemble[metric] ?? null));
+}
+
+/** Mean of the members' values of a metric; null where there are none. */
+export function memberMean(result: SetEvaluationResult, metric: string): number | null {
+  const values = result.members[metric] ?? [];
+  return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+function compareMetric(metric: string, a: number | null, b: number | null): ComparedMetric {
+  const difference = a === null || b === null ? null : b - a;
+  return { metric, a, b, difference, better: betterSide(metric, difference) };
+}
+
+function betterSide(metric: string, difference: number | null): 'a' | 'b' | null {
+  if (difference === null || difference === 0 || Number.isNaN(difference)) return null;
+  if (smallerIsBetter.has(metric)) return difference < 0 ? 'b' : 'a';
+  if (largerIsBetter.has(metric)) return difference > 0 ? 'b' : 'a';
+  return null;
+}

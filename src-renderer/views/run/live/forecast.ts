@@ -1,0 +1,42 @@
+import type { RankView, RunView } from '../../../../protocol/rpc.ts';
+import type { MetricColumns } from '../../../stores/metric-columns.ts';
+
+/** Recent, yet over a few evaluations. */
+const windowMs = 60_000;
+/** Less than this is no base for a forecast. */
+const shortestWindowMs = 1_000;
+
+/**
+ * How long a run will train at most (an early stop ends it sooner), in ms; null as long as that is not known. Ranks of waves to come
+ * take as long as those of this one.
+ *
+ * @param lossesOf the training losses of a rank, whose times tell its pace
+ */
+export function remainingMs(view: RunView, lossesOf: (rank: number) => MetricColumns | undefined): number | null {
+  if (totalSteps === null) return null;
+  const slowest = slowestRank(ranks);
+  const losses = slowest && lossesOf(slowest.rank);
+  if (!slowest || !losses) return null;
+  const pace = stepsPerMs(losses);
+  if (pace === null) return null;
+  const lastWave = Math.max(...ranks.map(({ wave }) => wave));
+  const steps = totalSteps - slowest.step + (lastWave - slowest.wave) * totalSteps;
+  return Math.max(0, steps) / pace;
+}
+
+/** The rank of the wave under way that has come least far; null where none trains. */
+export function slowestRank(ranks: readonly RankView[]): RankView | null {
+  const active = ranks.filter(({ state }) => state === 'training' || state === 'evaluating');
+  return active.reduce<RankView | null>(
+    (slowest, rank) => (slowest === null || rank.step < slowest.step ? rank : slowest),
+    null,
+  );
+}
+
+function stepsPerMs({ step, timeMs, length }: MetricColumns): number | null {
+  const last = length - 1;
+  let first = last;
+  while (first > 0 && timeMs[last] - timeMs[first - 1] <= windowMs) first -= 1;
+  const elapsedMs = timeMs[last] - timeMs[first];
+  return elapsedMs >= shortestWindowMs ? (step[last] - step[first]) / elapsedMs : null;
+}

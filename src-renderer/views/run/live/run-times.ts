@@ -1,0 +1,41 @@
+import type { RunRecord, RunEvent } from '../../../../protocol/run-record.ts';
+
+/** A moment of a run that is known by step and by clock. */
+export interface TimeAnchor {
+  step: number;
+  /** Milliseconds since 1970. */
+  timeMs: number;
+}
+
+/**
+ * When a run was at which step, as far as its record and events (every checkpoint is one) tell: metrics on disk carry no times. Both
+ * columns rise, so of a resumed run's repeated steps, and of ranks that are apart, the first time that a step was reached stays.
+ *
+ * @param now where a run under way stands; null for one that has ended
+ */
+export function timeAnchors(record: RunRecord, events: readonly RunEvent[], now: TimeAnchor | null): TimeAnchor[] {
+  const start = { step: 0, timeMs: startMs(record) };
+  const seen = events.flatMap(({ step, time }) => (step === null ? [] : [{ step, timeMs: Date.parse(time) }]));
+  const { summary, endedAt } = record;
+  const end = summary === null || endedAt === null ? now : { step: summary.steps, timeMs: Date.parse(endedAt) };
+  const sorted = [start, ...seen, ...(end === null ? [] : [end])].sort((left, right) => left.timeMs - right.timeMs);
+  const rising: TimeAnchor[] = [];
+  for (const anchor of sorted)
+    if (rising.length === 0 || anchor.step > rising[rising.length - 1].step) rising.push(anchor);
+  return rising;
+}
+
+/** Milliseconds since 1970 at a step, on straight lines between the anchors; that of the last one beyond it. */
+export function timeMsAt(step: number, anchors: readonly TimeAnchor[]): number {
+  const next = anchors.findIndex((anchor) => anchor.step >= step);
+  if (next === -1) return anchors[anchors.length - 1].timeMs;
+  if (next === 0) return anchors[0].timeMs;
+  const [before, after] = [anchors[next - 1], anchors[next]];
+  const share = (step - before.step) / (after.step - before.step);
+  return before.timeMs + share * (after.timeMs - before.timeMs);
+}
+
+/** Milliseconds since 1970 at which the first attempt began. */
+export function startMs({ attempts, createdAt }: RunRecord): number {
+  return Date.parse(attempts[0]?.startedAt ?? createdAt);
+}

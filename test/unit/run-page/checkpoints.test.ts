@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import type { CheckpointCell } from '../../../protocol/rpc.ts';
+import {
+  cellsBetween,
+  cellsOf,
+  checkpointMatrix,
+} from '../../../src-renderer/views/run/checkpoints/checkpoint-matrix.ts';
+import { compareSets, memberMean } from '../../../src-renderer/views/run/checkpoints/set-comparison.ts';
+
+function kept(rank: number, name: string, epoch: number, fields: Partial<CheckpointCell> = {}): CheckpointCell {
+  return {
+    record: {
+      format: 1,
+      rank,
+      name,
+      epoch,
+      step: 10 * (epoch + 1),
+      monitor: null,
+      score: null,
+      sha256: '0'.repeat(64),
+      bytes: 100,
+      savedAt: '2026-11-21T08:00:00.000Z',
+    },
+    isPinned: false,
+    isEnsembleBest: name === 'ensemble-best',
+    isMemberBest: name === 'member-best',
+    ...fields,
+  };
+}
+
+const cells = [
+  kept(1, 'ensemble-best', 4),
+  kept(0, 'ensemble-best', 4),
+  kept(0, 'member-best', 4),
+  kept(1, 'member-best', 2),
+  kept(0, 'final', 7),
+  kept(1, 'final', 7),
+];
+/** Rank 0 scores .2 after epoch 4 and .4 after 7; rank 1 .3 after 2, .6 after 4, and was not evaluated after 7. */
+const scores = new Map([
+  ['0@4', 0.2],
+  ['0@7', 0.4],
+  ['1@2', 0.3],
+  ['1@4', 0.6],
+]);
+const matrix = checkpointMatrix(cells, (rank, epoch) => scores.get(`${rank}@${epoch}`) ?? null);
+
+describe('the matrix of checkpoints', () => {
+  it('has a row a rank and a column a moment, with gaps where a rank kept nothing', () => {
+    expect(matrix.ranks).toEqual([0, 1]);
+    expect(matrix.columns.map(({ epoch, isEnsembleBest }) => [epoch, isEnsembleBest])).toEqual([
+      [2, false],
+      [4, true],
+      [7, false],
+    ]);
+    expect(matrix.rows.map((row) => row.map((cell) => cell?.key ?? null))).toEqual([
+      [null, '0@50', '0@80'],
+      ['1@30', '1@50', '1@80'],
+    ]);
+  });
+
+  it('weights kept under two names are one cell', () => {
+    const both = matrix.rows[0][1];
+    expect(both?.names).toEqual(['ensemble-best', 'member-best']);
+    expect([both?.isEnsembleBest, both?.isMemberBest]).toEqual([true, true]);
+  });
+
+  it("shades by the rank's own score: 1 for the best of all, 0 for the worst, none where there is no score", () => {
+    expect(cellsOf(matrix).map(({ shade }) => shade)).toEqual([
+      1,
+      expect.closeTo(0.5, 10),
+      expect.closeTo(0.75, 10),
+      0,
+      null,
+    ]);
+  });
+
+  it('a stretch takes in the rectangle between two cells, whichever comes first', () => {
+    const [from, to] = [matrix.rows[1][0], matrix.rows[0][1]];
+    if (from === null || to === null) throw new Error('The matrix lacks the corners of the rectangle.');
+    expect(cellsBetween(matrix, from, to).map(({ key }) => key)).toEqual(['0@50', '1@30', '1@50']);
+    expect(cellsBetween(matrix, to, from)).toHaveLength(3);
+  });
+
+  it('of nothing is empty', () => {
+    expect(checkpointMatrix([], () => null)).toEqual({ ranks: [], columns: [], rows: [] });
+  });
+});
+
+describe('two evaluated sets', () => {
+  const a = {
+    split: 'test' as const,
+    ensemble: { nll: 0.5, acc: 0.9, disagreement: 0.1 },
+    members: { nll: [0.6, 0.8] },
+  };
+  const b = { split: 'test' as const, ensemble: { nll: 0.25, acc: 0.8, disagreement: 0.2 }, members: {} };
+
+  it('are held against each other: less NLL is better, more accuracy is, of disagreement neither', () => {
+    expect(compareSets(a, b)).toEqual([
+      { metric: 'nll', a: 0.5, b: 0.25, difference: -0.25, better: 'b' },
+      { metric: 'acc', a: 0.9, b: 0.8, difference: expect.closeTo(-0.1, 10), better: 'a' },
+      { metric: 'disagreement', a: 0.1, b: 0.2, difference: 0.1, better: null },
+    ]);
+  });
+
+  it('one alone has no differences', () => {
+    expect(compareSets(a, null)[0]).toEqual({ metric: 'nll', a: 0.5, b: null, difference: null, better: null });
+    expect(compareSets(a, a)[0].better).toBeNull();
+  });
+
+  it('mean of the members', () => {
+    expect(memberMean(a, 'nll')).toBeCloseTo(0.7, 10);
+    expect(memberMean(b, 'nll')).toBeNull();
+  });
+});

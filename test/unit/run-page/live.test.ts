@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import { chartSpecs, inOrder, moved } from '../../../src-renderer/views/run/live/chart-specs.ts';
+import { LineColumnsCache } from '../../../src-renderer/views/run/live/line-columns.ts';
+import { bestIndex, optimumMarker, patienceBand } from '../../../src-renderer/views/run/live/optimum.ts';
+import { timeMsAt } from '../../../src-renderer/views/run/live/run-times.ts';
+import type { MetricColumns } from '../../../src-renderer/stores/metric-columns.ts';
+
+function metric(steps: number[], values: number[], fields: Partial<MetricColumns> = {}): MetricColumns {
+  return {
+    name: 'val/ens_nll',
+    epoch: Int32Array.from(steps, (step) => Math.ceil(step / 10) - 1),
+    step: Int32Array.from(steps),
+    timeMs: new Float64Array(steps.length).fill(NaN),
+    value: Float64Array.from(values),
+    length: steps.length,
+    version: 0,
+    isThinned: false,
+    ...fields,
+  };
+}
+
+const anchors = [
+  { step: 0, timeMs: 1000 },
+  { step: 10, timeMs: 11_000 },
+  { step: 20, timeMs: 31_000 },
+];
+const newCache = () => new LineColumnsCache({ stepsPerEpoch: 10, startMs: 1000, anchors: () => anchors });
+
+describe('the charts of a run', () => {
+  const run = { task: 'classification', ranks: [0, 1], metrics: new Set<string>(), isLive: true };
+
+  it('are there before the first point while a run is live, the NLL of ranks and ensemble first', () => {
+    const [nll, gain] = chartSpecs(run);
+    expect(nll.lines.map(({ metric, role }) => [metric, role])).toEqual([
+      ['val/member_0_nll', 'rank'],
+      ['val/member_1_nll', 'rank'],
+      ['val/ens_nll', 'ensemble'],
+    ]);
+    expect(gain.title).toBe('What diversity buys');
+  });
+
+  it('of a run that has ended are those with points', () => {
+    const metrics = new Set(['val/ens_acc', 'train/member_1_loss', 'train/loss']);
+    expect(chartSpecs({ ...run, metrics, isLive: false }).map(({ id }) => id)).toEqual(['accuracy', 'loss']);
+  });
+
+  it("include the project's own metrics, one chart each", () => {
+    const specs = chartSpecs({ ...run, metrics: new Set(['val/top5']), isLive: false });
+    expect(specs.map(({ id, lines }) => [id, lines.length])).toEqual([['val/top5', 1]]);
+  });
+
+  it('of a regression start with the MSE, or with the NLL where variances are predicted', () => {
+    expect(chartSpecs({ ...run, task: 'regression' })[0].id).toBe('mse');
+    expect(chartSpecs({ ...run, task: 'heteroscedastic-regression' })[0].id).toBe('nll');
+  });
+
+  it('stand in the order that was chosen, new ones last', () => {
+    const ids = inOrder(chartSpecs(run), ['ece', 'nll']).map(({ id }) => id);
+    expect(ids.slice(0, 3)).toEqual(['ece', 'nll', 'ambiguity']);
+    expect(moved(['a', 'b', 'c', 'd'], 'a', 'c')).toEqual(['b', 'c', 'a', 'd']);
+    expect(moved(['a', 'b', 'c', 'd'], 'd', 'b')).toEqual(['a', 'd', 'b', 'c']);
+  });
+});
+
+describe('the axes of a line', () => {
+  it('epochs are fractional, times lie on straight lines between what is known', () => {
+    const { epoch, time } = newCache().columnsOf(metric([5, 10, 15], [3, 2, 1]));
+    expect([...epoch]).toEqual([0.5, 1, 1.5]);
+    expect([...(time ?? [])]).toEqual([5, 10, 20]);
+    expect(timeMsAt(99, anchors)).toBe(31_000);
+  });
+
+  it('without steps per epoch, epochs are whole', () => {
+    const cache = new LineColumnsCache({ stepsPerEpoch: null, startMs: 0, anchors: () => anchors });
+    expect([...cache.columnsOf(metric([5, 10, 15], [3, 2, 1])).epoch]).toEqual([1, 1, 2]);
+  });
+
+  it('what is measured takes the place of estimates, and never falls back', () => {
+    const timeMs = Float64Array.of(NaN, NaN, 9000, 51_000);
+    const { time } = newCache().columnsOf(metric([5, 10, 15, 20], [4, 3, 2, 1], { timeMs }));
+    expect([...(time ?? [])]).toEqual([5, 10, 10, 50]);
+  });
+
+  it('there is no time where only the start is known', () => {
+    const cache = new LineColumnsCache({ stepsPerEpoch: 10, startMs: 1000, anchors: () => anchors.slice(0, 1) });
+    expect(cache.columnsOf(metric([5], [1])).time).toBeNull();
+  });
+
+  it('appending keeps the version, also into larger arrays; other points change it', () => {
+    const cache = newCache();
+    expect(cache.columnsOf(metric([5, 10], [3, 2])).version).toBe(0);
+    const longer = cache.columnsOf(metric([5, 10, 15], [3, 2, 1]));
+    expect([longer.version, longer.epoch[2]]).toEqual([0, 1.5]);
+    expect(cache.columnsOf(metric([5, 10, 15], [3, 9, 1])).version).toBe(1);
+    expect(cache.columnsOf(metric([5], [3])).version).toBe(2);
+  });
+
+  it('a NaN that stays is no change', () => {
+    const cache = newCache();
+    cache.columnsOf(metric([5, 10], [NaN, 2]));
+    expect(cache.columnsOf(metric([5, 10, 15], [NaN, 2, 1])).version).toBe(0);
+  });
+});
+
+describe('optimum and patience', () => {
+  const columns = newCache().columnsOf(metric([10, 20, 30], [NaN, 1, 2]));
+
+  it('the best point is the first of the best, NaN never is', () => {
+    expect(bestIndex(columns, 'min')).toBe(1);
+    expect(bestIndex({ value: Float64Array.of(2, 5, 5), length: 3 }, 'max')).toBe(1);
+    expect(bestIndex({ value: Float64Array.of(NaN), length: 1 }, 'min')).toBe(-1);
+    expect(optimumMarker({ id: 'a', label: 'rank 0', columns }, 'min')).toMatchObject({
+      seriesId: 'a',
+      x: { step: 20, epoch: 2 },
+      y: 1,
+      label: 'rank 0, best after epoch 2',
+    });
+  });
+
+  it('the patience window reaches over evaluations to come, as far apart as those so far', () => {
+    expect(patienceBand(columns, 'min', 1)?.to.step).toBe(30);
+    expect(patienceBand(columns, 'min', 3)?.to.step).toBe(50);
+    expect(patienceBand(newCache().columnsOf(metric([10], [1])), 'min', 2)?.to).toMatchObject({ step: 30, epoch: 3 });
+  });
+});

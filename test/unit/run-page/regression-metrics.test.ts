@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import {
+  aleatoricVariance,
+  epistemicVariance,
+  featureBand,
+  gaussianMixtureNll,
+  marginalError,
+  squaredErrors,
+  totalVariance,
+  valueStack,
+} from '../../../src-renderer/views/run/ensemble/regression-metrics.ts';
+
+/** Members predict N(1, 1), N(3, 1) and N(2, 1), N(5, 4) for the targets 1 and 4. */
+const variances = Float32Array.of(1, 1, 1, 4);
+const stack = valueStack({
+  task: 'heteroscedastic-regression',
+  ranks: [0, 1],
+  epoch: 0,
+  samples: 2,
+  width: 1,
+  outputs: [Float32Array.of(1, 3, 2, 5), variances],
+  targets: Float32Array.of(1, 4),
+  feature: null,
+  classNames: null,
+});
+
+describe('regression metrics of kept predictions, by hand', () => {
+  it('squared errors of the mean prediction, 1.5 and 4', () => {
+    expect([...squaredErrors(stack)]).toEqual([0.25, 0]);
+  });
+
+  it('variances: the mean of the predicted ones, the unbiased one between members, their sum', () => {
+    expect([...aleatoricVariance(stack)]).toEqual([1, 2.5]);
+    expect([...epistemicVariance(stack)]).toEqual([0.5, 2]);
+    expect([...totalVariance(stack)]).toEqual([1.5, 4.5]);
+  });
+
+  it('a single member has no spread', () => {
+    const single = { ...stack, ranks: [0], means: stack.means.slice(0, 2), variances: null };
+    expect([...epistemicVariance(single)]).toEqual([0, 0]);
+    expect(marginalError(single)).toEqual([]);
+  });
+
+  it('NLL of the mixture: -ln((.39894 + .24197) / 2) and -ln((.24197 + .17603) / 2)', () => {
+    expect(gaussianMixtureNll(stack, variances)).toBeCloseTo((1.1380087 + 1.565413) / 2, 5);
+  });
+
+  it('marginal NLL: without member 0, member 1 alone has -(ln .24197 + ln .17603) / 2', () => {
+    const alone = -(Math.log(0.2419707) + Math.log(0.1760327)) / 2;
+    expect(marginalError(stack)[0]).toBeCloseTo(alone - 1.3517109, 5);
+  });
+
+  it('marginal MSE where no variances are predicted: member 1 alone has errors 1 and 1, both have .25 and 0', () => {
+    expect(marginalError({ ...stack, variances: null })).toEqual([1 - 0.125, 0.5 - 0.125]);
+  });
+
+  it('orders the band by the feature', () => {
+    const band = featureBand(stack, Float32Array.of(7, -7));
+    expect([...band.feature]).toEqual([-7, 7]);
+    expect([...band.mean]).toEqual([4, 1.5]);
+    expect([...band.target]).toEqual([4, 1]);
+    expect([...band.epistemicStd]).toEqual([Math.sqrt(2), Math.sqrt(0.5)]);
+  });
+
+  it('refuses a band where features and predictions do not pair up', () => {
+    expect(() => featureBand(stack, Float32Array.of(1, 2, 3))).toThrow('3 feature values for 2 predictions');
+  });
+});
