@@ -86,19 +86,23 @@ describe('the axes of a line', () => {
     expect(cache.columnsOf(metric([5], [1])).time).toBeNull();
   });
 
-  it('appending keeps the version, also into larger arrays; other points change it', () => {
+  it('what was computed stays as points are appended, also into larger arrays', () => {
     const cache = newCache();
-    expect(cache.columnsOf(metric([5, 10], [3, 2])).version).toBe(0);
-    const longer = cache.columnsOf(metric([5, 10, 15], [3, 2, 1]));
-    expect([longer.version, longer.epoch[2]]).toEqual([0, 1.5]);
-    expect(cache.columnsOf(metric([5, 10, 15], [3, 9, 1])).version).toBe(1);
-    expect(cache.columnsOf(metric([5], [3])).version).toBe(2);
+    const timeMs = Float64Array.of(7000, 8000, 9000, 0);
+    const first = cache.columnsOf(metric([5, 10, 0, 0], [3, 2, 0, 0], { timeMs, length: 2 }));
+    const second = cache.columnsOf(metric([5, 10, 15, 0], [3, 2, 1, 0], { timeMs, length: 3 }));
+    expect(second.time).toBe(first.time);
+    expect([...second.epoch.subarray(0, 3)]).toEqual([0.5, 1, 1.5]);
+    const steps = [5, 10, 15, 20, 25];
+    const third = cache.columnsOf(metric(steps, steps, { timeMs: Float64Array.of(0, 0, 0, 11_000, 12_000) }));
+    expect([...(third.time ?? [])]).toEqual([6, 7, 8, 10, 11]);
   });
 
-  it('a NaN that stays is no change', () => {
+  it('another version is computed anew', () => {
     const cache = newCache();
-    cache.columnsOf(metric([5, 10], [NaN, 2]));
-    expect(cache.columnsOf(metric([5, 10, 15], [NaN, 2, 1])).version).toBe(0);
+    cache.columnsOf(metric([5, 10], [3, 2]));
+    const { epoch, version } = cache.columnsOf(metric([15, 20], [3, 2], { version: 1 }));
+    expect([version, ...epoch]).toEqual([1, 1.5, 2]);
   });
 });
 

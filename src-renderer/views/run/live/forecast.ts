@@ -12,7 +12,10 @@ const shortestWindowMs = 1_000;
  *
  * @param lossesOf the training losses of a rank, whose times tell its pace
  */
-export function remainingMs(view: RunView, lossesOf: (rank: number) => MetricColumns | undefined): number | null {
+export function remainingMs(
+  { ranks, totalSteps }: Pick<RunView, 'ranks' | 'totalSteps'>,
+  lossesOf: (rank: number) => MetricColumns | undefined,
+): number | null {
   if (totalSteps === null) return null;
   const slowest = slowestRank(ranks);
   const losses = slowest && lossesOf(slowest.rank);

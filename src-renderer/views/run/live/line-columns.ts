@@ -27,7 +27,6 @@ interface Kept {
   source: MetricColumns;
   epoch: Float64Array;
   time: Float64Array;
-  version: number;
 }
 
 /** Computes the axes of metrics as their points arrive: what was computed once is kept. */
@@ -40,13 +39,13 @@ export class LineColumnsCache {
   }
 
   columnsOf(source: MetricColumns): LineColumns {
-    const before = this.#kept.get(source.name);
-    const isAppended = before !== undefined && continues(before.source, source);
-    const kept = isAppended ? grow(before, source) : emptyKept(source, before);
-    this.#fill(kept, isAppended ? before.source.length : 0);
+    const known = this.#kept.get(source.name);
+    const before = known?.source.version === source.version ? known : null;
+    const kept = allocate(source, before);
+    this.#fill(kept, before?.source.length ?? 0);
     this.#kept.set(source.name, kept);
-    const { epoch, time, version } = kept;
-    const { step, value, length } = source;
+    const { epoch, time } = kept;
+    const { step, value, length, version } = source;
     return { step, epoch, time: length > 0 && time[length - 1] > 0 ? time : null, value, length, version };
   }
 
@@ -66,25 +65,13 @@ export class LineColumnsCache {
   }
 }
 
-/** Whether the new columns hold the old points and perhaps more: arrays that are shared do, others must be compared. */
-function continues(before: MetricColumns, after: MetricColumns): boolean {
-  if (after.length < before.length) return false;
-  if (after.value === before.value) return true;
-  for (let index = 0; index < before.length; index++) {
-    const isSame = after.step[index] === before.step[index] && Object.is(after.value[index], before.value[index]);
-    if (!isSame) return false;
-  }
-  return true;
-}
-
-function grow({ epoch, time, version }: Kept, source: MetricColumns): Kept {
-  return { source, version, epoch: withCapacity(epoch, source), time: withCapacity(time, source) };
-}
-
-function emptyKept(source: MetricColumns, before: Kept | undefined): Kept {
-  const capacity = source.step.length;
-  const version = before === undefined ? 0 : before.version + 1;
-  return { source, version, epoch: new Float64Array(capacity), time: new Float64Array(capacity) };
+function allocate(source: MetricColumns, before: Kept | null): Kept {
+  const none = new Float64Array();
+  return {
+    source,
+    epoch: withCapacity(before?.epoch ?? none, source),
+    time: withCapacity(before?.time ?? none, source),
+  };
 }
 
 function withCapacity(column: Float64Array, { step }: MetricColumns): Float64Array {
