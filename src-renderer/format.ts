@@ -11,5 +11,30 @@ export function metricLabel(metric: string): string {
 
 /** A time as the reader's own clock and language show it. */
 export function formatTime(isoTime: string): string {
-  return new Date(isoTime).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+  return timeFormat.format(new Date(isoTime));
+}
+
+// Made once: `toLocaleString` would make one for every row of the table of runs.
+const timeFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+
+const byteUnits = ['B', 'kB', 'MB', 'GB', 'TB'];
+
+/** `1.23 GB`: 3 significant digits, units of 1,000. */
+export function formatBytes(bytes: number): string {
+  const exponent = bytes < 1 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), byteUnits.length - 1);
+  return `${Number((bytes / 1000 ** exponent).toPrecision(3))} ${byteUnits[exponent]}`;
+}
+
+/** `42 %` of a share from 0 to 1. */
+export function formatShare(share: number): string {
+  return `${Math.round(share * 100)} %`;
+}
+
+/** `maxEpochs` or `member_nll` as `Max epochs`, `Member nll`. */
+export function labelOfName(name: string): string {
+  const words = name
+    .replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+    .replaceAll('_', ' ')
+    .trim();
+  return words[0].toUpperCase() + words.slice(1);
 }

@@ -1,8 +1,26 @@
+import { createPinia } from 'pinia';
 import { createApp } from 'vue';
+import { z } from 'zod';
 import App from './App.vue';
-import { bridgeClient } from './client/bridge-client.ts';
-import { serverClient } from './client/server-client.ts';
+import { bridgeTransport } from './client/bridge.ts';
+import { HubClient } from './client/hub-client.ts';
+import { hubClientKey } from './client/use-hub.ts';
+import { webSocketTransport } from './client/web-socket.ts';
+import { router } from './router.ts';
+import { useToastsStore } from './stores/toasts.ts';
 import './styles.css';
 
-const client = window.tutti === undefined ? serverClient() : bridgeClient(window.tutti);
-createApp(App, { client }).mount('#app');
+// zod would compile its validators with `new Function`, which the page's security policy forbids.
+z.config({ jitless: true });
+
+const transport = window.tutti === undefined ? webSocketTransport() : bridgeTransport(window.tutti);
+const app = createApp(App).use(createPinia()).use(router).provide(hubClientKey, new HubClient(transport));
+
+const toasts = app.runWithContext(() => useToastsStore());
+app.config.errorHandler = (error) => {
+  console.error(error);
+  toasts.fail(error);
+};
+window.addEventListener('unhandledrejection', ({ reason }) => toasts.fail(reason));
+
+app.mount('#app');

@@ -13,6 +13,8 @@ export type ConnectionState =
 
 export interface HubEvents extends PageApi {
   stateChanged(state: ConnectionState): void;
+  /** The hub is back after it was out of reach: what was read before may be old. */
+  returned(): void;
 }
 
 /** Waits between tries to come back; the last one repeats. */
@@ -20,7 +22,7 @@ const backoffMs = [250, 500, 1000, 2000, 4000];
 
 /**
  * Keeps one connection to the hub and opens it again when it is lost. Calls made while the first connection is being opened
- * wait for it; later ones, and those under way when a connection is lost, reject: whoever hears `stateChanged` asks again.
+ * wait for it; later ones, and those under way when a connection is lost, reject: whoever hears `returned` asks again.
  */
 export class HubClient {
   /** The hub's methods, to be called as if it were here. */
@@ -28,8 +30,17 @@ export class HubClient {
   readonly #transport: Transport;
   readonly #listeners: { [E in keyof HubEvents]: Set<HubEvents[E]> } = {
     stateChanged: new Set(),
+    returned: new Set(),
     runsChanged: new Set(),
     runUpdates: new Set(),
+  };
+  readonly #pageApi: PageApi = {
+    runsChanged: (runs) => {
+      for (const listener of this.#listeners.runsChanged) listener(runs);
+    },
+    runUpdates: (id, updates) => {
+      for (const listener of this.#listeners.runUpdates) listener(id, updates);
+    },
   };
   readonly #firstAnswer = Promise.withResolvers<void>();
   #state: ConnectionState = { kind: 'connecting' };
@@ -82,8 +93,10 @@ export class HubClient {
           // Some answers take minutes (evaluating a set), and a lost connection is noticed by itself.
           timeout: -1,
         });
+        const isReturn = this.#attempts > 0;
         this.#attempts = 0;
         this.#changeState({ kind: 'connected' });
+        if (isReturn) for (const listener of this.#listeners.returned) listener();
       },
       received: (bytes) => deliver(decodeRpc(bytes)),
       closed: (isRefused) => this.#lose(isRefused),
@@ -107,13 +120,4 @@ export class HubClient {
     this.#firstAnswer.resolve();
     for (const listener of this.#listeners.stateChanged) listener(state);
   }
-
-  readonly #pageApi: PageApi = {
-    runsChanged: (runs) => {
-      for (const listener of this.#listeners.runsChanged) listener(runs);
-    },
-    runUpdates: (id, updates) => {
-      for (const listener of this.#listeners.runUpdates) listener(id, updates);
-    },
-  };
 }

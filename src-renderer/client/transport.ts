@@ -12,6 +12,6 @@ export interface ConnectionListener {
 }
 
 export interface Connection {
-  send(bytes: Uint8Array): void;
+  send(bytes: Uint8Array<ArrayBuffer>): void;
   close(): void;
 }

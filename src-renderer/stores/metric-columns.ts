@@ -13,7 +13,7 @@ export interface MetricColumns {
   readonly timeMs: Float64Array;
   readonly value: Float64Array;
   readonly length: number;
-  /** Counts the changes: what was computed from one version can be kept until the next. */
+  /** Changes when points that were there before change; appending leaves it. */
   readonly version: number;
   /** Whether the hub thinned the points (extremes kept): all of them can be asked for by range of steps. */
   readonly isThinned: boolean;
@@ -74,7 +74,7 @@ function append(before: MetricColumns, batch: PointBatch, indices: number[]): Me
     value[end] = batch.value[index];
   }
   const length = before.length + indices.length;
-  return { ...before, epoch, step, timeMs, value, length, version: before.version + 1 };
+  return { ...before, epoch, step, timeMs, value, length };
 }
 
 type Arrays = Pick<MetricColumns, 'epoch' | 'step' | 'timeMs' | 'value'>;

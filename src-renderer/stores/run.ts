@@ -103,9 +103,7 @@ function defineRunStore(id: string) {
       client.on('runUpdates', (runId, updates) => {
         if (runId === id) take(updates);
       }),
-      client.on('stateChanged', ({ kind }) => {
-        if (kind === 'connected') void refresh();
-      }),
+      client.on('returned', () => void refresh()),
     ];
 
     function hold(): void {

@@ -37,9 +37,7 @@ export const useRunsStore = defineStore('runs', () => {
     rows.value = list;
     error.value = null;
   });
-  client.on('stateChanged', ({ kind }) => {
-    if (kind === 'connected') void refresh();
-  });
+  client.on('returned', () => void refresh());
   void refresh();
 
   return { rows, error, byId, active, refresh, update };

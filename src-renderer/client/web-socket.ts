@@ -1,0 +1,34 @@
+import { rpcPath } from '../../protocol/window.ts';
+import type { Transport } from './transport.ts';
+
+/** Reaches the hub through the server that the page came from. */
+export function webSocketTransport(): Transport {
+  return {
+    connect(listener) {
+      const address = new URL(rpcPath, location.href);
+      address.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:';
+      address.hash = '';
+      const socket = new WebSocket(address);
+      let wasOpen = false;
+      socket.binaryType = 'arraybuffer';
+      socket.addEventListener('open', () => {
+        wasOpen = true;
+        listener.opened();
+      });
+      socket.addEventListener('message', ({ data }: MessageEvent<ArrayBuffer>) => {
+        listener.received(new Uint8Array(data));
+      });
+      socket.addEventListener('close', () => {
+        if (wasOpen) return listener.closed(false);
+        isRefused().then(listener.closed, () => listener.closed(false));
+      });
+      return { send: (bytes) => socket.send(bytes), close: () => socket.close() };
+    },
+  };
+}
+
+/** A socket does not tell why it could not be opened; whether the server knows this page, a plain request does. */
+async function isRefused(): Promise<boolean> {
+  const { status } = await fetch(location.pathname, { cache: 'no-store' });
+  return status === 401 || status === 403;
+}

@@ -1,0 +1,69 @@
+import { computed, type ComputedRef } from 'vue';
+import { useRouter } from 'vue-router';
+import { useHub } from '../client/use-hub.ts';
+import { useRunsStore } from '../stores/runs.ts';
+import { themes, useSettingsStore } from '../stores/settings.ts';
+import { useLoaded } from './use-loaded.ts';
+
+/** Something the command palette finds. */
+export interface Command {
+  id: string;
+  group: 'Pages' | 'Projects' | 'Runs' | 'Theme';
+  label: string;
+  detail: string;
+  run(): void;
+}
+
+/** All that the command palette offers, from what the hub has at the moment. */
+export function useCommands(): ComputedRef<Command[]> {
+  const router = useRouter();
+  const hub = useHub();
+  const runs = useRunsStore();
+  const settings = useSettingsStore();
+  const { data: projects } = useLoaded(() => hub.projects());
+
+  const pages = ['projects', 'runs', 'settings'].map((name): Command => ({
+    id: `page/${name}`,
+    group: 'Pages',
+    label: name[0].toUpperCase() + name.slice(1),
+    detail: '',
+    run: () => void router.push({ name }),
+  }));
+  const themeCommands = themes.map((theme): Command => ({
+    id: `theme/${theme}`,
+    group: 'Theme',
+    label: `Theme: ${theme}`,
+    detail: '',
+    run: () => (settings.theme = theme),
+  }));
+
+  return computed(() => [
+    ...pages,
+    ...(projects.value ?? []).map(({ folder, name, task }): Command => ({
+      id: `project/${folder}`,
+      group: 'Projects',
+      label: `Train ${name}`,
+      detail: task,
+      run: () => void router.push({ name: 'configure', query: { project: folder } }),
+    })),
+    ...(runs.rows ?? []).map(({ id, name, project, status }): Command => ({
+      id: `run/${id}`,
+      group: 'Runs',
+      label: name,
+      detail: `${project}, ${status}`,
+      run: () => void router.push({ name: 'run', params: { id } }),
+    })),
+    ...themeCommands,
+  ]);
+}
+
+/** Commands that contain every word of the query, the earliest match first; at most `limit`. */
+export function findCommands(commands: readonly Command[], query: string, limit: number): Command[] {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  return commands
+    .map((command) => ({ command, text: `${command.label} ${command.detail} ${command.group}`.toLowerCase() }))
+    .filter(({ text }) => words.every((word) => text.includes(word)))
+    .sort((a, b) => a.text.indexOf(words[0] ?? '') - b.text.indexOf(words[0] ?? ''))
+    .slice(0, limit)
+    .map(({ command }) => command);
+}

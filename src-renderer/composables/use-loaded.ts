@@ -1,0 +1,38 @@
+import { onScopeDispose, type Ref, ref, shallowRef } from 'vue';
+import { useHubClient } from '../client/use-hub.ts';
+import { messageOf } from '../errors.ts';
+
+export interface Loaded<T> {
+  /** Null until it has come for the first time. */
+  data: Readonly<Ref<T | null>>;
+  error: Readonly<Ref<string | null>>;
+  isLoading: Readonly<Ref<boolean>>;
+  reload(): Promise<void>;
+}
+
+/** Loads something from the hub now, and again whenever the hub comes back. Of two readings under way the later one counts. */
+export function useLoaded<T>(load: () => Promise<T>): Loaded<T> {
+  const data = shallowRef<T | null>(null);
+  const error = ref<string | null>(null);
+  const isLoading = ref(false);
+  let turn = 0;
+
+  async function reload(): Promise<void> {
+    const own = ++turn;
+    isLoading.value = true;
+    try {
+      const found = await load();
+      if (own !== turn) return;
+      data.value = found;
+      error.value = null;
+    } catch (reason) {
+      if (own === turn) error.value = messageOf(reason);
+    }
+    if (own === turn) isLoading.value = false;
+  }
+
+  const end = useHubClient().on('returned', () => void reload());
+  onScopeDispose(end);
+  void reload();
+  return { data, error, isLoading, reload };
+}

@@ -1,0 +1,43 @@
+/** A key press as far as shortcuts care. */
+export interface KeyPress {
+  key: string;
+  ctrlKey: boolean;
+  metaKey: boolean;
+  altKey: boolean;
+}
+
+/** Longest pause between two keys of a sequence. */
+const pauseMs = 1000;
+
+/** Recognises shortcuts such as `g p`, `mod+k` and `?` in a stream of key presses. */
+export class KeySequences<Keys extends string> {
+  readonly #shortcuts: readonly Keys[];
+  /** Keys so far of a sequence that is not complete. */
+  #begun = '';
+  #lastMs = -Infinity;
+
+  constructor(shortcuts: readonly Keys[]) {
+    this.#shortcuts = shortcuts;
+  }
+
+  /** @returns the shortcut that this press completes, else null */
+  press(press: KeyPress, nowMs: number): Keys | null {
+    const name = nameOf(press);
+    const begun = nowMs - this.#lastMs <= pauseMs ? this.#begun : '';
+    this.#lastMs = nowMs;
+    const typed = begun === '' ? name : `${begun} ${name}`;
+    const complete = this.#find(typed) ?? this.#find(name);
+    this.#begun = complete === null && this.#shortcuts.some((keys) => keys.startsWith(`${name} `)) ? name : '';
+    return complete;
+  }
+
+  #find(typed: string): Keys | null {
+    return this.#shortcuts.find((keys) => keys === typed) ?? null;
+  }
+}
+
+function nameOf({ key, ctrlKey, metaKey, altKey }: KeyPress): string {
+  const name = key === ' ' ? 'space' : key.length === 1 ? key.toLowerCase() : key;
+  if (altKey) return `alt+${name}`;
+  return ctrlKey || metaKey ? `mod+${name}` : name;
+}

@@ -1,0 +1,33 @@
+/** Every key of the pages, as the help dialog lists them and `use-shortcuts.ts` hears them. */
+export interface Shortcut {
+  /** One key, or keys one after the other: `g p`. `mod` is ctrl, and cmd on a Mac. */
+  keys: string;
+  does: string;
+}
+
+export const everywhere = [
+  { keys: 'g p', does: 'Go to projects' },
+  { keys: 'g r', does: 'Go to runs' },
+  { keys: 'g s', does: 'Go to settings and health' },
+  { keys: '/', does: 'Search runs' },
+  { keys: 'mod+k', does: 'Find a page, run or command' },
+  { keys: '?', does: 'Show these keys' },
+] as const satisfies Shortcut[];
+
+/** The run page binds these itself. */
+export const onRunPage = [
+  { keys: '1 .. 9', does: 'Show or hide rank 0 to 8' },
+  { keys: '0', does: 'Show all ranks' },
+  { keys: 'l', does: 'Logarithmic y axis' },
+  { keys: 'x', does: 'Next x axis: steps, epochs, time' },
+  { keys: 's', does: 'Smoothing' },
+  { keys: 'z', does: 'Reset zoom' },
+  { keys: '.', does: 'Stop jointly' },
+  { keys: 'c', does: 'Checkpoint now' },
+] as const satisfies Shortcut[];
+
+export const inRunTable = [
+  { keys: 'up / down', does: 'Move through the rows' },
+  { keys: 'enter', does: 'Open the run' },
+  { keys: 'space', does: 'Select it for comparing' },
+] as const satisfies Shortcut[];

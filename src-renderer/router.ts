@@ -1,0 +1,40 @@
+import { createRouter, createWebHashHistory, type RouteRecordRaw } from 'vue-router';
+import ProjectsPage from './views/projects/ProjectsPage.vue';
+
+const routes: RouteRecordRaw[] = [
+  { path: '/', name: 'projects', component: ProjectsPage, meta: { title: 'Projects' } },
+  {
+    path: '/configure',
+    name: 'configure',
+    component: () => import('./views/configure/ConfigurePage.vue'),
+    meta: { title: 'Configure' },
+  },
+  { path: '/runs', name: 'runs', component: () => import('./views/runs/RunsPage.vue'), meta: { title: 'Runs' } },
+  {
+    path: '/compare',
+    name: 'compare',
+    component: () => import('./views/runs/ComparePage.vue'),
+    meta: { title: 'Compare' },
+  },
+  {
+    path: '/runs/:id/:tab?',
+    name: 'run',
+    component: () => import('./views/run/RunPage.vue'),
+    props: true,
+    meta: { title: 'Run' },
+  },
+  {
+    path: '/settings',
+    name: 'settings',
+    component: () => import('./views/settings/SettingsPage.vue'),
+    meta: { title: 'Settings' },
+  },
+  { path: '/:rest(.*)*', redirect: { name: 'projects' } },
+];
+
+/** Addresses stand behind the `#`: the desktop app opens the page as a file, which has no other paths. */
+export const router = createRouter({ history: createWebHashHistory(), routes });
+
+router.afterEach(({ meta }) => {
+  document.title = `${String(meta.title)} - Tutti`;
+});

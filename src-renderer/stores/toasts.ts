@@ -1,0 +1,50 @@
+import { defineStore } from 'pinia';
+import { ref } from 'vue';
+import { messageOf } from '../errors.ts';
+
+export interface Toast {
+  id: number;
+  kind: 'plain' | 'bad';
+  message: string;
+  /** Takes back what the message tells of, while the toast is there. */
+  undo?: () => void | Promise<void>;
+}
+
+/** The hub keeps what was deleted for as long as this. */
+export const undoMs = 10_000;
+
+/** Short messages at the corner of the window. Failures stay until they are closed. */
+export const useToastsStore = defineStore('toasts', () => {
+  const toasts = ref<Toast[]>([]);
+  let lastId = 0;
+
+  function show(toast: Omit<Toast, 'id'>): void {
+    lastId += 1;
+    const id = lastId;
+    toasts.value.push({ ...toast, id });
+    if (toast.kind === 'plain') setTimeout(() => close(id), undoMs);
+  }
+
+  function close(id: number): void {
+    toasts.value = toasts.value.filter((toast) => toast.id !== id);
+  }
+
+  function tell(message: string, undo?: Toast['undo']): void {
+    show({ kind: 'plain', message, undo });
+  }
+
+  function fail(reason: unknown): void {
+    show({ kind: 'bad', message: messageOf(reason) });
+  }
+
+  /** Runs an action and tells if it fails. */
+  async function attempt(action: () => Promise<void>): Promise<void> {
+    try {
+      await action();
+    } catch (reason) {
+      fail(reason);
+    }
+  }
+
+  return { toasts, tell, fail, close, attempt };
+});

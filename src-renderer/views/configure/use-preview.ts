@@ -1,0 +1,53 @@
+import { onScopeDispose, type Ref, ref, shallowRef, watch } from 'vue';
+import type { RunPreview, RunRequest } from '../../../protocol/rpc.ts';
+import { useHubClient } from '../../client/use-hub.ts';
+import { messageOf } from '../../errors.ts';
+
+/** The user's pause that ends a change. */
+const pauseMs = 200;
+
+/** What the hub says of a request, asked for whenever it changes; the last answer stays until the next has come. */
+export function usePreview(request: Readonly<Ref<RunRequest | null>>): {
+  preview: Readonly<Ref<RunPreview | null>>;
+  error: Readonly<Ref<string | null>>;
+  /** Whether the preview is that of the request as it is now. */
+  isCurrent: Readonly<Ref<boolean>>;
+} {
+  const client = useHubClient();
+  const preview = shallowRef<RunPreview | null>(null);
+  const error = ref<string | null>(null);
+  const isCurrent = ref(false);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let turn = 0;
+
+  async function ask(): Promise<void> {
+    const own = ++turn;
+    if (request.value === null) return;
+    try {
+      const answer = await client.hub.previewRun(request.value);
+      if (own !== turn) return;
+      preview.value = answer;
+      error.value = null;
+      isCurrent.value = true;
+    } catch (reason) {
+      if (own === turn) error.value = messageOf(reason);
+    }
+  }
+
+  watch(
+    request,
+    () => {
+      isCurrent.value = false;
+      turn += 1;
+      clearTimeout(timer);
+      timer = setTimeout(() => void ask(), preview.value === null ? 0 : pauseMs);
+    },
+    { immediate: true },
+  );
+  const end = client.on('returned', () => void ask());
+  onScopeDispose(() => {
+    end();
+    clearTimeout(timer);
+  });
+  return { preview, error, isCurrent };
+}
