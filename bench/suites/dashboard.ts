@@ -1,0 +1,97 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { chromium, type Page } from '@playwright/test';
+import vue from '@vitejs/plugin-vue';
+import { build, preview } from 'vite';
+import { points, ranks, spikes } from '../dashboard/lines.ts';
+import { type Figure, figure, median, type Suite } from '../figures.ts';
+
+const root = join(import.meta.dirname, '..', 'dashboard');
+const renderer = join(import.meta.dirname, '..', '..', 'out', 'renderer');
+const browserOptions = {
+  executablePath: '/usr/bin/chromium',
+  args: [
+    '--no-sandbox',
+    '--disable-gpu',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+    '--no-first-run',
+  ],
+};
+const repeats = { firstDraw: 5, append: 100, zoom: 30, smooth: 10 };
+
+/** The chart of a large run in a real browser without a GPU, and the size of the pages. */
+export const suite: Suite = {
+  name: 'dashboard',
+  async run(note) {
+    note(`${ranks} ranks x ${points} points in Chromium`);
+    const folder = await mkdtemp(join(tmpdir(), 'tutti-bench-'));
+    try {
+      await build({ root, plugins: [vue()], build: { outDir: folder, emptyOutDir: true }, logLevel: 'warn' });
+      return [...(await measureCharts(folder)), ...(await bundleFigures(note))];
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  },
+};
+
+async function measureCharts(outDir: string): Promise<Figure[]> {
+  const server = await preview({ root, build: { outDir }, preview: { host: '127.0.0.1', port: 0 }, logLevel: 'warn' });
+  const url = server.resolvedUrls?.local.at(0);
+  const browser = await chromium.launch(browserOptions);
+  try {
+    if (url === undefined) throw new Error('The preview server of Vite listens on no local address.');
+    const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+    const firstDraws: number[] = [];
+    for (let repeat = 0; repeat < repeats.firstDraw; repeat++) {
+      await page.goto(url);
+      firstDraws.push(await page.evaluate<number>('bench.firstDraw()'));
+    }
+    return await chartFigures(page, firstDraws);
+  } finally {
+    await browser.close();
+    await server.close();
+  }
+}
+
+/** Measures a page on which the chart stands, and judges all. */
+async function chartFigures(page: Page, firstDraws: number[]): Promise<Figure[]> {
+  const seen = await page.evaluate<number>('bench.countSpikes()');
+  const appends = await page.evaluate<number[]>(`bench.append(${repeats.append})`);
+  const zooms = await page.evaluate<number[]>(`bench.zoom(${repeats.zoom})`);
+  const smooths = await page.evaluate<number[]>(`bench.smooth(${repeats.smooth})`);
+  return [
+    milliseconds('first draw, median', median(firstDraws), 150),
+    milliseconds('append at 10 Hz, a frame, median', median(appends), null),
+    milliseconds('append at 10 Hz, a frame, p95', percentile95(appends), 30),
+    milliseconds('zoom, p95', percentile95(zooms), 100),
+    milliseconds('another smoothing, p95', percentile95(smooths), null),
+    figure({ ...shared, name: 'spikes seen', value: seen, unit: `of ${spikes}`, better: 'higher', target: spikes }),
+  ];
+}
+
+const shared = { suite: 'dashboard' };
+
+function milliseconds(name: string, value: number, target: number | null): Figure {
+  return figure({ ...shared, name, value, unit: 'ms', better: 'lower', target });
+}
+
+function percentile95(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.ceil(0.95 * values.length) - 1];
+}
+
+/** What a browser fetches to show the pages. */
+async function bundleFigures(note: (message: string) => void): Promise<Figure[]> {
+  const entries = await readdir(renderer, { recursive: true, withFileTypes: true }).catch((error: unknown) => {
+    note(`the bundle is not measured, as ${renderer} cannot be read (${String(error)}): run npm run build first`);
+    return [];
+  });
+  if (entries.length === 0) return [];
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const sizes = await Promise.all(files.map(async (file) => gzipSync(await readFile(file)).length));
+  const kilobytes = sizes.reduce((sum, size) => sum + size, 0) / 1000;
+  return [figure({ ...shared, name: 'pages, gzipped', value: kilobytes, unit: 'KB', better: 'lower', target: 700 })];
+}

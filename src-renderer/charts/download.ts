@@ -1,0 +1,34 @@
+/** Hands the reader a file. */
+export function download(name: string, blob: Blob): void {
+  const link = document.createElement('a');
+  link.download = name;
+  link.href = URL.createObjectURL(blob);
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
+/** `val NLL of run 3.png` from a title, a run's name and an extension: what no file system takes becomes `-`. */
+export function fileName(title: string, runName: string, extension: string): string {
+  return `${`${runName} ${title}`.replaceAll(/[^\p{L}\p{N}._ -]+/gu, '-')}.${extension}`;
+}
+
+export function svgBlob(svg: string): Blob {
+  return new Blob([svg], { type: 'image/svg+xml' });
+}
+
+/** An SVG document as pixels, twice as many each way as its units. @throws when the browser cannot draw it */
+export async function pngBlob(svg: string): Promise<Blob> {
+  const image = new Image();
+  // Not a blob's URL: the page's security policy lets images come from data alone.
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
+  await image.decode();
+  const canvas = document.createElement('canvas');
+  [canvas.width, canvas.height] = [2 * image.naturalWidth, 2 * image.naturalHeight];
+  canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height);
+  return await new Promise((resolve, reject) => {
+    canvas.toBlob((blob) => {
+      if (blob === null) reject(new Error('The browser could not write the chart as PNG; export it as SVG instead.'));
+      else resolve(blob);
+    });
+  });
+}

@@ -1,0 +1,101 @@
+import type { Palette } from './line-style.ts';
+import { pixels, type PlotArea, tracePath } from './plot-area.ts';
+import type { Scene } from './scene.ts';
+
+type Canvas = CanvasRenderingContext2D;
+
+/** Draws all of a scene but its axes. */
+export function drawScene(canvas: Canvas, scene: Scene, area: PlotArea, palette: Palette): void {
+  canvas.save();
+  canvas.beginPath();
+  canvas.rect(area.left, area.top, area.right - area.left, area.bottom - area.top);
+  canvas.clip();
+  drawBands(canvas, scene, area, palette);
+  drawAreas(canvas, scene, area, palette);
+  drawEvents(canvas, scene, area, palette);
+  drawLines(canvas, scene, area, palette);
+  drawMarkers(canvas, scene, area, palette);
+  canvas.restore();
+}
+
+function drawBands(canvas: Canvas, scene: Scene, area: PlotArea, palette: Palette): void {
+  const x = pixels(scene.x, area.left, area.right);
+  for (const { from, to, label } of scene.bands) {
+    canvas.globalAlpha = 0.12;
+    canvas.fillStyle = palette.warn;
+    canvas.fillRect(x(from), area.top, x(to) - x(from), area.bottom - area.top);
+    drawNote(canvas, label, x(from), area, palette);
+  }
+}
+
+function drawEvents(canvas: Canvas, scene: Scene, area: PlotArea, palette: Palette): void {
+  const x = pixels(scene.x, area.left, area.right);
+  canvas.lineWidth = 1;
+  for (const event of scene.events) {
+    canvas.globalAlpha = 0.7;
+    canvas.strokeStyle = palette['text-muted'];
+    canvas.setLineDash([1, 3]);
+    canvas.beginPath();
+    canvas.moveTo(x(event.x), area.top);
+    canvas.lineTo(x(event.x), area.bottom);
+    canvas.stroke();
+    drawNote(canvas, event.label, x(event.x), area, palette);
+  }
+  canvas.setLineDash([]);
+}
+
+function drawNote(canvas: Canvas, label: string, x: number, area: PlotArea, palette: Palette): void {
+  canvas.globalAlpha = 1;
+  canvas.fillStyle = palette['text-muted'];
+  canvas.textBaseline = 'top';
+  canvas.fillText(label, x + 3, area.top + 2);
+}
+
+function drawAreas(canvas: Canvas, scene: Scene, area: PlotArea, palette: Palette): void {
+  const [x, y] = [pixels(scene.x, area.left, area.right), pixels(scene.y, area.bottom, area.top)];
+  for (const { band, style } of scene.lines) {
+    if (band === null) continue;
+    canvas.globalAlpha = 0.15;
+    canvas.fillStyle = palette[style.color];
+    canvas.beginPath();
+    for (let index = 0; index < band.upper.count; index++)
+      canvas.lineTo(x(band.upper.x[index]), y(band.upper.y[index]));
+    for (let index = band.lower.count - 1; index >= 0; index--) {
+      canvas.lineTo(x(band.lower.x[index]), y(band.lower.y[index]));
+    }
+    canvas.fill();
+  }
+}
+
+function drawLines(canvas: Canvas, scene: Scene, area: PlotArea, palette: Palette): void {
+  const [x, y] = [pixels(scene.x, area.left, area.right), pixels(scene.y, area.bottom, area.top)];
+  canvas.lineJoin = 'round';
+  for (const { thinned, style } of scene.lines) {
+    canvas.globalAlpha = style.opacity;
+    canvas.strokeStyle = palette[style.color];
+    canvas.lineWidth = style.width;
+    canvas.setLineDash([...style.dash]);
+    canvas.beginPath();
+    tracePath(thinned, x, y, canvas);
+    canvas.stroke();
+  }
+  canvas.setLineDash([]);
+}
+
+function drawMarkers(canvas: Canvas, scene: Scene, area: PlotArea, palette: Palette): void {
+  const [x, y] = [pixels(scene.x, area.left, area.right), pixels(scene.y, area.bottom, area.top)];
+  canvas.lineWidth = 1;
+  canvas.strokeStyle = palette.surface;
+  for (const marker of scene.markers) {
+    const [tip, size] = [y(marker.y) - 2, marker.style.color === 'text' ? 6 : 4];
+    canvas.globalAlpha = Math.max(marker.style.opacity, 0.8);
+    canvas.fillStyle = palette[marker.style.color];
+    canvas.beginPath();
+    canvas.moveTo(x(marker.x), tip);
+    canvas.lineTo(x(marker.x) - size, tip - 1.6 * size);
+    canvas.lineTo(x(marker.x) + size, tip - 1.6 * size);
+    canvas.closePath();
+    canvas.fill();
+    canvas.stroke();
+  }
+}

@@ -1,0 +1,41 @@
+import { withRoom } from './columns.ts';
+
+/**
+ * Exponential moving average without the bias towards its start at zero, as TensorBoard draws it:
+ * `s_n = w s_(n-1) + (1 - w) y_n`, shown as `s_n / (1 - w^n)`, where n counts the finite values so far. A point depends only on
+ * those before it, so what has been drawn never changes while the run grows; values that are not finite stay as they are and
+ * do not count.
+ *
+ * Source: Kingma and Ba, Adam, section 3 (the correction); TensorBoard, `line-chart` data set smoothing.
+ */
+export class DebiasedSmoothing {
+  readonly weight: number;
+  #smoothed: Float64Array = new Float64Array(0);
+  #length = 0;
+  #sum = 0;
+  /** w^n, which is what the correction takes away. */
+  #bias = 1;
+
+  constructor(weight: number) {
+    if (!(weight >= 0 && weight < 1)) {
+      throw new RangeError(`A smoothing weight is at least 0 and below 1, not ${weight}.`);
+    }
+    this.weight = weight;
+  }
+
+  /** Smooths `y` from where it stopped to `length`; the elements behind that do not count. */
+  extend(y: Float64Array, length: number): Float64Array {
+    this.#smoothed = withRoom(this.#smoothed, length);
+    for (; this.#length < length; this.#length++) {
+      this.#smoothed[this.#length] = this.#next(y[this.#length]);
+    }
+    return this.#smoothed;
+  }
+
+  #next(value: number): number {
+    if (!Number.isFinite(value)) return value;
+    this.#sum = this.weight * this.#sum + (1 - this.weight) * value;
+    this.#bias *= this.weight;
+    return this.#sum / (1 - this.#bias);
+  }
+}

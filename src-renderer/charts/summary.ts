@@ -1,0 +1,32 @@
+import { formatPosition } from './readout.ts';
+import { formatValue } from './number-format.ts';
+import type { Scene } from './scene.ts';
+import type { ChartAxis } from './types.ts';
+
+type Line = Scene['lines'][number];
+
+/** A chart in words, for those who cannot see it. */
+export function summarize(title: string, axis: ChartAxis, scene: Scene): string {
+  const { lines, x } = scene;
+  if (lines.every(({ thinned }) => thinned.count === 0)) return `${title}: no points yet.`;
+  const span = `${formatPosition(axis, x.from)} to ${formatPosition(axis, x.to)}`;
+  const bold = lines.filter(({ series }) => series.role !== 'rank').map(describeLine);
+  const members = lines.filter(({ series }) => series.role === 'rank').map(({ y, series }) => y[series.length - 1]);
+  const finite = members.filter(Number.isFinite);
+  if (finite.length > 0) {
+    const [low, high] = [Math.min(...finite), Math.max(...finite)];
+    bold.push(`${members.length} ranks, latest from ${formatValue(low)} to ${formatValue(high)}`);
+  }
+  if (finite.length < members.length) bold.push(`${members.length - finite.length} ranks at no finite value`);
+  return `${title}, ${span}. ${bold.map((part) => `${part}.`).join(' ')}`;
+}
+
+function describeLine({ series, y, thinned }: Line): string {
+  const visible = thinned.y.subarray(0, thinned.count).filter(Number.isFinite);
+  if (visible.length === 0) return `${series.label}: no finite value`;
+  const [low, high] = visible.reduce(
+    ([low, high], value) => [Math.min(low, value), Math.max(high, value)],
+    [Infinity, -Infinity],
+  );
+  return `${series.label}: latest ${formatValue(y[series.length - 1])}, between ${formatValue(low)} and ${formatValue(high)}`;
+}

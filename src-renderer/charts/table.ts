@@ -1,0 +1,45 @@
+import { lowerBound, nearestIndex, upperBound } from './columns.ts';
+import { formatPosition } from './readout.ts';
+import { formatValue } from './number-format.ts';
+import type { PreparedLine } from './series-lines.ts';
+import type { ChartAxis, ChartRange } from './types.ts';
+
+/** A chart as rows of text. */
+export interface ChartTable {
+  caption: string;
+  columns: string[];
+  /** As many cells as columns; the first names the row. */
+  rows: string[][];
+}
+
+export const maximumRows = 500;
+
+/**
+ * The visible part of some lines as a table: a row for each point of the longest line, every n-th and the last where there are
+ * more than `maximumRows`; the other lines with their nearest points.
+ */
+export function seriesTable(lines: readonly PreparedLine[], axis: ChartAxis, window: ChartRange): ChartTable {
+  const columns = [axis, ...lines.map(({ series }) => series.label)];
+  const longest = lines.toSorted((a, b) => b.series.length - a.series.length).at(0);
+  if (longest === undefined) return { caption: 'No line is shown.', columns, rows: [] };
+  const { x, series } = longest;
+  const start = lowerBound(x, series.length, window.from);
+  const count = upperBound(x, series.length, window.to) - start;
+  const rows = spread(count, maximumRows).map((offset) => rowAt(lines, axis, x[start + offset]));
+  const caption = count > rows.length ? `${rows.length} of ${count} points, evenly chosen` : `All ${count} points`;
+  return { caption, columns, rows };
+}
+
+function rowAt(lines: readonly PreparedLine[], axis: ChartAxis, position: number): string[] {
+  const values = lines.map(({ series, x, y }) => {
+    const index = nearestIndex(x, series.length, position);
+    return index === -1 ? '-' : formatValue(y[index]);
+  });
+  return [formatPosition(axis, position), ...values];
+}
+
+/** At most `maximum` of the indices 0 to `count` - 1, evenly spread, with the first and the last. */
+function spread(count: number, maximum: number): number[] {
+  if (count <= maximum) return Array.from({ length: count }, (_, index) => index);
+  return Array.from({ length: maximum }, (_, index) => Math.round((index * (count - 1)) / (maximum - 1)));
+}
