@@ -5,6 +5,7 @@ import {
   cellsOf,
   checkpointMatrix,
 } from '../../../src-renderer/views/run/checkpoints/checkpoint-matrix.ts';
+import { describeCell } from '../../../src-renderer/views/run/checkpoints/describe-cell.ts';
 import { compareSets, memberMean } from '../../../src-renderer/views/run/checkpoints/set-comparison.ts';
 
 function kept(rank: number, name: string, epoch: number, fields: Partial<CheckpointCell> = {}): CheckpointCell {
@@ -112,4 +113,11 @@ describe('two evaluated sets', () => {
     expect(memberMean(a, 'nll')).toBeCloseTo(0.7, 10);
     expect(memberMean(b, 'nll')).toBeNull();
   });
+});
+
+it('a cell is described with its size and age', () => {
+  const [cell] = cellsOf(matrix);
+  expect(describeCell(cell, Date.parse('2026-11-21T08:01:05.000Z'))).toBe(
+    'rank 0 · epoch 5, step 50 · ensemble-best, member-best · own score 0.2000 · 100 B · 1 m 05 s ago',
+  );
 });

@@ -22,7 +22,7 @@ export function compareSets(a: SetEvaluationResult | null, b: SetEvaluationResul
 }
 
 /** Mean of the members' values of a metric; null where there are none. */
-export function memberMean(result: SetEvaluationResult, metric: string): number | null {
+export function memberMean(result: Pick<SetEvaluationResult, 'members'>, metric: string): number | null {
   const values = result.members[metric] ?? [];
   return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
 }

@@ -1,0 +1,43 @@
+import { computed, type ComputedRef } from 'vue';
+import { describeOptions } from '../../../../protocol/options.ts';
+import type { RunView } from '../../../../protocol/rpc.ts';
+import { runConfigSchema } from '../../../../protocol/run-config.ts';
+import { useHub } from '../../../client/use-hub.ts';
+import { type Loaded, useLoaded } from '../../../composables/use-loaded.ts';
+import { type ConfigEntry, configEntries, overridesOf } from './config-entries.ts';
+
+export interface Configuration {
+  changed: ComputedRef<ConfigEntry[]>;
+  all: ComputedRef<ConfigEntry[]>;
+  /** What "default" means here. */
+  standard: ComputedRef<'project' | 'general'>;
+  /** The same run from the terminal. */
+  commandLine: Loaded<string>;
+}
+
+/** A run's configuration beside the defaults of its project; those of Tutti where the project is no longer there. */
+export function useConfiguration(view: () => RunView): Configuration {
+  const hub = useHub();
+  const { folder } = view().record.project;
+  const project = useLoaded(() => hub.describeProject(folder));
+
+  const all = computed(() => {
+    const { config } = view().record;
+    const described = project.data.value;
+    return described === null
+      ? configEntries(config, runConfigSchema.parse({}), describeOptions(runConfigSchema))
+      : configEntries(config, described.defaults, described.options);
+  });
+  const commandLine = useLoaded(async () => {
+    const described = await hub.describeProject(folder);
+    const overrides = overridesOf(configEntries(view().record.config, described.defaults, described.options));
+    return (await hub.previewRun({ projectFolder: folder, overrides, name: view().record.name })).commandLine;
+  });
+
+  return {
+    all,
+    changed: computed(() => all.value.filter(({ isChanged }) => isChanged)),
+    standard: computed(() => (project.data.value === null ? 'general' : 'project')),
+    commandLine,
+  };
+}

@@ -1,0 +1,24 @@
+import type { HubApi } from '../../../../protocol/rpc.ts';
+
+/** Predictions that a run kept of a split, under a name. */
+export type KeptName = Awaited<ReturnType<HubApi['predictionNames']>>[number];
+
+/** `validation/best`. */
+export function spellKept({ split, name }: KeptName): string {
+  return `${split}/${name}`;
+}
+
+/** By split, validation first, then by epoch: the way one scrubs through them. */
+export function inTime(names: readonly KeptName[]): KeptName[] {
+  return names.toSorted(
+    (left, right) =>
+      right.split.localeCompare(left.split) || left.epoch - right.epoch || left.name.localeCompare(right.name),
+  );
+}
+
+/** What is asked for; else the best validation predictions, else the latest. Null where nothing was kept. */
+export function chooseKept(names: readonly KeptName[], asked: string): KeptName | null {
+  const find = (key: string) => names.find((kept) => spellKept(kept) === key);
+  const validation = inTime(names).filter(({ split }) => split === 'validation');
+  return find(asked) ?? find('validation/best') ?? validation.at(-1) ?? names.at(-1) ?? null;
+}

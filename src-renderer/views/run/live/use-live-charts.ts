@@ -1,0 +1,71 @@
+import { computed, type ComputedRef, toRaw } from 'vue';
+import type { RunView } from '../../../../protocol/rpc.ts';
+import type { ChartSeries } from '../../../charts/types.ts';
+import type { RunStore } from '../../../stores/run.ts';
+import { stepsPerEpoch } from '../run-facts.ts';
+import { type ChartSpec, chartSpecs, type LineSpec } from './chart-specs.ts';
+import { type LineColumns, LineColumnsCache } from './line-columns.ts';
+import { startMs, timeAnchors } from './run-times.ts';
+
+/** A line of a chart together with the columns behind it. */
+export interface LiveLine {
+  spec: LineSpec;
+  columns: LineColumns;
+}
+
+export interface LiveCharts {
+  specs: ComputedRef<ChartSpec[]>;
+  /** The lines of a chart that have points. Depends on those metrics alone. */
+  linesOf(spec: ChartSpec): LiveLine[];
+}
+
+/** The charts of a run's Live tab. */
+export function useLiveCharts(run: RunStore, view: () => RunView): LiveCharts {
+  const ranks = computed(() =>
+    view()
+      .ranks.map(({ rank }) => rank)
+      .join(),
+  );
+  const metrics = computed(() => [...run.columns.keys()].sort().join('\n'));
+  const task = computed(() => view().record.task);
+  const isLive = computed(() => view().record.status === 'running');
+  // From texts, so that points and progress alone leave the charts as they are.
+  const specs = computed(() =>
+    chartSpecs({
+      task: task.value,
+      ranks: ranks.value.split(',').filter(Boolean).map(Number),
+      metrics: new Set(metrics.value.split('\n').filter(Boolean)),
+      isLive: isLive.value,
+    }),
+  );
+
+  const perEpoch = computed(() => stepsPerEpoch(view()));
+  const begunMs = computed(() => startMs(view().record));
+  const cache = computed(
+    () =>
+      new LineColumnsCache({
+        stepsPerEpoch: perEpoch.value,
+        startMs: begunMs.value,
+        anchors: () => anchorsOf(toRaw(run).view ?? view()),
+      }),
+  );
+
+  function linesOf({ lines }: ChartSpec): LiveLine[] {
+    return lines.flatMap((spec) => {
+      const source = run.columns.get(spec.metric);
+      return source === undefined ? [] : [{ spec, columns: cache.value.columnsOf(source) }];
+    });
+  }
+  return { specs, linesOf };
+}
+
+export function seriesOf({ spec, columns }: LiveLine): ChartSeries {
+  const { metric, label, role, rank } = spec;
+  const { step, epoch, time, value, length, version } = columns;
+  return { id: metric, label, role, rank, x: { step, epoch, time }, y: value, length, version };
+}
+
+function anchorsOf({ record, events, ranks }: RunView) {
+  const step = Math.max(0, ...ranks.map((rank) => rank.step));
+  return timeAnchors(record, events, record.status === 'running' ? { step, timeMs: Date.now() } : null);
+}

@@ -1,0 +1,41 @@
+import type { RunConfig } from '../../../protocol/run-config.ts';
+import type { RunView } from '../../../protocol/rpc.ts';
+
+/** `8 members`. */
+export function countMembers(members: number): string {
+  return members === 1 ? '1 member' : `${members} members`;
+}
+
+/** `independent · joint early stopping`. */
+export function describeStrategy({ strategy, earlyStopping }: RunConfig): string {
+  if (!earlyStopping.enabled) return strategy.kind;
+  return `${strategy.kind} · ${earlyStopping.joint ? 'joint early stopping' : 'early stopping'}`;
+}
+
+/** What stays of a run that is stopped jointly now. */
+export function whatIsKept({ checkpoints }: RunConfig): string {
+  const kept = [
+    checkpoints.final ? 'every member as it is then' : null,
+    checkpoints.ensembleBest ? "every member at the ensemble's best evaluation" : null,
+    checkpoints.memberBest ? 'every member at its own best evaluation' : null,
+  ].filter((part) => part !== null);
+  const state = 'The state to resume from is kept.';
+  return kept.length === 0 ? state : `Kept: ${kept.join(', ')}. ${state}`;
+}
+
+/** Steps of an epoch; null where it cannot be told (the steps are limited before the last epoch ends, or not yet known). */
+export function stepsPerEpoch({ record, totalSteps }: Pick<RunView, 'record' | 'totalSteps'>): number | null {
+  const { maxSteps, maxEpochs } = record.config;
+  return maxSteps > 0 || totalSteps === null ? null : totalSteps / maxEpochs;
+}
+
+/** Epoch under way, counted from 1 as people do: that of the rank that has come furthest. */
+export function currentEpoch({ ranks, record }: Pick<RunView, 'ranks' | 'record'>): number {
+  const furthest = Math.max(0, ...ranks.map(({ epoch }) => epoch + 1));
+  return Math.min(record.summary?.epochs ?? furthest, record.config.maxEpochs);
+}
+
+/** A member's metric that answers the ensemble's: `val/ens_nll` for rank 3 is `val/member_3_nll`. */
+export function memberMetric(ensembleMetric: string, rank: number): string {
+  return ensembleMetric.replace('/ens_', `/member_${rank}_`);
+}
