@@ -51,7 +51,8 @@ export class HubClient {
 
   constructor(transport: Transport) {
     this.#transport = transport;
-    this.hub = new Proxy({} as HubApi, {
+    const methods: HubApi = Object.create(null);
+    this.hub = new Proxy(methods, {
       get:
         (_target, method) =>
         (...args: unknown[]) =>

@@ -20,7 +20,10 @@ export function webSocketTransport(): Transport {
       });
       socket.addEventListener('close', () => {
         if (wasOpen) return listener.closed(false);
-        isRefused().then(listener.closed, () => listener.closed(false));
+        isRefused().then(
+          (answer) => listener.closed(answer),
+          () => listener.closed(false),
+        );
       });
       return { send: (bytes) => socket.send(bytes), close: () => socket.close() };
     },

@@ -10,18 +10,18 @@ export interface KeyPress {
 const pauseMs = 1000;
 
 /** Recognises shortcuts such as `g p`, `mod+k` and `?` in a stream of key presses. */
-export class KeySequences<Keys extends string> {
-  readonly #shortcuts: readonly Keys[];
+export class KeySequences {
+  readonly #shortcuts: readonly string[];
   /** Keys so far of a sequence that is not complete. */
   #begun = '';
   #lastMs = -Infinity;
 
-  constructor(shortcuts: readonly Keys[]) {
+  constructor(shortcuts: readonly string[]) {
     this.#shortcuts = shortcuts;
   }
 
   /** @returns the shortcut that this press completes, else null */
-  press(press: KeyPress, nowMs: number): Keys | null {
+  press(press: KeyPress, nowMs: number): string | null {
     const name = nameOf(press);
     const begun = nowMs - this.#lastMs <= pauseMs ? this.#begun : '';
     this.#lastMs = nowMs;
@@ -31,7 +31,7 @@ export class KeySequences<Keys extends string> {
     return complete;
   }
 
-  #find(typed: string): Keys | null {
+  #find(typed: string): string | null {
     return this.#shortcuts.find((keys) => keys === typed) ?? null;
   }
 }

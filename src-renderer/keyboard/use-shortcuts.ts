@@ -5,8 +5,8 @@ import { KeySequences } from './key-sequences.ts';
  * Calls an action when its keys are pressed, while the component lives: `{ 'g p': toProjects, 'mod+k': openPalette }`.
  * Single keys are left alone while the user types into a field or a dialog is open.
  */
-export function useShortcuts<Keys extends string>(actions: Record<Keys, () => void>): void {
-  const sequences = new KeySequences(Object.keys(actions) as Keys[]);
+export function useShortcuts(actions: Readonly<Record<string, () => void>>): void {
+  const sequences = new KeySequences(Object.keys(actions));
 
   function hear(event: KeyboardEvent): void {
     if (event.defaultPrevented || (isSpokenFor(event) && !event.ctrlKey && !event.metaKey)) return;

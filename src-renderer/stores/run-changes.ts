@@ -23,7 +23,9 @@ export function applyUpdate(view: RunView, update: Exclude<RunUpdate, { type: 'p
       return withEvent(view, update.event);
     case 'evaluated':
       return withEvaluatedSet(view, update.set);
+    // The list of checkpoints is not a part of the view.
     case 'checkpoint':
+    default:
       return view;
   }
 }

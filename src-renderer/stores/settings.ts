@@ -10,7 +10,7 @@ const settingsSchema = z.object({ theme: z.enum(themes) });
 
 /** What the user prefers on this machine, whichever project. */
 export const useSettingsStore = defineStore('settings', () => {
-  const theme = ref<Theme>(readStored('tutti.settings', settingsSchema, { theme: 'system' }).theme);
+  const theme = ref<Theme>(readStored<{ theme: Theme }>('tutti.settings', settingsSchema, { theme: 'system' }).theme);
 
   watch(
     theme,

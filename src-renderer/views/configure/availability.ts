@@ -4,7 +4,7 @@ import type { OptionDescription } from '../../../protocol/options.ts';
 /** What decides which options and choices make sense at the moment. */
 export interface FormContext {
   /** The value of an option by its path. */
-  value(path: string): unknown;
+  value: (path: string) => unknown;
   devices: readonly Device[];
   /** Devices that the plan uses; 0 while there is none. */
   plannedDevices: number;

@@ -83,8 +83,12 @@ function removePath(object: PlainObject, [key, ...rest]: readonly string[]): Pla
   if (!Object.hasOwn(object, key)) return object;
   const { [key]: below, ...others } = object;
   if (rest.length === 0) return others;
-  const left = removePath(below as PlainObject, rest);
+  const left = isObject(below) ? removePath(below, rest) : {};
   return Object.keys(left).length === 0 ? others : { ...object, [key]: left };
+}
+
+function isObject(value: unknown): value is PlainObject {
+  return typeof value === 'object' && value !== null;
 }
 
 function isSame(a: unknown, b: unknown): boolean {

@@ -1,0 +1,18 @@
+import type { Device, Placement } from '../../../protocol/devices.ts';
+
+/** A device of the plan with the ranks that run on it, wave by wave. */
+export interface PlannedDevice {
+  device: Device;
+  waves: { wave: number; ranks: number[] }[];
+}
+
+/** The plan by device, in the order of their first ranks. */
+export function plannedDevices(plan: readonly Placement[]): PlannedDevice[] {
+  const byDevice = Map.groupBy(plan, ({ device }) => device.id);
+  return [...byDevice.values()].map((placements) => ({
+    device: placements[0].device,
+    waves: [...Map.groupBy(placements, ({ wave }) => wave)]
+      .sort(([a], [b]) => a - b)
+      .map(([wave, ofWave]) => ({ wave, ranks: ofWave.map(({ rank }) => rank) })),
+  }));
+}

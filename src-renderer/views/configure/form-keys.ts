@@ -1,0 +1,13 @@
+import type { ComputedRef, InjectionKey, Ref } from 'vue';
+import type { RunPreview } from '../../../protocol/rpc.ts';
+import type { FormContext } from './availability.ts';
+import type { RunForm } from './use-run-form.ts';
+
+/** What all fields of the form share. */
+export interface FormScope {
+  form: RunForm;
+  context: ComputedRef<FormContext>;
+  preview: Readonly<Ref<RunPreview | null>>;
+}
+
+export const formScopeKey: InjectionKey<FormScope> = Symbol('run form');

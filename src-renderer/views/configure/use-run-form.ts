@@ -1,0 +1,68 @@
+import { computed, type ComputedRef, reactive, type Ref, shallowRef, watch } from 'vue';
+import type { OptionDescription, PlainObject } from '../../../protocol/options.ts';
+import type { DescribedProject, RunRequest } from '../../../protocol/rpc.ts';
+import { type FormSection, formSections } from './form-sections.ts';
+import { type FormValues, isChanged, isVisible, valueOf, withValue } from './form-values.ts';
+
+/** The form of one project: its options, what the user changed, and what cannot be read. */
+export interface RunForm {
+  sections: ComputedRef<FormSection[]>;
+  overrides: Ref<PlainObject>;
+  name: Ref<string>;
+  request: ComputedRef<RunRequest>;
+  changes: ComputedRef<number>;
+  /** Texts that are no value of their option, by path: what is wrong with them. */
+  unreadable: Map<string, string>;
+  value(option: OptionDescription): unknown;
+  valueAt(path: string): unknown;
+  isChanged(option: OptionDescription): boolean;
+  set(option: OptionDescription, value: unknown): void;
+  /** Remembers that a field holds no value at the moment; null when it does again. */
+  refuse(path: string, message: string | null): void;
+  replace(overrides: PlainObject): void;
+}
+
+export function useRunForm(folder: string, { options, defaults }: DescribedProject, initial: PlainObject): RunForm {
+  const overrides = shallowRef<PlainObject>(initial);
+  const name = shallowRef('');
+  const unreadable = reactive(new Map<string, string>());
+  const values = computed<FormValues>(() => ({ options, defaults: { ...defaults }, overrides: overrides.value }));
+  const visible = computed(() => options.filter((option) => isVisible(values.value, option)));
+
+  // A field that is gone has nothing unreadable any more.
+  watch(visible, (now) => {
+    const paths = new Set(now.map(({ path }) => path));
+    for (const path of unreadable.keys()) if (!paths.has(path)) unreadable.delete(path);
+  });
+
+  return {
+    sections: computed(() => formSections(visible.value)),
+    overrides,
+    name,
+    request: computed(() => ({
+      projectFolder: folder,
+      overrides: overrides.value,
+      name: name.value.trim() === '' ? null : name.value.trim(),
+    })),
+    changes: computed(() => visible.value.filter((option) => isChanged(values.value, option)).length),
+    unreadable,
+    value: (option) => valueOf(values.value, option),
+    valueAt: (path) => {
+      const option = visible.value.find((candidate) => candidate.path === path);
+      return option === undefined ? undefined : valueOf(values.value, option);
+    },
+    isChanged: (option) => isChanged(values.value, option),
+    set: (option, value) => {
+      unreadable.delete(option.path);
+      overrides.value = withValue(values.value, option, value);
+    },
+    refuse: (path, message) => {
+      if (message === null) unreadable.delete(path);
+      else unreadable.set(path, message);
+    },
+    replace: (next) => {
+      unreadable.clear();
+      overrides.value = next;
+    },
+  };
+}
