@@ -1,5 +1,4 @@
-import type { WireArray } from './arrays.ts';
-import { dataTypeOf } from './arrays.ts';
+import { dataTypeOf, type WireArray } from './arrays.ts';
 import { FrameDecoder } from './frame-decoder.ts';
 import { encodeFrame } from './frame-encoder.ts';
 import { FrameError, headBytes } from './frame-layout.ts';
@@ -57,9 +56,13 @@ function liftNumber(value: number): unknown {
 
 /** @returns its index among the frame's arrays */
 function liftArray(array: ArrayBufferView, arrays: WireArray[]): number {
-  // Throws for element types that frames do not know; the cast states what it has checked.
+  requireWireArray(array);
+  return arrays.push(array) - 1;
+}
+
+/** @throws TypeError for element types that frames do not know */
+function requireWireArray(array: ArrayBufferView): asserts array is WireArray {
   dataTypeOf(array);
-  return arrays.push(array as WireArray) - 1;
 }
 
 function requirePlain(value: object): void {

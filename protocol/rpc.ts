@@ -1,11 +1,17 @@
 import { z } from 'zod';
-import { deviceSchema, placementSchema } from './devices.ts';
-import { controlSchema } from './messages.ts';
+import type { deviceSchema, placementSchema } from './devices.ts';
+import type { controlSchema } from './messages.ts';
 import { realNumber } from './numbers.ts';
 import type { OptionDescription } from './options.ts';
 import type { PointBatch } from './points.ts';
 import type { ProjectDescription } from './project-description.ts';
-import { type CheckpointRecord, type EvaluatedSet, type RunEvent, type RunRecord, runStatusSchema } from './run-record.ts';
+import {
+  type CheckpointRecord,
+  type EvaluatedSet,
+  type RunEvent,
+  type RunRecord,
+  runStatusSchema,
+} from './run-record.ts';
 import type { RunConfig } from './run-config.ts';
 import type { RunUpdate } from './run-updates.ts';
 
@@ -63,7 +69,10 @@ export interface HubApi {
 export interface PageApi {
   /** The list of runs has changed. */
   runsChanged(runs: RunRow[]): void;
-  /** What happened in a watched run, in order, some ten times a second. */
+  /**
+   * What happened in a watched run, in order, some ten times a second. A `record` with one more attempt says that the run
+   * was resumed: points beyond where it went on from are gone, so `series` is to be asked anew.
+   */
   runUpdates(id: string, updates: RunUpdate[]): void;
 }
 
@@ -123,6 +132,8 @@ export const runNotesSchema = z.strictObject({
   tags: z.array(z.string().min(1)).optional(),
   note: z.string().optional(),
   isArchived: z.boolean().optional(),
+  /** Checkpoints that the user marked; all of them, each time. */
+  pinnedCheckpoints: z.array(z.strictObject({ rank: z.int().min(0), name: z.string() })).optional(),
 });
 export type RunNotes = z.output<typeof runNotesSchema>;
 

@@ -148,13 +148,20 @@ export class Hub {
     return this.index.find(run);
   }
 
+  /** What a run's folder says of it now. */
+  async record(run: string): Promise<RunRecord> {
+    const { folder } = await this.find(run);
+    return readRunRecord(folder);
+  }
+
   async export(run: string, options: ExportOptions): Promise<ExportReport> {
     const { folder } = await this.find(run);
     return exportRun(folder, options);
   }
 }
 
-async function placeMembers(config: RunConfig): Promise<Placement[]> {
+/** Which rank runs where and when. @throws when the configuration names devices that do not exist */
+export async function placeMembers(config: RunConfig): Promise<Placement[]> {
   const loadWindowMs = config.devices === 'idle' ? 200 : 0;
   const { devices } = await detectDevices({ coreLoadWindowMs: loadWindowMs });
   const selected = selectDevices(config.devices, devices, usableKinds);

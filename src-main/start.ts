@@ -4,8 +4,9 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Hub } from './hub.ts';
-import { RunList } from './run-list.ts';
-import { startServer } from './server.ts';
+import { HubService } from './rpc/hub-service.ts';
+import { exportPath, startServer } from './server.ts';
+import { homePaths } from './store/home.ts';
 
 /** `npm start`: the window in Electron where its binary and a display are there, else the same page in the browser. */
 
@@ -49,18 +50,25 @@ function openDesktop(binary: string): void {
 }
 
 async function openBrowserDoor(): Promise<void> {
-  const hub = await Hub.open();
   const onError = (error: unknown): void => console.error(error);
-  const runs = new RunList(hub, onError);
-  const server = await startServer({ pageFolder: join(out, 'renderer'), runs, onError });
+  const hub = await Hub.open();
+  for (const notice of hub.notices) console.error(notice);
+  const service = await HubService.open(hub, { door: 'browser', exportLink: exportPath, onError });
+  const server = await startServer({
+    pageFolder: join(out, 'renderer'),
+    exportFolder: homePaths().exports,
+    connect: (wire) => service.connect(wire),
+    onError,
+  });
   console.log(`Tutti runs at  ${server.link}`);
-  console.log('The link works once. Ctrl-C ends the page; runs in other terminals go on.');
+  console.log('The link works once. Ctrl-C ends Tutti and its runs; closing the page ends nothing.');
   if (process.env.SSH_CONNECTION) {
     console.log(`From your own machine first:  ssh -L ${server.port}:127.0.0.1:${server.port} <this machine>`);
   }
   const close = async (): Promise<void> => {
+    // Runs first: their last words still reach the pages.
+    await service.close();
     await server.close();
-    runs.close();
     hub.close();
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => close().catch(onError));

@@ -8,10 +8,10 @@ import { createSampler } from './data/samplers.ts';
 import type { Splits } from './data/dataset.ts';
 import { latestCommonRound } from './checkpoints/training-state.ts';
 import type { Project } from './project/define-project.ts';
+import { loadProjectData } from './project/load-data.ts';
 import { loadProject, parseHyperparameters } from './project/load-project.ts';
 import { drawFigures } from './project/draw-figures.ts';
 import { type IndependentWorker, setupIndependentWorker } from './setup.ts';
-import { Generator, withSeededMathRandom } from './random/index.ts';
 import { createStrategy } from './strategies/index.ts';
 import { comparisonSplit, evaluateSets } from './training/evaluate-sets.ts';
 import { Member, type LossFunction } from './training/member.ts';
@@ -74,6 +74,7 @@ async function prepare(launch: Launch, links: SessionLinks): Promise<Prepared> {
     createOptimizer(config.optimizer, variables),
   );
   const files = new RunFiles(launch.runFolder, placement.rank);
+  if (placement.rank === 0) await keepTargets(files, data);
   const sampler = createSampler({
     kind: config.sampler,
     length: data.train.length,
@@ -113,10 +114,8 @@ async function loadData(
   hyperparameters: Record<string, unknown>,
   group: ProcessGroup,
 ): Promise<Splits> {
-  const { config } = launch;
-  const context = { hyperparameters, config, folders: launch.dataFolders, seed: config.seed };
-  const load = () => withSeededMathRandom(new Generator(config.seed, 'data'), () => project.data(context));
-  if (config.members === 1) return load();
+  const load = () => loadProjectData(project, hyperparameters, launch);
+  if (launch.config.members === 1) return load();
   const shared = join(launch.scratchFolder, 'data.bin');
   const isFirst = group.rank === group.ranks[0];
   const isThere = existsSync(shared);
@@ -124,6 +123,12 @@ async function loadData(
   if (own !== null) await writeSplits(shared, own);
   await group.barrier();
   return own ?? readSplits(shared);
+}
+
+/** What predictions are held against, once for all ranks. */
+async function keepTargets(files: RunFiles, { validation, test }: Splits): Promise<void> {
+  if (validation !== undefined) await files.saveTargets('validation', validation);
+  if (test !== undefined) await files.saveTargets('test', test);
 }
 
 function lossOf(

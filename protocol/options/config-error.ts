@@ -11,22 +11,45 @@ export type ConfigErrorContext = {
   descriptions?: readonly OptionDescription[];
 };
 
+/** Something that is wrong with a configuration. */
+export type ConfigProblem = {
+  /** Of the option; null where no single option is to blame. */
+  path: string | null;
+  /** The value, the rule and the remedy. */
+  message: string;
+};
+
 /** A failed parse of a configuration in words: one line for each issue with the path, the value, the rule and the remedy. */
 export function formatConfigError(error: z.ZodError, context: ConfigErrorContext = {}): string {
-  return error.issues.flatMap((issue) => formatIssue(issue, context)).join('\n');
+  return explainConfigError(error, context)
+    .map(({ message }) => message)
+    .join('\n');
 }
 
-function formatIssue(issue: z.core.$ZodIssue, context: ConfigErrorContext): string[] {
-  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => formatUnknown([...issue.path, key], context));
+/** A failed parse of a configuration, issue by issue, as {@link formatConfigError} words it. */
+export function explainConfigError(error: z.ZodError, context: ConfigErrorContext = {}): ConfigProblem[] {
+  return error.issues.flatMap((issue) => explainIssue(issue, context));
+}
+
+function explainIssue(issue: z.core.$ZodIssue, context: ConfigErrorContext): ConfigProblem[] {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => {
+      const unknown = [...issue.path, key];
+      return { path: unknown.join('.'), message: formatUnknown(unknown, context) };
+    });
+  }
   const path = issue.path.join('.');
   const subject = path === '' ? 'The configuration' : path;
   const value = getPath(context.input, issue.path);
   const description = findDescription(path, context);
   if (description === undefined) {
-    return [`${subject}${value === undefined ? '' : ` is ${showValue(value)}`}: ${issue.message}`];
+    const found = value === undefined ? '' : ` is ${showValue(value)}`;
+    return [{ path: path === '' ? null : path, message: `${subject}${found}: ${issue.message}` }];
   }
   const state = value === undefined ? 'is missing: it' : `is ${showValue(value)}, but`;
-  return [`${subject} ${state} must be ${describeRule(description)}. ${describeRemedy(description)}`];
+  return [
+    { path, message: `${subject} ${state} must be ${describeRule(description)}. ${describeRemedy(description)}` },
+  ];
 }
 
 function formatUnknown(path: PropertyKey[], context: ConfigErrorContext): string {

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { detectDevices } from '../devices/index.ts';
 import { usableKinds } from '../hub.ts';
 import { listen } from '../relay/socket-server.ts';
-import { childEnvironment, nodeFlags, probeEntry } from '../runs/node-process.ts';
+import { childEnvironment, nodeBinary, nodeFlags, probeEntry } from '../runs/node-process.ts';
 import { createScratchFolder } from '../runs/scratch.ts';
 import { formatBytes } from '../store/disk-space.ts';
 import { dataFolders, tuttiHome } from '../store/home.ts';
@@ -59,7 +59,7 @@ function checkNode(): Check {
 }
 
 async function checkBackend(kind: 'wasm' | 'cpu'): Promise<Omit<Check, 'name'>> {
-  const { stdout } = await promisify(execFile)(process.execPath, [...nodeFlags, probeEntry, kind], {
+  const { stdout } = await promisify(execFile)(nodeBinary, [...nodeFlags, probeEntry, kind], {
     env: childEnvironment(),
     timeout: probeTimeoutMs,
   });

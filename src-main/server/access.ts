@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 
 /** Why a request is turned away. */
 export interface Refusal {
-  status: 401 | 403 | 405;
+  status: 401 | 403 | 404 | 405;
   reason: string;
 }
 

@@ -43,7 +43,8 @@ export async function checkDiskSpace(folder: string, neededBytes: number): Promi
   );
 }
 
-async function readFreeBytes(folder: string): Promise<number> {
+/** Bytes free on the disk that holds `folder`, which need not exist yet. */
+export async function readFreeBytes(folder: string): Promise<number> {
   try {
     const { bavail, bsize } = await statfs(folder);
     return bavail * bsize;

@@ -14,6 +14,12 @@ export function homePaths(home: string = tuttiHome()) {
     index: join(home, 'index.sqlite'),
     /** Folders of runs kept elsewhere (`--out`), one a line: all that the index knows and `runs` does not show. */
     externalRuns: join(home, 'external-runs.txt'),
+    /** Projects that were opened, beside the examples. */
+    projects: join(home, 'projects.json'),
+    /** Exports that pages asked for. */
+    exports: join(home, 'exports'),
+    /** Runs that were deleted a few seconds ago. */
+    trash: join(home, 'trash'),
   };
 }
 

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 
 /** Raised with every change of the table: an index of another version is dropped and rebuilt from the run folders. */
-const SCHEMA_VERSION = 1;
+const SCHEMA_VERSION = 2;
 const BUSY_TIMEOUT_MS = 5_000;
 const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
@@ -14,6 +14,7 @@ const SCHEMA = `
     id TEXT NOT NULL,
     name TEXT NOT NULL,
     project TEXT NOT NULL,
+    project_folder TEXT NOT NULL,
     task TEXT NOT NULL,
     strategy TEXT NOT NULL,
     members INTEGER NOT NULL,
@@ -24,7 +25,11 @@ const SCHEMA = `
     best_value REAL,
     best_epoch INTEGER,
     error TEXT,
-    config TEXT NOT NULL
+    config TEXT NOT NULL,
+    given_name TEXT,
+    tags TEXT NOT NULL DEFAULT '[]',
+    note TEXT NOT NULL DEFAULT '',
+    is_archived INTEGER NOT NULL DEFAULT 0
   ) STRICT;
   CREATE INDEX runs_by_id ON runs (id);
   CREATE INDEX runs_by_creation ON runs (created_at);

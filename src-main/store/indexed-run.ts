@@ -8,6 +8,7 @@ const indexedRunSchema = z.object({
   folder: z.string(),
   name: z.string(),
   project: z.string(),
+  projectFolder: z.string(),
   task: z.string(),
   strategy: z.string(),
   members: z.number(),
@@ -20,14 +21,18 @@ const indexedRunSchema = z.object({
   error: z.string().nullable(),
   /** The run's configuration as the version that wrote it knew it. */
   config: z.string().transform((text): unknown => JSON.parse(text)),
+  tags: z.string().transform((text) => z.array(z.string()).parse(JSON.parse(text))),
+  note: z.string(),
+  isArchived: z.number().transform(Boolean),
 });
 
 /** What lists show of a run. */
 export type IndexedRun = z.output<typeof indexedRunSchema>;
 
 export const SELECT_RUNS = `
-  SELECT id, folder, name, project, task, strategy, members, status, created_at AS createdAt, ended_at AS endedAt,
-    best_metric AS bestMetric, best_value AS bestValue, best_epoch AS bestEpoch, error, config FROM runs`;
+  SELECT id, folder, name, project, project_folder AS projectFolder, task, strategy, members, status, created_at AS createdAt, ended_at AS endedAt,
+    best_metric AS bestMetric, best_value AS bestValue, best_epoch AS bestEpoch, error, config,
+    tags, note, is_archived AS isArchived FROM runs`;
 
 const SORT_COLUMNS = {
   createdAt: 'created_at',
@@ -41,6 +46,7 @@ const SORT_COLUMNS = {
 export interface RunQuery {
   status?: readonly RunStatus[] | undefined;
   project?: string | undefined;
+  projectFolder?: string | undefined;
   /** Part of the id, name, project or folder, in any case. */
   search?: string | undefined;
   limit?: number | undefined;
@@ -61,6 +67,10 @@ export function toClauses(query: RunQuery): { clauses: string; parameters: Param
   if (query.project !== undefined) {
     conditions.push('project = :project');
     parameters.project = query.project;
+  }
+  if (query.projectFolder !== undefined) {
+    conditions.push('project_folder = :projectFolder');
+    parameters.projectFolder = query.projectFolder;
   }
   if (query.search !== undefined) {
     conditions.push("instr(lower(id || ' ' || name || ' ' || project || ' ' || folder), lower(:search)) > 0");

@@ -5,6 +5,7 @@ import type { RunRecord } from '../../protocol/run-record.ts';
 import { errorCode, explainFileError } from './file-error.ts';
 import type { homePaths } from './home.ts';
 import { readRunRecord, runPaths } from './run-folder.ts';
+import { readRunNotes, type RunNotes } from './run-notes.ts';
 
 type HomePaths = ReturnType<typeof homePaths>;
 
@@ -36,15 +37,19 @@ export function noteExternalFolder(paths: HomePaths, folder: string): void {
   }
 }
 
+export interface FoundRun {
+  folder: string;
+  record: RunRecord;
+  notes: RunNotes;
+}
+
 /** Reads the records of many folders; one that cannot be read does not keep the others from being listed. */
-export async function readRunRecords(
-  folders: string[],
-): Promise<{ runs: { folder: string; record: RunRecord }[]; problems: FolderProblem[] }> {
-  const runs: { folder: string; record: RunRecord }[] = [];
+export async function readRunRecords(folders: string[]): Promise<{ runs: FoundRun[]; problems: FolderProblem[] }> {
+  const runs: FoundRun[] = [];
   const problems: FolderProblem[] = [];
   for (const folder of folders) {
     try {
-      runs.push({ folder, record: await readRunRecord(folder) });
+      runs.push({ folder, record: await readRunRecord(folder), notes: await readRunNotes(folder) });
     } catch (error) {
       problems.push({ folder, message: error instanceof Error ? error.message : String(error) });
     }

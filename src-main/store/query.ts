@@ -4,15 +4,15 @@
  * @param x ascending, shape [P]
  * @param y may hold NaN and infinities, shape [P]
  * @param buckets about one per pixel column of the view
- * @returns at most `3 buckets + 2` of the points, in their order; all of them where that is fewer
+ * @returns indices of the points to keep, ascending: at most `3 buckets + 2`, or all where there are no more than `2 buckets`
  */
-export function thin(x: Float64Array, y: Float64Array, buckets: number): { x: Float64Array; y: Float64Array } {
+export function thin(x: Float64Array | Int32Array, y: Float64Array, buckets: number): Int32Array {
   if (x.length !== y.length || !Number.isInteger(buckets) || buckets < 1) {
     throw new RangeError(
       `Cannot thin ${x.length} x and ${y.length} y into ${buckets} buckets: equal lengths and at least 1.`,
     );
   }
-  if (x.length <= 2 * buckets) return { x, y };
+  if (x.length <= 2 * buckets) return Int32Array.from(x.keys());
   const bucketOf = bucketer(x, buckets);
   const kept = [0];
   for (let start = 0; start < x.length;) {
@@ -22,11 +22,10 @@ export function thin(x: Float64Array, y: Float64Array, buckets: number): { x: Fl
     start = end;
   }
   kept.push(x.length - 1);
-  const distinct = [...new Set(kept)];
-  return { x: Float64Array.from(distinct, (index) => x[index]), y: Float64Array.from(distinct, (index) => y[index]) };
+  return Int32Array.from(new Set(kept));
 }
 
-function bucketer(x: Float64Array, buckets: number): (value: number) => number {
+function bucketer(x: Float64Array | Int32Array, buckets: number): (value: number) => number {
   const first = x[0];
   const width = (x[x.length - 1] - first) / buckets;
   return width > 0 ? (value) => Math.min(Math.floor((value - first) / width), buckets - 1) : () => 0;

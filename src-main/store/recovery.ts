@@ -98,7 +98,8 @@ export async function recoverRuns(index: RunIndex): Promise<Recovery> {
   return { interrupted, problems };
 }
 
-function isOpen(record: RunRecord): boolean {
+/** Whether a run has not ended, as far as its record knows. */
+export function isOpen(record: RunRecord): boolean {
   return record.status === 'created' || record.status === 'running';
 }
 

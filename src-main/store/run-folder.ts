@@ -11,6 +11,7 @@ import { errorCode, explainFileError } from './file-error.ts';
 export function runPaths(folder: string) {
   return {
     record: join(folder, 'run.json'),
+    notes: join(folder, 'notes.json'),
     metrics: join(folder, 'metrics.csv'),
     events: join(folder, 'events.jsonl'),
     logs: join(folder, 'logs'),
@@ -127,15 +128,16 @@ export async function appendEvent(folder: string, event: RunEvent, options: { du
 export async function readEvents(folder: string): Promise<RunEvent[]> {
   const path = runPaths(folder).events;
   const lines = (await readEventText(path)).split('\n');
-  return lines.flatMap((line, index) => {
-    const value = parseWholeLine(line);
-    if (value === undefined) return [];
-    const parsed = runEventSchema.safeParse(value);
-    if (parsed.success) return [parsed.data];
-    throw new Error(
-      `${path}, line ${index + 1} is not an event:\n${z.prettifyError(parsed.error)}\nCorrect or remove it.`,
-    );
-  });
+  return lines.flatMap((line, index) => parseEventLine(line, `${path}, line ${index + 1}`) ?? []);
+}
+
+/** One line of `events.jsonl`; null where it is empty or a crash cut it short. @throws Error that names `place` */
+export function parseEventLine(line: string, place: string): RunEvent | null {
+  const value = parseWholeLine(line);
+  if (value === undefined) return null;
+  const parsed = runEventSchema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw new Error(`${place} is not an event:\n${z.prettifyError(parsed.error)}\nCorrect or remove it.`);
 }
 
 async function readEventText(path: string): Promise<string> {

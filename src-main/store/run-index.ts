@@ -9,8 +9,9 @@ import { inTransaction, openIndexDatabase } from './index-database.ts';
 import { SELECT_RUNS, ambiguityError, describeRuns, parseRows, toClauses } from './indexed-run.ts';
 import type { IndexedRun, Parameters, RunQuery } from './indexed-run.ts';
 import { holdsRun, knownFolders, noteExternalFolder, readRunRecords } from './known-folders.ts';
-import type { FolderProblem } from './known-folders.ts';
+import type { FolderProblem, FoundRun } from './known-folders.ts';
 import { readRunRecord } from './run-folder.ts';
+import { readRunNotes, type RunNotes } from './run-notes.ts';
 
 /** The list of all runs, in SQLite: a cache of the run folders, which can be rebuilt from them at any time. */
 export class RunIndex {
@@ -47,6 +48,27 @@ export class RunIndex {
     this.#insert(record, absolute);
   }
 
+  /** Takes over what the user noted on a run that is indexed. */
+  annotate(folder: string, notes: RunNotes): void {
+    this.#database
+      .prepare(
+        `UPDATE runs SET given_name = :name, name = coalesce(:name, name), tags = :tags, note = :note, is_archived = :archived
+        WHERE folder = :folder`,
+      )
+      .run({
+        folder: resolve(folder),
+        name: notes.name ?? null,
+        tags: JSON.stringify(notes.tags),
+        note: notes.note,
+        archived: Number(notes.isArchived),
+      });
+  }
+
+  /** Drops a run whose folder goes away. */
+  remove(folder: string): void {
+    this.#database.prepare('DELETE FROM runs WHERE folder = ?').run(folder);
+  }
+
   list(query: RunQuery = {}): IndexedRun[] {
     const { clauses, parameters } = toClauses(query);
     return this.#select(clauses, parameters);
@@ -59,7 +81,10 @@ export class RunIndex {
   async find(text: string): Promise<IndexedRun> {
     if (text === '') throw new Error('No run was named: give an id, a name or a folder. `tutti runs` lists the runs.');
     const folder = resolve(text);
-    if (holdsRun(folder)) this.upsert(await readRunRecord(folder), folder);
+    if (holdsRun(folder)) {
+      this.upsert(await readRunRecord(folder), folder);
+      this.annotate(folder, await readRunNotes(folder));
+    }
     const meanings = [
       'folder = :folder',
       'id = :text',
@@ -79,7 +104,7 @@ export class RunIndex {
     const { runs, problems } = await readRunRecords(await knownFolders(this.#paths));
     inTransaction(this.#database, () => {
       this.#database.exec('DELETE FROM runs');
-      for (const { record, folder } of runs) this.#insert(record, folder);
+      for (const run of runs) this.#add(run);
     });
     return problems;
   }
@@ -87,12 +112,17 @@ export class RunIndex {
   /** Adds runs whose folders came from elsewhere, and drops those whose folders are gone. @returns what could not be read */
   async refresh(): Promise<FolderProblem[]> {
     for (const { folder } of this.list()) {
-      if (!holdsRun(folder)) this.#database.prepare('DELETE FROM runs WHERE folder = ?').run(folder);
+      if (!holdsRun(folder)) this.remove(folder);
     }
     const unknown = (await knownFolders(this.#paths)).filter((folder) => !this.#isIndexed(folder));
     const { runs, problems } = await readRunRecords(unknown);
-    for (const { record, folder } of runs) this.#insert(record, folder);
+    for (const run of runs) this.#add(run);
     return problems;
+  }
+
+  #add({ record, folder, notes }: FoundRun): void {
+    this.#insert(record, folder);
+    this.annotate(folder, notes);
   }
 
   #insert(record: RunRecord, folder: string): void {
@@ -102,6 +132,7 @@ export class RunIndex {
       id: record.id,
       name: record.name,
       project: record.project.name,
+      project_folder: record.project.folder,
       task: record.task,
       strategy: record.config.strategy.kind,
       members: record.config.members,
@@ -115,8 +146,13 @@ export class RunIndex {
       config: toJson(record.config),
     };
     const columns = Object.keys(row);
+    const changes = columns.map((column) => `${column} = excluded.${column}`).join(', ');
+    // What the user noted stays, above all a name given since.
     this.#database
-      .prepare(`INSERT OR REPLACE INTO runs (${columns.join(', ')}) VALUES (:${columns.join(', :')})`)
+      .prepare(
+        `INSERT INTO runs (${columns.join(', ')}) VALUES (:${columns.join(', :')})
+        ON CONFLICT (folder) DO UPDATE SET ${changes}, name = coalesce(given_name, excluded.name)`,
+      )
       .run(row);
   }
 

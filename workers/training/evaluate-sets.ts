@@ -81,7 +81,7 @@ async function everyRankHas(group: ProcessGroup, present: boolean): Promise<bool
 }
 
 /** `member_3_nll` becomes entry 3 of `members.nll`; everything else is the ensemble's, `ens_nll` as `nll`. */
-function splitByMember(metrics: ReadonlyMap<string, number>, ranks: readonly number[]) {
+export function splitByMember(metrics: ReadonlyMap<string, number>, ranks: readonly number[]) {
   const ensemble: Record<string, number> = {};
   const members: Record<string, number[]> = {};
   for (const [name, value] of metrics) {

@@ -5,6 +5,7 @@ import type { CheckpointRecord } from '../../protocol/run-record.ts';
 import { writeFileAtomically } from '../checkpoints/atomic-file.ts';
 import { type Checkpoint, listCheckpoints, readCheckpoint, saveCheckpoint } from '../checkpoints/checkpoint-store.ts';
 import { decodeSafetensors, encodeSafetensors, type NamedTensor } from '../checkpoints/safetensors.ts';
+import type { Dataset } from '../data/dataset.ts';
 import type { MemberOutputs, Predictions } from './predict.ts';
 
 export type Split = 'validation' | 'test';
@@ -53,6 +54,28 @@ export class RunFiles {
     const path = this.predictionsPath(split, this.rank, name);
     await mkdir(dirname(path), { recursive: true });
     await writeFileAtomically(path, encodeSafetensors(tensors, { epoch: String(epoch) }));
+  }
+
+  /**
+   * Keeps what a split's predictions are held against, for pages that have neither project nor data: the targets, the names
+   * of the classes and, where a sample is a single number, that number.
+   */
+  async saveTargets(split: Split, dataset: Dataset): Promise<void> {
+    const { targets, features, length, classNames } = dataset;
+    const shape = targets.length === length ? [length] : [length, targets.length / length];
+    const tensors: NamedTensor[] = [
+      targets instanceof Int32Array
+        ? { name: 'targets', dtype: 'I32', shape, data: new Int32Array(targets) }
+        : { name: 'targets', dtype: 'F32', shape, data: new Float32Array(targets) },
+    ];
+    if (features instanceof Float32Array && features.length === length) {
+      tensors.push({ name: 'feature', dtype: 'F32', shape: [length], data: new Float32Array(features) });
+    }
+    const metadata: Record<string, string> =
+      classNames === undefined ? {} : { class_names: JSON.stringify(classNames) };
+    const path = join(this.folder, 'predictions', split, 'targets.safetensors');
+    await mkdir(dirname(path), { recursive: true });
+    await writeFileAtomically(path, encodeSafetensors(tensors, metadata));
   }
 
   /** What another rank of this run kept under that name, and the epoch its weights were from; null when it kept nothing. */

@@ -9,6 +9,7 @@ const run = {
   folder: '/runs/blobs',
   name: 'first',
   project: 'Blobs',
+  projectFolder: '/projects/blobs',
   task: 'classification',
   strategy: 'independent',
   members: 2,
@@ -20,6 +21,9 @@ const run = {
   bestEpoch: 9,
   error: null,
   config: {},
+  tags: [] as string[],
+  note: '',
+  isArchived: false,
 } as const;
 
 describe('describeRuns', () => {

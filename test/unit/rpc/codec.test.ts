@@ -41,10 +41,8 @@ describe('calls as bytes', () => {
       alone: [Number.NaN, Infinity, -Infinity, -0],
       series: { value: Float64Array.of(1, Number.NaN, -0), step: Int32Array.of(-1, 2) },
     };
-    const back = decodeRpc(encodeRpc(value)) as typeof value;
-    expect(back).toEqual(value);
-    expect(Object.is(back.alone[3], -0)).toBe(true);
-    expect(Object.is(back.series.value[2], -0)).toBe(true);
+    // Strict equality tells -0 from 0.
+    expect(decodeRpc(encodeRpc(value))).toStrictEqual(value);
   });
 
   it('keep a part of a larger array as that part', () => {
@@ -54,9 +52,7 @@ describe('calls as bytes', () => {
 
   it('carry nothing of an error but its message', () => {
     const error = Object.assign(new TypeError('No such run.'), { path: '/secret' });
-    const back = decodeRpc(encodeRpc({ t: 's', e: error })) as { e: Error };
-    expect(back.e).toEqual(new Error('No such run.'));
-    expect(Object.keys(back.e)).toEqual([]);
+    expect(decodeRpc(encodeRpc({ e: error }))).toStrictEqual({ e: new Error('No such run.') });
   });
 
   it.each([[new Map()], [new Date(0)], [new Uint16Array(2)], [new BigInt64Array(1)]])(

@@ -1,47 +1,41 @@
+import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
-import { type ListedRun, runListSchema } from '../../../protocol/run-list.ts';
-import { type RunningServer, startServer } from '../../../src-main/server.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { WebSocket } from 'ws';
+import type { PageWire } from '../../../src-main/rpc/connection.ts';
+import { exportPath, type RunningServer, startServer } from '../../../src-main/server.ts';
 
-const run: ListedRun = {
-  folder: '/runs/run-1',
-  id: 'run-1',
-  name: 'first',
-  project: 'wine',
-  status: 'running',
-  members: 4,
-  best: { metric: 'val/ens_nll', value: Number.NaN, epoch: 2 },
-  startedAt: '2026-01-02T03:04:05.000Z',
-  error: null,
-};
-
-/** A server over a page of two files, whose run list the test changes. */
+/** A server over a page of two files; the hub behind it is the test. */
 async function serve() {
   const folder = await mkdtemp(join(tmpdir(), 'tutti-server-'));
   const pageFolder = join(folder, 'page');
+  const exportFolder = join(folder, 'exports');
   await mkdir(pageFolder);
+  await mkdir(exportFolder);
   await writeFile(join(folder, 'secret.html'), 'not for the page');
+  await writeFile(join(folder, 'secret.zip'), 'not for the page');
   await writeFile(join(pageFolder, 'index.html'), '<h1>Runs</h1>');
   await writeFile(join(pageFolder, 'main.js'), 'go();');
-  const listeners = new Set<(runs: ListedRun[]) => void>();
-  const runs = {
-    current: [run],
-    list: async () => runs.current,
-    subscribe(listener: (runs: ListedRun[]) => void) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+  await writeFile(join(exportFolder, 'run-1.zip'), 'zipped');
+  const pages: PageWire[] = [];
+  const received: Uint8Array[] = [];
+  let connected = 0;
+  const connect = (wire: PageWire) => {
+    connected += 1;
+    pages.push(wire);
+    wire.onMessage((bytes) => received.push(bytes));
+    return () => void (connected -= 1);
   };
   const errors: unknown[] = [];
-  const server = await startServer({ pageFolder, runs, onError: (error) => errors.push(error) });
+  const server = await startServer({ pageFolder, exportFolder, connect, onError: (error) => errors.push(error) });
   onTestFinished(async () => {
     await server.close();
     await rm(folder, { recursive: true });
   });
-  return { server, runs, listeners, errors };
+  return { server, pages, received, errors, connected: () => connected };
 }
 
 interface Answer {
@@ -72,110 +66,168 @@ async function signIn(server: RunningServer): Promise<{ cookie: string }> {
   return { cookie };
 }
 
-it('gives nothing to who has no session, not even the page', async () => {
-  const { server } = await serve();
-  for (const path of ['/', '/main.js', '/api/runs', '/api/runs/events', '/?token=wrong']) {
-    const answer = await request(server, path);
-    expect([path, answer.status]).toEqual([path, 401]);
-    expect(answer.body).toContain('start Tutti again for a new one');
-  }
-  expect((await request(server, '/', { cookie: `tutti-${server.port}=guess` })).status).toBe(401);
-});
+/** @returns the status with which the upgrade is turned away, 101 where it is taken */
+function upgradeStatus(server: RunningServer, headers: Record<string, string>, path = '/rpc'): Promise<number> {
+  const socket = new WebSocket(`ws://127.0.0.1:${server.port}${path}`, { headers });
+  return new Promise((resolve) => {
+    socket.on('error', () => undefined);
+    socket.on('open', () => {
+      socket.close();
+      resolve(101);
+    });
+    socket.on('unexpected-response', (_request, response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    });
+  });
+}
 
-it('exchanges the token for a cookie that scripts cannot read, once', async () => {
-  const { server } = await serve();
-  const path = `/${new URL(server.link).search}`;
-  const first = await request(server, path);
-  expect(String(first.headers['set-cookie'])).toMatch(/; HttpOnly; SameSite=Strict; Path=\/$/);
-  const second = await request(server, path);
-  expect(second.status).toBe(401);
-  expect(second.headers['set-cookie']).toBeUndefined();
-});
-
-it('serves the page under a strict security policy', async () => {
-  const { server } = await serve();
+async function openSocket(server: RunningServer): Promise<WebSocket> {
   const session = await signIn(server);
-  const page = await request(server, '/', session);
-  expect([page.status, page.body]).toEqual([200, '<h1>Runs</h1>']);
-  expect(page.headers['content-security-policy']).toContain("default-src 'none'; script-src 'self'");
-  expect(page.headers['x-content-type-options']).toBe('nosniff');
-  const script = await request(server, '/main.js', session);
-  expect([script.status, script.headers['content-type']]).toEqual([200, 'text/javascript; charset=utf-8']);
-});
+  const socket = new WebSocket(`ws://127.0.0.1:${server.port}/rpc`, { headers: session });
+  await once(socket, 'open');
+  return socket;
+}
 
-it.each(['/../secret.html', '/..%2fsecret.html', '//../secret.html', '/absent.js', '/main', '/%00.js'])(
-  'has no file outside of the page: %s',
-  async (path) => {
+describe('pages and files', () => {
+  it('are not for those without a session, not even the page', async () => {
+    const { server } = await serve();
+    for (const path of ['/', '/main.js', exportPath('run-1.zip'), '/?token=wrong']) {
+      const answer = await request(server, path);
+      expect([path, answer.status]).toEqual([path, 401]);
+      expect(answer.body).toContain('start Tutti again for a new one');
+    }
+    expect((await request(server, '/', { cookie: `tutti-${server.port}=guess` })).status).toBe(401);
+  });
+
+  it('need a cookie that scripts cannot read, for which the token is exchanged once', async () => {
+    const { server } = await serve();
+    const path = `/${new URL(server.link).search}`;
+    const first = await request(server, path);
+    expect(String(first.headers['set-cookie'])).toMatch(/; HttpOnly; SameSite=Strict; Path=\/$/);
+    const second = await request(server, path);
+    expect(second.status).toBe(401);
+    expect(second.headers['set-cookie']).toBeUndefined();
+  });
+
+  it('come under a strict security policy, which lets the page open its own socket', async () => {
+    const { server } = await serve();
+    const session = await signIn(server);
+    const page = await request(server, '/', session);
+    expect([page.status, page.body]).toEqual([200, '<h1>Runs</h1>']);
+    const policy = String(page.headers['content-security-policy']);
+    expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
+    expect(policy).toContain(`connect-src 'self' ws://127.0.0.1:${server.port};`);
+    expect(policy).not.toContain('unsafe');
+    expect(page.headers['x-content-type-options']).toBe('nosniff');
+    const script = await request(server, '/main.js', session);
+    expect([script.status, script.headers['content-type']]).toEqual([200, 'text/javascript; charset=utf-8']);
+  });
+
+  it('send an export to be saved', async () => {
+    const { server } = await serve();
+    const answer = await request(server, exportPath('run-1.zip'), await signIn(server));
+    expect([answer.status, answer.body]).toEqual([200, 'zipped']);
+    expect(answer.headers['content-disposition']).toBe('attachment; filename="run-1.zip"');
+  });
+
+  it.each([
+    '/../secret.html',
+    '/..%2fsecret.html',
+    '//../secret.html',
+    '/absent.js',
+    '/main',
+    '/%00.js',
+    '/exports/../../secret.zip',
+    '/exports/..%2fsecret.zip',
+    '/exports/absent.zip',
+  ])('do not reach out of their folders: %s', async (path) => {
     const { server, errors } = await serve();
     const answer = await request(server, path, await signIn(server));
     expect(answer.status).toBe(404);
     expect(answer.body).not.toContain('not for the page');
     expect(errors).toEqual([]);
-  },
-);
-
-it('turns away foreign hosts and origins, with the session too', async () => {
-  const { server } = await serve();
-  const session = await signIn(server);
-  const own = `http://127.0.0.1:${server.port}`;
-  const statusWith = async (headers: Record<string, string>) =>
-    (await request(server, '/api/runs', { ...session, ...headers })).status;
-  expect(await statusWith({ origin: own })).toBe(200);
-  expect(await statusWith({ host: `localhost:${server.port}` })).toBe(200);
-  expect(await statusWith({ host: `evil.example:${server.port}` })).toBe(403);
-  expect(await statusWith({ host: '127.0.0.1' })).toBe(403);
-  expect(await statusWith({ origin: 'http://evil.example' })).toBe(403);
-  expect(await statusWith({ origin: `http://127.0.0.1:${server.port + 1}` })).toBe(403);
-  expect(await statusWith({ origin: 'null' })).toBe(403);
-});
-
-it('answers only GET', async () => {
-  const { server } = await serve();
-  const { cookie } = await signIn(server);
-  const answer = await fetch(`http://127.0.0.1:${server.port}/api/runs`, { method: 'POST', headers: { cookie } });
-  expect(answer.status).toBe(405);
-});
-
-it('lists the runs as JSON in which NaN survives', async () => {
-  const { server } = await serve();
-  const answer = await request(server, '/api/runs', await signIn(server));
-  expect(answer.body).toContain('"value":"NaN"');
-  expect(runListSchema.parse(JSON.parse(answer.body))).toEqual([run]);
-});
-
-it('streams the list at once, then each change, until the page has gone', async () => {
-  const { server, listeners } = await serve();
-  const { cookie } = await signIn(server);
-  const gone = new AbortController();
-  const response = await fetch(`http://127.0.0.1:${server.port}/api/runs/events`, {
-    headers: { cookie },
-    signal: gone.signal,
   });
-  expect(response.headers.get('content-type')).toBe('text/event-stream');
-  const statuses: string[] = [];
-  let text = '';
-  await expect(async () => {
-    for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
-      text += chunk;
-      const events = text.split('\n\n').slice(0, -1);
-      const lists = events.filter((event) => event.startsWith('data: ')).map((event) => event.slice('data: '.length));
-      statuses.splice(0, Infinity, ...lists.map((list) => runListSchema.parse(JSON.parse(list))[0].status));
-      if (statuses.length === 1) for (const tell of listeners) tell([{ ...run, status: 'finished' }]);
-      if (statuses.length === 2) gone.abort();
-    }
-  }).rejects.toThrow(/abort/i);
-  expect(statuses).toEqual(['running', 'finished']);
-  await expect.poll(() => listeners.size).toBe(0);
+
+  it('are not for foreign hosts and origins, with the session too', async () => {
+    const { server } = await serve();
+    const session = await signIn(server);
+    const statusWith = async (headers: Record<string, string>) =>
+      (await request(server, '/', { ...session, ...headers })).status;
+    expect(await statusWith({ origin: `http://127.0.0.1:${server.port}` })).toBe(200);
+    expect(await statusWith({ host: `localhost:${server.port}` })).toBe(200);
+    expect(await statusWith({ host: `evil.example:${server.port}` })).toBe(403);
+    expect(await statusWith({ host: '127.0.0.1' })).toBe(403);
+    expect(await statusWith({ origin: 'http://evil.example' })).toBe(403);
+    expect(await statusWith({ origin: `http://127.0.0.1:${server.port + 1}` })).toBe(403);
+    expect(await statusWith({ origin: 'null' })).toBe(403);
+  });
+
+  it('are had by GET only', async () => {
+    const { server } = await serve();
+    const { cookie } = await signIn(server);
+    const answer = await fetch(`http://127.0.0.1:${server.port}/`, { method: 'POST', headers: { cookie } });
+    expect(answer.status).toBe(405);
+  });
 });
 
-it('answers 500 and tells its own terminal when the list cannot be had', async () => {
-  const { server, runs, errors } = await serve();
-  const failure = new Error('disk gone');
-  runs.list = async () => {
-    throw failure;
-  };
-  const answer = await request(server, '/api/runs', await signIn(server));
-  expect(answer.status).toBe(500);
-  expect(answer.body).not.toContain('disk gone');
-  expect(errors).toEqual([failure]);
+describe('sockets', () => {
+  it('are refused by the same rules as requests', async () => {
+    const { server, connected } = await serve();
+    const session = await signIn(server);
+    const own = `http://127.0.0.1:${server.port}`;
+    expect(await upgradeStatus(server, {})).toBe(401);
+    expect(await upgradeStatus(server, { cookie: `tutti-${server.port}=guess` })).toBe(401);
+    expect(await upgradeStatus(server, { ...session, origin: 'http://evil.example' })).toBe(403);
+    expect(await upgradeStatus(server, { ...session, origin: `http://127.0.0.1:${server.port + 1}` })).toBe(403);
+    expect(await upgradeStatus(server, { ...session, host: `evil.example:${server.port}` })).toBe(403);
+    expect(await upgradeStatus(server, session, '/other')).toBe(404);
+    expect(connected()).toBe(0);
+    expect(await upgradeStatus(server, { ...session, origin: own })).toBe(101);
+  });
+
+  it('do not take the token of the link, used or not', async () => {
+    const { server } = await serve();
+    expect(await upgradeStatus(server, {}, `/rpc${new URL(server.link).search}`)).toBe(401);
+  });
+
+  it('carry bytes both ways, and end with the page', async () => {
+    const { server, pages, received, connected } = await serve();
+    const socket = await openSocket(server);
+    socket.send(Uint8Array.of(1, 2, 3));
+    await expect.poll(() => received.map((bytes) => [...bytes])).toEqual([[1, 2, 3]]);
+    const answered = once(socket, 'message');
+    pages[0].send(Uint8Array.of(4, 5));
+    expect([...(await answered)[0]]).toEqual([4, 5]);
+    socket.terminate();
+    await expect.poll(connected).toBe(0);
+    expect(() => pages[0].send(Uint8Array.of(6))).not.toThrow();
+  });
+
+  it('say why they turn a page away', async () => {
+    const { server, pages } = await serve();
+    const socket = await openSocket(server);
+    const closed = once(socket, 'close');
+    pages[0].refuse('That was no call.');
+    const [code, reason] = await closed;
+    expect([code, String(reason)]).toEqual([1008, 'That was no call.']);
+  });
+
+  it('end at a message that is too large for a call', async () => {
+    const { server, received, errors } = await serve();
+    const socket = await openSocket(server);
+    const closed = once(socket, 'close');
+    socket.send(new Uint8Array(2 ** 20 + 1));
+    expect((await closed)[0]).toBe(1009);
+    expect(received).toEqual([]);
+    expect(String(errors[0])).toContain('Max payload size exceeded');
+  });
+
+  it('end with the server', async () => {
+    const { server, connected } = await serve();
+    const closed = once(await openSocket(server), 'close');
+    await server.close();
+    await closed;
+    expect(connected()).toBe(0);
+  });
 });

@@ -25,6 +25,9 @@ describe('tuttiHome', () => {
       cache: join('/h', 'cache'),
       index: join('/h', 'index.sqlite'),
       externalRuns: join('/h', 'external-runs.txt'),
+      projects: join('/h', 'projects.json'),
+      exports: join('/h', 'exports'),
+      trash: join('/h', 'trash'),
     });
   });
 });

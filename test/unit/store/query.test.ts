@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { thin } from '../../../src-main/store/query.ts';
+import { thin as keep } from '../../../src-main/store/query.ts';
+
+/** The points that are kept. */
+function thin(x: Float64Array, y: Float64Array, buckets: number) {
+  const kept = keep(x, y, buckets);
+  return { x: Float64Array.from(kept, (index) => x[index]), y: Float64Array.from(kept, (index) => y[index]) };
+}
 
 const ramp = (length: number) => Float64Array.from({ length }, (_, index) => index);
 

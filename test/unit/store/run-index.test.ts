@@ -79,6 +79,10 @@ describe('RunIndex.list', () => {
         bestEpoch: 3,
         error: 'Rank 1 died.',
         config: record.config,
+        projectFolder: '/projects/wine',
+        tags: [],
+        note: '',
+        isArchived: false,
       },
     ]);
     for (const value of [Number.NaN, -Infinity]) {

@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import type { ListedRun } from '../../../protocol/run-list.ts';
+import type { RunRow } from '../../../protocol/rpc.ts';
 import type { RunRecord } from '../../../protocol/run-record.ts';
 import { Hub } from '../../../src-main/hub.ts';
-import { RunList } from '../../../src-main/run-list.ts';
+import { RunList } from '../../../src-main/rpc/run-list.ts';
 import { createRunFolder } from '../../../src-main/store/run-folder.ts';
 import { RunIndex } from '../../../src-main/store/run-index.ts';
 import { runRecord } from '../store/records.ts';
@@ -31,8 +31,8 @@ async function openList() {
 }
 
 /** What the next change brings. */
-function nextChange(list: RunList): Promise<ListedRun[]> {
-  const { promise, resolve } = Promise.withResolvers<ListedRun[]>();
+function nextChange(list: RunList): Promise<RunRow[]> {
+  const { promise, resolve } = Promise.withResolvers<RunRow[]>();
   const unsubscribe = list.subscribe((runs) => {
     unsubscribe();
     resolve(runs);
@@ -61,11 +61,17 @@ it('tells of runs that begin and end in other processes', async () => {
       id: 'run-1',
       name: 'first',
       project: 'wine',
+      task: 'regression',
+      strategy: 'independent',
       status: 'running',
       members: 2,
       best: null,
-      startedAt: '2026-01-02T03:04:05.000Z',
+      createdAt: '2026-01-02T03:04:05.000Z',
+      endedAt: null,
       error: null,
+      tags: [],
+      note: '',
+      isArchived: false,
     },
   ]);
 
@@ -76,8 +82,7 @@ it('tells of runs that begin and end in other processes', async () => {
 
 it('marks a run whose process is gone when it is asked', async () => {
   const { list, folder } = await openList();
-  const record = runRecord({ status: 'running' });
-  await createRunFolder(folder, record);
+  await createRunFolder(folder, runRecord({ status: 'running' }));
   expect(await list.list()).toMatchObject([{ id: 'run-1', status: 'interrupted' }]);
 });
 
@@ -87,7 +92,7 @@ it('makes one update of several writes, and none where nothing changed', async (
   const began = nextChange(list);
   elsewhere.upsert(record, folder);
   await began;
-  const told: ListedRun[][] = [];
+  const told: RunRow[][] = [];
   list.subscribe((runs) => told.push(runs));
   elsewhere.upsert(record, folder);
   elsewhere.upsert({ ...record, id: 'run-2' }, `${folder}-2`);

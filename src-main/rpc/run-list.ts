@@ -1,23 +1,23 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { basename } from 'node:path';
-import type { ListedRun } from '../protocol/run-list.ts';
-import { toJson } from '../protocol/numbers.ts';
-import type { Hub } from './hub.ts';
-import { homePaths, tuttiHome } from './store/home.ts';
-import type { IndexedRun } from './store/indexed-run.ts';
-import { recoverRuns } from './store/recovery.ts';
+import { toJson } from '../../protocol/numbers.ts';
+import type { RunRow } from '../../protocol/rpc.ts';
+import type { Hub } from '../hub.ts';
+import { homePaths, tuttiHome } from '../store/home.ts';
+import type { IndexedRun } from '../store/indexed-run.ts';
+import { recoverRuns } from '../store/recovery.ts';
 
 /** One change of a run writes the index several times; they make one update. */
 const settleMs = 100;
 
 /**
- * The runs as the window shows them. Runs train in processes of their own (a terminal's, say), which all write to the index:
- * the system tells when its files change, so nothing is polled.
+ * The table of runs. Runs train in several processes (terminals, say), which all write to the index: the system tells when
+ * its files change, so nothing is polled.
  */
 export class RunList {
   readonly #hub: Hub;
   readonly #watcher: FSWatcher;
-  readonly #listeners = new Set<(runs: ListedRun[]) => void>();
+  readonly #listeners = new Set<(runs: RunRow[]) => void>();
   #settling: NodeJS.Timeout | null = null;
   #last: string;
 
@@ -33,13 +33,13 @@ export class RunList {
   }
 
   /** All runs, the newest first. Those whose process is gone are found and marked on the way. */
-  async list(): Promise<ListedRun[]> {
+  async list(): Promise<RunRow[]> {
     await recoverRuns(this.#hub.index);
     return this.#read();
   }
 
   /** Calls the listener with the whole list whenever it has changed. @returns ends that */
-  subscribe(listener: (runs: ListedRun[]) => void): () => void {
+  subscribe(listener: (runs: RunRow[]) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
@@ -70,16 +70,14 @@ export class RunList {
     for (const listener of this.#listeners) listener(runs);
   }
 
-  #read(): ListedRun[] {
-    return this.#hub.runs({}).map(describeRun);
+  #read(): RunRow[] {
+    return this.#hub.runs({}).map(describeRow);
   }
 }
 
-function describeRun(run: IndexedRun): ListedRun {
-  const { folder, id, name, project, status, members, bestMetric, bestValue, bestEpoch, createdAt, error } = run;
-  const best =
-    bestMetric === null || bestValue === null || bestEpoch === null
-      ? null
-      : { metric: bestMetric, value: bestValue, epoch: bestEpoch };
-  return { folder, id, name, project, status, members, best, startedAt: createdAt, error };
+/** A run as the table shows it. */
+export function describeRow(run: IndexedRun): RunRow {
+  const { bestMetric, bestValue, bestEpoch, projectFolder: _folder, config: _config, ...row } = run;
+  const isWhole = bestMetric !== null && bestValue !== null && bestEpoch !== null;
+  return { ...row, best: isWhole ? { metric: bestMetric, value: bestValue, epoch: bestEpoch } : null };
 }

@@ -1,0 +1,36 @@
+import { type BrowserWindow, ipcMain, type IpcMainEvent, type IpcMainInvokeEvent } from 'electron';
+import { maximumCallBytes, messageChannel } from '../../protocol/window.ts';
+import type { PageWire } from '../rpc/connection.ts';
+
+/** Only the window's own page may speak: no frame in it, and no other window. */
+export function isOwnPage(window: BrowserWindow, { senderFrame }: IpcMainEvent | IpcMainInvokeEvent): boolean {
+  return senderFrame !== null && senderFrame === window.webContents.mainFrame;
+}
+
+/** Serves the window's page over Electron's messages, and each page anew that takes its place (a reload). */
+export function servePage(window: BrowserWindow, connect: (wire: PageWire) => () => void): void {
+  const { webContents } = window;
+  let receive: (bytes: Uint8Array) => void = () => undefined;
+  let disconnect: () => void = () => undefined;
+  const wire: PageWire = {
+    send: (bytes) => {
+      if (!webContents.isDestroyed()) webContents.send(messageChannel, bytes);
+    },
+    onMessage: (take) => void (receive = take),
+    refuse: (reason) => {
+      console.error(`The page was turned away: ${reason}`);
+      webContents.reload();
+    },
+  };
+  webContents.on('did-start-navigation', ({ isMainFrame, isSameDocument }) => {
+    if (!isMainFrame || isSameDocument) return;
+    disconnect();
+    disconnect = connect(wire);
+  });
+  ipcMain.on(messageChannel, (event, bytes: unknown) => {
+    if (!isOwnPage(window, event)) return;
+    if (bytes instanceof Uint8Array && bytes.length <= maximumCallBytes) receive(bytes);
+    else wire.refuse(`it sent something else than up to ${maximumCallBytes} bytes`);
+  });
+  window.on('closed', () => disconnect());
+}

@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { controlSchema } from '../../protocol/messages.ts';
+import {
+  type HubApi,
+  runNotesSchema,
+  runRequestSchema,
+  seriesRequestSchema,
+  setRequestSchema,
+} from '../../protocol/rpc.ts';
+
+const id = z.string().min(1);
+const folder = z.string().min(1);
+const split = z.enum(['validation', 'test']);
+
+/** What each method takes. Whatever comes from a page is checked against this before anything is done. */
+const argumentSchemas = {
+  health: z.tuple([]),
+  projects: z.tuple([]),
+  openProject: z.tuple([folder]),
+  forgetProject: z.tuple([folder]),
+  describeProject: z.tuple([folder]),
+  previewRun: z.tuple([runRequestSchema]),
+  startRun: z.tuple([runRequestSchema]),
+  resumeRun: z.tuple([id]),
+  runs: z.tuple([]),
+  updateRun: z.tuple([id, runNotesSchema]),
+  deleteRun: z.tuple([id]),
+  undoDelete: z.tuple([id]),
+  run: z.tuple([id]),
+  series: z.tuple([id, seriesRequestSchema]),
+  logs: z.tuple([id, z.strictObject({ ranks: z.array(z.int()), limit: z.int().min(1).max(100_000) })]),
+  control: z.tuple([id, controlSchema]),
+  abort: z.tuple([id]),
+  checkpoints: z.tuple([id]),
+  evaluateSet: z.tuple([id, setRequestSchema]),
+  // The name becomes part of a path.
+  predictions: z.tuple([id, z.strictObject({ split, name: z.string().regex(/^[\w-]+$/) })]),
+  predictionNames: z.tuple([id]),
+  exportRun: z.tuple([id, z.strictObject({ formats: z.array(z.string()) })]),
+  watch: z.tuple([id]),
+  unwatch: z.tuple([id]),
+} satisfies { [Method in keyof HubApi]: z.ZodType<Parameters<HubApi[Method]>> };
+
+export function isMethod(name: string): name is keyof HubApi {
+  return Object.hasOwn(argumentSchemas, name);
+}
+
+/** @throws Error that names the method and what is wrong with which argument */
+export function checkArguments(method: keyof HubApi, values: unknown): unknown[] {
+  const parsed = argumentSchemas[method].safeParse(values);
+  if (parsed.success) return parsed.data;
+  throw new Error(`A page called ${method} with wrong arguments:\n${z.prettifyError(parsed.error)}`);
+}

@@ -1,0 +1,48 @@
+import type { SetEvaluationResult, SetRequest } from '../../protocol/rpc.ts';
+import type { SetEvaluationReply, SetEvaluationTask } from '../../protocol/set-evaluation.ts';
+import type { Hub } from '../hub.ts';
+import { askProcess } from '../runs/ask-process.ts';
+import { evaluateEntry } from '../runs/node-process.ts';
+import { dataFolders } from '../store/home.ts';
+import { readRunRecord } from '../store/run-folder.ts';
+
+/** Reading the data and predicting with every member; a download may be under way. */
+const timeoutMs = 1_800_000;
+
+/** Evaluations of checkpoint sets, each in a process of its own, which ends with it. */
+export class Evaluations {
+  readonly #hub: Hub;
+  readonly #closing = new AbortController();
+
+  constructor(hub: Hub) {
+    this.#hub = hub;
+  }
+
+  /** @throws when a checkpoint is missing or damaged, or the project has no such split */
+  async evaluate(id: string, request: SetRequest): Promise<SetEvaluationResult> {
+    const { folder } = await this.#hub.find(id);
+    const { config, project } = await readRunRecord(folder);
+    const task: SetEvaluationTask = {
+      ...request,
+      runFolder: folder,
+      projectFolder: project.folder,
+      dataFolders: dataFolders(),
+      config,
+    };
+    const reply = await askProcess<SetEvaluationReply>({
+      entry: evaluateEntry,
+      args: [],
+      message: task,
+      timeoutMs,
+      signal: this.#closing.signal,
+      subject: `The evaluation of ${request.members.length} checkpoints ended without a result`,
+    });
+    if (reply.type === 'evaluated') return reply.result;
+    throw new Error(reply.message);
+  }
+
+  /** Ends all that are under way. */
+  close(): void {
+    this.#closing.abort();
+  }
+}

@@ -1,0 +1,55 @@
+import packageJson from '../../package.json' with { type: 'json' };
+import type { Health } from '../../protocol/rpc.ts';
+import { type Check, runChecks } from '../cli/checks.ts';
+import type { Hub } from '../hub.ts';
+import { readFreeBytes } from '../store/disk-space.ts';
+import { tuttiHome } from '../store/home.ts';
+
+/** Backends are measured, which takes seconds and does not change from one look to the next. */
+const keptMs = 60_000;
+
+/** Whether this machine has what Tutti needs. */
+export class HealthReport {
+  readonly #hub: Hub;
+  readonly #door: Health['door'];
+  #checks: Promise<Check[]> | null = null;
+  #checkedAtMs = 0;
+
+  constructor(hub: Hub, door: Health['door']) {
+    this.#hub = hub;
+    this.#door = door;
+  }
+
+  async read(): Promise<Health> {
+    const home = tuttiHome();
+    const checks = await this.#readChecks();
+    const { devices } = await this.#hub.devices();
+    return {
+      versions: { tutti: packageJson.version, ...runtimeVersions() },
+      home,
+      freeBytes: await readFreeBytes(home),
+      devices,
+      checks: checks.map(({ name, status, detail, remedy }) => ({
+        name,
+        verdict: status,
+        detail,
+        remedy: remedy ?? null,
+      })),
+      door: this.#door,
+    };
+  }
+
+  #readChecks(): Promise<Check[]> {
+    const nowMs = performance.now();
+    if (this.#checks === null || nowMs - this.#checkedAtMs > keptMs) {
+      this.#checks = runChecks();
+      this.#checkedAtMs = nowMs;
+    }
+    return this.#checks;
+  }
+}
+
+function runtimeVersions(): Record<string, string> {
+  const { node, electron, v8 } = process.versions;
+  return { node, v8, ...(electron === undefined ? {} : { electron }) };
+}

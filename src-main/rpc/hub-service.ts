@@ -1,0 +1,129 @@
+import type { Health, HubApi } from '../../protocol/rpc.ts';
+import type { Hub } from '../hub.ts';
+import { LiveRuns } from '../runs/live-runs.ts';
+import { RunFeed } from '../runs/run-feed.ts';
+import { listCheckpoints } from './checkpoints.ts';
+import { connectPage, type PageMethods, type PageWire } from './connection.ts';
+import { Evaluations } from './evaluations.ts';
+import { writeExport } from './exports.ts';
+import { HealthReport } from './health.ts';
+import { readLogs } from './logs.ts';
+import { updateNotes } from './notes.ts';
+import { PageWatches } from './page-watches.ts';
+import type { HubParts } from './parts.ts';
+import { listPredictions, readPredictions } from './predictions.ts';
+import { previewRun } from './previews.ts';
+import { Projects } from './projects.ts';
+import { RunList } from './run-list.ts';
+import { viewRun } from './run-views.ts';
+import { readSeries } from './series.ts';
+import { Trash } from './trash.ts';
+
+export interface ServiceOptions {
+  door: Health['door'];
+  /** Where a page can fetch an export of that name; null where it has no need to. */
+  exportLink: (fileName: string) => string | null;
+  /** Told of what went wrong without a call to answer. */
+  onError: (error: unknown) => void;
+}
+
+/** What pages may do with the hub: any number of them at a time, through any door. */
+export class HubService {
+  readonly #options: ServiceOptions;
+  readonly #parts: HubParts;
+  readonly #runs: RunList;
+  readonly #projects: Projects;
+  readonly #trash: Trash;
+  readonly #health: HealthReport;
+  readonly #evaluations: Evaluations;
+
+  private constructor(hub: Hub, options: ServiceOptions) {
+    this.#options = options;
+    const live = new LiveRuns(hub, options.onError);
+    this.#parts = { hub, live, feed: new RunFeed(hub, live, options.onError) };
+    this.#runs = new RunList(hub, options.onError);
+    this.#projects = new Projects(hub);
+    this.#trash = new Trash(hub, options.onError);
+    this.#health = new HealthReport(hub, options.door);
+    this.#evaluations = new Evaluations(hub);
+  }
+
+  static async open(hub: Hub, options: ServiceOptions): Promise<HubService> {
+    const service = new HubService(hub, options);
+    await service.#trash.empty();
+    return service;
+  }
+
+  /** How many runs this process trains. */
+  get liveRunCount(): number {
+    return this.#parts.live.size;
+  }
+
+  /** Serves one page until the returned function is called. Its runs go on without it. */
+  connect(wire: PageWire): () => void {
+    const { onError } = this.#options;
+    const watches = new PageWatches(this.#parts.feed, (id, updates) => page.runUpdates(id, updates).catch(onError));
+    const page: PageMethods = connectPage(wire, this.#api(watches));
+    const unsubscribe = this.#runs.subscribe((runs) => void page.runsChanged(runs).catch(onError));
+    return () => {
+      unsubscribe();
+      watches.close().catch(onError);
+      page.$close();
+    };
+  }
+
+  /** Aborts the runs of this process and lets go of everything but the hub itself. */
+  async close(): Promise<void> {
+    await this.#parts.live.close();
+    this.#evaluations.close();
+    this.#parts.feed.close();
+    this.#runs.close();
+    await this.#trash.close();
+  }
+
+  #api(watches: PageWatches): HubApi {
+    const { hub, live, feed } = this.#parts;
+    return {
+      health: () => this.#health.read(),
+      projects: () => this.#projects.list(),
+      openProject: (folder) => this.#projects.open(folder),
+      forgetProject: (folder) => this.#projects.forget(folder),
+      describeProject: (folder) => this.#projects.describeOptions(folder),
+      previewRun: (request) => previewRun(hub, this.#projects, request),
+      startRun: (request) => this.#start(request),
+      resumeRun: (id) => live.resume(id),
+      runs: () => this.#runs.list(),
+      updateRun: (id, changes) => updateNotes(this.#parts, id, changes),
+      deleteRun: async (id) => {
+        await this.#trash.put(id);
+        feed.forget(id);
+      },
+      undoDelete: (id) => this.#trash.takeBack(id),
+      run: (id) => viewRun(this.#parts, id),
+      series: (id, request) => readSeries(this.#parts, id, request),
+      logs: (id, request) => readLogs(this.#parts, id, request),
+      control: (id, control) => live.control(id, control),
+      abort: (id) => live.abort(id),
+      checkpoints: (id) => listCheckpoints(this.#parts, id),
+      evaluateSet: (id, request) => this.#evaluations.evaluate(id, request),
+      predictions: (id, request) => readPredictions(this.#parts, id, request),
+      predictionNames: (id) => listPredictions(this.#parts, id),
+      exportRun: (id, { formats }) => this.#export(id, formats),
+      watch: (id) => watches.watch(id),
+      unwatch: (id) => watches.unwatch(id),
+    };
+  }
+
+  async #start({ projectFolder, overrides, name }: Parameters<HubApi['startRun']>[0]): Promise<{ id: string }> {
+    const { hub, live } = this.#parts;
+    const project = await this.#projects.describe(projectFolder);
+    const planned = await hub.planRun({ projectFolder, overrides: [overrides], name: name ?? undefined }, project);
+    await live.start(planned);
+    return { id: planned.id };
+  }
+
+  async #export(id: string, formats: readonly string[]): ReturnType<HubApi['exportRun']> {
+    const { path, fileName, bytes } = await writeExport(this.#parts, id, formats);
+    return { path, bytes, link: this.#options.exportLink(fileName) };
+  }
+}

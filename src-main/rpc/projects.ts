@@ -1,0 +1,147 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import type { OptionDescription } from '../../protocol/options.ts';
+import type { ProjectDescription } from '../../protocol/project-description.ts';
+import type { DescribedProject, ProjectCard } from '../../protocol/rpc.ts';
+import type { Hub } from '../hub.ts';
+import { optionsOf, resolveConfig } from '../runs/resolve-config.ts';
+import { writeFileAtomic } from '../store/atomic-file.ts';
+import { errorCode, explainFileError } from '../store/file-error.ts';
+import { homePaths } from '../store/home.ts';
+import { describeRow } from './run-list.ts';
+
+/** Each description takes a process of its own for a second. */
+const describedAtOnce = 2;
+
+const examplesFolder = fileURLToPath(new URL('../../examples', import.meta.url));
+const rememberedSchema = z.array(z.string());
+
+interface Described {
+  /** Of the newest source in the folder, when it was described. */
+  modifiedMs: number;
+  description: Promise<ProjectDescription>;
+}
+
+/** The projects that pages offer: the examples, and folders that the user opened. */
+export class Projects {
+  readonly #hub: Hub;
+  readonly #described = new Map<string, Described>();
+
+  constructor(hub: Hub) {
+    this.#hub = hub;
+  }
+
+  /** Examples first, then projects opened, the latest first. */
+  async list(): Promise<ProjectCard[]> {
+    const folders = [...(await exampleFolders()), ...(await readRemembered())];
+    const cards: ProjectCard[] = [];
+    for (let start = 0; start < folders.length; start += describedAtOnce) {
+      const group = folders.slice(start, start + describedAtOnce);
+      cards.push(...(await Promise.all(group.map((folder) => this.#card(folder)))));
+    }
+    return cards;
+  }
+
+  /** @throws when the folder holds no project */
+  async open(folder: string): Promise<ProjectCard> {
+    const absolute = resolve(folder);
+    await this.describe(absolute);
+    const others = (await readRemembered()).filter((other) => other !== absolute);
+    if (!isExample(absolute)) await writeRemembered([absolute, ...others]);
+    return this.#card(absolute);
+  }
+
+  async forget(folder: string): Promise<void> {
+    await writeRemembered((await readRemembered()).filter((other) => other !== resolve(folder)));
+  }
+
+  /** What a project says of itself; asked anew once a file of it has changed. @throws with the project's own error */
+  async describe(folder: string): Promise<ProjectDescription> {
+    const absolute = resolve(folder);
+    const modifiedMs = await newestSourceMs(absolute);
+    const known = this.#described.get(absolute);
+    if (known?.modifiedMs === modifiedMs) return known.description;
+    const description = this.#hub.describe(absolute);
+    this.#described.set(absolute, { modifiedMs, description });
+    return description;
+  }
+
+  /** A project with all that can be set for a run of it. */
+  async describeOptions(folder: string): Promise<DescribedProject> {
+    const description = await this.describe(folder);
+    return { description, options: pageOptions(description), defaults: resolveConfig(description, []) };
+  }
+
+  async #card(folder: string): Promise<ProjectCard> {
+    const [last] = this.#hub.runs({ projectFolder: folder, limit: 1 }).map(describeRow);
+    const lastRun = last ? { id: last.id, status: last.status, best: last.best, endedAt: last.endedAt } : null;
+    const about = { folder, isExample: isExample(folder), lastRun };
+    try {
+      const { name, description, task } = await this.describe(folder);
+      return { ...about, name, description, task, error: null };
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      return { ...about, name: folder.split(/[\\/]/).at(-1) ?? folder, description: '', task: '', error: message };
+    }
+  }
+}
+
+/** Options of every run, then the hyperparameters at the place where the configuration has them. */
+function pageOptions(project: ProjectDescription): OptionDescription[] {
+  const inside = (path: string): string => `hyperparameters.${path}`;
+  return optionsOf(project).flatMap((option) => {
+    if (option.path === 'hyperparameters') return [];
+    if (!project.hyperparameters.includes(option)) return [option];
+    const { path, section, when } = option;
+    return [
+      {
+        ...option,
+        path: inside(path),
+        ...(section && { section: { ...section, path: inside(section.path) } }),
+        ...(when && { when: { ...when, path: inside(when.path) } }),
+      },
+    ];
+  });
+}
+
+function isExample(folder: string): boolean {
+  return resolve(folder, '..') === examplesFolder;
+}
+
+async function exampleFolders(): Promise<string[]> {
+  const names = await readdir(examplesFolder, { withFileTypes: true });
+  return names
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => join(examplesFolder, name))
+    .sort();
+}
+
+/** @throws when there is no such folder */
+async function newestSourceMs(folder: string): Promise<number> {
+  try {
+    const names = (await readdir(folder)).filter((name) => /\.[cm]?[jt]s$/.test(name));
+    const timesMs = await Promise.all(names.map(async (name) => (await stat(join(folder, name))).mtimeMs));
+    return Math.max(0, ...timesMs);
+  } catch (error) {
+    throw explainFileError(error, folder, 'open the project');
+  }
+}
+
+async function readRemembered(): Promise<string[]> {
+  const path = homePaths().projects;
+  try {
+    return rememberedSchema.parse(JSON.parse(await readFile(path, 'utf8')));
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return [];
+    if (errorCode(error) !== null) throw explainFileError(error, path, 'read');
+    throw new Error(`${path} is damaged: it must be a list of folders in JSON. Correct or remove it.`, {
+      cause: error,
+    });
+  }
+}
+
+async function writeRemembered(folders: string[]): Promise<void> {
+  await writeFileAtomic(homePaths().projects, `${JSON.stringify(folders, null, 2)}\n`);
+}

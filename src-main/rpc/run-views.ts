@@ -1,0 +1,72 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Placement } from '../../protocol/devices.ts';
+import type { RankView, RunView } from '../../protocol/rpc.ts';
+import type { FollowedRun } from '../runs/followed-run.ts';
+import type { LiveRank } from '../runs/live-runs.ts';
+import { factsOf } from '../runs/run-facts.ts';
+import { errorCode, explainFileError } from '../store/file-error.ts';
+import { isOpen } from '../store/recovery.ts';
+import { runPaths } from '../store/run-folder.ts';
+import type { HubParts } from './parts.ts';
+import { describeRow } from './run-list.ts';
+
+/** Everything about a run but its metrics, whoever trains it. */
+export async function viewRun({ hub, live, feed }: HubParts, id: string): Promise<RunView> {
+  const run = await feed.open(id);
+  const { record, folder, events, columns } = run;
+  const ours = live.get(id);
+  const facts = ours?.facts ?? factsOf(events);
+  return {
+    record,
+    folder,
+    row: describeRow(await hub.find(folder)),
+    isOurs: ours !== undefined,
+    totalSteps: facts?.totalSteps ?? null,
+    ensembleMonitor: facts?.ensembleMonitor ?? record.summary?.best?.metric ?? null,
+    ranks: record.plan.map((placement) => viewRank(run, placement, ours?.ranks.get(placement.rank))),
+    metrics: columns.names,
+    events: [...events],
+    evaluatedSets: record.summary?.evaluatedSets ?? [...(ours?.evaluatedSets ?? [])],
+    plots: await readPlots(folder),
+  };
+}
+
+/** A rank as it says of itself where this process trains it, else as its metrics show it. */
+function viewRank(run: FollowedRun, { rank, wave, device }: Placement, live: LiveRank | undefined): RankView {
+  const loss = lastPoint(run, `train/member_${rank}_loss`);
+  const seen = {
+    state: isOpen(run.record) ? (loss === null ? 'starting' : 'training') : 'exited',
+    epoch: loss?.epoch ?? 0,
+    step: loss?.step ?? 0,
+    pid: null,
+    samplesPerSecond: lastPoint(run, `train/member_${rank}_samples_per_second`)?.value ?? null,
+    memoryBytes: null,
+  };
+  return {
+    rank,
+    wave,
+    device: device.id,
+    deviceName: device.name,
+    seed: run.record.seeds[rank],
+    loss: loss?.value ?? null,
+    ...(live ?? seen),
+  };
+}
+
+function lastPoint({ columns }: FollowedRun, metric: string): { epoch: number; step: number; value: number } | null {
+  const column = columns.get(metric);
+  if (column === undefined) return null;
+  const last = column.length - 1;
+  return { epoch: column.epoch[last], step: column.step[last], value: column.value[last] };
+}
+
+async function readPlots(folder: string): Promise<RunView['plots']> {
+  const { plots } = runPaths(folder);
+  const names = await readdir(plots).catch((error: unknown) => {
+    if (errorCode(error) === 'ENOENT') return [];
+    throw explainFileError(error, plots, 'read');
+  });
+  const drawings = names.filter((name) => name.endsWith('.svg')).sort();
+  return Promise.all(drawings.map(async (name) => ({ name, svg: await readFile(join(plots, name), 'utf8') })));
+}

@@ -1,0 +1,96 @@
+import { toJson } from '../../protocol/numbers.ts';
+import type { RunEvent, RunRecord } from '../../protocol/run-record.ts';
+import type { RunUpdate } from '../../protocol/run-updates.ts';
+import { LineTail } from '../store/line-tail.ts';
+import { MetricColumns } from '../store/metric-columns.ts';
+import { MetricsTail } from '../store/metrics-tail.ts';
+import { isOpen } from '../store/recovery.ts';
+import { parseEventLine, readRunRecord, runPaths } from '../store/run-folder.ts';
+import { PointBuffer } from './point-buffer.ts';
+
+/** What the hub holds in memory of a run that somebody looks at. It comes from the run's folder alone, whoever runs it. */
+export class FollowedRun {
+  readonly folder: string;
+  readonly columns = new MetricColumns();
+  readonly events: RunEvent[] = [];
+  #record: RunRecord;
+  readonly #metricsTail: MetricsTail;
+  readonly #eventsTail: LineTail;
+  /** One reading after the other. */
+  #reading: Promise<unknown> = Promise.resolve();
+
+  private constructor(folder: string, record: RunRecord) {
+    this.folder = folder;
+    this.#record = record;
+    this.#metricsTail = new MetricsTail(folder);
+    this.#eventsTail = new LineTail(runPaths(folder).events);
+  }
+
+  static async open(folder: string): Promise<FollowedRun> {
+    const run = new FollowedRun(folder, await readRunRecord(folder));
+    await run.#readMetrics(null);
+    await run.#readEvents();
+    return run;
+  }
+
+  get record(): RunRecord {
+    return this.#record;
+  }
+
+  /** Takes over what has been written since the last time. @returns that, as updates */
+  refresh(): Promise<RunUpdate[]> {
+    const reading = this.#reading.then(() => this.#refresh());
+    // Whoever asked for this reading learns of its failure; the next one comes all the same.
+    this.#reading = reading.catch(() => undefined);
+    return reading;
+  }
+
+  async #refresh(): Promise<RunUpdate[]> {
+    // The record first: when it says that the run has ended, all its metrics and events are there to be read.
+    const record = await this.#readRecord();
+    const events = await this.#readEvents();
+    const points = new PointBuffer();
+    await this.#readMetrics(points);
+    return [
+      ...events.map((event): RunUpdate => ({ type: 'event', event })),
+      // Which rank told a point does not show in the file; its name says what it belongs to.
+      ...(points.length === 0 ? [] : [{ type: 'points' as const, rank: 0, batch: points.take() }]),
+      ...(record === null ? [] : [this.#recordUpdate(record)]),
+    ];
+  }
+
+  #recordUpdate(record: RunRecord): RunUpdate {
+    return isOpen(record) ? { type: 'record', record, folder: this.folder } : { type: 'ended', record };
+  }
+
+  /** @returns null where it is as it was */
+  async #readRecord(): Promise<RunRecord | null> {
+    const record = await readRunRecord(this.folder);
+    if (toJson(record) === toJson(this.#record)) return null;
+    this.#record = record;
+    return record;
+  }
+
+  async #readMetrics(news: PointBuffer | null): Promise<void> {
+    await this.#metricsTail.read({
+      point: (metric, epoch, step, value) => {
+        this.columns.set(metric, epoch, step, value);
+        news?.add(metric, epoch, step, value);
+      },
+      reset: () => {
+        this.columns.clear();
+        news?.take();
+      },
+    });
+  }
+
+  async #readEvents(): Promise<RunEvent[]> {
+    const news: RunEvent[] = [];
+    const place = `A line of ${runPaths(this.folder).events}`;
+    for await (const lines of this.#eventsTail.read(() => void this.events.splice(0))) {
+      news.push(...lines.flatMap((line) => parseEventLine(line, place) ?? []));
+    }
+    this.events.push(...news);
+    return news;
+  }
+}

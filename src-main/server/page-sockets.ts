@@ -1,0 +1,65 @@
+import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { type RawData, type WebSocket, WebSocketServer } from 'ws';
+import { maximumCallBytes, rpcPath } from '../../protocol/window.ts';
+import type { PageWire } from '../rpc/connection.ts';
+import type { Access, Refusal } from './access.ts';
+
+/** A page that reads so slowly is cut off: it comes back and reads everything anew. */
+const maximumBacklogBytes = 64 * 2 ** 20;
+/** RFC 6455, section 7.4.1: the message violates our policy; the peer is too slow has no code of its own. */
+const policyViolation = 1008;
+const tryAgainLater = 1013;
+
+export interface PageSocketOptions {
+  connect: (wire: PageWire) => () => void;
+  onError: (error: unknown) => void;
+}
+
+/** Takes WebSockets of pages that the server itself has served; the same rules hold for them as for every request. */
+export function acceptPages(server: Server, access: Access, options: PageSocketOptions): { close(): void } {
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: maximumCallBytes, perMessageDeflate: false });
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on('error', options.onError);
+    const refusal = access.refuseOrigin(request) ?? access.refuseStranger(request) ?? refusePath(request);
+    if (refusal !== null) return refuse(socket, refusal);
+    sockets.handleUpgrade(request, socket, head, (page) => serve(page, options));
+  });
+  return {
+    close() {
+      for (const page of sockets.clients) page.terminate();
+      sockets.close();
+    },
+  };
+}
+
+function serve(page: WebSocket, { connect, onError }: PageSocketOptions): void {
+  const disconnect = connect({
+    send(bytes) {
+      // A page that has gone needs no answer.
+      if (page.readyState !== page.OPEN) return;
+      if (page.bufferedAmount > maximumBacklogBytes) page.close(tryAgainLater, 'The page reads too slowly.');
+      else page.send(bytes);
+    },
+    onMessage: (receive) => void page.on('message', (data: RawData) => receive(toBytes(data))),
+    // The protocol allows 123 bytes of reason.
+    refuse: (reason) => page.close(policyViolation, reason.slice(0, 100)),
+  });
+  page.on('close', disconnect);
+  // What breaks a connection (a frame that is too large, a wrong one) ends it: the close follows.
+  page.on('error', onError);
+}
+
+function toBytes(data: RawData): Uint8Array {
+  if (Array.isArray(data)) return Buffer.concat(data);
+  return data instanceof ArrayBuffer ? new Uint8Array(data) : data;
+}
+
+function refusePath({ url = '' }: IncomingMessage): Refusal | null {
+  return url === rpcPath ? null : { status: 404, reason: `WebSockets are taken at ${rpcPath} only.` };
+}
+
+function refuse(socket: Duplex, { status, reason }: Refusal): void {
+  const head = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, 'Connection: close', 'Content-Type: text/plain'];
+  socket.end([...head, `Content-Length: ${Buffer.byteLength(reason)}`, '', reason].join('\r\n'));
+}

@@ -1,0 +1,32 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Three blobs in the plane, two small members: a run of it takes a second or two. */
+const source = `
+import { defineProject, gaussianBlobs, Generator, splitDataset, tf, z } from 'tutti';
+
+export default defineProject({
+  name: 'Blobs',
+  description: 'Three blobs in the plane.',
+  task: 'classification',
+  hyperparameters: z.object({ width: z.int().min(1).default(8).meta({ help: 'Units of the hidden layer.' }) }),
+  defaults: { maxEpochs: 3, batchSize: 16, logEverySteps: 2, devices: 'cpu' },
+  data: ({ seed }) =>
+    splitDataset(gaussianBlobs({ samples: 120, seed }), { validation: 30, test: 30 }, new Generator(seed, 'split')),
+  model: ({ hyperparameters, featureShape, targetSize }) =>
+    tf.sequential({
+      layers: [
+        tf.layers.dense({ inputShape: [...featureShape], units: hyperparameters.width, activation: 'relu' }),
+        tf.layers.dense({ units: targetSize }),
+      ],
+    }),
+});
+`;
+
+/** Writes the project into a new folder in `parent`. @returns that folder */
+export async function writeTinyProject(parent: string): Promise<string> {
+  const folder = join(parent, 'blobs');
+  await mkdir(folder);
+  await writeFile(join(folder, 'project.ts'), source);
+  return folder;
+}

@@ -1,0 +1,69 @@
+import { once } from 'node:events';
+import type { SetEvaluationResult } from '../protocol/rpc.ts';
+import {
+  type SetEvaluationReply,
+  type SetEvaluationTask,
+  setEvaluationTaskSchema,
+} from '../protocol/set-evaluation.ts';
+import { startBackend } from './backends/backend.ts';
+import { readCheckpoint } from './checkpoints/checkpoint-store.ts';
+import type { Dataset, Splits } from './data/dataset.ts';
+import { loadProjectData } from './project/load-data.ts';
+import { loadProject, parseHyperparameters } from './project/load-project.ts';
+import { splitByMember } from './training/evaluate-sets.ts';
+import { joinStacks, predict } from './training/predict.ts';
+import type { Split } from './training/run-files.ts';
+import { taskOf } from './training/tasks.ts';
+import { writeWeights } from './training/weights.ts';
+
+/**
+ * Entry of the process that evaluates any choice of a run's checkpoints as one ensemble. Started by
+ * `src-main/rpc/evaluations.ts`, which sends the task and takes the reply.
+ */
+
+async function evaluate(request: SetEvaluationTask): Promise<SetEvaluationResult> {
+  const { runFolder, projectFolder, config, members, split } = request;
+  const project = await loadProject(projectFolder);
+  const hyperparameters = parseHyperparameters(project, config.hyperparameters);
+  await startBackend(config.backend);
+  const data = await loadProjectData(project, hyperparameters, request);
+  const dataset = requireSplit(data, split);
+  const task = taskOf(project.task);
+  const { featureShape } = data.train;
+  const targetSize = task.targetSize(data.train);
+  const model = project.model({ hyperparameters, config, featureShape, targetSize, rank: members[0].rank });
+  const stacks = [];
+  // One after the other in one model: the set may be larger than what memory holds at once.
+  for (const [position, { rank, name }] of members.entries()) {
+    const { tensors } = await readCheckpoint(runFolder, rank, name);
+    writeWeights(model, tensors, `Checkpoint "${name}" of rank ${rank}`);
+    // By position: a set may have several checkpoints of one rank.
+    stacks.push({ ...(await predict(model, task, dataset)), ranks: [position] });
+  }
+  const stack = joinStacks(stacks);
+  return { split, ...splitByMember(task.metrics(stack, dataset), stack.ranks) };
+}
+
+function requireSplit(data: Splits, split: Split): Dataset {
+  const dataset = data[split];
+  if (dataset !== undefined) return dataset;
+  const others = (['validation', 'test'] as const).filter((other) => data[other] !== undefined);
+  throw new Error(
+    `The project's data has no ${split} split` +
+      (others.length === 0 ? ', nor any other to evaluate on.' : `. Evaluate on ${others.join(' or ')}.`),
+  );
+}
+
+function reply(message: SetEvaluationReply): void {
+  if (process.send === undefined)
+    throw new Error('This process is started by the hub, with a channel to reply through.');
+  process.send(message, () => process.disconnect());
+}
+
+try {
+  const [message] = await once(process, 'message');
+  reply({ type: 'evaluated', result: await evaluate(setEvaluationTaskSchema.parse(message)) });
+} catch (error) {
+  const { message, stack = '' } = error instanceof Error ? error : new Error(String(error));
+  reply({ type: 'failed', message, stack });
+}
