@@ -44,9 +44,19 @@ describe('the charts of a run', () => {
     expect(chartSpecs({ ...run, metrics, isLive: false }).map(({ id }) => id)).toEqual(['accuracy', 'loss']);
   });
 
-  it("include the project's own metrics, one chart each", () => {
-    const specs = chartSpecs({ ...run, metrics: new Set(['val/top5']), isLive: false });
-    expect(specs.map(({ id, lines }) => [id, lines.length])).toEqual([['val/top5', 1]]);
+  it("include the project's own metrics, ensemble and members in one chart", () => {
+    const metrics = new Set(['val/top5', 'val/member_1_f1', 'val/ens_f1']);
+    const specs = chartSpecs({ ...run, metrics, isLive: false });
+    expect(specs.map(({ id, lines }) => [id, lines.map(({ role, rank }) => [role, rank])])).toEqual([
+      ['val/top5', [['other', undefined]]],
+      [
+        'val/f1',
+        [
+          ['rank', 1],
+          ['ensemble', undefined],
+        ],
+      ],
+    ]);
   });
 
   it('of a regression start with the MSE, or with the NLL where variances are predicted', () => {

@@ -143,13 +143,14 @@ const trainingFamilies: Family[] = [
 /** Metrics that charts of other kinds already tell. */
 const toldElsewhere = new Set(['train/loss', 'val/avg_member_nll', 'val/avg_member_mse']);
 
-/** All charts of a run, the big one first: those of its task, those of training, then one for each metric of its own. */
+/** All charts of a run, the big one first: those of its task, those of training, then those of metrics of its own. */
 export function chartSpecs(run: ChartedRun): ChartSpec[] {
   const known = [...(familiesByTask[run.task] ?? []), ...trainingFamilies].map((family) => specOf(family, run.ranks));
   const isDrawn = ({ lines }: ChartSpec) => run.isLive || lines.some(({ metric }) => run.metrics.has(metric));
   const claimed = new Set(known.flatMap(({ lines }) => lines.map(({ metric }) => metric)));
   const others = [...run.metrics].filter((metric) => !claimed.has(metric) && !toldElsewhere.has(metric));
-  return [...known.filter(isDrawn), ...others.map(specOfMetric)];
+  const grouped = Map.groupBy(others, (metric) => metric.replace(/\/(ens|member_\d+)_/, '/'));
+  return [...known.filter(isDrawn), ...[...grouped].map(([name, metrics]) => specOfOthers(name, metrics))];
 }
 
 /** The charts in the order a user gave them; those the order does not know come after, as they were. */
@@ -178,9 +179,15 @@ function specOf(family: Family, ranks: readonly number[]): ChartSpec {
   };
 }
 
-function specOfMetric(metric: string): ChartSpec {
-  const lines: LineSpec[] = [{ metric, label: metric, role: roleOf(metric) }];
-  return { id: metric, title: metric, yLabel: '', lines, best: null, isLinear: true };
+/** A metric that only the project knows, with its ensemble's and members' values as far as there are. */
+function specOfOthers(name: string, metrics: readonly string[]): ChartSpec {
+  const lines = metrics.map((metric): LineSpec => {
+    const rank = /\/member_(\d+)_/.exec(metric)?.[1];
+    return rank === undefined
+      ? { metric, label: metric, role: roleOf(metric) }
+      : { metric, label: `rank ${rank}`, role: 'rank', rank: Number(rank) };
+  });
+  return { id: name, title: name, yLabel: '', lines, best: null, isLinear: true };
 }
 
 function roleOf(metric: string): ChartSeries['role'] {

@@ -1,4 +1,4 @@
-import { computed, type ComputedRef, toRaw } from 'vue';
+import { computed, type ComputedRef, watch } from 'vue';
 import type { RunView } from '../../../../protocol/rpc.ts';
 import type { ChartSeries } from '../../../charts/types.ts';
 import type { RunStore } from '../../../stores/run.ts';
@@ -39,6 +39,9 @@ export function useLiveCharts(run: RunStore, view: () => RunView): LiveCharts {
     }),
   );
 
+  // Apart from what Vue tracks: progress alone should not have the charts drawn anew.
+  let latest = view();
+  watch(view, (changed) => (latest = changed), { flush: 'sync' });
   const perEpoch = computed(() => stepsPerEpoch(view()));
   const begunMs = computed(() => startMs(view().record));
   const cache = computed(
@@ -46,7 +49,7 @@ export function useLiveCharts(run: RunStore, view: () => RunView): LiveCharts {
       new LineColumnsCache({
         stepsPerEpoch: perEpoch.value,
         startMs: begunMs.value,
-        anchors: () => anchorsOf(toRaw(run).view ?? view()),
+        anchors: () => anchorsOf(latest),
       }),
   );
 
