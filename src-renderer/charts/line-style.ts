@@ -32,7 +32,7 @@ export function rankStyle(rank: number): Pick<LineStyle, 'color' | 'dash'> {
 export function lineStyle(series: ChartSeries, order: number, { hoveredRank }: ChartViewState): LineStyle {
   if (series.role === 'ensemble') return { color: 'text', width: 2.5, opacity: 1, dash: [] };
   const base = rankStyle(series.rank ?? order);
-  if (series.role === 'other') return { ...base, width: 1.5, opacity: hoveredRank === null ? 1 : 0.3 };
+  if (series.role === 'other') return { ...base, width: 1.5, opacity: 1 };
   if (hoveredRank === null) return { ...base, width: 1, opacity: 0.6 };
   return series.rank === hoveredRank ? { ...base, width: 2, opacity: 1 } : { ...base, width: 1, opacity: 0.2 };
 }

@@ -16,23 +16,63 @@ export function pixels(scale: Scale, start: number, end: number): (value: number
   return (value) => start + (value - scale.from) * slope;
 }
 
-/** Follows a thinned line; a point between two gaps becomes a dot's width of line, as it would be invisible otherwise. */
-export function tracePath(
-  { x: xs, y: ys, count }: Pick<ThinnedLine, 'x' | 'y' | 'count'>,
-  x: (value: number) => number,
-  y: (value: number) => number,
-  path: { moveTo(x: number, y: number): void; lineTo(x: number, y: number): void },
-): void {
+/** What a line is drawn with: a canvas, or anything that takes the same calls. */
+export interface Pen {
+  moveTo(x: number, y: number): void;
+  lineTo(x: number, y: number): void;
+}
+
+export interface Tracing {
+  x: (value: number) => number;
+  y: (value: number) => number;
+  /** Leaves out what stands in these gaps of the x axis. */
+  columnDash?: readonly number[];
+}
+
+/** Follows a thinned line; a point between two gaps becomes a pixel of line, as it would be invisible otherwise. */
+export function tracePath({ x: xs, y: ys, count }: Points, { x, y, columnDash = [] }: Tracing, pen: Pen): void {
   let isDrawing = false;
   for (let index = 0; index < count; index++) {
     const [left, top] = [x(xs[index]), y(ys[index])];
     // The sum is NaN or infinite where either is.
-    if (!Number.isFinite(left + top)) isDrawing = false;
-    else if (isDrawing) path.lineTo(left, top);
+    if (!Number.isFinite(left + top) || isInGap(left, columnDash)) isDrawing = false;
+    else if (isDrawing) pen.lineTo(left, top);
     else {
-      path.moveTo(left, top);
-      if (index + 1 === count || !Number.isFinite(y(ys[index + 1]))) path.lineTo(left + 1, top);
+      pen.moveTo(left, top);
+      if (index + 1 === count || !Number.isFinite(y(ys[index + 1]))) pen.lineTo(left + 1, top);
       isDrawing = true;
     }
   }
+}
+
+type Points = Pick<ThinnedLine, 'x' | 'y' | 'count'>;
+
+/**
+ * Whether a line's dashes are cut by where they stand and not along its length: with more points than pixels a line goes up and
+ * down so much that dashes along it look like noise, and take many times as long to draw.
+ */
+export function isDashedByColumn(points: number, area: PlotArea): boolean {
+  return points > area.right - area.left;
+}
+
+function isInGap(left: number, dash: readonly number[]): boolean {
+  if (dash.length === 0) return false;
+  let rest = left % dash.reduce((sum, length) => sum + length, 0);
+  const part = dash.findIndex((length) => (rest -= length) < 0);
+  return part % 2 === 1;
+}
+
+/** The path of a line, for the `d` of an SVG's path. */
+export function pathData(line: Points, tracing: Tracing): string {
+  const commands: string[] = [];
+  tracePath(line, tracing, {
+    moveTo: (left, top) => commands.push(`M${hundredths(left)} ${hundredths(top)}`),
+    lineTo: (left, top) => commands.push(`L${hundredths(left)} ${hundredths(top)}`),
+  });
+  return commands.join('');
+}
+
+/** Finer than any screen, and short to write. */
+export function hundredths(pixels: number): number {
+  return Math.round(pixels * 100) / 100;
 }

@@ -14,7 +14,9 @@ export function readoutAt(lines: readonly PreparedLine[], x: number): ReadoutVal
 
 /** `step 12,340`, `epoch 3.2`, `1 h 04 m`. */
 export function formatPosition(axis: ChartAxis, x: number): string {
-  return axis === 'time' ? formatDuration(x) : `${axis} ${Number(x.toPrecision(6)).toLocaleString('en-US')}`;
+  if (axis === 'time') return formatDuration(x);
+  const rounded = axis === 'step' ? Math.round(x) : Number(x.toFixed(2));
+  return `${axis} ${rounded.toLocaleString('en-US')}`;
 }
 
 /** The ensemble's value and the range of the ranks', for the line above a chart. */

@@ -1,9 +1,11 @@
 import { lineStyle, type LineStyle } from './line-style.ts';
 import type { Scale } from './scale.ts';
-import { type PreparedLine, SeriesLines } from './series-lines.ts';
+import type { PreparedLine, SeriesLines } from './series-lines.ts';
 import { type Tick, ticks, timeTicks } from './ticks.ts';
-import type { ChartAxis, ChartRange, SeriesChartProps } from './types.ts';
+import type { ChartAxis, ChartRange, ChartViewState, SeriesChartProps } from './types.ts';
 import { valueRange, wholeRange } from './visible-range.ts';
+
+export type SceneLine = PreparedLine & { style: LineStyle };
 
 /** Everything on a chart, in the units of its axes: the canvas and the SVG draw the same. */
 export interface Scene {
@@ -11,8 +13,7 @@ export interface Scene {
   y: Scale & { ticks: Tick[]; label: string };
   /** All of x, whatever part of it is shown. */
   whole: ChartRange;
-  /** Back to front. */
-  lines: (PreparedLine & { style: LineStyle })[];
+  lines: SceneLine[];
   markers: { x: number; y: number; label: string; style: LineStyle }[];
   bands: (ChartRange & { label: string })[];
   events: { x: number; label: string }[];
@@ -32,7 +33,7 @@ export function composeScene(
   const isLogY = view.logY && props.isLinear !== true;
   const shown = props.series.filter(({ rank }) => rank === undefined || !hiddenRanks.has(rank));
   const whole = wholeRange(shown, axis, isLogX);
-  const window = view.zoom ?? whole;
+  const window = visibleWindow(view, whole);
   const settings = { axis, isLogX, smoothing, window, buckets: Math.max(1, Math.round(size.width)) };
   const prepared = lines.prepare(shown, settings);
   const styled = prepared.map((line) => ({
@@ -46,16 +47,26 @@ export function composeScene(
     x: { ...x, ticks: xTicks(x, Math.max(2, size.width / pixelsPerTick.x)), label: axisLabels[axis] },
     y: { ...y, ticks: ticks(y, Math.max(2, size.height / pixelsPerTick.y)), label: props.yLabel },
     whole,
-    lines: styled.sort((a, b) => depth(a.style) - depth(b.style)),
+    lines: styled,
     markers: placeMarkers(markers, styled, axis),
     bands: bands.flatMap((band) => placeBand(band, axis)),
     events: events.flatMap(({ x, label }) => (x[axis] === null ? [] : [{ x: x[axis], label }])),
   };
 }
 
-/** The ensemble in front, then what is hovered. */
+/** In the order of drawing: the ensemble in front, behind it what is hovered. */
+export function backToFront(lines: readonly SceneLine[]): SceneLine[] {
+  return lines.toSorted((a, b) => depth(a.style) - depth(b.style));
+}
+
 function depth({ color, width, opacity }: LineStyle): number {
   return (color === 'text' ? 10 : 0) + width + opacity;
+}
+
+/** A zoom that began at or below 0 begins, with logarithms, where the data does. */
+function visibleWindow({ zoom, logX }: ChartViewState, whole: ChartRange): ChartRange {
+  if (zoom === null || (logX && zoom.to <= whole.from)) return whole;
+  return logX && zoom.from <= 0 ? { from: whole.from, to: zoom.to } : zoom;
 }
 
 function placeMarkers(

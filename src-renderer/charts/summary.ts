@@ -1,9 +1,7 @@
 import { formatPosition } from './readout.ts';
 import { formatValue } from './number-format.ts';
-import type { Scene } from './scene.ts';
+import type { Scene, SceneLine } from './scene.ts';
 import type { ChartAxis } from './types.ts';
-
-type Line = Scene['lines'][number];
 
 /** A chart in words, for those who cannot see it. */
 export function summarize(title: string, axis: ChartAxis, scene: Scene): string {
@@ -21,7 +19,7 @@ export function summarize(title: string, axis: ChartAxis, scene: Scene): string 
   return `${title}, ${span}. ${bold.map((part) => `${part}.`).join(' ')}`;
 }
 
-function describeLine({ series, y, thinned }: Line): string {
+function describeLine({ series, y, thinned }: SceneLine): string {
   const visible = thinned.y.subarray(0, thinned.count).filter(Number.isFinite);
   if (visible.length === 0) return `${series.label}: no finite value`;
   const [low, high] = visible.reduce(

@@ -1,6 +1,6 @@
 import type { LineStyle, Palette } from './line-style.ts';
-import { pixels, type PlotArea, tracePath } from './plot-area.ts';
-import type { Scene } from './scene.ts';
+import { hundredths, isDashedByColumn, pathData, pixels, type PlotArea } from './plot-area.ts';
+import { backToFront, type Scene, type SceneLine } from './scene.ts';
 
 /** A chart as a stand-alone SVG document: title, run name, axes, lines and legend, in the theme that is on the screen. */
 export interface SvgOptions {
@@ -12,7 +12,7 @@ export interface SvgOptions {
   palette: Palette;
 }
 
-const margin = { left: 64, right: 16, top: 52, bottom: 44 };
+const margin = { left: 64, right: 16, top: 72, bottom: 44 };
 const legendItem = { width: 150, height: 18 };
 const font = "system-ui, 'Segoe UI', sans-serif";
 
@@ -23,7 +23,7 @@ export function sceneSvg(scene: Scene, { title, runName, width, height, palette 
     ...scene.bands.map((band) => bandSvg(scene, band, area, palette)),
     ...scene.lines.map((line) => lineAreaSvg(scene, line, area, palette)),
     ...scene.events.map(({ x }) => eventSvg(pixels(scene.x, area.left, area.right)(x), area, palette)),
-    ...scene.lines.map((line) => lineSvg(scene, line, area, palette)),
+    ...backToFront(scene.lines).map((line) => lineSvg(scene, line, area, palette)),
     ...scene.markers.map((marker) => markerSvg(scene, marker, area, palette)),
   ];
   return svgDocument({ width, height: height + legend.height, title, runName, palette }, [
@@ -56,8 +56,8 @@ export function svgDocument({ width, height, title, runName, palette }: SvgOptio
 function gridSvg(scene: Scene, area: PlotArea, palette: Palette): string {
   const [x, y] = [pixels(scene.x, area.left, area.right), pixels(scene.y, area.bottom, area.top)];
   const muted = palette['text-muted'];
-  const across = scene.y.ticks.map(({ value }) => `M${area.left} ${round(y(value))}H${area.right}`);
-  const upward = scene.x.ticks.map(({ value }) => `M${round(x(value))} ${area.top}V${area.bottom}`);
+  const across = scene.y.ticks.map(({ value }) => `M${area.left} ${hundredths(y(value))}H${area.right}`);
+  const upward = scene.x.ticks.map(({ value }) => `M${hundredths(x(value))} ${area.top}V${area.bottom}`);
   return [
     `<path d="${[...across, ...upward].join('')}" stroke="${palette.border}" fill="none"/>`,
     ...scene.y.ticks.map(({ value, label }) => textSvg(area.left - 6, y(value) + 4, label, muted, 'text-anchor="end"')),
@@ -65,44 +65,42 @@ function gridSvg(scene: Scene, area: PlotArea, palette: Palette): string {
       textSvg(x(value), area.bottom + 16, label, muted, 'text-anchor="middle"'),
     ),
     textSvg((area.left + area.right) / 2, area.bottom + 34, scene.x.label, muted, 'text-anchor="middle"'),
-    textSvg(16, area.top - 4, scene.y.label, muted),
+    textSvg(16, area.top - 10, scene.y.label, muted),
   ].join('\n');
 }
 
 function bandSvg(scene: Scene, band: Scene['bands'][number], area: PlotArea, palette: Palette): string {
   const x = pixels(scene.x, area.left, area.right);
-  const size = `width="${round(x(band.to) - x(band.from))}" height="${area.bottom - area.top}"`;
-  return `<rect x="${round(x(band.from))}" y="${area.top}" ${size} fill="${palette.warn}" fill-opacity="0.12"/>`;
+  const size = `width="${hundredths(x(band.to) - x(band.from))}" height="${area.bottom - area.top}"`;
+  return `<rect x="${hundredths(x(band.from))}" y="${area.top}" ${size} fill="${palette.warn}" fill-opacity="0.12"/>`;
 }
 
 function eventSvg(x: number, area: PlotArea, palette: Palette): string {
-  return `<path d="M${round(x)} ${area.top}V${area.bottom}" stroke="${palette['text-muted']}" stroke-dasharray="1 3"/>`;
+  return `<path d="M${hundredths(x)} ${area.top}V${area.bottom}" stroke="${palette['text-muted']}" stroke-dasharray="1 3"/>`;
 }
 
-function lineAreaSvg(scene: Scene, line: Scene['lines'][number], area: PlotArea, palette: Palette): string {
+function lineAreaSvg(scene: Scene, line: SceneLine, area: PlotArea, palette: Palette): string {
   if (line.band === null) return '';
   const [x, y] = [pixels(scene.x, area.left, area.right), pixels(scene.y, area.bottom, area.top)];
   const points = ({ x: xs, y: ys, count }: typeof line.thinned): string[] =>
     Array.from({ length: count }, (_, index) => [x(xs[index]), y(ys[index])])
       .filter((point) => point.every(Number.isFinite))
-      .map(([left, top]) => `${round(left)},${round(top)}`);
-  const outline = [...points(line.band.upper), ...points(line.band.lower).reverse()].join(' ');
+      .map(([left, top]) => `${hundredths(left)},${hundredths(top)}`);
+  const outline = [...points(line.band.upper), ...points(line.band.lower).toReversed()].join(' ');
   return `<polygon points="${outline}" fill="${palette[line.style.color]}" fill-opacity="0.15"/>`;
 }
 
-function lineSvg(scene: Scene, { thinned, style }: Scene['lines'][number], area: PlotArea, palette: Palette): string {
-  const commands: string[] = [];
-  tracePath(thinned, pixels(scene.x, area.left, area.right), pixels(scene.y, area.bottom, area.top), {
-    moveTo: (x, y) => commands.push(`M${round(x)} ${round(y)}`),
-    lineTo: (x, y) => commands.push(`L${round(x)} ${round(y)}`),
-  });
-  return `<path d="${commands.join('')}" fill="none" ${strokeSvg(style, palette)}/>`;
+function lineSvg(scene: Scene, { thinned, style }: SceneLine, area: PlotArea, palette: Palette): string {
+  const [x, y] = [pixels(scene.x, area.left, area.right), pixels(scene.y, area.bottom, area.top)];
+  const byColumn = isDashedByColumn(thinned.count, area);
+  const path = pathData(thinned, { x, y, columnDash: byColumn ? style.dash : [] });
+  return `<path d="${path}" fill="none" ${strokeSvg(byColumn ? { ...style, dash: [] } : style, palette)}/>`;
 }
 
 function markerSvg(scene: Scene, marker: Scene['markers'][number], area: PlotArea, palette: Palette): string {
   const left = pixels(scene.x, area.left, area.right)(marker.x);
   const tip = pixels(scene.y, area.bottom, area.top)(marker.y) - 2;
-  const points = `${round(left)},${round(tip)} ${round(left - 5)},${round(tip - 8)} ${round(left + 5)},${round(tip - 8)}`;
+  const points = `${hundredths(left)},${hundredths(tip)} ${hundredths(left - 5)},${hundredths(tip - 8)} ${hundredths(left + 5)},${hundredths(tip - 8)}`;
   const label = `<title>${escapeXml(marker.label)}</title>`;
   return `<polygon points="${points}" fill="${palette[marker.style.color]}" stroke="${palette.surface}">${label}</polygon>`;
 }
@@ -115,7 +113,7 @@ function legendSvg(
   palette: Palette,
 ): { text: string; height: number } {
   const perRow = Math.max(1, Math.floor((width - left) / legendItem.width));
-  const items = scene.lines.toReversed().map(({ series, style }, index) => {
+  const items = scene.lines.map(({ series, style }, index) => {
     const x = left + (index % perRow) * legendItem.width;
     const y = top + Math.floor(index / perRow) * legendItem.height;
     const sample = `<path d="M${x} ${y}h24" ${strokeSvg({ ...style, opacity: 1 }, palette)}/>`;
@@ -131,12 +129,7 @@ function strokeSvg({ color, width, opacity, dash }: LineStyle, palette: Palette)
 }
 
 function textSvg(x: number, y: number, text: string, fill: string, attributes = ''): string {
-  return `<text x="${round(x)}" y="${round(y)}" fill="${fill}" ${attributes}>${escapeXml(text)}</text>`;
-}
-
-/** Hundredths of a pixel. */
-function round(value: number): number {
-  return Math.round(value * 100) / 100;
+  return `<text x="${hundredths(x)}" y="${hundredths(y)}" fill="${fill}" ${attributes}>${escapeXml(text)}</text>`;
 }
 
 /** Text as it may stand in an element or in an attribute; characters that XML forbids are left out. */

@@ -1,5 +1,5 @@
 import { computed, type ComputedRef, ref, type ShallowRef } from 'vue';
-import { pixels } from './plot-area.ts';
+import { pixels, type PlotArea } from './plot-area.ts';
 import { readoutAt } from './readout.ts';
 import { panBy, part, valueAt, zoomAround } from './scale.ts';
 import type { ChartRange, ChartView } from './types.ts';
@@ -39,16 +39,15 @@ export function useChartGestures(view: ChartView, drawn: Readonly<ShallowRef<Dra
   function pointermove(event: PointerEvent): void {
     if (drawn.value === null) return;
     const { area, scene } = drawn.value;
-    const at = clamp(event.offsetX, area.left, area.right);
-    const fraction = (at - area.left) / (area.right - area.left);
-    view.cursorX = valueAt(scene.x, fraction);
+    view.cursorX = valueAt(scene.x, fractionAt(area, event.offsetX));
     if (drag.value === null) {
       view.hoveredRank = rankNear(drawn.value, view.cursorX, event.offsetY);
     } else if (drag.value.isPan) {
-      zoomTo(panBy(scene.x, (drag.value.to - at) / (area.right - area.left), scene.whole), scene);
-      drag.value = { ...drag.value, to: at };
+      const moved = fractionAt(area, drag.value.to) - fractionAt(area, event.offsetX);
+      zoomTo(panBy(scene.x, moved, scene.whole), scene);
+      drag.value = { ...drag.value, to: clamp(event.offsetX, area.left, area.right) };
     } else {
-      drag.value = { ...drag.value, to: at };
+      drag.value = { ...drag.value, to: clamp(event.offsetX, area.left, area.right) };
     }
   }
 
@@ -63,9 +62,7 @@ export function useChartGestures(view: ChartView, drawn: Readonly<ShallowRef<Dra
     drag.value = null;
     if (selected === null || drawn.value === null || selected.to - selected.from < minimumDrag) return;
     const { area, scene } = drawn.value;
-    const fraction = (pixel: number): number =>
-      (clamp(pixel, area.left, area.right) - area.left) / (area.right - area.left);
-    zoomTo(part(scene.x, fraction(selected.from), fraction(selected.to)), scene);
+    zoomTo(part(scene.x, fractionAt(area, selected.from), fractionAt(area, selected.to)), scene);
   }
 
   function pointerleave(): void {
@@ -79,7 +76,7 @@ export function useChartGestures(view: ChartView, drawn: Readonly<ShallowRef<Dra
     if (drawn.value === null || !isMeant) return;
     event.preventDefault();
     const { area, scene } = drawn.value;
-    const fraction = (clamp(event.offsetX, area.left, area.right) - area.left) / (area.right - area.left);
+    const fraction = fractionAt(area, event.offsetX);
     zoomTo(zoomAround(scene.x, fraction, event.deltaY > 0 ? wheelZoom : 1 / wheelZoom, scene.whole), scene);
   }
 
@@ -93,7 +90,15 @@ export function useChartGestures(view: ChartView, drawn: Readonly<ShallowRef<Dra
     else view.cursorX = action.cursor;
   }
 
-  const listeners = { pointermove, pointerdown, pointerup, pointerleave, wheel, keydown, dblclick: view.resetZoom };
+  const listeners = {
+    pointermove,
+    pointerdown,
+    pointerup,
+    pointerleave,
+    wheel,
+    keydown,
+    dblclick: () => view.resetZoom(),
+  };
   return { selection, listeners };
 }
 
@@ -136,6 +141,11 @@ function rankNear({ scene, area }: Drawn, x: number, pixel: number): number | nu
     .filter(({ distance }) => distance <= reach)
     .sort((a, b) => a.distance - b.distance);
   return distances.at(0)?.rank ?? null;
+}
+
+/** Where a pixel stands between the plot's left (0) and right (1) edge; beyond them it counts as on them. */
+function fractionAt({ left, right }: PlotArea, pixel: number): number {
+  return (clamp(pixel, left, right) - left) / (right - left);
 }
 
 function clamp(value: number, low: number, high: number): number {

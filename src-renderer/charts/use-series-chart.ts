@@ -35,7 +35,7 @@ export function useSeriesChart(
     if (element === null || !isOnScreen) return;
     palette ??= readPalette(element.parentElement ?? document.body);
     const scene = composeScene(props, lines, plotSize(element, drawn.value));
-    if (chart === null) chart = new SceneCanvas(element, scene, palette, frames.soon);
+    if (chart === null) chart = new SceneCanvas(element, scene, palette, () => frames.soon());
     else chart.show(scene, palette);
     drawn.value = { scene, area: chart.area, palette };
   }
@@ -49,8 +49,14 @@ export function useSeriesChart(
     palette = null;
     frames.soon();
   });
-  watch(() => [props.series, props.markers, props.bands, props.events], frames.later);
-  watch(() => [props.isLinear, props.yLabel, ...drawnState(props)], frames.soon);
+  watch(
+    () => [props.series, props.markers, props.bands, props.events],
+    () => frames.later(),
+  );
+  watch(
+    () => [props.isLinear, props.yLabel, ...drawnState(props)],
+    () => frames.soon(),
+  );
   onMounted(() => {
     draw();
     if (canvas.value !== null) sight.observe(canvas.value);
