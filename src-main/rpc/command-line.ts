@@ -1,4 +1,4 @@
-import { getPath, type OptionDescription } from '../../protocol/options.ts';
+import { getPath, type OptionDescription, type PlainObject, setPath } from '../../protocol/options.ts';
 import type { ProjectDescription } from '../../protocol/project-description.ts';
 import type { RunRequest } from '../../protocol/rpc.ts';
 import type { RunConfig } from '../../protocol/run-config.ts';
@@ -11,22 +11,27 @@ export function commandLine(
   { projectFolder, name }: RunRequest,
   config: RunConfig,
 ): string {
+  const settings = settingsOf(project);
   const defaults = resolveConfig(project, []);
-  const options = settingsOf(project).flatMap((setting) => {
+  // Another kind of optimizer, say, brings defaults of its own.
+  const kinds = settings.map(({ path }) => path).filter((path) => path.endsWith('.kind'));
+  const chosen = kinds.reduce<PlainObject>((so, path) => setPath(so, path, getPath(config, path.split('.'))), {});
+  const ofKinds = resolveConfig(project, [chosen]);
+  const options = settings.flatMap((setting) => {
     const [description] = setting.variants;
     const path = setting.path.split('.');
-    const value = getPath(config, path);
-    if (value === undefined || spell(value, description) === spell(getPath(defaults, path), description)) return [];
-    const text = spell(value, description);
+    const text = spell(getPath(config, path), description);
+    const standard = kinds.includes(setting.path) ? defaults : ofKinds;
+    if (text === undefined || text === spell(getPath(standard, path), description)) return [];
     return hasFlag(setting) ? [setting.flag, quote(text)] : ['--set', quote(`${setting.path}=${text}`)];
   });
   const named = name === null ? [] : ['--name', quote(name)];
   return ['npx tutti train', quote(projectFolder), ...options, ...named].join(' ');
 }
 
-/** As the terminal reads it back. */
-function spell(value: unknown, { type }: OptionDescription): string {
-  if (typeof value === 'string') return value;
+/** As the terminal reads it back; undefined where there is nothing to read. */
+function spell(value: unknown, { type }: OptionDescription): string | undefined {
+  if (value === undefined || typeof value === 'string') return value;
   return type === 'device-selection' && Array.isArray(value) ? value.join(',') : JSON.stringify(value);
 }
 

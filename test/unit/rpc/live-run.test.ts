@@ -1,27 +1,160 @@
-import { expect, it } from 'vitest';
-import { openService } from './page.ts';
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readMetrics } from '../../../src-main/store/metric-table.ts';
+import { readRunRecord } from '../../../src-main/store/run-folder.ts';
+import { openPage, openService } from './page.ts';
 import { writeTinyProject } from './tiny-project.ts';
 
-it('trains a run for a page, tells it as it happens, and evaluates its checkpoints again to the same numbers', async () => {
-  const { home, page, errors } = await openService();
-  const projectFolder = await writeTinyProject(home);
-  const { id } = await page.hub.startRun({ projectFolder, overrides: { seed: 7 }, name: 'watched' });
-  await page.hub.watch(id);
-  const early = await page.hub.run(id);
-  expect(early).toMatchObject({ isOurs: true, row: { id, name: 'watched', status: 'running' } });
-  expect(early.ranks.map(({ rank, seed }) => [rank, seed])).toEqual([
-    [0, 7],
-    [1, 8],
-  ]);
-  await expect.poll(() => page.updates.at(-1)?.type, { timeout: 15_000 }).toBe('ended');
+const everything = { names: [], maximumPoints: 1000, fromStep: null, toStep: null };
+const endless = { maxEpochs: 1_000_000, checkpoints: { stateEverySeconds: 0 } };
 
-  const view = await page.hub.run(id);
-  expect(view).toMatchObject({
-    isOurs: false,
-    totalSteps: 12,
-    ensembleMonitor: 'val/ens_nll',
-    row: { status: 'finished' },
+describe('a run of this process', () => {
+  it('is told as it happens, and its checkpoints evaluate again to the same numbers', async () => {
+    const { home, page, service, errors } = await openService();
+    const projectFolder = await writeTinyProject(home);
+    const { id } = await page.hub.startRun({ projectFolder, overrides: { seed: 7 }, name: 'watched' });
+    await page.hub.watch(id);
+    const early = await page.hub.run(id);
+    expect(early).toMatchObject({ isOurs: true, row: { id, name: 'watched', status: 'running' } });
+    expect(early.ranks.map(({ rank, seed }) => [rank, seed])).toEqual([
+      [0, 7],
+      [1, 8],
+    ]);
+    await expect.poll(() => page.updates.at(-1)?.type, { timeout: 15_000 }).toBe('ended');
+
+    const view = await page.hub.run(id);
+    const facts = { isOurs: false, totalSteps: 12, ensembleMonitor: 'val/ens_nll' };
+    expect(view).toMatchObject({ ...facts, row: { status: 'finished' }, ranks: [{ state: 'exited' }, {}] });
+    const { folder, record } = view;
+
+    // Every point was told once, and what is read afterwards is what is on disk.
+    const table = await readMetrics(folder);
+    const { series } = await page.hub.series(id, everything);
+    const told = page.updates.flatMap((update) => (update.type === 'points' ? [update.batch] : []));
+    expect(series.map(({ name }) => name).sort()).toEqual(table.columns.toSorted());
+    for (const { name, step, value } of series) {
+      const present = table.present.get(name) ?? [];
+      const kept = (_: number, row: number): boolean => present[row] === 1;
+      expect(step).toEqual(table.step.filter(kept));
+      expect([...value]).toEqual([...(table.values.get(name)?.filter(kept) ?? [])]);
+      const values = told.flatMap((batch) => {
+        const index = batch.names.indexOf(name);
+        return [...batch.value].filter((_, point) => batch.nameIndex[point] === index);
+      });
+      expect(values).toEqual([...value].slice(value.length - values.length));
+    }
+
+    const final = record.summary?.evaluatedSets.find(({ set }) => set === 'final');
+    const members = [0, 1].map((rank) => ({ rank, name: 'final' }));
+    expect(await page.hub.evaluateSet(id, { members, split: 'test' })).toEqual({
+      split: 'test',
+      ensemble: final?.ensemble,
+      members: final?.members,
+    });
+    const mixed = [
+      { rank: 1, name: 'final' },
+      { rank: 1, name: 'member-best' },
+    ];
+    const second = await page.hub.evaluateSet(id, { members: mixed, split: 'test' });
+    expect(second.members.nll[0]).toBe(final?.members.nll[1]);
+    const absent = page.hub.evaluateSet(id, { members: [{ rank: 0, name: 'absent' }], split: 'test' });
+    await expect(absent).rejects.toThrow('Rank 0 has no checkpoint "absent"');
+
+    const names = await page.hub.predictionNames(id);
+    expect(names.filter(({ split }) => split === 'test').map(({ name }) => name)).toContain('final');
+    const predictions = await page.hub.predictions(id, { split: 'test', name: 'final' });
+    expect(predictions).toMatchObject({ task: 'classification', ranks: [0, 1], samples: 30, width: 3, feature: null });
+    expect(predictions?.outputs[0]).toHaveLength(2 * 30 * 3);
+    expect(predictions?.targets).toBeInstanceOf(Int32Array);
+    const correct = [...(predictions?.targets ?? [])].filter((label, sample) => {
+      const row = [...(predictions?.outputs[0].subarray(sample * 3, sample * 3 + 3) ?? [])];
+      return row.indexOf(Math.max(...row)) === label;
+    });
+    expect(correct.length / 30).toBeCloseTo(final?.members.acc[0] ?? Number.NaN, 12);
+    expect(await page.hub.predictions(id, { split: 'test', name: 'absent' })).toBeNull();
+
+    const cells = await page.hub.checkpoints(id);
+    expect(cells.filter(({ record }) => record.name === 'ensemble-best').map((cell) => cell.isEnsembleBest)).toEqual([
+      true,
+      true,
+    ]);
+    await page.hub.updateRun(id, { pinnedCheckpoints: [{ rank: 1, name: 'final' }] });
+    const pinned = (await page.hub.checkpoints(id)).filter(({ isPinned }) => isPinned);
+    expect(pinned.map(({ record }) => [record.rank, record.name])).toEqual([[1, 'final']]);
+
+    const exported = await page.hub.exportRun(id, { formats: ['csv', 'record'] });
+    expect(exported).toMatchObject({ link: `/exports/${id}.zip`, bytes: (await stat(exported.path)).size });
+    await expect(page.hub.exportRun(id, { formats: ['xlsx'] })).rejects.toThrow('There is no export format "xlsx"');
+
+    const preview = await page.hub.previewRun({ projectFolder, overrides: {}, name: null });
+    expect(preview.durationSeconds).toBeGreaterThan(0);
+    // 8 x (2 + 1) + 3 x (8 + 1) = 51 parameters of 4 bytes; 3 checkpoints and 3 states of 3 copies each, 2 members.
+    expect(preview.diskBytes).toBe(2 * (3 + 9) * 51 * 4 + 16 * 1024 ** 2);
+    expect(await page.hub.openProject(projectFolder)).toMatchObject({
+      name: 'Blobs',
+      isExample: false,
+      lastRun: { id, status: 'finished' },
+    });
+    expect(service.liveRunCount).toBe(0);
+    expect(errors).toEqual([]);
+  }, 60_000);
+
+  it('goes on without pages, keeps what they ask for, and is interrupted with the process', async () => {
+    const { home, service, page, errors } = await openService();
+    const projectFolder = await writeTinyProject(home);
+    const { id } = await page.hub.startRun({ projectFolder, overrides: endless, name: null });
+    await page.hub.watch(id);
+    await expect.poll(() => page.updates.some(({ type }) => type === 'points'), { timeout: 15_000 }).toBe(true);
+    await expect(page.hub.deleteRun(id)).rejects.toThrow('Stop it before deleting it');
+    await expect(page.hub.control(id, { action: 'checkpoint', name: '../x' })).rejects.toThrow(
+      'cannot name a checkpoint',
+    );
+    await expect(page.hub.resumeRun(id)).rejects.toThrow(/a run has one hub|being trained already/);
+    page.close();
+    expect(service.liveRunCount).toBe(1);
+
+    const other = openPage(service);
+    await other.hub.watch(id);
+    await other.hub.control(id, { action: 'checkpoint', name: 'asked' });
+    await expect.poll(() => other.updates.filter(({ type }) => type === 'checkpoint').length).toBeGreaterThanOrEqual(2);
+    const names = (await other.hub.checkpoints(id)).map(({ record }) => record.name);
+    expect(names.filter((name) => name === 'asked')).toHaveLength(2);
+
+    const { folder } = await other.hub.run(id);
+    await service.close();
+    expect(await readRunRecord(folder)).toMatchObject({ status: 'interrupted', hub: null });
+    expect(errors).toEqual([]);
+  }, 60_000);
+
+  it('stops jointly when a page asks, and can be resumed by it', async () => {
+    const { home, page, errors } = await openService();
+    const projectFolder = await writeTinyProject(home);
+    const { id } = await page.hub.startRun({ projectFolder, overrides: endless, name: null });
+    await page.hub.watch(id);
+    const endings = () => page.updates.filter(({ type }) => type === 'ended').length;
+    await expect.poll(() => page.updates.some(({ type }) => type === 'points'), { timeout: 15_000 }).toBe(true);
+    await page.hub.control(id, { action: 'stop' });
+    await expect.poll(endings, { timeout: 15_000 }).toBe(1);
+    await expect(page.hub.control(id, { action: 'stop' })).rejects.toThrow(
+      `The run ${id} is stopped: nothing trains it`,
+    );
+    await page.hub.resumeRun(id);
+    await page.hub.abort(id);
+    await expect.poll(endings, { timeout: 15_000 }).toBe(2);
+    const { record, folder } = await page.hub.run(id);
+    expect(record.attempts.map(({ status }) => status)).toEqual(['stopped', 'interrupted']);
+    expect(await readFile(join(folder, 'run.json'), 'utf8')).toContain('interrupted');
+    expect(errors).toEqual([]);
+  }, 60_000);
+
+  it('is refused where it cannot begin, with the reason', async () => {
+    const { home, page } = await openService();
+    const projectFolder = await writeTinyProject(home);
+    const start = (overrides: Record<string, unknown>) => page.hub.startRun({ projectFolder, overrides, name: null });
+    await expect(start({ members: 0 })).rejects.toThrow('members is 0, but must be a whole number from 1 to 256');
+    await expect(start({ hyperparameters: { depth: 2 } })).rejects.toThrow('no hyperparameter of project "Blobs"');
+    await expect(start({ devices: 'cuda:9' })).rejects.toThrow('cuda');
+    expect(await page.hub.runs()).toEqual([]);
   });
-  expect(view.events.map(({ kind }) => kind)).toContain('described');
-  expect(errors).toEqual([]);
-}, 30_000);
+});

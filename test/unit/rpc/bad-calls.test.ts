@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { encodeRpc } from '../../../protocol/rpc-codec.ts';
+import { openPage, openService } from './page.ts';
+
+describe('calls that are none', () => {
+  it.each([
+    ['an unknown method', 'eval', ['1 + 1']],
+    ['a method of every object', 'constructor', []],
+    ['a method of the connection', '$close', []],
+  ])('find nothing to call: %s', async (_what, method, args) => {
+    const { page } = await openService();
+    const call: (options: { method: string; args: unknown[] }) => Promise<unknown> = page.hub.$callRaw;
+    await expect(call({ method, args })).rejects.toThrow('not found');
+    expect(page.refusals).toEqual([]);
+  });
+
+  it.each([
+    ['too few arguments', 'run', []],
+    ['too many', 'runs', ['all']],
+    ['another type', 'deleteRun', [7]],
+    ['a name that leads out of its folder', 'predictions', ['run-1', { split: 'test', name: '../../x' }]],
+    ['an unknown member', 'updateRun', ['run-1', { status: 'finished' }]],
+    ['fewer points than a view needs', 'series', ['run-1', { names: [], maximumPoints: 1, fromStep: 0, toStep: 1 }]],
+    ['an unknown control', 'control', ['run-1', { action: 'explode' }]],
+  ])('are refused with what is wrong: %s', async (_what, method, args) => {
+    const { page } = await openService();
+    const call: (options: { method: string; args: unknown[] }) => Promise<unknown> = page.hub.$callRaw;
+    await expect(call({ method, args })).rejects.toThrow(`A page called ${method} with wrong arguments`);
+  });
+
+  it.each([
+    ['no frame', Uint8Array.of(1, 2, 3)],
+    ['no call', encodeRpc({ hello: 'hub' })],
+    ['an answer that nobody waits for', encodeRpc({ t: 's', i: 'x', r: 1 })],
+    ['arguments that are no list', encodeRpc({ t: 'q', i: 'x', m: 'runs', a: 'all' })],
+  ])('end the connection: %s', async (_what, bytes) => {
+    const { service, page } = await openService();
+    page.sendRaw(bytes);
+    await expect.poll(() => page.refusals).toHaveLength(1);
+    expect(await openPage(service).hub.runs()).toEqual([]);
+  });
+});
+
+it('tells health with the checks of the doctor', async () => {
+  const { page, home } = await openService();
+  const health = await page.hub.health();
+  expect(health).toMatchObject({ door: 'browser', home: `${home}/home`, versions: { node: process.versions.node } });
+  expect(health.checks.find(({ name }) => name === 'backend wasm')).toMatchObject({ verdict: 'ok', remedy: null });
+  expect(health.devices.length).toBeGreaterThan(0);
+}, 60_000);

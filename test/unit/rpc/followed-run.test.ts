@@ -1,0 +1,138 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { MetricsLog } from '../../../src-main/store/metrics-log.ts';
+import { appendEvent, createRunFolder, writeRunRecord } from '../../../src-main/store/run-folder.ts';
+import { listeningSocket } from '../store/fixtures.ts';
+import { pointBatch, runEvent, runRecord } from '../store/records.ts';
+import { openService } from './page.ts';
+
+const id = 'run-1';
+const request = { names: [], maximumPoints: 100, fromStep: null, toStep: null };
+
+/** A run that another process trains: its hub's socket answers, and the test writes what it would. */
+async function openForeignRun() {
+  const opened = await openService();
+  const folder = join(opened.home, 'home', 'runs', id);
+  const socket = await listeningSocket(opened.home);
+  const device = { id: 'cpu:0', kind: 'cpu', index: 0, name: 'Core', memoryTotalBytes: null } as const;
+  const cpu = { ...device, memoryUsedBytes: null, load: null, processCount: null };
+  const record = runRecord({
+    status: 'running',
+    hub: { host: hostname(), pid: process.pid, socket },
+    plan: [0, 1].map((rank) => ({ rank, wave: 0, device: cpu })),
+  });
+  await createRunFolder(folder, record);
+  await opened.page.hub.runs();
+  const metrics = await MetricsLog.open(folder, { ranks: [0, 1], onError: (error) => opened.errors.push(error) });
+  return { ...opened, folder, record, metrics };
+}
+
+describe('a run of another process', () => {
+  it('is followed from its folder: record, events and points, each once', async () => {
+    const { page, folder, record, metrics, errors } = await openForeignRun();
+    metrics.append(0, pointBatch([[0, 1, 'train/member_0_loss', 0.5]]));
+    await metrics.flush();
+    await page.hub.watch(id);
+    expect(await page.hub.run(id)).toMatchObject({
+      isOurs: false,
+      metrics: ['train/member_0_loss'],
+      ranks: [
+        { rank: 0, seed: 42, deviceName: 'Core', state: 'training', step: 1, loss: 0.5, pid: null },
+        { rank: 1, seed: 43, state: 'starting', loss: null },
+      ],
+    });
+
+    metrics.append(1, pointBatch([[0, 2, 'val/ens_nll', Number.NaN]]));
+    await metrics.flush();
+    await appendEvent(folder, runEvent({ kind: 'checkpoint', rank: 1 }));
+    await expect.poll(() => page.updates.map(({ type }) => type).sort()).toEqual(['event', 'points']);
+    const points = page.updates.find((update) => update.type === 'points');
+    expect(points?.batch).toMatchObject({
+      names: ['val/ens_nll'],
+      step: Int32Array.of(2),
+      value: Float64Array.of(NaN),
+    });
+
+    await metrics.close();
+    await writeRunRecord(folder, { ...record, status: 'finished', hub: null });
+    await expect.poll(() => page.updates.at(-1)).toMatchObject({ type: 'ended', record: { status: 'finished' } });
+    expect(page.updates).toHaveLength(3);
+    expect(errors).toEqual([]);
+  });
+
+  it('can be read without being watched, as it is each time', async () => {
+    const { page, metrics } = await openForeignRun();
+    expect(await page.hub.series(id, request)).toEqual({ series: [] });
+    metrics.append(0, pointBatch([[0, 1, 'a', 1]]));
+    await metrics.flush();
+    expect((await page.hub.series(id, request)).series).toEqual([
+      { name: 'a', epoch: Int32Array.of(0), step: Int32Array.of(1), value: Float64Array.of(1), total: 1 },
+    ]);
+    expect(page.updates).toEqual([]);
+    await metrics.close();
+  });
+
+  it('tells nothing more to who has stopped watching', async () => {
+    const { page, metrics } = await openForeignRun();
+    await page.hub.watch(id);
+    await page.hub.watch(id);
+    await page.hub.unwatch(id);
+    metrics.append(0, pointBatch([[0, 1, 'a', 1]]));
+    await metrics.flush();
+    expect((await page.hub.series(id, request)).series).toHaveLength(1);
+    expect(page.updates).toEqual([]);
+    await metrics.close();
+  });
+
+  it('is not to be controlled from here: the error says who runs it', async () => {
+    const { page } = await openForeignRun();
+    const rule = `The run ${id} is trained by process ${process.pid} on ${hostname()}, not by this one.`;
+    await expect(page.hub.control(id, { action: 'stop' })).rejects.toThrow(rule);
+    await expect(page.hub.abort(id)).rejects.toThrow(rule);
+    await expect(page.hub.deleteRun(id)).rejects.toThrow('Stop it before deleting it');
+  });
+});
+
+describe('series', () => {
+  it('keep a spike among 100,000 points, and all points of a small range with a neighbour on each side', async () => {
+    const { page, folder } = await openForeignRun();
+    const rows = Array.from({ length: 100_000 }, (_, step) => `${step >> 10},${step},${step === 54_321 ? 1e9 : 1}\n`);
+    await writeFile(join(folder, 'metrics.csv'), `epoch,step,a\n${rows.join('')}`);
+    const [thinned] = (await page.hub.series(id, { ...request, maximumPoints: 500 })).series;
+    expect(thinned.total).toBe(100_000);
+    expect(thinned.step.length).toBeLessThanOrEqual(500);
+    const spike = thinned.step.indexOf(54_321);
+    expect([thinned.value[spike], thinned.epoch[spike]]).toEqual([1e9, 53]);
+    const range = { names: ['a', 'absent'], maximumPoints: 100, fromStep: 54_320, toStep: 54_322 };
+    const { series } = await page.hub.series(id, range);
+    expect(series).toHaveLength(1);
+    expect([...series[0].step]).toEqual([54_319, 54_320, 54_321, 54_322, 54_323]);
+  });
+});
+
+describe('logs', () => {
+  it('are merged by time, the newest last, also from long files', async () => {
+    const { page, folder } = await openForeignRun();
+    const line = (minute: number, text: string): string =>
+      `2026-01-02T03:${String(minute).padStart(2, '0')}:05.000Z ${text}\n`;
+    await mkdir(join(folder, 'logs'));
+    const long = Array.from({ length: 5000 }, (_, index) => line(1, `old ${index} ${'.'.repeat(40)}`));
+    await writeFile(join(folder, 'logs', 'rank-0.log'), `${long.join('')}${line(3, 'third')}${line(5, 'fifth')}half`);
+    await writeFile(join(folder, 'logs', 'rank-1.log'), `${line(2, 'second')}${line(4, 'fourth')}`);
+    const newest = await page.hub.logs(id, { ranks: [], limit: 4 });
+    expect(newest.map(({ rank, text }) => [rank, text])).toEqual([
+      [1, 'second'],
+      [0, 'third'],
+      [1, 'fourth'],
+      [0, 'fifth'],
+    ]);
+    expect(newest[0].time).toBe('2026-01-02T03:02:05.000Z');
+    const own = await page.hub.logs(id, { ranks: [0], limit: 4000 });
+    expect(own).toHaveLength(4000);
+    expect(own[0].text).toMatch(/^old 1002 /);
+    await rm(join(folder, 'logs'), { recursive: true });
+    expect(await page.hub.logs(id, { ranks: [], limit: 4 })).toEqual([]);
+  });
+});

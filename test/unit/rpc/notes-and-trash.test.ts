@@ -1,0 +1,95 @@
+import { existsSync } from 'node:fs';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createRunFolder } from '../../../src-main/store/run-folder.ts';
+import { RunIndex } from '../../../src-main/store/run-index.ts';
+import { runRecord } from '../store/records.ts';
+import { openService } from './page.ts';
+
+const id = 'run-1';
+
+async function openRun() {
+  const opened = await openService();
+  const home = join(opened.home, 'home');
+  const folder = join(home, 'runs', id);
+  const record = runRecord({ status: 'finished' });
+  await createRunFolder(folder, record);
+  await opened.page.hub.runs();
+  return { ...opened, home, folder, record };
+}
+
+describe('notes', () => {
+  it('are kept in the run folder, one by one, and shown in the table', async () => {
+    const { page, folder } = await openRun();
+    await page.hub.updateRun(id, { name: 'better', tags: ['paper', 'wide'] });
+    await page.hub.updateRun(id, { note: 'Look at rank 1.', isArchived: true });
+    const shown = { name: 'better', tags: ['paper', 'wide'], note: 'Look at rank 1.', isArchived: true };
+    expect(await page.hub.runs()).toMatchObject([shown]);
+    expect(JSON.parse(await readFile(join(folder, 'notes.json'), 'utf8'))).toEqual({ ...shown, pinnedCheckpoints: [] });
+    expect((await page.hub.run(id)).row).toMatchObject(shown);
+  });
+
+  it('outlive what the run writes of itself, and the index', async () => {
+    const { page, hub, home, folder, record } = await openRun();
+    await page.hub.updateRun(id, { name: 'better', tags: ['paper'] });
+    hub.index.upsert({ ...record, status: 'failed' }, folder);
+    expect(await page.hub.runs()).toMatchObject([{ name: 'better', status: 'failed', tags: ['paper'] }]);
+    const index = await RunIndex.open(home);
+    onTestFinished(() => index.close());
+    await index.rebuild();
+    expect(index.list()).toMatchObject([{ name: 'better', tags: ['paper'] }]);
+    expect((await hub.find('better')).folder).toBe(folder);
+  });
+
+  it('that are damaged are named, and cost nothing but themselves', async () => {
+    const { page, folder } = await openRun();
+    await writeFile(join(folder, 'notes.json'), '{"tags": 3}');
+    await expect(page.hub.updateRun(id, { note: 'x' })).rejects.toThrow(/notes\.json is damaged/);
+    expect(await readFile(join(folder, 'notes.json'), 'utf8')).toBe('{"tags": 3}');
+    expect(await page.hub.runs()).toMatchObject([{ id, tags: [] }]);
+  });
+});
+
+describe('deleting', () => {
+  it('moves a run aside at once, and undo brings it back as it was', async () => {
+    const { page, folder, home } = await openRun();
+    await page.hub.updateRun(id, { tags: ['paper'] });
+    await page.hub.run(id);
+    await page.hub.deleteRun(id);
+    expect(existsSync(folder)).toBe(false);
+    expect(await page.hub.runs()).toEqual([]);
+    await expect(page.hub.run(id)).rejects.toThrow('No run has the id');
+    await page.hub.undoDelete(id);
+    expect(await page.hub.runs()).toMatchObject([{ id, folder, tags: ['paper'] }]);
+    expect(await readdir(join(home, 'trash'))).toEqual([]);
+    await expect(page.hub.undoDelete(id)).rejects.toThrow('can be had back for 10 s');
+  });
+
+  it('is final after 10 seconds', async () => {
+    const { page, home, errors } = await openRun();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    await page.hub.deleteRun(id);
+    vi.advanceTimersByTime(9_999);
+    expect(await readdir(join(home, 'trash'))).toHaveLength(1);
+    vi.advanceTimersByTime(1);
+    vi.useRealTimers();
+    await expect.poll(() => readdir(join(home, 'trash'))).toEqual([]);
+    await expect(page.hub.undoDelete(id)).rejects.toThrow('is gone');
+    expect(errors).toEqual([]);
+  });
+
+  it('is final when Tutti ends', async () => {
+    const { page, service, home } = await openRun();
+    await page.hub.deleteRun(id);
+    await service.close();
+    expect(await readdir(join(home, 'trash'))).toEqual([]);
+  });
+
+  it('of a run whose folder is gone already says so', async () => {
+    const { page, folder } = await openRun();
+    await rm(folder, { recursive: true });
+    await expect(page.hub.deleteRun(id)).rejects.toThrow('holds no run');
+  });
+});

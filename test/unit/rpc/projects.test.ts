@@ -1,0 +1,104 @@
+import { mkdir, readFile, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { openService } from './page.ts';
+import { writeTinyProject } from './tiny-project.ts';
+
+async function openTinyProject() {
+  const opened = await openService();
+  return { ...opened, folder: await writeTinyProject(opened.home) };
+}
+
+describe('projects', () => {
+  it('are the examples, then those opened, until they are forgotten', async () => {
+    const { page, folder } = await openTinyProject();
+    const examples = await page.hub.projects();
+    expect(examples.every(({ isExample, error }) => isExample && error === null)).toBe(true);
+    expect(examples.map(({ name }) => name)).toContain('Heteroscedastic regression');
+    expect(await page.hub.openProject(folder)).toMatchObject({ name: 'Blobs', task: 'classification', lastRun: null });
+    expect((await page.hub.projects()).slice(examples.length)).toMatchObject([{ folder, isExample: false }]);
+    await page.hub.forgetProject(folder);
+    expect(await page.hub.projects()).toHaveLength(examples.length);
+  }, 30_000);
+
+  it('that cannot be loaded say why, on their card or when they are opened', async () => {
+    const { page, folder, home } = await openTinyProject();
+    await expect(page.hub.openProject(join(home, 'absent'))).rejects.toThrow('does not exist');
+    await mkdir(join(home, 'empty'));
+    await expect(page.hub.openProject(join(home, 'empty'))).rejects.toThrow('must hold a project.ts');
+    await page.hub.openProject(folder);
+    await writeFile(join(folder, 'project.ts'), 'throw new Error("Out of paint.");');
+    // A second later, whatever the resolution of the file system's times.
+    await utimes(join(folder, 'project.ts'), new Date(), new Date(Date.now() + 1000));
+    const cards = await page.hub.projects();
+    expect(cards.at(-1)).toMatchObject({ folder, name: 'blobs', error: expect.stringContaining('Out of paint.') });
+  }, 30_000);
+
+  it('describe their hyperparameters where the configuration has them', async () => {
+    const { page, folder } = await openTinyProject();
+    const { options, defaults } = await page.hub.describeProject(folder);
+    const paths = options.map(({ path }) => path);
+    expect(paths).toContain('members');
+    expect(paths).toContain('hyperparameters.width');
+    expect(paths).not.toContain('hyperparameters');
+    expect(defaults).toMatchObject({ maxEpochs: 3, batchSize: 16, hyperparameters: { width: 8 } });
+  });
+});
+
+describe('previews', () => {
+  it('give plan, devices and the command line with only what differs', async () => {
+    const { page, folder } = await openTinyProject();
+    const overrides = {
+      members: 3,
+      maxEpochs: 3,
+      optimizer: { kind: 'sgd', momentum: 0.9 },
+      earlyStopping: { enabled: true },
+      hyperparameters: { width: 16 },
+    };
+    const preview = await page.hub.previewRun({ projectFolder: folder, overrides, name: "Ada's run" });
+    expect(preview.problems).toEqual([]);
+    expect(preview.plan.map(({ rank }) => rank)).toEqual([0, 1, 2]);
+    expect(preview).toMatchObject({ diskBytes: null, durationSeconds: null, config: { members: 3 } });
+    expect(preview.devices.length).toBeGreaterThan(0);
+    expect(preview.commandLine).toBe(
+      `npx tutti train ${folder} --members 3 --optimizer sgd --optimizer.momentum 0.9 ` +
+        `--early-stopping.enabled true --width 16 --name 'Ada'\\''s run'`,
+    );
+  });
+
+  it('say what is wrong with which option, and start nothing', async () => {
+    const { page, folder } = await openTinyProject();
+    const problemsOf = async (overrides: Record<string, unknown>) => {
+      const { config, problems } = await page.hub.previewRun({ projectFolder: folder, overrides, name: null });
+      expect(config).toBeNull();
+      return problems.map(({ path, message }) => [path, message]);
+    };
+    expect(await problemsOf({ members: 0, optimizer: { kind: 'sgd', momentum: 2 } })).toEqual([
+      ['members', 'members is 0, but must be a whole number from 1 to 256. Leave it out for the default, 2.'],
+      [
+        'optimizer.momentum',
+        'optimizer.momentum is 2, but must be a number of at least 0 and below 1. Leave it out for the default, 0.',
+      ],
+    ]);
+    expect(await problemsOf({ hyperparameters: { width: 1.5, depth: 1 } })).toEqual([
+      ['hyperparameters.depth', expect.stringContaining('It is no hyperparameter of project "Blobs"')],
+      [
+        'hyperparameters.width',
+        'width is 1.5, but must be a whole number of at least 1. Leave it out for the default, 8.',
+      ],
+    ]);
+    expect(await problemsOf({ devices: 'gpu' })).toEqual([['devices', expect.stringContaining('gpu')]]);
+    const joint = { enabled: true, joint: true, monitor: 'val/member_{rank}_nll' };
+    expect(await problemsOf({ earlyStopping: joint, devices: [0], placement: 'waves' })).toEqual([
+      ['earlyStopping.monitor', expect.stringContaining('differs from rank to rank')],
+      ['earlyStopping.joint', expect.stringContaining('this plan has 2 waves')],
+    ]);
+    expect(await page.hub.runs()).toEqual([]);
+  });
+});
+
+it('keeps the list of projects in a file that people can read', async () => {
+  const { page, folder, home } = await openTinyProject();
+  await page.hub.openProject(folder);
+  expect(JSON.parse(await readFile(join(home, 'home', 'projects.json'), 'utf8'))).toEqual([folder]);
+});
