@@ -16,9 +16,9 @@ export function inTime(names: readonly KeptName[]): KeptName[] {
   );
 }
 
-/** What is asked for; else the best validation predictions, else the latest. Null where nothing was kept. */
+/** What is asked for; else those of the best evaluation, else the latest. Null where nothing was kept. */
 export function chooseKept(names: readonly KeptName[], asked: string): KeptName | null {
-  const find = (key: string) => names.find((kept) => spellKept(kept) === key);
-  const validation = inTime(names).filter(({ split }) => split === 'validation');
-  return find(asked) ?? find('validation/best') ?? validation.at(-1) ?? names.at(-1) ?? null;
+  const wanted = [asked, 'validation/best', 'validation/ensemble-best', 'test/ensemble-best'];
+  const found = wanted.flatMap((key) => names.find((kept) => spellKept(kept) === key) ?? []);
+  return found.at(0) ?? inTime(names).at(-1) ?? null;
 }
