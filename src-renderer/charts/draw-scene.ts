@@ -1,5 +1,5 @@
 import type { Palette } from './line-style.ts';
-import { isDashedByColumn, type Pen, pixels, type PlotArea, tracePath } from './plot-area.ts';
+import { isDenseLine, type Pen, pixels, type PlotArea, tracePath } from './plot-area.ts';
 import { backToFront, type Scene } from './scene.ts';
 
 type Canvas = CanvasRenderingContext2D;
@@ -70,20 +70,17 @@ function drawAreas(canvas: Canvas, scene: Scene, area: PlotArea, palette: Palett
 function drawLines(canvas: Canvas, scene: Scene, area: PlotArea, palette: Palette): void {
   const [x, y] = [pixels(scene.x, area.left, area.right), pixels(scene.y, area.bottom, area.top)];
   canvas.lineJoin = 'round';
-  canvas.lineCap = 'round';
   for (const { thinned, style } of backToFront(scene.lines)) {
-    const byColumn = isDashedByColumn(thinned.count, area);
+    const isDense = isDenseLine(thinned.count, area);
     canvas.globalAlpha = style.opacity;
     canvas.strokeStyle = palette[style.color];
     canvas.lineWidth = style.width;
-    canvas.setLineDash(byColumn ? [] : [...style.dash]);
+    canvas.setLineDash(isDense ? [] : [...style.dash]);
     canvas.beginPath();
-    const isSolid = style.opacity === 1 && canvas.getLineDash().length === 0;
-    const pen = isSolid && style.width > 1 ? new SegmentPen(canvas) : canvas;
-    tracePath(thinned, { x, y, columnDash: byColumn ? style.dash : [] }, pen);
+    const pen = isDense && style.width > 1 ? new SegmentPen(canvas) : canvas;
+    tracePath(thinned, { x, y, columnDash: isDense ? style.dash : [] }, pen);
     if (pen === canvas) canvas.stroke();
   }
-  canvas.lineCap = 'butt';
   canvas.setLineDash([]);
 }
 

@@ -48,10 +48,10 @@ export function tracePath({ x: xs, y: ys, count }: Points, { x, y, columnDash = 
 type Points = Pick<ThinnedLine, 'x' | 'y' | 'count'>;
 
 /**
- * Whether a line's dashes are cut by where they stand and not along its length: with more points than pixels a line goes up and
- * down so much that dashes along it look like noise, and take many times as long to draw.
+ * Whether a line has more points than pixels. It then goes up and down so much that dashes along its length would look like
+ * noise, and take many times as long to draw: such a line is dashed by where it stands.
  */
-export function isDashedByColumn(points: number, area: PlotArea): boolean {
+export function isDenseLine(points: number, area: PlotArea): boolean {
   return points > area.right - area.left;
 }
 

@@ -26,16 +26,20 @@ export class DebiasedSmoothing {
   /** Smooths `y` from where it stopped to `length`; the elements behind that do not count. */
   extend(y: Float64Array, length: number): Float64Array {
     this.#smoothed = withRoom(this.#smoothed, length);
-    for (; this.#length < length; this.#length++) {
-      this.#smoothed[this.#length] = this.#next(y[this.#length]);
+    const [weight, smoothed] = [this.weight, this.#smoothed];
+    // In locals, as this loop runs over millions of points when someone moves the slider.
+    let [sum, bias] = [this.#sum, this.#bias];
+    for (let index = this.#length; index < length; index++) {
+      const value = y[index];
+      if (Number.isFinite(value)) {
+        sum = weight * sum + (1 - weight) * value;
+        bias *= weight;
+        smoothed[index] = sum / (1 - bias);
+      } else {
+        smoothed[index] = value;
+      }
     }
-    return this.#smoothed;
-  }
-
-  #next(value: number): number {
-    if (!Number.isFinite(value)) return value;
-    this.#sum = this.weight * this.#sum + (1 - this.weight) * value;
-    this.#bias *= this.weight;
-    return this.#sum / (1 - this.#bias);
+    [this.#sum, this.#bias, this.#length] = [sum, bias, Math.max(length, this.#length)];
+    return smoothed;
   }
 }

@@ -1,5 +1,5 @@
 import type { LineStyle, Palette } from './line-style.ts';
-import { hundredths, isDashedByColumn, pathData, pixels, type PlotArea } from './plot-area.ts';
+import { hundredths, isDenseLine, pathData, pixels, type PlotArea } from './plot-area.ts';
 import { backToFront, type Scene, type SceneLine } from './scene.ts';
 
 /** A chart as a stand-alone SVG document: title, run name, axes, lines and legend, in the theme that is on the screen. */
@@ -92,9 +92,9 @@ function lineAreaSvg(scene: Scene, line: SceneLine, area: PlotArea, palette: Pal
 
 function lineSvg(scene: Scene, { thinned, style }: SceneLine, area: PlotArea, palette: Palette): string {
   const [x, y] = [pixels(scene.x, area.left, area.right), pixels(scene.y, area.bottom, area.top)];
-  const byColumn = isDashedByColumn(thinned.count, area);
-  const path = pathData(thinned, { x, y, columnDash: byColumn ? style.dash : [] });
-  return `<path d="${path}" fill="none" ${strokeSvg(byColumn ? { ...style, dash: [] } : style, palette)}/>`;
+  const isDense = isDenseLine(thinned.count, area);
+  const path = pathData(thinned, { x, y, columnDash: isDense ? style.dash : [] });
+  return `<path d="${path}" fill="none" ${strokeSvg(isDense ? { ...style, dash: [] } : style, palette)}/>`;
 }
 
 function markerSvg(scene: Scene, marker: Scene['markers'][number], area: PlotArea, palette: Palette): string {
