@@ -29,6 +29,12 @@ const routes: RouteRecordRaw[] = [
     component: () => import('./views/settings/SettingsPage.vue'),
     meta: { title: 'Settings' },
   },
+  {
+    path: '/health',
+    name: 'health',
+    component: () => import('./views/settings/SettingsPage.vue'),
+    meta: { title: 'Health' },
+  },
   { path: '/:rest(.*)*', redirect: { name: 'projects' } },
 ];
 

@@ -3,16 +3,8 @@ import { useRouter } from 'vue-router';
 import { useHub } from '../client/use-hub.ts';
 import { useRunsStore } from '../stores/runs.ts';
 import { themes, useSettingsStore } from '../stores/settings.ts';
+import type { Command } from './find-commands.ts';
 import { useLoaded } from './use-loaded.ts';
-
-/** Something the command palette finds. */
-export interface Command {
-  id: string;
-  group: 'Pages' | 'Projects' | 'Runs' | 'Theme';
-  label: string;
-  detail: string;
-  run(): void;
-}
 
 /** All that the command palette offers, from what the hub has at the moment. */
 export function useCommands(): ComputedRef<Command[]> {
@@ -55,15 +47,4 @@ export function useCommands(): ComputedRef<Command[]> {
     })),
     ...themeCommands,
   ]);
-}
-
-/** Commands that contain every word of the query, the earliest match first; at most `limit`. */
-export function findCommands(commands: readonly Command[], query: string, limit: number): Command[] {
-  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-  return commands
-    .map((command) => ({ command, text: `${command.label} ${command.detail} ${command.group}`.toLowerCase() }))
-    .filter(({ text }) => words.every((word) => text.includes(word)))
-    .sort((a, b) => a.text.indexOf(words[0] ?? '') - b.text.indexOf(words[0] ?? ''))
-    .slice(0, limit)
-    .map(({ command }) => command);
 }

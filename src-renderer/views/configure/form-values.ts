@@ -27,16 +27,17 @@ export function isVisible(values: FormValues, { when }: OptionDescription): bool
 
 /** The value that an option has while nothing overrides it (but the kind of its section). */
 export function standardOf(values: FormValues, option: OptionDescription): unknown {
-  return getPath(baseOf(values), option.path.split('.')) ?? option.default;
+  const base = isKind(option) ? values.defaults : baseOf(values);
+  return getPath(base, option.path.split('.')) ?? option.default;
 }
 
 export function isChanged(values: FormValues, option: OptionDescription): boolean {
-  return !isSame(valueOf(values, option), kindPath(option) ? standardKind(values, option) : standardOf(values, option));
+  return !isSame(valueOf(values, option), standardOf(values, option));
 }
 
 /** The overrides once an option has this value. What equals the default is left out; another kind begins with its own defaults. */
 export function withValue(values: FormValues, option: OptionDescription, value: unknown): PlainObject {
-  if (kindPath(option)) return withKind(values, option, value);
+  if (isKind(option)) return withKind(values, option, value);
   const rest = removePath(values.overrides, option.path.split('.'));
   return isSame(value, standardOf(values, option)) ? rest : setPath(rest, option.path, value);
 }
@@ -47,7 +48,7 @@ export function overridesFrom(
   defaults: PlainObject,
   config: PlainObject,
 ): PlainObject {
-  const kindsFirst = [...options].sort((a, b) => Number(kindPath(b)) - Number(kindPath(a)));
+  const kindsFirst = [...options].sort((a, b) => Number(isKind(b)) - Number(isKind(a)));
   return kindsFirst.reduce<PlainObject>((overrides, option) => {
     const values = { options, defaults, overrides };
     const value = getPath(config, option.path.split('.'));
@@ -56,23 +57,19 @@ export function overridesFrom(
 }
 
 /** Whether the option chooses which others there are: `optimizer.kind`. */
-function kindPath({ path }: OptionDescription): boolean {
+function isKind({ path }: OptionDescription): boolean {
   return path.endsWith('.kind');
 }
 
 function withKind(values: FormValues, option: OptionDescription, kind: unknown): PlainObject {
   const section = option.path.slice(0, -'.kind'.length);
   const rest = removePath(values.overrides, section.split('.'));
-  return kind === standardKind(values, option) ? rest : setPath(rest, option.path, kind);
-}
-
-function standardKind({ defaults }: FormValues, option: OptionDescription): unknown {
-  return getPath(defaults, option.path.split('.')) ?? option.default;
+  return kind === standardOf(values, option) ? rest : setPath(rest, option.path, kind);
 }
 
 /** The defaults, with the kinds as they are overridden: what a lower layer says of another kind means nothing. */
 function baseOf({ options, defaults, overrides }: FormValues): PlainObject {
-  return options.filter(kindPath).reduce((base, { path }) => {
+  return options.filter(isKind).reduce((base, { path }) => {
     const kind = getPath(overrides, path.split('.'));
     return kind === undefined ? base : mergeConfig(base, setPath({}, path, kind));
   }, defaults);

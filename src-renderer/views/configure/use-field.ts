@@ -29,7 +29,7 @@ export function useField(option: () => OptionDescription): {
     return form.unreadable.get(path) ?? found ?? null;
   });
   const hint = computed(() => {
-    const { default: standard } = option();
+    const standard = form.standard(option());
     return standard === undefined ? '' : `default ${showValue(standard)}`;
   });
 

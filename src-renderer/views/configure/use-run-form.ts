@@ -2,7 +2,7 @@ import { computed, type ComputedRef, reactive, type Ref, shallowRef, watch } fro
 import type { OptionDescription, PlainObject } from '../../../protocol/options.ts';
 import type { DescribedProject, RunRequest } from '../../../protocol/rpc.ts';
 import { type FormSection, formSections } from './form-sections.ts';
-import { type FormValues, isChanged, isVisible, valueOf, withValue } from './form-values.ts';
+import { type FormValues, isChanged, isVisible, standardOf, valueOf, withValue } from './form-values.ts';
 
 /** The form of one project: its options, what the user changed, and what cannot be read. */
 export interface RunForm {
@@ -14,6 +14,8 @@ export interface RunForm {
   /** Texts that are no value of their option, by path: what is wrong with them. */
   unreadable: Map<string, string>;
   value(option: OptionDescription): unknown;
+  /** The value it has while nothing is changed. */
+  standard(option: OptionDescription): unknown;
   valueAt(path: string): unknown;
   isChanged(option: OptionDescription): boolean;
   set(option: OptionDescription, value: unknown): void;
@@ -47,6 +49,7 @@ export function useRunForm(folder: string, { options, defaults }: DescribedProje
     changes: computed(() => visible.value.filter((option) => isChanged(values.value, option)).length),
     unreadable,
     value: (option) => valueOf(values.value, option),
+    standard: (option) => standardOf(values.value, option),
     valueAt: (path) => {
       const option = visible.value.find((candidate) => candidate.path === path);
       return option === undefined ? undefined : valueOf(values.value, option);

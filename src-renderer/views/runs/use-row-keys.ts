@@ -11,7 +11,7 @@ export interface RowKeysOptions {
 
 /** Moves through the rows of a table by keyboard; `active` is the row that keys act on. */
 export function useRowKeys(options: RowKeysOptions): {
-  active: Readonly<Ref<number | null>>;
+  active: Ref<number | null>;
   hear(event: KeyboardEvent): void;
 } {
   const active = ref<number | null>(null);

@@ -1,0 +1,156 @@
+import { describe, expect, it } from 'vitest';
+import type { Device } from '../../../protocol/devices.ts';
+import { describeOptions, type OptionDescription, type PlainObject } from '../../../protocol/options.ts';
+import { runConfigSchema } from '../../../protocol/run-config.ts';
+import { readOverrides, writeOverrides } from '../../../src-renderer/views/configure/address.ts';
+import { whyIdle, whyUnavailable } from '../../../src-renderer/views/configure/availability.ts';
+import { plannedDevices } from '../../../src-renderer/views/configure/device-plan.ts';
+import { namedDevices, toggleDevice } from '../../../src-renderer/views/configure/device-selection.ts';
+import { formSections } from '../../../src-renderer/views/configure/form-sections.ts';
+import {
+  type FormValues,
+  isChanged,
+  isVisible,
+  overridesFrom,
+  valueOf,
+  withValue,
+} from '../../../src-renderer/views/configure/form-values.ts';
+
+const options = describeOptions(runConfigSchema);
+/** A project that prefers a learning rate and early stopping. */
+const defaults: PlainObject = {
+  ...runConfigSchema.parse({ optimizer: { kind: 'adam', learningRate: 0.01 }, earlyStopping: { enabled: true } }),
+};
+
+function option(path: string, kind?: string): OptionDescription {
+  const found = options.find((one) => one.path === path && (kind === undefined || one.when?.equals.includes(kind)));
+  if (found === undefined) throw new Error(`There is no option ${path}.`);
+  return found;
+}
+const over = (overrides: PlainObject): FormValues => ({ options, defaults, overrides });
+
+describe('values of the form', () => {
+  it('are what the project prefers until they are changed', () => {
+    expect(valueOf(over({}), option('optimizer.learningRate', 'adam'))).toBe(0.01);
+    expect(valueOf(over({ members: 8 }), option('members'))).toBe(8);
+  });
+
+  it('that equal the default are no override', () => {
+    expect(withValue(over({}), option('members'), 8)).toEqual({ members: 8 });
+    expect(withValue(over({ members: 8 }), option('members'), 2)).toEqual({});
+    expect(withValue(over({ earlyStopping: { patience: 5 } }), option('earlyStopping.patience'), 20)).toEqual({});
+  });
+
+  it('of another kind begin with the defaults of that kind, not with those of the project for its own', () => {
+    const sgd = withValue(over({ optimizer: { learningRate: 0.5 } }), option('optimizer.kind'), 'sgd');
+    expect(sgd).toEqual({ optimizer: { kind: 'sgd' } });
+    expect(isVisible(over(sgd), option('optimizer.momentum'))).toBe(true);
+    expect(isVisible(over({}), option('optimizer.momentum'))).toBe(false);
+    const momentum = withValue(over(sgd), option('optimizer.momentum'), 0.9);
+    expect(momentum).toEqual({ optimizer: { kind: 'sgd', momentum: 0.9 } });
+    expect(withValue(over(momentum), option('optimizer.momentum'), 0)).toEqual(sgd);
+    expect(isChanged(over(sgd), option('optimizer.learningRate', 'sgd'))).toBe(false);
+    expect(withValue(over(momentum), option('optimizer.kind'), 'adam')).toEqual({});
+  });
+
+  it('of an earlier run are the overrides that give its configuration', () => {
+    const config = runConfigSchema.parse({ members: 5, optimizer: { kind: 'sgd', momentum: 0.9 }, maxEpochs: 10 });
+    expect(overridesFrom(options, defaults, { ...config })).toEqual({
+      members: 5,
+      optimizer: { kind: 'sgd', momentum: 0.9 },
+      earlyStopping: { enabled: false },
+    });
+  });
+});
+
+describe('sections of the form', () => {
+  it('hold every option of the schema once, but the record of hyperparameters', () => {
+    const shown = formSections(options).flatMap((section) => section.options);
+    expect(new Set(shown)).toEqual(new Set(options.filter(({ path }) => path !== 'hyperparameters')));
+    expect(shown).toHaveLength(options.length - 1);
+    expect(formSections(options).some(({ id }) => id === 'other')).toBe(false);
+  });
+
+  it('have a place for options that are not known here', () => {
+    const unknown = { ...option('members'), path: 'novelty' };
+    expect(formSections([unknown])).toMatchObject([{ id: 'other', options: [unknown] }]);
+  });
+});
+
+const cpu = (index: number): Device => ({
+  id: `cpu:${index}`,
+  kind: 'cpu',
+  index,
+  name: 'core',
+  memoryTotalBytes: null,
+  memoryUsedBytes: null,
+  load: null,
+  processCount: null,
+});
+const gpu: Device = { ...cpu(0), id: 'cuda:0', kind: 'cuda' };
+
+describe('devices', () => {
+  it('are named as the terminal names them', () => {
+    const devices = [gpu, cpu(0), cpu(1)];
+    expect([...namedDevices('cpu:0,1', devices)]).toEqual(['cpu:0', 'cpu:1']);
+    expect([...namedDevices('0,', devices)]).toEqual(['cuda:0']);
+    expect([...namedDevices([0], [cpu(0)])]).toEqual(['cpu:0']);
+    expect([...namedDevices('2', devices)]).toEqual([]);
+  });
+
+  it('are ticked and unticked, of one kind', () => {
+    const devices = [gpu, cpu(0), cpu(1)];
+    expect(toggleDevice('auto', cpu(1), devices)).toBe('cpu:1');
+    expect(toggleDevice('cpu:1', cpu(0), devices)).toBe('cpu:0,1');
+    expect(toggleDevice('cpu:0,1', gpu, devices)).toBe('cuda:0');
+    expect(toggleDevice('cpu:1', cpu(1), devices)).toBeNull();
+  });
+
+  it('are planned by device and wave', () => {
+    const plan = [0, 1, 2, 3].map((rank) => ({ rank, wave: rank < 2 ? 0 : 1, device: cpu(rank % 2) }));
+    expect(plannedDevices(plan)).toEqual([
+      {
+        device: cpu(0),
+        waves: [
+          { wave: 0, ranks: [0] },
+          { wave: 1, ranks: [2] },
+        ],
+      },
+      {
+        device: cpu(1),
+        waves: [
+          { wave: 0, ranks: [1] },
+          { wave: 1, ranks: [3] },
+        ],
+      },
+    ]);
+  });
+});
+
+describe('what does not matter at the moment says why', () => {
+  const context = (values: PlainObject) => ({ value: (path: string) => values[path], devices: [], plannedDevices: 2 });
+
+  it('for options', () => {
+    expect(whyIdle(option('earlyStopping.patience'), context({ 'earlyStopping.enabled': false }))).toContain('off');
+    expect(whyIdle(option('earlyStopping.enabled'), context({ 'earlyStopping.enabled': false }))).toBeNull();
+    expect(whyIdle(option('placement'), context({ members: 2 }))).toContain('nothing to share');
+    expect(whyIdle(option('placement'), context({ members: 3 }))).toBeNull();
+  });
+
+  it('for choices', () => {
+    const joint = { members: 3, 'earlyStopping.enabled': true, 'earlyStopping.joint': true };
+    expect(whyUnavailable('placement', 'waves', context(joint))).toContain('Joint early stopping');
+    expect(whyUnavailable('placement', 'waves', context({ ...joint, members: 2 }))).toBeNull();
+    expect(whyUnavailable('placement', 'share', context(joint))).toBeNull();
+  });
+});
+
+describe('the address of the form', () => {
+  it('gives the changes back, and nothing for what cannot be read', () => {
+    const overrides = { optimizer: { kind: 'sgd' } };
+    expect(readOverrides(writeOverrides(overrides))).toEqual(overrides);
+    expect(writeOverrides({})).toBe('');
+    expect(readOverrides('{"optim')).toBeNull();
+    expect(readOverrides('[1]')).toBeNull();
+  });
+});

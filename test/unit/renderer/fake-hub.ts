@@ -1,0 +1,30 @@
+import { createBirpc } from 'birpc';
+import type { PageApi } from '../../../protocol/rpc.ts';
+import { decodeRpc, encodeRpc } from '../../../protocol/rpc-codec.ts';
+import type { ConnectionListener, Transport } from '../../../src-renderer/client/transport.ts';
+
+/** A hub in memory whose connections open, answer and break when the test says so. */
+export class FakeHub implements Transport {
+  listeners: ConnectionListener[] = [];
+  page: PageApi | null = null;
+  api: Record<string, (...args: never[]) => unknown> = {};
+
+  connect(listener: ConnectionListener): { send(bytes: Uint8Array): void; close(): void } {
+    this.listeners.push(listener);
+    let receive: (message: unknown) => void = () => undefined;
+    this.page = createBirpc<PageApi>(this.api, {
+      post: (message: unknown) => listener.received(encodeRpc(message)),
+      on: (take) => void (receive = take),
+    });
+    return {
+      send(bytes) {
+        receive(decodeRpc(bytes));
+      },
+      close: () => undefined,
+    };
+  }
+
+  get last(): ConnectionListener {
+    return this.listeners[this.listeners.length - 1];
+  }
+}

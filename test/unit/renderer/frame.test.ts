@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import { type Command, findCommands } from '../../../src-renderer/composables/find-commands.ts';
+import { formatBytes, labelOfName } from '../../../src-renderer/format.ts';
+import { entryOfMetric } from '../../../src-renderer/glossary.ts';
+import { KeySequences } from '../../../src-renderer/keyboard/key-sequences.ts';
+
+const press = (key: string, modifiers: { ctrlKey?: boolean; metaKey?: boolean; altKey?: boolean } = {}) => ({
+  key,
+  ctrlKey: false,
+  metaKey: false,
+  altKey: false,
+  ...modifiers,
+});
+
+describe('key sequences', () => {
+  const keys = () => new KeySequences(['g p', 'g r', 'mod+k', '?', 'p']);
+
+  it('are complete with their last key', () => {
+    const sequences = keys();
+    expect(sequences.press(press('g'), 0)).toBeNull();
+    expect(sequences.press(press('r'), 500)).toBe('g r');
+    expect(sequences.press(press('r'), 600)).toBeNull();
+  });
+
+  it('come before single keys, and end after a pause', () => {
+    const sequences = keys();
+    sequences.press(press('g'), 0);
+    expect(sequences.press(press('p'), 1000)).toBe('g p');
+    sequences.press(press('g'), 2000);
+    expect(sequences.press(press('p'), 3001)).toBe('p');
+  });
+
+  it('begin again with the key that does not fit', () => {
+    const sequences = keys();
+    sequences.press(press('g'), 0);
+    expect(sequences.press(press('g'), 100)).toBeNull();
+    expect(sequences.press(press('p'), 200)).toBe('g p');
+  });
+
+  it('know ctrl and cmd as one, and are not fooled by others', () => {
+    expect(keys().press(press('k', { ctrlKey: true }), 0)).toBe('mod+k');
+    expect(keys().press(press('K', { metaKey: true }), 0)).toBe('mod+k');
+    expect(keys().press(press('p', { ctrlKey: true }), 0)).toBeNull();
+    expect(keys().press(press('p', { altKey: true }), 0)).toBeNull();
+  });
+});
+
+describe('the command palette', () => {
+  const command = (label: string, detail = ''): Command => ({
+    id: label,
+    group: 'Runs',
+    label,
+    detail,
+    run: () => undefined,
+  });
+
+  it('finds commands with every word, the earliest match first, up to a limit', () => {
+    const commands = [command('wide cifar'), command('cifar', 'finished'), command('sine', 'cifar'), command('sine')];
+    const labels = (query: string, limit = 10) => findCommands(commands, query, limit).map(({ label }) => label);
+    expect(labels('CIFAR')).toEqual(['cifar', 'wide cifar', 'sine']);
+    expect(labels('cifar finished')).toEqual(['cifar']);
+    expect(labels('', 2)).toEqual(['wide cifar', 'cifar']);
+  });
+});
+
+describe('words and numbers', () => {
+  it('of bytes and names', () => {
+    expect([0, 999, 1000, 1_234_567, 5e10, 3e15].map(formatBytes)).toEqual([
+      '0 B',
+      '999 B',
+      '1 kB',
+      '1.23 MB',
+      '50 GB',
+      '3000 TB',
+    ]);
+    expect(labelOfName('stateEverySeconds')).toBe('State every seconds');
+  });
+
+  it('of metrics are explained by the glossary', () => {
+    expect(entryOfMetric('val/ens_nll')?.name).toBe('NLL');
+    expect(entryOfMetric('val/avg_member_nll')?.name).toBe('Mean member NLL');
+    expect(entryOfMetric('val/member_12_nll')?.name).toBe('Mean member NLL');
+    expect(entryOfMetric('val/ens_ece')?.name).toBe('ECE');
+    expect(entryOfMetric('train/loss')).toBeNull();
+  });
+});

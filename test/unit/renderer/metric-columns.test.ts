@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import type { PointBatch } from '../../../protocol/points.ts';
+import { appendPoints, columnsOf, type MetricColumns } from '../../../src-renderer/stores/metric-columns.ts';
+
+function batch(points: [name: string, epoch: number, step: number, value: number][]): PointBatch {
+  const names = [...new Set(points.map(([name]) => name))];
+  return {
+    names,
+    nameIndex: Int32Array.from(points, ([name]) => names.indexOf(name)),
+    epoch: Int32Array.from(points, ([, epoch]) => epoch),
+    step: Int32Array.from(points, ([, , step]) => step),
+    value: Float64Array.from(points, ([, , , value]) => value),
+    timeMs: Float64Array.from(points, ([, , step]) => 1000 * step),
+  };
+}
+
+const stepsOf = ({ step, length }: MetricColumns): number[] => [...step.subarray(0, length)];
+const valuesOf = ({ value, length }: MetricColumns): number[] => [...value.subarray(0, length)];
+
+const fromDisk = (total: number): MetricColumns =>
+  columnsOf(
+    { name: 'a', epoch: Int32Array.of(0, 0), step: Int32Array.of(10, 20), value: Float64Array.of(1, NaN), total },
+    7,
+  );
+
+describe('columns from disk', () => {
+  it('hold the points without times, and say whether they were thinned', () => {
+    expect(fromDisk(2)).toMatchObject({ length: 2, version: 7, isThinned: false });
+    expect(fromDisk(3).isThinned).toBe(true);
+    expect([...fromDisk(2).timeMs]).toEqual([NaN, NaN]);
+  });
+});
+
+describe('appending a batch', () => {
+  it('sorts the points to their metrics and returns only those that changed', () => {
+    const columns = new Map([['a', fromDisk(2)]]);
+    const changed = appendPoints(
+      columns,
+      batch([
+        ['b', 0, 5, 0.5],
+        ['c', 0, 5, Infinity],
+        ['b', 0, 6, 0.25],
+      ]),
+    );
+    expect([...changed.keys()]).toEqual(['b', 'c']);
+    expect(valuesOf(changed.get('b') ?? fromDisk(2))).toEqual([0.5, 0.25]);
+    expect(valuesOf(changed.get('c') ?? fromDisk(2))).toEqual([Infinity]);
+  });
+
+  it('leaves out points that were read from disk already, and keeps the version', () => {
+    const changed = appendPoints(
+      new Map([['a', fromDisk(2)]]),
+      batch([
+        ['a', 0, 20, 99],
+        ['a', 1, 30, 3],
+      ]),
+    );
+    const after = changed.get('a') ?? fromDisk(2);
+    expect(stepsOf(after)).toEqual([10, 20, 30]);
+    expect(valuesOf(after)).toEqual([1, NaN, 3]);
+    expect(after.timeMs[2]).toBe(30_000);
+    expect(after.version).toBe(7);
+  });
+
+  it('changes nothing where all points are known', () => {
+    expect(appendPoints(new Map([['a', fromDisk(2)]]), batch([['a', 0, 10, 5]])).size).toBe(0);
+  });
+
+  it('leaves what an earlier version shows as it was, however much follows', () => {
+    const columns = new Map([['a', fromDisk(2)]]);
+    const first = appendPoints(columns, batch([['a', 1, 30, 3]])).get('a') ?? fromDisk(2);
+    columns.set('a', first);
+    for (let step = 31; step < 500; step++) {
+      for (const [name, column] of appendPoints(columns, batch([['a', 1, step, step]]))) columns.set(name, column);
+    }
+    expect(stepsOf(first)).toEqual([10, 20, 30]);
+    expect(columns.get('a')?.length).toBe(472);
+    expect(columns.get('a')?.value[471]).toBe(499);
+  });
+});

@@ -1,0 +1,210 @@
+import { createPinia } from 'pinia';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createSSRApp, effectScope, type EffectScope } from 'vue';
+import type { RunUpdate } from '../../../protocol/run-updates.ts';
+import type { RunView } from '../../../protocol/rpc.ts';
+import { runConfigSchema } from '../../../protocol/run-config.ts';
+import type { RunRecord } from '../../../protocol/run-record.ts';
+import { HubClient } from '../../../src-renderer/client/hub-client.ts';
+import { hubClientKey } from '../../../src-renderer/client/use-hub.ts';
+import { type RunStore, useRunStore } from '../../../src-renderer/stores/run.ts';
+import { FakeHub } from './fake-hub.ts';
+
+const startedAt = '2026-01-01T00:00:00.000Z';
+const attempt = (number: number): RunRecord['attempts'][number] => ({
+  attempt: number,
+  startedAt,
+  endedAt: null,
+  status: 'running',
+});
+
+function record(changes: Partial<RunRecord> = {}): RunRecord {
+  return {
+    format: 1,
+    id: 'r',
+    name: 'run',
+    project: { name: 'p', description: '', folder: '/p' },
+    task: 'regression',
+    config: runConfigSchema.parse({}),
+    status: 'running',
+    createdAt: startedAt,
+    endedAt: null,
+    plan: [],
+    seeds: [42],
+    versions: {},
+    gitCommit: null,
+    attempts: [attempt(1)],
+    hub: null,
+    error: null,
+    summary: null,
+    ...changes,
+  };
+}
+
+const view = (): RunView => ({
+  record: record(),
+  folder: '/runs/r',
+  row: {
+    id: 'r',
+    folder: '/runs/r',
+    name: 'run',
+    project: 'p',
+    task: 'regression',
+    strategy: 'independent',
+    status: 'running',
+    members: 1,
+    best: null,
+    createdAt: startedAt,
+    endedAt: null,
+    error: null,
+    tags: [],
+    note: '',
+    isArchived: false,
+  },
+  isOurs: true,
+  totalSteps: null,
+  ensembleMonitor: null,
+  ranks: [
+    {
+      rank: 0,
+      device: 'cpu:0',
+      deviceName: 'core',
+      wave: 0,
+      seed: 42,
+      pid: null,
+      state: 'loading',
+      epoch: 0,
+      step: 0,
+      loss: null,
+      samplesPerSecond: null,
+      memoryBytes: null,
+    },
+  ],
+  metrics: ['train/loss'],
+  events: [],
+  evaluatedSets: [],
+  plots: [],
+});
+
+/** Points of one metric, the value a tenth of the step. */
+function points(...steps: number[]): RunUpdate {
+  return {
+    type: 'points',
+    rank: 0,
+    batch: {
+      names: ['train/loss'],
+      nameIndex: new Int32Array(steps.length),
+      epoch: new Int32Array(steps.length),
+      step: Int32Array.from(steps),
+      value: Float64Array.from(steps, (step) => step / 10),
+      timeMs: new Float64Array(steps.length),
+    },
+  };
+}
+
+let hub: FakeHub;
+let calls: string[];
+let onDisk: number[];
+let scope: EffectScope;
+let open: () => RunStore;
+
+beforeEach(() => {
+  hub = new FakeHub();
+  calls = [];
+  onDisk = [10, 20];
+  hub.api = {
+    watch: () => void calls.push('watch'),
+    unwatch: () => void calls.push('unwatch'),
+    run: () => view(),
+    series: () => {
+      calls.push('series');
+      const step = Int32Array.from(onDisk);
+      const value = Float64Array.from(onDisk, (at) => at / 10);
+      return { series: [{ name: 'train/loss', epoch: new Int32Array(step.length), step, value, total: step.length }] };
+    },
+  };
+  const app = createSSRApp({}).use(createPinia());
+  app.provide(hubClientKey, new HubClient(hub));
+  hub.last.opened();
+  scope = effectScope();
+  open = () => app.runWithContext(() => scope.run(() => useRunStore('r'))) ?? expect.fail('The scope has ended.');
+});
+afterEach(() => scope.stop());
+
+const stepsOf = (store: RunStore): number[] => {
+  const columns = store.columns.get('train/loss');
+  return columns === undefined ? [] : [...columns.step.subarray(0, columns.length)];
+};
+const tell = (...updates: RunUpdate[]): void => hub.page?.runUpdates('r', updates);
+const settled = (store: RunStore): Promise<void> =>
+  vi.waitFor(() => {
+    expect(store.isLoading).toBe(false);
+    expect(store.view).not.toBeNull();
+  });
+
+describe('a run on a page', () => {
+  it('is read, then followed', async () => {
+    const store = open();
+    await settled(store);
+    expect(stepsOf(store)).toEqual([10, 20]);
+    tell(points(30), { type: 'worker', rank: 0, state: 'training', epoch: 1, step: 30, pid: 77 });
+    await vi.waitFor(() => expect(stepsOf(store)).toEqual([10, 20, 30]));
+    expect(store.ranks[0]).toMatchObject({ state: 'training', step: 30, pid: 77 });
+    tell({ type: 'ended', record: record({ status: 'finished' }) });
+    await vi.waitFor(() => expect(store.status).toBe('finished'));
+  });
+
+  it('loses nothing and repeats nothing of what is told while it is read', async () => {
+    hub.api.watch = () => tell(points(20, 30));
+    const store = open();
+    await settled(store);
+    await vi.waitFor(() => expect(stepsOf(store)).toEqual([10, 20, 30]));
+  });
+
+  it('is read anew when it was resumed: steps are computed again', async () => {
+    const store = open();
+    await settled(store);
+    tell(points(30, 40));
+    await vi.waitFor(() => expect(stepsOf(store)).toEqual([10, 20, 30, 40]));
+    const version = store.columns.get('train/loss')?.version ?? NaN;
+    const resumed = record({ attempts: [attempt(1), attempt(2)] });
+    hub.api.run = () => ({ ...view(), record: resumed });
+    tell({ type: 'record', record: resumed, folder: '/runs/r' });
+    await vi.waitFor(() => expect(stepsOf(store)).toEqual([10, 20]));
+    expect(store.columns.get('train/loss')?.version).toBe(version + 1);
+  });
+
+  it('catches up when the hub is back', async () => {
+    const store = open();
+    await settled(store);
+    onDisk = [10, 20, 30, 40];
+    hub.last.closed(false);
+    await vi.waitFor(() => expect(hub.listeners).toHaveLength(2));
+    hub.last.opened();
+    await vi.waitFor(() => expect(stepsOf(store)).toEqual([10, 20, 30, 40]));
+    expect(calls.filter((call) => call === 'watch')).toHaveLength(2);
+  });
+
+  it('says why it cannot be read', async () => {
+    hub.api.run = () => {
+      throw new Error('There is no run r.');
+    };
+    const store = open();
+    await vi.waitFor(() => expect(store.error).toBe('There is no run r.'));
+    expect(store.isLoading).toBe(false);
+  });
+
+  it('is followed once for all that use it, and forgotten with the last', async () => {
+    const store = open();
+    expect(open()).toBe(store);
+    await settled(store);
+    expect(calls).toEqual(['watch', 'series']);
+    scope.stop();
+    await vi.waitFor(() => expect(calls).toEqual(['watch', 'series', 'unwatch']));
+    scope = effectScope();
+    const again = open();
+    expect(again.view).toBeNull();
+    await settled(again);
+    expect(stepsOf(again)).toEqual([10, 20]);
+  });
+});
