@@ -24,6 +24,11 @@ export function rankStyle(rank: number): Pick<LineStyle, 'color' | 'dash'> {
   return { color: `rank-${rank % hues}`, dash: dashes[Math.floor(rank / hues) % dashes.length] };
 }
 
+/** A rank's colour in CSS; ink without a rank. */
+export function cssColor(rank: number | undefined): string {
+  return `var(--${rank === undefined ? 'text' : rankStyle(rank).color})`;
+}
+
 /**
  * The ensemble is ink and bold; a rank is thin and stands out while it is hovered, when the other ranks fade.
  *

@@ -39,7 +39,7 @@ function rowAt(lines: readonly PreparedLine[], axis: ChartAxis, position: number
 }
 
 /** At most `maximum` of the indices 0 to `count` - 1, evenly spread, with the first and the last. */
-function spread(count: number, maximum: number): number[] {
+export function spread(count: number, maximum: number): number[] {
   if (count <= maximum) return Array.from({ length: count }, (_, index) => index);
   return Array.from({ length: maximum }, (_, index) => Math.round((index * (count - 1)) / (maximum - 1)));
 }

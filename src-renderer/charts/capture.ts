@@ -1,0 +1,32 @@
+import { svgDocument } from './svg.ts';
+import { readPalette } from './theme.ts';
+
+/** What a stylesheet may set on a plot's shapes, and a file of its own must carry itself. */
+const styled = [
+  'fill',
+  'fill-opacity',
+  'stroke',
+  'stroke-width',
+  'stroke-opacity',
+  'stroke-dasharray',
+  'font-size',
+  'text-anchor',
+];
+const headingHeight = 56;
+
+/** A plot of the page as a stand-alone SVG document, in its present colours, with title and run name above it. */
+export function captureSvg(plot: SVGSVGElement, { title, runName }: { title: string; runName: string }): string {
+  const copy = plot.cloneNode(true);
+  if (!(copy instanceof SVGSVGElement)) throw new TypeError('The copy of a plot is no plot.');
+  const originals = [...plot.querySelectorAll('*')];
+  copy.querySelectorAll('*').forEach((element, index) => {
+    const style = getComputedStyle(originals[index]);
+    for (const name of styled) element.setAttribute(name, style.getPropertyValue(name));
+    element.removeAttribute('style');
+    element.removeAttribute('class');
+  });
+  const { width, height } = plot.getBoundingClientRect();
+  const body = `<g transform="translate(0 ${headingHeight})">${copy.innerHTML}</g>`;
+  const palette = readPalette(plot.parentElement ?? document.body);
+  return svgDocument({ title, runName, width, height: height + headingHeight + 8, palette }, [body]);
+}
