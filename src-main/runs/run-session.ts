@@ -104,7 +104,7 @@ export class RunSession {
   ): Promise<WaveOutcome> {
     const { plan } = recorder.record;
     let outcome: WaveOutcome = { kind: 'aborted' };
-    for (const placements of [...Map.groupBy(plan, ({ wave }) => wave).values()]) {
+    for (const placements of Map.groupBy(plan, ({ wave }) => wave).values()) {
       if (this.isAborted) return { kind: 'aborted' };
       recorder.setRanks(placements.map(({ rank }) => rank));
       this.wave = new Wave({
@@ -221,7 +221,9 @@ export class RunSession {
     const { status, error, summary } = this.verdict(recorder, outcome, closing);
     recorder.event(null, status, error?.message ?? `The run ended: ${status}.`);
     const endedAt = new Date().toISOString();
-    const attempts = recorder.record.attempts.with(-1, { ...recorder.record.attempts.at(-1)!, endedAt, status });
+    const attempts = recorder.record.attempts.map((attempt, i, all) =>
+      i === all.length - 1 ? { ...attempt, endedAt, status } : attempt,
+    );
     await recorder.change({ status, error, summary, endedAt, attempts, hub: null });
     recorder.update({ type: 'ended', record: recorder.record });
     return recorder.record;

@@ -62,7 +62,7 @@ describe('local early stopping', () => {
     const { folder, record } = run;
     expect(record.summary?.stopReason).toBe('early-stopping');
     const stops = (await readEvents(folder)).filter(({ kind }) => kind === 'early-stopping');
-    expect(stops.map(({ rank }) => rank).sort()).toEqual([0, 1]);
+    expect(stops.map(({ rank }) => rank).toSorted((a, b) => Number(a) - Number(b))).toEqual([0, 1]);
     const epochs = [0, 1].map((rank) => readCheckpointRecord(folder, rank, 'final').epoch);
     expect(epochs[0]).not.toBe(epochs[1]);
     for (const rank of [0, 1]) {
