@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, chmodSync, mkdirSync, readdirSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { RunConfigInput } from '../../protocol/run-config.ts';
@@ -164,9 +164,10 @@ describe('a damaged state', () => {
     expect(failed.error?.message).toMatch(
       /round-2\.safetensors does not fit its \.json: expected \d+ bytes with SHA-256 [0-9a-f]{64}, found 100 bytes .* or remove it together with its \.json/,
     );
-    for (const name of readdirSync(join(folder, 'state', 'rank-1'))) {
-      if (name.startsWith('round-2')) execFileSync('rm', [join(folder, 'state', 'rank-1', name)]);
-    }
+    const itsRecord = newest.replace('.safetensors', '.json');
+    truncateSync(itsRecord, 10);
+    await expect(resume(hub(), folder)).rejects.toThrow(`${itsRecord} is damaged`);
+    for (const path of [newest, itsRecord]) rmSync(path);
     const record = await resume(hub(), folder, { maxEpochs: 3 });
     expect(record).toMatchObject({ status: 'finished', summary: { epochs: 3 } });
     expect(metricValues(folder, 'val/ens_nll')).toHaveLength(3);

@@ -19,7 +19,6 @@ export interface WatchedRun {
   /** Resolves with the run's record once it has ended. */
   ended: Promise<RunRecord>;
   /** Resolves with the first update, past or to come, that matches; rejects when the run ends without one. */
-  until<U extends RunUpdate>(matches: (update: RunUpdate) => update is U): Promise<U>;
   until(matches: (update: RunUpdate) => boolean): Promise<RunUpdate>;
 }
 
@@ -99,7 +98,7 @@ function watch(open: (listener: (update: RunUpdate) => void) => RunSession, fold
       waiting.add(look);
       look();
     });
-  return { session, folder, updates, ended, until: until as WatchedRun['until'] };
+  return { session, folder, updates, ended, until };
 }
 
 /** The pid of a rank, once it trains and has kept its own best: from then on there is something to lose. */

@@ -95,6 +95,7 @@ describe('a hub that is gone', () => {
     const running = await startHub('faulty', 'loop', config, ({ rank, state }) => rank === 1 && state === 'training');
     await end(running, 'SIGKILL');
     await expectNoOrphans(running);
+    expect(await reopen()).toHaveLength(1);
   });
 });
 

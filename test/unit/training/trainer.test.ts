@@ -213,9 +213,8 @@ describe('a resumed rank', () => {
     await createFixture(folder, { config: { maxSteps: 1 } }).trainer.fit();
     const { parts } = createFixture(folder);
     const other = tf.sequential({ layers: [tf.layers.dense({ units: 2, inputShape: [1] })] });
-    const member = new Member(other, parts.task.loss, (variables) =>
-      createOptimizer(parts.config.optimizer, variables),
-    );
+    const loss: LossFunction = (outputs, targets) => task.loss(outputs, targets);
+    const member = new Member(other, loss, (variables) => createOptimizer(parts.config.optimizer, variables));
     await expect(loadTrainingState(parts.files, 1, member, [])).rejects.toThrow(
       'The state of rank 0 at round 1 does not fit this model: "dense_0/kernel" is [1, 1], the model\'s is [1, 2].',
     );

@@ -29,7 +29,7 @@ const recurrent = () =>
   tf.sequential({
     layers: [
       tf.layers.bidirectional({
-        layer: tf.layers.simpleRNN({ units: 2, recurrentInitializer: 'glorotUniform' }) as never,
+        layer: tf.layers.simpleRNN({ units: 2, recurrentInitializer: 'glorotUniform' }),
         mergeMode: 'concat',
         inputShape: [3, 1],
       }),
