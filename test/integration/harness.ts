@@ -9,7 +9,6 @@ import type { CheckpointRecord, RunRecord } from '../../protocol/run-record.ts';
 import type { RunUpdate } from '../../protocol/run-updates.ts';
 import { Hub } from '../../src-main/hub.ts';
 import type { RunSession } from '../../src-main/runs/run-session.ts';
-import { decodeSafetensors } from '../../workers/checkpoints/safetensors.ts';
 
 /** A run with real worker processes, watched. */
 export interface WatchedRun {
@@ -154,12 +153,4 @@ export function readCheckpointRecord(folder: string, rank: number, name: string)
   return JSON.parse(
     readFileSync(join(folder, 'checkpoints', `rank-${rank}`, `${name}.json`), 'utf8'),
   ) as SavedCheckpoint;
-}
-
-/** A checkpoint's tensors by name. */
-export function readCheckpointTensors(folder: string, rank: number, name: string): Map<string, number[]> {
-  const bytes = readFileSync(join(folder, 'checkpoints', `rank-${rank}`, `${name}.safetensors`));
-  return new Map(
-    decodeSafetensors(bytes).tensors.map((tensor) => [tensor.name, Array.from(tensor.data as Float32Array)]),
-  );
 }
