@@ -1,4 +1,4 @@
-import type {} from '@tensorflow/tfjs-core/dist/public/chained_ops/register_all_chained_ops.js';
+/// <reference types="@tensorflow/tfjs-core/dist/public/chained_ops/register_all_chained_ops.d.ts" />
 import * as core from '@tensorflow/tfjs-core';
 import type { Tensor, TensorLike } from '@tensorflow/tfjs-core';
 
