@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import type { RunConfigInput } from '../../protocol/run-config.ts';
 import type { CheckpointRecord, RunRecord } from '../../protocol/run-record.ts';
@@ -21,7 +20,7 @@ export interface WatchedRun {
   until(matches: (update: RunUpdate) => boolean): Promise<RunUpdate>;
 }
 
-export const projectFolder = (name: string): string => fileURLToPath(new URL(`projects/${name}`, import.meta.url));
+export const projectFolder = (name: string): string => resolve(import.meta.dirname, 'projects', name);
 
 /** A hub in a Tutti home of its own for all tests of a file: compiled code is cached there, which later runs start faster by. */
 export function useHub(): { hub: () => Hub; home: () => string } {
@@ -45,7 +44,7 @@ export function useHub(): { hub: () => Hub; home: () => string } {
   };
 }
 
-/** Plans and starts a run of one of the test projects. */
+/** Plans and starts a run of a test project, given by its name, or of any other, given by its path. */
 export async function startRun(
   hub: Hub,
   project: string,
@@ -58,7 +57,7 @@ export async function startRun(
   return watch((listener) => hub.start(planned, listener), planned.folder);
 }
 
-/** Runs one of the test projects to its end. */
+/** Runs a project to its end. */
 export async function train(
   hub: Hub,
   project: string,
