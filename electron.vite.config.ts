@@ -1,5 +1,5 @@
-import vue from '@vitejs/plugin-vue';
 import { defineConfig } from 'electron-vite';
+import renderer from './renderer.vite.config.ts';
 
 export default defineConfig({
   main: {
@@ -16,9 +16,5 @@ export default defineConfig({
       },
     },
   },
-  renderer: {
-    root: 'src-renderer',
-    plugins: [vue()],
-    build: { outDir: 'out/renderer', minify: true, rollupOptions: { input: 'src-renderer/index.html' } },
-  },
+  renderer,
 });

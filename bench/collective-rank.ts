@@ -12,7 +12,7 @@ export interface CollectiveCase {
 
 const cases: CollectiveCase[] = [
   { name: 'all-gather 8 KB', operation: 'all-gather', bytes: 8192, repeats: 4000 },
-  { name: 'all-reduce 1 MB', operation: 'all-reduce', bytes: 2 ** 20, repeats: 300 },
+  { name: 'all-reduce 1 MB', operation: 'all-reduce', bytes: 2 ** 20, repeats: 1000 },
   { name: 'all-reduce 40 MB', operation: 'all-reduce', bytes: 40 * 2 ** 20, repeats: 12 },
 ];
 

@@ -15,7 +15,7 @@ export class HubLink {
 
   constructor(channel: Channel, handlers: HubHandlers) {
     this.channel = channel;
-    channel.onClose(handlers.closed);
+    channel.onClose((error) => handlers.closed(error));
     channel.onFrame((frame: Frame) => {
       if (frame.kind === 'message') handlers.message(hubMessageSchema.parse(frame.message));
       else handlers.collective(frame);

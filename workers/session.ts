@@ -136,10 +136,10 @@ function lossOf(
   task: Task,
   context: Pick<Prepared, 'hyperparameters'> & Pick<Launch, 'config'>,
 ): LossFunction {
-  const { loss } = project;
-  if (loss === undefined) return (outputs, targets) => task.loss(outputs, targets);
   return (outputs, targets, { epoch, step, totalSteps }) =>
-    loss({ ...context, outputs, targets, epoch, step, progress: step / totalSteps });
+    project.loss === undefined
+      ? task.loss(outputs, targets)
+      : project.loss({ ...context, outputs, targets, epoch, step, progress: step / totalSteps });
 }
 
 async function resumed(launch: Launch, parts: TrainerParts) {

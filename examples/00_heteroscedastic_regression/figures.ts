@@ -20,7 +20,7 @@ import {
 export async function drawPredictions({ data, predictions, save, print }: FigureContext<unknown>): Promise<void> {
   if (data.test === undefined) return;
   const x = Array.from(data.test.features);
-  const truth = data.test.targets as Float32Array;
+  const truth = Float32Array.from(data.test.targets);
   const ensemble = decompose(predictions);
   const error = meanSquaredError(ensemble.mean, truth);
   const memberErrors = ensemble.members.map((member) => meanSquaredError(member, truth));
@@ -31,7 +31,7 @@ export async function drawPredictions({ data, predictions, save, print }: Figure
     title: `Ensemble MSE ${formatSignificant(error, 4)}`,
     yLabel: 'y',
     yRange: [-15, 15] as [number, number],
-    legend: 'top-left' as const,
+    legend: 'bottom-left' as const,
     marks: [
       band({
         x,

@@ -16,7 +16,7 @@ export default defineProject({
     fixedVarianceShare: z.number().min(0).max(1).default(0.5).meta({ help: 'Share of the steps it stands in for.' }),
   }),
   defaults: {
-    members: 2,
+    members: 5,
     optimizer: { kind: 'adam', learningRate: 0.01 },
     batchSize: 20,
     sampler: 'sequential',

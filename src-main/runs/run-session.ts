@@ -109,7 +109,7 @@ export class RunSession {
   ): Promise<WaveOutcome> {
     const { plan } = recorder.record;
     let outcome: WaveOutcome = { kind: 'aborted' };
-    for (const placements of [...Map.groupBy(plan, ({ wave }) => wave).values()]) {
+    for (const placements of Map.groupBy(plan, ({ wave }) => wave).values()) {
       if (this.isAborted) return { kind: 'aborted' };
       recorder.setRanks(placements.map(({ rank }) => rank));
       this.wave = new Wave({
@@ -185,8 +185,10 @@ export class RunSession {
       }
       case 'points':
         return recorder.points(rank, pointBatch(message.names, arrays));
-      case 'event':
-        return recorder.event(rank, message.kind, message.message, message);
+      case 'event': {
+        const { kind, epoch, step, data } = message;
+        return recorder.event(rank, kind, message.message, { epoch, step, data });
+      }
       case 'checkpoint':
         return recorder.checkpoint(message.record);
       case 'saving-state':
@@ -219,7 +221,9 @@ export class RunSession {
     const { status, error, summary } = this.verdict(recorder, outcome, closing);
     recorder.event(null, status, error?.message ?? `The run ended: ${status}.`);
     const endedAt = new Date().toISOString();
-    const attempts = recorder.record.attempts.with(-1, { ...recorder.record.attempts.at(-1)!, endedAt, status });
+    const attempts = recorder.record.attempts.map((attempt, i, all) =>
+      i === all.length - 1 ? { ...attempt, endedAt, status } : attempt,
+    );
     await recorder.change({ status, error, summary, endedAt, attempts, hub: null });
     recorder.update({ type: 'ended', record: recorder.record });
     return recorder.record;

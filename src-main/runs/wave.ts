@@ -99,9 +99,9 @@ export class Wave {
   }
 
   private spawn(placement: Placement): WorkerHandle {
-    const { socketPath, token, openLog } = this.options;
+    const { socketPath, token } = this.options;
     const { rank } = placement;
-    const log = openLog(rank);
+    const log = this.options.openLog(rank);
     this.logs.push(log);
     const handle: WorkerHandle = new WorkerHandle({
       placement,

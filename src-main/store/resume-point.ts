@@ -23,10 +23,22 @@ async function savedRounds(stateFolder: string): Promise<Map<number, number>> {
   const rounds = new Map<number, number>();
   for (const name of await namesIn(stateFolder)) {
     if (!name.endsWith('.json')) continue;
-    const { round, step } = savedRoundSchema.parse(JSON.parse(await readFile(join(stateFolder, name), 'utf8')));
+    const { round, step } = await readRound(join(stateFolder, name));
     rounds.set(round, step);
   }
   return rounds;
+}
+
+async function readRound(path: string): Promise<z.output<typeof savedRoundSchema>> {
+  try {
+    return savedRoundSchema.parse(JSON.parse(await readFile(path, 'utf8')));
+  } catch (error) {
+    throw new Error(
+      `${path} is damaged: it does not say which round and step were saved. Restore it from a copy, or remove it together with its ` +
+        '.safetensors to go on from the round before.',
+      { cause: error },
+    );
+  }
 }
 
 async function namesIn(folder: string): Promise<string[]> {

@@ -36,7 +36,7 @@ const projectSchema = z.looseObject({
 export async function loadProject(folder: string): Promise<Project> {
   const entry = findEntry(folder);
   shareOwnCopies();
-  const exported = ((await import(pathToFileURL(entry).href)) as { default?: unknown }).default;
+  const exported = await importDefault(entry);
   const checked = projectSchema.safeParse(exported);
   if (!checked.success) {
     const issues = checked.error.issues.map(
@@ -47,6 +47,15 @@ export async function loadProject(folder: string): Promise<Project> {
     );
   }
   return exported as Project;
+}
+
+async function importDefault(entry: string): Promise<unknown> {
+  try {
+    return ((await import(pathToFileURL(entry).href)) as { default?: unknown }).default;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`${entry} could not be loaded: ${reason}`, { cause: error });
+  }
 }
 
 /** @throws when a value does not fit the project's schema, naming each */

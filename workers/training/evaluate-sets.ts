@@ -87,7 +87,7 @@ export function splitByMember(metrics: ReadonlyMap<string, number>, ranks: reado
   for (const [name, value] of metrics) {
     const [, rank, short] = /^member_(\d+)_(.+)$/.exec(name) ?? [];
     if (rank === undefined) ensemble[name.replace(/^ens_/, '')] = value;
-    else (members[short] ??= new Array<number>(ranks.length).fill(NaN))[ranks.indexOf(Number(rank))] = value;
+    else (members[short] ??= ranks.map(() => NaN))[ranks.indexOf(Number(rank))] = value;
   }
   return { ensemble, members };
 }

@@ -56,7 +56,10 @@ class Sgd implements Optimizer {
     const { momentum, nesterov, weightDecay } = this.config;
     const variable = this.variables[i];
     const gradient = withDecay(raw, variable, weightDecay);
-    if (momentum === 0) return void variable.assign(tf.sub(variable, tf.mul(gradient, learningRate)));
+    if (momentum === 0) {
+      variable.assign(tf.sub(variable, tf.mul(gradient, learningRate)));
+      return;
+    }
     const velocity = tf.add(tf.mul(this.velocities[i], momentum), gradient);
     const direction = nesterov ? tf.add(gradient, tf.mul(velocity, momentum)) : velocity;
     variable.assign(tf.sub(variable, tf.mul(direction, learningRate)));

@@ -52,7 +52,7 @@ const binary: Task = {
     requireLabels(dataset, 2);
   },
   loss: ([logits], labels) =>
-    tf.losses.sigmoidCrossEntropy(tf.reshape(tf.cast(labels, 'float32'), logits.shape), logits) as Scalar,
+    tf.losses.sigmoidCrossEntropy<Tensor, Scalar>(tf.reshape(tf.cast(labels, 'float32'), logits.shape), logits),
   predictions: ([logits]) => [tf.sigmoid(logits)],
   metrics: binaryMetricsOf,
 };
@@ -67,7 +67,7 @@ const regression: Task = {
     requireOutputs(model, [columns], `one output of ${columns} value(s)`);
     requireValues(dataset);
   },
-  loss: ([values], targets) => tf.losses.meanSquaredError(tf.reshape(targets, values.shape), values) as Scalar,
+  loss: ([values], targets) => tf.losses.meanSquaredError<Tensor, Scalar>(tf.reshape(targets, values.shape), values),
   predictions: ([values]) => [values],
   metrics: regressionMetricsOf,
 };
@@ -97,9 +97,7 @@ const tasks: Record<TaskKind, Task> = {
 export function taskOf(kind: TaskKind): Task {
   const task = tasks[kind];
   if (task === undefined) {
-    throw new Error(
-      `Task "${String(kind)}" does not exist: a project's task is one of ${Object.keys(tasks).join(', ')}.`,
-    );
+    throw new Error(`Task "${kind}" does not exist: a project's task is one of ${Object.keys(tasks).join(', ')}.`);
   }
   return task;
 }
@@ -107,8 +105,8 @@ export function taskOf(kind: TaskKind): Task {
 /** Mean cross-entropy of logits `[B, K]` against labels int32 `[B]`: mean of logsumexp(z) − z[label]. */
 export function crossEntropyLoss(logits: Tensor, labels: Tensor): Scalar {
   const classes = logits.shape[1] ?? 0;
-  const chosen = tf.oneHot(labels as Tensor & { shape: [number] }, classes);
-  return tf.neg(tf.mean(tf.sum(tf.mul(tf.logSoftmax(logits), chosen), -1))) as Scalar;
+  const chosen = tf.oneHot(labels, classes);
+  return tf.neg(tf.mean<Scalar>(tf.sum(tf.mul(tf.logSoftmax(logits), chosen), -1)));
 }
 
 /**
@@ -117,7 +115,7 @@ export function crossEntropyLoss(logits: Tensor, labels: Tensor): Scalar {
  */
 export function gaussianNllLoss(mean: Tensor, variance: Tensor, targets: Tensor): Scalar {
   const error = tf.square(tf.sub(mean, tf.reshape(targets, mean.shape)));
-  return tf.mean(tf.add(tf.log(variance), tf.div(error, variance))) as Scalar;
+  return tf.mean<Scalar>(tf.add(tf.log(variance), tf.div(error, variance)));
 }
 
 /** Metrics of gathered class probabilities `[M, N, K]`. */

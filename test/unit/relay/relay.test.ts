@@ -198,6 +198,13 @@ describe('the order of arrival', () => {
     expect(sum(1, 1, 2 ** 24)).toBe(2 ** 24 + 2);
   });
 
+  it('reaches every element, whatever the length', () => {
+    for (let length = 0; length < 10; length += 1) {
+      const counting = Float64Array.from({ length }, (_, index) => index);
+      expect(reduceArrays([counting.slice(), counting.slice(), counting.slice()], 'mean')).toStrictEqual(counting);
+    }
+  });
+
   it('lets partial integer sums leave the type', () => {
     const sum = reduceArrays([Uint8Array.of(200), Uint8Array.of(55)], 'sum');
     expect(sum).toStrictEqual(Uint8Array.of(255));

@@ -1,0 +1,80 @@
+import { readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { OptimizerConfig, ScheduleConfig } from '../../../protocol/run-config.ts';
+import { type BackendKind, startBackend } from '../../../workers/backends/backend.ts';
+import { ProcessGroup } from '../../../workers/collectives/process-group.ts';
+import { createDataset, gatherBatch } from '../../../workers/data/dataset.ts';
+import { createStrategy } from '../../../workers/strategies/index.ts';
+import { tf, type LayersModel } from '../../../workers/tf.ts';
+import { Member } from '../../../workers/training/member.ts';
+import { createOptimizer } from '../../../workers/training/optimizers.ts';
+import { learningRateAt } from '../../../workers/training/schedules.ts';
+import { taskOf } from '../../../workers/training/tasks.ts';
+
+/** What `make_golden.py` recorded of PyTorch in float64. */
+interface Golden {
+  batchSize: number;
+  features: number[][];
+  labels: number[];
+  weights: (number[] | number[][])[];
+  runs: { name: string; optimizer: OptimizerConfig; schedule: ScheduleConfig; rates: number[]; losses: number[] }[];
+}
+
+const golden = JSON.parse(readFileSync(new URL('golden.json', import.meta.url), 'utf8')) as Golden;
+const dataset = createDataset({
+  name: 'spiral',
+  featureShape: [2],
+  features: Float32Array.from(golden.features.flat()),
+  targets: Int32Array.from(golden.labels),
+  classCount: 3,
+});
+
+function createModel(): LayersModel {
+  const model = tf.sequential({
+    layers: [tf.layers.dense({ units: 8, activation: 'tanh', inputShape: [2] }), tf.layers.dense({ units: 3 })],
+  });
+  tf.tidy(() => model.setWeights(golden.weights.map((weight) => tf.tensor(weight))));
+  return model;
+}
+
+/** Trains as a worker does, without one. */
+async function train({
+  optimizer,
+  schedule,
+  losses,
+}: Golden['runs'][number]): Promise<{ rates: number[]; losses: number[] }> {
+  const task = taskOf('classification');
+  const loss = (outputs: Parameters<typeof task.loss>[0], targets: Parameters<typeof task.loss>[1]) =>
+    task.loss(outputs, targets);
+  const member = new Member(createModel(), loss, (variables) => createOptimizer(optimizer, variables));
+  const strategy = createStrategy({ kind: 'independent' });
+  await strategy.setup(member, ProcessGroup.alone(0));
+  const batches = dataset.length / golden.batchSize;
+  const trained = { rates: [] as number[], losses: [] as number[] };
+  for (let step = 0; step < losses.length; step++) {
+    const start = (step % batches) * golden.batchSize;
+    const batch = gatherBatch(
+      dataset,
+      Int32Array.from({ length: golden.batchSize }, (_, i) => start + i),
+    );
+    const position = { epoch: Math.floor(step / batches), step, totalSteps: losses.length };
+    const rate = learningRateAt(schedule, optimizer.learningRate, position);
+    trained.rates.push(rate);
+    trained.losses.push((await strategy.trainStep(member, batch, rate, position)).loss);
+  }
+  return trained;
+}
+
+/** A process has one backend: each has its own test file. */
+export function describeGolden(backend: BackendKind): void {
+  describe(`losses on the ${backend} backend are those of PyTorch`, () => {
+    beforeAll(async () => void (await startBackend(backend)));
+
+    it.each(golden.runs)('$name, $schedule.kind rate', async (run) => {
+      const { rates, losses } = await train(run);
+      rates.forEach((rate, step) => expect(rate).toBeCloseTo(run.rates[step], 12));
+      const differences = losses.map((loss, step) => Math.abs(loss - run.losses[step]));
+      expect(Math.max(...differences)).toBeLessThan(1e-5);
+    });
+  });
+}

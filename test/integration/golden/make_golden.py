@@ -1,0 +1,107 @@
+"""Records what PyTorch computes for the optimizers and schedules of a run, as golden.json.
+
+A tiny MLP is trained in float64 from given weights on given data, batches in order: `python3 make_golden.py` beside a PyTorch of
+version 1.13 or later. Weights are written as TensorFlow.js keeps them, kernels [inputs, outputs].
+"""
+
+import json
+import math
+from pathlib import Path
+
+import torch
+
+SAMPLES, FEATURES, HIDDEN, CLASSES, BATCH, STEPS = 24, 2, 8, 3, 8, 30
+EPOCH_STEPS = SAMPLES // BATCH
+BASE = 0.05
+
+CASES = {
+    "sgd": {"kind": "sgd", "momentum": 0, "nesterov": False, "weightDecay": 0},
+    "sgd, momentum": {"kind": "sgd", "momentum": 0.9, "nesterov": False, "weightDecay": 0},
+    "sgd, Nesterov momentum and decay": {"kind": "sgd", "momentum": 0.9, "nesterov": True, "weightDecay": 0.01},
+    "adam": {"kind": "adam", "beta1": 0.9, "beta2": 0.999, "epsilon": 1e-8, "weightDecay": 0},
+    "adam, decay": {"kind": "adam", "beta1": 0.8, "beta2": 0.99, "epsilon": 1e-6, "weightDecay": 0.02},
+    "adamw": {"kind": "adamw", "beta1": 0.9, "beta2": 0.999, "epsilon": 1e-8, "weightDecay": 0.1},
+}
+SCHEDULES = {
+    "constant": {"kind": "constant"},
+    "cosine": {"kind": "cosine", "warmupSteps": 0, "floorFraction": 0.1},
+    "step": {"kind": "step", "everyEpochs": 4, "factor": 0.5},
+}
+RUNS = [(case, "constant") for case in CASES] + [("sgd, momentum", "cosine"), ("adam", "step")]
+
+
+def data():
+    """Three arms of a spiral, in turns."""
+    features, labels = [], []
+    for i in range(SAMPLES):
+        label, along = i % CLASSES, (i // CLASSES + 1) / (SAMPLES // CLASSES)
+        angle = 2 * math.pi * (label / CLASSES + along / 2)
+        features.append([round(2 * along * math.cos(angle), 4), round(2 * along * math.sin(angle), 4)])
+        labels.append(label)
+    return features, labels
+
+
+def model():
+    torch.manual_seed(0)
+    layers = torch.nn.Sequential(torch.nn.Linear(FEATURES, HIDDEN), torch.nn.Tanh(), torch.nn.Linear(HIDDEN, CLASSES))
+    with torch.no_grad():
+        for parameter in layers.parameters():
+            # Four decimals, so that float32 and float64 start as equal as they can.
+            parameter.copy_((parameter * 1e4).round() / 1e4)
+    return layers.double()
+
+
+def optimizer(parameters, case):
+    decay = case["weightDecay"]
+    if case["kind"] == "sgd":
+        return torch.optim.SGD(
+            parameters, BASE, momentum=case["momentum"], nesterov=case["nesterov"], weight_decay=decay
+        )
+    kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[case["kind"]]
+    betas = (case["beta1"], case["beta2"])
+    return kind(parameters, BASE, betas=betas, eps=case["epsilon"], weight_decay=decay)
+
+
+def schedule(steps_of, case):
+    if case["kind"] == "cosine":
+        return torch.optim.lr_scheduler.CosineAnnealingLR(steps_of, STEPS, eta_min=BASE * case["floorFraction"])
+    if case["kind"] == "step":
+        return torch.optim.lr_scheduler.StepLR(steps_of, case["everyEpochs"] * EPOCH_STEPS, case["factor"])
+    return torch.optim.lr_scheduler.ConstantLR(steps_of, factor=1)
+
+
+def train(case, kind, features, labels):
+    net = model()
+    steps_of = optimizer(net.parameters(), CASES[case])
+    rates_of = schedule(steps_of, SCHEDULES[kind])
+    losses, rates = [], []
+    for step in range(STEPS):
+        batch = slice(step % EPOCH_STEPS * BATCH, (step % EPOCH_STEPS + 1) * BATCH)
+        loss = torch.nn.functional.cross_entropy(net(features[batch]), labels[batch])
+        losses.append(loss.item())
+        rates.append(rates_of.get_last_lr()[0])
+        steps_of.zero_grad()
+        loss.backward()
+        steps_of.step()
+        rates_of.step()
+    settings = {**CASES[case], "learningRate": BASE}
+    return {"name": case, "optimizer": settings, "schedule": SCHEDULES[kind], "rates": rates, "losses": losses}
+
+
+def main():
+    features, labels = data()
+    tensors = (torch.tensor(features, dtype=torch.float64), torch.tensor(labels))
+    weights = [parameter.detach().t().tolist() for parameter in model().parameters()]
+    golden = {
+        "source": f"PyTorch {torch.__version__}, float64",
+        "batchSize": BATCH,
+        "features": features,
+        "labels": labels,
+        "weights": weights,
+        "runs": [train(case, kind, *tensors) for case, kind in RUNS],
+    }
+    path = Path(__file__).with_name("golden.json")
+    path.write_text(json.dumps(golden, indent=1) + "\n")
+
+
+main()

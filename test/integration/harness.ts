@@ -1,0 +1,155 @@
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll } from 'vitest';
+import type { RunConfigInput } from '../../protocol/run-config.ts';
+import type { CheckpointRecord, RunRecord } from '../../protocol/run-record.ts';
+import type { RunUpdate } from '../../protocol/run-updates.ts';
+import { Hub } from '../../src-main/hub.ts';
+import type { RunSession } from '../../src-main/runs/run-session.ts';
+
+/** A run with real worker processes, watched. */
+export interface WatchedRun {
+  session: RunSession;
+  folder: string;
+  updates: RunUpdate[];
+  /** Resolves with the run's record once it has ended. */
+  ended: Promise<RunRecord>;
+  /** Resolves with the first update, past or to come, that matches; rejects when the run ends without one. */
+  until(matches: (update: RunUpdate) => boolean): Promise<RunUpdate>;
+}
+
+export const projectFolder = (name: string): string => resolve(import.meta.dirname, 'projects', name);
+
+/** A hub in a Tutti home of its own for all tests of a file: compiled code is cached there, which later runs start faster by. */
+export function useHub(): { hub: () => Hub; home: () => string } {
+  let home = '';
+  let hub: Hub | null = null;
+  beforeAll(async () => {
+    home = await mkdtemp(join(tmpdir(), 'tutti-integration-'));
+    process.env.TUTTI_HOME = home;
+    hub = await Hub.open();
+  });
+  afterAll(async () => {
+    hub?.close();
+    await rm(home, { recursive: true, force: true });
+  });
+  return {
+    home: () => home,
+    hub: () => {
+      if (hub === null) throw new Error('The hub opens before the first test.');
+      return hub;
+    },
+  };
+}
+
+/** Plans and starts a run of a test project, given by its name, or of any other, given by its path. */
+export async function startRun(
+  hub: Hub,
+  project: string,
+  config: RunConfigInput,
+  folder?: string,
+): Promise<WatchedRun> {
+  const path = projectFolder(project);
+  const described = await hub.describe(path);
+  const planned = await hub.planRun({ projectFolder: path, overrides: [config], folder }, described);
+  return watch((listener) => hub.start(planned, listener), planned.folder);
+}
+
+/** Runs a project to its end. */
+export async function train(
+  hub: Hub,
+  project: string,
+  config: RunConfigInput,
+): Promise<WatchedRun & { record: RunRecord }> {
+  const run = await startRun(hub, project, config);
+  return { ...run, record: await run.ended };
+}
+
+/** Goes on with a run to its end. */
+export async function resume(hub: Hub, folder: string, override: RunConfigInput = {}): Promise<RunRecord> {
+  return (await hub.resume(folder, override, () => {})).run();
+}
+
+function watch(open: (listener: (update: RunUpdate) => void) => RunSession, folder: string): WatchedRun {
+  const updates: RunUpdate[] = [];
+  const waiting = new Set<() => void>();
+  let isOver = false;
+  const session = open((update) => {
+    updates.push(update);
+    for (const look of waiting) look();
+  });
+  const ended = session.run().finally(() => {
+    isOver = true;
+    for (const look of waiting) look();
+  });
+  const until = (matches: (update: RunUpdate) => boolean): Promise<RunUpdate> =>
+    new Promise((resolve, reject) => {
+      const look = (): void => {
+        const found = updates.find(matches);
+        if (found !== undefined) resolve(found);
+        else if (isOver) reject(new Error('The run ended without the update that was waited for.'));
+        else return;
+        waiting.delete(look);
+      };
+      waiting.add(look);
+      look();
+    });
+  return { session, folder, updates, ended, until };
+}
+
+/** The pid of a rank, once it trains and has kept its own best: from then on there is something to lose. */
+export async function pidOnceTraining(run: WatchedRun, rank: number): Promise<number> {
+  const isKept = ({ rank: of, name }: CheckpointRecord): boolean => of === rank && name === 'member-best';
+  await run.until((update) => update.type === 'checkpoint' && isKept(update.record));
+  return pidOf(run.updates, rank);
+}
+
+export function pidOf(updates: readonly RunUpdate[], rank: number): number {
+  const pid = updates.flatMap((update) => (update.type === 'worker' && update.rank === rank ? [update.pid] : []))[0];
+  if (pid === undefined || pid === null) throw new Error(`Rank ${rank} has said nothing yet.`);
+  return pid;
+}
+
+/** Whether a process runs; one that has ended and waits for its parent to look does not. */
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+  if (process.platform !== 'linux') return true;
+  try {
+    return !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ');
+  } catch {
+    return false;
+  }
+}
+
+/** Columns of `metrics.csv`, as they are written; without those that measure time. */
+export function metricColumns(folder: string): Map<string, string[]> {
+  const [header, ...rows] = readFileSync(join(folder, 'metrics.csv'), 'utf8').trimEnd().split('\n');
+  const cells = rows.map((row) => row.split(','));
+  const names = header.split(',');
+  const columns = names.map((name, i): [string, string[]] => [name, cells.map((row) => row[i])]);
+  return new Map(columns.filter(([name]) => !name.endsWith('samples_per_second')));
+}
+
+/** Values of one metric in the order written, without empty cells. */
+export function metricValues(folder: string, name: string): string[] {
+  return (metricColumns(folder).get(name) ?? []).filter((cell) => cell !== '');
+}
+
+export interface SavedCheckpoint {
+  epoch: number;
+  step: number;
+  sha256: string;
+  score: number | null;
+}
+
+export function readCheckpointRecord(folder: string, rank: number, name: string): SavedCheckpoint {
+  return JSON.parse(
+    readFileSync(join(folder, 'checkpoints', `rank-${rank}`, `${name}.json`), 'utf8'),
+  ) as SavedCheckpoint;
+}

@@ -1,0 +1,54 @@
+import { crossEntropyLoss, defineProject, gaussianBlobs, Generator, ProcessGroup, splitDataset, tf, z } from 'tutti';
+
+let ownRank = 0;
+
+/** Does, on one rank and at one step, what a project must not do. */
+export default defineProject({
+  name: 'Faulty',
+  description: 'Goes wrong as it is told.',
+  task: 'classification',
+  hyperparameters: z.object({
+    fault: z.enum(['exit', 'loop', 'nan', 'data', 'model', 'width', 'labels', 'disagree']),
+    rank: z.int().min(0).default(1),
+    atStep: z.int().min(0).default(4),
+  }),
+  defaults: { batchSize: 30, logEverySteps: 1, maxEpochs: 3 },
+
+  data({ hyperparameters: { fault } }) {
+    if (fault === 'data') throw new Error('The sensor archive is empty.');
+    const splits = splitDataset(
+      gaussianBlobs({ samples: 150, spread: 2, seed: 7 }),
+      { validation: 0.2, test: 0.2 },
+      new Generator(7, 'split'),
+    );
+    if (fault !== 'labels') return splits;
+    return { ...splits, train: { ...splits.train, targets: splits.train.targets.map(() => 3) } };
+  },
+
+  model({ hyperparameters: { fault, rank: faultyRank }, rank, targetSize }) {
+    ownRank = rank;
+    if (fault === 'model' && rank === faultyRank) throw new Error('No such layer: "densse".');
+    if (fault === 'disagree' && rank === faultyRank) gatherAnotherType();
+    const units = fault === 'width' ? targetSize + 1 : targetSize;
+    return tf.sequential({ layers: [tf.layers.dense({ units, inputShape: [2] })] });
+  },
+
+  loss({ outputs: [logits], targets, step, hyperparameters: { fault, rank, atStep } }) {
+    const loss = crossEntropyLoss(logits, targets);
+    if (ownRank !== rank || step !== atStep) return loss;
+    if (fault === 'exit') {
+      console.log('The licence has expired.');
+      process.exit(7);
+    }
+    if (fault === 'loop') for (;;);
+    return fault === 'nan' ? tf.mul(loss, NaN) : loss;
+  },
+});
+
+/** As a build of another version might: the ranks no longer make the same calls. */
+function gatherAnotherType(): void {
+  ProcessGroup.prototype.allGather = async function (this: ProcessGroup) {
+    await this.barrier();
+    return [];
+  };
+}

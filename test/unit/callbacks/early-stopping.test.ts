@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { EarlyStopping } from '../../../workers/callbacks/early-stopping.ts';
+import { FakeTraining, evaluationOf, showSeries } from './fakes.ts';
+
+const nll = 'val/ens_nll';
+
+describe('EarlyStopping', () => {
+  it('votes for a stop once its patience is used up, and not before', async () => {
+    const stopping = new EarlyStopping({ monitor: nll, patience: 2 });
+    const training = new FakeTraining();
+    await showSeries(stopping, training, nll, [1, 0.5, 0.6]);
+    expect(training.stopVotes).toBe(0);
+    await showSeries(stopping, training, nll, [0.5]);
+    expect(training.stopVotes).toBe(1);
+    expect(training.isStandingBy).toBe(false);
+    expect(training.announcements).toEqual(['early-stopping: val/ens_nll: no improvement in 2 evaluations, best 0.5.']);
+  });
+
+  it('starts to wait anew at each improvement by more than minDelta', async () => {
+    const stopping = new EarlyStopping({ monitor: nll, patience: 2, minDelta: 0.1 });
+    const training = new FakeTraining();
+    // 0.45 is better than 0.5 by too little; 0.35 is better by enough.
+    await showSeries(stopping, training, nll, [0.5, 0.45, 0.35, 0.3]);
+    expect(stopping.state()).toEqual({ best: 0.35, waited: 1 });
+    expect(training.stopVotes).toBe(0);
+  });
+
+  it('never takes NaN for an improvement, nor -Infinity', async () => {
+    const stopping = new EarlyStopping({ monitor: nll, patience: 3 });
+    const training = new FakeTraining();
+    await showSeries(stopping, training, nll, [NaN, 2, -Infinity]);
+    expect(stopping.state()).toEqual({ best: 2, waited: 1 });
+  });
+
+  it('looks for larger values with mode max', async () => {
+    const stopping = new EarlyStopping({ monitor: 'val/ens_acc', mode: 'max', patience: 1 });
+    const training = new FakeTraining();
+    await showSeries(stopping, training, 'val/ens_acc', [0.1, 0.2]);
+    expect(training.stopVotes).toBe(0);
+    await showSeries(stopping, training, 'val/ens_acc', [0.2]);
+    expect(training.stopVotes).toBe(1);
+  });
+
+  it('stands by alone where it is not joint, on the metric of its rank, and says so once', async () => {
+    const stopping = new EarlyStopping({ monitor: 'val/member_{rank}_nll', patience: 1, joint: false });
+    const training = new FakeTraining({ rank: 3 });
+    await showSeries(stopping, training, 'val/member_3_nll', [1, 2, 2, 0.5, 3]);
+    expect(training.stopVotes).toBe(0);
+    expect(training.isStandingBy).toBe(true);
+    expect(training.announcements).toHaveLength(1);
+    expect(stopping.state()).toEqual({ best: 1, waited: 1 });
+  });
+
+  it('goes on after a resume where it was', async () => {
+    const before = new EarlyStopping({ monitor: nll, patience: 2 });
+    await showSeries(before, new FakeTraining(), nll, [1, 2]);
+    const after = new EarlyStopping({ monitor: nll, patience: 2 });
+    after.restore(JSON.parse(JSON.stringify(before.state())));
+    const training = new FakeTraining();
+    await showSeries(after, training, nll, [1.5]);
+    expect(training.stopVotes).toBe(1);
+  });
+
+  it('names the metrics that there are where its monitor is none of them', async () => {
+    const stopping = new EarlyStopping({ monitor: 'val/ens_nlll' });
+    const evaluation = evaluationOf({ 'val/ens_nll': 1, 'val/ens_acc': 1 });
+    await expect(stopping.onEvaluation(new FakeTraining(), evaluation)).rejects.toThrow(
+      'There is no metric "val/ens_nlll" to monitor. This evaluation computed val/ens_acc, val/ens_nll.',
+    );
+  });
+});

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { EnsembleMetrics, RegressionEnsembleMetrics } from '../../../workers/callbacks/ensemble-metrics.ts';
+import { createDataset } from '../../../workers/data/dataset.ts';
+import { createInMemoryGroup } from '../relay/in-memory-group.ts';
+import { evaluationOf, FakeTraining } from './fakes.ts';
+
+/** p(class 0), p(class 1) of two samples, the first of class 0, the second of class 1. */
+const probabilities = (...values: number[]) => ({ samples: 2, width: 2, values: [Float32Array.from(values)] });
+const nll = (...chosen: number[]) => -chosen.reduce((sum, p) => sum + Math.log(p + 1e-8), 0) / chosen.length;
+
+describe('EnsembleMetrics', () => {
+  it('computes the same of the gathered probabilities on every rank', async () => {
+    const { groups } = createInMemoryGroup([0, 1]);
+    const own = [probabilities(0.75, 0.25, 0.5, 0.5), probabilities(0.25, 0.75, 0, 1)];
+    const evaluations = own.map((predictions) => evaluationOf({}, { predictions }));
+    const metrics = new EnsembleMetrics();
+    await Promise.all(
+      groups.map((group, i) => metrics.onEvaluation(new FakeTraining({ group, members: 2 }), evaluations[i])),
+    );
+    const [first, second] = evaluations.map((evaluation) => evaluation.metrics);
+    expect(first).toEqual(second);
+    // The mean prediction: [1/2, 1/2] and [1/4, 3/4].
+    expect(first.get('val/ens_nll')).toBeCloseTo(nll(0.5, 0.75), 12);
+    expect(first.get('val/member_0_nll')).toBeCloseTo(nll(0.75, 0.5), 12);
+    expect(first.get('val/member_1_nll')).toBeCloseTo(nll(0.25, 1), 12);
+    expect(first.get('val/disagreement')).toBe(1);
+    expect(first.get('val/member_0_acc')).toBe(0.5);
+  });
+
+  it('gives an ensemble only once all of its members are there, with those of earlier waves at the same epoch', async () => {
+    const present = evaluationOf({}, { predictions: probabilities(0.25, 0.75, 0, 1), epoch: 4 });
+    await new EnsembleMetrics().onEvaluation(new FakeTraining({ rank: 1, members: 2 }), present);
+    expect([...present.metrics.keys()].every((name) => name.startsWith('val/member_1_'))).toBe(true);
+
+    const asked: number[] = [];
+    const earlierMembers = async (epoch: number) => {
+      asked.push(epoch);
+      return [{ ...probabilities(0.75, 0.25, 0.5, 0.5), ranks: [0] }];
+    };
+    await new EnsembleMetrics({ earlierMembers }).onEvaluation(new FakeTraining({ rank: 1, members: 2 }), present);
+    expect(asked).toEqual([4]);
+    expect(present.metrics.get('val/ens_nll')).toBeCloseTo(nll(0.5, 0.75), 12);
+  });
+});
+
+describe('RegressionEnsembleMetrics', () => {
+  it('computes MSE, gain and spread of the gathered values', async () => {
+    const { groups } = createInMemoryGroup([0, 1]);
+    const dataset = createDataset({
+      name: 'two values',
+      featureShape: [1],
+      features: Float32Array.of(0, 1),
+      targets: Float32Array.of(1, 3),
+    });
+    const evaluations = [Float32Array.of(0, 3), Float32Array.of(4, 5)].map((values) =>
+      evaluationOf({}, { dataset, predictions: { samples: 2, width: 1, values: [values] } }),
+    );
+    const metrics = new RegressionEnsembleMetrics();
+    await Promise.all(
+      groups.map((group, i) => metrics.onEvaluation(new FakeTraining({ group, members: 2 }), evaluations[i])),
+    );
+    // Means 2 and 4: errors 1 and 1. Member 0: 1 and 0; member 1: 9 and 4.
+    const { metrics: found } = evaluations[0];
+    expect(found.get('val/ens_mse')).toBe(1);
+    expect(found.get('val/member_0_mse')).toBe(0.5);
+    expect(found.get('val/member_1_mse')).toBe(6.5);
+    expect(found.get('val/avg_member_mse')).toBe(3.5);
+    expect(found.get('val/ensemble_gain')).toBe(2.5);
+    expect(evaluations[1].metrics).toEqual(found);
+  });
+});

@@ -1,0 +1,82 @@
+import type { CheckpointRecord } from '../../../protocol/run-record.ts';
+import type { Callback, Evaluation, Training } from '../../../workers/callbacks/callback.ts';
+import { ProcessGroup } from '../../../workers/collectives/process-group.ts';
+import { createDataset } from '../../../workers/data/dataset.ts';
+import type { LayersModel } from '../../../workers/tf.ts';
+import type { Predictions } from '../../../workers/training/predict.ts';
+
+/** A rank's training as its callbacks see it; keeps what they did to it. */
+export class FakeTraining implements Training {
+  readonly group: ProcessGroup;
+  readonly members: number;
+  epoch = 0;
+  step = 0;
+  isStandingBy = false;
+  stopVotes = 0;
+  readonly saved: { name: string; epoch: number; monitor: string | null; score: number | null }[] = [];
+  readonly keptPredictions: { name: string; predictions: Predictions }[] = [];
+  readonly announcements: string[] = [];
+
+  constructor(options: { group?: ProcessGroup; members?: number; rank?: number } = {}) {
+    this.group = options.group ?? ProcessGroup.alone(options.rank ?? 0);
+    this.members = options.members ?? 1;
+  }
+
+  get rank(): number {
+    return this.group.rank;
+  }
+
+  get model(): LayersModel {
+    throw new Error('No callback of these tests looks at the model.');
+  }
+
+  async saveCheckpoint(name: string, monitor: string | null, score: number | null): Promise<CheckpointRecord> {
+    this.saved.push({ name, epoch: this.epoch, monitor, score });
+    const { rank, epoch, step } = this;
+    return { format: 1, rank, name, epoch, step, monitor, score, sha256: '', bytes: 0, savedAt: '' };
+  }
+
+  async savePredictions(name: string, predictions: Predictions): Promise<void> {
+    this.keptPredictions.push({ name, predictions });
+  }
+
+  requestStop(): void {
+    this.stopVotes += 1;
+  }
+
+  standBy(): void {
+    this.isStandingBy = true;
+  }
+
+  announce(kind: string, message: string): void {
+    this.announcements.push(`${kind}: ${message}`);
+  }
+}
+
+const targets = Int32Array.of(0, 1);
+export const twoSamples = createDataset({
+  name: 'two samples',
+  featureShape: [1],
+  features: Float32Array.of(0, 1),
+  targets,
+  classCount: 2,
+});
+
+/** An evaluation of two samples that found these metrics. */
+export function evaluationOf(metrics: Record<string, number>, fields: Partial<Evaluation> = {}): Evaluation {
+  const predictions = { samples: 2, width: 2, values: [Float32Array.of(1, 0, 0, 1)] };
+  return { dataset: twoSamples, predictions, epoch: 0, metrics: new Map(Object.entries(metrics)), ...fields };
+}
+
+/** Shows a callback one metric over the epochs. */
+export async function showSeries(
+  callback: Callback,
+  training: FakeTraining,
+  name: string,
+  values: readonly number[],
+): Promise<void> {
+  for (const [index, value] of values.entries()) {
+    training.epoch = index;
+    await callback.onEvaluation?.(training, evaluationOf({ [name]: value }, { epoch: index }));
+  }
+}

@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import type { Device, Placement } from '../../../protocol/devices.ts';
+import { describeOptions } from '../../../protocol/options.ts';
+import type { ProjectDescription } from '../../../protocol/project-description.ts';
+import { runConfigSchema } from '../../../protocol/run-config.ts';
+import { optionsOf, refuseCombinations, resolveConfig } from '../../../src-main/runs/resolve-config.ts';
+import { z } from 'zod';
+
+function describeProject(
+  hyperparameters: z.ZodObject,
+  defaults: ProjectDescription['defaults'] = {},
+): ProjectDescription {
+  return {
+    name: 'Wine',
+    description: '',
+    task: 'regression',
+    hyperparameters: describeOptions(hyperparameters),
+    defaults,
+  };
+}
+
+const wine = describeProject(z.object({ width: z.int().default(64), noise: z.number().default(0.1) }), {
+  maxEpochs: 40,
+  optimizer: { kind: 'sgd', learningRate: 0.5 },
+});
+
+describe('resolveConfig', () => {
+  it("lays the project's defaults over the general ones, and the overrides over both, the last winning", () => {
+    const config = resolveConfig(wine, [
+      { maxEpochs: 30, batchSize: 16 },
+      { batchSize: 8, hyperparameters: { width: 32 } },
+    ]);
+    expect(config).toMatchObject({
+      members: 2,
+      maxEpochs: 30,
+      batchSize: 8,
+      optimizer: { kind: 'sgd', learningRate: 0.5, momentum: 0 },
+      hyperparameters: { width: 32, noise: 0.1 },
+    });
+  });
+
+  it('lets a layer set one part of the standard optimizer without naming it', () => {
+    const config = resolveConfig(describeProject(z.object({})), [{ optimizer: { learningRate: 0.02 } }]);
+    expect(config.optimizer).toMatchObject({ kind: 'adam', learningRate: 0.02, beta1: 0.9 });
+  });
+
+  it('names path, value and rule of every wrong value', () => {
+    const resolve = () => resolveConfig(wine, [{ members: 0, batchSize: 'many' }]);
+    expect(resolve).toThrow(/^The configuration is not valid\.\n/);
+    expect(resolve).toThrow(/members.*0/);
+    expect(resolve).toThrow(/batchSize.*many/);
+  });
+
+  it('refuses a hyperparameter that the project does not have, and suggests one that it has', () => {
+    expect(() => resolveConfig(wine, [{ hyperparameters: { widht: 3 } }])).toThrow(/widht.*width.*project "Wine"/s);
+  });
+});
+
+describe('optionsOf', () => {
+  it("is the run's options, then the project's", () => {
+    const paths = optionsOf(wine).map(({ path }) => path);
+    expect(paths[0]).toBe('members');
+    expect(paths.slice(-2)).toEqual(['width', 'noise']);
+  });
+
+  it('refuses a hyperparameter with the name of an option of every run', () => {
+    expect(() => optionsOf(describeProject(z.object({ batchSize: z.int().default(1) })))).toThrow(
+      'Project "Wine" has a hyperparameter "batchSize", which is an option of every run. Give it another name.',
+    );
+  });
+});
+
+describe('refuseCombinations', () => {
+  const device: Device = {
+    id: 'cpu:0',
+    kind: 'cpu',
+    index: 0,
+    name: 'core',
+    memoryTotalBytes: null,
+    memoryUsedBytes: null,
+    load: null,
+    processCount: null,
+  };
+  const planOf = (...waves: number[]): Placement[] => waves.map((wave, rank) => ({ rank, wave, device }));
+  const configOf = (earlyStopping: object) => runConfigSchema.parse({ members: 3, earlyStopping });
+
+  it('refuses joint early stopping in waves', () => {
+    expect(() => refuseCombinations(configOf({ enabled: true }), planOf(0, 0, 1))).toThrow(
+      'Joint early stopping needs all 3 members to train at the same time, but this plan has 2 waves. Use --placement share, ' +
+        'fewer members, or --early-stopping.joint false.',
+    );
+  });
+
+  it("refuses joint early stopping on a member's own metric", () => {
+    const config = configOf({ enabled: true, monitor: 'val/member_{rank}_nll' });
+    expect(() => refuseCombinations(config, planOf(0, 0, 0))).toThrow(
+      'Joint early stopping cannot monitor "val/member_{rank}_nll": that differs from rank to rank.',
+    );
+  });
+
+  it.each([
+    { earlyStopping: { enabled: true }, waves: [0, 0, 0] },
+    { earlyStopping: { enabled: true, joint: false, monitor: 'val/member_{rank}_nll' }, waves: [0, 0, 1] },
+    { earlyStopping: { enabled: false }, waves: [0, 1, 2] },
+  ])('allows $earlyStopping in waves $waves', ({ earlyStopping, waves }) => {
+    expect(() => refuseCombinations(configOf(earlyStopping), planOf(...waves))).not.toThrow();
+  });
+});

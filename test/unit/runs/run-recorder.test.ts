@@ -1,0 +1,135 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { RunRecord } from '../../../protocol/run-record.ts';
+import type { RunFacts, RunUpdate } from '../../../protocol/run-updates.ts';
+import { RunRecorder } from '../../../src-main/runs/run-recorder.ts';
+import { readMetrics } from '../../../src-main/store/metric-table.ts';
+import { createRunFolder, readEvents, readRunRecord } from '../../../src-main/store/run-folder.ts';
+import { RunIndex } from '../../../src-main/store/run-index.ts';
+import { temporaryFolder } from '../store/fixtures.ts';
+import { pointBatch, runRecord } from '../store/records.ts';
+
+const facts: RunFacts = {
+  task: 'regression',
+  backend: 'cpu',
+  parameterCount: 10,
+  totalSteps: 9,
+  ensembleMonitor: 'val/ens_nll',
+  samples: { train: 6, validation: 2, test: 2 },
+};
+const attempt = { attempt: 1, startedAt: '2026-01-02T03:04:05.000Z', endedAt: null, status: 'running' as const };
+
+async function createRecorder(home?: string, record: RunRecord = runRecord({ attempts: [attempt] })) {
+  const index = await RunIndex.open(home ?? (await temporaryFolder()));
+  onTestFinished(() => index.close());
+  const folder = join(await temporaryFolder(), 'run');
+  await createRunFolder(folder, record);
+  const updates: RunUpdate[] = [];
+  const recorder = new RunRecorder(folder, record, index, (update) => updates.push(update));
+  return { recorder, folder, index, updates };
+}
+
+describe('RunRecorder', () => {
+  it('has a change of the record on disk and in the index before it tells of it', async () => {
+    const { recorder, folder, index, updates } = await createRecorder();
+    await recorder.change({ status: 'running' });
+    expect((await readRunRecord(folder)).status).toBe('running');
+    expect(index.list()).toMatchObject([{ id: 'run-1', status: 'running' }]);
+    expect(updates).toMatchObject([{ type: 'record', folder, record: { status: 'running' } }]);
+  });
+
+  it('writes points and keeps the last value of each metric and the best of the monitored one', async () => {
+    const { recorder, folder } = await createRecorder();
+    await recorder.open();
+    recorder.described(facts, { tfjs: '4' });
+    recorder.points(0, pointBatch([[0, 3, 'val/ens_nll', 0.5]]));
+    recorder.points(0, pointBatch([[1, 6, 'val/ens_nll', NaN]]));
+    recorder.points(
+      0,
+      pointBatch([
+        [2, 9, 'val/ens_nll', 0.25],
+        [3, 12, 'val/ens_nll', 0.75],
+        [3, 12, 'train/loss', 1],
+      ]),
+    );
+    recorder.reached(3, 12);
+    await recorder.close();
+    expect(recorder.summary('completed')).toEqual({
+      epochs: 4,
+      steps: 12,
+      stopReason: 'completed',
+      metrics: { 'train/loss': 1, 'val/ens_nll': 0.75 },
+      best: { metric: 'val/ens_nll', value: 0.25, epoch: 2, step: 9 },
+      evaluatedSets: [],
+    });
+    const { values } = await readMetrics(folder);
+    expect([...(values.get('val/ens_nll') ?? [])]).toEqual([0.5, NaN, 0.25, 0.75]);
+  });
+
+  it('has points on disk when asked to keep them, amid a run', async () => {
+    const { recorder, folder } = await createRecorder();
+    await recorder.open();
+    recorder.points(0, pointBatch([[0, 3, 'val/ens_nll', 0.5]]));
+    await recorder.keepMetrics();
+    expect((await readMetrics(folder)).values.get('val/ens_nll')).toEqual(Float64Array.of(0.5));
+    await recorder.close();
+  });
+
+  it('goes on from the best of earlier attempts, without the rows that a resume drops', async () => {
+    const { recorder, folder, index } = await createRecorder();
+    await recorder.open();
+    recorder.points(
+      0,
+      pointBatch([
+        [0, 3, 'val/ens_nll', 0.5],
+        [1, 6, 'val/ens_nll', 0.6],
+        [2, 9, 'val/ens_nll', 0.1],
+      ]),
+    );
+    await recorder.close();
+    const record = { ...recorder.record, attempts: [attempt, { ...attempt, attempt: 2 }] };
+    const resumed = new RunRecorder(folder, record, index, () => {});
+    await resumed.open(6);
+    resumed.described(facts, {});
+    expect(resumed.summary('completed').best).toEqual({ metric: 'val/ens_nll', value: 0.5, epoch: 0, step: 3 });
+    await resumed.close();
+  });
+
+  it('writes events in order, with attempt and place', async () => {
+    const { recorder, folder } = await createRecorder();
+    recorder.event(null, 'started', 'Attempt 1 started.');
+    const checkpoint = { format: 1, epoch: 2, step: 9, sha256: '', bytes: 8, savedAt: '' } as const;
+    recorder.checkpoint({ ...checkpoint, rank: 1, name: 'ensemble-best', monitor: 'val/ens_nll', score: 0.25 });
+    recorder.checkpoint({ ...checkpoint, rank: 0, name: 'final', monitor: null, score: null });
+    await recorder.flush();
+    expect(await readEvents(folder)).toMatchObject([
+      { attempt: 1, rank: null, kind: 'started', epoch: null },
+      {
+        rank: 1,
+        kind: 'checkpoint',
+        epoch: 2,
+        step: 9,
+        message: 'Kept checkpoint "ensemble-best" at val/ens_nll = 0.25.',
+      },
+      { rank: 0, message: 'Kept checkpoint "final".', data: { name: 'final' } },
+    ]);
+  });
+
+  it('replaces an evaluated set by the newer one of its name', async () => {
+    const { recorder } = await createRecorder();
+    const set = { set: 'final', split: 'test', epochs: [1], ensemble: { nll: 1 }, members: { nll: [1] } } as const;
+    const changed = { ...set, epochs: [...set.epochs], members: { nll: [2] }, ensemble: { nll: 2 } };
+    recorder.evaluated({ ...changed, ensemble: { nll: 1 } });
+    recorder.evaluated(changed);
+    expect(recorder.summary('completed').evaluatedSets).toEqual([changed]);
+  });
+
+  it('throws the first write that failed, once, when it is flushed', async () => {
+    const { recorder, folder } = await createRecorder();
+    await rm(folder, { recursive: true });
+    recorder.event(null, 'started', 'Attempt 1 started.');
+    await expect(recorder.flush()).rejects.toThrow(/events\.jsonl/);
+    await recorder.flush();
+  });
+});
