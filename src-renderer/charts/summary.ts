@@ -13,10 +13,14 @@ export function summarize(title: string, axis: ChartAxis, scene: Scene): string 
   const finite = members.filter(Number.isFinite);
   if (finite.length > 0) {
     const [low, high] = [Math.min(...finite), Math.max(...finite)];
-    bold.push(`${members.length} ranks, latest from ${formatValue(low)} to ${formatValue(high)}`);
+    bold.push(`${ranks(members.length)}, latest from ${formatValue(low)} to ${formatValue(high)}`);
   }
-  if (finite.length < members.length) bold.push(`${members.length - finite.length} ranks at no finite value`);
+  if (finite.length < members.length) bold.push(`${ranks(members.length - finite.length)} at no finite value`);
   return `${title}, ${span}. ${bold.map((part) => `${part}.`).join(' ')}`;
+}
+
+function ranks(count: number): string {
+  return count === 1 ? '1 rank' : `${count} ranks`;
 }
 
 function describeLine({ series, y, thinned }: SceneLine): string {

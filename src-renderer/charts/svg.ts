@@ -22,7 +22,7 @@ export function sceneSvg(scene: Scene, { title, runName, width, height, palette 
   const plot = [
     ...scene.bands.map((band) => bandSvg(scene, band, area, palette)),
     ...scene.lines.map((line) => lineAreaSvg(scene, line, area, palette)),
-    ...scene.events.map(({ x }) => eventSvg(pixels(scene.x, area.left, area.right)(x), area, palette)),
+    ...scene.events.map((event) => eventSvg(scene, event, area, palette)),
     ...backToFront(scene.lines).map((line) => lineSvg(scene, line, area, palette)),
     ...scene.markers.map((marker) => markerSvg(scene, marker, area, palette)),
   ];
@@ -69,14 +69,22 @@ function gridSvg(scene: Scene, area: PlotArea, palette: Palette): string {
   ].join('\n');
 }
 
-function bandSvg(scene: Scene, band: Scene['bands'][number], area: PlotArea, palette: Palette): string {
+function bandSvg(scene: Scene, { from, to, label }: Scene['bands'][number], area: PlotArea, palette: Palette): string {
   const x = pixels(scene.x, area.left, area.right);
-  const size = `width="${hundredths(x(band.to) - x(band.from))}" height="${area.bottom - area.top}"`;
-  return `<rect x="${hundredths(x(band.from))}" y="${area.top}" ${size} fill="${palette.warn}" fill-opacity="0.12"/>`;
+  const size = `width="${hundredths(x(to) - x(from))}" height="${area.bottom - area.top}"`;
+  const box = `<rect x="${hundredths(x(from))}" y="${area.top}" ${size} fill="${palette.warn}" fill-opacity="0.12"/>`;
+  return box + noteSvg(x(from), label, area, palette);
 }
 
-function eventSvg(x: number, area: PlotArea, palette: Palette): string {
-  return `<path d="M${hundredths(x)} ${area.top}V${area.bottom}" stroke="${palette['text-muted']}" stroke-dasharray="1 3"/>`;
+function eventSvg(scene: Scene, { x, label }: Scene['events'][number], area: PlotArea, palette: Palette): string {
+  const left = pixels(scene.x, area.left, area.right)(x);
+  const path = `M${hundredths(left)} ${area.top}V${area.bottom}`;
+  const line = `<path d="${path}" stroke="${palette['text-muted']}" stroke-dasharray="1 3"/>`;
+  return line + noteSvg(left, label, area, palette);
+}
+
+function noteSvg(left: number, label: string, area: PlotArea, palette: Palette): string {
+  return textSvg(left + 3, area.top + 13, label, palette['text-muted']);
 }
 
 function lineAreaSvg(scene: Scene, line: SceneLine, area: PlotArea, palette: Palette): string {

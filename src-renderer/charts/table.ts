@@ -1,15 +1,14 @@
 import { lowerBound, nearestIndex, upperBound } from './columns.ts';
 import { formatPosition } from './readout.ts';
-import { formatValue } from './number-format.ts';
 import type { PreparedLine } from './series-lines.ts';
 import type { ChartAxis, ChartRange } from './types.ts';
 
-/** A chart as rows of text. */
+/** What is behind a chart, as rows. Numbers are rounded only where they are read, so that files keep all of them. */
 export interface ChartTable {
   caption: string;
   columns: string[];
   /** As many cells as columns; the first names the row. */
-  rows: string[][];
+  rows: (string | number)[][];
 }
 
 export const maximumRows = 500;
@@ -30,10 +29,10 @@ export function seriesTable(lines: readonly PreparedLine[], axis: ChartAxis, win
   return { caption, columns, rows };
 }
 
-function rowAt(lines: readonly PreparedLine[], axis: ChartAxis, position: number): string[] {
+function rowAt(lines: readonly PreparedLine[], axis: ChartAxis, position: number): (string | number)[] {
   const values = lines.map(({ series, x, y }) => {
     const index = nearestIndex(x, series.length, position);
-    return index === -1 ? '-' : formatValue(y[index]);
+    return index === -1 ? '-' : y[index];
   });
   return [formatPosition(axis, position), ...values];
 }

@@ -50,12 +50,6 @@ export function epistemicVariance({ means, ranks, targets }: ValueStack): Float6
   });
 }
 
-/** Aleatoric + epistemic variance, `[N]`: how unsure the ensemble is. */
-export function totalVariance(stack: ValueStack): Float64Array {
-  const epistemic = epistemicVariance(stack);
-  return aleatoricVariance(stack).map((aleatoric, index) => aleatoric + epistemic[index]);
-}
-
 /**
  * NLL in nats of the members as a uniformly weighted mixture of Gaussians, -1/N sum_n log(1/M sum_m N(y_n; mu_mn, v_mn)).
  *

@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import { lowerBound, nearestIndex, upperBound } from '../../../src-renderer/charts/columns.ts';
+import { countInBins } from '../../../src-renderer/charts/histogram.ts';
+import { formatDuration, formatShort, formatValue } from '../../../src-renderer/charts/number-format.ts';
+import { percentiles } from '../../../src-renderer/charts/percentiles.ts';
+import { fractionOf, panBy, valueAt, zoomAround } from '../../../src-renderer/charts/scale.ts';
+import { niceStep, ticks, timeTicks } from '../../../src-renderer/charts/ticks.ts';
+
+const labels = (found: { label: string }[]): string[] => found.map(({ label }) => label);
+
+describe('ticks', () => {
+  it('stand at multiples of 1, 2 or 5', () => {
+    expect([0.3, 0.2, 7, 51].map(niceStep)).toEqual([0.5, 0.2, 10, 100]);
+    expect(ticks({ from: 0.05, to: 0.42, isLog: false }, 4).map(({ value }) => value)).toEqual([0.1, 0.2, 0.3, 0.4]);
+    expect(labels(ticks({ from: 0, to: 100_000, isLog: false }, 5))).toEqual(['0', '20k', '40k', '60k', '80k', '100k']);
+  });
+
+  it('of logarithms are decades, with 2 and 5 times them where there is room', () => {
+    expect(ticks({ from: 1, to: 1000, isLog: true }, 4).map(({ value }) => value)).toEqual([1, 10, 100, 1000]);
+    expect(ticks({ from: 0.1, to: 10, isLog: true }, 8).map(({ value }) => value)).toEqual([
+      0.1, 0.2, 0.5, 1, 2, 5, 10,
+    ]);
+    expect(ticks({ from: 1e-8, to: 1, isLog: true }, 4).map(({ value }) => value)).toEqual([1e-8, 1e-6, 1e-4, 0.01, 1]);
+  });
+
+  it('of time stand at whole minutes and hours', () => {
+    expect(labels(timeTicks({ from: 0, to: 5400, isLog: false }, 4))).toEqual(['0 s', '30 m', '1 h', '1 h 30 m']);
+  });
+});
+
+describe('numbers', () => {
+  it('have 4 significant digits, whole ones in full', () => {
+    expect([0.41012, 12_340, 3, 123_456.7, 1.2345e-6, -0.5, NaN, -Infinity].map(formatValue)).toEqual([
+      '0.4101',
+      '12,340',
+      '3',
+      '123,457',
+      '1.234e-6',
+      '-0.5000',
+      'NaN',
+      '−Infinity',
+    ]);
+  });
+
+  it('are short on axes', () => {
+    expect([0.25, 1500, 2e7, 1e-5, 0, -3000].map(formatShort)).toEqual(['0.25', '1.5k', '20M', '1e-5', '0', '-3k']);
+  });
+
+  it('of time read as a clock does', () => {
+    expect([4.5, 65, 3840, 93_600].map(formatDuration)).toEqual(['4.5 s', '1 m 05 s', '1 h 04 m', '1 d 02 h']);
+  });
+});
+
+describe('percentiles', () => {
+  it('interpolate as NumPy does', () => {
+    // numpy.percentile([1, 2, 3, 4], [5, 50, 95]) is [1.15, 2.5, 3.85].
+    const found = percentiles(Float64Array.of(4, NaN, 1, 3, Infinity, 2), [0.05, 0.5, 0.95]);
+    expect(found).toEqual([1.15, 2.5, 3.85].map((value) => expect.closeTo(value, 12)));
+    expect(percentiles(Float64Array.of(NaN), [0.5])).toEqual([NaN]);
+  });
+});
+
+describe('scales', () => {
+  const linear = { from: 10, to: 30, isLog: false };
+  const log = { from: 1, to: 100, isLog: true };
+
+  it('place values, and find them again', () => {
+    expect(fractionOf(linear, 15)).toBe(0.25);
+    expect(fractionOf(log, 10)).toBeCloseTo(0.5, 12);
+    expect(fractionOf(log, 0)).toBeNaN();
+    expect(valueAt(log, 0.5)).toBeCloseTo(10, 12);
+  });
+
+  it('zoom around a value, within their limits', () => {
+    expect(zoomAround(linear, 0.25, 0.5, { from: 0, to: 40 })).toEqual({ from: 12.5, to: 22.5 });
+    expect(zoomAround(linear, 0.5, 10, { from: 0, to: 40 })).toEqual({ from: 0, to: 40 });
+  });
+
+  it('pan until they reach an end', () => {
+    expect(panBy(linear, 0.25, { from: 0, to: 100 })).toEqual({ from: 15, to: 35 });
+    expect(panBy(linear, -3, { from: 0, to: 100 })).toEqual({ from: 0, to: 20 });
+    expect(panBy(linear, 9, { from: 0, to: 40 })).toEqual({ from: 20, to: 40 });
+  });
+});
+
+describe('columns', () => {
+  it('are searched in the part that counts', () => {
+    const column = Int32Array.of(1, 3, 3, 7, 0, 0);
+    expect([0, 3, 4, 9].map((value) => lowerBound(column, 4, value))).toEqual([0, 1, 3, 4]);
+    expect([0, 3, 9].map((value) => upperBound(column, 4, value))).toEqual([0, 3, 4]);
+    expect([-5, 2, 5.1, 100].map((value) => nearestIndex(column, 4, value))).toEqual([0, 0, 3, 3]);
+    expect(nearestIndex(column, 0, 1)).toBe(-1);
+  });
+});
+
+describe('histogram', () => {
+  it('shares bins among groups; the last holds its upper edge', () => {
+    const bins = countInBins(
+      [
+        [0, 0.4, 1],
+        [0.5, NaN, 1],
+      ],
+      2,
+    );
+    expect(bins).toEqual({
+      range: { from: 0, to: 1 },
+      width: 0.5,
+      counts: [
+        [2, 1],
+        [0, 2],
+      ],
+    });
+  });
+});

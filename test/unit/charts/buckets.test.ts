@@ -1,0 +1,130 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { bucketGrid, canGrow, ThinnedLine } from '../../../src-renderer/charts/buckets.ts';
+
+type Point = [x: number, y: number];
+
+function thin(
+  ys: readonly number[],
+  window = { from: 0, to: ys.length - 1 },
+  maximum = 4,
+  xs = ys.map((_, i) => i),
+): Point[] {
+  const grid = bucketGrid(window, false, maximum);
+  const line = new ThinnedLine(grid);
+  line.extend(Float64Array.from(xs), Float64Array.from(ys), ys.length, grid);
+  return pointsOf(line);
+}
+
+function pointsOf(line: ThinnedLine): Point[] {
+  return Array.from({ length: line.count }, (_, index) => [line.x[index], line.y[index]]);
+}
+
+const value = fc.oneof({ weight: 8, arbitrary: fc.double({ noNaN: true, min: -1e6, max: 1e6 }) }, fc.constant(NaN));
+
+describe('bucketGrid', () => {
+  it('takes the smallest power of two that gives no more buckets than asked for', () => {
+    expect(bucketGrid({ from: 0, to: 1000 }, false, 100).width).toBe(16);
+    expect(bucketGrid({ from: 0, to: 800 }, false, 100).width).toBe(8);
+    expect(bucketGrid({ from: 1, to: 10_000 }, true, 16).width).toBe(0.25);
+  });
+
+  it('lets a line grow while its window only gets longer and the width stays', () => {
+    const grid = bucketGrid({ from: 0, to: 900 }, false, 100);
+    expect(canGrow(grid, bucketGrid({ from: 0, to: 1600 }, false, 100))).toBe(true);
+    expect(canGrow(grid, bucketGrid({ from: 0, to: 1601 }, false, 100))).toBe(false);
+    expect(canGrow(grid, bucketGrid({ from: 10, to: 1600 }, false, 100))).toBe(false);
+    expect(canGrow(grid, bucketGrid({ from: 0, to: 800 + 99 }, false, 100))).toBe(false);
+  });
+});
+
+describe('ThinnedLine', () => {
+  it('keeps the smallest and largest of each bucket, in their order', () => {
+    // Width 2: (0 | 1), (2 | 3), (4 | 5), (6 | 7).
+    expect(thin([5, 1, 2, 9, 4, 4, 7, 3], { from: 0, to: 7 }, 4)).toEqual([
+      [0, 5],
+      [1, 1],
+      [2, 2],
+      [3, 9],
+      [4, 4],
+      [6, 7],
+      [7, 3],
+    ]);
+  });
+
+  it('drops what lies between the extremes', () => {
+    expect(thin([5, 1, 9, 2, 3, 3, 3, 3], { from: 0, to: 7 }, 2)).toEqual([
+      [1, 1],
+      [2, 9],
+      [4, 3],
+    ]);
+  });
+
+  it('is the line itself where there is room for each point', () => {
+    const ys = [3, 1, NaN, 2];
+    expect(thin(ys, { from: 0, to: 3 }, 100)).toEqual([
+      [0, 3],
+      [1, 1],
+      [2, NaN],
+      [3, 2],
+    ]);
+  });
+
+  it('shows a window and one point on each side of it', () => {
+    expect(thin([0, 10, 20, 30, 40, 50], { from: 1.5, to: 3.5 }, 100)).toEqual([
+      [1, 10],
+      [2, 20],
+      [3, 30],
+      [4, 40],
+    ]);
+  });
+
+  it('makes a gap of infinity, as of NaN', () => {
+    expect(thin([1, Infinity, 2], { from: 0, to: 2 }, 100).map(([, y]) => y)).toEqual([1, NaN, 2]);
+  });
+
+  it('cuts logarithms of x evenly', () => {
+    const xs = [0, 1, 2, 3, 10, 20, 100];
+    const grid = bucketGrid({ from: 1, to: 100 }, true, 2);
+    const line = new ThinnedLine(grid);
+    line.extend(Float64Array.from(xs), Float64Array.from([9, 1, 5, 3, 4, 8, 6]), xs.length, grid);
+    expect(pointsOf(line)).toEqual([
+      [0, 9],
+      [1, 1],
+      [2, 5],
+      [10, 4],
+      [20, 8],
+      [100, 6],
+    ]);
+  });
+
+  it('never loses a spike: the extremes of all points are among the thinned', () => {
+    fc.assert(
+      fc.property(fc.array(value, { minLength: 1, maxLength: 400 }), fc.integer({ min: 1, max: 50 }), (ys, maximum) => {
+        const kept = thin(ys, { from: 0, to: Math.max(1, ys.length - 1) }, maximum);
+        const finite = ys.filter(Number.isFinite);
+        const keptFinite = kept.map(([, y]) => y).filter(Number.isFinite);
+        expect(Math.min(...keptFinite)).toBe(Math.min(...finite));
+        expect(Math.max(...keptFinite)).toBe(Math.max(...finite));
+        expect(kept.some(([, y]) => Number.isNaN(y))).toBe(ys.some(Number.isNaN));
+        expect(kept.length).toBeLessThanOrEqual(3 * (maximum + 1));
+      }),
+    );
+  });
+
+  it('comes to the same whether points came at once or bit by bit', () => {
+    fc.assert(
+      fc.property(fc.array(value, { minLength: 2, maxLength: 300 }), fc.integer({ min: 1, max: 299 }), (ys, cut) => {
+        const [x, y] = [Float64Array.from(ys, (_, index) => index), Float64Array.from(ys)];
+        const part = Math.min(cut, ys.length);
+        const grown = { width: 8, isLog: false, window: { from: 0, to: ys.length - 1 } };
+        const line = new ThinnedLine({ ...grown, window: { from: 0, to: part - 1 } });
+        line.extend(x, y, part, line.grid);
+        line.extend(x, y, ys.length, grown);
+        const whole = new ThinnedLine(grown);
+        whole.extend(x, y, ys.length, grown);
+        expect(pointsOf(line)).toEqual(pointsOf(whole));
+      }),
+    );
+  });
+});

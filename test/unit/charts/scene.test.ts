@@ -1,0 +1,187 @@
+import { describe, expect, it } from 'vitest';
+import { csvField, seriesCsv } from '../../../src-renderer/charts/csv.ts';
+import { hues, lineStyle, type Palette } from '../../../src-renderer/charts/line-style.ts';
+import { tracePath } from '../../../src-renderer/charts/plot-area.ts';
+import { formatPosition, readoutAt, readoutSentence } from '../../../src-renderer/charts/readout.ts';
+import { composeScene, type Scene } from '../../../src-renderer/charts/scene.ts';
+import { SeriesLines } from '../../../src-renderer/charts/series-lines.ts';
+import { summarize } from '../../../src-renderer/charts/summary.ts';
+import { sceneSvg } from '../../../src-renderer/charts/svg.ts';
+import { seriesTable } from '../../../src-renderer/charts/table.ts';
+import type { ChartSeries, ChartView } from '../../../src-renderer/charts/types.ts';
+import { viewFromQuery, viewToQuery } from '../../../src-renderer/charts/view-query.ts';
+import { lineOf, plainView, rankLine } from './lines.ts';
+
+const size = { width: 400, height: 200 };
+
+function scene(series: readonly ChartSeries[], view: Partial<ChartView> = {}, lines = new SeriesLines()): Scene {
+  const props = { title: 'NLL', runName: 'run', yLabel: 'NLL', series, view: plainView(view) };
+  return composeScene(props, lines, size);
+}
+
+const two = [lineOf([4, 2, 1], { label: 'ensemble' }), rankLine(1, [5, 3, 2])];
+
+describe('scenes', () => {
+  it('fit the axes to what is visible, with 5 % of room for values', () => {
+    const { x, y } = scene(two);
+    expect([x.from, x.to]).toEqual([0, 2]);
+    expect([y.from, y.to]).toEqual([expect.closeTo(0.8, 12), expect.closeTo(5.2, 12)]);
+    const zoomed = scene(two, { zoom: { from: 1, to: 2 } });
+    expect([zoomed.y.from, zoomed.y.to]).toEqual([expect.closeTo(0.9, 12), expect.closeTo(3.1, 12)]);
+  });
+
+  it('leave out hidden ranks and keep the ensemble', () => {
+    expect(scene(two, { hiddenRanks: new Set([1]) }).lines.map(({ series }) => series.label)).toEqual(['ensemble']);
+  });
+
+  it('begin a logarithmic x axis at the first positive value', () => {
+    expect(scene(two, { logX: true }).x).toMatchObject({ from: 1, to: 2 });
+    expect(scene(two, { logX: true, zoom: { from: 0, to: 2 } }).x).toMatchObject({ from: 1, to: 2 });
+  });
+
+  it('clip outliers to the 5th and 95th percentile', () => {
+    const values = Array.from({ length: 101 }, (_, index) => (index === 50 ? 1e6 : index));
+    const { y } = scene([lineOf(values)], { clipsOutliers: true });
+    // Percentiles 5 and 96, and 5 % of room.
+    expect([y.from, y.to]).toEqual([expect.closeTo(5 - 4.55, 9), expect.closeTo(96 + 4.55, 9)]);
+  });
+
+  it('smooth before thinning, and append without smoothing again', () => {
+    const lines = new SeriesLines();
+    const y = Float64Array.of(1, 2, 6);
+    scene([lineOf([1, 2, 6], { y, length: 2 })], { smoothing: 0.5 }, lines);
+    // What was smoothed is not looked at again.
+    y[0] = 100;
+    const grown = scene([lineOf([1, 2, 6], { y, length: 3 })], { smoothing: 0.5 }, lines);
+    expect([...grown.lines[0].y.subarray(0, 3)]).toEqual([
+      1,
+      expect.closeTo(5 / 3, 12),
+      expect.closeTo(7.25 / 1.75, 12),
+    ]);
+    const changed = scene([lineOf([1, 2, 6], { y, version: 1 })], { smoothing: 0.5 }, lines);
+    expect(changed.lines[0].y[0]).toBe(100);
+  });
+
+  it('leave out lines without the axis that is shown', () => {
+    const timeless = lineOf([1, 2]);
+    expect(scene([{ ...timeless, x: { ...timeless.x, time: null } }], { axis: 'time' }).lines).toEqual([]);
+  });
+});
+
+describe('lines', () => {
+  it('are ink and bold for the ensemble; hovering one rank fades the others', () => {
+    expect(lineStyle(two[0], 0, plainView())).toEqual({ color: 'text', width: 2.5, opacity: 1, dash: [] });
+    expect(lineStyle(two[1], 1, plainView())).toMatchObject({ color: 'rank-1', width: 1, opacity: 0.6 });
+    expect(lineStyle(two[1], 1, plainView({ hoveredRank: 1 })).opacity).toBe(1);
+    expect(lineStyle(two[1], 1, plainView({ hoveredRank: 0 })).opacity).toBe(0.2);
+  });
+
+  it('repeat hues with dashes from rank 8 on', () => {
+    const [first, ninth] = [rankLine(1, []), rankLine(1 + hues, [])].map((line) => lineStyle(line, 0, plainView()));
+    expect(ninth.color).toBe(first.color);
+    expect([first.dash, ninth.dash]).toEqual([[], [6, 3]]);
+  });
+
+  it('break at NaN, and show a point that stands alone', () => {
+    const [x, y] = [Float64Array.of(0, 1, 2, 3, 4), Float64Array.of(1, 2, NaN, 5, NaN)];
+    const calls: string[] = [];
+    const pen = {
+      moveTo: (left: number, top: number) => calls.push(`M${left},${top}`),
+      lineTo: (left: number, top: number) => calls.push(`L${left},${top}`),
+    };
+    tracePath({ x, y, count: 5 }, { x: (value) => 10 * value, y: (value) => value }, pen);
+    expect(calls).toEqual(['M0,1', 'L10,2', 'M30,5', 'L31,5']);
+  });
+});
+
+describe('words', () => {
+  it('sum a chart up', () => {
+    expect(summarize('NLL', 'step', scene(two))).toBe(
+      'NLL, step 0 to step 2. ensemble: latest 1, between 1 and 4. 1 rank, latest from 2 to 2.',
+    );
+    expect(summarize('NLL', 'step', scene([]))).toBe('NLL: no points yet.');
+    expect(summarize('NLL', 'step', scene([rankLine(0, [1, NaN])]))).toContain('1 rank at no finite value');
+  });
+
+  it('read the nearest point at the cursor', () => {
+    const values = readoutAt(scene(two).lines, 1.2);
+    expect(values.map(({ label, value }) => [label, value])).toEqual([
+      ['ensemble', 2],
+      ['rank 1', 3],
+    ]);
+    expect(readoutSentence(values)).toBe('ensemble 2 · member 3');
+    expect([formatPosition('step', 12_340.4), formatPosition('epoch', 3.25), formatPosition('time', 3840)]).toEqual([
+      'step 12,340',
+      'epoch 3.25',
+      '1 h 04 m',
+    ]);
+  });
+});
+
+describe('tables and files', () => {
+  it('hold each point, or 500 of them with both ends', () => {
+    const small = seriesTable(scene(two).lines, 'step', { from: 0, to: 1 });
+    expect(small.columns).toEqual(['step', 'ensemble', 'rank 1']);
+    expect(small.rows).toEqual([
+      ['step 0', 4, 5],
+      ['step 1', 2, 3],
+    ]);
+    const long = scene([lineOf(Array.from({ length: 2001 }, (_, index) => index))]);
+    const { rows, caption } = seriesTable(long.lines, 'step', { from: 0, to: 2000 });
+    expect([rows.length, rows[0][1], rows[499][1], caption]).toEqual([
+      500,
+      0,
+      2000,
+      '500 of 2001 points, evenly chosen',
+    ]);
+  });
+
+  it('write every visible point as CSV, quoting names', () => {
+    const series = [lineOf([1, NaN, 0.1], { label: 'a, "b"' })];
+    expect(seriesCsv(series, 'step', { from: 1, to: 2 }).join('')).toBe(
+      'series,step,epoch,time_seconds,value\r\n"a, ""b""",1,0.1,2,NaN\r\n"a, ""b""",2,0.2,4,0.1\r\n',
+    );
+    expect(csvField('plain')).toBe('plain');
+  });
+
+  it('draw an SVG of the same lines, with title, run, axes and legend', () => {
+    const palette: Palette = {
+      text: '#text',
+      'text-muted': '#muted',
+      border: '#border',
+      surface: '#surface',
+      accent: '#accent',
+      warn: '#warn',
+      'rank-1': '#rank-1',
+    };
+    const svg = sceneSvg(scene(two), { title: 'NLL <1>', runName: 'a & b', width: 480, height: 316, palette });
+    // Plot: 64..464 by 72..272; x from 0 to 2, y from 0.8 to 5.2: 4 stands at 72 + 200 * 1.2 / 4.4.
+    expect(svg).toContain('<path d="M64 126.55L264 217.45L464 262.91" fill="none" stroke="#text" stroke-width="2.5"');
+    expect(svg).toContain('stroke="#rank-1" stroke-width="1" stroke-linejoin="round" stroke-opacity="0.6"');
+    expect(svg).toContain('NLL &lt;1&gt; of a &amp; b');
+    for (const text of ['>ensemble<', '>rank 1<', '>step<', '>0.5<', '>4<']) expect(svg).toContain(text);
+  });
+});
+
+describe('addresses', () => {
+  it('keep a view, and leave out what is at its default', () => {
+    const view = plainView({
+      axis: 'time',
+      logY: true,
+      smoothing: 0.6,
+      clipsOutliers: true,
+      zoom: { from: 0.5, to: 20 },
+      hiddenRanks: new Set([12, 3]),
+    });
+    const query = viewToQuery(view);
+    expect(query).toEqual({ axis: 'time', log: 'y', smooth: '0.6', clip: '1', zoom: '0.5_20', hide: '3.12' });
+    const { axis, logX, logY, smoothing, clipsOutliers, zoom, hiddenRanks } = view;
+    expect(viewFromQuery(query)).toEqual({ axis, logX, logY, smoothing, clipsOutliers, zoom, hiddenRanks });
+    expect(viewToQuery(plainView())).toEqual({});
+  });
+
+  it('that were typed wrongly give the defaults', () => {
+    const typed = viewFromQuery({ axis: 'years', smooth: '7', zoom: '5_2', hide: 'x.2' });
+    expect(typed).toMatchObject({ axis: 'step', smoothing: 0, zoom: null, hiddenRanks: new Set([2]) });
+  });
+});
