@@ -7,6 +7,8 @@ import { sendExport } from './server/exports.ts';
 import { securityHeaders } from './server/security-headers.ts';
 
 export interface ServerOptions {
+  /** 0 takes any port that is free. */
+  port: number;
   /** Where the built page lies. */
   pageFolder: string;
   /** Where exports lie, each one file. */
@@ -30,7 +32,7 @@ export const exportPath = (fileName: string): string => `/exports/${fileName}`;
 /** The door from the browser: serves page and hub on a random port of 127.0.0.1, to whoever has the printed link. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const server = createServer();
-  const port = await listen(server);
+  const port = await listen(server, options.port);
   const access = new Access(port);
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     answer(request, response, access, options).catch((error: unknown) => {
@@ -49,10 +51,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   return { port, link: access.link, close };
 }
 
-async function listen(server: Server): Promise<number> {
+/** @throws when the port is taken or not allowed, with the remedy */
+async function listen(server: Server, port: number): Promise<number> {
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
+    server.once('error', (cause) => {
+      const reason = `Tutti cannot listen on port ${port} of 127.0.0.1 (${cause.message}).`;
+      reject(new Error(`${reason} Choose another with --port, or leave it out to take one that is free.`, { cause }));
+    });
+    server.listen(port, '127.0.0.1', resolve);
   });
   const address = server.address();
   if (address === null || typeof address === 'string')

@@ -1,40 +1,15 @@
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { Hub } from './hub.ts';
 import { HubService } from './rpc/hub-service.ts';
 import { exportPath, startServer } from './server.ts';
+import { findAppBrowser, hasDisplay } from './start/app-browser.ts';
+import { buildIfStale, out } from './start/build.ts';
+import { findElectron } from './start/electron-binary.ts';
+import { parseStartOptions, type StartOptions, startHelp } from './start/options.ts';
 import { homePaths } from './store/home.ts';
 
 /** `npm start`: the window in Electron where its binary and a display are there, else the same page in the browser. */
-
-const out = fileURLToPath(new URL('../out/', import.meta.url));
-
-/**
- * Path of Electron's binary; null where it was never fetched. The package itself must not be imported to find out: that
- * would begin the download, without an end where its host cannot be reached.
- */
-function findElectron(): string | null {
-  const folder = dirname(createRequire(import.meta.url).resolve('electron/package.json'));
-  const pathFile = join(folder, 'path.txt');
-  if (!existsSync(pathFile)) return null;
-  const binary = join(folder, 'dist', readFileSync(pathFile, 'utf8').trim());
-  return existsSync(binary) ? binary : null;
-}
-
-function hasDisplay(): boolean {
-  const { DISPLAY, WAYLAND_DISPLAY } = process.env;
-  return process.platform !== 'linux' || Boolean(DISPLAY ?? WAYLAND_DISPLAY);
-}
-
-async function buildIfMissing(): Promise<void> {
-  if (existsSync(join(out, 'renderer', 'index.html'))) return;
-  console.log('Building the page, once.');
-  const { build } = await import('electron-vite');
-  await build({ logLevel: 'warn' });
-}
 
 function openDesktop(binary: string): void {
   const child = spawn(binary, [join(out, 'main', 'electron.js')], { stdio: 'inherit' });
@@ -49,12 +24,13 @@ function openDesktop(binary: string): void {
   });
 }
 
-async function openBrowserDoor(): Promise<void> {
+async function openBrowserDoor({ port, isOpened }: StartOptions): Promise<void> {
   const onError = (error: unknown): void => console.error(error);
   const hub = await Hub.open();
   for (const notice of hub.notices) console.error(notice);
   const service = await HubService.open(hub, { door: 'browser', exportLink: exportPath, onError });
   const server = await startServer({
+    port,
     pageFolder: join(out, 'renderer'),
     exportFolder: homePaths().exports,
     connect: (wire) => service.connect(wire),
@@ -65,6 +41,7 @@ async function openBrowserDoor(): Promise<void> {
   if (process.env.SSH_CONNECTION) {
     console.log(`From your own machine first:  ssh -L ${server.port}:127.0.0.1:${server.port} <this machine>`);
   }
+  if (isOpened) openInAppWindow(server.link);
   const close = async (): Promise<void> => {
     // Runs first: their last words still reach the pages.
     await service.close();
@@ -74,7 +51,31 @@ async function openBrowserDoor(): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => close().catch(onError));
 }
 
-const electron = findElectron();
-await buildIfMissing();
-if (electron !== null && hasDisplay()) openDesktop(electron);
-else await openBrowserDoor();
+/** A window of its own in a Chromium, where there is one and a display; else the printed link has to do. */
+function openInAppWindow(link: string): void {
+  const browser = findAppBrowser();
+  if (browser === null) return;
+  const child = spawn(browser, [`--app=${link}`], { stdio: 'ignore', detached: true });
+  child.on('error', (error) => console.error(`${browser} did not open: ${error.message}. Open the link yourself.`));
+  child.unref();
+}
+
+async function start(options: StartOptions): Promise<void> {
+  await buildIfStale();
+  const electron = options.door === 'browser' ? null : findElectron();
+  if (electron !== null && (options.door === 'desktop' || hasDisplay())) return openDesktop(electron);
+  if (options.door === 'desktop') {
+    throw new Error('Electron is not installed: its binary is not in node_modules/electron. Leave --desktop out.');
+  }
+  if (options.door === 'auto') console.log('Electron or a display is missing: Tutti opens in the browser.');
+  return openBrowserDoor(options);
+}
+
+try {
+  const options = parseStartOptions(process.argv.slice(2));
+  if (options === 'help') console.log(startHelp);
+  else await start(options);
+} catch (error) {
+  console.error(`error: ${error instanceof Error ? error.message : String(error)}`);
+  process.exitCode = error instanceof RangeError ? 2 : 1;
+}

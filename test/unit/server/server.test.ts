@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { get } from 'node:http';
+import { createServer, get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -30,7 +30,13 @@ async function serve() {
     return () => void (connected -= 1);
   };
   const errors: unknown[] = [];
-  const server = await startServer({ pageFolder, exportFolder, connect, onError: (error) => errors.push(error) });
+  const server = await startServer({
+    port: 0,
+    pageFolder,
+    exportFolder,
+    connect,
+    onError: (error) => errors.push(error),
+  });
   onTestFinished(async () => {
     await server.close();
     await rm(folder, { recursive: true });
@@ -230,4 +236,20 @@ describe('sockets', () => {
     await closed;
     expect(connected()).toBe(0);
   });
+});
+
+it('says so when its port is taken', async () => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  onTestFinished(() => void taken.close());
+  const address = taken.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const options = {
+    port,
+    pageFolder: '/',
+    exportFolder: '/',
+    connect: () => () => undefined,
+    onError: () => undefined,
+  };
+  await expect(startServer(options)).rejects.toThrow(`Tutti cannot listen on port ${port} of 127.0.0.1`);
 });

@@ -1,0 +1,15 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+
+/**
+ * Path of Electron's binary; null where it was never fetched. The package itself must not be imported to find out: that
+ * would begin the download, without an end where its host cannot be reached.
+ */
+export function findElectron(): string | null {
+  const folder = dirname(createRequire(import.meta.url).resolve('electron/package.json'));
+  const pathFile = join(folder, 'path.txt');
+  if (!existsSync(pathFile)) return null;
+  const binary = join(folder, 'dist', readFileSync(pathFile, 'utf8').trim());
+  return existsSync(binary) ? binary : null;
+}

@@ -1,0 +1,52 @@
+import { parseArgs } from 'node:util';
+
+export interface StartOptions {
+  door: 'auto' | 'desktop' | 'browser';
+  /** Of the browser door; 0 takes any that is free. */
+  port: number;
+  /** Whether to open a browser's window, and not only print the link. */
+  isOpened: boolean;
+}
+
+export const startHelp = `npm start -- [options]
+
+  --browser     serve the page to a browser, also where Electron is there
+  --desktop     insist on Electron
+  --port <n>    port of the browser door; by default any that is free
+  --no-open     print the link and open nothing
+  --help        show this`;
+
+/** @throws RangeError for an option that does not exist, a port that is none, or two doors at a time */
+export function parseStartOptions(args: readonly string[]): StartOptions | 'help' {
+  const { browser, desktop, port, help, 'no-open': noOpen } = parse(args);
+  if (help) return 'help';
+  if (browser && desktop) throw new RangeError('--browser and --desktop exclude each other: give one of them.');
+  return {
+    door: browser ? 'browser' : desktop ? 'desktop' : 'auto',
+    port: port === undefined ? 0 : parsePort(port),
+    isOpened: !noOpen,
+  };
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        browser: { type: 'boolean' },
+        desktop: { type: 'boolean' },
+        port: { type: 'string' },
+        'no-open': { type: 'boolean' },
+        help: { type: 'boolean' },
+      },
+    }).values;
+  } catch (error) {
+    throw new RangeError(`${error instanceof Error ? error.message : String(error)}\n${startHelp}`, { cause: error });
+  }
+}
+
+function parsePort(text: string): number {
+  const port = Number(text);
+  if (Number.isInteger(port) && port >= 1 && port <= 65_535) return port;
+  throw new RangeError(`--port ${text} is no port: give a whole number from 1 to 65535, or leave it out.`);
+}

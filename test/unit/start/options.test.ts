@@ -1,0 +1,42 @@
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { findAppBrowser } from '../../../src-main/start/app-browser.ts';
+import { parseStartOptions, startHelp } from '../../../src-main/start/options.ts';
+
+describe('the options of npm start', () => {
+  it('choose the door, its port, and whether to open it', () => {
+    expect(parseStartOptions([])).toEqual({ door: 'auto', port: 0, isOpened: true });
+    expect(parseStartOptions(['--browser', '--port', '8080', '--no-open'])).toEqual({
+      door: 'browser',
+      port: 8080,
+      isOpened: false,
+    });
+    expect(parseStartOptions(['--desktop'])).toMatchObject({ door: 'desktop' });
+    expect(parseStartOptions(['--help'])).toBe('help');
+  });
+
+  it.each([
+    [['--browser', '--desktop'], '--browser and --desktop exclude each other: give one of them.'],
+    [['--port', '0'], '--port 0 is no port: give a whole number from 1 to 65535, or leave it out.'],
+    [['--port', 'http'], '--port http is no port: give a whole number from 1 to 65535, or leave it out.'],
+    [['--brwser'], startHelp],
+  ])('refuse %j', (args, message) => {
+    expect(() => parseStartOptions(args)).toThrow(message);
+  });
+});
+
+describe('a browser for the window', () => {
+  it('is the first Chromium on the PATH, and none without a display', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'tutti-browser-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    await writeFile(join(folder, 'chromium'), 'not to be run');
+    await writeFile(join(folder, 'google-chrome'), '');
+    await chmod(join(folder, 'google-chrome'), 0o755);
+    const PATH = `/nowhere:${folder}`;
+    expect(findAppBrowser({ PATH, DISPLAY: ':0' })).toBe(join(folder, 'google-chrome'));
+    expect(findAppBrowser({ PATH: '/nowhere', DISPLAY: ':0' })).toBeNull();
+    expect(findAppBrowser({ PATH })).toBeNull();
+  });
+});
