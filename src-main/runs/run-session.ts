@@ -185,8 +185,10 @@ export class RunSession {
       }
       case 'points':
         return recorder.points(rank, pointBatch(message.names, arrays));
-      case 'event':
-        return recorder.event(rank, message.kind, message.message, message);
+      case 'event': {
+        const { kind, epoch, step, data } = message;
+        return recorder.event(rank, kind, message.message, { epoch, step, data });
+      }
       case 'checkpoint':
         return recorder.checkpoint(message.record);
       case 'saving-state':
