@@ -20,7 +20,7 @@ export class Stage {
   readonly home: string;
   readonly browser: Browser;
   tutti: TuttiProcess;
-  /** What pages reported of themselves that nobody should see in a console. */
+  /** What pages wrote to their consoles, and Tutti to its terminal, though nothing should be wrong. */
   readonly #complaints: string[] = [];
 
   private constructor(home: string, browser: Browser, tutti: TuttiProcess) {
@@ -57,13 +57,13 @@ export class Stage {
     return page;
   }
 
-  /** Ends what is left. @param expected complaints that belong to what the tests did */
+  /** Ends what is left. @param expected complaints that the tests meant to provoke @throws on any others */
   async close(expected: RegExp = /^$/): Promise<void> {
     await this.browser.close();
-    await this.tutti.stop();
+    this.#complaints.push(...(await this.tutti.stop()));
     await rm(this.home, { recursive: true, force: true });
     const unexpected = this.#complaints.filter((complaint) => !expected.test(complaint));
-    if (unexpected.length > 0) throw new Error(`Pages complained: ${unexpected.join('\n')}`);
+    if (unexpected.length > 0) throw new Error(`Something complained:\n${unexpected.join('\n')}`);
   }
 }
 
@@ -90,4 +90,17 @@ export async function expectStatus(page: Page, status: string): Promise<void> {
 /** Points of the ensemble on the big chart, as it says to those who cannot see it. */
 export async function expectPoints(page: Page, chart: string): Promise<void> {
   await expect(page.getByRole('img', { name: new RegExp(`^${chart}, .*latest [-\\d]`) })).toBeVisible(patience);
+}
+
+/** Newer points than those on the chart now. */
+export async function expectProgress(page: Page, chart: string): Promise<void> {
+  const before = await latestStep(page, chart);
+  await expect.poll(() => latestStep(page, chart), patience).toBeGreaterThan(before);
+}
+
+async function latestStep(page: Page, chart: string): Promise<number> {
+  const label = await page.getByRole('img', { name: new RegExp(`^${chart}, `) }).getAttribute('aria-label');
+  const step = /, step [\d,]+ to (?:step )?([\d,]+)/.exec(label ?? '')?.[1];
+  if (step === undefined) throw new Error(`The chart says nothing of its last step: ${label}`);
+  return Number(step.replaceAll(',', ''));
 }

@@ -13,8 +13,8 @@ export interface TuttiProcess {
   /** Opens the page, once. */
   link: string;
   port: number;
-  /** Ends it as Ctrl-C does. @throws unless it left as it should */
-  stop(): Promise<void>;
+  /** Ends it as Ctrl-C does. @returns what it complained of, line by line @throws unless it left as it should */
+  stop(): Promise<string[]>;
   /** Ends it without a last word, as a crash does. */
   kill(): Promise<void>;
 }
@@ -39,9 +39,8 @@ export async function startTutti(home: string): Promise<TuttiProcess> {
     async stop() {
       await end('SIGTERM');
       const said = await errors;
-      if (child.exitCode !== 0 || said !== '') {
-        throw new Error(`Tutti left with ${child.exitCode ?? child.signalCode}, saying "${said}".`);
-      }
+      if (child.exitCode !== 0) throw new Error(`Tutti left with ${child.exitCode ?? child.signalCode}: ${said}`);
+      return said.split('\n').filter((line) => line !== '');
     },
     kill: () => end('SIGKILL'),
   };
