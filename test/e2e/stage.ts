@@ -76,7 +76,7 @@ export async function visit(page: Page, address: string): Promise<void> {
 export async function startRun(page: Page, project: string, overrides: object, name = ''): Promise<string> {
   const query = new URLSearchParams({ project, set: JSON.stringify(overrides) });
   await visit(page, `/configure?${query.toString()}`);
-  if (name !== '') await page.getByRole('textbox', { name: 'Name' }).fill(name);
+  if (name !== '') await page.getByRole('textbox', { name: 'Name', exact: true }).fill(name);
   await page.getByRole('button', { name: 'Start', exact: true }).click(patience);
   await page.waitForURL(/#\/runs\/[\w-]+$/, patience);
   return page.url().replace(/^.*\/runs\//, '');
