@@ -14,6 +14,7 @@ export const workerStateSchema = z.enum([
   'loading',
   'ready',
   'training',
+  'paused',
   'evaluating',
   'standing-by',
   'finishing',
@@ -26,6 +27,9 @@ const position = { epoch: z.int(), step: z.int() };
 export const controlSchema = z.discriminatedUnion('action', [
   /** Every rank ends its training at its next step, then all meet for a last evaluation. */
   z.strictObject({ action: z.literal('stop') }),
+  /** Every rank waits at its next step until it is resumed; a stop ends the pause. */
+  z.strictObject({ action: z.literal('pause') }),
+  z.strictObject({ action: z.literal('resume') }),
   /** Every rank keeps its weights as they are at its next step, under this name. */
   z.strictObject({ action: z.literal('checkpoint'), name: z.string() }),
 ]);

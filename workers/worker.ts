@@ -7,7 +7,7 @@ import { HubLink } from './hub-link.ts';
 import { HubReport } from './hub-report.ts';
 import { parameterCount } from './training/weights.ts';
 import { type Prepared, runSession, type SessionLinks } from './session.ts';
-import type { Controls } from './training/report.ts';
+import { Controls } from './training/controls.ts';
 import { NonFiniteLossError } from './training/trainer.ts';
 import { libraryVersions } from './versions.ts';
 
@@ -15,7 +15,7 @@ import { libraryVersions } from './versions.ts';
 
 const [socketPath, rankText, token, guard] = process.argv.slice(2);
 const rank = Number(rankText);
-const controls: Controls = { stopRequested: false, checkpointNames: [] };
+const controls = new Controls();
 const launched = Promise.withResolvers<Launch>();
 const started = Promise.withResolvers<void>();
 const dismissed = Promise.withResolvers<void>();
@@ -45,8 +45,7 @@ function take(message: HubMessage): void {
     case 'leave':
       return dismissed.resolve();
     case 'control':
-      if (message.control.action === 'stop') controls.stopRequested = true;
-      else controls.checkpointNames.push(message.control.name);
+      return controls.take(message.control);
   }
 }
 

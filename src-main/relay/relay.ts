@@ -23,7 +23,8 @@ interface OpenCollective {
   call: CollectiveCall;
   /** What has arrived, by rank. */
   requests: Map<number, CollectiveRequest>;
-  timer: NodeJS.Timeout;
+  /** Null while the group is held. */
+  timer: NodeJS.Timeout | null;
 }
 
 /**
@@ -42,6 +43,7 @@ export class Relay {
   readonly #sequences: Map<number, number>;
   readonly #open = new Map<number, OpenCollective>();
   #failure: string | null = null;
+  #isHeld = false;
 
   constructor(options: RelayOptions) {
     this.#options = options;
@@ -69,6 +71,19 @@ export class Relay {
     }
   }
 
+  /** While the group is held, as its ranks are paused, nobody comes too late. */
+  hold(): void {
+    this.#isHeld = true;
+    for (const open of this.#open.values()) stopTimer(open);
+  }
+
+  /** Ends {@link hold}: all limits begin anew. */
+  release(): void {
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
+    for (const open of this.#open.values()) this.#startTimer(open);
+  }
+
   /** A rank is gone: every pending and every later collective of the others fails at once. */
   rankLeft(rank: number, reason: string): void {
     this.#checkMember(rank);
@@ -93,16 +108,20 @@ export class Relay {
   }
 
   #openCollective(call: CollectiveCall): OpenCollective {
-    const timeoutMs = this.#options.timeoutMs();
-    const timer = setTimeout(() => this.#timeOut(open, timeoutMs), timeoutMs);
-    timer.unref();
-    const open: OpenCollective = { call, requests: new Map(), timer };
+    const open: OpenCollective = { call, requests: new Map(), timer: null };
     this.#open.set(call.sequence, open);
+    if (!this.#isHeld) this.#startTimer(open);
     return open;
   }
 
-  #complete({ call, requests, timer }: OpenCollective): void {
-    clearTimeout(timer);
+  #startTimer(open: OpenCollective): void {
+    const timeoutMs = this.#options.timeoutMs();
+    open.timer = setTimeout(() => this.#timeOut(open, timeoutMs), timeoutMs).unref();
+  }
+
+  #complete(open: OpenCollective): void {
+    stopTimer(open);
+    const { call, requests } = open;
     this.#open.delete(call.sequence);
     const arrays = this.#ranks.map((rank) => requests.get(rank)?.data ?? null);
     const answers = computeAnswers(call, this.#ranks, arrays);
@@ -126,7 +145,7 @@ export class Relay {
   #fail(reason: string): void {
     if (this.#failure !== null) return;
     this.#failure = reason;
-    for (const { timer } of this.#open.values()) clearTimeout(timer);
+    for (const open of this.#open.values()) stopTimer(open);
     this.#open.clear();
     for (const rank of this.#senders.keys()) this.#deliver(rank, { kind: 'collective', phase: 'failure', reason });
   }
@@ -144,6 +163,11 @@ export class Relay {
     if (this.#sequences.has(rank)) return;
     throw new RangeError(`Rank ${rank} is not in the group of ${nameRanks(this.#ranks)}.`);
   }
+}
+
+function stopTimer(open: OpenCollective): void {
+  if (open.timer !== null) clearTimeout(open.timer);
+  open.timer = null;
 }
 
 /** `rank 0 called all-reduce(sum) of float32[10], sequence number 7; rank 1 called ...` */

@@ -32,6 +32,7 @@ export class RunSession {
   private wave: Wave | null = null;
   private isAborted = false;
   private isStopping = false;
+  private isPaused = false;
   private recorder: RunRecorder | null = null;
 
   constructor(options: SessionOptions) {
@@ -61,8 +62,8 @@ export class RunSession {
   }
 
   /**
-   * Asks all ranks for something; a stop ends the run after a last joint evaluation.
-   * @throws when a checkpoint cannot have that name: a rank would fail over it
+   * Asks all ranks for something; a stop ends the run after a last joint evaluation, and any pause.
+   * @throws when a checkpoint cannot have that name: a rank would fail over it; or when a run that stops is to pause
    */
   control(control: Control): void {
     if (control.action === 'checkpoint' && !/^[\w-]+$/.test(control.name)) {
@@ -72,9 +73,19 @@ export class RunSession {
     }
     if (control.action === 'stop') {
       this.isStopping = true;
+      this.isPaused = false;
       this.recorder?.event(null, 'stop-requested', 'A stop of all ranks was requested.');
     }
+    if (control.action === 'pause' || control.action === 'resume') this.pause(control.action === 'pause');
     this.wave?.control(control);
+  }
+
+  private pause(isPaused: boolean): void {
+    if (isPaused && this.isStopping) throw new Error('The run is stopping: it cannot be paused. Resume it afterwards.');
+    if (isPaused === this.isPaused) return;
+    this.isPaused = isPaused;
+    if (isPaused) this.recorder?.event(null, 'paused', 'A pause was requested: every rank waits at its next step.');
+    else this.recorder?.event(null, 'resumed', 'The pause ended.');
   }
 
   /** Resolves once all that was told so far can be read in the run's folder. */
@@ -126,6 +137,7 @@ export class RunSession {
         },
       });
       if (this.isStopping) this.wave.control({ action: 'stop' });
+      if (this.isPaused) this.wave.control({ action: 'pause' });
       outcome = await this.wave.outcome();
       if (outcome.kind !== 'finished' || outcome.stopReason === 'requested') return outcome;
     }

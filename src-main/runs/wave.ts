@@ -49,6 +49,7 @@ export class Wave {
   private isAborted = false;
   /** A stop was asked for, perhaps before every rank was there to be told. */
   private isStopping = false;
+  private isPaused = false;
   private graceTimer: NodeJS.Timeout | null = null;
 
   constructor(options: WaveOptions) {
@@ -72,6 +73,7 @@ export class Wave {
     const placement = this.placementOf(rank);
     handle.send({ type: 'launch', launch: { ...this.options.launch, placement, groupRanks: this.ranks } });
     if (this.isStopping) handle.send({ type: 'control', control: { action: 'stop' } });
+    if (this.isPaused) handle.send({ type: 'control', control: { action: 'pause' } });
   }
 
   /** Resolves once every process of the wave is gone. */
@@ -86,9 +88,10 @@ export class Wave {
     return { kind: 'finished', stopReason: this.stopReason };
   }
 
-  /** Passes a wish on to all ranks; a stop also to those that have not connected yet. */
+  /** Passes a wish on to all ranks; a stop or a pause also to those that have not connected yet. */
   control(control: Control): void {
     if (control.action === 'stop') this.isStopping = true;
+    if (control.action !== 'checkpoint') this.pause(control.action === 'pause');
     for (const handle of this.handles.values()) handle.send({ type: 'control', control });
   }
 
@@ -96,6 +99,14 @@ export class Wave {
   abort(): void {
     this.isAborted = true;
     for (const handle of this.handles.values()) handle.kill();
+  }
+
+  /** Ranks pause each at its own next step: until all go on, none is late, be it in a step or in a collective. */
+  private pause(isPaused: boolean): void {
+    this.isPaused = isPaused;
+    if (isPaused) this.relay.hold();
+    else this.relay.release();
+    for (const handle of this.handles.values()) handle.hold(isPaused);
   }
 
   private spawn(placement: Placement): WorkerHandle {

@@ -54,6 +54,9 @@ export class WorkerHandle {
   private channel: Channel | null = null;
   private timer: NodeJS.Timeout | null = null;
   private killTimer: NodeJS.Timeout | null = null;
+  /** It waits for the others in a collective. */
+  private isWaiting = false;
+  private isHeld = false;
 
   constructor(options: WorkerOptions) {
     this.options = options;
@@ -77,7 +80,8 @@ export class WorkerHandle {
     this.channel = channel;
     channel.onFrame((frame) => {
       // A rank that waits for the others is rightly silent; how long it may is the relay's to judge.
-      if (frame.kind === 'collective') this.stopTimer();
+      this.isWaiting = frame.kind === 'collective';
+      if (this.isWaiting) this.stopTimer();
       else this.restartTimer();
       this.options.listener.frame(frame);
     });
@@ -91,12 +95,21 @@ export class WorkerHandle {
   /** Once a worker has gone there is nobody to tell; how it went is reported by `lost`. */
   sendFrame(frame: Frame): void {
     if (this.channel === null || this.phase === 'exited') return;
-    if (frame.kind === 'collective') this.restartTimer();
+    if (frame.kind === 'collective') {
+      this.isWaiting = false;
+      this.restartTimer();
+    }
     try {
       this.channel.send(frame);
     } catch (error) {
       this.options.log.write(`(hub) ${error instanceof Error ? error.message : String(error)}`);
     }
+  }
+
+  /** While held, a rank that runs may be silent for as long as it likes. */
+  hold(isHeld: boolean): void {
+    this.isHeld = isHeld;
+    if (this.phase === 'running' && !this.isWaiting) this.restartTimer();
   }
 
   enter(phase: Exclude<WorkerPhase, 'exited'>): void {
@@ -175,7 +188,7 @@ export class WorkerHandle {
       connecting: connectMs,
       preparing: prepareMs,
       ready: null,
-      running: silenceMs,
+      running: this.isHeld ? null : silenceMs,
       leaving: exitMs,
       exited: null,
     };

@@ -24,9 +24,15 @@ export function rankStyle(rank: number): Pick<LineStyle, 'color' | 'dash'> {
   return { color: `rank-${rank % hues}`, dash: dashes[Math.floor(rank / hues) % dashes.length] };
 }
 
-/** A rank's colour in CSS; ink without a rank. */
-export function cssColor(rank: number | undefined): string {
-  return `var(--${rank === undefined ? 'text' : rankStyle(rank).color})`;
+/** What a shape or a name in a legend is coloured by: a rank, or a variable of the theme; ink without either. */
+export interface Colored {
+  rank?: number;
+  color?: ColorToken | 'accent' | 'bad';
+}
+
+/** The colour in CSS. */
+export function cssColor({ rank, color }: Colored): string {
+  return `var(--${color ?? (rank === undefined ? 'text' : rankStyle(rank).color)})`;
 }
 
 /**

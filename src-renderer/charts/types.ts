@@ -1,3 +1,5 @@
+import type { Colored } from './line-style.ts';
+
 /** What the charts take. Everything here is data: no DOM, no Vue. */
 
 /** Zero-based steps, epochs (may be fractional), or seconds since the run's start. */
@@ -117,7 +119,7 @@ export interface BarChartProps extends ChartProps {
 export interface HistogramProps extends ChartProps {
   xLabel: string;
   /** One outline of counts per group over shared bins, e.g. right and wrong predictions. */
-  groups: readonly { label: string; values: Float32Array | Float64Array; rank?: number }[];
+  groups: readonly ({ label: string; values: Float32Array | Float64Array } & Colored)[];
   /** 30 unless told. */
   binCount?: number;
 }
@@ -168,28 +170,18 @@ export interface UncertaintyBandProps extends ChartProps {
   targets?: Float64Array;
 }
 
-export interface SparklineProps {
-  label: string;
-  /** Only the last `length` values of the column are told apart: the rest of the array does not count. */
-  values: Float64Array;
-  length: number;
-  unit: string;
-  rank?: number;
-}
-
-/** One device's load and throughput, aligned in time with the others of the page. */
+/** What one rank's device does over time, aligned with the strips of the others. */
 export interface DeviceStripProps {
   label: string;
   rank: number;
-  /** Seconds since the run's start, ascending. */
+  /** Seconds since the run's start, ascending; only the first `length` elements of both columns count. */
   time: Float64Array;
   /** Samples per second. */
   throughput: Float64Array;
-  /** 0 to 1; null where the device does not tell. */
-  load: Float64Array | null;
   length: number;
-  view: ChartView;
-  /** Of all strips, so that they stand aligned. */
+  /** Of all strips, so that they can be compared. */
   range: ChartRange;
   maximumThroughput: number;
+  /** The moment that the page's charts point at; null while they point at none. */
+  cursorTime: number | null;
 }

@@ -22,6 +22,7 @@ export const onRunPage = [
   { keys: 'x', does: 'Next x axis: steps, epochs, time' },
   { keys: 's', does: 'Smoothing' },
   { keys: 'z', does: 'Reset zoom' },
+  { keys: 'space', does: 'Pause, and go on' },
   { keys: '.', does: 'Stop jointly' },
   { keys: 'c', does: 'Checkpoint now' },
 ] as const satisfies Shortcut[];

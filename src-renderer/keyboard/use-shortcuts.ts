@@ -20,9 +20,10 @@ export function useShortcuts(actions: Readonly<Record<string, () => void>>): voi
   onScopeDispose(() => window.removeEventListener('keydown', hear));
 }
 
-/** Whether the press belongs to a field, a list or a dialog. */
-function isSpokenFor({ target }: KeyboardEvent): boolean {
+/** Whether the press belongs to a field, a list or a dialog; space also to whatever it would press. */
+function isSpokenFor({ target, key }: KeyboardEvent): boolean {
   const places =
     'input:not([type=checkbox]):not([type=radio]), textarea, select, [role=dialog], [role=menu], [contenteditable]';
-  return target instanceof Element && target.closest(places) !== null;
+  const pressed = key === ' ' ? ', button, a, summary, input' : '';
+  return target instanceof Element && target.closest(places + pressed) !== null;
 }

@@ -81,6 +81,11 @@ export class LossMeter {
     this.round.startedMs = performance.now();
   }
 
+  /** Takes a pause within the round out of its time. */
+  leaveOut(pausedMs: number): void {
+    this.round.startedMs += pausedMs;
+  }
+
   private samplesPerSecond(nowMs: number): number {
     return (this.round.samples * 1000) / (nowMs - this.round.startedMs);
   }

@@ -18,10 +18,3 @@ export interface Report {
   /** Resolves once everything told before is on disk. */
   recorded(): Promise<void>;
 }
-
-/** What the user asked of this rank; the trainer looks at every step. */
-export interface Controls {
-  stopRequested: boolean;
-  /** Names under which to keep checkpoints at the next step. */
-  checkpointNames: string[];
-}

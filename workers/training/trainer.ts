@@ -7,12 +7,13 @@ import { gatherBatch, type Splits } from '../data/dataset.ts';
 import type { Sampler } from '../data/samplers.ts';
 import type { Strategy } from '../strategies/strategy.ts';
 import type { LayersModel } from '../tf.ts';
+import type { Controls } from './controls.ts';
 import { History } from './history.ts';
 import { LossMeter, type LossSum } from './loss-meter.ts';
 import type { Member } from './member.ts';
 import { predict, type Predictions } from './predict.ts';
 import { type AgreedRound, agreeOnEnd, agreeOnRound } from './rendezvous.ts';
-import type { Controls, Position, Report } from './report.ts';
+import type { Position, Report } from './report.ts';
 import type { RunFiles } from './run-files.ts';
 import { learningRateAt } from './schedules.ts';
 import { saveTrainingState, type TrainingProgress } from './saved-state.ts';
@@ -112,6 +113,7 @@ export class Trainer implements Training {
     this.meter.add(loss, updated, indices.length, this.position, learningRate);
     await this.keepRequestedCheckpoints();
     await this.breathe();
+    await this.waitWhilePaused();
   }
 
   private async endEpoch(): Promise<void> {
@@ -183,6 +185,19 @@ export class Trainer implements Training {
     this.meter.tellProgress(this.position);
     await setImmediate();
     this.lastBreathMs = performance.now();
+  }
+
+  private async waitWhilePaused(): Promise<void> {
+    const { controls, report } = this.parts;
+    if (!controls.isPaused) return;
+    const startedMs = performance.now();
+    report.state('paused', this.position);
+    while (controls.isPaused) {
+      await controls.next();
+      await this.keepRequestedCheckpoints();
+    }
+    this.meter.leaveOut(performance.now() - startedMs);
+    report.state('training', this.position);
   }
 
   private async keepRequestedCheckpoints(): Promise<void> {

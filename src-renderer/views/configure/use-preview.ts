@@ -10,13 +10,10 @@ const pauseMs = 200;
 export function usePreview(request: Readonly<Ref<RunRequest | null>>): {
   preview: Readonly<Ref<RunPreview | null>>;
   error: Readonly<Ref<string | null>>;
-  /** Whether the preview is that of the request as it is now. */
-  isCurrent: Readonly<Ref<boolean>>;
 } {
   const client = useHubClient();
   const preview = shallowRef<RunPreview | null>(null);
   const error = ref<string | null>(null);
-  const isCurrent = ref(false);
   let timer: ReturnType<typeof setTimeout> | undefined;
   let turn = 0;
 
@@ -28,7 +25,6 @@ export function usePreview(request: Readonly<Ref<RunRequest | null>>): {
       if (own !== turn) return;
       preview.value = answer;
       error.value = null;
-      isCurrent.value = true;
     } catch (reason) {
       if (own === turn) error.value = messageOf(reason);
     }
@@ -37,7 +33,6 @@ export function usePreview(request: Readonly<Ref<RunRequest | null>>): {
   watch(
     request,
     () => {
-      isCurrent.value = false;
       turn += 1;
       clearTimeout(timer);
       timer = setTimeout(() => void ask(), preview.value === null ? 0 : pauseMs);
@@ -49,5 +44,5 @@ export function usePreview(request: Readonly<Ref<RunRequest | null>>): {
     end();
     clearTimeout(timer);
   });
-  return { preview, error, isCurrent };
+  return { preview, error };
 }

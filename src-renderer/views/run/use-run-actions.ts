@@ -10,10 +10,12 @@ export interface RunActions {
   /** Whether this hub trains the run now. */
   canControl: ComputedRef<boolean>;
   canResume: ComputedRef<boolean>;
+  isPaused: ComputedRef<boolean>;
   /** The action whose consequence the user is asked to confirm; null while nothing is asked. */
   asked: Ref<AskedAction | null>;
   ask(action: AskedAction): void;
   confirm(): Promise<void>;
+  togglePause(): Promise<void>;
   checkpointNow(): Promise<void>;
   resume(): Promise<void>;
 }
@@ -26,6 +28,9 @@ export function useRunActions(run: RunStore): RunActions {
   const canControl = computed(() => run.status === 'running' && (run.view?.isOurs ?? false));
   const canResume = computed(() => run.status === 'interrupted' || run.status === 'stopped' || run.status === 'failed');
 
+  // A rank that stands by or draws never says that it is paused.
+  const isPaused = computed(() => run.ranks.some(({ state }) => state === 'paused'));
+
   function ask(action: AskedAction): void {
     if (canControl.value) asked.value = action;
   }
@@ -37,6 +42,15 @@ export function useRunActions(run: RunStore): RunActions {
       if (action === 'abort') return hub.abort(run.id);
       await hub.control(run.id, { action: 'stop' });
       toasts.tell(`All ranks stop at their next step. ${run.view === null ? '' : whatIsKept(run.view.record.config)}`);
+    });
+  }
+
+  async function togglePause(): Promise<void> {
+    if (!canControl.value) return;
+    const action = isPaused.value ? 'resume' : 'pause';
+    await toasts.attempt(async () => {
+      await hub.control(run.id, { action });
+      if (action === 'pause') toasts.tell('Every rank waits at its next step. Its device stays in use.');
     });
   }
 
@@ -57,5 +71,5 @@ export function useRunActions(run: RunStore): RunActions {
     });
   }
 
-  return { canControl, canResume, asked, ask, confirm, checkpointNow, resume };
+  return { canControl, canResume, isPaused, asked, ask, confirm, togglePause, checkpointNow, resume };
 }

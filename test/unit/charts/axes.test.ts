@@ -15,6 +15,16 @@ describe('ticks', () => {
     expect(labels(ticks({ from: 0, to: 100_000, isLog: false }, 5))).toEqual(['0', '20k', '40k', '60k', '80k', '100k']);
   });
 
+  it('are at least three, however little room there is', () => {
+    const values = (from: number, to: number, isLog: boolean) =>
+      ticks({ from, to, isLog }, 2).map(({ value }) => value);
+    expect(values(0.05, 0.9, false)).toEqual([0.2, 0.4, 0.6, 0.8]);
+    expect(values(0.46, 0.61, false)).toEqual([0.5, 0.55, 0.6]);
+    expect(values(0.2, 3, true)).toEqual([0.2, 0.5, 1, 2]);
+    expect(values(1, 1000, true)).toEqual([1, 10, 100, 1000]);
+    expect(values(2, 6000, true)).toEqual([10, 100, 1000]);
+  });
+
   it('of logarithms are decades, with 2 and 5 times them where there is room', () => {
     expect(ticks({ from: 1, to: 1000, isLog: true }, 4).map(({ value }) => value)).toEqual([1, 10, 100, 1000]);
     expect(ticks({ from: 0.1, to: 10, isLog: true }, 8).map(({ value }) => value)).toEqual([

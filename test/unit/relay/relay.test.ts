@@ -153,6 +153,28 @@ describe('a collective that takes too long', () => {
     expect(await reasons([groups[1].barrier()])).toStrictEqual([expect.stringContaining(reason)]);
   });
 
+  it('does not pass while the group is held, and begins anew afterwards', async () => {
+    const stuck: number[][] = [];
+    const { relay, groups } = createInMemoryGroup([0, 1], {
+      timeoutMs: () => 1000,
+      onStuck: (ranks) => stuck.push(ranks),
+    });
+    const before = groups[0].barrier();
+    await new Promise((resolve) => setImmediate(resolve));
+    vi.advanceTimersByTime(999);
+    relay.hold();
+    const within = groups[0].barrier();
+    await new Promise((resolve) => setImmediate(resolve));
+    vi.advanceTimersByTime(3_600_000);
+    expect(vi.getTimerCount()).toBe(0);
+    relay.release();
+    vi.advanceTimersByTime(999);
+    expect(stuck).toStrictEqual([]);
+    vi.advanceTimersByTime(1);
+    expect(stuck).toStrictEqual([[1]]);
+    await reasons([before, within]);
+  });
+
   it('succeeds for a late rank that comes in time, and leaves no timer', async () => {
     const { groups } = createInMemoryGroup([0, 1], { timeoutMs: () => 1000 });
     const first = groups[0].allReduce(Float32Array.of(1), 'sum');

@@ -10,6 +10,7 @@ import { createDataset } from '../../../workers/data/dataset.ts';
 import { createSampler } from '../../../workers/data/samplers.ts';
 import { createStrategy } from '../../../workers/strategies/index.ts';
 import { tf, type LayersModel } from '../../../workers/tf.ts';
+import { Controls } from '../../../workers/training/controls.ts';
 import { Member, type LossFunction } from '../../../workers/training/member.ts';
 import { createOptimizer } from '../../../workers/training/optimizers.ts';
 import { RunFiles } from '../../../workers/training/run-files.ts';
@@ -63,7 +64,7 @@ function createFixture(folder: string, options: Options = {}): Fixture {
     group,
     files: new RunFiles(folder, group.rank),
     report: new KeptReport(),
-    controls: { stopRequested: false, checkpointNames: [] },
+    controls: new Controls(),
   };
   return { parts, trainer: new Trainer(parts) };
 }
@@ -157,7 +158,7 @@ describe('the end of training', () => {
 
   it('comes for all ranks when one is asked to stop', async () => {
     const [first, second] = createPair(await temporaryFolder(), () => ({}));
-    second.parts.controls.stopRequested = true;
+    second.parts.controls.take({ action: 'stop' });
     const reasons = await Promise.all([first, second].map(({ trainer }) => trainer.fit()));
     expect(reasons).toEqual(['requested', 'requested']);
     expect([first.trainer.step, second.trainer.step]).toEqual([3, 0]);

@@ -1,0 +1,40 @@
+import { expect, type Page } from '@playwright/test';
+import { afterAll, beforeAll, describe, inject, it } from 'vitest';
+import { Stage } from './stage.ts';
+
+const chromium = inject('chromium');
+
+describe.skipIf(chromium === null)('Whoever has no link (left out where there is no Chromium)', () => {
+  let stage: Stage;
+  let stranger: Page;
+
+  beforeAll(async () => {
+    stage = await Stage.open(chromium ?? '');
+    await stage.openPage();
+    stranger = await stage.watchedPage(await stage.newContext());
+  });
+  afterAll(() => stage.close(/Failed to load resource|WebSocket connection/));
+
+  it.each([
+    ['a link that was used before', ({ tutti }: Stage) => tutti.link],
+    ['a token that was made up', ({ tutti }: Stage) => `http://127.0.0.1:${tutti.port}/?token=AAAA`],
+    ['no token', ({ tutti }: Stage) => `http://127.0.0.1:${tutti.port}/`],
+  ])('gets nothing but a reason with %s', async (_case, address) => {
+    const response = await stranger.goto(address(stage));
+    expect(response?.status()).toBe(401);
+    await expect(stranger.locator('body')).toHaveText(/^This needs the link that Tutti printed/);
+  });
+
+  it('cannot reach the hub past the page', async () => {
+    const opened = stranger.evaluate(
+      (port) =>
+        new Promise<boolean>((resolve) => {
+          const socket = new WebSocket(`ws://127.0.0.1:${port}/rpc`);
+          socket.addEventListener('open', () => resolve(true));
+          socket.addEventListener('error', () => resolve(false));
+        }),
+      stage.tutti.port,
+    );
+    expect(await opened).toBe(false);
+  });
+});

@@ -1,0 +1,74 @@
+import { AxeBuilder } from '@axe-core/playwright';
+import { expect, type Page } from '@playwright/test';
+import { afterAll, beforeAll, describe, inject, it } from 'vitest';
+import { blobs, expectPoints, expectStatus, Stage, startRun, visit } from './stage.ts';
+
+const chromium = inject('chromium');
+
+/** The rules of WCAG 2.2 AA that axe can check by itself. */
+const standards = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+describe.skipIf(chromium === null)('axe finds nothing serious (left out where there is no Chromium)', () => {
+  let stage: Stage;
+  let page: Page;
+  let run: string;
+
+  beforeAll(async () => {
+    stage = await Stage.open(chromium ?? '');
+    page = await stage.openPage();
+    run = await startRun(page, blobs, { maxEpochs: 6 });
+    await expectPoints(page, 'NLL');
+    await expectStatus(page, 'finished');
+  });
+  afterAll(() => stage.close());
+
+  const places: [place: string, address: () => string, ready: () => Promise<void>][] = [
+    ['projects', () => '/', () => expect(page.getByRole('link', { name: /^Train/ }).first()).toBeVisible()],
+    [
+      'configure',
+      () => `/configure?from=${run}`,
+      () => expect(page.getByLabel('Command line', { exact: true })).toBeVisible(),
+    ],
+    ['runs', () => '/runs', () => expect(page.getByRole('row')).toHaveCount(2)],
+    ['live', () => `/runs/${run}/live`, () => expectPoints(page, 'NLL')],
+    ['ensemble', () => `/runs/${run}/ensemble`, () => expect(page.locator('figure').first()).toBeVisible()],
+    ['checkpoints', () => `/runs/${run}/checkpoints`, () => expect(page.getByLabel('Sets to compare')).toBeVisible()],
+    ['logs', () => `/runs/${run}/logs`, () => expect(page.getByText(/lines?/).first()).toBeVisible()],
+    [
+      'configuration',
+      () => `/runs/${run}/configuration`,
+      () => expect(page.getByText('maxEpochs').first()).toBeVisible(),
+    ],
+    ['compare', () => `/compare?runs=${run}`, () => expect(page.getByLabel('Differences')).toBeVisible()],
+    ['settings', () => '/settings', () => expect(page.getByRole('heading', { name: 'Versions' })).toBeVisible()],
+  ];
+
+  for (const theme of ['light', 'dark']) {
+    it.each(places)(`on %s, ${theme}`, async (_place, address, ready) => {
+      await visit(page, '/settings');
+      await page.getByRole('button', { name: theme }).click();
+      await visit(page, address());
+      await ready();
+      expect(await seriousViolations(page)).toEqual([]);
+    });
+
+    it(`in dialogs, ${theme}`, async () => {
+      await page.keyboard.press('?');
+      await expect(page.getByRole('dialog', { name: 'Keys' })).toBeVisible();
+      expect(await seriousViolations(page)).toEqual([]);
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('Control+k');
+      await expect(page.getByRole('option').first()).toBeVisible();
+      expect(await seriousViolations(page)).toEqual([]);
+      await page.keyboard.press('Escape');
+    });
+  }
+});
+
+/** What breaks, where, and how it could be mended. */
+async function seriousViolations(page: Page): Promise<string[]> {
+  const { violations } = await new AxeBuilder({ page }).withTags(standards).analyze();
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html}\n${failureSummary ?? ''}`));
+}

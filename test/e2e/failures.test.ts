@@ -1,0 +1,83 @@
+import { expect, type Page } from '@playwright/test';
+import { afterAll, beforeAll, describe, inject, it } from 'vitest';
+import { blobs, expectPoints, expectProgress, expectStatus, Stage, startRun } from './stage.ts';
+import { Tunnel, tunnelBrowserFlag } from './tunnel.ts';
+import { startTutti } from './tutti-process.ts';
+
+const chromium = inject('chromium');
+const endless = { maxEpochs: 1_000_000, earlyStopping: { enabled: false } };
+
+describe.skipIf(chromium === null)(
+  'What goes wrong, as the page tells it (left out where there is no Chromium)',
+  () => {
+    let stage: Stage;
+    let page: Page;
+    let tunnel: Tunnel;
+    let run: string;
+
+    beforeAll(async () => {
+      stage = await Stage.open(chromium ?? '', { browserFlags: [tunnelBrowserFlag] });
+      tunnel = new Tunnel(stage.tutti.port);
+      await tunnel.open();
+      page = await stage.openPage(stage.tutti.link.replace('127.0.0.1', 'localhost'));
+    });
+    afterAll(async () => {
+      await tunnel.cut();
+      await stage.close(/WebSocket connection|Failed to load resource|was interrupted: its process is gone/);
+    });
+
+    it('a worker that is killed fails the run, by rank, device and signal', async () => {
+      await startRun(page, blobs, endless);
+      await expectPoints(page, 'NLL');
+      const victim = page.getByRole('region', { name: 'Ranks' }).locator('tbody tr[tabindex]').nth(1);
+      const device = await victim.getByRole('cell').nth(0).innerText();
+      process.kill(Number(await victim.getByRole('cell').nth(1).innerText()), 'SIGKILL');
+      await expectStatus(page, 'failed');
+      const failure = page.locator('.run-header').getByRole('alert');
+      await expect(failure).toContainText('ank 1');
+      await expect(failure).toContainText(device);
+      await expect(failure).toContainText('SIGKILL');
+      await expect(page.getByRole('region', { name: 'Events' })).toContainText('SIGKILL');
+    });
+
+    it('a way to Tutti that breaks costs nothing but the time it takes to come back', async () => {
+      run = await startRun(page, blobs, endless);
+      await expectPoints(page, 'NLL');
+      await tunnel.cut();
+      await expect(page.getByRole('alert')).toContainText('Tutti does not answer.');
+      await expectPoints(page, 'NLL');
+      await tunnel.open();
+      await page.getByRole('button', { name: 'Try now' }).click();
+      await expect(page.getByRole('alert')).toHaveCount(0);
+      await expectProgress(page, 'NLL');
+    });
+
+    it('a Tutti that dies leaves a page that says what to do', async () => {
+      await stage.tutti.kill();
+      await expect(page.getByRole('alert')).toContainText('start it again and open the link that it prints');
+    });
+
+    it('a Tutti started anew does not know the old page, and says so', async () => {
+      stage.tutti = await startTutti(stage.home);
+      await tunnel.cut();
+      await tunnel.open(stage.tutti.port);
+      await page.getByRole('button', { name: 'Try now' }).click();
+      await expect(page.getByRole('alert')).toContainText('Tutti does not know this page any more.');
+    });
+
+    it('the run it left behind is interrupted, and goes on where it was', async () => {
+      const next = await stage.openPage();
+      await next.getByRole('link', { name: 'Runs', exact: true }).click();
+      const row = next.getByRole('row', { name: /interrupted/ });
+      await expect(row).toHaveCount(1);
+      await row.getByRole('link').click();
+      await next.waitForURL(`**/#/runs/${run}`);
+      await next.getByRole('button', { name: 'Resume' }).click();
+      await expectStatus(next, 'running');
+      await expectProgress(next, 'NLL');
+      await next.getByRole('button', { name: 'Abort' }).click();
+      await next.getByRole('alertdialog').getByRole('button', { name: 'Abort' }).click();
+      await expectStatus(next, 'stopped');
+    });
+  },
+);

@@ -1,0 +1,62 @@
+import { expect, type Page } from '@playwright/test';
+import { afterAll, beforeAll, describe, inject, it } from 'vitest';
+import { Stage } from './stage.ts';
+
+const chromium = inject('chromium');
+
+describe.skipIf(chromium === null)('Keys and themes (left out where there is no Chromium)', () => {
+  let stage: Stage;
+  let page: Page;
+
+  beforeAll(async () => {
+    stage = await Stage.open(chromium ?? '');
+    page = await stage.openPage();
+  });
+  afterAll(() => stage.close());
+
+  const heading = () => page.getByRole('heading', { level: 1 });
+
+  it('? lists all keys, escape closes the list', async () => {
+    await page.keyboard.press('?');
+    const dialog = page.getByRole('dialog', { name: 'Keys' });
+    await expect(dialog).toContainText('Go to runs');
+    await page.keyboard.press('Escape');
+    await expect(dialog).toHaveCount(0);
+  });
+
+  it('two keys go to a page, / to the search', async () => {
+    for (const [keys, title] of [
+      ['gr', 'Runs'],
+      ['gs', 'Settings and health'],
+      ['gp', 'Projects'],
+    ]) {
+      for (const key of keys) await page.keyboard.press(key);
+      await expect(heading()).toHaveText(title);
+    }
+    await page.keyboard.press('/');
+    await expect(heading()).toHaveText('Runs');
+  });
+
+  it('the palette finds projects by some of their letters', async () => {
+    await page.keyboard.press('Control+k');
+    const field = page.getByRole('dialog').getByLabel('Find a page, project or run');
+    await expect(field).toBeFocused();
+    await field.fill('hetero');
+    await expect(page.getByRole('option')).toHaveText([/^Train Heteroscedastic regression/]);
+    await page.keyboard.press('Enter');
+    await expect(heading()).toHaveText('Heteroscedastic regression');
+  });
+
+  it('the theme holds over a reload', async () => {
+    const canvas = () => page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
+    await page.goto(`http://127.0.0.1:${stage.tutti.port}/#/settings`);
+    await page.getByRole('button', { name: 'light' }).click();
+    const light = await canvas();
+    await page.getByRole('button', { name: 'dark' }).click();
+    await expect.poll(canvas).not.toBe(light);
+    const dark = await canvas();
+    await page.reload();
+    await expect(page.getByRole('button', { name: 'dark' })).toHaveAttribute('aria-pressed', 'true');
+    expect(await canvas()).toBe(dark);
+  });
+});

@@ -1,0 +1,90 @@
+import { expect, type Locator, type Page } from '@playwright/test';
+import { afterAll, beforeAll, describe, inject, it } from 'vitest';
+import { blobs, Stage, visit } from './stage.ts';
+import { trainFromTerminal } from './tutti-process.ts';
+
+const chromium = inject('chromium');
+
+describe.skipIf(chromium === null)('The table of runs (left out where there is no Chromium)', () => {
+  let stage: Stage;
+  let page: Page;
+
+  beforeAll(async () => {
+    stage = await Stage.open(chromium ?? '');
+    page = await stage.openPage();
+    await visit(page, '/runs');
+    await expect(page.getByRole('heading', { name: 'Nothing has been trained yet' })).toBeVisible();
+    await trainFromTerminal(stage.home, blobs, '--max-epochs', '4', '--members', '2', '--name', 'small');
+    await trainFromTerminal(stage.home, blobs, '--max-epochs', '2', '--members', '3', '--name', 'wide');
+  });
+  afterAll(() => stage.close());
+
+  const names = () => page.getByRole('grid', { name: 'Runs' }).getByRole('link');
+  const rowOf = (name: string): Locator => page.getByRole('row').filter({ hasText: name });
+
+  async function choose(run: string, action: string): Promise<void> {
+    await page.getByRole('button', { name: `Actions on ${run}` }).click();
+    await page.getByRole('menuitem', { name: action }).click();
+  }
+
+  it('shows runs of terminals without being asked', async () => {
+    await expect(names()).toHaveText(['wide', 'small']);
+    await expect(rowOf('wide')).toContainText('finished');
+  });
+
+  it('sorts by any column, both ways', async () => {
+    const header = page.getByRole('columnheader', { name: 'Members' });
+    await header.getByRole('button').click();
+    await expect(names()).toHaveText(['small', 'wide']);
+    await header.getByRole('button').click();
+    await expect(header).toHaveAttribute('aria-sort', 'descending');
+    await expect(names()).toHaveText(['wide', 'small']);
+  });
+
+  it('renames in place', async () => {
+    await choose('small', 'Rename');
+    await page.getByLabel('New name of small').fill('narrow');
+    await page.keyboard.press('Enter');
+    await expect(names()).toHaveText(['wide', 'narrow']);
+  });
+
+  it('tags, and filters by tag, status and words; the address keeps it', async () => {
+    await choose('narrow', 'Tags and note');
+    const dialog = page.getByRole('dialog', { name: 'Tags and note of narrow' });
+    await dialog.getByLabel('Tags, with commas between them').fill('baseline, paper');
+    await dialog.getByLabel('Note').fill('Before the learning rate was halved.');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await expect(rowOf('narrow')).toContainText('Before the learning rate');
+    await page.getByLabel('Tag', { exact: true }).selectOption('paper');
+    await expect(names()).toHaveText(['narrow']);
+    await page.reload();
+    await expect(names()).toHaveText(['narrow']);
+    await page.getByLabel('Status', { exact: true }).selectOption('failed');
+    await expect(page.getByRole('heading', { name: 'No run fits' })).toBeVisible();
+    await page.getByRole('button', { name: 'Show all runs' }).click();
+    await page.getByLabel('Search runs').fill('halved');
+    await expect(names()).toHaveText(['narrow']);
+    await page.getByLabel('Search runs').fill('');
+    await expect(names()).toHaveCount(2);
+  });
+
+  it('deletes, and takes that back', async () => {
+    await choose('narrow', 'Delete');
+    await expect(names()).toHaveText(['wide']);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await expect(names()).toHaveCount(2);
+    await rowOf('narrow').getByRole('link').click();
+    await expect(page.getByRole('img', { name: /^NLL, / })).toBeVisible();
+  });
+
+  it('compares two runs: curves, outcomes and what was set differently', async () => {
+    await visit(page, '/runs');
+    for (const run of ['wide', 'narrow']) await page.getByRole('checkbox', { name: `Select ${run}` }).check();
+    await page.getByRole('link', { name: 'Compare 2' }).click();
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('Compare');
+    await expect(page.getByRole('img', { name: /wide: latest .*narrow: latest/ })).toBeVisible();
+    const differences = page.getByRole('region', { name: 'Differences' });
+    await expect(differences.getByRole('row', { name: /members/i })).toContainText(/3.*2/);
+    await expect(differences.getByRole('row', { name: /maxEpochs/ })).toContainText(/2.*4/);
+  });
+});

@@ -1,0 +1,106 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Browser, type BrowserContext, expect, type Page } from '@playwright/test';
+import { launchChromium } from './chromium.ts';
+import { startTutti, type TuttiProcess } from './tutti-process.ts';
+
+export const blobs = join(import.meta.dirname, 'projects', 'blobs');
+export const sine = join(import.meta.dirname, '..', '..', 'examples', '00_heteroscedastic_regression');
+
+/** On a busy machine, a worker alone takes seconds to start. */
+const patience = { timeout: 30_000 };
+
+export interface StageOptions {
+  browserFlags?: readonly string[];
+}
+
+/** A Tutti with a home of its own, and a browser before it. */
+export class Stage {
+  readonly home: string;
+  readonly browser: Browser;
+  tutti: TuttiProcess;
+  /** What pages wrote to their consoles, and Tutti to its terminal, though nothing should be wrong. */
+  readonly #complaints: string[] = [];
+
+  private constructor(home: string, browser: Browser, tutti: TuttiProcess) {
+    this.home = home;
+    this.browser = browser;
+    this.tutti = tutti;
+  }
+
+  static async open(chromium: string, { browserFlags = [] }: StageOptions = {}): Promise<Stage> {
+    const home = await mkdtemp(join(tmpdir(), 'tutti-e2e-'));
+    const [browser, tutti] = await Promise.all([launchChromium(chromium, browserFlags), startTutti(home)]);
+    return new Stage(home, browser, tutti);
+  }
+
+  /** A window that has opened the printed link. */
+  async openPage(link = this.tutti.link): Promise<Page> {
+    const page = await this.watchedPage(await this.newContext());
+    await page.goto(link);
+    await expect(page.getByRole('navigation', { name: 'Pages' })).toBeVisible();
+    return page;
+  }
+
+  newContext(): Promise<BrowserContext> {
+    return this.browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce' });
+  }
+
+  /** A page whose complaints fail the test file when it is over. */
+  async watchedPage(context: BrowserContext): Promise<Page> {
+    const page = await context.newPage();
+    page.on('pageerror', (error) => this.#complaints.push(String(error)));
+    page.on('console', (message) => {
+      if (message.type() === 'error' || message.type() === 'warning') this.#complaints.push(message.text());
+    });
+    return page;
+  }
+
+  /** Ends what is left. @param expected complaints that the tests meant to provoke @throws on any others */
+  async close(expected: RegExp = /^$/): Promise<void> {
+    await this.browser.close();
+    this.#complaints.push(...(await this.tutti.stop()));
+    await rm(this.home, { recursive: true, force: true });
+    const unexpected = this.#complaints.filter((complaint) => !expected.test(complaint));
+    if (unexpected.length > 0) throw new Error(`Something complained:\n${unexpected.join('\n')}`);
+  }
+}
+
+/** Goes to a part of the app by its address. */
+export async function visit(page: Page, address: string): Promise<void> {
+  await page.goto(`${new URL(page.url()).origin}/#${address}`);
+}
+
+/** Starts a run by the form, as the address changes it. @returns the run's id, its page open */
+export async function startRun(page: Page, project: string, overrides: object, name = ''): Promise<string> {
+  const query = new URLSearchParams({ project, set: JSON.stringify(overrides) });
+  await visit(page, `/configure?${query.toString()}`);
+  if (name !== '') await page.getByRole('textbox', { name: 'Name', exact: true }).fill(name);
+  await page.getByRole('button', { name: 'Start', exact: true }).click(patience);
+  await page.waitForURL(/#\/runs\/[\w-]+$/, patience);
+  return page.url().replace(/^.*\/runs\//, '');
+}
+
+/** The header's word for how the run stands. */
+export async function expectStatus(page: Page, status: string): Promise<void> {
+  await expect(page.locator('.run-header .status')).toHaveText(status, patience);
+}
+
+/** Points of the ensemble on the big chart, as it says to those who cannot see it. */
+export async function expectPoints(page: Page, chart: string): Promise<void> {
+  await expect(page.getByRole('img', { name: new RegExp(`^${chart}, .*latest [-\\d]`) })).toBeVisible(patience);
+}
+
+/** Newer points than those on the chart now. */
+export async function expectProgress(page: Page, chart: string): Promise<void> {
+  const before = await latestStep(page, chart);
+  await expect.poll(() => latestStep(page, chart), patience).toBeGreaterThan(before);
+}
+
+async function latestStep(page: Page, chart: string): Promise<number> {
+  const label = await page.getByRole('img', { name: new RegExp(`^${chart}, `) }).getAttribute('aria-label');
+  const step = /, step [\d,]+ to (?:step )?([\d,]+)/.exec(label ?? '')?.[1];
+  if (step === undefined) throw new Error(`The chart says nothing of its last step: ${label}`);
+  return Number(step.replaceAll(',', ''));
+}

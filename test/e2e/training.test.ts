@@ -1,0 +1,111 @@
+import { readFile } from 'node:fs/promises';
+import { expect, type Page } from '@playwright/test';
+import { afterAll, beforeAll, describe, inject, it } from 'vitest';
+import { readZip } from '../unit/export/zip-reader.ts';
+import { expectPoints, expectProgress, expectStatus, Stage } from './stage.ts';
+
+const chromium = inject('chromium');
+
+describe.skipIf(chromium === null)('An ensemble trained from the browser (left out where there is no Chromium)', () => {
+  let stage: Stage;
+  let page: Page;
+
+  beforeAll(async () => {
+    stage = await Stage.open(chromium ?? '');
+    page = await stage.openPage();
+  });
+  afterAll(() => stage.close());
+
+  it('is configured from an example', async () => {
+    await page.getByRole('link', { name: 'Train Heteroscedastic regression' }).click();
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('Heteroscedastic regression');
+    await page.getByLabel('Members', { exact: true }).fill('3');
+    await page.getByLabel('Max epochs', { exact: true }).fill('zero');
+    await expect(page.getByText('1 setting needs your attention.')).toBeVisible();
+    await expect(page.getByRole('button', { name: 'Start', exact: true })).toBeDisabled();
+    await page.getByLabel('Max epochs', { exact: true }).fill('1000000');
+    await page.getByLabel('Evaluate every epochs', { exact: true }).fill('100');
+    await expect(page.getByText('3 changed')).toBeVisible();
+    const command = page.getByLabel('Command line', { exact: true });
+    await expect(command).toContainText('--members 3');
+    await expect(command).toContainText('--max-epochs 1000000');
+  });
+
+  it('shows its points as they arrive', async () => {
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    await page.waitForURL(/#\/runs\//);
+    await expectStatus(page, 'running');
+    await expect(page.getByRole('region', { name: 'Ranks' }).getByRole('row')).toHaveCount(1 + 3 + 1);
+    await expectPoints(page, 'NLL');
+    await expectProgress(page, 'NLL');
+  });
+
+  it('is still there after a reload, points from before it too', async () => {
+    await page.reload();
+    await expectStatus(page, 'running');
+    await expectPoints(page, 'NLL');
+    await expect(page.getByRole('img', { name: /^NLL, step 100 / })).toBeVisible();
+    await expectProgress(page, 'NLL');
+  });
+
+  it('is followed by two browsers at once', async () => {
+    const context = await stage.newContext();
+    await context.addCookies(await page.context().cookies());
+    const second = await stage.watchedPage(context);
+    await second.goto(page.url());
+    await expectPoints(second, 'NLL');
+    await Promise.all([page, second].map((window) => expectProgress(window, 'NLL')));
+    await context.close();
+  });
+
+  it('stops jointly and compares what it kept on the test split', async () => {
+    await page.getByRole('button', { name: 'Stop jointly' }).click();
+    const dialog = page.getByRole('alertdialog');
+    await expect(dialog).toContainText("every member at the ensemble's best evaluation");
+    await dialog.getByRole('button', { name: 'Stop jointly' }).click();
+    await expectStatus(page, 'stopped');
+    const sets = page.getByRole('region', { name: 'Evaluated sets' });
+    await expect(sets.getByRole('heading')).toHaveText('Sets on the test split');
+    await expect(sets.getByRole('rowheader')).toHaveText(['final', 'ensemble-best', 'member-best']);
+    const ends = await page.getByRole('region', { name: 'Ranks' }).locator('tbody tr[tabindex] .state').allInnerTexts();
+    expect(new Set(ends).size).toBe(1);
+  });
+
+  it('is evaluated in other compositions', async () => {
+    await page.getByRole('link', { name: 'Checkpoints' }).click();
+    const matrix = page.getByRole('table', { name: 'Checkpoints by rank and epoch' });
+    await expect(matrix.getByRole('row')).toHaveCount(1 + 3);
+    for (const rank of [0, 1, 2]) {
+      await matrix.getByRole('button', { name: new RegExp(`^rank ${rank},.*ensemble-best`) }).click();
+    }
+    const tray = page.getByRole('region', { name: 'Sets to compare' });
+    await expect(tray).toContainText('3 checkpoints of 3 ranks');
+    await tray.getByRole('radio', { name: 'Set B' }).check();
+    await matrix.getByRole('button', { name: /^rank 1,.*final/ }).click();
+    await tray.getByRole('combobox', { name: 'Evaluate on' }).selectOption('test');
+    await tray.getByRole('button', { name: 'Evaluate' }).click();
+    const nll = tray.getByRole('row').filter({ hasText: /^NLL/ });
+    await expect(nll).toHaveText(/-?\d+\.\d+/, { timeout: 30_000 });
+    const evaluated = await nll.getByRole('cell').first().innerText();
+    await page.getByRole('link', { name: 'Live' }).click();
+    const best = page.getByRole('region', { name: 'Evaluated sets' }).locator('tbody', { hasText: 'ensemble-best' });
+    // What a worker computes anew from the files is what the run found at its end.
+    await expect(best.getByRole('row').last()).toContainText(evaluated);
+  });
+
+  it('leaves as a ZIP', async () => {
+    await page.getByRole('button', { name: 'Export', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Export this run' });
+    await dialog.getByRole('button', { name: 'Export' }).click();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      dialog.getByRole('link', { name: 'Download' }).click(),
+    ]);
+    const files = readZip(await readFile(await download.path()));
+    const record: unknown = JSON.parse(String(files.get('run.json')));
+    expect(record).toMatchObject({ status: 'stopped', config: { members: 3, maxEpochs: 1_000_000 } });
+    const columns = String(files.get('metrics.csv')).split('\n')[0].split(',');
+    expect(columns).toEqual(expect.arrayContaining(['epoch', 'step', 'val/ens_nll', 'val/member_2_nll']));
+    expect([...files.keys()].filter((name) => name.endsWith('final.safetensors'))).toHaveLength(3);
+  });
+});

@@ -1,0 +1,46 @@
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+
+/** Another address of this machine, which the tunnel's browser takes for `localhost`. */
+const nearEnd = '127.0.0.2';
+export const tunnelBrowserFlag = `--host-resolver-rules=MAP localhost ${nearEnd}`;
+
+/** A way to Tutti as `ssh -L` makes one, which can break and come back while both ends stay. */
+export class Tunnel {
+  readonly #port: number;
+  #server: Server | null = null;
+  readonly #sockets = new Set<Socket>();
+
+  /** @param port of Tutti, and of the near end too: Tutti answers only to its own */
+  constructor(port: number) {
+    this.#port = port;
+  }
+
+  /** @param farPort where it leads */
+  async open(farPort = this.#port): Promise<void> {
+    this.#server = createServer((near) => {
+      const far = connect(farPort, '127.0.0.1');
+      for (const socket of [near, far]) this.#hold(socket);
+      near.pipe(far).pipe(near);
+      near.on('close', () => far.destroy());
+      far.on('close', () => near.destroy());
+    }).listen(this.#port, nearEnd);
+    await once(this.#server, 'listening');
+  }
+
+  async cut(): Promise<void> {
+    if (this.#server === null) return;
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
+    await closed;
+    this.#server = null;
+  }
+
+  #hold(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket.on('close', () => this.#sockets.delete(socket));
+    // Breaking connections is what this is for: the ends notice by themselves.
+    socket.on('error', () => socket.destroy());
+  }
+}

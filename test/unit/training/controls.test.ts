@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { Controls } from '../../../workers/training/controls.ts';
+
+describe('a pause', () => {
+  it('lasts until it is resumed', () => {
+    const controls = new Controls();
+    controls.take({ action: 'pause' });
+    expect(controls.isPaused).toBe(true);
+    controls.take({ action: 'resume' });
+    expect(controls).toMatchObject({ isPaused: false, stopRequested: false });
+  });
+
+  it('ends with a stop, after which there is none', () => {
+    const controls = new Controls();
+    controls.take({ action: 'pause' });
+    controls.take({ action: 'stop' });
+    controls.take({ action: 'pause' });
+    expect(controls).toMatchObject({ isPaused: false, stopRequested: true });
+  });
+
+  it('goes on through other wishes, each of which wakes who waits', async () => {
+    const controls = new Controls();
+    controls.take({ action: 'pause' });
+    const woken = controls.next();
+    controls.take({ action: 'checkpoint', name: 'asked' });
+    await woken;
+    expect(controls).toMatchObject({ isPaused: true, checkpointNames: ['asked'] });
+  });
+});
