@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import { maximumCallBytes, rpcPath } from '../../protocol/window.ts';
 import type { PageWire } from '../rpc/connection.ts';
+import { errorCode } from '../store/file-error.ts';
 import type { Access, Refusal } from './access.ts';
 
 /** A page that reads so slowly is cut off: it comes back and reads everything anew. */
@@ -20,7 +21,10 @@ export interface PageSocketOptions {
 export function acceptPages(server: Server, access: Access, options: PageSocketOptions): { close(): void } {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: maximumCallBytes, perMessageDeflate: false });
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    socket.on('error', options.onError);
+    socket.on('error', (error) => {
+      // So ends a browser that is closed as a whole.
+      if (errorCode(error) !== 'ECONNRESET') options.onError(error);
+    });
     const refusal = access.refuseOrigin(request) ?? access.refuseStranger(request) ?? refusePath(request);
     if (refusal !== null) return refuse(socket, refusal);
     sockets.handleUpgrade(request, socket, head, (page) => serve(page, options));

@@ -54,6 +54,7 @@ describe.skipIf(chromium === null)('An ensemble trained from the browser (left o
     const second = await stage.watchedPage(context);
     await second.goto(page.url());
     await expectPoints(second, 'NLL');
+    await expect(second.getByRole('button', { name: 'Stop jointly' })).toBeEnabled();
     await Promise.all([page, second].map((window) => expectProgress(window, 'NLL')));
     await context.close();
   });

@@ -13,11 +13,12 @@ export default defineProject({
     maxEpochs: 40,
     batchSize: 40,
     logEverySteps: 5,
-    optimizer: { kind: 'adam', learningRate: 0.01 },
+    optimizer: { kind: 'adam', learningRate: 0.003 },
     checkpoints: { everyEpochs: 10, stateEverySeconds: 0 },
   },
 
   data({ hyperparameters: { spread } }) {
+    console.log(`Blobs with a spread of ${spread}`);
     const whole = gaussianBlobs({ samples: 800, classes: 4, spread, seed: 7 });
     return splitDataset(whole, { validation: 0.35, test: 0.35 }, new Generator(7, 'split'));
   },
