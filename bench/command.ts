@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -22,27 +22,26 @@ export interface CommandRun {
   hubPeakBytes: number;
 }
 
-/** Runs `tutti train ... --json` as a user does, in a home of its own. @throws when it does not end with success */
+/** A home for all commands of this process: as on a user's machine, the second one finds compiled code in its cache. */
+const home = mkdtempSync(join(tmpdir(), 'tutti-bench-'));
+process.on('exit', () => rmSync(home, { recursive: true, force: true }));
+
+/** Runs `tutti train ... --json` as a user does. @throws when it does not end with success */
 export async function runTrainCommand(args: readonly string[]): Promise<CommandRun> {
-  const home = await mkdtemp(join(tmpdir(), 'tutti-bench-'));
-  try {
-    const startedMs = performance.now();
-    const child = spawn(process.execPath, [tutti, 'train', ...args, '--json'], {
-      env: { ...process.env, TUTTI_HOME: home },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    const lines: Line[] = [];
-    let hubPeakBytes = 0;
-    for await (const text of createInterface({ input: child.stdout })) {
-      lines.push({ afterMs: performance.now() - startedMs, update: lineSchema.parse(JSON.parse(text)) });
-      hubPeakBytes = Math.max(hubPeakBytes, await residentBytes(child));
-    }
-    const code = await exitCode(child);
-    if (code !== 0) throw new Error(`tutti train ${args.join(' ')} ended with exit code ${code}.`);
-    return { durationMs: performance.now() - startedMs, lines, hubPeakBytes };
-  } finally {
-    await rm(home, { recursive: true, force: true });
+  const startedMs = performance.now();
+  const child = spawn(process.execPath, [tutti, 'train', ...args, '--json'], {
+    env: { ...process.env, TUTTI_HOME: home },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const lines: Line[] = [];
+  let hubPeakBytes = 0;
+  for await (const text of createInterface({ input: child.stdout })) {
+    lines.push({ afterMs: performance.now() - startedMs, update: lineSchema.parse(JSON.parse(text)) });
+    hubPeakBytes = Math.max(hubPeakBytes, await residentBytes(child));
   }
+  const code = await exitCode(child);
+  if (code !== 0) throw new Error(`tutti train ${args.join(' ')} ended with exit code ${code}.`);
+  return { durationMs: performance.now() - startedMs, lines, hubPeakBytes };
 }
 
 function exitCode(child: ChildProcess): Promise<number | null> {

@@ -6,6 +6,7 @@ import type { RunConfig } from '../../protocol/run-config.ts';
 import type { RunError, RunSummary } from '../../protocol/run-record.ts';
 import { Relay } from '../relay/relay.ts';
 import type { LogFile } from './log-file.ts';
+import { coreOf } from './node-process.ts';
 import { WorkerHandle } from './worker-handle.ts';
 
 export interface WaveOptions {
@@ -116,6 +117,7 @@ export class Wave {
     this.logs.push(log);
     const handle: WorkerHandle = new WorkerHandle({
       placement,
+      core: coreOf(placement, this.options.placements),
       socketPath,
       token,
       timeouts: this.config.timeouts,

@@ -28,6 +28,8 @@ export interface WorkerListener {
 
 export interface WorkerOptions {
   placement: Placement;
+  /** The only core it may run on; null: any. */
+  core: number | null;
   socketPath: string;
   token: string;
   timeouts: RunConfig['timeouts'];
@@ -142,9 +144,9 @@ export class WorkerHandle {
   }
 
   private spawn(): ChildProcess {
-    const { socketPath, token, log } = this.options;
+    const { core, socketPath, token, log } = this.options;
     // A session of its own: Ctrl-C in the terminal reaches the hub, which then stops the ranks jointly.
-    const [command, ...args] = workerCommand([socketPath, String(this.rank), token]);
+    const [command, ...args] = workerCommand([socketPath, String(this.rank), token], core);
     const child = spawn(command, args, {
       env: childEnvironment(),
       stdio: ['ignore', 'pipe', 'pipe'],
