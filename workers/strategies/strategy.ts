@@ -1,6 +1,7 @@
 import type { ProcessGroup } from '../collectives/process-group.ts';
 import type { Batch } from '../data/dataset.ts';
 import type { Member, StepPosition } from '../training/member.ts';
+import type { UpdateSettings } from '../training/optimizers.ts';
 
 export interface StepOutcome {
   /** Loss of the batch before the update. */
@@ -18,5 +19,5 @@ export interface Strategy {
   /** Called once, with weights as the rank's seed made them or as a checkpoint holds them. */
   setup(member: Member, group: ProcessGroup): Promise<void>;
   /** Forward, any exchange, backward and update of one batch. Checks the loss before it updates. */
-  trainStep(member: Member, batch: Batch, learningRate: number, position: StepPosition): Promise<StepOutcome>;
+  trainStep(member: Member, batch: Batch, settings: UpdateSettings, position: StepPosition): Promise<StepOutcome>;
 }

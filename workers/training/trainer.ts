@@ -15,7 +15,7 @@ import { predict, type Predictions } from './predict.ts';
 import { type AgreedRound, agreeOnEnd, agreeOnRound } from './rendezvous.ts';
 import type { Position, Report } from './report.ts';
 import type { RunFiles } from './run-files.ts';
-import { learningRateAt } from './schedules.ts';
+import { settingsAt } from './schedules.ts';
 import { saveTrainingState, type TrainingProgress } from './saved-state.ts';
 import type { Task } from './tasks.ts';
 import { readWeights } from './weights.ts';
@@ -105,12 +105,12 @@ export class Trainer implements Training {
   private async trainStep(indices: Int32Array): Promise<void> {
     const { config, member, strategy, data } = this.parts;
     const position = { epoch: this.progress.epoch, step: this.progress.step, totalSteps: this.totalSteps };
-    const learningRate = learningRateAt(config.schedule, config.optimizer.learningRate, position);
+    const settings = settingsAt(config.schedule, config.optimizer.learningRate, position);
     const batch = gatherBatch(data.train, indices);
-    const { loss, updated } = await strategy.trainStep(member, batch, learningRate, position);
+    const { loss, updated } = await strategy.trainStep(member, batch, settings, position);
     this.progress.batch += 1;
     this.progress.step += 1;
-    this.meter.add(loss, updated, indices.length, this.position, learningRate);
+    this.meter.add(loss, updated, indices.length, this.position, settings.learningRate);
     await this.keepRequestedCheckpoints();
     await this.breathe();
     await this.waitWhilePaused();
