@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { blasSchema } from './blas.ts';
 import { placementSchema } from './devices.ts';
 import { realNumber } from './numbers.ts';
 import { runConfigSchema } from './run-config.ts';
@@ -43,6 +44,7 @@ export const launchSchema = z.strictObject({
   projectFolder: z.string(),
   dataFolders: z.strictObject({ lookup: z.string().nullable(), cache: z.string() }),
   config: runConfigSchema,
+  blas: blasSchema.nullable(),
   placement: placementSchema,
   /** Ranks of this wave, ascending: the process group's members. */
   groupRanks: z.array(z.int()),

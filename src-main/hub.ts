@@ -3,11 +3,13 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import type { Blas } from '../protocol/blas.ts';
 import type { Placement } from '../protocol/devices.ts';
 import { mergeConfig, type PlainObject } from '../protocol/options.ts';
 import type { ProjectDescription } from '../protocol/project-description.ts';
 import type { RunConfig } from '../protocol/run-config.ts';
 import type { RunRecord } from '../protocol/run-record.ts';
+import { blasOfResumed, chooseBlas } from './backends/choose-blas.ts';
 import { type Detected, detectDevices, planPlacement, selectDevices } from './devices/index.ts';
 import { type ExportOptions, type ExportReport, exportRun } from './export/export-run.ts';
 import { describeProject } from './runs/describe-project.ts';
@@ -39,6 +41,7 @@ export interface PlannedRun {
   projectFolder: string;
   config: RunConfig;
   plan: Placement[];
+  blas: Blas | null;
   folder: string;
   name: string;
   id: string;
@@ -79,17 +82,19 @@ export class Hub {
     return describeProject(projectFolder);
   }
 
-  /** @throws when the configuration is not valid, cannot be combined, or names devices that do not exist */
+  /** @throws when the configuration is not valid, cannot be combined, or names devices or a BLAS that do not exist */
   async planRun(request: TrainRequest, project: ProjectDescription): Promise<PlannedRun> {
     const config = resolveConfig(project, request.overrides);
     const plan = await placeMembers(config);
     refuseCombinations(config, plan);
+    const blas = await chooseBlas(config);
     const id = createRunId(basename(resolve(request.projectFolder)));
     return {
       project,
       projectFolder: resolve(request.projectFolder),
       config,
       plan,
+      blas,
       folder: resolve(request.folder ?? join(homePaths().runs, id)),
       name: request.name ?? project.name,
       id,
@@ -132,8 +137,9 @@ export class Hub {
       folder,
       plan.map(({ rank }) => rank),
     );
+    const blas = await blasOfResumed(before, config);
     const claim = (hub: NonNullable<RunRecord['hub']>) =>
-      takeOverRun(folder, (record) => nextAttempt({ ...record, config, plan, hub }));
+      takeOverRun(folder, (record) => nextAttempt({ ...record, config, plan, blas, hub }));
     // Members of different waves stand at different steps: their rows are merged by key instead of cut off.
     const afterStep = waves > 1 ? undefined : (point?.step ?? 0);
     return new RunSession({ folder, index: this.index, listener, claim, resume: { afterStep } });
@@ -175,7 +181,7 @@ function createRunId(project: string): string {
   return `${time}-${slug}-${randomBytes(2).toString('hex')}`;
 }
 
-async function newRecord({ id, name, project, projectFolder, config, plan }: PlannedRun): Promise<RunRecord> {
+async function newRecord({ id, name, project, projectFolder, config, plan, blas }: PlannedRun): Promise<RunRecord> {
   const createdAt = new Date().toISOString();
   return {
     format: 1,
@@ -189,6 +195,7 @@ async function newRecord({ id, name, project, projectFolder, config, plan }: Pla
     endedAt: null,
     plan,
     seeds: plan.map(({ rank }) => (config.identicalSeeds ? config.seed : (config.seed + rank) >>> 0)),
+    blas,
     versions: { node: process.versions.node },
     gitCommit: await gitCommit(projectFolder),
     attempts: [{ attempt: 1, startedAt: createdAt, endedAt: null, status: 'running' }],

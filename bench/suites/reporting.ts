@@ -94,6 +94,7 @@ function benchRecord(socket: string): RunRecord {
     endedAt: null,
     plan: planPlacement({ members: ranks, devices, placement: 'share' }),
     seeds: [],
+    blas: null,
     versions: {},
     gitCommit: null,
     attempts: [{ attempt: 1, startedAt: now, endedAt: null, status: 'running' }],

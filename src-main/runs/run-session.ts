@@ -153,6 +153,7 @@ export class RunSession {
       projectFolder: record.project.folder,
       dataFolders: dataFolders(),
       config: record.config,
+      blas: record.blas,
       attempt: record.attempts.length,
       resume: this.options.resume !== null,
     };
