@@ -62,6 +62,25 @@ export const scheduleSchema = z.discriminatedUnion('kind', [
     everyEpochs: positiveInteger.default(30).meta({ help: 'Epochs between two decays.', unit: 'epochs' }),
     factor: z.number().positive().max(1).default(0.1).meta({ help: 'What the rate is multiplied by.' }),
   }),
+  z.strictObject({
+    kind: z.literal('one-cycle').meta({
+      help: 'Up to the base rate, then down far below the first one, momentum the other way (Smith and Topin, 2018).',
+    }),
+    risingFraction: z.number().gt(0).lt(1).default(0.3).meta({ help: 'Share of the steps in which the rate rises.' }),
+    anneal: z
+      .enum(['cosine', 'linear'])
+      .default('cosine')
+      .meta({ help: 'How the rate goes from one end to the other.' }),
+    startDivisor: z.number().min(1).default(25).meta({ help: 'The first rate is the base rate divided by this.' }),
+    finalDivisor: z.number().min(1).default(10_000).meta({ help: 'The last rate is the first divided by this.' }),
+    threePhase: z
+      .boolean()
+      .default(false)
+      .meta({ help: 'Fall to the first rate as fast as it rose, then to the last; otherwise fall in one go.' }),
+    cycleMomentum: z.boolean().default(true).meta({ help: "Let momentum (Adam's beta1) fall while the rate rises." }),
+    lowMomentum: z.number().min(0).lt(1).default(0.85).meta({ help: 'Momentum at the base rate.' }),
+    highMomentum: z.number().min(0).lt(1).default(0.95).meta({ help: 'Momentum at the first and the last rate.' }),
+  }),
 ]);
 
 export const earlyStoppingSchema = z.strictObject({

@@ -10,10 +10,10 @@ export function independentStrategy(): Strategy {
     name: 'independent',
     isLockstep: false,
     async setup() {},
-    async trainStep(member, batch, learningRate, position) {
+    async trainStep(member, batch, settings, position) {
       const { loss, gradients } = await member.lossAndGradients(batch, position);
       const updated = Number.isFinite(loss);
-      if (updated) member.applyGradients(gradients, learningRate);
+      if (updated) member.applyGradients(gradients, settings);
       for (const gradient of gradients) gradient?.dispose();
       return { loss, updated };
     },

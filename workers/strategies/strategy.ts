@@ -2,6 +2,7 @@ import type { NamedTensor } from '../checkpoints/safetensors.ts';
 import type { ProcessGroup } from '../collectives/process-group.ts';
 import type { Batch } from '../data/dataset.ts';
 import type { Member, StepPosition } from '../training/member.ts';
+import type { UpdateSettings } from '../training/optimizers.ts';
 
 export interface StepOutcome {
   /** Loss of the batch before the update. */
@@ -40,7 +41,12 @@ export interface Strategy {
    * Forward, any exchange, backward and update of one batch. Checks the loss before it updates. Null while no batch is done: its update
    * comes with a later step.
    */
-  trainStep(member: Member, batch: Batch, learningRate: number, position: StepPosition): Promise<StepOutcome | null>;
+  trainStep(
+    member: Member,
+    batch: Batch,
+    settings: UpdateSettings,
+    position: StepPosition,
+  ): Promise<StepOutcome | null>;
   /** Ends what is under way, on all ranks, before each rendezvous; null where nothing was. */
   settle?(): Promise<StepOutcome | null>;
   /** What to save for an exact resume; called when everything is settled. */

@@ -16,7 +16,7 @@ import { predict, type Predictions } from './predict.ts';
 import { type AgreedRound, agreeOnEnd, agreeOnRound } from './rendezvous.ts';
 import type { Position, Report } from './report.ts';
 import type { RunFiles } from './run-files.ts';
-import { learningRateAt } from './schedules.ts';
+import { settingsAt } from './schedules.ts';
 import { type ResumedTraining, saveTrainingState, type TrainingProgress } from './saved-state.ts';
 import type { Task } from './tasks.ts';
 import { readWeights } from './weights.ts';
@@ -115,14 +115,14 @@ export class Trainer implements Training {
   private async trainStep(indices: Int32Array): Promise<void> {
     const { config, member, strategy, data } = this.parts;
     const position = { epoch: this.progress.epoch, step: this.progress.step, totalSteps: this.totalSteps };
-    const learningRate = learningRateAt(config.schedule, config.optimizer.learningRate, position);
+    const settings = settingsAt(config.schedule, config.optimizer.learningRate, position);
     const batch = gatherBatch(data.train, indices);
     this.lockstep?.begin(this.hasFailed);
-    const outcome = await strategy.trainStep(member, batch, learningRate, position);
+    const outcome = await strategy.trainStep(member, batch, settings, position);
     this.progress.batch += 1;
     this.progress.step += 1;
     if (outcome !== null) this.meter.add(outcome, this.position);
-    this.meter.endStep(indices.length, this.position, outcome?.learningRate ?? learningRate);
+    this.meter.endStep(indices.length, this.position, outcome?.learningRate ?? settings.learningRate);
     this.reportStrategy();
     await this.breathe();
     await this.lockstep?.end();

@@ -8,7 +8,7 @@ import { independentStrategy } from '../../../workers/strategies/independent.ts'
 import { tf, type LayersModel } from '../../../workers/tf.ts';
 import { Member } from '../../../workers/training/member.ts';
 import { createOptimizer } from '../../../workers/training/optimizers.ts';
-import { learningRateAt } from '../../../workers/training/schedules.ts';
+import { settingsAt } from '../../../workers/training/schedules.ts';
 import { taskOf } from '../../../workers/training/tasks.ts';
 
 /** What `make_golden.py` recorded of PyTorch in float64. */
@@ -58,9 +58,9 @@ async function train({
       Int32Array.from({ length: golden.batchSize }, (_, i) => start + i),
     );
     const position = { epoch: Math.floor(step / batches), step, totalSteps: losses.length };
-    const rate = learningRateAt(schedule, optimizer.learningRate, position);
-    trained.rates.push(rate);
-    trained.losses.push((await strategy.trainStep(member, batch, rate, position))?.loss ?? NaN);
+    const settings = settingsAt(schedule, optimizer.learningRate, position);
+    trained.rates.push(settings.learningRate);
+    trained.losses.push((await strategy.trainStep(member, batch, settings, position))?.loss ?? NaN);
   }
   return trained;
 }
