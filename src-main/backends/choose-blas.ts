@@ -41,12 +41,15 @@ export async function blasOfResumed(before: RunRecord, config: RunConfig): Promi
 /** Why no BLAS can be used, and how to get one. */
 export function describeAbsence({ libraries }: BlasSurvey): string {
   const [first] = libraries;
-  if (first === undefined) return `No system BLAS (OpenBLAS, BLIS, MKL, Accelerate) was found. ${installBlas} --blas off trains without.`;
+  if (first === undefined)
+    return `No system BLAS (OpenBLAS, BLIS, MKL, Accelerate) was found. ${installBlas} --blas off trains without.`;
   return first.reply.kind === 'unusable' ? first.reply.reason : '';
 }
 
 /** How one is installed. */
-export const installBlas = {
-  linux: 'Install OpenBLAS: apt install libopenblas0-pthread, dnf install openblas, or conda install openblas.',
-  darwin: 'Install OpenBLAS: brew install openblas.',
-}[process.platform as 'linux' | 'darwin'] ?? 'Install OpenBLAS and put its folder on the PATH: conda install openblas.';
+export const installBlas =
+  {
+    linux: 'Install OpenBLAS: apt install libopenblas0-pthread, dnf install openblas, or conda install openblas.',
+    darwin: 'Install OpenBLAS: brew install openblas.',
+  }[process.platform as 'linux' | 'darwin'] ??
+  'Install OpenBLAS and put its folder on the PATH: conda install openblas.';

@@ -122,6 +122,7 @@ describe('tutti', () => {
     expect(checks.map(({ name }: { name: string }) => name)).toEqual([
       'node',
       'backend wasm',
+      'system BLAS',
       'backend cpu',
       'devices',
       'home',

@@ -1,7 +1,9 @@
+import type { Blas } from '../../protocol/blas.ts';
+
 /** Where tensors live, and what a run records about it. */
 export interface Backend {
   readonly kind: BackendKind;
-  /** For people, e.g. `wasm (SIMD, one core)`. */
+  /** For people, e.g. `wasm + OpenBLAS (SkylakeX)`. */
   readonly description: string;
   /** Bytes that tensors and the backend's buffers take at present. */
   memoryBytes(): number;
@@ -9,9 +11,12 @@ export interface Backend {
 
 export type BackendKind = 'wasm' | 'cpu';
 
-/** Loads a backend and makes it TensorFlow.js's current one. `auto` takes the fastest that this build has. */
-export async function startBackend(choice: BackendKind | 'auto'): Promise<Backend> {
+/**
+ * Loads a backend and makes it TensorFlow.js's current one. `auto` takes the fastest that this build has.
+ * @param blas the system's BLAS that matrix products on wasm use; null: own kernels
+ */
+export async function startBackend(choice: BackendKind | 'auto', blas: Blas | null = null): Promise<Backend> {
   const kind = choice === 'auto' ? 'wasm' : choice;
-  const { start } = kind === 'wasm' ? await import('./wasm.ts') : await import('./cpu.ts');
-  return start();
+  if (kind === 'cpu') return (await import('./cpu.ts')).start();
+  return (await import('./wasm.ts')).start({ blas });
 }

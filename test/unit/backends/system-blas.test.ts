@@ -27,14 +27,13 @@ describe.skipIf(library === undefined)(`the system's BLAS (left out: this system
     expect([...c]).toEqual([116, 128, 278, 308]);
   });
 
-  it('computes on a part of a memory that grows, and leaves the rest alone', () => {
-    const memory = new WebAssembly.Memory({ initial: 1, maximum: 64 });
-    new Float32Array(memory.buffer, 4096, 4).set([1, 2, 3, 4]);
-    memory.grow(16);
-    const base = addressOf(memory.buffer);
+  it('computes on a part of a memory, and leaves the rest alone', () => {
+    const memory = new ArrayBuffer(16384);
+    new Float32Array(memory, 4096, 4).set([1, 2, 3, 4]);
+    const base = addressOf(memory);
     // Rows of the result are 3 values apart.
     sgemm(false, false, 2, 2, 2, base + 4096, 2, base + 4096, 2, 0, base + 8192, 3);
-    expect([...new Float32Array(memory.buffer, 8192, 7)]).toEqual([7, 10, 0, 15, 22, 0, 0]);
+    expect([...new Float32Array(memory, 8192, 7)]).toEqual([7, 10, 0, 15, 22, 0, 0]);
   });
 
   it('names itself', () => expect(description).toMatch(/^(OpenBLAS \(\w+\)|BLIS \(\w+\)|MKL|Accelerate)$/));

@@ -25,7 +25,7 @@ export interface SystemBlas {
   readonly description: string;
   readonly sgemm: Sgemm;
   /** The address of a buffer's first byte. It holds until the buffer is detached, as a WebAssembly memory's is when it grows. */
-  addressOf(buffer: ArrayBufferLike): number;
+  readonly addressOf: (buffer: ArrayBufferLike) => number;
 }
 
 /** A worker owns one core, whichever it is bound to. */
