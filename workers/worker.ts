@@ -37,6 +37,7 @@ process.exit(0);
 function take(message: HubMessage): void {
   switch (message.type) {
     case 'launch':
+      controls.take({ action: 'set', changes: message.launch.settings });
       return launched.resolve(message.launch);
     case 'start':
       return started.resolve();

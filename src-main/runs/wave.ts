@@ -1,10 +1,18 @@
 import type { Channel } from '../../protocol/channel.ts';
 import type { Placement } from '../../protocol/devices.ts';
 import type { Frame, WireArray } from '../../protocol/frames.ts';
-import { type Control, type Launch, workerMessageSchema, type WorkerMessage } from '../../protocol/messages.ts';
+import {
+  type Control,
+  type Launch,
+  workerMessageSchema,
+  type WorkerMessage,
+  type WorkerState,
+} from '../../protocol/messages.ts';
 import type { RunConfig } from '../../protocol/run-config.ts';
 import type { RunError, RunSummary } from '../../protocol/run-record.ts';
+import type { RunSettings } from '../../protocol/run-settings.ts';
 import { Relay } from '../relay/relay.ts';
+import { LastingControls } from './lasting-controls.ts';
 import type { LogFile } from './log-file.ts';
 import { coreOf } from './node-process.ts';
 import { WorkerHandle } from './worker-handle.ts';
@@ -48,14 +56,16 @@ export class Wave {
   private consequence: RunError | null = null;
   private stopReason: RunSummary['stopReason'] = 'completed';
   private isAborted = false;
-  /** A stop was asked for, perhaps before every rank was there to be told. */
-  private isStopping = false;
-  private isPaused = false;
+  /** What was asked for, perhaps before every rank was there to be told. */
+  private readonly lasting = new LastingControls();
+  private isHeld = false;
+  private settings: RunSettings;
   private graceTimer: NodeJS.Timeout | null = null;
 
   constructor(options: WaveOptions) {
     this.options = options;
     this.config = options.launch.config;
+    this.settings = options.launch.settings;
     this.ranks = options.placements.map(({ rank }) => rank).sort((a, b) => a - b);
     this.relay = new Relay({
       ranks: this.ranks,
@@ -72,9 +82,9 @@ export class Wave {
     handle.attach(channel);
     this.relay.attach(rank, (frame) => handle.sendFrame(frame));
     const placement = this.placementOf(rank);
-    handle.send({ type: 'launch', launch: { ...this.options.launch, placement, groupRanks: this.ranks } });
-    if (this.isStopping) handle.send({ type: 'control', control: { action: 'stop' } });
-    if (this.isPaused) handle.send({ type: 'control', control: { action: 'pause' } });
+    const { options, settings } = this;
+    handle.send({ type: 'launch', launch: { ...options.launch, settings, placement, groupRanks: this.ranks } });
+    for (const control of this.lasting.list()) handle.send({ type: 'control', control });
   }
 
   /** Resolves once every process of the wave is gone. */
@@ -89,11 +99,24 @@ export class Wave {
     return { kind: 'finished', stopReason: this.stopReason };
   }
 
-  /** Passes a wish on to all ranks; a stop or a pause also to those that have not connected yet. */
+  /** Passes a wish on to the ranks that it concerns; what lasts also to those that have not connected yet. */
   control(control: Control): void {
-    if (control.action === 'stop') this.isStopping = true;
-    if (control.action !== 'checkpoint') this.pause(control.action === 'pause');
-    for (const handle of this.handles.values()) handle.send({ type: 'control', control });
+    this.lasting.take(control);
+    this.hold(this.lasting.isPaused);
+    if (control.action === 'set') this.settings = { ...this.settings, ...control.changes };
+    const handles = control.action === 'stop-rank' ? [this.handle(control.rank)] : this.handles.values();
+    for (const handle of handles) handle.send({ type: 'control', control });
+  }
+
+  /** What each rank last said of itself. */
+  states(): Map<number, WorkerState> {
+    return new Map([...this.handles].map(([rank, { state }]) => [rank, state]));
+  }
+
+  /** Where the rank that has come furthest last said it was. */
+  position(): { epoch: number; step: number } {
+    const [{ epoch, step }] = [...this.handles.values()].sort((a, b) => b.step - a.step);
+    return { epoch, step };
   }
 
   /** Ends all processes at once; nothing more is saved. */
@@ -103,8 +126,9 @@ export class Wave {
   }
 
   /** Ranks pause each at its own next step: until all go on, none is late, be it in a step or in a collective. */
-  private pause(isPaused: boolean): void {
-    this.isPaused = isPaused;
+  private hold(isPaused: boolean): void {
+    if (isPaused === this.isHeld) return;
+    this.isHeld = isPaused;
     if (isPaused) this.relay.hold();
     else this.relay.release();
     for (const handle of this.handles.values()) handle.hold(isPaused);

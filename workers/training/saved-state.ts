@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { realNumber } from '../../protocol/numbers.ts';
+import { type RunSettings, runSettingsSchema } from '../../protocol/run-settings.ts';
 import type { NamedTensor } from '../checkpoints/safetensors.ts';
 import { loadState, saveState } from '../checkpoints/training-state.ts';
 import type { Callback } from '../callbacks/callback.ts';
@@ -21,6 +22,16 @@ export interface TrainingProgress {
   /** Rendezvous done. */
   round: number;
   standingBy: boolean;
+  /** It stands by because the user stopped it alone. */
+  stoppedAlone: boolean;
+}
+
+/** What a resumed rank goes on from, beside what its member and its callbacks were put back to. */
+export interface ResumedTraining {
+  progress: TrainingProgress;
+  settings: RunSettings;
+  history: History;
+  losses: LossSum;
 }
 
 const savedDataSchema = z.strictObject({
@@ -30,7 +41,9 @@ const savedDataSchema = z.strictObject({
     step: z.int(),
     round: z.int(),
     standingBy: z.boolean(),
+    stoppedAlone: z.boolean(),
   }),
+  settings: runSettingsSchema,
   optimizerSteps: z.array(z.int()),
   losses: z.strictObject({ loss: realNumber, steps: z.int() }),
   callbacks: z.record(z.string(), z.unknown()),
@@ -48,6 +61,7 @@ export async function saveTrainingState(trainer: Trainer): Promise<void> {
   const callbacks = parts.callbacks.flatMap((callback) => (callback.state ? [[callback.name, callback.state()]] : []));
   const data = {
     progress,
+    settings: trainer.settings.now,
     optimizerSteps: optimizer.steps,
     losses: trainer.meter.losses,
     callbacks: Object.fromEntries(callbacks),
@@ -62,7 +76,7 @@ export async function loadTrainingState(
   round: number,
   member: Member,
   callbacks: readonly Callback[],
-): Promise<{ progress: TrainingProgress; history: History; losses: LossSum }> {
+): Promise<ResumedTraining> {
   const { tensors, data } = await loadState(files.folder, files.rank, round);
   const saved = savedDataSchema.parse(data);
   const source = `The state of rank ${files.rank} at round ${round}`;
@@ -72,7 +86,8 @@ export async function loadTrainingState(
   for (const callback of callbacks) {
     if (callback.restore && callback.name in saved.callbacks) callback.restore(saved.callbacks[callback.name]);
   }
-  return { progress: saved.progress, history: History.fromTensors(tensors), losses: saved.losses };
+  const { progress, settings, losses } = saved;
+  return { progress, settings, losses, history: History.fromTensors(tensors) };
 }
 
 function prefixed(prefix: string): (tensor: NamedTensor) => NamedTensor {

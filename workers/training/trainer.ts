@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { RunConfig } from '../../protocol/run-config.ts';
 import type { CheckpointRecord, RunSummary } from '../../protocol/run-record.ts';
+import { settingsOf } from '../../protocol/run-settings.ts';
 import type { Callback, Evaluation, Training } from '../callbacks/callback.ts';
 import type { ProcessGroup } from '../collectives/process-group.ts';
 import { gatherBatch, type Splits } from '../data/dataset.ts';
@@ -9,14 +10,15 @@ import type { Strategy } from '../strategies/strategy.ts';
 import type { LayersModel } from '../tf.ts';
 import type { Controls } from './controls.ts';
 import { History } from './history.ts';
-import { LossMeter, type LossSum } from './loss-meter.ts';
+import { LiveSettings } from './live-settings.ts';
+import { LossMeter } from './loss-meter.ts';
 import type { Member } from './member.ts';
 import { predict, type Predictions } from './predict.ts';
 import { type AgreedRound, agreeOnEnd, agreeOnRound } from './rendezvous.ts';
 import type { Position, Report } from './report.ts';
 import type { RunFiles } from './run-files.ts';
 import { learningRateAt } from './schedules.ts';
-import { saveTrainingState, type TrainingProgress } from './saved-state.ts';
+import { type ResumedTraining, saveTrainingState, type TrainingProgress } from './saved-state.ts';
 import type { Task } from './tasks.ts';
 import { readWeights } from './weights.ts';
 
@@ -51,16 +53,25 @@ export class Trainer implements Training {
   readonly totalSteps: number;
   readonly progress: TrainingProgress;
   readonly meter: LossMeter;
+  readonly settings: LiveSettings;
   private stopVoted = false;
   private predictions: Predictions | null = null;
   private lastBreathMs = performance.now();
   private lastStateMs = performance.now();
 
   /** `resumed` is what an earlier attempt left; the member's weights and optimizer are already as it left them. */
-  constructor(parts: TrainerParts, resumed?: { progress: TrainingProgress; history: History; losses: LossSum }) {
+  constructor(parts: TrainerParts, resumed?: ResumedTraining) {
     this.parts = parts;
     this.history = resumed?.history ?? new History();
-    this.progress = resumed?.progress ?? { epoch: 0, batch: 0, step: 0, round: 0, standingBy: false };
+    this.progress = resumed?.progress ?? {
+      epoch: 0,
+      batch: 0,
+      step: 0,
+      round: 0,
+      standingBy: false,
+      stoppedAlone: false,
+    };
+    this.settings = new LiveSettings(resumed?.settings ?? settingsOf(parts.config), parts.callbacks, parts.report);
     this.totalSteps = plannedSteps(parts.config, parts.sampler);
     this.meter = new LossMeter(parts.report, parts.config.logEverySteps, parts.group.rank, resumed?.losses);
   }
@@ -82,13 +93,13 @@ export class Trainer implements Training {
 
   /** Up to the next rendezvous: the epochs in between, unless something ends them early. */
   private async trainRound(): Promise<void> {
-    const { config, sampler, report } = this.parts;
+    const { config, sampler, report, controls } = this.parts;
     const { progress } = this;
     const rounds = Math.floor(progress.epoch / config.evaluateEveryEpochs) + 1;
     const lastEpoch = Math.min(config.maxEpochs, rounds * config.evaluateEveryEpochs);
     report.state(progress.standingBy ? 'standing-by' : 'training', this.position);
-    // A rank that stands by does no step to keep them at.
-    if (progress.standingBy) await this.keepRequestedCheckpoints();
+    // What was asked for since the last step, or of a rank that stands by and does none.
+    await this.heedControls();
     this.meter.beginRound();
     while (progress.epoch < lastEpoch && !this.mustHalt()) {
       const done = progress.batch;
@@ -99,21 +110,22 @@ export class Trainer implements Training {
         if (this.mustHalt()) break;
       }
       if (progress.batch === sampler.batchesPerEpoch) await this.endEpoch();
+      if (controls.stopAtEpochEndRequested) break;
     }
   }
 
   private async trainStep(indices: Int32Array): Promise<void> {
     const { config, member, strategy, data } = this.parts;
     const position = { epoch: this.progress.epoch, step: this.progress.step, totalSteps: this.totalSteps };
-    const learningRate = learningRateAt(config.schedule, config.optimizer.learningRate, position);
+    const learningRate = learningRateAt(config.schedule, this.settings.now.learningRate, position);
     const batch = gatherBatch(data.train, indices);
     const { loss, updated } = await strategy.trainStep(member, batch, learningRate, position);
     this.progress.batch += 1;
     this.progress.step += 1;
     this.meter.add(loss, updated, indices.length, this.position, learningRate);
-    await this.keepRequestedCheckpoints();
     await this.breathe();
     await this.waitWhilePaused();
+    await this.heedControls();
   }
 
   private async endEpoch(): Promise<void> {
@@ -127,7 +139,7 @@ export class Trainer implements Training {
     const { config, group, controls, report } = this.parts;
     const { position } = this;
     const { meanLoss, nonFinite } = this.meter.endRound(position);
-    const own = { position, meanLoss, nonFinite, stopRequested: controls.stopRequested };
+    const own = { position, meanLoss, nonFinite, stopRequested: controls.endRequested };
     const agreed = await agreeOnRound(group, own);
     if (agreed.nonFinite !== null && config.onNonFinite === 'stop') throw new NonFiniteLossError(agreed.nonFinite);
     if (this.isFirst && !Number.isNaN(agreed.meanLoss)) report.point('train/loss', agreed.meanLoss, agreed.position);
@@ -159,6 +171,7 @@ export class Trainer implements Training {
       stopVoted: this.stopVoted,
       done: this.progress.epoch >= config.maxEpochs || this.progress.step >= this.totalSteps,
       standingBy: this.progress.standingBy,
+      stoppedAlone: this.progress.stoppedAlone,
       stateDue: stateAgeMs >= config.checkpoints.stateEverySeconds * 1000,
     });
     this.progress.round += 1;
@@ -192,12 +205,31 @@ export class Trainer implements Training {
     if (!controls.isPaused) return;
     const startedMs = performance.now();
     report.state('paused', this.position);
-    while (controls.isPaused) {
+    while (controls.isPaused && !controls.rankStopRequested) {
       await controls.next();
       await this.keepRequestedCheckpoints();
     }
     this.meter.leaveOut(performance.now() - startedMs);
     report.state('training', this.position);
+  }
+
+  /** Does what the user asked of this rank, between two of its steps. */
+  private async heedControls(): Promise<void> {
+    const { controls } = this.parts;
+    this.settings.adopt(controls.settings, this.position);
+    await this.keepRequestedCheckpoints();
+    if (controls.rankStopRequested && !this.progress.standingBy) await this.stopAlone();
+  }
+
+  /** Ends this rank's training for good; its predictions are those of its last weights from now on. */
+  private async stopAlone(): Promise<void> {
+    const name = `stopped-${this.step}`;
+    this.progress.standingBy = true;
+    this.progress.stoppedAlone = true;
+    this.predictions = null;
+    await this.saveCheckpoint(name, null, null);
+    this.announce('rank-stopped', `Stopped alone after step ${this.step}; its checkpoint "${name}" is kept.`);
+    this.parts.report.state('standing-by', this.position);
   }
 
   private async keepRequestedCheckpoints(): Promise<void> {
