@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { learningRateSchema, patienceSchema, type RunConfig } from './run-config.ts';
+import { strategyRules } from './strategy-rules.ts';
 
 /** What of a run's configuration can be changed while it trains; ranges and help are those of the configuration. */
 export const runSettingsSchema = z.strictObject({
@@ -36,6 +37,6 @@ export function whyNotSet(setting: SettingName, { earlyStopping }: RunConfig): s
 /** Why no rank of a run can be stopped alone; null where one can. */
 export function whyNotStopRank({ strategy, members }: RunConfig): string | null {
   if (members === 1) return 'The run has one member. Stop the run instead.';
-  if (strategy.kind === 'independent') return null;
+  if (!strategyRules[strategy.kind].isLockstep) return null;
   return `With the strategy "${strategy.kind}" every step needs all ranks, so one alone cannot stop. Stop all of them jointly.`;
 }

@@ -12,7 +12,8 @@ import { type SettingChanges, type SettingName, settingNames, settingPaths } fro
 import { type Detected, detectDevices, planPlacement, selectDevices } from './devices/index.ts';
 import { type ExportOptions, type ExportReport, exportRun } from './export/export-run.ts';
 import { describeProject } from './runs/describe-project.ts';
-import { parseConfig, refuseCombinations, resolveConfig } from './runs/resolve-config.ts';
+import { refuseCombinations } from './runs/combinations.ts';
+import { parseConfig, resolveConfig } from './runs/resolve-config.ts';
 import type { RunListener } from './runs/run-recorder.ts';
 import { RunSession } from './runs/run-session.ts';
 import { homePaths } from './store/home.ts';

@@ -10,7 +10,6 @@ import {
 } from '../../protocol/messages.ts';
 import type { RunConfig } from '../../protocol/run-config.ts';
 import type { RunError, RunSummary } from '../../protocol/run-record.ts';
-import type { RunSettings } from '../../protocol/run-settings.ts';
 import { Relay } from '../relay/relay.ts';
 import { LastingControls } from './lasting-controls.ts';
 import type { LogFile } from './log-file.ts';
@@ -56,16 +55,15 @@ export class Wave {
   private consequence: RunError | null = null;
   private stopReason: RunSummary['stopReason'] = 'completed';
   private isAborted = false;
-  /** What was asked for, perhaps before every rank was there to be told. */
+  /** All so far, for ranks that have not connected yet: each rank gets the same controls in the same order. */
+  private readonly controls: Control[] = [];
   private readonly lasting = new LastingControls();
   private isHeld = false;
-  private settings: RunSettings;
   private graceTimer: NodeJS.Timeout | null = null;
 
   constructor(options: WaveOptions) {
     this.options = options;
     this.config = options.launch.config;
-    this.settings = options.launch.settings;
     this.ranks = options.placements.map(({ rank }) => rank).sort((a, b) => a - b);
     this.relay = new Relay({
       ranks: this.ranks,
@@ -82,9 +80,8 @@ export class Wave {
     handle.attach(channel);
     this.relay.attach(rank, (frame) => handle.sendFrame(frame));
     const placement = this.placementOf(rank);
-    const { options, settings } = this;
-    handle.send({ type: 'launch', launch: { ...options.launch, settings, placement, groupRanks: this.ranks } });
-    for (const control of this.lasting.list()) handle.send({ type: 'control', control });
+    handle.send({ type: 'launch', launch: { ...this.options.launch, placement, groupRanks: this.ranks } });
+    for (const control of this.controls) handle.send({ type: 'control', control });
   }
 
   /** Resolves once every process of the wave is gone. */
@@ -99,13 +96,12 @@ export class Wave {
     return { kind: 'finished', stopReason: this.stopReason };
   }
 
-  /** Passes a wish on to the ranks that it concerns; what lasts also to those that have not connected yet. */
+  /** Passes a wish on to all ranks, also to those that have not connected yet. */
   control(control: Control): void {
+    this.controls.push(control);
     this.lasting.take(control);
     this.hold(this.lasting.isPaused);
-    if (control.action === 'set') this.settings = { ...this.settings, ...control.changes };
-    const handles = control.action === 'stop-rank' ? [this.handle(control.rank)] : this.handles.values();
-    for (const handle of handles) handle.send({ type: 'control', control });
+    for (const handle of this.handles.values()) handle.send({ type: 'control', control });
   }
 
   /** What each rank last said of itself. */

@@ -4,6 +4,7 @@ import { type RunSettings, runSettingsSchema } from '../../protocol/run-settings
 import type { NamedTensor } from '../checkpoints/safetensors.ts';
 import { loadState, saveState } from '../checkpoints/training-state.ts';
 import type { Callback } from '../callbacks/callback.ts';
+import type { StrategyState } from '../strategies/strategy.ts';
 import type { Member } from './member.ts';
 import { History } from './history.ts';
 import type { LossSum } from './loss-meter.ts';
@@ -26,14 +27,6 @@ export interface TrainingProgress {
   stoppedAlone: boolean;
 }
 
-/** What a resumed rank goes on from, beside what its member and its callbacks were put back to. */
-export interface ResumedTraining {
-  progress: TrainingProgress;
-  settings: RunSettings;
-  history: History;
-  losses: LossSum;
-}
-
 const savedDataSchema = z.strictObject({
   progress: z.strictObject({
     epoch: z.int(),
@@ -47,15 +40,28 @@ const savedDataSchema = z.strictObject({
   optimizerSteps: z.array(z.int()),
   losses: z.strictObject({ loss: realNumber, steps: z.int() }),
   callbacks: z.record(z.string(), z.unknown()),
+  /** Absent for a strategy without a state. */
+  strategy: z.unknown().optional(),
 });
+
+/** What an earlier attempt left, apart from what is put back into the member and the callbacks. */
+export interface ResumedTraining {
+  progress: TrainingProgress;
+  settings: RunSettings;
+  history: History;
+  losses: LossSum;
+  strategy: StrategyState | null;
+}
 
 /** Everything that the next step of a rank depends on, so that a resumed run goes on bit for bit as it would have. */
 export async function saveTrainingState(trainer: Trainer): Promise<void> {
   const { parts, progress, history } = trainer;
   const { optimizer } = parts.member;
+  const strategy = await parts.strategy.state?.();
   const tensors = [
     ...(await readWeights(trainer.model)).map(prefixed('weights/')),
     ...(await readTensors(optimizer.slots)).map(prefixed('optimizer/')),
+    ...(strategy?.tensors ?? []).map(prefixed('strategy/')),
     ...history.toTensors(),
   ];
   const callbacks = parts.callbacks.flatMap((callback) => (callback.state ? [[callback.name, callback.state()]] : []));
@@ -65,6 +71,7 @@ export async function saveTrainingState(trainer: Trainer): Promise<void> {
     optimizerSteps: optimizer.steps,
     losses: trainer.meter.losses,
     callbacks: Object.fromEntries(callbacks),
+    strategy: strategy?.data,
   };
   const { round, epoch, step } = progress;
   await saveState(parts.files.folder, parts.files.rank, { round, epoch, step, tensors, data });
@@ -87,7 +94,9 @@ export async function loadTrainingState(
     if (callback.restore && callback.name in saved.callbacks) callback.restore(saved.callbacks[callback.name]);
   }
   const { progress, settings, losses } = saved;
-  return { progress, settings, losses, history: History.fromTensors(tensors) };
+  const strategy =
+    saved.strategy === undefined ? null : { tensors: withoutPrefix(tensors, 'strategy/'), data: saved.strategy };
+  return { progress, settings, losses, strategy, history: History.fromTensors(tensors) };
 }
 
 function prefixed(prefix: string): (tensor: NamedTensor) => NamedTensor {

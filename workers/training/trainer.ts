@@ -6,18 +6,19 @@ import type { Callback, Evaluation, Training } from '../callbacks/callback.ts';
 import type { ProcessGroup } from '../collectives/process-group.ts';
 import { gatherBatch, type Splits } from '../data/dataset.ts';
 import type { Sampler } from '../data/samplers.ts';
-import type { Strategy } from '../strategies/strategy.ts';
+import type { Strategy, StrategyState } from '../strategies/strategy.ts';
 import type { LayersModel } from '../tf.ts';
 import type { Controls } from './controls.ts';
 import { History } from './history.ts';
 import { LiveSettings } from './live-settings.ts';
+import { Lockstep } from './lockstep.ts';
 import { LossMeter } from './loss-meter.ts';
 import type { Member } from './member.ts';
 import { predict, type Predictions } from './predict.ts';
 import { type AgreedRound, agreeOnEnd, agreeOnRound } from './rendezvous.ts';
 import type { Position, Report } from './report.ts';
 import type { RunFiles } from './run-files.ts';
-import { learningRateAt } from './schedules.ts';
+import { settingsAt } from './schedules.ts';
 import { type ResumedTraining, saveTrainingState, type TrainingProgress } from './saved-state.ts';
 import type { Task } from './tasks.ts';
 import { readWeights } from './weights.ts';
@@ -43,9 +44,9 @@ export interface TrainerParts {
 const breatheEveryMs = 15;
 
 /**
- * Trains one rank. Ranks run freely between rendezvous, one every `evaluateEveryEpochs` epochs: there they agree that all is
- * well, evaluate together and decide together whether to go on. A rank that has ended before the others stands by and
- * brings its last predictions.
+ * Trains one rank. Ranks run freely between rendezvous (or in lockstep, where the strategy exchanges), one every
+ * `evaluateEveryEpochs` epochs: there they agree that all is well, evaluate together and decide together whether to go on. A rank
+ * that has ended before the others stands by and brings its last predictions.
  */
 export class Trainer implements Training {
   readonly parts: TrainerParts;
@@ -54,6 +55,9 @@ export class Trainer implements Training {
   readonly progress: TrainingProgress;
   readonly meter: LossMeter;
   readonly settings: LiveSettings;
+  /** Null where ranks run freely. */
+  private readonly lockstep: Lockstep | null;
+  private readonly savedStrategy: StrategyState | null;
   private stopVoted = false;
   private predictions: Predictions | null = null;
   private lastBreathMs = performance.now();
@@ -74,11 +78,13 @@ export class Trainer implements Training {
     this.settings = new LiveSettings(resumed?.settings ?? settingsOf(parts.config), parts.callbacks, parts.report);
     this.totalSteps = plannedSteps(parts.config, parts.sampler);
     this.meter = new LossMeter(parts.report, parts.config.logEverySteps, parts.group.rank, resumed?.losses);
+    this.lockstep = parts.strategy.isLockstep ? new Lockstep(parts.group, parts.controls) : null;
+    this.savedStrategy = resumed?.strategy ?? null;
   }
 
   /** Trains until the last step, an early stop or a request, whichever comes first. */
   async fit(): Promise<StopReason> {
-    await this.parts.strategy.setup(this.parts.member, this.parts.group);
+    await this.parts.strategy.setup(this.parts.member, this.parts.group, this.savedStrategy);
     for (;;) {
       await this.trainRound();
       const { stopRequested, position } = await this.agreeThatAllIsWell();
@@ -98,9 +104,11 @@ export class Trainer implements Training {
     const rounds = Math.floor(progress.epoch / config.evaluateEveryEpochs) + 1;
     const lastEpoch = Math.min(config.maxEpochs, rounds * config.evaluateEveryEpochs);
     report.state(progress.standingBy ? 'standing-by' : 'training', this.position);
+    this.meter.beginRound();
+    this.lockstep?.begin(false);
+    await this.lockstep?.end();
     // What was asked for since the last step, or of a rank that stands by and does none.
     await this.heedControls();
-    this.meter.beginRound();
     while (progress.epoch < lastEpoch && !this.mustHalt()) {
       const done = progress.batch;
       let index = 0;
@@ -112,20 +120,32 @@ export class Trainer implements Training {
       if (progress.batch === sampler.batchesPerEpoch) await this.endEpoch();
       if (controls.stopAtEpochEndRequested) break;
     }
+    const settled = await this.parts.strategy.settle?.();
+    if (settled) this.meter.add(settled, this.position);
   }
 
   private async trainStep(indices: Int32Array): Promise<void> {
     const { config, member, strategy, data } = this.parts;
     const position = { epoch: this.progress.epoch, step: this.progress.step, totalSteps: this.totalSteps };
-    const learningRate = learningRateAt(config.schedule, this.settings.now.learningRate, position);
+    const settings = settingsAt(config.schedule, this.settings.now.learningRate, position);
     const batch = gatherBatch(data.train, indices);
-    const { loss, updated } = await strategy.trainStep(member, batch, learningRate, position);
+    this.lockstep?.begin(this.hasFailed);
+    const outcome = await strategy.trainStep(member, batch, settings, position);
     this.progress.batch += 1;
     this.progress.step += 1;
-    this.meter.add(loss, updated, indices.length, this.position, learningRate);
+    if (outcome !== null) this.meter.add(outcome, this.position);
+    this.meter.endStep(indices.length, this.position, outcome?.learningRate ?? settings.learningRate);
+    this.reportStrategy();
     await this.breathe();
+    await this.lockstep?.end();
     await this.waitWhilePaused();
     await this.heedControls();
+  }
+
+  private reportStrategy(): void {
+    const { config, strategy, report } = this.parts;
+    if (this.progress.step % config.logEverySteps !== 0) return;
+    for (const [name, value] of strategy.points?.() ?? []) report.point(name, value, this.position);
   }
 
   private async endEpoch(): Promise<void> {
@@ -139,7 +159,7 @@ export class Trainer implements Training {
     const { config, group, controls, report } = this.parts;
     const { position } = this;
     const { meanLoss, nonFinite } = this.meter.endRound(position);
-    const own = { position, meanLoss, nonFinite, stopRequested: controls.endRequested };
+    const own = { position, meanLoss, nonFinite, stopRequested: controls.stopReceived };
     const agreed = await agreeOnRound(group, own);
     if (agreed.nonFinite !== null && config.onNonFinite === 'stop') throw new NonFiniteLossError(agreed.nonFinite);
     if (this.isFirst && !Number.isNaN(agreed.meanLoss)) report.point('train/loss', agreed.meanLoss, agreed.position);
@@ -187,9 +207,14 @@ export class Trainer implements Training {
 
   /** Whether this rank's training must end before the round does. */
   private mustHalt(): boolean {
-    const { config, controls } = this.parts;
-    const failed = this.meter.nonFinite !== null && config.onNonFinite === 'stop';
+    const { controls } = this.parts;
+    const failed = this.lockstep === null ? this.hasFailed : this.lockstep.mustHalt;
     return failed || controls.stopRequested || this.progress.standingBy || this.progress.step >= this.totalSteps;
+  }
+
+  /** Whether this rank's loss was not finite where that ends the run. */
+  private get hasFailed(): boolean {
+    return this.meter.nonFinite !== null && this.parts.config.onNonFinite === 'stop';
   }
 
   /** Lets messages in and out: the event loop never turns while tensors are computed. */
@@ -206,8 +231,9 @@ export class Trainer implements Training {
     const startedMs = performance.now();
     report.state('paused', this.position);
     while (controls.isPaused && !controls.rankStopRequested) {
-      await controls.next();
+      const next = controls.next();
       await this.keepRequestedCheckpoints();
+      await next;
     }
     this.meter.leaveOut(performance.now() - startedMs);
     report.state('training', this.position);

@@ -42,6 +42,6 @@ describe('a stop at the end of the epoch', () => {
     const controls = new Controls();
     controls.take({ action: 'pause' });
     controls.take({ action: 'stop-at-epoch-end' });
-    expect(controls).toMatchObject({ endRequested: true, stopRequested: false, isPaused: false });
+    expect(controls).toMatchObject({ stopReceived: true, stopRequested: false, isPaused: false });
   });
 });

@@ -8,7 +8,7 @@ import { latestCommonRound } from '../../../workers/checkpoints/training-state.t
 import { ProcessGroup } from '../../../workers/collectives/process-group.ts';
 import { createDataset } from '../../../workers/data/dataset.ts';
 import { createSampler } from '../../../workers/data/samplers.ts';
-import { createStrategy } from '../../../workers/strategies/index.ts';
+import { independentStrategy } from '../../../workers/strategies/independent.ts';
 import { tf } from '../../../workers/tf.ts';
 import { Controls } from '../../../workers/training/controls.ts';
 import { Member } from '../../../workers/training/member.ts';
@@ -72,7 +72,7 @@ function createParts({ folder, group = ProcessGroup.alone(0), config: input, wis
     task,
     data: { train: line, validation: line },
     sampler,
-    strategy: createStrategy(config.strategy),
+    strategy: independentStrategy(),
     callbacks: [],
     group,
     files: new RunFiles(folder, group.rank),
