@@ -3,6 +3,7 @@ import { blasSchema } from './blas.ts';
 import { placementSchema } from './devices.ts';
 import { realNumber } from './numbers.ts';
 import { runConfigSchema } from './run-config.ts';
+import { settingChangesSchema } from './run-settings.ts';
 
 /** What the folder of a run says of it: `run.json`, `events.jsonl`, a checkpoint's `.json`. Formats: docs/formats.md. */
 
@@ -57,6 +58,8 @@ export const runRecordSchema = z.strictObject({
   project: z.strictObject({ name: z.string(), description: z.string(), folder: z.string() }),
   task: z.string(),
   config: runConfigSchema,
+  /** What was changed while it trained, which counts instead of what `config` says; absent where nothing was. */
+  changed: settingChangesSchema.optional(),
   status: runStatusSchema,
   createdAt: z.iso.datetime(),
   endedAt: z.iso.datetime().nullable(),
