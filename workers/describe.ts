@@ -5,8 +5,15 @@ import { loadProject } from './project/load-project.ts';
 /** Entry of the process that describes a project to the hub, which itself never loads a project's code. */
 
 async function describe(folder: string): Promise<ProjectDescription> {
-  const { name, description, task, hyperparameters, defaults } = await loadProject(folder);
-  return { name, description, task, hyperparameters: describeOptions(hyperparameters), defaults: defaults ?? {} };
+  const { name, description, task, loss, hyperparameters, defaults } = await loadProject(folder);
+  return {
+    name,
+    description,
+    task,
+    hasOwnLoss: loss !== undefined,
+    hyperparameters: describeOptions(hyperparameters),
+    defaults: defaults ?? {},
+  };
 }
 
 function reply(message: DescribeReply): void {
