@@ -5,12 +5,13 @@ import { loadProject } from './project/load-project.ts';
 /** Entry of the process that describes a project to the hub, which itself never loads a project's code. */
 
 async function describe(folder: string): Promise<ProjectDescription> {
-  const { name, description, task, loss, hyperparameters, defaults } = await loadProject(folder);
+  const project = await loadProject(folder);
+  const { name, description, task, hyperparameters, defaults } = project;
   return {
     name,
     description,
     task,
-    hasOwnLoss: loss !== undefined,
+    hasOwnLoss: project.loss !== undefined,
     hyperparameters: describeOptions(hyperparameters),
     defaults: defaults ?? {},
   };

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Device, Placement } from '../../../protocol/devices.ts';
 import { type RunConfigInput, runConfigSchema } from '../../../protocol/run-config.ts';
 import { samplerOf } from '../../../protocol/strategy-rules.ts';
-import { type Combined, refuseCombinations } from '../../../src-main/runs/combinations.ts';
+import { type Combined, findConflicts, refuseCombinations } from '../../../src-main/runs/combinations.ts';
 
 describe('refuseCombinations', () => {
   const device: Device = {
@@ -44,39 +44,47 @@ describe('refuseCombinations', () => {
   describe('with members that exchange at every step', () => {
     const joint = (overrides: RunConfigInput) =>
       runConfigSchema.parse({ members: 3, strategy: { kind: 'joint' }, ...overrides });
-    const refused = (overrides: RunConfigInput, plan = planOf(0, 0, 0), project: Partial<Combined> = {}) =>
-      expect(() => refuseCombinations(joint(overrides), plan, { ...classifier, ...project }));
+    const conflicts = (overrides: RunConfigInput, plan = planOf(0, 0, 0), project: Partial<Combined> = {}) =>
+      findConflicts(joint(overrides), plan, { ...classifier, ...project }).map(({ message }) => message);
 
     it('refuses waves', () => {
-      refused({}, planOf(0, 0, 1)).toThrow(
-        'With the strategy joint all 3 members train at the same time, but this plan has 2 waves. Use --placement share or fewer ' +
-          'members.',
-      );
+      expect(conflicts({}, planOf(0, 0, 1))).toEqual([
+        expect.stringContaining(
+          'With the strategy joint all 3 members train at the same time, but this plan has 2 waves. Use --placement share or fewer ' +
+            'members.',
+        ),
+      ]);
     });
 
     it('refuses that a rank stops by itself', () => {
-      refused({ earlyStopping: { enabled: true, joint: false } }).toThrow(
-        'With the strategy joint no rank can stop before the others, which need it at every step. Use --early-stopping.joint true.',
-      );
+      expect(conflicts({ earlyStopping: { enabled: true, joint: false } })).toEqual([
+        expect.stringContaining(
+          'With the strategy joint no rank can stop before the others, which need it at every step. Use --early-stopping.joint true.',
+        ),
+      ]);
     });
 
     it('refuses an order of samples that differs from rank to rank', () => {
-      refused({ sampler: 'shuffled' }).toThrow(
-        'The strategy joint cannot train with --sampler shuffled: it needs shared or sequential. Leave it at auto, which takes shared.',
-      );
+      expect(conflicts({ sampler: 'shuffled' })).toEqual([
+        expect.stringContaining(
+          'The strategy joint cannot train with --sampler shuffled: it needs shared or sequential. Leave it at auto, which takes shared.',
+        ),
+      ]);
     });
 
     it('refuses other tasks, and a loss of the project', () => {
-      refused({}, undefined, { task: 'regression' }).toThrow(
-        "The strategy joint trains classification only, and this project's task is regression.",
-      );
-      refused({}, undefined, { hasOwnLoss: true }).toThrow(
-        'The strategy joint has its own loss, and so has this project.',
-      );
+      expect(conflicts({}, undefined, { task: 'regression' })).toEqual([
+        expect.stringContaining(
+          "The strategy joint trains classification only, and this project's task is regression.",
+        ),
+      ]);
+      expect(conflicts({}, undefined, { hasOwnLoss: true })).toEqual([
+        expect.stringContaining('The strategy joint has its own loss, and so has this project.'),
+      ]);
     });
 
     it('allows all else', () => {
-      refused({ sampler: 'sequential', earlyStopping: { enabled: true } }).not.toThrow();
+      expect(conflicts({ sampler: 'sequential', earlyStopping: { enabled: true } })).toEqual([]);
     });
   });
 });
