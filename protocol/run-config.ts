@@ -143,9 +143,11 @@ export const runConfigSchema = z.strictObject({
     help: 'With more members than devices: several ranks share a device, or run in waves one after the other.',
   }),
   backend: z
-    .enum(['auto', 'wasm', 'cpu'])
+    .enum(['auto', 'wasm', 'tensorflow', 'cpu'])
     .default('auto')
-    .meta({ help: 'Where tensors live; `cpu` is the slow reference.' }),
+    .meta({
+      help: 'Where tensors live: `tensorflow` (also for NVIDIA GPUs) needs `npm run setup:native`; `cpu` is the slow reference.',
+    }),
   seed: z.int().min(0).max(0xffffffff).default(42).meta({ help: 'Base seed: rank r trains with seed + r.' }),
   identicalSeeds: z
     .boolean()

@@ -48,7 +48,8 @@ async function addWheel(wheel: Wheel, archives: string, folder: string): Promise
 
 /** Libraries, and what the binding is compiled against; Python's files stay behind. */
 function wantedPath(name: string): string | null {
-  const isLibrary = /^tensorflow\/libtensorflow_(cc|framework)\.so\.2$/.test(name) || /^nvidia\/.+\/lib\/.+\.so/.test(name);
+  const isLibrary =
+    /^tensorflow\/libtensorflow_(cc|framework)\.so\.2$/.test(name) || /^nvidia\/.+\/lib\/.+\.so/.test(name);
   const isHeader = /^tensorflow\/include\/(tensorflow\/(c|core\/platform)|tsl|xla\/tsl)\//.test(name);
   // XLA compiles kernels for the GPU with these.
   const isCompiler = /^nvidia\/cuda_nvcc\/(bin|nvvm)\//.test(name);
@@ -56,7 +57,9 @@ function wantedPath(name: string): string | null {
 }
 
 async function describeBuild(folder: string, wheels: readonly Wheel[], hasCuda: boolean): Promise<void> {
-  const libraries = wheels.map(({ project }) => /^nvidia-(.+)-cu12$/.exec(project)?.[1]).filter((name) => name !== undefined);
+  const libraries = wheels
+    .map(({ project }) => /^nvidia-(.+)-cu12$/.exec(project)?.[1])
+    .filter((name) => name !== undefined);
   const build: NativeBuild = {
     tensorflow: tensorflowVersion,
     tfjsNode: tfjsNodeVersion,

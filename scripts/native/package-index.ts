@@ -34,7 +34,9 @@ async function findAddress({ project, name }: Wheel): Promise<string> {
     throw new Error(`${page} does not answer. Is this machine offline? PIP_INDEX_URL names another index.`, { cause });
   });
   if (!response.ok) throw new Error(`${page} answers with HTTP ${response.status}. PIP_INDEX_URL names another index.`);
-  const addresses = [...(await response.text()).matchAll(/href="([^"]+)"/g)].map(([, href]) => new URL(href, response.url || page));
+  const addresses = [...(await response.text()).matchAll(/href="([^"]+)"/g)].map(
+    ([, href]) => new URL(href, response.url || page),
+  );
   const address = addresses.find(({ pathname }) => pathname.endsWith(`/${name}`));
   if (address === undefined) throw new Error(`${page} does not list ${name}. PIP_INDEX_URL names another index.`);
   address.hash = '';

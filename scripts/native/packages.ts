@@ -32,8 +32,11 @@ export async function unpackPackages(folder: string, archives: string): Promise<
   for (const { name, file, sha512, folder: below } of packages) {
     await run('npm', ['pack', name, '--pack-destination', archives]);
     const archive = join(archives, file);
-    const digest = createHash('sha512').update(await readFile(archive)).digest('base64');
-    if (digest !== sha512) throw new Error(`The SHA-512 of ${name} is ${digest}, expected ${sha512}; it was not unpacked.`);
+    const digest = createHash('sha512')
+      .update(await readFile(archive))
+      .digest('base64');
+    if (digest !== sha512)
+      throw new Error(`The SHA-512 of ${name} is ${digest}, expected ${sha512}; it was not unpacked.`);
     const target = join(folder, below);
     await mkdir(target, { recursive: true });
     await run('tar', ['-xzf', archive, '-C', target, '--strip-components', '1']);

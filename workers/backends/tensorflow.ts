@@ -30,7 +30,8 @@ export async function start(): Promise<Backend> {
   load('./register_all_kernels');
   const { NodeJSKernelBackend } = load('./nodejs_kernel_backend') as { NodeJSKernelBackend: BackendClass };
   tf.registerBackend('tensorflow', () => new NodeJSKernelBackend(binding, '@tensorflow/tfjs-node'));
-  if (!(await tf.setBackend('tensorflow'))) throw new Error(`TensorFlow ${build.tensorflow} in ${folder} did not start.`);
+  if (!(await tf.setBackend('tensorflow')))
+    throw new Error(`TensorFlow ${build.tensorflow} in ${folder} did not start.`);
   return {
     kind: 'tensorflow',
     description: describe(build, binding.isUsingGpuDevice()),
