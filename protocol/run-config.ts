@@ -155,9 +155,14 @@ export const runConfigSchema = z.strictObject({
   optimizer: optimizerSchema.prefault({ kind: 'adam' }).meta({ help: 'The optimizer.' }),
   schedule: scheduleSchema.prefault({ kind: 'constant' }).meta({ help: 'Learning rate over time.' }),
   batchSize: positiveInteger.default(128).meta({ help: 'Samples a step and rank (B).', unit: 'samples' }),
-  sampler: z.enum(['shuffled', 'shared', 'sharded', 'sharded-drop', 'sequential']).default('shuffled').meta({
-    help: 'Order of samples: own per rank, one for all, split over ranks (padded or dropping the tail), as stored.',
-  }),
+  sampler: z
+    .enum(['auto', 'shuffled', 'shared', 'sharded', 'sharded-drop', 'sequential'])
+    .default('auto')
+    .meta({
+      help:
+        'Order of samples: what the strategy needs (`auto`), own per rank, one for all, split over ranks (padded or dropping the tail), ' +
+        'as stored.',
+    }),
   dropLast: z.boolean().default(false).meta({ help: "Leave out an epoch's last, smaller batch." }),
   maxEpochs: positiveInteger.default(10).meta({ help: 'Epochs at most.', unit: 'epochs' }),
   maxSteps: z.int().min(0).default(0).meta({ help: 'Steps at most; 0: as many as the epochs hold.', unit: 'steps' }),
@@ -185,4 +190,3 @@ export type StrategyConfig = RunConfig['strategy'];
 export type OptimizerConfig = RunConfig['optimizer'];
 export type ScheduleConfig = RunConfig['schedule'];
 export type EarlyStoppingConfig = RunConfig['earlyStopping'];
-export type SamplerKind = RunConfig['sampler'];
