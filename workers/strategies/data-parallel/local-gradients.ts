@@ -65,6 +65,7 @@ export class GradientAccumulator {
 /** A batch in parts of `size` samples, the last one of what is left. */
 export function* partsOf(batch: Batch, size: number): Generator<Batch> {
   const [samples, ...shape] = batch.featureShape;
+  const [, ...targetShape] = batch.targetShape;
   const width = batch.features.length / samples;
   const targetWidth = batch.targets.length / samples;
   for (let start = 0; start < samples; start += size) {
@@ -73,6 +74,7 @@ export function* partsOf(batch: Batch, size: number): Generator<Batch> {
       features: batch.features.subarray(start * width, end * width),
       featureShape: [end - start, ...shape],
       targets: batch.targets.subarray(start * targetWidth, end * targetWidth),
+      targetShape: [end - start, ...targetShape],
     };
   }
 }

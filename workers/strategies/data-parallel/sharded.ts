@@ -84,7 +84,7 @@ export class Sharded implements Strategy {
 
   async state(): Promise<StrategyState> {
     const { optimizer } = this.#ready();
-    return { tensors: await readTensors(optimizer.slots), data: { optimizerSteps: optimizer.steps } };
+    return { tensors: await readTensors(optimizer.slots), data: { optimizerSteps: [...optimizer.steps] } };
   }
 
   events(): readonly StrategyEvent[] {
