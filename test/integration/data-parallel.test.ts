@@ -33,7 +33,7 @@ describe('data-parallel training in two processes', () => {
       expectClose(numbers(two.folder, name), numbers(one.folder, name));
     }
     expect([...metricColumns(two.folder).keys()]).not.toContain('val/member_1_nll');
-    expect(two.record.evaluatedSets.map(({ set, members }) => [set, members.nll.length])).toEqual([
+    expect(two.record.summary?.evaluatedSets.map(({ set, members }) => [set, members.nll.length])).toEqual([
       ['final', 1],
       ['ensemble-best', 1],
       ['member-best', 1],

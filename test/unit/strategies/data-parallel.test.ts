@@ -119,7 +119,7 @@ describe.each(['data-parallel', 'sharded'] as const)('%s training', (kind) => {
       });
     const { ranks, weights } = await train({ members: 2, batchSize: 5, strategy: { kind }, optimizer: adam }, create);
     expect(largestDifference(weights[0], weights[1])).toBeGreaterThan(1e-4);
-    await Promise.all(ranks.map(({ strategy }) => strategy.assemble?.()));
+    await Promise.all(ranks.map(async ({ strategy }) => await strategy.assemble?.()));
     expect(weightsOf(ranks[1])).toEqual(weights[0]);
     expect(weightsOf(ranks[0])).toEqual(weights[0]);
   });

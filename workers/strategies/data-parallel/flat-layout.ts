@@ -24,9 +24,9 @@ export class FlatLayout {
 
   /** flat ← flat + weight · gradients; a gradient that is null adds nothing. */
   async addGradients(gradients: readonly Gradient[], weight: number, flat: Float32Array): Promise<void> {
-    const values = await Promise.all(gradients.map((gradient) => gradient?.data()));
-    for (const [i, own] of values.entries()) {
-      if (own === undefined) continue;
+    for (const [i, gradient] of gradients.entries()) {
+      if (gradient === null) continue;
+      const own = await gradient.data();
       const offset = this.#offsets[i];
       for (let j = 0; j < own.length; j++) flat[offset + j] += weight * own[j];
     }
