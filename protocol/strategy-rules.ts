@@ -13,12 +13,18 @@ export interface StrategyRules {
   isOneModel: boolean;
   /** Orders of samples that it can train with; the first is what `auto` takes. */
   samplers: readonly [SamplerKind, ...SamplerKind[]];
+  /** Tasks that it can train; null: any. */
+  tasks: readonly string[] | null;
+  /** Whether it trains with whatever loss a project brings. */
+  ownLoss: boolean;
 }
 
 const oneModel: StrategyRules = {
   isLockstep: true,
   isOneModel: true,
   samplers: ['sharded-uneven', 'sharded', 'sharded-drop'],
+  tasks: null,
+  ownLoss: true,
 };
 
 export const strategyRules: Record<StrategyConfig['kind'], StrategyRules> = {
@@ -26,6 +32,16 @@ export const strategyRules: Record<StrategyConfig['kind'], StrategyRules> = {
     isLockstep: false,
     isOneModel: false,
     samplers: ['shuffled', 'shared', 'sharded', 'sharded-drop', 'sharded-uneven', 'sequential'],
+    tasks: null,
+    ownLoss: true,
+  },
+  joint: {
+    isLockstep: true,
+    isOneModel: false,
+    // All members must see the same samples: their logits are averaged.
+    samplers: ['shared', 'sequential'],
+    tasks: ['classification'],
+    ownLoss: false,
   },
   'data-parallel': oneModel,
   sharded: oneModel,

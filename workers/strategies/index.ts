@@ -2,12 +2,15 @@ import type { StrategyConfig } from '../../protocol/run-config.ts';
 import { DataParallel } from './data-parallel/data-parallel.ts';
 import { Sharded } from './data-parallel/sharded.ts';
 import { independentStrategy } from './independent.ts';
+import { jointStrategy } from './joint/index.ts';
 import type { Strategy, StrategyContext } from './strategy.ts';
 
 export function createStrategy(config: StrategyConfig, context: StrategyContext): Strategy {
   switch (config.kind) {
     case 'independent':
       return independentStrategy();
+    case 'joint':
+      return jointStrategy(config);
     case 'data-parallel':
       return new DataParallel(config, context);
     case 'sharded':
