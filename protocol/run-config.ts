@@ -25,6 +25,19 @@ export const strategySchema = z.discriminatedUnion('kind', [
       .literal('independent')
       .meta({ help: 'Every rank trains its own member; nothing but predictions is exchanged.' }),
   }),
+  z.strictObject({
+    kind: z.literal('joint').meta({
+      help: 'Members learn as one model, their product of experts (softmax of the mean logits); logits are exchanged (Webb, 2019).',
+    }),
+    mode: z
+      .enum(['reduce', 'gather', 'pipelined'])
+      .default('reduce')
+      .meta({
+        help:
+          'How logits travel: summed on the way, everyone to everyone, or summed while the next batch goes forward (gradients ' +
+          'are then one step stale).',
+      }),
+  }),
 ]);
 
 export const optimizerSchema = z.discriminatedUnion('kind', [

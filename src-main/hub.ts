@@ -87,7 +87,7 @@ export class Hub {
   async planRun(request: TrainRequest, project: ProjectDescription): Promise<PlannedRun> {
     const config = resolveConfig(project, request.overrides);
     const plan = await placeMembers(config);
-    refuseCombinations(config, plan);
+    refuseCombinations(config, plan, project);
     const id = createRunId(basename(resolve(request.projectFolder)));
     return {
       project,
@@ -125,7 +125,8 @@ export class Hub {
     const before = await readRunRecord(folder);
     const config = parseConfig(mergeConfig(before.config, override));
     const plan = await placeMembers(config);
-    refuseCombinations(config, plan);
+    // Its loss was looked at when the run was made.
+    refuseCombinations(config, plan, { task: before.task, hasOwnLoss: false });
     if (config.members !== before.config.members) {
       throw new Error(
         `A run keeps its ${before.config.members} members when it is resumed; ${config.members} were asked for.`,
