@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import type { Placement } from '../protocol/devices.ts';
 import { getPath, mergeConfig, type PlainObject } from '../protocol/options.ts';
 import type { ProjectDescription } from '../protocol/project-description.ts';
+import type { ControlRequest } from '../protocol/remote-control.ts';
 import type { RunConfig } from '../protocol/run-config.ts';
 import type { RunRecord } from '../protocol/run-record.ts';
 import { type SettingChanges, type SettingName, settingNames, settingPaths } from '../protocol/run-settings.ts';
@@ -15,6 +16,7 @@ import { type ExportOptions, type ExportReport, exportRun } from './export/expor
 import { describeProject } from './runs/describe-project.ts';
 import { refuseCombinations } from './runs/combinations.ts';
 import { parseConfig, resolveConfig } from './runs/resolve-config.ts';
+import { controlRun } from './runs/remote-control.ts';
 import type { RunListener } from './runs/run-recorder.ts';
 import { RunSession } from './runs/run-session.ts';
 import { homePaths } from './store/home.ts';
@@ -155,6 +157,11 @@ export class Hub {
   async record(run: string): Promise<RunRecord> {
     const { folder } = await this.find(run);
     return readRunRecord(folder);
+  }
+
+  /** Asks the process that trains a run, be it another one. @throws Error that says why it cannot be */
+  async control(run: string, request: ControlRequest): Promise<void> {
+    await controlRun(await this.record(run), request);
   }
 
   async export(run: string, options: ExportOptions): Promise<ExportReport> {
