@@ -15,7 +15,11 @@ export type Blas = z.output<typeof blasSchema>;
 
 /** What a probing process is to measure: TensorFlow.js on a backend, or matrix products of a BLAS alone. */
 export const probeTaskSchema = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('backend'), backend: z.enum(['wasm', 'cpu']), blas: blasSchema.nullable() }),
+  z.strictObject({
+    kind: z.literal('backend'),
+    backend: z.enum(['wasm', 'tensorflow', 'cpu']),
+    blas: blasSchema.nullable(),
+  }),
   z.strictObject({ kind: z.literal('blas'), blas: blasSchema }),
 ]);
 export type ProbeTask = z.output<typeof probeTaskSchema>;

@@ -24,7 +24,7 @@ async function probe(task: ProbeTask): Promise<ProbeReply> {
 /** Without TensorFlow.js, which takes longer to start than a BLAS to measure. */
 async function probeBlas(blas: Blas): Promise<{ description: string; gflops: number }> {
   const { description, sgemm, addressOf } = await loadBlas(blas);
-  const gflops = measureProducts(denseLayerProducts(denseLayer), ({ m, k, n, transposeA, transposeB }) => {
+  const gflops = await measureProducts(denseLayerProducts(denseLayer), ({ m, k, n, transposeA, transposeB }) => {
     const operands = [m * k, k * n, m * n].map((length) => new Float32Array(length).fill(1));
     const [a, b, c] = operands.map(({ buffer }) => addressOf(buffer));
     return () => sgemm(transposeA, transposeB, m, n, k, a, transposeA ? m : k, b, transposeB ? k : n, 0, c, n);
@@ -36,10 +36,16 @@ async function probeBackend({ backend, blas }: ProbeTask & { kind: 'backend' }) 
   const [{ startBackend }, { tf }] = await Promise.all([import('./backends/backend.ts'), import('./tf.ts')]);
   const { description } = await startBackend(backend, blas);
   const layer = backend === 'cpu' ? smallLayer : denseLayer;
-  const gflops = measureProducts(denseLayerProducts(layer), ({ m, k, n, transposeA, transposeB }) => {
+  const gflops = await measureProducts(denseLayerProducts(layer), ({ m, k, n, transposeA, transposeB }) => {
     const a = tf.ones(transposeA ? [k, m] : [m, k]);
     const b = tf.ones(transposeB ? [n, k] : [k, n]);
-    return () => tf.dispose(tf.matMul(a, b, transposeA, transposeB));
+    return async () => {
+      const product = tf.matMul(a, b, transposeA, transposeB);
+      // A GPU is done only when something of the result can be read.
+      const first = product.slice([0, 0], [1, 1]);
+      await first.data();
+      tf.dispose([product, first]);
+    };
   });
   return { description, gflops };
 }

@@ -19,7 +19,7 @@ export async function chooseBlas(
   { blas, backend }: Pick<RunConfig, 'blas' | 'backend'>,
   survey: () => Promise<BlasSurvey> = readSurvey,
 ): Promise<Blas | null> {
-  if (blas === 'off' || backend === 'cpu') return null;
+  if (blas === 'off' || (backend !== 'auto' && backend !== 'wasm')) return null;
   const measured = await survey();
   const fastest = fastestBlas(measured);
   if (blas === 'on') {

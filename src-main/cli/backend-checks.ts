@@ -1,6 +1,7 @@
 import type { ProbeReply } from '../../protocol/blas.ts';
 import { type BlasSurvey, makeSurvey } from '../backends/blas-survey.ts';
 import { chooseBlas, describeAbsence, installBlas } from '../backends/choose-blas.ts';
+import { readNativeBuild } from '../backends/native-build.ts';
 import { probe } from '../backends/probe.ts';
 import type { Check } from './checks.ts';
 import { formatCount } from './format.ts';
@@ -13,8 +14,17 @@ export async function checkBackends(): Promise<Check[]> {
   return [
     { name: 'backend wasm', ...(await describeWasm(survey)) },
     { name: 'system BLAS', ...(await describeBlas(survey)) },
+    { name: 'backend tensorflow', ...(await checkTensorFlow()) },
     { name: 'backend cpu', ...describeReply(cpu, 'Reinstall: npm ci.') },
   ];
+}
+
+async function checkTensorFlow(): Promise<Omit<Check, 'name'>> {
+  if (readNativeBuild() === null) {
+    return { status: 'ok', detail: 'not set up: npm run setup:native does, with -- --gpu for NVIDIA GPUs' };
+  }
+  const reply = await probe({ kind: 'backend', backend: 'tensorflow', blas: null });
+  return describeReply(reply, 'Set it up anew: npm run setup:native.');
 }
 
 async function describeWasm(survey: BlasSurvey): Promise<Omit<Check, 'name'>> {

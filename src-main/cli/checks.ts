@@ -1,7 +1,7 @@
 import { access, constants, mkdir, rm, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { detectDevices } from '../devices/index.ts';
-import { usableKinds } from '../hub.ts';
+import { usableKinds } from '../backends/native-build.ts';
 import { listen } from '../relay/socket-server.ts';
 import { createScratchFolder } from '../runs/scratch.ts';
 import { formatBytes } from '../store/disk-space.ts';
@@ -50,7 +50,7 @@ function checkNode(): Check {
 
 async function checkDevices(): Promise<Omit<Check, 'name'>> {
   const { devices, notes } = await detectDevices();
-  const usable = devices.filter(({ kind }) => usableKinds.some((known) => known === kind));
+  const usable = devices.filter(({ kind }) => usableKinds().some((known) => known === kind));
   if (usable.length === 0) throw new Error('There is no device that this build can compute on.');
   const unused = devices.filter((device) => !usable.includes(device));
   const strangers = unused.map(({ id }) => `${id} has no backend in this build.`);

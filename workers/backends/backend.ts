@@ -9,14 +9,19 @@ export interface Backend {
   memoryBytes(): number;
 }
 
-export type BackendKind = 'wasm' | 'cpu';
+export type BackendKind = 'wasm' | 'tensorflow' | 'cpu';
+
+const backends: Record<BackendKind, () => Promise<{ start: (options: { blas: Blas | null }) => Promise<Backend> }>> = {
+  wasm: () => import('./wasm.ts'),
+  tensorflow: () => import('./tensorflow.ts'),
+  cpu: () => import('./cpu.ts'),
+};
 
 /**
  * Loads a backend and makes it TensorFlow.js's current one. `auto` takes the fastest that this build has.
  * @param blas the system's BLAS that matrix products on wasm use; null: own kernels
  */
 export async function startBackend(choice: BackendKind | 'auto', blas: Blas | null = null): Promise<Backend> {
-  const kind = choice === 'auto' ? 'wasm' : choice;
-  if (kind === 'cpu') return (await import('./cpu.ts')).start();
-  return (await import('./wasm.ts')).start({ blas });
+  const { start } = await backends[choice === 'auto' ? 'wasm' : choice]();
+  return start({ blas });
 }
