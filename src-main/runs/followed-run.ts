@@ -62,16 +62,18 @@ export class FollowedRun {
 
   /** All points of some metrics with steps in a range, both ends included, whatever the columns hold. */
   readBetween(names: readonly string[], fromStep: number, toStep: number): Promise<Map<string, MetricColumn>> {
-    const reading = this.#reading.then(async () => {
-      for (;;) {
-        const found = await this.#metricsTail.readBetween(names, fromStep, toStep);
-        if (found !== null) return found;
-        // The file was rewritten with more columns, and perhaps more rows.
-        await this.#readMetrics(this.#untold);
-      }
-    });
+    const reading = this.#reading.then(() => this.#readBetween(names, fromStep, toStep));
     this.#reading = reading.catch(() => undefined);
     return reading;
+  }
+
+  async #readBetween(names: readonly string[], from: number, to: number): Promise<Map<string, MetricColumn>> {
+    for (;;) {
+      const found = await this.#metricsTail.readBetween(names, from, to);
+      if (found !== null) return found;
+      // The file was rewritten with more columns, and perhaps more rows.
+      await this.#readMetrics(this.#untold);
+    }
   }
 
   async #refresh(): Promise<RunUpdate[]> {

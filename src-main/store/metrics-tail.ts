@@ -8,7 +8,7 @@ import { type RowBlock, RowBlocks, readLines } from './row-blocks.ts';
 import { runPaths } from './run-folder.ts';
 
 export interface MetricsReader {
-  point(metric: string, epoch: number, step: number, value: number): void;
+  point: (metric: string, epoch: number, step: number, value: number) => void;
   /** The run went back, and its later rows are gone: everything comes anew from here. */
   reset(): void;
 }
