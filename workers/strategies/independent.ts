@@ -8,6 +8,7 @@ import type { Strategy } from './strategy.ts';
 export function independentStrategy(): Strategy {
   return {
     name: 'independent',
+    isLockstep: false,
     async setup() {},
     async trainStep(member, batch, settings, position) {
       const { loss, gradients } = await member.lossAndGradients(batch, position);
