@@ -10,6 +10,7 @@ import type { ControlRequest } from '../protocol/remote-control.ts';
 import type { RunConfig } from '../protocol/run-config.ts';
 import type { RunRecord } from '../protocol/run-record.ts';
 import { type SettingChanges, type SettingName, settingNames, settingPaths } from '../protocol/run-settings.ts';
+import { backendOn, usableKinds } from './backends/native-build.ts';
 import { type Detected, detectDevices, planPlacement, selectDevices } from './devices/index.ts';
 import { type ExportOptions, type ExportReport, exportRun } from './export/export-run.ts';
 import { describeProject } from './runs/describe-project.ts';
@@ -24,9 +25,6 @@ import { recoverRuns, takeOverRun } from './store/recovery.ts';
 import { findResumePoint } from './store/resume-point.ts';
 import { createRunFolder, readRunRecord } from './store/run-folder.ts';
 import { RunIndex } from './store/run-index.ts';
-
-/** What this build's backends can compute on. */
-export const usableKinds = ['cpu'] as const;
 
 export interface TrainRequest {
   projectFolder: string;
@@ -92,7 +90,7 @@ export class Hub {
     return {
       project,
       projectFolder: resolve(request.projectFolder),
-      config,
+      config: { ...config, backend: backendOn(plan[0].device, config.backend) },
       plan,
       folder: resolve(request.folder ?? join(homePaths().runs, id)),
       name: request.name ?? project.name,
@@ -176,7 +174,7 @@ export class Hub {
 export async function placeMembers(config: RunConfig): Promise<Placement[]> {
   const loadWindowMs = config.devices === 'idle' ? 200 : 0;
   const { devices } = await detectDevices({ coreLoadWindowMs: loadWindowMs });
-  const selected = selectDevices(config.devices, devices, usableKinds);
+  const selected = selectDevices(config.devices, devices, usableKinds(config.backend));
   return planPlacement({ members: config.members, devices: selected, placement: config.placement });
 }
 
