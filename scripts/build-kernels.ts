@@ -10,6 +10,8 @@ const folder = join(import.meta.dirname, '..', 'workers', 'kernels');
 const builds = { deterministic: [], relaxed: ['--enable', 'relaxed-simd'] };
 
 const common = [
+  '--disableWarning',
+  '112',
   '--enable',
   'simd',
   '--optimizeLevel',

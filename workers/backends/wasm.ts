@@ -5,6 +5,8 @@ import { createGemm } from './wasm/gemm.ts';
 import { type Determinism, loadKernels } from './wasm/kernel-module.ts';
 import { registerKernels } from './wasm/register.ts';
 import { TensorMemory } from './wasm/tensor-memory.ts';
+import { createUpdateKernels } from './wasm/updates.ts';
+import { registerUpdateKernels } from '../training/update-kernels.ts';
 
 /**
  * tfjs's WebAssembly backend on one core, with Tutti's own kernels in its memory: the default, from npm alone.
@@ -17,7 +19,9 @@ export async function start(wanted: Determinism = 'relaxed'): Promise<Backend> {
   }
   const memory = new TensorMemory(tf.backend() as BackendWasm);
   const { kernels, determinism } = await loadKernels(memory.wasmMemory, wanted);
-  registerKernels({ memory, kernels, determinism, gemm: createGemm(kernels, memory) });
+  const runtime = { memory, kernels, determinism, gemm: createGemm(kernels, memory) };
+  registerKernels(runtime);
+  registerUpdateKernels('wasm', createUpdateKernels(runtime));
   return {
     kind: 'wasm',
     description: `wasm (SIMD, ${determinism}, one core)`,

@@ -19,6 +19,31 @@ export interface KernelModule {
   ): void;
   gemmScratchBytes(): number;
   addBias(x: number, bias: number, rows: number, columns: number, activation: number): void;
+  updateAdam(
+    theta: number,
+    gradient: number,
+    mean: number,
+    square: number,
+    size: number,
+    beta1: number,
+    rest1: number,
+    beta2: number,
+    rest2: number,
+    rate: number,
+    epsilon: number,
+    keep: number,
+    penalty: number,
+  ): void;
+  updateSgd(
+    theta: number,
+    gradient: number,
+    velocity: number,
+    size: number,
+    rate: number,
+    momentum: number,
+    penalty: number,
+    nesterov: number,
+  ): void;
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { BackendWasm } from '@tensorflow/tfjs-backend-wasm';
 import type { DataType, TensorInfo } from '@tensorflow/tfjs-core';
+import { tf } from '../../tf.ts';
 
 /** What Tutti uses of the module that tfjs-backend-wasm 4.22 instantiates. */
 interface TensorflowModule {
@@ -50,6 +51,13 @@ export class TensorMemory {
 
   isShared(tensor: TensorInfo): boolean {
     return this.backend.refCount(tensor.dataId) > 1;
+  }
+
+  /** To be told after data was changed in place: XNNPACK's kernels keep packed copies of weights by the data's number. */
+  changed(tensor: TensorInfo): void {
+    const { id, memoryOffset, shape } = this.backend.dataIdMap.get(tensor.dataId);
+    this.backend.wasm.tfjs.disposeData(id);
+    this.backend.wasm.tfjs.registerTensor(id, tf.util.sizeFromShape(shape), memoryOffset);
   }
 
   dispose(tensor: TensorInfo): void {
