@@ -2,8 +2,10 @@ import { type BackendWasm, setThreadsCount } from '@tensorflow/tfjs-backend-wasm
 import { tf } from '../tf.ts';
 import type { Backend } from './backend.ts';
 import { createGemm } from './wasm/gemm.ts';
+import { registerGradients } from './wasm/gradients.ts';
 import { type Determinism, loadKernels } from './wasm/kernel-module.ts';
 import { registerKernels } from './wasm/register.ts';
+import { saveTensorsCheaply } from './wasm/saved-tensors.ts';
 import { TensorMemory } from './wasm/tensor-memory.ts';
 import { createUpdateKernels } from './wasm/updates.ts';
 import { registerUpdateKernels } from '../training/update-kernels.ts';
@@ -21,6 +23,8 @@ export async function start(wanted: Determinism = 'relaxed'): Promise<Backend> {
   const { kernels, determinism } = await loadKernels(memory.wasmMemory, wanted);
   const runtime = { memory, kernels, determinism, gemm: createGemm(kernels, memory) };
   registerKernels(runtime);
+  registerGradients();
+  saveTensorsCheaply(memory);
   registerUpdateKernels('wasm', createUpdateKernels(runtime));
   return {
     kind: 'wasm',

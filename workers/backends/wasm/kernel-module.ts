@@ -19,6 +19,26 @@ export interface KernelModule {
   ): void;
   gemmScratchBytes(): number;
   addBias(x: number, bias: number, rows: number, columns: number, activation: number): void;
+  gradientOfRelu(x: number, dy: number, size: number, dx: number): void;
+  crossEntropy(logits: number, labels: number, rows: number, classes: number, loss: number): void;
+  crossEntropyGradient(
+    logits: number,
+    labels: number,
+    rows: number,
+    classes: number,
+    slope: number,
+    gradient: number,
+  ): void;
+  gaussianNll(mean: number, variance: number, target: number, size: number, loss: number): void;
+  gaussianNllGradient(
+    mean: number,
+    variance: number,
+    target: number,
+    size: number,
+    slope: number,
+    ofVariance: number,
+    gradient: number,
+  ): void;
   updateAdam(
     theta: number,
     gradient: number,
