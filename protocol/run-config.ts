@@ -8,11 +8,32 @@ import { deviceSelectionSchema } from './devices.ts';
  */
 
 const positiveInteger = z.int().min(1);
-const learningRate = z
+/** Options that may also be changed while a run trains (`run-settings.ts`), hence leaves with a name. */
+export const learningRateSchema = z
   .number()
   .positive()
   .meta({ help: 'Step size of the optimizer (the base rate of the schedule).' });
+export const patienceSchema = positiveInteger.meta({
+  help: 'Evaluations without improvement before the stop.',
+  unit: 'evaluations',
+});
 const weightDecay = z.number().min(0).default(0);
+
+/** Of strategies whose ranks train one model with the gradients of all. */
+const sharedGradients = {
+  accumulate: positiveInteger
+    .default(1)
+    .meta({ help: 'Batches of `batchSize` samples whose gradients a rank adds up for one step.', unit: 'batches' }),
+  clipNorm: z
+    .number()
+    .min(0)
+    .default(0)
+    .meta({ help: 'Largest norm of the gradient over all weights and ranks; 0: any.' }),
+  compression: z
+    .enum(['none', 'bfloat16'])
+    .default('none')
+    .meta({ help: 'How gradients travel: as float32, or rounded to bfloat16 at half the bytes.' }),
+};
 
 export const strategySchema = z.discriminatedUnion('kind', [
   z.strictObject({
@@ -20,19 +41,44 @@ export const strategySchema = z.discriminatedUnion('kind', [
       .literal('independent')
       .meta({ help: 'Every rank trains its own member; nothing but predictions is exchanged.' }),
   }),
+  z.strictObject({
+    kind: z.literal('joint').meta({
+      help: 'Members learn as one model, their product of experts (softmax of the mean logits); logits are exchanged (Webb, 2019).',
+    }),
+    mode: z
+      .enum(['reduce', 'gather', 'pipelined'])
+      .default('reduce')
+      .meta({
+        help:
+          'How logits travel: summed on the way, everyone to everyone, or summed while the next batch goes forward (gradients ' +
+          'are then one step stale).',
+      }),
+  }),
+  z.strictObject({
+    kind: z
+      .literal('data-parallel')
+      .meta({ help: 'All ranks train one model, each with its share of the samples of a step.' }),
+    ...sharedGradients,
+  }),
+  z.strictObject({
+    kind: z
+      .literal('sharded')
+      .meta({ help: "Data-parallel, with the optimizer's state split over the ranks (ZeRO, stage 1)." }),
+    ...sharedGradients,
+  }),
 ]);
 
 export const optimizerSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('sgd').meta({ help: 'Stochastic gradient descent.' }),
-    learningRate: learningRate.default(0.01),
+    learningRate: learningRateSchema.default(0.01),
     momentum: z.number().min(0).lt(1).default(0).meta({ help: 'Momentum; 0 is plain gradient descent.' }),
     nesterov: z.boolean().default(false).meta({ help: 'Nesterov momentum.' }),
     weightDecay: weightDecay.meta({ help: 'L2 penalty, added to the gradient.' }),
   }),
   z.strictObject({
     kind: z.literal('adam').meta({ help: 'Adam (Kingma and Ba, 2015).' }),
-    learningRate: learningRate.default(0.001),
+    learningRate: learningRateSchema.default(0.001),
     beta1: z.number().min(0).lt(1).default(0.9).meta({ help: 'Decay of the mean of gradients.' }),
     beta2: z.number().min(0).lt(1).default(0.999).meta({ help: 'Decay of the mean of squared gradients.' }),
     epsilon: z.number().positive().default(1e-8).meta({ help: 'Added to the denominator.' }),
@@ -40,7 +86,7 @@ export const optimizerSchema = z.discriminatedUnion('kind', [
   }),
   z.strictObject({
     kind: z.literal('adamw').meta({ help: 'Adam with decoupled weight decay (Loshchilov and Hutter, 2019).' }),
-    learningRate: learningRate.default(0.001),
+    learningRate: learningRateSchema.default(0.001),
     beta1: z.number().min(0).lt(1).default(0.9).meta({ help: 'Decay of the mean of gradients.' }),
     beta2: z.number().min(0).lt(1).default(0.999).meta({ help: 'Decay of the mean of squared gradients.' }),
     epsilon: z.number().positive().default(1e-8).meta({ help: 'Added to the denominator.' }),
@@ -89,9 +135,7 @@ export const earlyStoppingSchema = z.strictObject({
     help: "Metric to watch; `{rank}` becomes the rank. `auto`: the ensemble's NLL when joint, else the member's own.",
   }),
   mode: z.enum(['min', 'max']).default('min').meta({ help: 'Whether smaller or larger is better.' }),
-  patience: positiveInteger
-    .default(20)
-    .meta({ help: 'Evaluations without improvement before the stop.', unit: 'evaluations' }),
+  patience: patienceSchema.default(20),
   minDelta: z.number().min(0).default(0).meta({ help: 'Smallest change that counts as an improvement.' }),
   joint: z.boolean().default(true).meta({ help: 'All ranks stop together; otherwise each rank stops by itself.' }),
 });
@@ -135,17 +179,19 @@ export const timeoutsSchema = z.strictObject({
 });
 
 export const runConfigSchema = z.strictObject({
-  members: positiveInteger.max(256).default(2).meta({ help: 'Ensemble members (M), one rank each.' }),
+  members: positiveInteger
+    .max(256)
+    .default(2)
+    .meta({ help: 'Ensemble members (M), one rank each; or the ranks of one model, where the strategy trains one.' }),
   devices: deviceSelectionSchema.default('auto').meta({
     help: 'Devices to train on: `auto`, `all` or -1, a count, a list such as 0,2, `idle`, `cpu`, `gpu`, `cpu:0,1`.',
   }),
   placement: z.enum(['share', 'waves']).default('share').meta({
     help: 'With more members than devices: several ranks share a device, or run in waves one after the other.',
   }),
-  backend: z
-    .enum(['auto', 'wasm', 'cpu'])
-    .default('auto')
-    .meta({ help: 'Where tensors live; `cpu` is the slow reference.' }),
+  backend: z.enum(['auto', 'wasm', 'tensorflow', 'cpu']).default('auto').meta({
+    help: 'Where tensors live: `tensorflow` (also for NVIDIA GPUs) needs `npm run setup:native`; `cpu` is the slow reference.',
+  }),
   seed: z.int().min(0).max(0xffffffff).default(42).meta({ help: 'Base seed: rank r trains with seed + r.' }),
   identicalSeeds: z
     .boolean()
@@ -156,12 +202,12 @@ export const runConfigSchema = z.strictObject({
   schedule: scheduleSchema.prefault({ kind: 'constant' }).meta({ help: 'Learning rate over time.' }),
   batchSize: positiveInteger.default(128).meta({ help: 'Samples a step and rank (B).', unit: 'samples' }),
   sampler: z
-    .enum(['auto', 'shuffled', 'shared', 'sharded', 'sharded-drop', 'sequential'])
+    .enum(['auto', 'shuffled', 'shared', 'sharded', 'sharded-drop', 'sharded-uneven', 'sequential'])
     .default('auto')
     .meta({
       help:
-        'Order of samples: what the strategy needs (`auto`), own per rank, one for all, split over ranks (padded or dropping the tail), ' +
-        'as stored.',
+        'Order of samples: what the strategy needs (`auto`), own per rank, one for all, split over ranks (padded, dropping the tail, or ' +
+        'with uneven last batches), as stored.',
     }),
   dropLast: z.boolean().default(false).meta({ help: "Leave out an epoch's last, smaller batch." }),
   maxEpochs: positiveInteger.default(10).meta({ help: 'Epochs at most.', unit: 'epochs' }),

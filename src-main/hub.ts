@@ -4,15 +4,19 @@ import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import type { Placement } from '../protocol/devices.ts';
-import { mergeConfig, type PlainObject } from '../protocol/options.ts';
+import { getPath, mergeConfig, type PlainObject } from '../protocol/options.ts';
 import type { ProjectDescription } from '../protocol/project-description.ts';
+import type { ControlRequest } from '../protocol/remote-control.ts';
 import type { RunConfig } from '../protocol/run-config.ts';
 import type { RunRecord } from '../protocol/run-record.ts';
+import { type SettingChanges, type SettingName, settingNames, settingPaths } from '../protocol/run-settings.ts';
+import { backendOn, usableKinds } from './backends/native-build.ts';
 import { type Detected, detectDevices, planPlacement, selectDevices } from './devices/index.ts';
 import { type ExportOptions, type ExportReport, exportRun } from './export/export-run.ts';
 import { describeProject } from './runs/describe-project.ts';
 import { refuseCombinations } from './runs/combinations.ts';
 import { parseConfig, resolveConfig } from './runs/resolve-config.ts';
+import { controlRun } from './runs/remote-control.ts';
 import type { RunListener } from './runs/run-recorder.ts';
 import { RunSession } from './runs/run-session.ts';
 import { homePaths } from './store/home.ts';
@@ -21,9 +25,6 @@ import { recoverRuns, takeOverRun } from './store/recovery.ts';
 import { findResumePoint } from './store/resume-point.ts';
 import { createRunFolder, readRunRecord } from './store/run-folder.ts';
 import { RunIndex } from './store/run-index.ts';
-
-/** What this build's backends can compute on. */
-export const usableKinds = ['cpu'] as const;
 
 export interface TrainRequest {
   projectFolder: string;
@@ -84,12 +85,12 @@ export class Hub {
   async planRun(request: TrainRequest, project: ProjectDescription): Promise<PlannedRun> {
     const config = resolveConfig(project, request.overrides);
     const plan = await placeMembers(config);
-    refuseCombinations(config, plan);
+    refuseCombinations(config, plan, project);
     const id = createRunId(basename(resolve(request.projectFolder)));
     return {
       project,
       projectFolder: resolve(request.projectFolder),
-      config,
+      config: { ...config, backend: backendOn(plan[0].device, config.backend) },
       plan,
       folder: resolve(request.folder ?? join(homePaths().runs, id)),
       name: request.name ?? project.name,
@@ -122,7 +123,8 @@ export class Hub {
     const before = await readRunRecord(folder);
     const config = parseConfig(mergeConfig(before.config, override));
     const plan = await placeMembers(config);
-    refuseCombinations(config, plan);
+    // Its loss was looked at when the run was made.
+    refuseCombinations(config, plan, { task: before.task, hasOwnLoss: false });
     if (config.members !== before.config.members) {
       throw new Error(
         `A run keeps its ${before.config.members} members when it is resumed; ${config.members} were asked for.`,
@@ -134,7 +136,9 @@ export class Hub {
       plan.map(({ rank }) => rank),
     );
     const claim = (hub: NonNullable<RunRecord['hub']>) =>
-      takeOverRun(folder, (record) => nextAttempt({ ...record, config, plan, hub }));
+      takeOverRun(folder, (record) =>
+        nextAttempt({ ...record, config, changed: stillChanged(record, override), plan, hub }),
+      );
     // Members of different waves stand at different steps: their rows are merged by key instead of cut off.
     const afterStep = waves > 1 ? undefined : (point?.step ?? 0);
     return new RunSession({ folder, index: this.index, listener, claim, resume: { afterStep } });
@@ -155,6 +159,11 @@ export class Hub {
     return readRunRecord(folder);
   }
 
+  /** Asks the process that trains a run, be it another one. @throws Error that says why it cannot be */
+  async control(run: string, request: ControlRequest): Promise<void> {
+    await controlRun(await this.record(run), request);
+  }
+
   async export(run: string, options: ExportOptions): Promise<ExportReport> {
     const { folder } = await this.find(run);
     return exportRun(folder, options);
@@ -165,7 +174,7 @@ export class Hub {
 export async function placeMembers(config: RunConfig): Promise<Placement[]> {
   const loadWindowMs = config.devices === 'idle' ? 200 : 0;
   const { devices } = await detectDevices({ coreLoadWindowMs: loadWindowMs });
-  const selected = selectDevices(config.devices, devices, usableKinds);
+  const selected = selectDevices(config.devices, devices, usableKinds(config.backend));
   return planPlacement({ members: config.members, devices: selected, placement: config.placement });
 }
 
@@ -197,6 +206,14 @@ async function newRecord({ id, name, project, projectFolder, config, plan }: Pla
     error: null,
     summary: null,
   };
+}
+
+/** What was changed while the run trained and is not overridden now. */
+function stillChanged({ changed }: RunRecord, override: PlainObject): SettingChanges | undefined {
+  if (changed === undefined) return undefined;
+  const isOverridden = (name: SettingName) => getPath(override, settingPaths[name].split('.')) !== undefined;
+  const kept = settingNames.filter((name) => changed[name] !== undefined && !isOverridden(name));
+  return Object.fromEntries(kept.map((name) => [name, changed[name]]));
 }
 
 function nextAttempt(record: RunRecord): RunRecord {

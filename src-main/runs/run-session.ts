@@ -5,12 +5,15 @@ import { join } from 'node:path';
 import type { Channel } from '../../protocol/channel.ts';
 import type { WireArray } from '../../protocol/frames.ts';
 import { type Control, type Launch, workerMessageSchema, type WorkerMessage } from '../../protocol/messages.ts';
+import type { ControlRequest } from '../../protocol/remote-control.ts';
 import type { RunError, RunRecord, RunStatus, RunSummary } from '../../protocol/run-record.ts';
-import { listen, type SocketServer } from '../relay/socket-server.ts';
+import { listen } from '../relay/socket-server.ts';
 import { checkDiskSpace, forecastRunBytes } from '../store/disk-space.ts';
 import { dataFolders } from '../store/home.ts';
 import type { RunIndex } from '../store/run-index.ts';
+import { ControlDoor } from './control-door.ts';
 import { pointBatch } from './point-batch.ts';
+import { currentSettings, RunControls } from './run-controls.ts';
 import { type RunListener, RunRecorder } from './run-recorder.ts';
 import { createScratchFolder } from './scratch.ts';
 import { Wave, type WaveOutcome } from './wave.ts';
@@ -31,8 +34,7 @@ export class RunSession {
   private readonly token = randomBytes(16).toString('hex');
   private wave: Wave | null = null;
   private isAborted = false;
-  private isStopping = false;
-  private isPaused = false;
+  private readonly controls = new RunControls();
   private recorder: RunRecorder | null = null;
 
   constructor(options: SessionOptions) {
@@ -49,12 +51,15 @@ export class RunSession {
     const socketPath = join(scratchFolder, 'hub.sock');
     const server = await listen(socketPath);
     try {
+      const door = await ControlDoor.open(socketPath, (request) => this.obey(request));
       const record = await this.options.claim({ host: hostname(), pid: process.pid, socket: socketPath });
       const { folder, index, listener, resume } = this.options;
       const recorder = new RunRecorder(folder, record, index, listener);
       this.recorder = recorder;
+      this.controls.begin(recorder);
       await recorder.open(resume?.afterStep);
-      return await this.attempt(recorder, server, { scratchFolder, socketPath });
+      server.onConnection((channel) => this.greet(channel, door));
+      return await this.attempt(recorder, { scratchFolder, socketPath });
     } finally {
       await server.close();
       await rm(scratchFolder, { recursive: true, force: true });
@@ -62,30 +67,11 @@ export class RunSession {
   }
 
   /**
-   * Asks all ranks for something; a stop ends the run after a last joint evaluation, and any pause.
-   * @throws when a checkpoint cannot have that name: a rank would fail over it; or when a run that stops is to pause
+   * Asks the ranks for something; a stop ends the run after a last joint evaluation, and any pause.
+   * @throws Error that says why it cannot be: one rank cannot stop alone, a checkpoint cannot have that name, ...
    */
   control(control: Control): void {
-    if (control.action === 'checkpoint' && !/^[\w-]+$/.test(control.name)) {
-      throw new Error(
-        `"${control.name}" cannot name a checkpoint: use letters, digits, "-" and "_", as in "before-decay".`,
-      );
-    }
-    if (control.action === 'stop') {
-      this.isStopping = true;
-      this.isPaused = false;
-      this.recorder?.event(null, 'stop-requested', 'A stop of all ranks was requested.');
-    }
-    if (control.action === 'pause' || control.action === 'resume') this.pause(control.action === 'pause');
-    this.wave?.control(control);
-  }
-
-  private pause(isPaused: boolean): void {
-    if (isPaused && this.isStopping) throw new Error('The run is stopping: it cannot be paused. Resume it afterwards.');
-    if (isPaused === this.isPaused) return;
-    this.isPaused = isPaused;
-    if (isPaused) this.recorder?.event(null, 'paused', 'A pause was requested: every rank waits at its next step.');
-    else this.recorder?.event(null, 'resumed', 'The pause ended.');
+    this.controls.take(control);
   }
 
   /** Resolves once all that was told so far can be read in the run's folder. */
@@ -99,12 +85,7 @@ export class RunSession {
     this.wave?.abort();
   }
 
-  private async attempt(
-    recorder: RunRecorder,
-    server: SocketServer,
-    paths: { scratchFolder: string; socketPath: string },
-  ) {
-    server.onConnection((channel) => this.greet(channel));
+  private async attempt(recorder: RunRecorder, paths: { scratchFolder: string; socketPath: string }) {
     await recorder.change({ status: 'running' });
     recorder.event(null, 'started', `Attempt ${recorder.record.attempts.length} started.`);
     const outcome = await this.runWaves(recorder, paths).catch((error: unknown): WaveOutcome => {
@@ -136,8 +117,7 @@ export class RunSession {
           beforeStart: () => this.checkDisk(recorder),
         },
       });
-      if (this.isStopping) this.wave.control({ action: 'stop' });
-      if (this.isPaused) this.wave.control({ action: 'pause' });
+      this.controls.enter(this.wave);
       outcome = await this.wave.outcome();
       if (outcome.kind !== 'finished' || outcome.stopReason === 'requested') return outcome;
     }
@@ -153,14 +133,21 @@ export class RunSession {
       projectFolder: record.project.folder,
       dataFolders: dataFolders(),
       config: record.config,
+      settings: currentSettings(record),
       attempt: record.attempts.length,
       resume: this.options.resume !== null,
     };
   }
 
-  /** A connection counts once its first word is a hello with this run's token. */
-  private greet(channel: Channel): void {
+  private obey(request: ControlRequest): void {
+    if (request.action === 'abort') this.abort();
+    else this.control(request);
+  }
+
+  /** A connection counts once its first word is a hello of a worker or a request, each with its own token. */
+  private greet(channel: Channel, door: ControlDoor): void {
     channel.onFrame((frame) => {
+      if (door.answer(channel, frame)) return;
       const parsed = workerMessageSchema.safeParse(frame.kind === 'message' ? frame.message : null);
       if (!parsed.success || parsed.data.type !== 'hello' || parsed.data.token !== this.token || this.wave === null) {
         channel.close();

@@ -1,4 +1,4 @@
-import type { Rank, Tensor4D } from '@tensorflow/tfjs-core';
+import type { Rank, Tensor1D, Tensor4D } from '@tensorflow/tfjs-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { optimizerSchema, type OptimizerConfig } from '../../../protocol/run-config.ts';
 import { startBackend } from '../../../workers/backends/backend.ts';
@@ -55,7 +55,7 @@ describe('updates in one kernel', () => {
     const alpha = tf.tidy(() => tf.variable(tf.ones([1])));
     const convolved = () =>
       tf.tidy(() => tf.conv2d(tf.ones<Rank.R4>([1, 1, 1, 1]), filter as Tensor4D, 1, 'valid').dataSync()[0]);
-    const activated = () => tf.tidy(() => tf.prelu(tf.tensor1d([-1]), alpha).dataSync()[0]);
+    const activated = () => tf.tidy(() => tf.prelu(tf.tensor1d([-1]), alpha as Tensor1D).dataSync()[0]);
     expect([convolved(), activated()]).toEqual([1, -1]);
     step(filter, [3]);
     step(alpha, [3]);

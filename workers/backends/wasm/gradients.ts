@@ -60,5 +60,5 @@ function replaceGradient(op: string, replace: (stock: Gradient) => Gradient): vo
   const config = tf.getGradient(op) as GradConfig | undefined;
   if (config === undefined) throw new Error(`tfjs-core has no gradient of "${op}": is its version the pinned one?`);
   tf.unregisterGradient(op);
-  tf.registerGradient({ ...config, gradFunc: replace(config.gradFunc as Gradient) as GradConfig['gradFunc'] });
+  tf.registerGradient({ ...config, gradFunc: replace(config.gradFunc) as GradConfig['gradFunc'] });
 }
