@@ -6,10 +6,10 @@ import { type Task, taskOf } from '../../workers/training/tasks.ts';
 
 /** What the compute suite trains; `bench/peers/training_step.py` has the same networks in PyTorch. */
 export interface TrainingCase {
-  model(): LayersModel;
+  model: () => LayersModel;
   task: Task;
   optimizer: OptimizerConfig;
-  batch(): Batch;
+  batch: () => Batch;
 }
 
 const adam: OptimizerConfig = {
