@@ -7,8 +7,6 @@ export interface Row {
   case: string;
   /** Steps of one round: few that are long, many that are short. */
   steps: number;
-  /** Steps after which memory is looked at again; 0 where they would take too long. */
-  memorySteps: number;
 }
 
 const rounds = 5;
@@ -34,24 +32,4 @@ export async function compare(row: Row, target: number | null, ours: Stepper, pe
   if (peer === null) return [own];
   const ratio = of(median(oursMs.map((ms, round) => ms / peerMs[round])), 'x PyTorch', target);
   return [own, { ...ratio, peer: { name: `${peer.description}, ms`, value: median(peerMs) } }];
-}
-
-/** What tensors and heap have grown by over many steps, after a few that fill what is kept from step to step. */
-export async function watchMemory(row: Row, ours: Stepper): Promise<Figure[]> {
-  if (row.memorySteps === 0) return [];
-  const before = await ours.train(row.case, 1);
-  const after = await ours.train(row.case, row.memorySteps);
-  const of = (what: string, value: number, unit: string): Figure =>
-    figure({
-      suite: 'compute',
-      name: `${row.name}: ${ours.description}, ${what} over ${row.memorySteps} steps`,
-      value,
-      unit,
-      better: 'lower',
-      target: 0,
-    });
-  return [
-    of('tensors', after.tensors - before.tensors, 'more'),
-    of('heap', (after.heapBytes - before.heapBytes) / 2 ** 20, 'MiB more'),
-  ];
 }

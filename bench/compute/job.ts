@@ -37,7 +37,7 @@ function runPeer({ python }: Peer, members: number, plot: string): number {
 function describe(members: number, oursMs: number[], peerMs: number[], peer: Peer | null): Figure[] {
   const name = `example 00, ${members} member${members === 1 ? '' : 's'}, start to plot`;
   const of = (value: number, unit: string, target: number | null): Figure =>
-    figure({ suite: 'compute', name, value, unit, better: 'lower', target });
+    figure({ suite: 'example', name, value, unit, better: 'lower', target });
   const own = of(median(oursMs) / 1000, 's', null);
   if (peer === null) return [own];
   const ratio = of(median(oursMs.map((ms, pair) => ms / peerMs[pair])), 'x PyTorch', 1);
