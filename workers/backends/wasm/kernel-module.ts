@@ -39,6 +39,9 @@ export interface KernelModule {
     ofVariance: number,
     gradient: number,
   ): void;
+  sumAxis(x: number, outer: number, reduced: number, inner: number, scale: number, out: number): void;
+  maxAxis(x: number, outer: number, reduced: number, inner: number, out: number): void;
+  swapAxes(x: number, batch: number, rows: number, columns: number, run: number, out: number): void;
   updateAdam(
     theta: number,
     gradient: number,

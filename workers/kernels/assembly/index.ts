@@ -2,4 +2,6 @@
 export { addBias, gradientOfRelu } from './bias';
 export { gemm, gemmScratchBytes } from './gemm';
 export { crossEntropy, crossEntropyGradient, gaussianNll, gaussianNllGradient } from './losses';
+export { maxAxis, sumAxis } from './reductions';
+export { swapAxes } from './transpose';
 export { updateAdam, updateSgd } from './updates';
