@@ -30,11 +30,12 @@ describe('reductions', () => {
     await expectValueLikeCpu([[3, 1001]], (x) => tf.mean(x, 1));
   });
 
-  it('pass NaN on, and leave integers and nothing to tfjs', () => {
+  it('pass NaN on, leave integers to tfjs, and reduce nothing to what nothing sums up to', () => {
     const valuesOf = (compute: () => ReturnType<typeof tf.sum>) => tf.tidy(() => [...compute().dataSync()]);
     expect(valuesOf(() => tf.max(tf.tensor1d([1, NaN, 2])))).toEqual([NaN]);
     expect(valuesOf(() => tf.sum(tf.tensor1d([1, 2], 'int32')))).toEqual([3]);
     expect(valuesOf(() => tf.sum(tf.zeros([0, 2]), 0))).toEqual([0, 0]);
+    expect(valuesOf(() => tf.max(tf.zeros([2, 0]), 1))).toEqual([-Infinity, -Infinity]);
   });
 });
 

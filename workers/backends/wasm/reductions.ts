@@ -38,7 +38,7 @@ function reduce(
   keepDims: unknown,
   reduction: AxisReduction,
 ): TensorInfo | null {
-  if (x.dtype !== 'float32' || x.shape.includes(0)) return null;
+  if (x.dtype !== 'float32') return null;
   const axes = tf.util.parseAxisParam(axis as number[], x.shape).sort((a, b) => a - b);
   const shape = x.shape.flatMap((size, i) => (!axes.includes(i) ? [size] : keepDims ? [1] : []));
   let [current, currentShape] = [memory.share(x), x.shape];
