@@ -43,7 +43,7 @@ function reduce(
   const shape = x.shape.flatMap((size, i) => (!axes.includes(i) ? [size] : keepDims ? [1] : []));
   let [current, currentShape] = [memory.share(x), x.shape];
   // Neighbouring axes are reduced as one, the last group first: the axes before it stay where they are.
-  for (const { first, count } of groups(axes).reverse()) {
+  for (const { first, count } of groups(axes).toReversed()) {
     const [before, after] = [currentShape.slice(0, first), currentShape.slice(first + count)];
     const output = memory.output([...before, ...after]);
     const sizes = [before, currentShape.slice(first, first + count), after].map((part) => tf.util.sizeFromShape(part));
