@@ -24,6 +24,24 @@ export interface CollectiveCall {
   sequence: number;
 }
 
+/**
+ * What goes along with every collective, without a message of its own: each rank sends its wishes, the answer brings back
+ * those of all. So ranks that exchange at every step can act on a wish at the same step.
+ */
+export interface Wishes {
+  /** Controls of the hub (`Control` in `messages.ts`) that a rank has received; of all ranks: the most. */
+  controls: number;
+  /** Whether training must not go on; of all ranks: whether any rank says so. */
+  halt: boolean;
+}
+
+export const noWishes: Wishes = Object.freeze({ controls: 0, halt: false });
+
+/** The wishes of several ranks as one. */
+export function uniteWishes(wishes: readonly Wishes[]): Wishes {
+  return { controls: Math.max(...wishes.map(({ controls }) => controls)), halt: wishes.some(({ halt }) => halt) };
+}
+
 /** A collective that cannot complete: ranks disagree, one left or did not come in time. The whole group has failed. */
 export class CollectiveError extends Error {
   override name = 'CollectiveError';

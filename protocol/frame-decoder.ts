@@ -134,6 +134,7 @@ function decodeCollective(description: Bytes, payload: Bytes): CollectiveFrame {
       root: root === -1 ? null : root,
       sequence: view.getUint32(8, true),
     },
+    wishes: { controls: view.getUint32(16, true), halt: view.getUint8(6) === 1 },
     data: length === null ? null : viewArray(dataType, payload.buffer, 0, length),
   };
 }

@@ -44,7 +44,7 @@ function encodeMessage({ message, arrays }: MessageFrame): Uint8Array[] {
   return payload.length === 0 ? [bytes] : [bytes, payload];
 }
 
-function encodeCall({ phase, call, data }: CollectiveRequest | CollectiveResult): Uint8Array[] {
+function encodeCall({ phase, call, wishes, data }: CollectiveRequest | CollectiveResult): Uint8Array[] {
   const payload = data === null ? null : bytesOf(data);
   const descriptionBytes = callStartBytes + 4 * call.shape.length;
   const { bytes, description } = startFrame('collective', descriptionBytes, payload?.length ?? 0);
@@ -54,8 +54,10 @@ function encodeCall({ phase, call, data }: CollectiveRequest | CollectiveResult)
   description.setUint8(3, dataTypes.indexOf(call.dataType));
   description.setUint8(4, call.shape.length);
   description.setUint8(5, payload === null ? 0 : 1);
+  description.setUint8(6, Number(wishes.halt));
   description.setUint32(8, call.sequence, true);
   description.setInt32(12, call.root ?? -1, true);
+  description.setUint32(16, wishes.controls, true);
   for (const [axis, size] of call.shape.entries()) description.setUint32(callStartBytes + 4 * axis, size, true);
   return payload === null ? [bytes] : [bytes, payload];
 }

@@ -1,5 +1,5 @@
 import type { WireArray } from './arrays.ts';
-import type { CollectiveArray, CollectiveCall } from './collectives.ts';
+import type { CollectiveArray, CollectiveCall, Wishes } from './collectives.ts';
 
 export type { WireArray } from './arrays.ts';
 
@@ -18,6 +18,8 @@ export interface CollectiveRequest {
   kind: 'collective';
   phase: 'request';
   call: CollectiveCall;
+  /** This rank's. */
+  wishes: Wishes;
   data: CollectiveArray | null;
 }
 
@@ -26,6 +28,8 @@ export interface CollectiveResult {
   kind: 'collective';
   phase: 'result';
   call: CollectiveCall;
+  /** Those of all ranks. */
+  wishes: Wishes;
   data: CollectiveArray | null;
 }
 

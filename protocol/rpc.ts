@@ -38,9 +38,10 @@ export interface HubApi {
 
   runs(): Promise<RunRow[]>;
   updateRun(id: string, changes: RunNotes): Promise<void>;
-  /** Moves a run's folder aside; `undo` within 10 s brings it back, later it is gone. */
+  /** Moves a run's folder aside; `undoDelete` with the run's id brings it back within 10 s, later it is gone. */
   deleteRun(id: string): Promise<void>;
-  undoDelete(id: string): Promise<void>;
+  /** @param deletion a run's id, or what `deleteCheckpoints` returned */
+  undoDelete(deletion: string): Promise<void>;
 
   /** Everything about a run but its metrics. */
   run(id: string): Promise<RunView>;
@@ -52,13 +53,17 @@ export interface HubApi {
   abort(id: string): Promise<void>;
 
   checkpoints(id: string): Promise<CheckpointCell[]>;
+  /** Notes that checkpoints are to be kept, or no longer. */
+  pinCheckpoints(id: string, request: { checkpoints: CheckpointKey[]; isPinned: boolean }): Promise<void>;
+  /** Moves checkpoints aside, as `deleteRun` does. @throws for one that the run, as it trains, may be replacing */
+  deleteCheckpoints(id: string, request: { checkpoints: CheckpointKey[] }): Promise<{ deletion: string }>;
   /** Evaluates any choice of checkpoints as one ensemble, in a worker. */
   evaluateSet(id: string, request: SetRequest): Promise<SetEvaluationResult>;
   /** What members predicted on a split, as kept under a name (`best`, `epoch-00012`, `final`, ...). */
   predictions(id: string, request: { split: 'validation' | 'test'; name: string }): Promise<PredictionData | null>;
   predictionNames(id: string): Promise<{ split: 'validation' | 'test'; name: string; epoch: number }[]>;
   /** Writes an export below the hub's home and returns where, and a link to fetch it (browser door). */
-  exportRun(id: string, request: { formats: string[] }): Promise<{ path: string; link: string | null; bytes: number }>;
+  exportRun(id: string, request: ExportRequest): Promise<{ path: string; link: string | null; bytes: number }>;
 
   /** Calls `runUpdates` for this run from now on, until `unwatch` or the end of the connection. */
   watch(id: string): Promise<void>;
@@ -132,8 +137,6 @@ export const runNotesSchema = z.strictObject({
   tags: z.array(z.string().min(1)).optional(),
   note: z.string().optional(),
   isArchived: z.boolean().optional(),
-  /** Checkpoints that the user marked; all of them, each time. */
-  pinnedCheckpoints: z.array(z.strictObject({ rank: z.int().min(0), name: z.string() })).optional(),
 });
 export type RunNotes = z.output<typeof runNotesSchema>;
 
@@ -225,8 +228,20 @@ export interface CheckpointCell {
   isMemberBest: boolean;
 }
 
+/** A checkpoint of a run. The name becomes part of a path. */
+export const checkpointKeySchema = z.strictObject({ rank: z.int().min(0), name: z.string().regex(/^[\w-]+$/) });
+export type CheckpointKey = z.output<typeof checkpointKeySchema>;
+
+export const exportRequestSchema = z.strictObject({
+  /** Names as `tutti export --format` takes them; none means all but `tfjs`. */
+  formats: z.array(z.string()),
+  /** Which checkpoints come along; null for all. */
+  checkpoints: z.array(checkpointKeySchema).min(1).nullable(),
+});
+export type ExportRequest = z.output<typeof exportRequestSchema>;
+
 export const setRequestSchema = z.strictObject({
-  members: z.array(z.strictObject({ rank: z.int(), name: z.string() })).min(1),
+  members: z.array(checkpointKeySchema).min(1),
   split: z.enum(['validation', 'test']),
 });
 export type SetRequest = z.output<typeof setRequestSchema>;

@@ -62,6 +62,25 @@ export const scheduleSchema = z.discriminatedUnion('kind', [
     everyEpochs: positiveInteger.default(30).meta({ help: 'Epochs between two decays.', unit: 'epochs' }),
     factor: z.number().positive().max(1).default(0.1).meta({ help: 'What the rate is multiplied by.' }),
   }),
+  z.strictObject({
+    kind: z.literal('one-cycle').meta({
+      help: 'Up to the base rate, then down far below the first one, momentum the other way (Smith and Topin, 2018).',
+    }),
+    risingFraction: z.number().gt(0).lt(1).default(0.3).meta({ help: 'Share of the steps in which the rate rises.' }),
+    anneal: z
+      .enum(['cosine', 'linear'])
+      .default('cosine')
+      .meta({ help: 'How the rate goes from one end to the other.' }),
+    startDivisor: z.number().min(1).default(25).meta({ help: 'The first rate is the base rate divided by this.' }),
+    finalDivisor: z.number().min(1).default(10_000).meta({ help: 'The last rate is the first divided by this.' }),
+    threePhase: z
+      .boolean()
+      .default(false)
+      .meta({ help: 'Fall to the first rate as fast as it rose, then to the last; otherwise fall in one go.' }),
+    cycleMomentum: z.boolean().default(true).meta({ help: "Let momentum (Adam's beta1) fall while the rate rises." }),
+    lowMomentum: z.number().min(0).lt(1).default(0.85).meta({ help: 'Momentum at the base rate.' }),
+    highMomentum: z.number().min(0).lt(1).default(0.95).meta({ help: 'Momentum at the first and the last rate.' }),
+  }),
 ]);
 
 export const earlyStoppingSchema = z.strictObject({
@@ -136,9 +155,14 @@ export const runConfigSchema = z.strictObject({
   optimizer: optimizerSchema.prefault({ kind: 'adam' }).meta({ help: 'The optimizer.' }),
   schedule: scheduleSchema.prefault({ kind: 'constant' }).meta({ help: 'Learning rate over time.' }),
   batchSize: positiveInteger.default(128).meta({ help: 'Samples a step and rank (B).', unit: 'samples' }),
-  sampler: z.enum(['shuffled', 'shared', 'sharded', 'sharded-drop', 'sequential']).default('shuffled').meta({
-    help: 'Order of samples: own per rank, one for all, split over ranks (padded or dropping the tail), as stored.',
-  }),
+  sampler: z
+    .enum(['auto', 'shuffled', 'shared', 'sharded', 'sharded-drop', 'sequential'])
+    .default('auto')
+    .meta({
+      help:
+        'Order of samples: what the strategy needs (`auto`), own per rank, one for all, split over ranks (padded or dropping the tail), ' +
+        'as stored.',
+    }),
   dropLast: z.boolean().default(false).meta({ help: "Leave out an epoch's last, smaller batch." }),
   maxEpochs: positiveInteger.default(10).meta({ help: 'Epochs at most.', unit: 'epochs' }),
   maxSteps: z.int().min(0).default(0).meta({ help: 'Steps at most; 0: as many as the epochs hold.', unit: 'steps' }),
@@ -166,4 +190,3 @@ export type StrategyConfig = RunConfig['strategy'];
 export type OptimizerConfig = RunConfig['optimizer'];
 export type ScheduleConfig = RunConfig['schedule'];
 export type EarlyStoppingConfig = RunConfig['earlyStopping'];
-export type SamplerKind = RunConfig['sampler'];

@@ -2,13 +2,17 @@ import { z } from 'zod';
 import { type SetEvaluationResult, setRequestSchema } from './rpc.ts';
 import { runConfigSchema } from './run-config.ts';
 
-/** What the process that evaluates a set of checkpoints (`workers/evaluate.ts`) is asked. */
-export const setEvaluationTaskSchema = setRequestSchema.extend({
+/** What a process needs to build a run's model again, and to find its checkpoints. */
+export const runSourceSchema = z.strictObject({
   runFolder: z.string(),
   projectFolder: z.string(),
   dataFolders: z.strictObject({ lookup: z.string().nullable(), cache: z.string() }),
   config: runConfigSchema,
 });
+export type RunSource = z.output<typeof runSourceSchema>;
+
+/** What the process that evaluates a set of checkpoints (`workers/evaluate.ts`) is asked. */
+export const setEvaluationTaskSchema = runSourceSchema.extend(setRequestSchema.shape);
 export type SetEvaluationTask = z.output<typeof setEvaluationTaskSchema>;
 
 export type SetEvaluationReply =

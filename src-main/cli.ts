@@ -95,7 +95,7 @@ function addLooking(program: Command): void {
     .option('--overwrite', 'replace what is there')
     .option(
       '--format <formats>',
-      'record, csv, jsonl, tensorboard, checkpoints, logs, plots (default: all)',
+      'record, csv, jsonl, tensorboard, checkpoints, logs, plots, tfjs (default: all but tfjs)',
       collect,
       [],
     )

@@ -17,12 +17,13 @@ export function formatTime(isoTime: string): string {
 // Made once: `toLocaleString` would make one for every row of the table of runs.
 const timeFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
-const byteUnits = ['B', 'kB', 'MB', 'GB', 'TB'];
+const byteUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
 
-/** `1.23 GB`: 3 significant digits, units of 1,000. */
+/** `1.23 GiB`: 3 significant digits below 1,000, units of 1,024, as the terminal shows sizes. */
 export function formatBytes(bytes: number): string {
-  const exponent = bytes < 1 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), byteUnits.length - 1);
-  return `${Number((bytes / 1000 ** exponent).toPrecision(3))} ${byteUnits[exponent]}`;
+  const exponent = bytes < 1 ? 0 : Math.min(Math.floor(Math.log2(bytes) / 10), byteUnits.length - 1);
+  const amount = bytes / 1024 ** exponent;
+  return `${amount < 1000 ? Number(amount.toPrecision(3)) : Math.round(amount)} ${byteUnits[exponent]}`;
 }
 
 /** `42 %` of a share from 0 to 1. */

@@ -8,12 +8,10 @@ import {
 import { startBackend } from './backends/backend.ts';
 import { readCheckpoint } from './checkpoints/checkpoint-store.ts';
 import type { Dataset, Splits } from './data/dataset.ts';
-import { loadProjectData } from './project/load-data.ts';
-import { loadProject, parseHyperparameters } from './project/load-project.ts';
+import { rebuildModel } from './project/rebuild-model.ts';
 import { splitByMember } from './training/evaluate-sets.ts';
 import { joinStacks, predict } from './training/predict.ts';
 import type { Split } from './training/run-files.ts';
-import { taskOf } from './training/tasks.ts';
 import { writeWeights } from './training/weights.ts';
 
 /**
@@ -22,16 +20,10 @@ import { writeWeights } from './training/weights.ts';
  */
 
 async function evaluate(request: SetEvaluationTask): Promise<SetEvaluationResult> {
-  const { runFolder, projectFolder, config, members, split } = request;
-  const project = await loadProject(projectFolder);
-  const hyperparameters = parseHyperparameters(project, config.hyperparameters);
+  const { runFolder, config, members, split } = request;
   await startBackend(config.backend);
-  const data = await loadProjectData(project, hyperparameters, request);
+  const { model, task, data } = await rebuildModel(request, members[0].rank);
   const dataset = requireSplit(data, split);
-  const task = taskOf(project.task);
-  const { featureShape } = data.train;
-  const targetSize = task.targetSize(data.train);
-  const model = project.model({ hyperparameters, config, featureShape, targetSize, rank: members[0].rank });
   const stacks = [];
   // One after the other in one model: the set may be larger than what memory holds at once.
   for (const [position, { rank, name }] of members.entries()) {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Launch } from '../protocol/messages.ts';
+import { samplerOf } from '../protocol/strategy-rules.ts';
 import { createCallbacks } from './callbacks/index.ts';
 import type { ProcessGroup } from './collectives/process-group.ts';
 import { readSplits, writeSplits } from './data/share.ts';
@@ -77,7 +78,7 @@ async function prepare(launch: Launch, links: SessionLinks): Promise<Prepared> {
   const files = new RunFiles(launch.runFolder, placement.rank);
   if (placement.rank === 0) await keepTargets(files, data);
   const sampler = createSampler({
-    kind: config.sampler,
+    kind: samplerOf(config),
     length: data.train.length,
     batchSize: config.batchSize,
     dropLast: config.dropLast,
@@ -90,7 +91,8 @@ async function prepare(launch: Launch, links: SessionLinks): Promise<Prepared> {
     worker.seeder,
     ...createCallbacks({ config, task, files, groupRanks, hasValidation: data.validation !== undefined }),
   ];
-  const strategy = createStrategy(config.strategy);
+  const totalSteps = plannedSteps(config, sampler);
+  const strategy = createStrategy(config.strategy, { config, task, totalSteps });
   const parts: TrainerParts = {
     config,
     member,
@@ -105,7 +107,7 @@ async function prepare(launch: Launch, links: SessionLinks): Promise<Prepared> {
     controls,
   };
   const trainer = new Trainer(parts, launch.resume ? await resumed(launch, parts) : undefined);
-  return { project, hyperparameters, worker, task, data, model, trainer, totalSteps: plannedSteps(config, sampler) };
+  return { project, hyperparameters, worker, task, data, model, trainer, totalSteps };
 }
 
 /** Data is read, unpacked and checked once per machine: the group's first rank does it, the others read the result. */

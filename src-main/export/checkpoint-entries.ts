@@ -22,14 +22,14 @@ interface OpenCheckpoint {
 
 /**
  * The checkpoints that count, each as its weights and its `.json`; the others go to `skip`.
- * @param paths files below `checkpoints/`, relative to the run
+ * @param bases their paths relative to the run, without ending
  */
 export async function* checkpointEntries(
   folder: string,
-  paths: readonly string[],
+  bases: readonly string[],
   skip: (file: SkippedFile) => void,
 ): AsyncGenerator<ExportEntry> {
-  for (const base of new Set(paths.map((path) => path.replace(/\.(json|safetensors(\.next)?)$/, '')))) {
+  for (const base of bases) {
     const opened = await openCheckpoint(join(folder, base));
     if ('reason' in opened) {
       skip({ path: `${base}.safetensors`, reason: opened.reason });

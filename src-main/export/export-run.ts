@@ -1,7 +1,8 @@
 import { isAbsolute, relative, resolve } from 'node:path';
 import { readRunRecord } from '../store/run-folder.ts';
 import type { SkippedFile } from './checkpoint-entries.ts';
-import { EXPORT_FORMATS, runEntries } from './run-entries.ts';
+import type { CheckpointKey } from '../../protocol/rpc.ts';
+import { runEntries, usualFormats } from './run-entries.ts';
 import type { ExportFormat } from './run-entries.ts';
 import { openFolderSink, openZipSink } from './sinks.ts';
 
@@ -9,8 +10,10 @@ export interface ExportOptions {
   /** A folder that is absent or empty, or the file of the ZIP. */
   to: string;
   zip: boolean;
-  /** Default: all. */
+  /** Default: all but `tfjs`, which needs the project and its data. */
   formats?: readonly ExportFormat[];
+  /** Default: all. */
+  checkpoints?: readonly CheckpointKey[];
   /** Replace what is there already; other files in the folder stay. */
   overwrite?: boolean;
 }
@@ -31,9 +34,9 @@ export async function exportRun(folder: string, options: ExportOptions): Promise
   const openSink = options.zip ? openZipSink : openFolderSink;
   const sink = await openSink(to, options.overwrite ?? false);
   const report: ExportReport = { to, paths: [], skipped: [] };
-  const formats = new Set(options.formats ?? EXPORT_FORMATS);
+  const choice = { formats: new Set(options.formats ?? usualFormats), checkpoints: options.checkpoints ?? null };
   try {
-    for await (const entry of runEntries(folder, record, formats, (file) => report.skipped.push(file))) {
+    for await (const entry of runEntries(folder, record, choice, (file) => report.skipped.push(file))) {
       await sink.add(entry);
       report.paths.push(entry.path);
     }

@@ -3,8 +3,9 @@ import { readdir } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { Readable } from 'node:stream';
 import { toJson } from '../../protocol/numbers.ts';
+import type { CheckpointKey } from '../../protocol/rpc.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
-import { ASIDE_ENDING } from '../store/atomic-file.ts';
+import { ASIDE_ENDING, DELETED_ENDING } from '../store/atomic-file.ts';
 import { errorCode, explainFileError } from '../store/file-error.ts';
 import { columnsOf, readMetrics } from '../store/metric-table.ts';
 import type { MetricTable } from '../store/metric-table.ts';
@@ -12,26 +13,41 @@ import { formatHeader, formatNumber, formatRow } from '../store/metrics-csv.ts';
 import { readEvents, runPaths } from '../store/run-folder.ts';
 import { checkpointEntries } from './checkpoint-entries.ts';
 import type { SkippedFile } from './checkpoint-entries.ts';
+import { layersEntries } from './layers-entries.ts';
 import type { ExportEntry } from './sinks.ts';
 import { eventFiles } from './tensorboard.ts';
 
-export const EXPORT_FORMATS = ['record', 'csv', 'jsonl', 'tensorboard', 'checkpoints', 'logs', 'plots'] as const;
+/** What an export holds unless told otherwise: all that a run's folder alone gives. */
+export const usualFormats = ['record', 'csv', 'jsonl', 'tensorboard', 'checkpoints', 'logs', 'plots'] as const;
+/** `tfjs` rebuilds the model, which takes the project and its data. */
+export const EXPORT_FORMATS = [...usualFormats, 'tfjs'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
+/** What of a run is exported. */
+interface ExportChoice {
+  formats: ReadonlySet<ExportFormat>;
+  /** Null for all. */
+  checkpoints: readonly CheckpointKey[] | null;
+}
+
 const CHUNK_BYTES = 65_536;
+const passingEndings = [ASIDE_ENDING, DELETED_ENDING];
 
 /** The files of an export, each made when its turn comes. @param skip told of checkpoints that do not count */
 export async function* runEntries(
   folder: string,
   record: RunRecord,
-  formats: ReadonlySet<ExportFormat>,
+  { formats, checkpoints }: ExportChoice,
   skip: (file: SkippedFile) => void,
 ): AsyncGenerator<ExportEntry> {
   // A run that has not begun has no events yet.
   const recordFiles = ['run.json', 'events.jsonl'].filter((name) => existsSync(join(folder, name)));
   if (formats.has('record')) yield* fileEntries(folder, recordFiles);
   yield* metricEntries(folder, record, formats);
-  if (formats.has('checkpoints')) yield* checkpointEntries(folder, await listFiles(folder, 'checkpoints'), skip);
+  if (formats.has('checkpoints')) {
+    yield* checkpointEntries(folder, checkpoints?.map(basePath) ?? (await basesOfAll(folder)), skip);
+  }
+  if (formats.has('tfjs')) yield* layersEntries(folder, record, checkpoints);
   if (formats.has('logs')) yield* fileEntries(folder, await listFiles(folder, 'logs'));
   if (formats.has('plots')) yield* fileEntries(folder, await listFiles(folder, 'plots'));
 }
@@ -102,13 +118,23 @@ async function* readPieces(path: string): AsyncGenerator<Buffer> {
   }
 }
 
+function basePath({ rank, name }: CheckpointKey): string {
+  return `checkpoints/rank-${rank}/${name}`;
+}
+
+/** Of every checkpoint there is anything of, the path without its ending. */
+async function basesOfAll(folder: string): Promise<string[]> {
+  const files = await listFiles(folder, 'checkpoints');
+  return [...new Set(files.map((path) => path.replace(/\.(json|safetensors(\.next)?)$/, '')))];
+}
+
 /** Files below a sub-folder of the run, relative to the run, sorted; none when it does not exist. */
 async function listFiles(folder: string, name: 'checkpoints' | 'logs' | 'plots'): Promise<string[]> {
   const root = runPaths(folder)[name];
   try {
     const entries = await readdir(root, { recursive: true, withFileTypes: true });
     return entries
-      .filter((entry) => entry.isFile() && !entry.name.endsWith(ASIDE_ENDING))
+      .filter((entry) => entry.isFile() && !passingEndings.some((ending) => entry.name.endsWith(ending)))
       .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'))
       .sort();
   } catch (error) {

@@ -4,6 +4,7 @@ import {
   CollectiveError,
   describeCall,
   isSameCall,
+  uniteWishes,
 } from '../../protocol/collectives.ts';
 import type { CollectiveFrame, CollectiveRequest } from '../../protocol/frames.ts';
 import { computeAnswers } from './answers.ts';
@@ -125,10 +126,11 @@ export class Relay {
     this.#open.delete(call.sequence);
     const arrays = this.#ranks.map((rank) => requests.get(rank)?.data ?? null);
     const answers = computeAnswers(call, this.#ranks, arrays);
+    const wishes = uniteWishes([...requests.values()].map((request) => request.wishes));
     for (const [position, rank] of this.#ranks.entries()) {
       const data = answers[position];
       const shape = data === null ? [] : [data.length];
-      this.#deliver(rank, { kind: 'collective', phase: 'result', call: { ...call, shape }, data });
+      this.#deliver(rank, { kind: 'collective', phase: 'result', call: { ...call, shape }, wishes, data });
     }
   }
 

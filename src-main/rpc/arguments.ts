@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { controlSchema } from '../../protocol/messages.ts';
 import {
+  checkpointKeySchema,
+  exportRequestSchema,
   type HubApi,
   runNotesSchema,
   runRequestSchema,
@@ -11,6 +13,7 @@ import {
 const id = z.string().min(1);
 const folder = z.string().min(1);
 const split = z.enum(['validation', 'test']);
+const checkpoints = z.array(checkpointKeySchema).min(1);
 
 /** What each method takes. Whatever comes from a page is checked against this before anything is done. */
 const argumentSchemas = {
@@ -32,11 +35,13 @@ const argumentSchemas = {
   control: z.tuple([id, controlSchema]),
   abort: z.tuple([id]),
   checkpoints: z.tuple([id]),
+  pinCheckpoints: z.tuple([id, z.strictObject({ checkpoints, isPinned: z.boolean() })]),
+  deleteCheckpoints: z.tuple([id, z.strictObject({ checkpoints })]),
   evaluateSet: z.tuple([id, setRequestSchema]),
   // The name becomes part of a path.
   predictions: z.tuple([id, z.strictObject({ split, name: z.string().regex(/^[\w-]+$/) })]),
   predictionNames: z.tuple([id]),
-  exportRun: z.tuple([id, z.strictObject({ formats: z.array(z.string()) })]),
+  exportRun: z.tuple([id, exportRequestSchema]),
   watch: z.tuple([id]),
   unwatch: z.tuple([id]),
 } satisfies { [Method in keyof HubApi]: z.ZodType<Parameters<HubApi[Method]>> };

@@ -1,14 +1,15 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { ExportRequest } from '../../protocol/rpc.ts';
 import { EXPORT_FORMATS, type ExportFormat } from '../export/run-entries.ts';
 import { homePaths } from '../store/home.ts';
 import type { HubParts } from './parts.ts';
 
-/** Writes a run as one ZIP below Tutti's home, in place of an earlier one; no formats means all. */
+/** Writes a run, or a part of it, as one ZIP below Tutti's home, in place of an earlier one. */
 export async function writeExport(
   { hub }: HubParts,
   id: string,
-  formats: readonly string[],
+  { formats, checkpoints }: ExportRequest,
 ): Promise<{ path: string; fileName: string; bytes: number }> {
   const known = formats.filter(isFormat);
   if (known.length < formats.length) {
@@ -18,8 +19,13 @@ export async function writeExport(
   const run = await hub.find(id);
   const fileName = `${run.id}.zip`;
   const path = join(homePaths().exports, fileName);
-  const options = { to: path, zip: true, overwrite: true };
-  await hub.export(run.folder, known.length === 0 ? options : { ...options, formats: known });
+  await hub.export(run.folder, {
+    to: path,
+    zip: true,
+    overwrite: true,
+    ...(known.length === 0 ? {} : { formats: known }),
+    ...(checkpoints === null ? {} : { checkpoints }),
+  });
   return { path, fileName, bytes: (await stat(path)).size };
 }
 

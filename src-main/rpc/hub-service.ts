@@ -1,9 +1,10 @@
-import type { Health, HubApi } from '../../protocol/rpc.ts';
+import type { ExportRequest, Health, HubApi } from '../../protocol/rpc.ts';
 import type { Hub } from '../hub.ts';
 import { LiveRuns } from '../runs/live-runs.ts';
 import { RunFeed } from '../runs/run-feed.ts';
-import { listCheckpoints } from './checkpoints.ts';
+import { deleteCheckpoints, listCheckpoints, pinCheckpoints } from './checkpoints.ts';
 import { connectPage, type PageMethods, type PageWire } from './connection.ts';
+import { deleteRun } from './delete-run.ts';
 import { Evaluations } from './evaluations.ts';
 import { writeExport } from './exports.ts';
 import { HealthReport } from './health.ts';
@@ -43,7 +44,7 @@ export class HubService {
     this.#parts = { hub, live, feed: new RunFeed(hub, live, options.onError) };
     this.#runs = new RunList(hub, options.onError);
     this.#projects = new Projects(hub);
-    this.#trash = new Trash(hub, options.onError);
+    this.#trash = new Trash(options.onError);
     this.#health = new HealthReport(hub, options.door);
     this.#evaluations = new Evaluations(hub);
   }
@@ -82,7 +83,7 @@ export class HubService {
   }
 
   #api(watches: PageWatches): HubApi {
-    const { hub, live, feed } = this.#parts;
+    const { hub, live } = this.#parts;
     return {
       health: () => this.#health.read(),
       projects: () => this.#projects.list(),
@@ -94,21 +95,20 @@ export class HubService {
       resumeRun: (id) => live.resume(id),
       runs: () => this.#runs.list(),
       updateRun: (id, changes) => updateNotes(this.#parts, id, changes),
-      deleteRun: async (id) => {
-        await this.#trash.put(id);
-        feed.forget(id);
-      },
-      undoDelete: (id) => this.#trash.takeBack(id),
+      deleteRun: (id) => deleteRun(this.#parts, this.#trash, id),
+      undoDelete: (deletion) => this.#trash.takeBack(deletion),
       run: (id) => viewRun(this.#parts, id),
       series: (id, request) => readSeries(this.#parts, id, request),
       logs: (id, request) => readLogs(this.#parts, id, request),
       control: (id, control) => live.control(id, control),
       abort: (id) => live.abort(id),
       checkpoints: (id) => listCheckpoints(this.#parts, id),
+      pinCheckpoints: (id, request) => pinCheckpoints(this.#parts, id, request),
+      deleteCheckpoints: (id, { checkpoints }) => deleteCheckpoints(this.#parts, this.#trash, id, checkpoints),
       evaluateSet: (id, request) => this.#evaluations.evaluate(id, request),
       predictions: (id, request) => readPredictions(this.#parts, id, request),
       predictionNames: (id) => listPredictions(this.#parts, id),
-      exportRun: (id, { formats }) => this.#export(id, formats),
+      exportRun: (id, request) => this.#export(id, request),
       watch: (id) => watches.watch(id),
       unwatch: (id) => watches.unwatch(id),
     };
@@ -122,8 +122,8 @@ export class HubService {
     return { id: planned.id };
   }
 
-  async #export(id: string, formats: readonly string[]): ReturnType<HubApi['exportRun']> {
-    const { path, fileName, bytes } = await writeExport(this.#parts, id, formats);
+  async #export(id: string, request: ExportRequest): ReturnType<HubApi['exportRun']> {
+    const { path, fileName, bytes } = await writeExport(this.#parts, id, request);
     return { path, bytes, link: this.#options.exportLink(fileName) };
   }
 }

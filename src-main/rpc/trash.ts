@@ -1,61 +1,68 @@
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { Hub } from '../hub.ts';
+import { DELETED_ENDING } from '../store/atomic-file.ts';
 import { errorCode, explainFileError } from '../store/file-error.ts';
 import { homePaths } from '../store/home.ts';
-import { isHubAlive, isOpen } from '../store/recovery.ts';
-import { readRunRecord } from '../store/run-folder.ts';
-import { readRunNotes } from '../store/run-notes.ts';
 
-/** How long a deleted run can be had back. */
+/** How long what was deleted can be had back. */
 export const undoMs = 10_000;
 
-interface Deleted {
-  /** Where it was, and where it waits. */
-  folder: string;
+/** Where a file or folder was, and where it waits. */
+interface Moved {
+  path: string;
   aside: string;
+}
+
+interface Deleted {
+  moved: Moved[];
+  takenBack: () => Promise<void>;
   timer: NodeJS.Timeout;
 }
 
-/** Runs that were deleted: moved aside at once, gone after 10 s. */
+let asideCount = 0;
+
+/** What was deleted: moved aside at once, gone after 10 s. */
 export class Trash {
-  readonly #hub: Hub;
   readonly #onError: (error: unknown) => void;
   readonly #deleted = new Map<string, Deleted>();
 
-  /** @param onError told of a folder that could not be removed in the end */
-  constructor(hub: Hub, onError: (error: unknown) => void) {
-    this.#hub = hub;
+  /** @param onError told of what could not be removed in the end */
+  constructor(onError: (error: unknown) => void) {
     this.#onError = onError;
   }
 
-  /** @throws when the run is being trained */
-  async put(id: string): Promise<void> {
-    const { folder } = await this.#hub.find(id);
-    const record = await readRunRecord(folder);
-    if (isOpen(record) && (await isHubAlive(record))) {
-      throw new Error(
-        `The run ${id} is ${record.status} under process ${record.hub?.pid}. Stop it before deleting it.`,
-      );
+  /**
+   * Moves files and folders aside in their order, all or none.
+   * @param key what they are had back by
+   * @param takenBack called once they are where they were
+   */
+  async put(key: string, paths: readonly string[], takenBack = () => Promise.resolve()): Promise<void> {
+    const moved: Moved[] = [];
+    try {
+      for (const path of paths) moved.push({ path, aside: await moveAside(path) });
+    } catch (error) {
+      await moveBack(moved);
+      throw error;
     }
-    const aside = await moveAside(folder);
-    this.#hub.index.remove(folder);
-    const timer = setTimeout(() => this.#remove(id).catch(this.#onError), undoMs);
-    this.#deleted.set(id, { folder, aside, timer });
+    const timer = setTimeout(() => this.#remove(key).catch(this.#onError), undoMs);
+    this.#deleted.set(key, { moved, takenBack, timer });
   }
 
-  /** Brings a run back to where it was. @throws when it is gone */
-  async takeBack(id: string): Promise<void> {
-    const deleted = this.#deleted.get(id);
+  /** Brings back what was deleted, to where it was. @throws when it is gone, or another took its place */
+  async takeBack(key: string): Promise<void> {
+    const deleted = this.#deleted.get(key);
     if (deleted === undefined) {
-      throw new Error(`The run ${id} is gone: a deleted run can be had back for ${undoMs / 1000} s.`);
+      throw new Error(`The deletion of ${key} is final: it could be undone for ${undoMs / 1000} s.`);
     }
-    const { folder, aside, timer } = deleted;
-    clearTimeout(timer);
-    this.#deleted.delete(id);
-    await rename(aside, folder);
-    this.#hub.index.upsert(await readRunRecord(folder), folder);
-    this.#hub.index.annotate(folder, await readRunNotes(folder));
+    const taken = deleted.moved.find(({ path }) => existsSync(path));
+    if (taken !== undefined) {
+      throw new Error(`${taken.path} was written anew meanwhile: move it away, then undo the deletion.`);
+    }
+    clearTimeout(deleted.timer);
+    this.#deleted.delete(key);
+    await moveBack(deleted.moved);
+    await deleted.takenBack();
   }
 
   /** Removes what an earlier process left when it was killed. */
@@ -71,32 +78,38 @@ export class Trash {
 
   /** Removes all that waits. */
   async close(): Promise<void> {
-    for (const id of this.#deleted.keys()) await this.#remove(id);
+    for (const key of this.#deleted.keys()) await this.#remove(key);
   }
 
-  async #remove(id: string): Promise<void> {
-    const deleted = this.#deleted.get(id);
+  async #remove(key: string): Promise<void> {
+    const deleted = this.#deleted.get(key);
     if (deleted === undefined) return;
     clearTimeout(deleted.timer);
-    this.#deleted.delete(id);
-    await rm(deleted.aside, { recursive: true, force: true });
+    this.#deleted.delete(key);
+    for (const { aside } of deleted.moved) await rm(aside, { recursive: true, force: true });
   }
 }
 
 /** Into the trash; on another disk, where that would mean copying, to a name beside it. @returns where it is now */
-async function moveAside(folder: string): Promise<string> {
+async function moveAside(path: string): Promise<string> {
   const { trash } = homePaths();
-  const aside = join(trash, `${process.pid}-${basename(folder)}`);
+  asideCount += 1;
+  const aside = join(trash, `${process.pid}-${asideCount}-${basename(path)}`);
   try {
     await mkdir(trash, { recursive: true });
-    await rename(folder, aside);
+    await rename(path, aside);
     return aside;
   } catch (error) {
-    if (errorCode(error) !== 'EXDEV') throw explainFileError(error, folder, 'move aside');
-    const beside = join(dirname(folder), `.${basename(folder)}.deleted`);
-    await rename(folder, beside);
+    if (errorCode(error) !== 'EXDEV') throw explainFileError(error, path, 'move aside');
+    const beside = join(dirname(path), `.${basename(path)}${DELETED_ENDING}`);
+    await rename(path, beside);
     return beside;
   }
+}
+
+/** The last that was moved first: a record comes after what it speaks of. */
+async function moveBack(moved: readonly Moved[]): Promise<void> {
+  for (const { path, aside } of moved.toReversed()) await rename(aside, path);
 }
 
 async function namesIn(folder: string): Promise<string[]> {

@@ -10,8 +10,8 @@ import { homePaths } from '../store/home.ts';
 const workerEntry = fileURLToPath(new URL('../../workers/worker.ts', import.meta.url));
 export const describeEntry = fileURLToPath(new URL('../../workers/describe.ts', import.meta.url));
 export const probeEntry = fileURLToPath(new URL('../../workers/probe-backend.ts', import.meta.url));
-
 export const evaluateEntry = fileURLToPath(new URL('../../workers/evaluate.ts', import.meta.url));
+export const writeLayersEntry = fileURLToPath(new URL('../../workers/write-layers.ts', import.meta.url));
 
 /** The Node that runs them: this one, or in Electron, whose own is built otherwise, the one that the package brings along. */
 export const nodeBinary = process.versions.electron === undefined ? process.execPath : packagedNode();

@@ -1,4 +1,3 @@
-import type { Placement } from '../../protocol/devices.ts';
 import {
   type ConfigProblem,
   describeOptions,
@@ -69,32 +68,6 @@ export function parseConfig(input: PlainObject): RunConfig {
   throw new Error(
     `The configuration is not valid.\n${formatConfigError(parsed.error, { input, descriptions: runOptions })}`,
   );
-}
-
-/** @throws when parts of a configuration exclude each other, with the reason and the way out */
-export function refuseCombinations(config: RunConfig, plan: readonly Placement[]): void {
-  const [conflict] = findConflicts(config, plan);
-  if (conflict !== undefined) throw new Error(conflict.message);
-}
-
-/** Parts of a configuration that exclude each other, with the reason and the way out. */
-export function findConflicts({ earlyStopping, members }: RunConfig, plan: readonly Placement[]): ConfigProblem[] {
-  if (!earlyStopping.enabled || !earlyStopping.joint) return [];
-  const waves = 1 + Math.max(...plan.map(({ wave }) => wave));
-  const conflicts: ConfigProblem[] = [];
-  if (earlyStopping.monitor.includes('{rank}')) {
-    const message =
-      `Joint early stopping cannot monitor "${earlyStopping.monitor}": that differs from rank to rank. Monitor a metric of the ` +
-      'ensemble (val/ens_nll, say), or let each rank stop by itself with --early-stopping.joint false.';
-    conflicts.push({ path: 'earlyStopping.monitor', message });
-  }
-  if (waves > 1) {
-    const message =
-      `Joint early stopping needs all ${members} members to train at the same time, but this plan has ${waves} waves. ` +
-      'Use --placement share, fewer members, or --early-stopping.joint false.';
-    conflicts.push({ path: 'earlyStopping.joint', message });
-  }
-  return conflicts;
 }
 
 function defaultsOf(options: readonly OptionDescription[]): PlainObject {

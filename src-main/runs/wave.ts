@@ -48,9 +48,8 @@ export class Wave {
   private consequence: RunError | null = null;
   private stopReason: RunSummary['stopReason'] = 'completed';
   private isAborted = false;
-  /** A stop was asked for, perhaps before every rank was there to be told. */
-  private isStopping = false;
-  private isPaused = false;
+  /** All so far, for ranks that have not connected yet: each rank gets the same controls in the same order. */
+  private readonly controls: Control[] = [];
   private graceTimer: NodeJS.Timeout | null = null;
 
   constructor(options: WaveOptions) {
@@ -73,8 +72,7 @@ export class Wave {
     this.relay.attach(rank, (frame) => handle.sendFrame(frame));
     const placement = this.placementOf(rank);
     handle.send({ type: 'launch', launch: { ...this.options.launch, placement, groupRanks: this.ranks } });
-    if (this.isStopping) handle.send({ type: 'control', control: { action: 'stop' } });
-    if (this.isPaused) handle.send({ type: 'control', control: { action: 'pause' } });
+    for (const control of this.controls) handle.send({ type: 'control', control });
   }
 
   /** Resolves once every process of the wave is gone. */
@@ -89,9 +87,9 @@ export class Wave {
     return { kind: 'finished', stopReason: this.stopReason };
   }
 
-  /** Passes a wish on to all ranks; a stop or a pause also to those that have not connected yet. */
+  /** Passes a wish on to all ranks, also to those that have not connected yet. */
   control(control: Control): void {
-    if (control.action === 'stop') this.isStopping = true;
+    this.controls.push(control);
     if (control.action !== 'checkpoint') this.pause(control.action === 'pause');
     for (const handle of this.handles.values()) handle.send({ type: 'control', control });
   }
@@ -104,7 +102,6 @@ export class Wave {
 
   /** Ranks pause each at its own next step: until all go on, none is late, be it in a step or in a collective. */
   private pause(isPaused: boolean): void {
-    this.isPaused = isPaused;
     if (isPaused) this.relay.hold();
     else this.relay.release();
     for (const handle of this.handles.values()) handle.hold(isPaused);

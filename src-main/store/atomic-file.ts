@@ -7,6 +7,9 @@ import { errorCode, explainFileError } from './file-error.ts';
 /** Ending of files that are still being written: never part of a run, safe to delete when no process writes them. */
 export const ASIDE_ENDING = '.tmp';
 
+/** Ending of what was deleted on a disk where there is no trash; it is gone a few seconds later. */
+export const DELETED_ENDING = '.deleted';
+
 let asideCount = 0;
 
 /**

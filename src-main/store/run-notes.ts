@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { runNotesSchema } from '../../protocol/rpc.ts';
-import type { RunNotes as NoteChanges } from '../../protocol/rpc.ts';
+import { checkpointKeySchema, runNotesSchema } from '../../protocol/rpc.ts';
+import type { CheckpointKey, RunNotes as NoteChanges } from '../../protocol/rpc.ts';
 import { writeFileAtomic } from './atomic-file.ts';
 import { errorCode, explainFileError } from './file-error.ts';
 import { runPaths } from './run-folder.ts';
@@ -12,7 +12,8 @@ const notesSchema = runNotesSchema.extend({
   tags: z.array(z.string().min(1)).default([]),
   note: z.string().default(''),
   isArchived: z.boolean().default(false),
-  pinnedCheckpoints: runNotesSchema.shape.pinnedCheckpoints.unwrap().default([]),
+  /** A pin of a checkpoint that is gone means nothing. */
+  pinnedCheckpoints: z.array(checkpointKeySchema).default([]),
 });
 export type RunNotes = z.output<typeof notesSchema>;
 
@@ -32,9 +33,26 @@ export async function readRunNotes(folder: string): Promise<RunNotes> {
 }
 
 /** Changes what is given of the notes and leaves the rest. @returns the notes as they are now */
-export async function changeRunNotes(folder: string, changes: NoteChanges): Promise<RunNotes> {
+export function changeRunNotes(folder: string, changes: NoteChanges): Promise<RunNotes> {
+  return rewriteNotes(folder, (notes) => ({ ...notes, ...changes }));
+}
+
+/** Pins checkpoints, or takes their pins away; the pins of others stay. */
+export async function pinCheckpoints(folder: string, keys: readonly CheckpointKey[], isPinned: boolean): Promise<void> {
+  await rewriteNotes(folder, (notes) => {
+    const others = notes.pinnedCheckpoints.filter((pinned) => !keys.some((key) => isSame(key, pinned)));
+    return { ...notes, pinnedCheckpoints: isPinned ? [...others, ...keys] : others };
+  });
+}
+
+/** Whether two keys mean the same checkpoint. */
+export function isSame(one: CheckpointKey, other: CheckpointKey): boolean {
+  return one.rank === other.rank && one.name === other.name;
+}
+
+function rewriteNotes(folder: string, change: (notes: RunNotes) => RunNotes): Promise<RunNotes> {
   return withRunLock(folder, async () => {
-    const notes = { ...(await readRunNotes(folder)), ...changes };
+    const notes = change(await readRunNotes(folder));
     await writeFileAtomic(runPaths(folder).notes, `${JSON.stringify(notes, null, 2)}\n`);
     return notes;
   });

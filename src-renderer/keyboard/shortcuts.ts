@@ -32,3 +32,10 @@ export const inRunTable = [
   { keys: 'enter', does: 'Open the run' },
   { keys: 'space', does: 'Select it for comparing' },
 ] as const satisfies Shortcut[];
+
+export const inCheckpoints = [
+  { keys: 'arrows', does: 'Move through the squares' },
+  { keys: 'space', does: 'Choose; with shift, all between' },
+  { keys: 'k', does: 'Keep: pin it, or take its pin away' },
+  { keys: 'delete', does: 'Delete, with 10 s to undo' },
+] as const satisfies Shortcut[];

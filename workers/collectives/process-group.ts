@@ -6,7 +6,9 @@ import {
   CollectiveError,
   describeCall,
   elementCount,
+  noWishes,
   type ReduceOperation,
+  type Wishes,
 } from '../../protocol/collectives.ts';
 import type { CollectiveFrame } from '../../protocol/frames.ts';
 
@@ -42,9 +44,15 @@ export class ProcessGroup {
   readonly rank: number;
   /** Global indices of the group's M members, ascending. */
   readonly ranks: readonly number[];
+  /** What this rank tells the others with every collective it calls. They must only grow: more controls, a halt for good. */
+  wishes: Wishes = noWishes;
   readonly #link: CollectiveLink | null;
   readonly #pending = new Map<number, PendingCall>();
   readonly #statistics: CollectiveStatistics = { count: 0, bytesSent: 0, bytesReceived: 0 };
+  /** Of all ranks, in the newest answer. Answers come in the order of the calls. */
+  #newestWishes: Wishes = noWishes;
+  #mark = 0;
+  #agreed: Wishes = noWishes;
   #failure: Error | null = null;
 
   /** `link` may be null for a group of one, which needs nobody. */
@@ -109,6 +117,24 @@ export class ProcessGroup {
     await this.#exchange({ operation: 'barrier' }, nothing, null);
   }
 
+  /** Has {@link agreed} speak of the collective called last. */
+  mark(): void {
+    this.#mark = this.#statistics.count;
+    this.#agreed = this.#newestWishes;
+  }
+
+  /**
+   * What the ranks wished, all together, when they called the marked collective: the same on every rank that has marked the same
+   * one, whatever was answered since. @throws while that collective has not been answered
+   */
+  get agreed(): Wishes {
+    const open = [...this.#pending.keys()].find((sequence) => sequence <= this.#mark);
+    if (open === undefined) return this.#agreed;
+    throw new Error(
+      `Nothing is agreed on rank ${this.rank} before collective ${open} has been answered: await it first.`,
+    );
+  }
+
   /** Takes what the hub's relay sent. */
   receive(frame: CollectiveFrame): void {
     if (frame.phase === 'failure') return this.fail(new CollectiveError(frame.reason));
@@ -119,6 +145,7 @@ export class ProcessGroup {
       return this.fail(new CollectiveError(`The hub sent a ${frame.phase} for ${describeCall(frame.call)}, unasked.`));
     }
     this.#pending.delete(sequence);
+    this.#hear(frame.wishes, sequence);
     this.#statistics.bytesReceived += frame.data?.byteLength ?? 0;
     pending.resolve(frame.data);
   }
@@ -148,8 +175,14 @@ export class ProcessGroup {
     if (this.#failure !== null) throw this.#callError(call, this.#failure);
     checkCall(call, this.ranks);
     this.#statistics.count += 1;
+    if (this.#link === null) this.#hear(this.wishes, call.sequence);
     const answer = this.#link === null ? null : await this.#request(this.#link, call, data);
     return withTypeOf(array, answer ?? array.slice());
+  }
+
+  #hear(wishes: Wishes, sequence: number): void {
+    this.#newestWishes = wishes;
+    if (sequence <= this.#mark) this.#agreed = wishes;
   }
 
   async #request(
@@ -161,7 +194,7 @@ export class ProcessGroup {
       this.#pending.set(call.sequence, { call, resolve, reject });
       this.#statistics.bytesSent += data?.byteLength ?? 0;
       try {
-        link.send({ kind: 'collective', phase: 'request', call, data });
+        link.send({ kind: 'collective', phase: 'request', call, wishes: this.wishes, data });
       } catch (error) {
         this.fail(error instanceof Error ? error : new Error(String(error)));
       }

@@ -8,11 +8,12 @@ import type { Strategy } from './strategy.ts';
 export function independentStrategy(): Strategy {
   return {
     name: 'independent',
+    isLockstep: false,
     async setup() {},
-    async trainStep(member, batch, learningRate, position) {
+    async trainStep(member, batch, settings, position) {
       const { loss, gradients } = await member.lossAndGradients(batch, position);
       const updated = Number.isFinite(loss);
-      if (updated) member.applyGradients(gradients, learningRate);
+      if (updated) member.applyGradients(gradients, settings);
       for (const gradient of gradients) gradient?.dispose();
       return { loss, updated };
     },

@@ -1,8 +1,17 @@
-import type { StrategyConfig } from '../../protocol/run-config.ts';
+import type { RunConfig, StrategyConfig } from '../../protocol/run-config.ts';
+import type { Task } from '../training/tasks.ts';
 import { independentStrategy } from './independent.ts';
 import type { Strategy } from './strategy.ts';
 
-export function createStrategy(config: StrategyConfig): Strategy {
+/** What a strategy may need to know besides its own options. */
+export interface StrategyContext {
+  config: RunConfig;
+  task: Task;
+  /** Steps that each rank's training has at most. */
+  totalSteps: number;
+}
+
+export function createStrategy(config: StrategyConfig, _context: StrategyContext): Strategy {
   switch (config.kind) {
     case 'independent':
       return independentStrategy();

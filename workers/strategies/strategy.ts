@@ -1,12 +1,23 @@
+import type { NamedTensor } from '../checkpoints/safetensors.ts';
 import type { ProcessGroup } from '../collectives/process-group.ts';
 import type { Batch } from '../data/dataset.ts';
 import type { Member, StepPosition } from '../training/member.ts';
+import type { UpdateSettings } from '../training/optimizers.ts';
 
 export interface StepOutcome {
   /** Loss of the batch before the update. */
   loss: number;
   /** False when the loss was NaN or infinite: then nothing was updated. */
   updated: boolean;
+  /** What the update was made with, where that is not the schedule's rate. */
+  learningRate?: number;
+}
+
+/** What a strategy's next step depends on besides weights and optimizer. */
+export interface StrategyState {
+  tensors: NamedTensor[];
+  /** Survives JSON. */
+  data: unknown;
 }
 
 /**
@@ -15,8 +26,31 @@ export interface StepOutcome {
  */
 export interface Strategy {
   readonly name: string;
-  /** Called once, with weights as the rank's seed made them or as a checkpoint holds them. */
-  setup(member: Member, group: ProcessGroup): Promise<void>;
-  /** Forward, any exchange, backward and update of one batch. Checks the loss before it updates. */
-  trainStep(member: Member, batch: Batch, learningRate: number, position: StepPosition): Promise<StepOutcome>;
+  /**
+   * Whether ranks exchange while they train. Then all of them do the same steps: a stop, a pause, a checkpoint that is asked for and
+   * a loss that is not finite end or interrupt them at the same one (`Lockstep`), and every rank must make the same calls of the
+   * group in each step. What such a strategy excludes is in `protocol/strategy-rules.ts`.
+   */
+  readonly isLockstep: boolean;
+  /**
+   * Called once, on all ranks, with weights as the rank's seed made them or as an earlier attempt left them. `saved` is what `state`
+   * gave then.
+   */
+  setup(member: Member, group: ProcessGroup, saved: StrategyState | null): Promise<void>;
+  /**
+   * Forward, any exchange, backward and update of one batch. Checks the loss before it updates. Null while no batch is done: its update
+   * comes with a later step.
+   */
+  trainStep(
+    member: Member,
+    batch: Batch,
+    settings: UpdateSettings,
+    position: StepPosition,
+  ): Promise<StepOutcome | null>;
+  /** Ends what is under way, on all ranks, before each rendezvous; null where nothing was. */
+  settle?(): Promise<StepOutcome | null>;
+  /** What to save for an exact resume; called when everything is settled. */
+  state?(): Promise<StrategyState>;
+  /** Metrics of its own by full name (`train/member_3_bytes_per_step`), asked for every `logEverySteps` steps. */
+  points?(): ReadonlyMap<string, number>;
 }

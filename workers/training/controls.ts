@@ -6,6 +6,11 @@ export class Controls {
   readonly checkpointNames: string[] = [];
   #stopRequested = false;
   #isPaused = false;
+  #received = 0;
+  /** Received, and not in effect yet. */
+  readonly #waiting: Control[] = [];
+  /** How many of those received may be in effect. */
+  #admitted = Infinity;
   #next = Promise.withResolvers<void>();
 
   get stopRequested(): boolean {
@@ -16,8 +21,52 @@ export class Controls {
     return this.#isPaused;
   }
 
-  /** A stop ends a pause, and no pause can follow it. */
+  /** Whether a stop was asked for, be it in effect or not. */
+  get stopReceived(): boolean {
+    return this.#stopRequested || this.#waiting.some(({ action }) => action === 'stop');
+  }
+
+  /** Controls received so far. */
+  get received(): number {
+    return this.#received;
+  }
+
+  /**
+   * Has every control wait until {@link admit} lets it in. Only during a pause they take effect at once, up to the one that ends it:
+   * then no rank does a step, so that it is the same step for all.
+   */
+  holdBack(): void {
+    this.#admitted = this.#received;
+  }
+
+  /** Lets the first `count` controls take effect; those of them that are still on their way are waited for. */
+  async admit(count: number): Promise<void> {
+    while (this.#received < count) await this.next();
+    this.#admitted = Math.max(this.#admitted, count);
+    this.#letIn();
+  }
+
   take(control: Control): void {
+    this.#received += 1;
+    this.#waiting.push(control);
+    this.#letIn();
+    this.#next.resolve();
+    this.#next = Promise.withResolvers();
+  }
+
+  /** Resolves when the next control has been received. */
+  next(): Promise<void> {
+    return this.#next.promise;
+  }
+
+  #letIn(): void {
+    while (this.#waiting.length > 0 && (this.#isPaused || this.#received - this.#waiting.length < this.#admitted)) {
+      this.#apply(this.#waiting.splice(0, 1)[0]);
+    }
+  }
+
+  /** A stop ends a pause, and no pause can follow it. */
+  #apply(control: Control): void {
     switch (control.action) {
       case 'stop':
         this.#stopRequested = true;
@@ -32,12 +81,5 @@ export class Controls {
       case 'checkpoint':
         this.checkpointNames.push(control.name);
     }
-    this.#next.resolve();
-    this.#next = Promise.withResolvers();
-  }
-
-  /** Resolves when the next wish has been taken. */
-  next(): Promise<void> {
-    return this.#next.promise;
   }
 }

@@ -1,3 +1,4 @@
+import type { StepOutcome } from '../strategies/strategy.ts';
 import type { Position, Report } from './report.ts';
 
 /** The first step whose loss was NaN or infinite. */
@@ -34,9 +35,8 @@ export class LossMeter {
     return { ...this.interval };
   }
 
-  /** Takes a step's loss; `position.step` is the number of steps done with it. */
-  add(loss: number, updated: boolean, samples: number, position: Position, learningRate: number): void {
-    this.round.samples += samples;
+  /** Takes a batch's loss; `position.step` is the number of steps done with it. */
+  add({ loss, updated }: StepOutcome, position: Position): void {
     if (updated) {
       this.interval.loss += loss;
       this.interval.steps += 1;
@@ -46,6 +46,11 @@ export class LossMeter {
       this.nonFinite ??= { ...position, loss };
       this.round.skipped += 1;
     }
+  }
+
+  /** Counts a step, after its loss. */
+  endStep(samples: number, position: Position, learningRate: number): void {
+    this.round.samples += samples;
     if (position.step % this.everySteps === 0) this.flushInterval(position, learningRate);
   }
 

@@ -1,6 +1,6 @@
 import type { Batch } from '../data/dataset.ts';
 import { tf, type LayersModel, type Scalar, type Tensor, type Variable } from '../tf.ts';
-import type { Optimizer } from './optimizers.ts';
+import type { Optimizer, UpdateSettings } from './optimizers.ts';
 
 /** The loss of a batch, to be minimised; called while the gradient tape records. */
 export type LossFunction = (outputs: Tensor[], targets: Tensor, position: StepPosition) => Scalar;
@@ -42,8 +42,8 @@ export class Member {
     return { loss, gradients: this.variables.map((variable) => grads[variable.name] ?? null) };
   }
 
-  applyGradients(gradients: Gradient[], learningRate: number): void {
-    this.optimizer.apply(gradients, learningRate);
+  applyGradients(gradients: Gradient[], settings: UpdateSettings | readonly UpdateSettings[]): void {
+    this.optimizer.apply(gradients, settings);
   }
 }
 

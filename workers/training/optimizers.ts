@@ -1,16 +1,25 @@
 import type { OptimizerConfig } from '../../protocol/run-config.ts';
 import { tf, type Scalar, type Tensor, type Variable } from '../tf.ts';
 
+/** What one update is made with. */
+export interface UpdateSettings {
+  learningRate: number;
+  /** SGD's momentum or Adam's β₁; absent: as configured. An optimizer without momentum stays without. */
+  momentum?: number;
+  /** Absent: as configured. */
+  weightDecay?: number;
+}
+
 /**
- * Optimizers with a learning rate given at each step and a state that can be saved and restored exactly. tfjs's own keep
+ * Optimizers with settings given at each step and a state that can be saved and restored exactly. tfjs's own keep
  * Adam's β^t in float32 and their state out of reach.
  */
 export interface Optimizer {
   /**
    * Moves `variables[i]` along `gradients[i]`, and leaves it alone where that is null: the loss did not depend on it. The
-   * gradients stay the caller's.
+   * gradients stay the caller's. `settings` are those of all variables, or one for each.
    */
-  apply(gradients: readonly (Tensor | null)[], learningRate: number): void;
+  apply(gradients: readonly (Tensor | null)[], settings: UpdateSettings | readonly UpdateSettings[]): void;
   /** The tensors that the next step depends on, by name, in a fixed order. They stay the optimizer's. */
   readonly slots: ReadonlyMap<string, Variable>;
   /** Updates of each variable so far; set on resume. */
@@ -44,19 +53,20 @@ class Sgd implements Optimizer {
     this.velocities = [...this.slots.values()];
   }
 
-  apply(gradients: readonly (Tensor | null)[], learningRate: number): void {
+  apply(gradients: readonly (Tensor | null)[], settings: UpdateSettings | readonly UpdateSettings[]): void {
     gradients.forEach((gradient, i) => {
       if (gradient === null) return;
       this.steps[i] += 1;
-      tf.tidy(() => this.update(i, gradient, learningRate));
+      tf.tidy(() => this.update(i, gradient, settingsOf(settings, i)));
     });
   }
 
-  private update(i: number, raw: Tensor, learningRate: number): void {
-    const { momentum, nesterov, weightDecay } = this.config;
+  private update(i: number, raw: Tensor, settings: UpdateSettings): void {
+    const { nesterov } = this.config;
+    const { learningRate, momentum = this.config.momentum, weightDecay = this.config.weightDecay } = settings;
     const variable = this.variables[i];
     const gradient = withDecay(raw, variable, weightDecay);
-    if (momentum === 0) {
+    if (this.velocities.length === 0) {
       variable.assign(tf.sub(variable, tf.mul(gradient, learningRate)));
       return;
     }
@@ -90,22 +100,25 @@ class Adam implements Optimizer {
     this.squares = squares.map(([, slot]) => slot);
   }
 
-  apply(gradients: readonly (Tensor | null)[], learningRate: number): void {
+  apply(gradients: readonly (Tensor | null)[], settings: UpdateSettings | readonly UpdateSettings[]): void {
     tf.tidy(() => {
-      // Scalars are made once for all variables that are as old: each costs as much as an op on a small tensor.
-      const scalarsOf = new Map<number, AdamScalars>();
+      // Scalars are made once for all variables that are as old and share settings: each costs as much as an op on a small tensor.
+      const made: { step: number; own: UpdateSettings; scalars: AdamScalars }[] = [];
       gradients.forEach((gradient, i) => {
         if (gradient === null) return;
         const step = (this.steps[i] += 1);
-        const scalars = scalarsOf.get(step) ?? this.scalars(step, learningRate);
-        scalarsOf.set(step, scalars);
+        const own = settingsOf(settings, i);
+        const earlier = made.find((other) => other.step === step && other.own === own);
+        const scalars = earlier?.scalars ?? this.scalars(step, own);
+        if (earlier === undefined) made.push({ step, own, scalars });
         tf.tidy(() => this.update(i, gradient, scalars));
       });
     });
   }
 
-  private scalars(step: number, learningRate: number): AdamScalars {
-    const { kind, beta1, beta2, epsilon, weightDecay } = this.config;
+  private scalars(step: number, settings: UpdateSettings): AdamScalars {
+    const { kind, beta2, epsilon } = this.config;
+    const { learningRate, momentum: beta1 = this.config.beta1, weightDecay = this.config.weightDecay } = settings;
     const squareCorrection = Math.sqrt(1 - beta2 ** step);
     return {
       beta1: tf.scalar(beta1),
@@ -115,12 +128,13 @@ class Adam implements Optimizer {
       rate: tf.scalar((learningRate * squareCorrection) / (1 - beta1 ** step)),
       epsilon: tf.scalar(epsilon * squareCorrection),
       keep: kind === 'adamw' && weightDecay > 0 ? tf.scalar(1 - learningRate * weightDecay) : null,
+      penalty: kind === 'adam' ? weightDecay : 0,
     };
   }
 
   private update(i: number, raw: Tensor, by: AdamScalars): void {
     const variable = this.variables[i];
-    const gradient = this.config.kind === 'adam' ? withDecay(raw, variable, this.config.weightDecay) : raw;
+    const gradient = withDecay(raw, variable, by.penalty);
     const mean = tf.add(tf.mul(this.means[i], by.beta1), tf.mul(gradient, by.rest1));
     const square = tf.add(tf.mul(this.squares[i], by.beta2), tf.mul(tf.square(gradient), by.rest2));
     const change = tf.div(tf.mul(mean, by.rate), tf.add(tf.sqrt(square), by.epsilon));
@@ -142,6 +156,12 @@ interface AdamScalars {
   epsilon: Scalar;
   /** 1 − η λ where weights decay apart from the gradient. */
   keep: Scalar | null;
+  /** λ where it is added to the gradient. */
+  penalty: number;
+}
+
+function settingsOf(settings: UpdateSettings | readonly UpdateSettings[], i: number): UpdateSettings {
+  return 'learningRate' in settings ? settings : settings[i];
 }
 
 function zeroSlots(name: string, variables: Variable[]): [string, Variable][] {

@@ -3,6 +3,7 @@ import { realNumber } from '../../protocol/numbers.ts';
 import type { NamedTensor } from '../checkpoints/safetensors.ts';
 import { loadState, saveState } from '../checkpoints/training-state.ts';
 import type { Callback } from '../callbacks/callback.ts';
+import type { StrategyState } from '../strategies/strategy.ts';
 import type { Member } from './member.ts';
 import { History } from './history.ts';
 import type { LossSum } from './loss-meter.ts';
@@ -34,15 +35,27 @@ const savedDataSchema = z.strictObject({
   optimizerSteps: z.array(z.int()),
   losses: z.strictObject({ loss: realNumber, steps: z.int() }),
   callbacks: z.record(z.string(), z.unknown()),
+  /** Absent for a strategy without a state. */
+  strategy: z.unknown().optional(),
 });
+
+/** What an earlier attempt left, apart from what is put back into the member and the callbacks. */
+export interface ResumedTraining {
+  progress: TrainingProgress;
+  history: History;
+  losses: LossSum;
+  strategy: StrategyState | null;
+}
 
 /** Everything that the next step of a rank depends on, so that a resumed run goes on bit for bit as it would have. */
 export async function saveTrainingState(trainer: Trainer): Promise<void> {
   const { parts, progress, history } = trainer;
   const { optimizer } = parts.member;
+  const strategy = await parts.strategy.state?.();
   const tensors = [
     ...(await readWeights(trainer.model)).map(prefixed('weights/')),
     ...(await readTensors(optimizer.slots)).map(prefixed('optimizer/')),
+    ...(strategy?.tensors ?? []).map(prefixed('strategy/')),
     ...history.toTensors(),
   ];
   const callbacks = parts.callbacks.flatMap((callback) => (callback.state ? [[callback.name, callback.state()]] : []));
@@ -51,6 +64,7 @@ export async function saveTrainingState(trainer: Trainer): Promise<void> {
     optimizerSteps: optimizer.steps,
     losses: trainer.meter.losses,
     callbacks: Object.fromEntries(callbacks),
+    strategy: strategy?.data,
   };
   const { round, epoch, step } = progress;
   await saveState(parts.files.folder, parts.files.rank, { round, epoch, step, tensors, data });
@@ -62,7 +76,7 @@ export async function loadTrainingState(
   round: number,
   member: Member,
   callbacks: readonly Callback[],
-): Promise<{ progress: TrainingProgress; history: History; losses: LossSum }> {
+): Promise<ResumedTraining> {
   const { tensors, data } = await loadState(files.folder, files.rank, round);
   const saved = savedDataSchema.parse(data);
   const source = `The state of rank ${files.rank} at round ${round}`;
@@ -72,7 +86,13 @@ export async function loadTrainingState(
   for (const callback of callbacks) {
     if (callback.restore && callback.name in saved.callbacks) callback.restore(saved.callbacks[callback.name]);
   }
-  return { progress: saved.progress, history: History.fromTensors(tensors), losses: saved.losses };
+  return {
+    progress: saved.progress,
+    history: History.fromTensors(tensors),
+    losses: saved.losses,
+    strategy:
+      saved.strategy === undefined ? null : { tensors: withoutPrefix(tensors, 'strategy/'), data: saved.strategy },
+  };
 }
 
 function prefixed(prefix: string): (tensor: NamedTensor) => NamedTensor {

@@ -5,18 +5,19 @@ import type { Callback, Evaluation, Training } from '../callbacks/callback.ts';
 import type { ProcessGroup } from '../collectives/process-group.ts';
 import { gatherBatch, type Splits } from '../data/dataset.ts';
 import type { Sampler } from '../data/samplers.ts';
-import type { Strategy } from '../strategies/strategy.ts';
+import type { Strategy, StrategyState } from '../strategies/strategy.ts';
 import type { LayersModel } from '../tf.ts';
 import type { Controls } from './controls.ts';
 import { History } from './history.ts';
-import { LossMeter, type LossSum } from './loss-meter.ts';
+import { Lockstep } from './lockstep.ts';
+import { LossMeter } from './loss-meter.ts';
 import type { Member } from './member.ts';
 import { predict, type Predictions } from './predict.ts';
 import { type AgreedRound, agreeOnEnd, agreeOnRound } from './rendezvous.ts';
 import type { Position, Report } from './report.ts';
 import type { RunFiles } from './run-files.ts';
-import { learningRateAt } from './schedules.ts';
-import { saveTrainingState, type TrainingProgress } from './saved-state.ts';
+import { settingsAt } from './schedules.ts';
+import { type ResumedTraining, saveTrainingState, type TrainingProgress } from './saved-state.ts';
 import type { Task } from './tasks.ts';
 import { readWeights } from './weights.ts';
 
@@ -41,9 +42,9 @@ export interface TrainerParts {
 const breatheEveryMs = 15;
 
 /**
- * Trains one rank. Ranks run freely between rendezvous, one every `evaluateEveryEpochs` epochs: there they agree that all is
- * well, evaluate together and decide together whether to go on. A rank that has ended before the others stands by and
- * brings its last predictions.
+ * Trains one rank. Ranks run freely between rendezvous (or in lockstep, where the strategy exchanges), one every
+ * `evaluateEveryEpochs` epochs: there they agree that all is well, evaluate together and decide together whether to go on. A rank
+ * that has ended before the others stands by and brings its last predictions.
  */
 export class Trainer implements Training {
   readonly parts: TrainerParts;
@@ -51,23 +52,28 @@ export class Trainer implements Training {
   readonly totalSteps: number;
   readonly progress: TrainingProgress;
   readonly meter: LossMeter;
+  /** Null where ranks run freely. */
+  private readonly lockstep: Lockstep | null;
+  private readonly savedStrategy: StrategyState | null;
   private stopVoted = false;
   private predictions: Predictions | null = null;
   private lastBreathMs = performance.now();
   private lastStateMs = performance.now();
 
   /** `resumed` is what an earlier attempt left; the member's weights and optimizer are already as it left them. */
-  constructor(parts: TrainerParts, resumed?: { progress: TrainingProgress; history: History; losses: LossSum }) {
+  constructor(parts: TrainerParts, resumed?: ResumedTraining) {
     this.parts = parts;
     this.history = resumed?.history ?? new History();
     this.progress = resumed?.progress ?? { epoch: 0, batch: 0, step: 0, round: 0, standingBy: false };
     this.totalSteps = plannedSteps(parts.config, parts.sampler);
     this.meter = new LossMeter(parts.report, parts.config.logEverySteps, parts.group.rank, resumed?.losses);
+    this.lockstep = parts.strategy.isLockstep ? new Lockstep(parts.group, parts.controls) : null;
+    this.savedStrategy = resumed?.strategy ?? null;
   }
 
   /** Trains until the last step, an early stop or a request, whichever comes first. */
   async fit(): Promise<StopReason> {
-    await this.parts.strategy.setup(this.parts.member, this.parts.group);
+    await this.parts.strategy.setup(this.parts.member, this.parts.group, this.savedStrategy);
     for (;;) {
       await this.trainRound();
       const { stopRequested, position } = await this.agreeThatAllIsWell();
@@ -90,6 +96,8 @@ export class Trainer implements Training {
     // A rank that stands by does no step to keep them at.
     if (progress.standingBy) await this.keepRequestedCheckpoints();
     this.meter.beginRound();
+    this.lockstep?.begin(false);
+    await this.lockstep?.end();
     while (progress.epoch < lastEpoch && !this.mustHalt()) {
       const done = progress.batch;
       let index = 0;
@@ -100,20 +108,32 @@ export class Trainer implements Training {
       }
       if (progress.batch === sampler.batchesPerEpoch) await this.endEpoch();
     }
+    const settled = await this.parts.strategy.settle?.();
+    if (settled) this.meter.add(settled, this.position);
   }
 
   private async trainStep(indices: Int32Array): Promise<void> {
     const { config, member, strategy, data } = this.parts;
     const position = { epoch: this.progress.epoch, step: this.progress.step, totalSteps: this.totalSteps };
-    const learningRate = learningRateAt(config.schedule, config.optimizer.learningRate, position);
+    const settings = settingsAt(config.schedule, config.optimizer.learningRate, position);
     const batch = gatherBatch(data.train, indices);
-    const { loss, updated } = await strategy.trainStep(member, batch, learningRate, position);
+    this.lockstep?.begin(this.hasFailed);
+    const outcome = await strategy.trainStep(member, batch, settings, position);
     this.progress.batch += 1;
     this.progress.step += 1;
-    this.meter.add(loss, updated, indices.length, this.position, learningRate);
-    await this.keepRequestedCheckpoints();
+    if (outcome !== null) this.meter.add(outcome, this.position);
+    this.meter.endStep(indices.length, this.position, outcome?.learningRate ?? settings.learningRate);
+    this.reportStrategy();
     await this.breathe();
+    await this.lockstep?.end();
     await this.waitWhilePaused();
+    await this.keepRequestedCheckpoints();
+  }
+
+  private reportStrategy(): void {
+    const { config, strategy, report } = this.parts;
+    if (this.progress.step % config.logEverySteps !== 0) return;
+    for (const [name, value] of strategy.points?.() ?? []) report.point(name, value, this.position);
   }
 
   private async endEpoch(): Promise<void> {
@@ -127,7 +147,7 @@ export class Trainer implements Training {
     const { config, group, controls, report } = this.parts;
     const { position } = this;
     const { meanLoss, nonFinite } = this.meter.endRound(position);
-    const own = { position, meanLoss, nonFinite, stopRequested: controls.stopRequested };
+    const own = { position, meanLoss, nonFinite, stopRequested: controls.stopReceived };
     const agreed = await agreeOnRound(group, own);
     if (agreed.nonFinite !== null && config.onNonFinite === 'stop') throw new NonFiniteLossError(agreed.nonFinite);
     if (this.isFirst && !Number.isNaN(agreed.meanLoss)) report.point('train/loss', agreed.meanLoss, agreed.position);
@@ -174,9 +194,14 @@ export class Trainer implements Training {
 
   /** Whether this rank's training must end before the round does. */
   private mustHalt(): boolean {
-    const { config, controls } = this.parts;
-    const failed = this.meter.nonFinite !== null && config.onNonFinite === 'stop';
+    const { controls } = this.parts;
+    const failed = this.lockstep === null ? this.hasFailed : this.lockstep.mustHalt;
     return failed || controls.stopRequested || this.progress.standingBy || this.progress.step >= this.totalSteps;
+  }
+
+  /** Whether this rank's loss was not finite where that ends the run. */
+  private get hasFailed(): boolean {
+    return this.meter.nonFinite !== null && this.parts.config.onNonFinite === 'stop';
   }
 
   /** Lets messages in and out: the event loop never turns while tensors are computed. */
@@ -193,8 +218,9 @@ export class Trainer implements Training {
     const startedMs = performance.now();
     report.state('paused', this.position);
     while (controls.isPaused) {
-      await controls.next();
+      const next = controls.next();
       await this.keepRequestedCheckpoints();
+      await next;
     }
     this.meter.leaveOut(performance.now() - startedMs);
     report.state('training', this.position);

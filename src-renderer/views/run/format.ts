@@ -1,11 +1,3 @@
-const byteUnits = ['B', 'kB', 'MB', 'GB', 'TB'];
-
-/** `1.23 MB`: 3 significant digits, units of a thousand. */
-export function formatBytes(bytes: number): string {
-  const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), byteUnits.length - 1);
-  return `${Number((bytes / 1000 ** power).toPrecision(3))} ${byteUnits[power]}`;
-}
-
 /** `12.3k`: 3 significant digits, as rates are shown; `-` for none. */
 export function formatRate(value: number | null): string {
   if (value === null || !Number.isFinite(value)) return '-';

@@ -4,11 +4,11 @@ import type { OptimizerConfig, ScheduleConfig } from '../../../protocol/run-conf
 import { type BackendKind, startBackend } from '../../../workers/backends/backend.ts';
 import { ProcessGroup } from '../../../workers/collectives/process-group.ts';
 import { createDataset, gatherBatch } from '../../../workers/data/dataset.ts';
-import { createStrategy } from '../../../workers/strategies/index.ts';
+import { independentStrategy } from '../../../workers/strategies/independent.ts';
 import { tf, type LayersModel } from '../../../workers/tf.ts';
 import { Member } from '../../../workers/training/member.ts';
 import { createOptimizer } from '../../../workers/training/optimizers.ts';
-import { learningRateAt } from '../../../workers/training/schedules.ts';
+import { settingsAt } from '../../../workers/training/schedules.ts';
 import { taskOf } from '../../../workers/training/tasks.ts';
 
 /** What `make_golden.py` recorded of PyTorch in float64. */
@@ -47,8 +47,8 @@ async function train({
   const loss = (outputs: Parameters<typeof task.loss>[0], targets: Parameters<typeof task.loss>[1]) =>
     task.loss(outputs, targets);
   const member = new Member(createModel(), loss, (variables) => createOptimizer(optimizer, variables));
-  const strategy = createStrategy({ kind: 'independent' });
-  await strategy.setup(member, ProcessGroup.alone(0));
+  const strategy = independentStrategy();
+  await strategy.setup(member, ProcessGroup.alone(0), null);
   const batches = dataset.length / golden.batchSize;
   const trained = { rates: [] as number[], losses: [] as number[] };
   for (let step = 0; step < losses.length; step++) {
@@ -58,9 +58,9 @@ async function train({
       Int32Array.from({ length: golden.batchSize }, (_, i) => start + i),
     );
     const position = { epoch: Math.floor(step / batches), step, totalSteps: losses.length };
-    const rate = learningRateAt(schedule, optimizer.learningRate, position);
-    trained.rates.push(rate);
-    trained.losses.push((await strategy.trainStep(member, batch, rate, position)).loss);
+    const settings = settingsAt(schedule, optimizer.learningRate, position);
+    trained.rates.push(settings.learningRate);
+    trained.losses.push((await strategy.trainStep(member, batch, settings, position))?.loss ?? NaN);
   }
   return trained;
 }

@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type CollectiveArray, collectiveOperations, reduceOperations } from '../../../protocol/collectives.ts';
+import {
+  type CollectiveArray,
+  collectiveOperations,
+  noWishes,
+  reduceOperations,
+} from '../../../protocol/collectives.ts';
 import { createArray, dataTypes, type WireArray } from '../../../protocol/arrays.ts';
 import { FrameDecoder } from '../../../protocol/frame-decoder.ts';
 import { encodeFrame } from '../../../protocol/frame-encoder.ts';
@@ -32,14 +37,15 @@ const callFrame = fc
     reduce: fc.option(fc.constantFrom(...reduceOperations)),
     root: fc.option(fc.nat(255)),
     sequence: fc.nat(0xffffffff),
+    wishes: fc.record({ controls: fc.nat(0xffffffff), halt: fc.boolean() }, { noNullPrototype: true }),
     data: fc.option(wireArray),
   })
-  .map(({ phase, operation, reduce, root, sequence, data }): Frame => {
+  .map(({ phase, operation, reduce, root, sequence, wishes, data }): Frame => {
     const dataType =
       data === null ? 'uint8' : dataTypes.find((name) => createArray(name, 0).constructor === data.constructor);
     const shape = data === null ? [3, 5] : [1, data.length];
     const call = { operation, reduce, dataType: dataType ?? 'uint8', shape, root, sequence };
-    return { kind: 'collective', phase, call, data };
+    return { kind: 'collective', phase, call, wishes, data };
   });
 
 const failureFrame = fc
@@ -84,11 +90,14 @@ describe('frames', () => {
       root: null,
       sequence: 258,
     } as const;
-    expect([...bytesOf({ kind: 'collective', phase: 'request', call, data })]).toStrictEqual(
+    expect([
+      ...bytesOf({ kind: 'collective', phase: 'request', call, wishes: { controls: 3, halt: true }, data }),
+    ]).toStrictEqual(
       [
-        [20, 0, 0, 0, 8, 0, 0, 0, 1, 0, 0, 0], // 20 bytes of description, 8 of payload, a collective
-        [0, 1, 4, 0, 1, 1, 0, 0], // request, all-reduce, max, float32, one dimension, with payload
+        [24, 0, 0, 0, 8, 0, 0, 0, 1, 0, 0, 0], // 24 bytes of description, 8 of payload, a collective
+        [0, 1, 4, 0, 1, 1, 1, 0], // request, all-reduce, max, float32, one dimension, with payload, wishes to halt
         [2, 1, 0, 0, 255, 255, 255, 255], // sequence number 258, no root
+        [3, 0, 0, 0], // has received three controls
         [2, 0, 0, 0], // two elements
         [0, 0, 128, 63, 0, 0, 0, 192], // 1, -2
       ].flat(),
@@ -124,7 +133,7 @@ describe('frames', () => {
       root: null,
       sequence: 1,
     } as const;
-    const parts = encodeFrame({ kind: 'collective', phase: 'request', call, data });
+    const parts = encodeFrame({ kind: 'collective', phase: 'request', call, wishes: noWishes, data });
     expect(parts[1].buffer).toBe(data.buffer);
     const stream = Buffer.concat(parts);
     const [frame] = new FrameDecoder().push(stream);
@@ -139,6 +148,7 @@ describe('a stream that is not made of frames', () => {
       kind: 'collective',
       phase: 'request',
       call: { operation: 'broadcast', reduce: null, dataType: 'int32', shape: [2], root: 0, sequence: 1 },
+      wishes: noWishes,
       data: new Int32Array([1, 2]),
     });
   const corrupt = (offset: number, value: number): Uint8Array => {
@@ -151,16 +161,16 @@ describe('a stream that is not made of frames', () => {
     ['a text', new TextEncoder().encode('GET / HTTP/1.1\r\n\r\n'), /unknown kind of frame 84/],
     ['an unknown kind', corrupt(8, 9), /unknown kind of frame 9/],
     ['reserved bytes in use', corrupt(9, 1), /bad head/],
-    ['a payload above 1 GiB', corrupt(7, 255), /20 \+ 42\d{8} bytes; from 8 \+ 0 to 1073741824 are possible/],
-    ['a description above 1 GiB', corrupt(3, 64), /says it has 1073741844 \+ 8 bytes/],
+    ['a payload above 1 GiB', corrupt(7, 255), /24 \+ 42\d{8} bytes; from 8 \+ 0 to 1073741824 are possible/],
+    ['a description above 1 GiB', corrupt(3, 64), /says it has 1073741848 \+ 8 bytes/],
     ['no description', corrupt(0, 0), /says it has 0 \+ 8 bytes/],
     ['an unknown phase', corrupt(12, 3), /unknown phase 3/],
     ['an unknown operation', corrupt(13, 77), /unknown operation 77/],
     ['an unknown reduce operation', corrupt(14, 5), /unknown reduce operation 4/],
     ['an unknown data type', corrupt(15, 200), /unknown data type 200/],
-    ['more dimensions than there are bytes', corrupt(16, 255), /20 \+ 8 bytes cannot be read/],
+    ['more dimensions than there are bytes', corrupt(16, 255), /24 \+ 8 bytes cannot be read/],
     ['a payload that it says is not there', corrupt(17, 0), /8 bytes of arrays describes 0 bytes/],
-    ['a shape that does not fit the payload', corrupt(28, 3), /8 bytes of arrays describes 12 bytes/],
+    ['a shape that does not fit the payload', corrupt(32, 3), /8 bytes of arrays describes 12 bytes/],
   ])('%s is refused', (_what, bytes, message) => {
     expect(() => new FrameDecoder().push(bytes)).toThrow(message);
   });
@@ -185,7 +195,7 @@ describe('a stream that is not made of frames', () => {
       sequence: 1,
     } as const;
     const data = new Uint8Array(2 ** 30);
-    expect(() => encodeFrame({ kind: 'collective', phase: 'request', call, data })).toThrow(
+    expect(() => encodeFrame({ kind: 'collective', phase: 'request', call, wishes: noWishes, data })).toThrow(
       /above the limit of 1073741824/,
     );
   });

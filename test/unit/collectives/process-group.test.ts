@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CollectiveError } from '../../../protocol/collectives.ts';
+import { CollectiveError, noWishes, type Wishes } from '../../../protocol/collectives.ts';
 import type { CollectiveFrame } from '../../../protocol/frames.ts';
 import { ProcessGroup } from '../../../workers/collectives/process-group.ts';
 
@@ -52,18 +52,21 @@ describe('a rank of a larger group', () => {
         kind: 'collective',
         phase: 'request',
         call: { ...none, operation: 'all-gather', dataType: 'float32', shape: [2, 2], sequence: 1 },
+        wishes: noWishes,
         data: array,
       },
       {
         kind: 'collective',
         phase: 'request',
         call: { ...none, operation: 'broadcast', dataType: 'float32', shape: [4], root: 0, sequence: 2 },
+        wishes: noWishes,
         data: null,
       },
       {
         kind: 'collective',
         phase: 'request',
         call: { ...none, operation: 'barrier', dataType: 'uint8', shape: [0], sequence: 3 },
+        wishes: noWishes,
         data: null,
       },
     ]);
@@ -75,6 +78,26 @@ describe('a rank of a larger group', () => {
     await expect(group.reduceScatter(new Float32Array(5), 'sum')).rejects.toThrow(
       /5 elements do not divide by 2 ranks/,
     );
+  });
+
+  it('sends its wishes along, and agrees on what the marked call brought back, whatever was answered since', async () => {
+    const { sent, group } = create();
+    const answer = (sequence: number, wishes: Wishes): void => {
+      const call = { operation: 'barrier', reduce: null, dataType: 'uint8', shape: [], root: null, sequence } as const;
+      group.receive({ kind: 'collective', phase: 'result', call, wishes, data: null });
+    };
+    group.wishes = { controls: 1, halt: false };
+    const marked = group.barrier();
+    group.mark();
+    const later = group.barrier();
+    expect(sent[0]).toMatchObject({ wishes: { controls: 1, halt: false } });
+    expect(() => group.agreed).toThrow('Nothing is agreed on rank 2 before collective 1 has been answered');
+    answer(1, { controls: 4, halt: false });
+    answer(2, { controls: 5, halt: true });
+    await Promise.all([marked, later]);
+    expect(group.agreed).toEqual({ controls: 4, halt: false });
+    group.mark();
+    expect(group.agreed).toEqual({ controls: 5, halt: true });
   });
 
   it('rejects pending and later calls once it has failed, with the first reason', async () => {
@@ -102,12 +125,18 @@ describe('a rank of a larger group', () => {
   it('fails when the hub answers what nobody asked, or in another type', async () => {
     const unasked = create().group;
     const call = { operation: 'barrier', reduce: null, dataType: 'uint8', shape: [], root: null, sequence: 9 } as const;
-    unasked.receive({ kind: 'collective', phase: 'result', call, data: null });
+    unasked.receive({ kind: 'collective', phase: 'result', call, wishes: noWishes, data: null });
     await expect(unasked.barrier()).rejects.toThrow(/The hub sent a result for barrier, sequence number 9, unasked/);
 
     const { group } = create();
     const pending = group.allReduce(new Float32Array(1), 'sum');
-    group.receive({ kind: 'collective', phase: 'result', call: { ...call, sequence: 1 }, data: new Int32Array(1) });
+    group.receive({
+      kind: 'collective',
+      phase: 'result',
+      call: { ...call, sequence: 1 },
+      wishes: noWishes,
+      data: new Int32Array(1),
+    });
     await expect(pending).rejects.toThrow('The hub answered with int32 to float32.');
   });
 });

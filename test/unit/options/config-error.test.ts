@@ -25,7 +25,7 @@ describe('formatConfigError', () => {
       'devices is [], but must be a selection of devices, such as auto, 2, or 0,2. Leave it out for the default, "auto".',
     ]);
     expect(explain({ schedule: { kind: 'cosin' } })).toEqual([
-      'schedule.kind is "cosin", but must be one of constant, cosine, step. Leave it out for the default, "constant".',
+      'schedule.kind is "cosin", but must be one of constant, cosine, step, one-cycle. Leave it out for the default, "constant".',
     ]);
     expect(explain({ optimizer: { kind: 'adamw', weightDecay: -1 } })).toEqual([
       'optimizer.weightDecay is -1, but must be a number of at least 0. Leave it out for the default, 0.01.',

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { CollectiveArray } from '../../../protocol/collectives.ts';
+import { type CollectiveArray, noWishes } from '../../../protocol/collectives.ts';
 import type { CollectiveFrame, CollectiveRequest } from '../../../protocol/frames.ts';
 import { reduceArrays } from '../../../src-main/relay/reduce.ts';
 import { createInMemoryGroup, createRelay, ranksOf } from './in-memory-group.ts';
@@ -9,6 +9,7 @@ const barrierRequest: CollectiveRequest = {
   kind: 'collective',
   phase: 'request',
   call: { operation: 'barrier', reduce: null, dataType: 'uint8', shape: [0], root: null, sequence: 1 },
+  wishes: noWishes,
   data: null,
 };
 
@@ -20,6 +21,21 @@ async function reasons(calls: Promise<unknown>[]): Promise<string[]> {
     return String(outcome.reason).replace('CollectiveError: ', '');
   });
 }
+
+it('brings the wishes of all ranks back to each: the most controls, and a halt if any rank must', async () => {
+  const { groups } = createInMemoryGroup([0, 1, 2]);
+  const wishes = [
+    { controls: 2, halt: false },
+    { controls: 7, halt: false },
+    { controls: 0, halt: true },
+  ];
+  groups.forEach((group, i) => (group.wishes = wishes[i]));
+  await Promise.all(groups.map((group) => group.allReduce(Float32Array.of(1), 'sum')));
+  for (const group of groups) {
+    group.mark();
+    expect(group.agreed).toEqual({ controls: 7, halt: true });
+  }
+});
 
 describe('ranks that disagree', () => {
   const float = (length: number) => new Float32Array(length);
@@ -71,7 +87,7 @@ describe('ranks that disagree', () => {
       root: null,
       sequence: 1,
     } as const;
-    workerChannels[1].send({ kind: 'collective', phase: 'request', call, data: null });
+    workerChannels[1].send({ kind: 'collective', phase: 'request', call, wishes: noWishes, data: null });
     expect(await reasons([waiting])).toStrictEqual([expect.stringContaining('Rank 1 sent no array.')]);
   });
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { formatMetric, metricLabel } from '../../../src-renderer/format.ts';
+import { formatBytes, formatMetric, metricLabel } from '../../../src-renderer/format.ts';
 
 it.each([
   [0.41007, '0.4101'],
@@ -9,6 +9,17 @@ it.each([
   [-Infinity, '-Infinity'],
 ])('shows %d with four significant digits', (value, text) => {
   expect(formatMetric(value)).toBe(text);
+});
+
+it.each([
+  [0, '0 B'],
+  [1023, '1023 B'],
+  [1536, '1.5 KiB'],
+  [1.234 * 1024 ** 2, '1.23 MiB'],
+  [1000 * 1024 ** 2, '1000 MiB'],
+  [68 * 1024 ** 3, '68 GiB'],
+])('spells %d bytes as %s', (bytes, text) => {
+  expect(formatBytes(bytes)).toBe(text);
 });
 
 it.each([

@@ -19,6 +19,7 @@ describe('calls that are none', () => {
     ['too many', 'runs', ['all']],
     ['another type', 'deleteRun', [7]],
     ['a name that leads out of its folder', 'predictions', ['run-1', { split: 'test', name: '../../x' }]],
+    ['a checkpoint outside its folder', 'deleteCheckpoints', ['run-1', { checkpoints: [{ rank: 0, name: '../run' }] }]],
     ['an unknown member', 'updateRun', ['run-1', { status: 'finished' }]],
     ['fewer points than a view needs', 'series', ['run-1', { names: [], maximumPoints: 1, fromStep: 0, toStep: 1 }]],
     ['an unknown control', 'control', ['run-1', { action: 'explode' }]],

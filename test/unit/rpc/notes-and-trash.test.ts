@@ -63,7 +63,7 @@ describe('deleting', () => {
     await page.hub.undoDelete(id);
     expect(await page.hub.runs()).toMatchObject([{ id, folder, tags: ['paper'] }]);
     expect(await readdir(join(home, 'trash'))).toEqual([]);
-    await expect(page.hub.undoDelete(id)).rejects.toThrow('can be had back for 10 s');
+    await expect(page.hub.undoDelete(id)).rejects.toThrow('could be undone for 10 s');
   });
 
   it('is final after 10 seconds', async () => {
@@ -76,7 +76,7 @@ describe('deleting', () => {
     vi.advanceTimersByTime(1);
     vi.useRealTimers();
     await expect.poll(() => readdir(join(home, 'trash'))).toEqual([]);
-    await expect(page.hub.undoDelete(id)).rejects.toThrow('is gone');
+    await expect(page.hub.undoDelete(id)).rejects.toThrow('is final');
     expect(errors).toEqual([]);
   });
 

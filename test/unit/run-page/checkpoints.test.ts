@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { CheckpointCell } from '../../../protocol/rpc.ts';
 import {
+  bytesOf,
   cellsBetween,
   cellsOf,
   checkpointMatrix,
 } from '../../../src-renderer/views/run/checkpoints/checkpoint-matrix.ts';
 import { describeCell } from '../../../src-renderer/views/run/checkpoints/describe-cell.ts';
+import { reasonsToKeep } from '../../../src-renderer/views/run/checkpoints/reasons-to-keep.ts';
 import { compareSets, memberMean } from '../../../src-renderer/views/run/checkpoints/set-comparison.ts';
 
 function kept(rank: number, name: string, epoch: number, fields: Partial<CheckpointCell> = {}): CheckpointCell {
@@ -47,6 +49,20 @@ const scores = new Map([
 const matrix = checkpointMatrix(cells, (rank, epoch) => scores.get(`${rank}@${epoch}`) ?? null);
 
 describe('the matrix of checkpoints', () => {
+  it('sums what its files take, by rank, by moment and as a whole', () => {
+    expect(matrix.rows.map(bytesOf)).toEqual([300, 300]);
+    expect(matrix.columns.map((_, place) => bytesOf(matrix.rows.map((row) => row[place])))).toEqual([100, 300, 200]);
+    expect(bytesOf(cellsOf(matrix))).toBe(600);
+  });
+
+  it('says what speaks against deleting', () => {
+    const [both, final] = cellsOf(matrix);
+    expect(reasonsToKeep([final])).toBeNull();
+    expect(reasonsToKeep([{ ...final, isPinned: true }])).toBe('1 is pinned.');
+    expect(reasonsToKeep(cellsOf(matrix))).toBe('2 are of the ensemble’s best, 2 are the best of their rank.');
+    expect(reasonsToKeep([both])).toBe('1 is of the ensemble’s best, 1 is the best of their rank.');
+  });
+
   it('has a row a rank and a column a moment, with gaps where a rank kept nothing', () => {
     expect(matrix.ranks).toEqual([0, 1]);
     expect(matrix.columns.map(({ epoch, isEnsembleBest }) => [epoch, isEnsembleBest])).toEqual([
@@ -118,6 +134,6 @@ describe('two evaluated sets', () => {
 it('a cell is described with its size and age', () => {
   const [cell] = cellsOf(matrix);
   expect(describeCell(cell, Date.parse('2026-11-21T08:01:05.000Z'))).toBe(
-    'rank 0 · epoch 5, step 50 · ensemble-best, member-best · own score 0.2000 · 100 B · 1 m 05 s ago',
+    'rank 0 · epoch 5, step 50 · ensemble-best, member-best · own score 0.2000 · 200 B · 1 m 05 s ago',
   );
 });

@@ -5,7 +5,7 @@ import { startBackend } from '../../../workers/backends/backend.ts';
 import { ProcessGroup } from '../../../workers/collectives/process-group.ts';
 import { createDataset } from '../../../workers/data/dataset.ts';
 import { createSampler } from '../../../workers/data/samplers.ts';
-import { createStrategy } from '../../../workers/strategies/index.ts';
+import { independentStrategy } from '../../../workers/strategies/independent.ts';
 import { tf } from '../../../workers/tf.ts';
 import { Controls } from '../../../workers/training/controls.ts';
 import { Member } from '../../../workers/training/member.ts';
@@ -49,7 +49,7 @@ async function createFixture(pauseAt: number | null) {
       rank: 0,
       worldSize: 1,
     }),
-    strategy: createStrategy(config.strategy),
+    strategy: independentStrategy(),
     callbacks: [],
     group: ProcessGroup.alone(0),
     files: new RunFiles(await temporaryFolder(), 0),

@@ -1,38 +1,95 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { learningRateAt } from '../../../workers/training/schedules.ts';
+import { scheduleSchema } from '../../../protocol/run-config.ts';
+import { settingsAt } from '../../../workers/training/schedules.ts';
 
 const at = (step: number, totalSteps = 10, epoch = 0) => ({ epoch, step, totalSteps });
+const rateAt = (...of: Parameters<typeof settingsAt>): number => settingsAt(...of).learningRate;
 
-describe('learningRateAt', () => {
+describe('settingsAt', () => {
   it('constant is the base rate throughout', () => {
-    expect(learningRateAt({ kind: 'constant' }, 0.1, at(7))).toBe(0.1);
+    expect(rateAt({ kind: 'constant' }, 0.1, at(7))).toBe(0.1);
   });
 
   it('cosine falls from the base to the floor: base at t = 0, their mean at t = 1/2', () => {
     const schedule = { kind: 'cosine', warmupSteps: 0, floorFraction: 0.2 } as const;
-    expect(learningRateAt(schedule, 1, at(0, 8))).toBe(1);
+    expect(rateAt(schedule, 1, at(0, 8))).toBe(1);
     // t = 1/4: 0.2 + 0.8 (1 + cos(pi/4)) / 2 = 0.2 + 0.4 (1 + 0.70710678...)
-    expect(learningRateAt(schedule, 1, at(2, 8))).toBeCloseTo(0.8828427124746191, 15);
-    expect(learningRateAt(schedule, 1, at(4, 8))).toBeCloseTo(0.6, 15);
-    expect(learningRateAt(schedule, 1, at(8, 8))).toBeCloseTo(0.2, 15);
+    expect(rateAt(schedule, 1, at(2, 8))).toBeCloseTo(0.8828427124746191, 15);
+    expect(rateAt(schedule, 1, at(4, 8))).toBeCloseTo(0.6, 15);
+    expect(rateAt(schedule, 1, at(8, 8))).toBeCloseTo(0.2, 15);
   });
 
   it('cosine warms up linearly and reaches the base rate with the last warm-up step', () => {
     const schedule = { kind: 'cosine', warmupSteps: 4, floorFraction: 0 } as const;
-    const rates = [0, 1, 2, 3, 4].map((step) => learningRateAt(schedule, 0.8, at(step, 12)));
+    const rates = [0, 1, 2, 3, 4].map((step) => rateAt(schedule, 0.8, at(step, 12)));
     expect(rates).toEqual([0.2, 0.4, expect.closeTo(0.6, 12), 0.8, 0.8]);
-    expect(learningRateAt(schedule, 0.8, at(8, 12))).toBeCloseTo(0.4, 15);
+    expect(rateAt(schedule, 0.8, at(8, 12))).toBeCloseTo(0.4, 15);
   });
 
   it('cosine stays at its floor beyond the planned steps, and with a warm-up that is all there is', () => {
     const schedule = { kind: 'cosine', warmupSteps: 10, floorFraction: 0.5 } as const;
-    expect(learningRateAt(schedule, 1, at(10, 10))).toBe(1);
-    expect(learningRateAt(schedule, 1, at(25, 10))).toBeCloseTo(0.5, 15);
+    expect(rateAt(schedule, 1, at(10, 10))).toBe(1);
+    expect(rateAt(schedule, 1, at(25, 10))).toBeCloseTo(0.5, 15);
   });
 
   it('step multiplies by its factor at every so many epochs', () => {
     const schedule = { kind: 'step', everyEpochs: 2, factor: 0.5 } as const;
-    const rates = [0, 1, 2, 3, 4, 6].map((epoch) => learningRateAt(schedule, 0.8, at(0, 10, epoch)));
+    const rates = [0, 1, 2, 3, 4, 6].map((epoch) => rateAt(schedule, 0.8, at(0, 10, epoch)));
     expect(rates).toEqual([0.8, 0.8, 0.4, 0.4, 0.2, 0.1]);
+  });
+});
+
+/** What `torch.optim.lr_scheduler.OneCycleLR` gave. */
+interface OneCycleGolden {
+  cases: { options: Record<string, number | string | boolean>; lr: number[]; momentum: number[] }[];
+}
+
+const goldenPath = resolve(import.meta.dirname, '../../../../shared/golden/one_cycle.json');
+const oneCycle = scheduleSchema.parse({ kind: 'one-cycle' });
+
+/** The schedule that PyTorch's options name. */
+function scheduleOf(options: Record<string, number | string | boolean>) {
+  return scheduleSchema.parse({
+    kind: 'one-cycle',
+    risingFraction: options.pct_start,
+    anneal: options.anneal_strategy === 'linear' ? 'linear' : 'cosine',
+    startDivisor: options.div_factor,
+    finalDivisor: options.final_div_factor,
+    threePhase: options.three_phase,
+    lowMomentum: options.base_momentum,
+    highMomentum: options.max_momentum,
+  });
+}
+
+describe('one-cycle', () => {
+  it.skipIf(!existsSync(goldenPath))("is PyTorch's to 1e-6 (left out where ../shared/golden is absent)", () => {
+    const { cases } = JSON.parse(readFileSync(goldenPath, 'utf8')) as OneCycleGolden;
+    expect(cases).toHaveLength(5);
+    for (const { options, lr, momentum } of cases) {
+      const schedule = scheduleOf(options);
+      lr.forEach((rate, step) => {
+        const settings = settingsAt(schedule, Number(options.max_lr), at(step, lr.length));
+        expect(Math.abs(settings.learningRate - rate)).toBeLessThan(1e-6);
+        expect(Math.abs((settings.momentum ?? NaN) - momentum[step])).toBeLessThan(1e-6);
+      });
+    }
+  });
+
+  it('begins at base/25, peaks at the base rate with the lowest momentum, and ends at base/250,000', () => {
+    expect(settingsAt(oneCycle, 0.1, at(0, 100))).toEqual({ learningRate: expect.closeTo(0.004, 12), momentum: 0.95 });
+    expect(settingsAt(oneCycle, 0.1, at(29, 100))).toEqual({ learningRate: expect.closeTo(0.1, 12), momentum: 0.85 });
+    const last = settingsAt(oneCycle, 0.1, at(99, 100));
+    expect(last.learningRate).toBeCloseTo(4e-7, 12);
+    expect(last.momentum).toBeCloseTo(0.95, 12);
+    expect(settingsAt(oneCycle, 0.1, at(150, 100))).toEqual({ learningRate: expect.closeTo(4e-7, 12), momentum: 0.95 });
+  });
+
+  it('leaves momentum alone when asked to, and knows a run of one step', () => {
+    expect(settingsAt({ ...scheduleOf({}), cycleMomentum: false } as typeof oneCycle, 0.1, at(29, 100))).toEqual({
+      learningRate: expect.closeTo(0.1, 12),
+    });
+    expect(rateAt(oneCycle, 0.1, at(0, 1))).toBeGreaterThan(0);
   });
 });

@@ -8,7 +8,7 @@ import { latestCommonRound } from '../../../workers/checkpoints/training-state.t
 import { ProcessGroup } from '../../../workers/collectives/process-group.ts';
 import { createDataset } from '../../../workers/data/dataset.ts';
 import { createSampler } from '../../../workers/data/samplers.ts';
-import { createStrategy } from '../../../workers/strategies/index.ts';
+import { independentStrategy } from '../../../workers/strategies/independent.ts';
 import { tf, type LayersModel } from '../../../workers/tf.ts';
 import { Controls } from '../../../workers/training/controls.ts';
 import { Member, type LossFunction } from '../../../workers/training/member.ts';
@@ -59,7 +59,7 @@ function createFixture(folder: string, options: Options = {}): Fixture {
       rank: 0,
       worldSize: 1,
     }),
-    strategy: createStrategy(config.strategy),
+    strategy: independentStrategy(),
     callbacks,
     group,
     files: new RunFiles(folder, group.rank),

@@ -12,6 +12,7 @@ export interface MatrixCell {
   isEnsembleBest: boolean;
   isMemberBest: boolean;
   isPinned: boolean;
+  /** Of all its files. */
   bytes: number;
   savedAt: string;
   /** The rank's own score at this epoch; null where it was not evaluated. */
@@ -52,6 +53,11 @@ export function cellsOf({ rows }: CheckpointMatrix): MatrixCell[] {
   return rows.flat().filter((cell) => cell !== null);
 }
 
+/** What cells take on the disk, in bytes. */
+export function bytesOf(cells: readonly (MatrixCell | null)[]): number {
+  return cells.reduce((sum, cell) => sum + (cell?.bytes ?? 0), 0);
+}
+
 /** The cells in the rectangle between two of them, both included. */
 export function cellsBetween(matrix: CheckpointMatrix, from: MatrixCell, to: MatrixCell): MatrixCell[] {
   const isBetween = (value: number, one: number, other: number) =>
@@ -67,7 +73,7 @@ function cellKey(rank: number, step: number): string {
 
 function mergeCell(key: string, same: readonly CheckpointCell[], scoreOf: ScoreOf): MatrixCell {
   const [{ record }] = same;
-  const { rank, epoch, step, bytes, savedAt } = record;
+  const { rank, epoch, step, savedAt } = record;
   return {
     key,
     rank,
@@ -77,7 +83,7 @@ function mergeCell(key: string, same: readonly CheckpointCell[], scoreOf: ScoreO
     isEnsembleBest: same.some((cell) => cell.isEnsembleBest),
     isMemberBest: same.some((cell) => cell.isMemberBest),
     isPinned: same.some((cell) => cell.isPinned),
-    bytes,
+    bytes: same.reduce((sum, cell) => sum + cell.record.bytes, 0),
     savedAt,
     score: scoreOf(rank, epoch),
     shade: null,

@@ -1,8 +1,8 @@
 import { formatDuration, formatValue } from '../../../charts/number-format.ts';
-import { formatBytes } from '../format.ts';
+import { formatBytes } from '../../../format.ts';
 import type { MatrixCell } from './checkpoint-matrix.ts';
 
-/** `rank 3 · epoch 12, step 480 · ensemble-best · own score 0.4101 · 1.2 MB · 3 m ago`. */
+/** `rank 3 · epoch 12, step 480 · ensemble-best · own score 0.4101 · 1.2 MiB · 3 m ago`. */
 export function describeCell(cell: MatrixCell, nowMs: number = Date.now()): string {
   const ageSeconds = Math.max(0, Math.round((nowMs - Date.parse(cell.savedAt)) / 1000));
   return [

@@ -1,0 +1,23 @@
+import type { BackendWasm } from '@tensorflow/tfjs-backend-wasm';
+import { startBackend } from '../../../workers/backends/backend.ts';
+import { createGemm, type Gemm } from '../../../workers/backends/wasm/gemm.ts';
+import { type Determinism, type KernelModule, loadKernels } from '../../../workers/backends/wasm/kernel-module.ts';
+import { TensorMemory } from '../../../workers/backends/wasm/tensor-memory.ts';
+import { tf } from '../../../workers/tf.ts';
+
+/** The kernels of one build in the memory of the wasm backend, without being registered. */
+export async function kernelsAlone(
+  determinism: Determinism,
+): Promise<{ kernels: KernelModule; memory: TensorMemory; gemm: Gemm }> {
+  await startBackend('wasm');
+  const memory = new TensorMemory(tf.backend() as BackendWasm);
+  const { kernels } = await loadKernels(memory.wasmMemory, determinism);
+  return { kernels, memory, gemm: createGemm(kernels, memory) };
+}
+
+/** Copies values to space of their own and gives its address. */
+export function place(memory: TensorMemory, values: Float32Array): number {
+  const address = memory.allocate(4 * values.length);
+  memory.floats(address, values.length).set(values);
+  return address;
+}

@@ -1,0 +1,183 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createRunFolder } from '../../../src-main/store/run-folder.ts';
+import { startBackend } from '../../../workers/backends/backend.ts';
+import { readCheckpoint } from '../../../workers/checkpoints/checkpoint-store.ts';
+import { type Tensor, tf } from '../../../workers/tf.ts';
+import { readZip } from '../export/zip-reader.ts';
+import { runRecord } from '../store/records.ts';
+import { openService } from './page.ts';
+import { writeTinyProject } from './tiny-project.ts';
+
+const id = 'run-1';
+
+async function writeCheckpoint(folder: string, rank: number, name: string, step: number): Promise<void> {
+  const weights = Buffer.from(`weights of rank ${rank}, ${name}`);
+  const sha256 = createHash('sha256').update(weights).digest('hex');
+  const described = { format: 1, rank, name, epoch: 0, step, monitor: null, score: null, sha256 };
+  const base = join(folder, 'checkpoints', `rank-${rank}`, name);
+  await mkdir(dirname(base), { recursive: true });
+  await writeFile(`${base}.safetensors`, weights);
+  await writeFile(
+    `${base}.json`,
+    JSON.stringify({ ...described, bytes: weights.length, savedAt: '2026-01-02T03:05:05.000Z' }),
+  );
+}
+
+async function openRun(status: 'finished' | 'running' = 'finished') {
+  const opened = await openService();
+  const folder = join(opened.home, 'home', 'runs', id);
+  await createRunFolder(folder, runRecord({ status }));
+  for (const rank of [0, 1]) {
+    await writeCheckpoint(folder, rank, 'ensemble-best', 10);
+    await writeCheckpoint(folder, rank, 'epoch-00000', 10);
+  }
+  await opened.page.hub.runs();
+  return { ...opened, folder };
+}
+
+async function readAll(folder: string): Promise<Map<string, string>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  return new Map(await Promise.all(paths.map(async (path) => [path, await readFile(path, 'hex')] as const)));
+}
+
+describe('pins', () => {
+  it('come and go one by one, those of other pages stay', async () => {
+    const { page } = await openRun();
+    const pinned = async () =>
+      (await page.hub.checkpoints(id))
+        .filter(({ isPinned }) => isPinned)
+        .map(({ record }) => `${record.rank} ${record.name}`);
+    await Promise.all([
+      page.hub.pinCheckpoints(id, { checkpoints: [{ rank: 1, name: 'ensemble-best' }], isPinned: true }),
+      page.hub.pinCheckpoints(id, { checkpoints: [{ rank: 0, name: 'epoch-00000' }], isPinned: true }),
+    ]);
+    expect((await pinned()).sort()).toEqual(['0 epoch-00000', '1 ensemble-best']);
+    await page.hub.pinCheckpoints(id, { checkpoints: [{ rank: 1, name: 'ensemble-best' }], isPinned: false });
+    expect(await pinned()).toEqual(['0 epoch-00000']);
+  });
+
+  it('need a checkpoint', async () => {
+    const { page } = await openRun();
+    const absent = { checkpoints: [{ rank: 0, name: 'final' }], isPinned: true };
+    await expect(page.hub.pinCheckpoints(id, absent)).rejects.toThrow('Rank 0 has no checkpoint "final"');
+  });
+});
+
+describe('deleting checkpoints', () => {
+  const chosen = [
+    { rank: 0, name: 'epoch-00000' },
+    { rank: 1, name: 'ensemble-best' },
+  ];
+
+  it('takes them away at once, and undo restores every bit, pins too', async () => {
+    const { page, folder, home } = await openRun();
+    await page.hub.pinCheckpoints(id, { checkpoints: chosen, isPinned: true });
+    const before = await readAll(folder);
+    const { deletion } = await page.hub.deleteCheckpoints(id, { checkpoints: chosen });
+    const names = (await page.hub.checkpoints(id)).map(({ record }) => `${record.rank} ${record.name}`);
+    expect(names.sort()).toEqual(['0 ensemble-best', '1 epoch-00000']);
+    expect(existsSync(join(folder, 'checkpoints/rank-0/epoch-00000.safetensors'))).toBe(false);
+    await page.hub.undoDelete(deletion);
+    expect(await readAll(folder)).toEqual(before);
+    expect(await readdir(join(home, 'home', 'trash'))).toEqual([]);
+  });
+
+  it('deletes none where one is missing', async () => {
+    const { page, folder } = await openRun();
+    const before = await readAll(folder);
+    const request = { checkpoints: [...chosen, { rank: 0, name: 'final' }] };
+    await expect(page.hub.deleteCheckpoints(id, request)).rejects.toThrow('Rank 0 has no checkpoint "final"');
+    expect(await readAll(folder)).toEqual(before);
+  });
+
+  it('does not put an old one over one that was saved since', async () => {
+    const { page, folder } = await openRun();
+    const { deletion } = await page.hub.deleteCheckpoints(id, { checkpoints: chosen });
+    await writeCheckpoint(folder, 1, 'ensemble-best', 20);
+    await expect(page.hub.undoDelete(deletion)).rejects.toThrow('was written anew meanwhile');
+    expect((await page.hub.checkpoints(id)).map(({ record }) => record.step)).toContain(20);
+  });
+});
+
+it('a run that trains lets go of single epochs only', async () => {
+  const { home, page } = await openService();
+  const projectFolder = await writeTinyProject(home);
+  const overrides = { maxEpochs: 1_000_000, checkpoints: { everyEpochs: 1 } };
+  const run = await page.hub.startRun({ projectFolder, overrides, name: null });
+  const names = async () => (await page.hub.checkpoints(run.id)).map(({ record }) => record.name);
+  await expect.poll(names, { timeout: 15_000 }).toEqual(expect.arrayContaining(['ensemble-best', 'epoch-00001']));
+  const remove = (name: string) => page.hub.deleteCheckpoints(run.id, { checkpoints: [{ rank: 0, name }] });
+  await expect(remove('ensemble-best')).rejects.toThrow('may replace "ensemble-best" of rank 0');
+  await remove('epoch-00001');
+  const left = (await page.hub.checkpoints(run.id)).filter(({ record }) => record.name === 'epoch-00001');
+  expect(left.map(({ record }) => record.rank)).toEqual([1]);
+  await page.hub.abort(run.id);
+});
+
+it('chosen checkpoints are exported as layers models that predict as their weights do', async () => {
+  const { home, page } = await openService();
+  const projectFolder = await writeTinyProject(home);
+  const { id: runId } = await page.hub.startRun({ projectFolder, overrides: {}, name: null });
+  await expect.poll(async () => (await page.hub.run(runId)).row.status, { timeout: 15_000 }).toBe('finished');
+  const { folder } = await page.hub.run(runId);
+
+  const chosen = { rank: 1, name: 'final' };
+  const { path } = await page.hub.exportRun(runId, { formats: ['checkpoints', 'tfjs'], checkpoints: [chosen] });
+  const files = readZip(await readFile(path));
+  expect([...files.keys()].sort()).toEqual([
+    'checkpoints/rank-1/final.json',
+    'checkpoints/rank-1/final.safetensors',
+    'tfjs/rank-1/final/model.json',
+    'tfjs/rank-1/final/weights.bin',
+  ]);
+
+  await startBackend('cpu');
+  const model = await loadLayersModel(files, 'tfjs/rank-1/final');
+  const samples = [
+    [0.5, -1.25],
+    [2, 3],
+    [-4, 0.125],
+  ];
+  const predicted = model.predict(tf.tensor2d(samples));
+  const { tensors } = await readCheckpoint(folder, 1, 'final');
+  const weights = new Map(tensors.map(({ name, data }) => [name, Array.from(data, Number)]));
+  const expected = samples.flatMap((sample) => twoLayers(sample, weights));
+  expect(expected).toHaveLength(9);
+  const found = [...(await (predicted as Tensor).data())];
+  found.forEach((value, index) => expect(value).toBeCloseTo(expected[index], 4));
+
+  await expect(
+    page.hub.exportRun(runId, { formats: ['tfjs'], checkpoints: [{ rank: 0, name: 'absent' }] }),
+  ).rejects.toThrow('Rank 0 has no checkpoint "absent"');
+});
+
+/** As `tf.loadLayersModel(url)` does with files that a web server sends. */
+function loadLayersModel(files: ReadonlyMap<string, Buffer>, folder: string) {
+  const read = (name: string) => files.get(`${folder}/${name}`) ?? Buffer.alloc(0);
+  return tf.loadLayersModel({
+    load: () =>
+      tf.io.getModelArtifactsForJSON(JSON.parse(read('model.json').toString()), async (manifest) => [
+        manifest.flatMap(({ weights }) => weights),
+        new Uint8Array(read(manifest[0].paths[0])).buffer,
+      ]),
+  });
+}
+
+/** max(0, x W1 + b1) W2 + b2; kernels are row-major, `[inputs, outputs]`. */
+function twoLayers(sample: readonly number[], weights: ReadonlyMap<string, number[]>): number[] {
+  const dense = (x: readonly number[], layer: string) => {
+    const [kernel, biases] = [`${layer}/kernel`, `${layer}/bias`].map((name) => weights.get(name) ?? []);
+    return biases.map((bias, out) =>
+      x.reduce((sum, value, at) => sum + value * kernel[at * biases.length + out], bias),
+    );
+  };
+  return dense(
+    dense(sample, 'dense_0').map((value) => Math.max(0, value)),
+    'dense_1',
+  );
+}

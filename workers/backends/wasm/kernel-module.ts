@@ -1,0 +1,47 @@
+import { readFile } from 'node:fs/promises';
+
+/** What `workers/kernels/assembly/index.ts` exports. Addresses and counts are 32-bit integers; flags are 0 or 1. */
+export interface KernelModule {
+  gemm(
+    transposeA: number,
+    transposeB: number,
+    m: number,
+    n: number,
+    k: number,
+    a: number,
+    lda: number,
+    b: number,
+    ldb: number,
+    c: number,
+    ldc: number,
+    accumulate: number,
+    scratch: number,
+  ): void;
+  gemmScratchBytes(): number;
+  addBias(x: number, bias: number, rows: number, columns: number, activation: number): void;
+}
+
+/**
+ * How sums of products round: `deterministic` alike on every processor, `relaxed` as the processor's fused multiply-add does, which takes
+ * about two thirds of the time.
+ */
+export type Determinism = 'deterministic' | 'relaxed';
+
+export interface LoadedKernels {
+  readonly kernels: KernelModule;
+  /** `deterministic` also where relaxed was asked for and this processor or Node has no relaxed SIMD. */
+  readonly determinism: Determinism;
+}
+
+/** Loads Tutti's kernels into the memory of TensorFlow.js's own module, so that tensors need no copying. */
+export async function loadKernels(memory: WebAssembly.Memory, wanted: Determinism): Promise<LoadedKernels> {
+  const relaxed = wanted === 'relaxed' ? await readModule('relaxed') : null;
+  const determinism = relaxed !== null && WebAssembly.validate(relaxed) ? 'relaxed' : 'deterministic';
+  const bytes = relaxed !== null && determinism === 'relaxed' ? relaxed : await readModule('deterministic');
+  const { instance } = await WebAssembly.instantiate(bytes, { env: { memory } });
+  return { kernels: instance.exports as unknown as KernelModule, determinism };
+}
+
+function readModule(name: Determinism): Promise<Uint8Array<ArrayBuffer>> {
+  return readFile(new URL(`../../kernels/${name}.wasm`, import.meta.url));
+}

@@ -1,0 +1,130 @@
+import type { NamedAttrMap, NamedTensorInfoMap, TensorInfo } from '@tensorflow/tfjs-core';
+import { tf } from '../../tf.ts';
+import { required, requireFloats } from './inputs.ts';
+import type { WasmRuntime } from './runtime.ts';
+
+/** A product of (stacks of) matrices: what is multiplied and the result's shape. */
+interface Product {
+  transposeA: boolean;
+  transposeB: boolean;
+  m: number;
+  n: number;
+  k: number;
+  batchA: number[];
+  batchB: number[];
+  /** `[...batch, m, n]` */
+  shape: number[];
+}
+
+/** op(a) op(b), `[..., m, k]` and `[..., k, n]`; leading axes are broadcast. */
+export function batchMatMul(runtime: WasmRuntime, inputs: NamedTensorInfoMap, attributes: NamedAttrMap): TensorInfo {
+  const [a, b] = [required(inputs, 'a'), required(inputs, 'b')];
+  requireFloats('matMul', a, b);
+  const product = describeProduct(a.shape, b.shape, Boolean(attributes.transposeA), Boolean(attributes.transposeB));
+  const output = runtime.memory.output(product.shape);
+  multiply(runtime, product, a, b, output);
+  return output;
+}
+
+/** The same with bias and activation, in one pass over the result where the activation is one of the simple ones. */
+export function fusedMatMul(runtime: WasmRuntime, inputs: NamedTensorInfoMap, attributes: NamedAttrMap): TensorInfo {
+  const output = batchMatMul(runtime, inputs, attributes);
+  const { bias, preluActivationWeights: alpha } = inputs;
+  return applyBiasAndActivation(runtime, output, bias ?? null, {
+    name: attributes.activation as string,
+    prelu: alpha ?? null,
+    leakyAlpha: Number(attributes.leakyreluAlpha ?? 0),
+  });
+}
+
+interface Activation {
+  name: string;
+  prelu: TensorInfo | null;
+  leakyAlpha: number;
+}
+
+/** Codes of the activations that `addBias` knows. */
+const simpleActivations = new Map([
+  ['linear', 0],
+  ['relu', 1],
+  ['relu6', 2],
+]);
+
+/** act(x + bias), with a bias for each of the last axis's values or none; takes `x` over. */
+export function applyBiasAndActivation(
+  runtime: WasmRuntime,
+  x: TensorInfo,
+  bias: TensorInfo | null,
+  activation: Activation,
+): TensorInfo {
+  const columns = x.shape[x.shape.length - 1];
+  const size = tf.util.sizeFromShape(x.shape);
+  const simple = simpleActivations.get(activation.name);
+  if (size > 0 && (bias !== null || (simple ?? 0) > 0)) {
+    const biasAddress = bias === null ? 0 : runtime.memory.address(bias);
+    runtime.kernels.addBias(runtime.memory.address(x), biasAddress, size / columns, columns, simple ?? 0);
+  }
+  return simple === undefined ? activate(runtime, x, activation) : x;
+}
+
+/** By the activation's own kernel. */
+function activate(runtime: WasmRuntime, x: TensorInfo, { name, prelu, leakyAlpha }: Activation): TensorInfo {
+  const kernelName = { elu: 'Elu', leakyrelu: 'LeakyRelu', prelu: 'Prelu', sigmoid: 'Sigmoid' }[name];
+  const kernel = kernelName === undefined ? undefined : tf.getKernel(kernelName, 'wasm');
+  if (kernel === undefined) throw new Error(`The wasm backend has no fused activation "${name}": make it a layer.`);
+  const inputs = name === 'prelu' && prelu !== null ? { x, alpha: prelu } : { x };
+  const activated = kernel.kernelFunc({ inputs, attrs: { alpha: leakyAlpha }, backend: runtime.memory.backend });
+  runtime.memory.dispose(x);
+  return activated as TensorInfo;
+}
+
+function describeProduct(aShape: number[], bShape: number[], transposeA: boolean, transposeB: boolean): Product {
+  const [rowsA, columnsA] = aShape.slice(-2);
+  const [rowsB, columnsB] = bShape.slice(-2);
+  const [m, k] = transposeA ? [columnsA, rowsA] : [rowsA, columnsA];
+  const [depthB, n] = transposeB ? [columnsB, rowsB] : [rowsB, columnsB];
+  if (k !== depthB) {
+    throw new Error(
+      `matMul of [${aShape.join()}] and [${bShape.join()}]: inner sizes ${k} and ${depthB} must be equal.`,
+    );
+  }
+  const [batchA, batchB] = [aShape.slice(0, -2), bShape.slice(0, -2)];
+  const shape = [...tf.broadcast_util.assertAndGetBroadcastShape(batchA, batchB), m, n];
+  return { transposeA, transposeB, m, n, k, batchA, batchB, shape };
+}
+
+function multiply(runtime: WasmRuntime, product: Product, a: TensorInfo, b: TensorInfo, output: TensorInfo): void {
+  const { transposeA, transposeB, n, k, batchA, batchB, shape } = product;
+  const size = tf.util.sizeFromShape(shape);
+  const c = runtime.memory.address(output);
+  if (size === 0) return;
+  if (k === 0) return void runtime.memory.floats(c, size).fill(0);
+  const addressA = runtime.memory.address(a);
+  const addressB = runtime.memory.address(b);
+  // One matrix B for all: the stack of A is one tall matrix.
+  const isTall = !transposeA && tf.util.sizeFromShape(batchB) === 1;
+  const m = isTall ? size / n : product.m;
+  const [lda, ldb] = [transposeA ? m : k, transposeB ? k : n];
+  const matrices = isTall ? [[0, 0]] : pairMatrices(shape.slice(0, -2), batchA, batchB);
+  matrices.forEach(([matrixA, matrixB], i) => {
+    const [fromA, fromB] = [addressA + 4 * matrixA * m * k, addressB + 4 * matrixB * k * n];
+    runtime.gemm(transposeA, transposeB, m, n, k, fromA, lda, fromB, ldb, 0, c + 4 * i * m * n, n);
+  });
+}
+
+/** For each matrix of the result which matrix of A and which of B make it. */
+function pairMatrices(batch: number[], batchA: number[], batchB: number[]): [number, number][] {
+  const count = tf.util.sizeFromShape(batch);
+  const [stridesA, stridesB] = [broadcastStrides(batchA, batch.length), broadcastStrides(batchB, batch.length)];
+  return Array.from({ length: count }, (_, i) => {
+    const position = batch.map((size, axis) => Math.floor(i / tf.util.sizeFromShape(batch.slice(axis + 1))) % size);
+    const dot = (strides: number[]) => position.reduce((sum, index, axis) => sum + index * strides[axis], 0);
+    return [dot(stridesA), dot(stridesB)];
+  });
+}
+
+/** Strides of a batch's axes, aligned to the right with `rank` axes; 0 where an axis of size 1 is broadcast. */
+function broadcastStrides(batch: number[], rank: number): number[] {
+  const aligned = [...Array.from({ length: rank - batch.length }, () => 1), ...batch];
+  return aligned.map((size, axis) => (size === 1 ? 0 : tf.util.sizeFromShape(aligned.slice(axis + 1))));
+}

@@ -1,0 +1,12 @@
+import type { Gemm } from './gemm.ts';
+import type { Determinism, KernelModule } from './kernel-module.ts';
+import type { TensorMemory } from './tensor-memory.ts';
+
+/** What the kernels registered with TensorFlow.js work with. */
+export interface WasmRuntime {
+  readonly memory: TensorMemory;
+  readonly kernels: KernelModule;
+  readonly determinism: Determinism;
+  /** Every matrix product goes through it; may be replaced at any time. */
+  gemm: Gemm;
+}

@@ -1,0 +1,11 @@
+/** What the kernels' loader uses of WebAssembly: without the DOM's types neither TypeScript nor Node declares it. */
+declare namespace WebAssembly {
+  interface Memory {
+    readonly buffer: ArrayBuffer;
+  }
+  interface Instance {
+    readonly exports: Record<string, unknown>;
+  }
+  function validate(bytes: Uint8Array): boolean;
+  function instantiate(bytes: Uint8Array, imports: { env: { memory: Memory } }): Promise<{ instance: Instance }>;
+}

@@ -1,0 +1,3 @@
+/** Tutti's kernels for the wasm backend: they work on the memory of TensorFlow.js's own module, which they import. */
+export { addBias } from './bias';
+export { gemm, gemmScratchBytes } from './gemm';

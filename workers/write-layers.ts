@@ -1,0 +1,42 @@
+import { once } from 'node:events';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type LayersReply, type LayersTask, layersTaskSchema } from '../protocol/layers-task.ts';
+import { startBackend } from './backends/backend.ts';
+import { readCheckpoint } from './checkpoints/checkpoint-store.ts';
+import { writeLayersModel } from './checkpoints/layers-model.ts';
+import { rebuildModel } from './project/rebuild-model.ts';
+import { writeWeights } from './training/weights.ts';
+
+/**
+ * Entry of the process that writes checkpoints of a run as layers models of TensorFlow.js. Started by
+ * `src-main/export/layers-entries.ts`, which sends the task and takes the reply.
+ */
+
+async function writeAll(task: LayersTask): Promise<void> {
+  // Nothing is computed: any machine can do this, whatever the run was trained on.
+  await startBackend('cpu');
+  const { model } = await rebuildModel(task, task.members[0].rank);
+  for (const { rank, name } of task.members) {
+    const { tensors } = await readCheckpoint(task.runFolder, rank, name);
+    writeWeights(model, tensors, `Checkpoint "${name}" of rank ${rank}`);
+    const folder = join(task.into, `rank-${rank}`, name);
+    await mkdir(folder, { recursive: true });
+    await writeLayersModel(model, folder);
+  }
+}
+
+function reply(message: LayersReply): void {
+  if (process.send === undefined)
+    throw new Error('This process is started by the hub, with a channel to reply through.');
+  process.send(message, () => process.disconnect());
+}
+
+try {
+  const [message] = await once(process, 'message');
+  await writeAll(layersTaskSchema.parse(message));
+  reply({ type: 'written' });
+} catch (error) {
+  const { message, stack = '' } = error instanceof Error ? error : new Error(String(error));
+  reply({ type: 'failed', message, stack });
+}
