@@ -69,6 +69,11 @@ export class TensorMemory {
   floats(address: number, length: number): Float32Array<ArrayBuffer> {
     return new Float32Array(this.module.HEAPU8.buffer, address, length);
   }
+
+  /** The same of 32-bit integers. */
+  integers(address: number, length: number): Int32Array<ArrayBuffer> {
+    return new Int32Array(this.module.HEAPU8.buffer, address, length);
+  }
 }
 
 /** The backend's 4 GiB (all that 32-bit addresses reach) do not hold the tensors. */

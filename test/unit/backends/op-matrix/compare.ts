@@ -36,7 +36,8 @@ export async function compareOp(testCase: OpCase, backend: string, reference: st
     comparison.valueError = worse(comparison.valueError, relativeError(found.value, expected.value));
     expected.gradients?.forEach((gradient, input) => {
       const other = found.gradients?.[input];
-      if (other === undefined) throw new Error(`${testCase.op} of ${shapes} has no gradient of input ${input} on ${backend}.`);
+      if (other === undefined)
+        throw new Error(`${testCase.op} of ${shapes} has no gradient of input ${input} on ${backend}.`);
       comparison.gradientError = worse(comparison.gradientError ?? 0, relativeError(other, gradient));
     });
   }

@@ -83,7 +83,9 @@ export class Draw {
 
   /** A shape that broadcasts to `shape`: some leading axes left out, some sizes 1. */
   broadcastable(shape: number[]): number[] {
-    return shape.slice(this.generator.integer(shape.length)).map((size) => (this.generator.integer(3) === 0 ? 1 : size));
+    return shape
+      .slice(this.generator.integer(shape.length))
+      .map((size) => (this.generator.integer(3) === 0 ? 1 : size));
   }
 }
 

@@ -29,7 +29,11 @@ const fusedMatMul = opCase('fused.matMul', (random) => {
 type Reduce = (x: Tensor, axes: number[], keep: boolean) => Tensor;
 
 /** A reduction over one or more axes, or over all. */
-function reduction(op: string, reduce: Reduce, values = (random: Draw, shape: number[]) => random.normal(shape)): OpCase {
+function reduction(
+  op: string,
+  reduce: Reduce,
+  values = (random: Draw, shape: number[]) => random.normal(shape),
+): OpCase {
   return opCase(op, (random) => {
     const shape = random.shape(1, 4);
     const axes = random.permutation(shape.length).slice(0, random.integer(1, shape.length));
@@ -47,7 +51,11 @@ function alongLast(op: string, apply: (x: Tensor) => Tensor): OpCase {
 }
 
 /** An op that moves values. */
-function rearrange(op: string, smallestRank: number, apply: (x: Tensor, random: Draw) => (x: Tensor) => Tensor): OpCase {
+function rearrange(
+  op: string,
+  smallestRank: number,
+  apply: (x: Tensor, random: Draw) => (x: Tensor) => Tensor,
+): OpCase {
   return opCase(op, (random) => {
     const input = random.normal(random.shape(smallestRank, 4));
     const bound = apply(tf.zeros(input.shape), random);
@@ -164,7 +172,13 @@ export const structureCases: readonly OpCase[] = [
     const permutation = random.permutation(rank);
     return (x) => tf.transpose(x, permutation);
   }),
-  rearrange('reshape', 1, ({ shape }) => (x) => tf.reshape(x, [sizeOf(shape)])),
+  rearrange(
+    'reshape',
+    1,
+    ({ shape }) =>
+      (x) =>
+        tf.reshape(x, [sizeOf(shape)]),
+  ),
   rearrange('expandDims', 1, ({ rank }, random) => {
     const axis = random.axis(rank);
     return (x) => tf.expandDims(x, axis);
