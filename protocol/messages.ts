@@ -3,6 +3,7 @@ import { placementSchema } from './devices.ts';
 import { realNumber } from './numbers.ts';
 import { runConfigSchema } from './run-config.ts';
 import { checkpointRecordSchema, evaluatedSetSchema, runErrorSchema } from './run-record.ts';
+import { runSettingsSchema, settingChangesSchema } from './run-settings.ts';
 
 /**
  * What hub and workers tell each other, apart from collectives. Small facts travel in these messages; metric points
@@ -27,11 +28,17 @@ const position = { epoch: z.int(), step: z.int() };
 export const controlSchema = z.discriminatedUnion('action', [
   /** Every rank ends its training at its next step, then all meet for a last evaluation. */
   z.strictObject({ action: z.literal('stop') }),
+  /** The same, but every rank first completes the epoch that it is in. */
+  z.strictObject({ action: z.literal('stop-at-epoch-end') }),
+  /** One rank ends its training at its next step, and stands by with its last predictions while the others go on. */
+  z.strictObject({ action: z.literal('stop-rank'), rank: z.int().min(0) }),
   /** Every rank waits at its next step until it is resumed; a stop ends the pause. */
   z.strictObject({ action: z.literal('pause') }),
   z.strictObject({ action: z.literal('resume') }),
   /** Every rank keeps its weights as they are at its next step, under this name. */
   z.strictObject({ action: z.literal('checkpoint'), name: z.string() }),
+  /** Every rank trains on with these from its next step. What is left out stays as it is. */
+  z.strictObject({ action: z.literal('set'), changes: settingChangesSchema }),
 ]);
 export type Control = z.output<typeof controlSchema>;
 
@@ -43,6 +50,8 @@ export const launchSchema = z.strictObject({
   projectFolder: z.string(),
   dataFolders: z.strictObject({ lookup: z.string().nullable(), cache: z.string() }),
   config: runConfigSchema,
+  /** What counts now, where it was changed since the run began: a rank whose state says otherwise changes at its next step. */
+  settings: runSettingsSchema,
   placement: placementSchema,
   /** Ranks of this wave, ascending: the process group's members. */
   groupRanks: z.array(z.int()),

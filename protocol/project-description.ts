@@ -6,6 +6,8 @@ export interface ProjectDescription {
   name: string;
   description: string;
   task: string;
+  /** Whether it has a loss of its own instead of the task's. */
+  hasOwnLoss: boolean;
   /** Its hyperparameters, described as the run configuration's own options are. */
   hyperparameters: OptionDescription[];
   /** What it prefers to the general defaults. */

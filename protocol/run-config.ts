@@ -8,10 +8,15 @@ import { deviceSelectionSchema } from './devices.ts';
  */
 
 const positiveInteger = z.int().min(1);
-const learningRate = z
+/** Options that may also be changed while a run trains (`run-settings.ts`), hence leaves with a name. */
+export const learningRateSchema = z
   .number()
   .positive()
   .meta({ help: 'Step size of the optimizer (the base rate of the schedule).' });
+export const patienceSchema = positiveInteger.meta({
+  help: 'Evaluations without improvement before the stop.',
+  unit: 'evaluations',
+});
 const weightDecay = z.number().min(0).default(0);
 
 export const strategySchema = z.discriminatedUnion('kind', [
@@ -20,19 +25,32 @@ export const strategySchema = z.discriminatedUnion('kind', [
       .literal('independent')
       .meta({ help: 'Every rank trains its own member; nothing but predictions is exchanged.' }),
   }),
+  z.strictObject({
+    kind: z.literal('joint').meta({
+      help: 'Members learn as one model, their product of experts (softmax of the mean logits); logits are exchanged (Webb, 2019).',
+    }),
+    mode: z
+      .enum(['reduce', 'gather', 'pipelined'])
+      .default('reduce')
+      .meta({
+        help:
+          'How logits travel: summed on the way, everyone to everyone, or summed while the next batch goes forward (gradients ' +
+          'are then one step stale).',
+      }),
+  }),
 ]);
 
 export const optimizerSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('sgd').meta({ help: 'Stochastic gradient descent.' }),
-    learningRate: learningRate.default(0.01),
+    learningRate: learningRateSchema.default(0.01),
     momentum: z.number().min(0).lt(1).default(0).meta({ help: 'Momentum; 0 is plain gradient descent.' }),
     nesterov: z.boolean().default(false).meta({ help: 'Nesterov momentum.' }),
     weightDecay: weightDecay.meta({ help: 'L2 penalty, added to the gradient.' }),
   }),
   z.strictObject({
     kind: z.literal('adam').meta({ help: 'Adam (Kingma and Ba, 2015).' }),
-    learningRate: learningRate.default(0.001),
+    learningRate: learningRateSchema.default(0.001),
     beta1: z.number().min(0).lt(1).default(0.9).meta({ help: 'Decay of the mean of gradients.' }),
     beta2: z.number().min(0).lt(1).default(0.999).meta({ help: 'Decay of the mean of squared gradients.' }),
     epsilon: z.number().positive().default(1e-8).meta({ help: 'Added to the denominator.' }),
@@ -40,7 +58,7 @@ export const optimizerSchema = z.discriminatedUnion('kind', [
   }),
   z.strictObject({
     kind: z.literal('adamw').meta({ help: 'Adam with decoupled weight decay (Loshchilov and Hutter, 2019).' }),
-    learningRate: learningRate.default(0.001),
+    learningRate: learningRateSchema.default(0.001),
     beta1: z.number().min(0).lt(1).default(0.9).meta({ help: 'Decay of the mean of gradients.' }),
     beta2: z.number().min(0).lt(1).default(0.999).meta({ help: 'Decay of the mean of squared gradients.' }),
     epsilon: z.number().positive().default(1e-8).meta({ help: 'Added to the denominator.' }),
@@ -89,9 +107,7 @@ export const earlyStoppingSchema = z.strictObject({
     help: "Metric to watch; `{rank}` becomes the rank. `auto`: the ensemble's NLL when joint, else the member's own.",
   }),
   mode: z.enum(['min', 'max']).default('min').meta({ help: 'Whether smaller or larger is better.' }),
-  patience: positiveInteger
-    .default(20)
-    .meta({ help: 'Evaluations without improvement before the stop.', unit: 'evaluations' }),
+  patience: patienceSchema.default(20),
   minDelta: z.number().min(0).default(0).meta({ help: 'Smallest change that counts as an improvement.' }),
   joint: z.boolean().default(true).meta({ help: 'All ranks stop together; otherwise each rank stops by itself.' }),
 });

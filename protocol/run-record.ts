@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { placementSchema } from './devices.ts';
 import { realNumber } from './numbers.ts';
 import { runConfigSchema } from './run-config.ts';
+import { settingChangesSchema } from './run-settings.ts';
 
 /** What the folder of a run says of it: `run.json`, `events.jsonl`, a checkpoint's `.json`. Formats: docs/formats.md. */
 
@@ -56,6 +57,8 @@ export const runRecordSchema = z.strictObject({
   project: z.strictObject({ name: z.string(), description: z.string(), folder: z.string() }),
   task: z.string(),
   config: runConfigSchema,
+  /** What was changed while it trained, which counts instead of what `config` says; absent where nothing was. */
+  changed: settingChangesSchema.optional(),
   status: runStatusSchema,
   createdAt: z.iso.datetime(),
   endedAt: z.iso.datetime().nullable(),

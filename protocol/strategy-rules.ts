@@ -8,13 +8,21 @@ export interface StrategyRules {
   isLockstep: boolean;
   /** Orders of samples that it can train with; the first is what `auto` takes. */
   samplers: readonly [SamplerKind, ...SamplerKind[]];
+  /** Tasks that it can train; null: any. */
+  tasks: readonly string[] | null;
+  /** Whether it trains with whatever loss a project brings. */
+  ownLoss: boolean;
 }
 
 export const strategyRules: Record<StrategyConfig['kind'], StrategyRules> = {
   independent: {
     isLockstep: false,
     samplers: ['shuffled', 'shared', 'sharded', 'sharded-drop', 'sequential'],
+    tasks: null,
+    ownLoss: true,
   },
+  // All members must see the same samples: their logits are averaged.
+  joint: { isLockstep: true, samplers: ['shared', 'sequential'], tasks: ['classification'], ownLoss: false },
 };
 
 /** The order of samples of a run: the chosen one, or the one that suits its strategy. */

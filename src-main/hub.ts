@@ -4,10 +4,11 @@ import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import type { Placement } from '../protocol/devices.ts';
-import { mergeConfig, type PlainObject } from '../protocol/options.ts';
+import { getPath, mergeConfig, type PlainObject } from '../protocol/options.ts';
 import type { ProjectDescription } from '../protocol/project-description.ts';
 import type { RunConfig } from '../protocol/run-config.ts';
 import type { RunRecord } from '../protocol/run-record.ts';
+import { type SettingChanges, type SettingName, settingNames, settingPaths } from '../protocol/run-settings.ts';
 import { type Detected, detectDevices, planPlacement, selectDevices } from './devices/index.ts';
 import { type ExportOptions, type ExportReport, exportRun } from './export/export-run.ts';
 import { describeProject } from './runs/describe-project.ts';
@@ -84,7 +85,7 @@ export class Hub {
   async planRun(request: TrainRequest, project: ProjectDescription): Promise<PlannedRun> {
     const config = resolveConfig(project, request.overrides);
     const plan = await placeMembers(config);
-    refuseCombinations(config, plan);
+    refuseCombinations(config, plan, project);
     const id = createRunId(basename(resolve(request.projectFolder)));
     return {
       project,
@@ -122,7 +123,8 @@ export class Hub {
     const before = await readRunRecord(folder);
     const config = parseConfig(mergeConfig(before.config, override));
     const plan = await placeMembers(config);
-    refuseCombinations(config, plan);
+    // Its loss was looked at when the run was made.
+    refuseCombinations(config, plan, { task: before.task, hasOwnLoss: false });
     if (config.members !== before.config.members) {
       throw new Error(
         `A run keeps its ${before.config.members} members when it is resumed; ${config.members} were asked for.`,
@@ -134,7 +136,9 @@ export class Hub {
       plan.map(({ rank }) => rank),
     );
     const claim = (hub: NonNullable<RunRecord['hub']>) =>
-      takeOverRun(folder, (record) => nextAttempt({ ...record, config, plan, hub }));
+      takeOverRun(folder, (record) =>
+        nextAttempt({ ...record, config, changed: stillChanged(record, override), plan, hub }),
+      );
     // Members of different waves stand at different steps: their rows are merged by key instead of cut off.
     const afterStep = waves > 1 ? undefined : (point?.step ?? 0);
     return new RunSession({ folder, index: this.index, listener, claim, resume: { afterStep } });
@@ -197,6 +201,14 @@ async function newRecord({ id, name, project, projectFolder, config, plan }: Pla
     error: null,
     summary: null,
   };
+}
+
+/** What was changed while the run trained and is not overridden now. */
+function stillChanged({ changed }: RunRecord, override: PlainObject): SettingChanges | undefined {
+  if (changed === undefined) return undefined;
+  const isOverridden = (name: SettingName) => getPath(override, settingPaths[name].split('.')) !== undefined;
+  const kept = settingNames.filter((name) => changed[name] !== undefined && !isOverridden(name));
+  return Object.fromEntries(kept.map((name) => [name, changed[name]]));
 }
 
 function nextAttempt(record: RunRecord): RunRecord {

@@ -5,8 +5,16 @@ import { loadProject } from './project/load-project.ts';
 /** Entry of the process that describes a project to the hub, which itself never loads a project's code. */
 
 async function describe(folder: string): Promise<ProjectDescription> {
-  const { name, description, task, hyperparameters, defaults } = await loadProject(folder);
-  return { name, description, task, hyperparameters: describeOptions(hyperparameters), defaults: defaults ?? {} };
+  const project = await loadProject(folder);
+  const { name, description, task, hyperparameters, defaults } = project;
+  return {
+    name,
+    description,
+    task,
+    hasOwnLoss: project.loss !== undefined,
+    hyperparameters: describeOptions(hyperparameters),
+    defaults: defaults ?? {},
+  };
 }
 
 function reply(message: DescribeReply): void {

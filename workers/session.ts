@@ -13,6 +13,7 @@ import { loadProjectData } from './project/load-data.ts';
 import { loadProject, parseHyperparameters } from './project/load-project.ts';
 import { drawFigures } from './project/draw-figures.ts';
 import { type IndependentWorker, setupIndependentWorker } from './setup.ts';
+import { ensembleTask } from './strategies/ensemble-task.ts';
 import { createStrategy } from './strategies/index.ts';
 import { comparisonSplit, evaluateSets } from './training/evaluate-sets.ts';
 import { Member, type LossFunction } from './training/member.ts';
@@ -65,7 +66,7 @@ async function prepare(launch: Launch, links: SessionLinks): Promise<Prepared> {
   const project = await loadProject(launch.projectFolder);
   const hyperparameters = parseHyperparameters(project, config.hyperparameters);
   const worker = await setupIndependentWorker(group, config);
-  const task = taskOf(project.task);
+  const task = ensembleTask(taskOf(project.task), config.strategy);
   const data = await loadData(launch, project, hyperparameters, group);
   const context = { hyperparameters, config };
   const targetSize = task.targetSize(data.train);

@@ -15,7 +15,7 @@ import { libraryVersions } from './versions.ts';
 
 const [socketPath, rankText, token, guard] = process.argv.slice(2);
 const rank = Number(rankText);
-const controls = new Controls();
+const controls = new Controls(rank);
 const launched = Promise.withResolvers<Launch>();
 const started = Promise.withResolvers<void>();
 const dismissed = Promise.withResolvers<void>();
@@ -37,6 +37,7 @@ process.exit(0);
 function take(message: HubMessage): void {
   switch (message.type) {
     case 'launch':
+      controls.launch(message.launch.settings);
       return launched.resolve(message.launch);
     case 'start':
       return started.resolve();

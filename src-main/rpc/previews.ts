@@ -1,5 +1,6 @@
 import type { Placement } from '../../protocol/devices.ts';
 import type { ConfigProblem } from '../../protocol/options.ts';
+import type { ProjectDescription } from '../../protocol/project-description.ts';
 import type { RunPreview, RunRequest } from '../../protocol/rpc.ts';
 import type { RunConfig } from '../../protocol/run-config.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
@@ -25,7 +26,7 @@ export async function previewRun(hub: Hub, projects: Projects, request: RunReque
   const nothing = { plan: [], diskBytes: null, durationSeconds: null, commandLine: '' };
   if (checked.config === null) return { config: null, problems: checked.problems, devices, freeBytes, ...nothing };
   const { config } = checked;
-  const { plan, problems } = await placeOrExplain(config);
+  const { plan, problems } = await placeOrExplain(config, project);
   return {
     config: problems.length === 0 ? config : null,
     problems,
@@ -37,10 +38,13 @@ export async function previewRun(hub: Hub, projects: Projects, request: RunReque
   };
 }
 
-async function placeOrExplain(config: RunConfig): Promise<{ plan: Placement[]; problems: ConfigProblem[] }> {
+async function placeOrExplain(
+  config: RunConfig,
+  project: ProjectDescription,
+): Promise<{ plan: Placement[]; problems: ConfigProblem[] }> {
   try {
     const plan = await placeMembers(config);
-    return { plan, problems: findConflicts(config, plan) };
+    return { plan, problems: findConflicts(config, plan, project) };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return { plan: [], problems: [{ path: 'devices', message }] };

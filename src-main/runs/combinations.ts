@@ -1,18 +1,27 @@
 import type { Placement } from '../../protocol/devices.ts';
 import type { ConfigProblem } from '../../protocol/options.ts';
+import type { ProjectDescription } from '../../protocol/project-description.ts';
 import type { RunConfig } from '../../protocol/run-config.ts';
 import { strategyRules } from '../../protocol/strategy-rules.ts';
 
-/** @throws when parts of a configuration exclude each other, with the reason and the way out */
-export function refuseCombinations(config: RunConfig, plan: readonly Placement[]): void {
-  const [conflict] = findConflicts(config, plan);
+/** What is to be known of a project to tell what it cannot be combined with. */
+export type Combined = Pick<ProjectDescription, 'task' | 'hasOwnLoss'>;
+
+/** @throws when a configuration cannot be: parts of it, or it and the project, exclude each other; with the reason and the way out */
+export function refuseCombinations(config: RunConfig, plan: readonly Placement[], project: Combined): void {
+  const [conflict] = findConflicts(config, plan, project);
   if (conflict !== undefined) throw new Error(conflict.message);
 }
 
-/** Parts of a configuration that exclude each other, with the reason and the way out. */
-export function findConflicts(config: RunConfig, plan: readonly Placement[]): ConfigProblem[] {
+/** What excludes each other in a configuration, or in it and the project, with the reason and the way out. */
+export function findConflicts(config: RunConfig, plan: readonly Placement[], project: Combined): ConfigProblem[] {
   const waves = 1 + Math.max(...plan.map(({ wave }) => wave));
-  return [...conflictsOfJointStopping(config, waves), ...conflictsOfStrategy(config, waves)];
+  return [
+    ...conflictsOfJointStopping(config, waves),
+    ...conflictsOfLockstep(config, waves),
+    ...conflictsOfSampler(config),
+    ...conflictsOfProject(config, project),
+  ];
 }
 
 function conflictsOfJointStopping({ earlyStopping, members }: RunConfig, waves: number): ConfigProblem[] {
@@ -33,21 +42,9 @@ function conflictsOfJointStopping({ earlyStopping, members }: RunConfig, waves: 
   return conflicts;
 }
 
-function conflictsOfStrategy(config: RunConfig, waves: number): ConfigProblem[] {
-  const { strategy, sampler } = config;
-  const { isLockstep, samplers } = strategyRules[strategy.kind];
-  const conflicts = isLockstep ? conflictsOfLockstep(config, waves) : [];
-  if (sampler !== 'auto' && !samplers.includes(sampler)) {
-    const message =
-      `The strategy ${strategy.kind} cannot train with --sampler ${sampler}: it needs ${samplers.join(' or ')}. ` +
-      'Leave it at auto, which takes the first of them.';
-    conflicts.push({ path: 'sampler', message });
-  }
-  return conflicts;
-}
-
 /** Ranks that exchange at every step cannot do without one of them. */
 function conflictsOfLockstep({ strategy, earlyStopping, members }: RunConfig, waves: number): ConfigProblem[] {
+  if (!strategyRules[strategy.kind].isLockstep) return [];
   const conflicts: ConfigProblem[] = [];
   if (waves > 1) {
     const message =
@@ -60,6 +57,29 @@ function conflictsOfLockstep({ strategy, earlyStopping, members }: RunConfig, wa
       `With the strategy ${strategy.kind} no rank can stop before the others, which need it at every step. ` +
       'Use --early-stopping.joint true.';
     conflicts.push({ path: 'earlyStopping.joint', message });
+  }
+  return conflicts;
+}
+
+function conflictsOfSampler({ strategy, sampler }: RunConfig): ConfigProblem[] {
+  const { samplers } = strategyRules[strategy.kind];
+  if (sampler === 'auto' || samplers.includes(sampler)) return [];
+  const message =
+    `The strategy ${strategy.kind} cannot train with --sampler ${sampler}: it needs ${samplers.join(' or ')}. ` +
+    `Leave it at auto, which takes ${samplers[0]}.`;
+  return [{ path: 'sampler', message }];
+}
+
+function conflictsOfProject({ strategy }: RunConfig, { task, hasOwnLoss }: Combined): ConfigProblem[] {
+  const { tasks, ownLoss } = strategyRules[strategy.kind];
+  const conflicts: ConfigProblem[] = [];
+  if (tasks !== null && !tasks.includes(task)) {
+    const message = `The strategy ${strategy.kind} trains ${tasks.join(', ')} only, and this project's task is ${task}. Use another strategy.`;
+    conflicts.push({ path: 'strategy.kind', message });
+  }
+  if (!ownLoss && hasOwnLoss) {
+    const message = `The strategy ${strategy.kind} has its own loss, and so has this project. Use another strategy, or the task's loss.`;
+    conflicts.push({ path: 'strategy.kind', message });
   }
   return conflicts;
 }

@@ -104,16 +104,16 @@ export class RunRecorder {
     this.tell(update);
   }
 
-  /** Changes `run.json`, then the index. */
+  /** Changes `run.json`, then the index. @throws the first write that failed */
   async change(changes: Partial<RunRecord>): Promise<void> {
-    this.record = { ...this.record, ...changes };
-    const { record } = this;
-    this.write(async () => {
-      await writeRunRecord(this.folder, record);
-      this.index.upsert(record, this.folder);
-    });
+    const record = this.replace(changes);
     await this.flush();
     this.tell({ type: 'record', record, folder: this.folder });
+  }
+
+  /** The same for who cannot wait: a write that fails is thrown when the run ends. */
+  keep(changes: Partial<RunRecord>): void {
+    this.tell({ type: 'record', record: this.replace(changes), folder: this.folder });
   }
 
   /** Resolves once all points so far are on disk, or could not be written: then `flush` says so. */
@@ -143,6 +143,16 @@ export class RunRecorder {
   async close(): Promise<void> {
     await this.metrics?.close();
     await this.flush();
+  }
+
+  private replace(changes: Partial<RunRecord>): RunRecord {
+    const record = { ...this.record, ...changes };
+    this.record = record;
+    this.write(async () => {
+      await writeRunRecord(this.folder, record);
+      this.index.upsert(record, this.folder);
+    });
+    return record;
   }
 
   private keepBest({ names, nameIndex, value, epoch, step }: PointBatch): void {

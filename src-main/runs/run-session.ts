@@ -11,6 +11,7 @@ import { checkDiskSpace, forecastRunBytes } from '../store/disk-space.ts';
 import { dataFolders } from '../store/home.ts';
 import type { RunIndex } from '../store/run-index.ts';
 import { pointBatch } from './point-batch.ts';
+import { currentSettings, RunControls } from './run-controls.ts';
 import { type RunListener, RunRecorder } from './run-recorder.ts';
 import { createScratchFolder } from './scratch.ts';
 import { Wave, type WaveOutcome } from './wave.ts';
@@ -31,8 +32,7 @@ export class RunSession {
   private readonly token = randomBytes(16).toString('hex');
   private wave: Wave | null = null;
   private isAborted = false;
-  private isStopping = false;
-  private isPaused = false;
+  private readonly controls = new RunControls();
   private recorder: RunRecorder | null = null;
 
   constructor(options: SessionOptions) {
@@ -53,6 +53,7 @@ export class RunSession {
       const { folder, index, listener, resume } = this.options;
       const recorder = new RunRecorder(folder, record, index, listener);
       this.recorder = recorder;
+      this.controls.begin(recorder);
       await recorder.open(resume?.afterStep);
       return await this.attempt(recorder, server, { scratchFolder, socketPath });
     } finally {
@@ -62,30 +63,11 @@ export class RunSession {
   }
 
   /**
-   * Asks all ranks for something; a stop ends the run after a last joint evaluation, and any pause.
-   * @throws when a checkpoint cannot have that name: a rank would fail over it; or when a run that stops is to pause
+   * Asks the ranks for something; a stop ends the run after a last joint evaluation, and any pause.
+   * @throws Error that says why it cannot be: one rank cannot stop alone, a checkpoint cannot have that name, ...
    */
   control(control: Control): void {
-    if (control.action === 'checkpoint' && !/^[\w-]+$/.test(control.name)) {
-      throw new Error(
-        `"${control.name}" cannot name a checkpoint: use letters, digits, "-" and "_", as in "before-decay".`,
-      );
-    }
-    if (control.action === 'stop') {
-      this.isStopping = true;
-      this.isPaused = false;
-      this.recorder?.event(null, 'stop-requested', 'A stop of all ranks was requested.');
-    }
-    if (control.action === 'pause' || control.action === 'resume') this.pause(control.action === 'pause');
-    this.wave?.control(control);
-  }
-
-  private pause(isPaused: boolean): void {
-    if (isPaused && this.isStopping) throw new Error('The run is stopping: it cannot be paused. Resume it afterwards.');
-    if (isPaused === this.isPaused) return;
-    this.isPaused = isPaused;
-    if (isPaused) this.recorder?.event(null, 'paused', 'A pause was requested: every rank waits at its next step.');
-    else this.recorder?.event(null, 'resumed', 'The pause ended.');
+    this.controls.take(control);
   }
 
   /** Resolves once all that was told so far can be read in the run's folder. */
@@ -136,8 +118,7 @@ export class RunSession {
           beforeStart: () => this.checkDisk(recorder),
         },
       });
-      if (this.isStopping) this.wave.control({ action: 'stop' });
-      if (this.isPaused) this.wave.control({ action: 'pause' });
+      this.controls.enter(this.wave);
       outcome = await this.wave.outcome();
       if (outcome.kind !== 'finished' || outcome.stopReason === 'requested') return outcome;
     }
@@ -153,6 +134,7 @@ export class RunSession {
       projectFolder: record.project.folder,
       dataFolders: dataFolders(),
       config: record.config,
+      settings: currentSettings(record),
       attempt: record.attempts.length,
       resume: this.options.resume !== null,
     };

@@ -1,10 +1,17 @@
 import type { Channel } from '../../protocol/channel.ts';
 import type { Placement } from '../../protocol/devices.ts';
 import type { Frame, WireArray } from '../../protocol/frames.ts';
-import { type Control, type Launch, workerMessageSchema, type WorkerMessage } from '../../protocol/messages.ts';
+import {
+  type Control,
+  type Launch,
+  workerMessageSchema,
+  type WorkerMessage,
+  type WorkerState,
+} from '../../protocol/messages.ts';
 import type { RunConfig } from '../../protocol/run-config.ts';
 import type { RunError, RunSummary } from '../../protocol/run-record.ts';
 import { Relay } from '../relay/relay.ts';
+import { LastingControls } from './lasting-controls.ts';
 import type { LogFile } from './log-file.ts';
 import { coreOf } from './node-process.ts';
 import { WorkerHandle } from './worker-handle.ts';
@@ -50,6 +57,8 @@ export class Wave {
   private isAborted = false;
   /** All so far, for ranks that have not connected yet: each rank gets the same controls in the same order. */
   private readonly controls: Control[] = [];
+  private readonly lasting = new LastingControls();
+  private isHeld = false;
   private graceTimer: NodeJS.Timeout | null = null;
 
   constructor(options: WaveOptions) {
@@ -90,8 +99,20 @@ export class Wave {
   /** Passes a wish on to all ranks, also to those that have not connected yet. */
   control(control: Control): void {
     this.controls.push(control);
-    if (control.action !== 'checkpoint') this.pause(control.action === 'pause');
+    this.lasting.take(control);
+    this.hold(this.lasting.isPaused);
     for (const handle of this.handles.values()) handle.send({ type: 'control', control });
+  }
+
+  /** What each rank last said of itself. */
+  states(): Map<number, WorkerState> {
+    return new Map([...this.handles].map(([rank, { state }]) => [rank, state]));
+  }
+
+  /** Where the rank that has come furthest last said it was. */
+  position(): { epoch: number; step: number } {
+    const [{ epoch, step }] = [...this.handles.values()].sort((a, b) => b.step - a.step);
+    return { epoch, step };
   }
 
   /** Ends all processes at once; nothing more is saved. */
@@ -101,7 +122,9 @@ export class Wave {
   }
 
   /** Ranks pause each at its own next step: until all go on, none is late, be it in a step or in a collective. */
-  private pause(isPaused: boolean): void {
+  private hold(isPaused: boolean): void {
+    if (isPaused === this.isHeld) return;
+    this.isHeld = isPaused;
     if (isPaused) this.relay.hold();
     else this.relay.release();
     for (const handle of this.handles.values()) handle.hold(isPaused);

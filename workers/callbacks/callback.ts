@@ -1,4 +1,5 @@
 import type { CheckpointRecord } from '../../protocol/run-record.ts';
+import type { RunSettings } from '../../protocol/run-settings.ts';
 import type { ProcessGroup } from '../collectives/process-group.ts';
 import type { Dataset } from '../data/dataset.ts';
 import type { LayersModel } from '../tf.ts';
@@ -46,6 +47,8 @@ export interface Evaluation {
 export interface Callback {
   /** Unique among a trainer's callbacks; its saved state goes by this name. */
   readonly name: string;
+  /** Called before training, and whenever the user changes a setting of the run while it trains. */
+  onSettings?(settings: RunSettings): void;
   onEpochEnd?(training: Training): Promise<void>;
   onEvaluation?(training: Training, evaluation: Evaluation): Promise<void>;
   onFitEnd?(training: Training): Promise<void>;

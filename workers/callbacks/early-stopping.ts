@@ -1,15 +1,16 @@
+import type { RunSettings } from '../../protocol/run-settings.ts';
 import { improves, monitored, resolveMonitor, type Callback, type Evaluation, type Training } from './callback.ts';
 
 /**
  * Ends training once the monitored metric has not improved by more than `minDelta` for `patience` evaluations. Joint: all ranks end at
  * the same evaluation, on a metric of the ensemble (Fredsgaard and Schmidt, 2025, "On joint regularization and calibration in
- * deep ensembles"). Otherwise each rank ends by itself and stands by for the others' evaluations.
+ * deep ensembles"); the group's first rank votes for all, as a changed patience may reach the others later. Otherwise each rank ends by itself and stands by for the others' evaluations.
  */
 export class EarlyStopping implements Callback {
   readonly name = 'early-stopping';
   private readonly monitor: string;
   private readonly mode: 'min' | 'max';
-  private readonly patience: number;
+  private patience: number;
   private readonly minDelta: number;
   private readonly joint: boolean;
   private best: number | null = null;
@@ -29,8 +30,12 @@ export class EarlyStopping implements Callback {
     this.joint = options.joint ?? true;
   }
 
+  onSettings({ patience }: RunSettings): void {
+    this.patience = patience;
+  }
+
   async onEvaluation(training: Training, { metrics }: Evaluation): Promise<void> {
-    if (training.isStandingBy) return;
+    if (training.isStandingBy && !this.joint) return;
     const score = monitored(metrics, this.monitor, training.rank);
     if (improves(score, this.best, this.mode, this.minDelta)) {
       this.best = score;
@@ -39,13 +44,9 @@ export class EarlyStopping implements Callback {
     }
     this.waited += 1;
     if (this.waited < this.patience) return;
+    if (this.joint && training.rank !== training.group.ranks[0]) return;
     const metric = resolveMonitor(this.monitor, training.rank);
-    const speaks = !this.joint || training.rank === training.group.ranks[0];
-    if (speaks)
-      training.announce(
-        'early-stopping',
-        `${metric}: no improvement in ${this.waited} evaluations, best ${this.best}.`,
-      );
+    training.announce('early-stopping', `${metric}: no improvement in ${this.waited} evaluations, best ${this.best}.`);
     if (this.joint) training.requestStop();
     else training.standBy();
   }

@@ -9,6 +9,7 @@ import {
   meanProbabilities,
   memberProbabilities,
   memberValues,
+  productOfExperts,
 } from './predictions.ts';
 import type { Probabilities, StackedProbabilities, StackedValues, Values } from './predictions.ts';
 import {
@@ -47,6 +48,16 @@ export function classificationMetrics(stack: StackedProbabilities, targets: Int3
     ['mutual_information', mean(mutualInformation(stack))],
     ...ranks.flatMap((rank, member) => scores(`member_${rank}`, memberProbabilities(stack, member), targets)),
   ]);
+}
+
+/**
+ * `product_{nll, acc, ece, brier}`: of the product of experts, which is what members that are trained jointly predict together.
+ *
+ * @param stack probabilities, shape `[M, N, K]`
+ * @param targets class indices, shape `[N]`
+ */
+export function productMetrics(stack: StackedProbabilities, targets: Int32Array): Metrics {
+  return new Map(scores('product', productOfExperts(stack), targets));
 }
 
 /**

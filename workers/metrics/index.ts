@@ -1,13 +1,14 @@
 export { expectedCalibrationError, reliabilityBins, type ReliabilityBin } from './calibration.ts';
 export { accuracy, brierScore, mostProbableClass, negativeLogLikelihood } from './classification.ts';
 export { ambiguity, averageMemberNll, disagreement, pairwiseDisagreement } from './diversity.ts';
-export { classificationMetrics, regressionMetrics, type Metrics } from './ensemble-metrics.ts';
+export { classificationMetrics, productMetrics, regressionMetrics, type Metrics } from './ensemble-metrics.ts';
 export {
   mean,
   meanOverMembers,
   meanProbabilities,
   memberProbabilities,
   memberValues,
+  productOfExperts,
   toTwoClasses,
   type Probabilities,
   type StackedProbabilities,

@@ -54,6 +54,24 @@ export function meanProbabilities(stack: StackedProbabilities): Probabilities {
   return { samples, classes, values: meanOverMembers(stack) };
 }
 
+/**
+ * The product of experts, the normalized geometric mean of p_m over m: the softmax of the members' mean logits, shape `[N, K]`
+ * (Hinton, "Training products of experts by minimizing contrastive divergence", 2002). A probability that float32 rounds to 0
+ * counts as 2^-149, so that one member cannot rule a class out.
+ */
+export function productOfExperts(stack: StackedProbabilities): Probabilities {
+  const { members, samples, classes } = stack;
+  const product = new Float64Array(samples * classes);
+  for (let member = 0; member < members; member++) {
+    const row = memberRow(stack, member);
+    for (let i = 0; i < product.length; i++) product[i] += Math.log(Math.max(row[i], 2 ** -149)) / members;
+  }
+  for (let sample = 0; sample < samples; sample++) {
+    normalizeExponentials(product.subarray(sample * classes, (sample + 1) * classes));
+  }
+  return { samples, classes, values: product };
+}
+
 /** Mean over the members: `[M, N, K]` to `[N, K]`, `[M, N]` to `[N]`. */
 export function meanOverMembers(stack: StackedProbabilities | StackedValues): Float64Array {
   const mean = new Float64Array(stack.values.length / stack.members);
@@ -79,6 +97,14 @@ export function mean(values: Values | number[]): number {
   let sum = 0;
   for (let index = 0; index < values.length; index++) sum += values[index];
   return sum / values.length;
+}
+
+/** In place: softmax of one row of logits. */
+function normalizeExponentials(row: Float64Array): void {
+  const largest = row.reduce((best, logit) => Math.max(best, logit), -Infinity);
+  let sum = 0;
+  for (let i = 0; i < row.length; i++) sum += row[i] = Math.exp(row[i] - largest);
+  for (let i = 0; i < row.length; i++) row[i] /= sum;
 }
 
 function memberRow(stack: StackedProbabilities | StackedValues, member: number): Float32Array {

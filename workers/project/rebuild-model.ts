@@ -1,6 +1,7 @@
 import type { RunSource } from '../../protocol/set-evaluation.ts';
 import type { Splits } from '../data/dataset.ts';
 import type { LayersModel } from '../tf.ts';
+import { ensembleTask } from '../strategies/ensemble-task.ts';
 import { type Task, taskOf } from '../training/tasks.ts';
 import { loadProjectData } from './load-data.ts';
 import { loadProject, parseHyperparameters } from './load-project.ts';
@@ -18,7 +19,7 @@ export async function rebuildModel(source: RunSource, rank: number): Promise<Reb
   const project = await loadProject(projectFolder);
   const hyperparameters = parseHyperparameters(project, config.hyperparameters);
   const data = await loadProjectData(project, hyperparameters, source);
-  const task = taskOf(project.task);
+  const task = ensembleTask(taskOf(project.task), config.strategy);
   const { featureShape } = data.train;
   const targetSize = task.targetSize(data.train);
   return { model: project.model({ hyperparameters, config, featureShape, targetSize, rank }), task, data };

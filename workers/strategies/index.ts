@@ -1,6 +1,7 @@
 import type { RunConfig, StrategyConfig } from '../../protocol/run-config.ts';
 import type { Task } from '../training/tasks.ts';
 import { independentStrategy } from './independent.ts';
+import { jointStrategy } from './joint/index.ts';
 import type { Strategy } from './strategy.ts';
 
 /** What a strategy may need to know besides its own options. */
@@ -15,5 +16,7 @@ export function createStrategy(config: StrategyConfig, _context: StrategyContext
   switch (config.kind) {
     case 'independent':
       return independentStrategy();
+    case 'joint':
+      return jointStrategy(config);
   }
 }

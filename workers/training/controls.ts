@@ -1,10 +1,15 @@
 import type { Control } from '../../protocol/messages.ts';
+import type { SettingChanges } from '../../protocol/run-settings.ts';
 
 /** What the user asked of this rank; the trainer looks at every step. */
 export class Controls {
   /** Names under which to keep checkpoints at the next step. */
   readonly checkpointNames: string[] = [];
+  readonly #rank: number;
+  #settings: SettingChanges = {};
   #stopRequested = false;
+  #stopAtEpochEndRequested = false;
+  #rankStopRequested = false;
   #isPaused = false;
   #received = 0;
   /** Received, and not in effect yet. */
@@ -13,17 +18,42 @@ export class Controls {
   #admitted = Infinity;
   #next = Promise.withResolvers<void>();
 
+  constructor(rank = 0) {
+    this.#rank = rank;
+  }
+
+  /** What counts as the rank is launched: no wish of anyone, and known to all ranks before they train. */
+  launch(settings: Readonly<SettingChanges>): void {
+    this.#settings = settings;
+  }
+
   get stopRequested(): boolean {
     return this.#stopRequested;
+  }
+
+  /** All ranks end with the epochs that they are in. */
+  get stopAtEpochEndRequested(): boolean {
+    return this.#stopAtEpochEndRequested;
+  }
+
+  /** This rank alone is to end. */
+  get rankStopRequested(): boolean {
+    return this.#rankStopRequested;
   }
 
   get isPaused(): boolean {
     return this.#isPaused;
   }
 
-  /** Whether a stop was asked for, be it in effect or not. */
+  /** What was asked for last of each setting. */
+  get settings(): Readonly<SettingChanges> {
+    return this.#settings;
+  }
+
+  /** Whether a stop of all ranks was asked for, now or with the epoch, be it in effect or not. */
   get stopReceived(): boolean {
-    return this.#stopRequested || this.#waiting.some(({ action }) => action === 'stop');
+    const isReceived = this.#waiting.some(({ action }) => action === 'stop' || action === 'stop-at-epoch-end');
+    return this.#stopRequested || this.#stopAtEpochEndRequested || isReceived;
   }
 
   /** Controls received so far. */
@@ -72,6 +102,13 @@ export class Controls {
         this.#stopRequested = true;
         this.#isPaused = false;
         break;
+      case 'stop-at-epoch-end':
+        this.#stopAtEpochEndRequested = true;
+        this.#isPaused = false;
+        break;
+      case 'stop-rank':
+        this.#rankStopRequested ||= control.rank === this.#rank;
+        break;
       case 'pause':
         this.#isPaused = !this.#stopRequested;
         break;
@@ -80,6 +117,9 @@ export class Controls {
         break;
       case 'checkpoint':
         this.checkpointNames.push(control.name);
+        break;
+      case 'set':
+        this.#settings = { ...this.#settings, ...control.changes };
     }
   }
 }

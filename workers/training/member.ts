@@ -1,5 +1,6 @@
 import type { Batch } from '../data/dataset.ts';
 import { tf, type LayersModel, type Scalar, type Tensor, type Variable } from '../tf.ts';
+import { ForwardPass } from './forward-pass.ts';
 import type { Optimizer, UpdateSettings } from './optimizers.ts';
 
 /** The loss of a batch, to be minimised; called while the gradient tape records. */
@@ -40,6 +41,15 @@ export class Member {
     const [loss] = await value.data();
     value.dispose();
     return { loss, gradients: this.variables.map((variable) => grads[variable.name] ?? null) };
+  }
+
+  /** Forward pass of a model with one output, whose backward pass comes later. */
+  forward(batch: Batch): ForwardPass {
+    return new ForwardPass(this.variables, () => {
+      const [features] = batchTensors(batch);
+      const [output] = outputsOf(this.model, features, true);
+      return output;
+    });
   }
 
   applyGradients(gradients: Gradient[], settings: UpdateSettings | readonly UpdateSettings[]): void {

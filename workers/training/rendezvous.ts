@@ -51,6 +51,8 @@ export interface EndVote {
   done: boolean;
   /** Has ended before its last step, and waits for the others. */
   standingBy: boolean;
+  /** Stands by because the user stopped it alone. */
+  stoppedAlone: boolean;
   /** Of the group's first rank this decides when state is saved: its clock is everyone's. */
   stateDue: boolean;
 }
@@ -61,13 +63,14 @@ export async function agreeOnEnd(
   stopRequested: boolean,
   own: EndVote,
 ): Promise<{ end: StopReason | null; stateDue: boolean }> {
-  const flags = [own.stopVoted, own.done, own.standingBy, own.stateDue].map(Number);
+  const flags = [own.stopVoted, own.done, own.standingBy, own.stoppedAlone, own.stateDue].map(Number);
   const all = await group.allGather(Uint8Array.from(flags));
   const stopVoted = all.some(([stop]) => stop === 1);
   const allEnded = all.every(([, done, standingBy]) => done === 1 || standingBy === 1);
-  const anyStandsBy = all.some(([, , standingBy]) => standingBy === 1);
-  const stateDue = all[0][3] === 1;
-  if (stopRequested) return { end: 'requested', stateDue };
-  if (stopVoted || (allEnded && anyStandsBy)) return { end: 'early-stopping', stateDue };
+  const allStoppedAlone = all.every(([, , , stoppedAlone]) => stoppedAlone === 1);
+  const anyStoppedEarly = all.some(([, , standingBy, stoppedAlone]) => standingBy === 1 && stoppedAlone === 0);
+  const stateDue = all[0][4] === 1;
+  if (stopRequested || allStoppedAlone) return { end: 'requested', stateDue };
+  if (stopVoted || (allEnded && anyStoppedEarly)) return { end: 'early-stopping', stateDue };
   return { end: allEnded ? 'completed' : null, stateDue };
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { realNumber } from '../../protocol/numbers.ts';
+import { type RunSettings, runSettingsSchema } from '../../protocol/run-settings.ts';
 import type { NamedTensor } from '../checkpoints/safetensors.ts';
 import { loadState, saveState } from '../checkpoints/training-state.ts';
 import type { Callback } from '../callbacks/callback.ts';
@@ -22,6 +23,8 @@ export interface TrainingProgress {
   /** Rendezvous done. */
   round: number;
   standingBy: boolean;
+  /** It stands by because the user stopped it alone. */
+  stoppedAlone: boolean;
 }
 
 const savedDataSchema = z.strictObject({
@@ -31,7 +34,9 @@ const savedDataSchema = z.strictObject({
     step: z.int(),
     round: z.int(),
     standingBy: z.boolean(),
+    stoppedAlone: z.boolean(),
   }),
+  settings: runSettingsSchema,
   optimizerSteps: z.array(z.int()),
   losses: z.strictObject({ loss: realNumber, steps: z.int() }),
   callbacks: z.record(z.string(), z.unknown()),
@@ -42,6 +47,7 @@ const savedDataSchema = z.strictObject({
 /** What an earlier attempt left, apart from what is put back into the member and the callbacks. */
 export interface ResumedTraining {
   progress: TrainingProgress;
+  settings: RunSettings;
   history: History;
   losses: LossSum;
   strategy: StrategyState | null;
@@ -61,6 +67,7 @@ export async function saveTrainingState(trainer: Trainer): Promise<void> {
   const callbacks = parts.callbacks.flatMap((callback) => (callback.state ? [[callback.name, callback.state()]] : []));
   const data = {
     progress,
+    settings: trainer.settings.now,
     optimizerSteps: optimizer.steps,
     losses: trainer.meter.losses,
     callbacks: Object.fromEntries(callbacks),
@@ -86,13 +93,10 @@ export async function loadTrainingState(
   for (const callback of callbacks) {
     if (callback.restore && callback.name in saved.callbacks) callback.restore(saved.callbacks[callback.name]);
   }
-  return {
-    progress: saved.progress,
-    history: History.fromTensors(tensors),
-    losses: saved.losses,
-    strategy:
-      saved.strategy === undefined ? null : { tensors: withoutPrefix(tensors, 'strategy/'), data: saved.strategy },
-  };
+  const { progress, settings, losses } = saved;
+  const strategy =
+    saved.strategy === undefined ? null : { tensors: withoutPrefix(tensors, 'strategy/'), data: saved.strategy };
+  return { progress, settings, losses, strategy, history: History.fromTensors(tensors) };
 }
 
 function prefixed(prefix: string): (tensor: NamedTensor) => NamedTensor {

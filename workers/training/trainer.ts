@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { RunConfig } from '../../protocol/run-config.ts';
 import type { CheckpointRecord, RunSummary } from '../../protocol/run-record.ts';
+import { settingsOf } from '../../protocol/run-settings.ts';
 import type { Callback, Evaluation, Training } from '../callbacks/callback.ts';
 import type { ProcessGroup } from '../collectives/process-group.ts';
 import { gatherBatch, type Splits } from '../data/dataset.ts';
@@ -9,6 +10,7 @@ import type { Strategy, StrategyState } from '../strategies/strategy.ts';
 import type { LayersModel } from '../tf.ts';
 import type { Controls } from './controls.ts';
 import { History } from './history.ts';
+import { LiveSettings } from './live-settings.ts';
 import { Lockstep } from './lockstep.ts';
 import { LossMeter } from './loss-meter.ts';
 import type { Member } from './member.ts';
@@ -52,6 +54,7 @@ export class Trainer implements Training {
   readonly totalSteps: number;
   readonly progress: TrainingProgress;
   readonly meter: LossMeter;
+  readonly settings: LiveSettings;
   /** Null where ranks run freely. */
   private readonly lockstep: Lockstep | null;
   private readonly savedStrategy: StrategyState | null;
@@ -64,7 +67,15 @@ export class Trainer implements Training {
   constructor(parts: TrainerParts, resumed?: ResumedTraining) {
     this.parts = parts;
     this.history = resumed?.history ?? new History();
-    this.progress = resumed?.progress ?? { epoch: 0, batch: 0, step: 0, round: 0, standingBy: false };
+    this.progress = resumed?.progress ?? {
+      epoch: 0,
+      batch: 0,
+      step: 0,
+      round: 0,
+      standingBy: false,
+      stoppedAlone: false,
+    };
+    this.settings = new LiveSettings(resumed?.settings ?? settingsOf(parts.config), parts.callbacks, parts.report);
     this.totalSteps = plannedSteps(parts.config, parts.sampler);
     this.meter = new LossMeter(parts.report, parts.config.logEverySteps, parts.group.rank, resumed?.losses);
     this.lockstep = parts.strategy.isLockstep ? new Lockstep(parts.group, parts.controls) : null;
@@ -88,16 +99,16 @@ export class Trainer implements Training {
 
   /** Up to the next rendezvous: the epochs in between, unless something ends them early. */
   private async trainRound(): Promise<void> {
-    const { config, sampler, report } = this.parts;
+    const { config, sampler, report, controls } = this.parts;
     const { progress } = this;
     const rounds = Math.floor(progress.epoch / config.evaluateEveryEpochs) + 1;
     const lastEpoch = Math.min(config.maxEpochs, rounds * config.evaluateEveryEpochs);
     report.state(progress.standingBy ? 'standing-by' : 'training', this.position);
-    // A rank that stands by does no step to keep them at.
-    if (progress.standingBy) await this.keepRequestedCheckpoints();
     this.meter.beginRound();
     this.lockstep?.begin(false);
     await this.lockstep?.end();
+    // What was asked for since the last step, or of a rank that stands by and does none.
+    await this.heedControls();
     while (progress.epoch < lastEpoch && !this.mustHalt()) {
       const done = progress.batch;
       let index = 0;
@@ -107,6 +118,7 @@ export class Trainer implements Training {
         if (this.mustHalt()) break;
       }
       if (progress.batch === sampler.batchesPerEpoch) await this.endEpoch();
+      if (controls.stopAtEpochEndRequested) break;
     }
     const settled = await this.parts.strategy.settle?.();
     if (settled) this.meter.add(settled, this.position);
@@ -115,7 +127,7 @@ export class Trainer implements Training {
   private async trainStep(indices: Int32Array): Promise<void> {
     const { config, member, strategy, data } = this.parts;
     const position = { epoch: this.progress.epoch, step: this.progress.step, totalSteps: this.totalSteps };
-    const settings = settingsAt(config.schedule, config.optimizer.learningRate, position);
+    const settings = settingsAt(config.schedule, this.settings.now.learningRate, position);
     const batch = gatherBatch(data.train, indices);
     this.lockstep?.begin(this.hasFailed);
     const outcome = await strategy.trainStep(member, batch, settings, position);
@@ -127,7 +139,7 @@ export class Trainer implements Training {
     await this.breathe();
     await this.lockstep?.end();
     await this.waitWhilePaused();
-    await this.keepRequestedCheckpoints();
+    await this.heedControls();
   }
 
   private reportStrategy(): void {
@@ -179,6 +191,7 @@ export class Trainer implements Training {
       stopVoted: this.stopVoted,
       done: this.progress.epoch >= config.maxEpochs || this.progress.step >= this.totalSteps,
       standingBy: this.progress.standingBy,
+      stoppedAlone: this.progress.stoppedAlone,
       stateDue: stateAgeMs >= config.checkpoints.stateEverySeconds * 1000,
     });
     this.progress.round += 1;
@@ -217,13 +230,32 @@ export class Trainer implements Training {
     if (!controls.isPaused) return;
     const startedMs = performance.now();
     report.state('paused', this.position);
-    while (controls.isPaused) {
+    while (controls.isPaused && !controls.rankStopRequested) {
       const next = controls.next();
       await this.keepRequestedCheckpoints();
       await next;
     }
     this.meter.leaveOut(performance.now() - startedMs);
     report.state('training', this.position);
+  }
+
+  /** Does what the user asked of this rank, between two of its steps. */
+  private async heedControls(): Promise<void> {
+    const { controls } = this.parts;
+    this.settings.adopt(controls.settings, this.position);
+    await this.keepRequestedCheckpoints();
+    if (controls.rankStopRequested && !this.progress.standingBy) await this.stopAlone();
+  }
+
+  /** Ends this rank's training for good; its predictions are those of its last weights from now on. */
+  private async stopAlone(): Promise<void> {
+    const name = `stopped-${this.step}`;
+    this.progress.standingBy = true;
+    this.progress.stoppedAlone = true;
+    this.predictions = null;
+    await this.saveCheckpoint(name, null, null);
+    this.announce('rank-stopped', `Stopped alone after step ${this.step}; its checkpoint "${name}" is kept.`);
+    this.parts.report.state('standing-by', this.position);
   }
 
   private async keepRequestedCheckpoints(): Promise<void> {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { EarlyStopping } from '../../../workers/callbacks/early-stopping.ts';
+import { createInMemoryGroup } from '../relay/in-memory-group.ts';
 import { FakeTraining, evaluationOf, showSeries } from './fakes.ts';
 
 const nll = 'val/ens_nll';
@@ -49,6 +50,24 @@ describe('EarlyStopping', () => {
     expect(training.isStandingBy).toBe(true);
     expect(training.announcements).toHaveLength(1);
     expect(stopping.state()).toEqual({ best: 1, waited: 1 });
+  });
+
+  it('waits as long as its patience is now', async () => {
+    const stopping = new EarlyStopping({ monitor: nll, patience: 10 });
+    const training = new FakeTraining();
+    await showSeries(stopping, training, nll, [0.5, 0.6, 0.6]);
+    stopping.onSettings({ learningRate: 1, patience: 3 });
+    await showSeries(stopping, training, nll, [0.6]);
+    expect(training.stopVotes).toBe(1);
+  });
+
+  it('is decided by the first rank alone where it is joint, also while that stands by', async () => {
+    const { groups } = createInMemoryGroup([4, 5]);
+    const [first, second] = groups.map((group) => new FakeTraining({ group }));
+    first.standBy();
+    for (const training of [first, second])
+      await showSeries(new EarlyStopping({ monitor: nll, patience: 1 }), training, nll, [1, 2]);
+    expect([first.stopVotes, second.stopVotes]).toEqual([1, 0]);
   });
 
   it('goes on after a resume where it was', async () => {

@@ -9,6 +9,7 @@ const project: ProjectDescription = {
   name: 'Blobs',
   description: 'Three blobs.',
   task: 'classification',
+  hasOwnLoss: false,
   hyperparameters: describeOptions(
     z.object({
       width: z.int().min(1).default(8),

@@ -8,6 +8,7 @@ const description = {
   name: 'Blobs',
   description: 'Three blobs in the plane.',
   task: 'classification',
+  hasOwnLoss: false,
   hyperparameters: describeOptions(
     z.object({ width: z.int().default(8).meta({ help: 'Units of the hidden layer.', unit: 'units' }) }),
   ),

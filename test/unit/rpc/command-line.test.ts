@@ -18,6 +18,7 @@ const project: ProjectDescription = {
   name: 'Blobs',
   description: '',
   task: 'classification',
+  hasOwnLoss: false,
   hyperparameters: describeOptions(hyperparameters),
   defaults: { maxEpochs: 3, optimizer: { kind: 'sgd', learningRate: 0.5, momentum: 0.9 } },
 };

@@ -44,6 +44,14 @@ describe('the charts of a run', () => {
     expect(chartSpecs({ ...run, metrics, isLive: false }).map(({ id }) => id)).toEqual(['accuracy', 'loss']);
   });
 
+  it('show traffic and products of experts once there are points of them', () => {
+    expect(chartSpecs(run).map(({ id }) => id)).not.toContain('traffic');
+    const metrics = new Set(['val/product_nll', 'train/member_1_bytes_per_step']);
+    const specs = chartSpecs({ ...run, metrics });
+    expect(specs[0].lines.at(-1)).toMatchObject({ metric: 'val/product_nll', role: 'other' });
+    expect(specs.find(({ id }) => id === 'traffic')?.lines).toMatchObject([{ label: 'rank 1' }]);
+  });
+
   it("include the project's own metrics, ensemble and members in one chart", () => {
     const metrics = new Set(['val/top5', 'val/member_1_f1', 'val/ens_f1']);
     const specs = chartSpecs({ ...run, metrics, isLive: false });

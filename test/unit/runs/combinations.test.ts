@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Device, Placement } from '../../../protocol/devices.ts';
-import { runConfigSchema } from '../../../protocol/run-config.ts';
-import { refuseCombinations } from '../../../src-main/runs/combinations.ts';
+import { type RunConfigInput, runConfigSchema } from '../../../protocol/run-config.ts';
+import { samplerOf } from '../../../protocol/strategy-rules.ts';
+import { type Combined, findConflicts, refuseCombinations } from '../../../src-main/runs/combinations.ts';
 
 describe('refuseCombinations', () => {
   const device: Device = {
@@ -14,11 +15,12 @@ describe('refuseCombinations', () => {
     load: null,
     processCount: null,
   };
+  const classifier: Combined = { task: 'classification', hasOwnLoss: false };
   const planOf = (...waves: number[]): Placement[] => waves.map((wave, rank) => ({ rank, wave, device }));
   const configOf = (earlyStopping: object) => runConfigSchema.parse({ members: 3, earlyStopping });
 
   it('refuses joint early stopping in waves', () => {
-    expect(() => refuseCombinations(configOf({ enabled: true }), planOf(0, 0, 1))).toThrow(
+    expect(() => refuseCombinations(configOf({ enabled: true }), planOf(0, 0, 1), classifier)).toThrow(
       'Joint early stopping needs all 3 members to train at the same time, but this plan has 2 waves. Use --placement share, ' +
         'fewer members, or --early-stopping.joint false.',
     );
@@ -26,7 +28,7 @@ describe('refuseCombinations', () => {
 
   it("refuses joint early stopping on a member's own metric", () => {
     const config = configOf({ enabled: true, monitor: 'val/member_{rank}_nll' });
-    expect(() => refuseCombinations(config, planOf(0, 0, 0))).toThrow(
+    expect(() => refuseCombinations(config, planOf(0, 0, 0), classifier)).toThrow(
       'Joint early stopping cannot monitor "val/member_{rank}_nll": that differs from rank to rank.',
     );
   });
@@ -36,6 +38,62 @@ describe('refuseCombinations', () => {
     { earlyStopping: { enabled: true, joint: false, monitor: 'val/member_{rank}_nll' }, waves: [0, 0, 1] },
     { earlyStopping: { enabled: false }, waves: [0, 1, 2] },
   ])('allows $earlyStopping in waves $waves', ({ earlyStopping, waves }) => {
-    expect(() => refuseCombinations(configOf(earlyStopping), planOf(...waves))).not.toThrow();
+    expect(() => refuseCombinations(configOf(earlyStopping), planOf(...waves), classifier)).not.toThrow();
+  });
+
+  describe('with members that exchange at every step', () => {
+    const joint = (overrides: RunConfigInput) =>
+      runConfigSchema.parse({ members: 3, strategy: { kind: 'joint' }, ...overrides });
+    const conflicts = (overrides: RunConfigInput, plan = planOf(0, 0, 0), project: Partial<Combined> = {}) =>
+      findConflicts(joint(overrides), plan, { ...classifier, ...project }).map(({ message }) => message);
+
+    it('refuses waves', () => {
+      expect(conflicts({}, planOf(0, 0, 1))).toEqual([
+        expect.stringContaining(
+          'With the strategy joint all 3 members train at the same time, but this plan has 2 waves. Use --placement share or fewer ' +
+            'members.',
+        ),
+      ]);
+    });
+
+    it('refuses that a rank stops by itself', () => {
+      expect(conflicts({ earlyStopping: { enabled: true, joint: false } })).toEqual([
+        expect.stringContaining(
+          'With the strategy joint no rank can stop before the others, which need it at every step. Use --early-stopping.joint true.',
+        ),
+      ]);
+    });
+
+    it('refuses an order of samples that differs from rank to rank', () => {
+      expect(conflicts({ sampler: 'shuffled' })).toEqual([
+        expect.stringContaining(
+          'The strategy joint cannot train with --sampler shuffled: it needs shared or sequential. Leave it at auto, which takes shared.',
+        ),
+      ]);
+    });
+
+    it('refuses other tasks, and a loss of the project', () => {
+      expect(conflicts({}, undefined, { task: 'regression' })).toEqual([
+        expect.stringContaining(
+          "The strategy joint trains classification only, and this project's task is regression.",
+        ),
+      ]);
+      expect(conflicts({}, undefined, { hasOwnLoss: true })).toEqual([
+        expect.stringContaining('The strategy joint has its own loss, and so has this project.'),
+      ]);
+    });
+
+    it('allows all else', () => {
+      expect(conflicts({ sampler: 'sequential', earlyStopping: { enabled: true } })).toEqual([]);
+    });
+  });
+});
+
+describe('samplerOf', () => {
+  it('is the chosen order, or the one that suits the strategy', () => {
+    const sampler = (overrides: RunConfigInput) => samplerOf(runConfigSchema.parse(overrides));
+    expect(sampler({})).toBe('shuffled');
+    expect(sampler({ strategy: { kind: 'joint' } })).toBe('shared');
+    expect(sampler({ strategy: { kind: 'joint' }, sampler: 'sequential' })).toBe('sequential');
   });
 });

@@ -12,6 +12,7 @@ function describeProject(
     name: 'Wine',
     description: '',
     task: 'regression',
+    hasOwnLoss: false,
     hyperparameters: describeOptions(hyperparameters),
     defaults,
   };

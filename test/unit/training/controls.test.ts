@@ -27,3 +27,21 @@ describe('a pause', () => {
     expect(controls).toMatchObject({ isPaused: true, checkpointNames: ['asked'] });
   });
 });
+
+describe('a setting', () => {
+  it('is what was asked for last; those that were not named stay', () => {
+    const controls = new Controls();
+    controls.take({ action: 'set', changes: { learningRate: 0.1, patience: 3 } });
+    controls.take({ action: 'set', changes: { learningRate: 0.2 } });
+    expect(controls.settings).toEqual({ learningRate: 0.2, patience: 3 });
+  });
+});
+
+describe('a stop at the end of the epoch', () => {
+  it('is an end, but none at once, and ends a pause', () => {
+    const controls = new Controls();
+    controls.take({ action: 'pause' });
+    controls.take({ action: 'stop-at-epoch-end' });
+    expect(controls).toMatchObject({ stopReceived: true, stopRequested: false, isPaused: false });
+  });
+});

@@ -16,7 +16,7 @@ export class KeptReport implements Report {
   readonly states: WorkerState[] = [];
   readonly points: ReportedPoint[] = [];
   readonly progresses: number[] = [];
-  readonly events: (Position & { kind: string; message: string })[] = [];
+  readonly events: (Position & { kind: string; message: string; data: Record<string, unknown> })[] = [];
   readonly checkpoints: CheckpointRecord[] = [];
   readonly sets: EvaluatedSet[] = [];
 
@@ -32,8 +32,8 @@ export class KeptReport implements Report {
     this.progresses.push(samplesPerSecond);
   }
 
-  event(kind: string, message: string, { epoch, step }: Position): void {
-    this.events.push({ kind, message, epoch, step });
+  event(kind: string, message: string, { epoch, step }: Position, data: Record<string, unknown> = {}): void {
+    this.events.push({ kind, message, epoch, step, data });
   }
 
   checkpoint(record: CheckpointRecord): void {

@@ -118,6 +118,27 @@ describe.each([
     expect(steps[0]).toBeLessThanOrEqual(8);
   });
 
+  it.each([0, 2])('change the learning rate at the same step when rank %i hears of it first', async (first) => {
+    const ranks = await createRanks((rank, step) => {
+      if (rank === first && step === 5) tell(ranks, first, { action: 'set', changes: { learningRate: 0.5 } });
+      return 1;
+    }, lag);
+    await Promise.all(ranks.map(({ trainer }) => trainer.fit()));
+    const steps = ranks.map(({ report }) => report.events.map(({ kind, step }) => ({ kind, step })));
+    expect(steps[0]).toMatchObject([{ kind: 'changed' }]);
+    for (const others of steps) expect(others).toEqual(steps[0]);
+  });
+
+  it('end with the same epoch when one of them hears in its last step that they should', async () => {
+    const ranks = await createRanks((rank, step) => {
+      if (rank === 1 && step === stepsPerEpoch - 1) tell(ranks, 1, { action: 'stop-at-epoch-end' });
+      return 1;
+    }, lag);
+    const reasons = await Promise.all(ranks.map(({ trainer }) => trainer.fit()));
+    expect(reasons).toEqual(['requested', 'requested', 'requested']);
+    expect(ranks.map(({ trainer }) => trainer.step)).toEqual([stepsPerEpoch, stepsPerEpoch, stepsPerEpoch]);
+  });
+
   it('keep a checkpoint that is asked for as they are after the same step', async () => {
     const ranks = await createRanks((rank, step) => {
       if (rank === 1 && step === 2) tell(ranks, 1, { action: 'checkpoint', name: 'asked' });

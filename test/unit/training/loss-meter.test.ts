@@ -48,7 +48,7 @@ describe('LossMeter', () => {
     step(meter, 3, true, at(4), 0.1);
     expect(meter.endRound(at(4))).toEqual({ meanLoss: 2, nonFinite: { epoch: 1, step: 2, loss: Infinity } });
     const message = 'Loss was Infinity first at step 2; 2 update(s) left out.';
-    expect(report.events).toEqual([{ kind: 'non-finite-loss', message, epoch: 1, step: 2 }]);
+    expect(report.events).toMatchObject([{ kind: 'non-finite-loss', message, epoch: 1, step: 2 }]);
     expect(named(report, 'train/member_3_samples_per_second')).toHaveLength(1);
     expect(meter.endRound(at(4))).toEqual({ meanLoss: NaN, nonFinite: null });
     expect(report.events).toHaveLength(1);

@@ -3,7 +3,8 @@ import { agreeOnEnd, agreeOnRound, type EndVote, type RoundReport } from '../../
 import { createInMemoryGroup } from '../relay/in-memory-group.ts';
 
 const well: RoundReport = { position: { epoch: 0, step: 3 }, meanLoss: 1, nonFinite: null, stopRequested: false };
-const goOn: EndVote = { stopVoted: false, done: false, standingBy: false, stateDue: false };
+const goOn: EndVote = { stopVoted: false, done: false, standingBy: false, stoppedAlone: false, stateDue: false };
+const stoppedAlone: Partial<EndVote> = { standingBy: true, stoppedAlone: true };
 
 /** What all ranks agree on; that they do agree is checked here. */
 async function agreed<R, T>(
@@ -57,6 +58,9 @@ describe('agreeOnEnd', () => {
     { stopRequested: false, votes: [{}, { stopVoted: true }], reason: 'early-stopping' },
     { stopRequested: false, votes: [{ done: true }, { standingBy: true }], reason: 'early-stopping' },
     { stopRequested: false, votes: [{ done: true }, { done: true }], reason: 'completed' },
+    { stopRequested: false, votes: [{ done: true }, stoppedAlone], reason: 'completed' },
+    { stopRequested: false, votes: [{ standingBy: true }, stoppedAlone], reason: 'early-stopping' },
+    { stopRequested: false, votes: [stoppedAlone, stoppedAlone], reason: 'requested' },
   ])('$votes with a requested stop $stopRequested is "$reason"', async ({ stopRequested, votes, reason }) => {
     expect((await end(stopRequested, ...votes)).end).toBe(reason);
   });

@@ -33,13 +33,15 @@ export interface ChartedRun {
 
 /** Metrics drawn together; `{rank}` stands for each rank. */
 interface Family extends Omit<ChartSpec, 'lines' | 'isLinear'> {
-  lines: { metric: string; label: string }[];
+  /** What is optional has no line, nor a chart, before there are points of it: only some strategies have them. */
+  lines: { metric: string; label: string; isOptional?: boolean }[];
   isLinear?: boolean;
 }
 
 const ensembleAndMembers = (metric: string) => [
   { metric: `val/member_{rank}_${metric}`, label: 'rank {rank}' },
   { metric: `val/ens_${metric}`, label: 'ensemble' },
+  { metric: `val/product_${metric}`, label: 'product of experts', isOptional: true },
 ];
 
 const nll: Family = { id: 'nll', title: 'NLL', yLabel: 'nats', lines: ensembleAndMembers('nll'), best: 'min' };
@@ -138,6 +140,13 @@ const trainingFamilies: Family[] = [
     lines: [{ metric: 'train/member_{rank}_samples_per_second', label: 'rank {rank}' }],
     best: null,
   },
+  {
+    id: 'traffic',
+    title: 'Traffic',
+    yLabel: 'bytes/step',
+    lines: [{ metric: 'train/member_{rank}_bytes_per_step', label: 'rank {rank}', isOptional: true }],
+    best: null,
+  },
 ];
 
 /** Metrics that charts of other kinds already tell. */
@@ -145,8 +154,9 @@ const toldElsewhere = new Set(['train/loss', 'val/avg_member_nll', 'val/avg_memb
 
 /** All charts of a run, the big one first: those of its task, those of training, then those of metrics of its own. */
 export function chartSpecs(run: ChartedRun): ChartSpec[] {
-  const known = [...(familiesByTask[run.task] ?? []), ...trainingFamilies].map((family) => specOf(family, run.ranks));
-  const isDrawn = ({ lines }: ChartSpec) => run.isLive || lines.some(({ metric }) => run.metrics.has(metric));
+  const known = [...(familiesByTask[run.task] ?? []), ...trainingFamilies].map((family) => specOf(family, run));
+  const isDrawn = ({ lines }: ChartSpec) =>
+    lines.length > 0 && (run.isLive || lines.some(({ metric }) => run.metrics.has(metric)));
   const claimed = new Set(known.flatMap(({ lines }) => lines.map(({ metric }) => metric)));
   const others = [...run.metrics].filter((metric) => !claimed.has(metric) && !toldElsewhere.has(metric));
   const grouped = Map.groupBy(others, (metric) => metric.replace(/\/(ens|member_\d+)_/, '/'));
@@ -165,18 +175,23 @@ export function moved(ids: readonly string[], id: string, target: string): strin
   return ids.filter((other) => other !== id).toSpliced(to, 0, id);
 }
 
-function specOf(family: Family, ranks: readonly number[]): ChartSpec {
+function specOf(family: Family, { ranks, metrics }: ChartedRun): ChartSpec {
   return {
     ...family,
     isLinear: family.isLinear ?? false,
-    lines: family.lines.flatMap(({ metric, label }): LineSpec[] => {
-      if (!metric.includes('{rank}')) return [{ metric, label, role: roleOf(metric) }];
-      return ranks.map((rank) => {
-        const named = (text: string) => text.replace('{rank}', String(rank));
-        return { metric: named(metric), label: named(label), role: 'rank', rank };
-      });
-    }),
+    lines: family.lines.flatMap(({ metric, label, isOptional }) =>
+      linesOf(metric, label, ranks).filter((line) => !isOptional || metrics.has(line.metric)),
+    ),
   };
+}
+
+/** One line, or one for each rank. */
+function linesOf(metric: string, label: string, ranks: readonly number[]): LineSpec[] {
+  if (!metric.includes('{rank}')) return [{ metric, label, role: roleOf(metric) }];
+  return ranks.map((rank) => {
+    const named = (text: string) => text.replace('{rank}', String(rank));
+    return { metric: named(metric), label: named(label), role: 'rank', rank };
+  });
 }
 
 /** A metric that only the project knows, with its ensemble's and members' values as far as there are. */

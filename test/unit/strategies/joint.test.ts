@@ -1,0 +1,185 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { StrategyConfig } from '../../../protocol/run-config.ts';
+import { startBackend } from '../../../workers/backends/backend.ts';
+import type { ProcessGroup } from '../../../workers/collectives/process-group.ts';
+import type { Batch } from '../../../workers/data/dataset.ts';
+import { jointStrategy } from '../../../workers/strategies/joint/index.ts';
+import { productLoss, sumInOrder } from '../../../workers/strategies/joint/product.ts';
+import { tf, type LayersModel, type Tensor } from '../../../workers/tf.ts';
+import { Member } from '../../../workers/training/member.ts';
+import { createOptimizer } from '../../../workers/training/optimizers.ts';
+import { crossEntropyLoss } from '../../../workers/training/tasks.ts';
+import { createInMemoryGroup, ranksOf } from '../relay/in-memory-group.ts';
+
+beforeAll(async () => void (await startBackend('cpu')));
+
+type Mode = Extract<StrategyConfig, { kind: 'joint' }>['mode'];
+
+const learningRate = 0.5;
+const steps = 6;
+const members = 3;
+const classes = 3;
+const position = { epoch: 0, step: 0, totalSteps: steps };
+
+/** Sample i of batch b: two features, and a label that depends on them. */
+const batches: Batch[] = Array.from({ length: steps }, (_, b) => ({
+  features: Float32Array.from({ length: 8 }, (_, i) => Math.sin(7 * b + 3 * i)),
+  featureShape: [4, 2],
+  targets: Int32Array.from({ length: 4 }, (_, i) => (b + i) % classes),
+  targetShape: [4],
+}));
+
+/** A net of two layers whose weights are the member's own, the same each time. */
+function createModel(member: number): LayersModel {
+  const model = tf.sequential({
+    layers: [tf.layers.dense({ units: 5, activation: 'tanh', inputShape: [2] }), tf.layers.dense({ units: classes })],
+  });
+  const weightsOf = ({ shape, size }: Tensor, layer: number) =>
+    tf.tensor(
+      Float32Array.from({ length: size }, (_, i) => Math.cos(i + 10 * layer + 100 * member)),
+      shape,
+    );
+  tf.tidy(() => model.setWeights(model.getWeights().map(weightsOf)));
+  return model;
+}
+
+const createMember = (member: number): Member =>
+  new Member(createModel(member), ([logits], targets) => crossEntropyLoss(logits, targets), sgd);
+const sgd = (variables: Parameters<typeof createOptimizer>[1]) =>
+  createOptimizer({ kind: 'sgd', learningRate, momentum: 0.9, nesterov: false, weightDecay: 0 }, variables);
+
+const weightsOf = ({ model }: Member): number[] => model.getWeights().flatMap((weight) => [...weight.dataSync()]);
+const logitsOf = ({ model }: Member, { features, featureShape }: Batch): Tensor =>
+  model.apply(tf.tensor(features, featureShape), { training: true }) as Tensor;
+
+/** What tfjs's own gradients make of one graph with all members in it. `lag` is the number of updates that a gradient misses. */
+function trainOneGraph(lag: 0 | 1): { losses: number[]; weights: number[][] } {
+  const all = Array.from({ length: members }, (_, member) => createMember(member));
+  const variables = all.flatMap((member) => member.variables);
+  const losses: number[] = [];
+  const late: Tensor[][] = [];
+  const apply = (gradients: Tensor[]): void => {
+    const width = all[0].variables.length;
+    all.forEach((member, i) => member.applyGradients(gradients.slice(i * width, (i + 1) * width), { learningRate }));
+  };
+  for (const batch of batches) {
+    const { value, grads } = tf.variableGrads(() => {
+      const mean = tf.mean(tf.stack(all.map((member) => logitsOf(member, batch))), 0);
+      return crossEntropyLoss(mean, tf.tensor1d(batch.targets as Int32Array, 'int32'));
+    }, variables);
+    losses.push(value.dataSync()[0]);
+    late.push(variables.map(({ name }) => grads[name]));
+    if (late.length > lag) apply(late.splice(0, 1)[0]);
+  }
+  late.forEach(apply);
+  return { losses, weights: all.map(weightsOf) };
+}
+
+/** Every rank trains its own member; they take turns at each exchange. */
+async function trainRanks(mode: Mode): Promise<{ losses: number[][]; weights: number[][]; traffic: number[] }> {
+  const { groups } = createInMemoryGroup(ranksOf(members));
+  const trained = await Promise.all(groups.map((group) => trainRank(group, mode)));
+  return {
+    losses: trained.map(({ losses }) => losses),
+    weights: trained.map(({ weights }) => weights),
+    traffic: trained.map(({ bytesPerStep }) => bytesPerStep),
+  };
+}
+
+async function trainRank(group: ProcessGroup, mode: Mode) {
+  const member = createMember(group.rank);
+  const strategy = jointStrategy({ kind: 'joint', mode });
+  await strategy.setup(member, group, null);
+  const losses: number[] = [];
+  for (const batch of batches) {
+    const outcome = await strategy.trainStep(member, batch, { learningRate }, position);
+    if (outcome !== null) losses.push(outcome.loss);
+  }
+  const settled = await strategy.settle?.();
+  if (settled) losses.push(settled.loss);
+  const bytesPerStep = strategy.points?.().get(`train/member_${group.rank}_bytes_per_step`) ?? NaN;
+  return { losses, weights: weightsOf(member), bytesPerStep };
+}
+
+function expectClose(actual: readonly number[], expected: readonly number[]): void {
+  expect(actual).toHaveLength(expected.length);
+  actual.forEach((value, i) => expect(value).toBeCloseTo(expected[i], 5));
+}
+
+describe('the loss of a product of experts', () => {
+  it('is that of the softmax of mean logits, its gradient (q − p) / (M·B)', () => {
+    // Two members, mean logits (log 3, 0): q = (3/4, 1/4), label 1.
+    const { loss, gradient } = productLoss(Float32Array.of(2 * Math.log(3), 0), [1], 2);
+    expect(loss).toBeCloseTo(Math.log(4), 6);
+    expect([...gradient]).toEqual([expect.closeTo(3 / 8, 6), expect.closeTo(-3 / 8, 6)]);
+  });
+
+  it('does not overflow, and is not finite where a logit is not', () => {
+    expect(productLoss(Float32Array.of(3000, 0), [0], 1).loss).toBe(0);
+    expect(productLoss(Float32Array.of(3000, 0), [1], 1).loss).toBe(3000);
+    expect(productLoss(Float32Array.of(0, NaN), [0], 1).loss).toBeNaN();
+    expect(productLoss(Float32Array.of(0, Infinity), [0], 1).loss).toBeNaN();
+  });
+
+  it('sums in order of rank, as the relay does', async () => {
+    const arrays = [0, 1, 2].map((rank) => Float32Array.of(1e8 * (1 - rank), 0.1, rank / 3));
+    const { groups } = createInMemoryGroup([0, 1, 2]);
+    const [reduced] = await Promise.all(groups.map((group, i) => group.allReduce(arrays[i].slice(), 'sum')));
+    expect(sumInOrder(arrays)).toEqual(reduced);
+  });
+});
+
+describe('ranks that are trained jointly', () => {
+  const logitBytes = 4 * classes * Float32Array.BYTES_PER_ELEMENT;
+
+  it.each([
+    { mode: 'reduce', received: 1 },
+    { mode: 'gather', received: members },
+  ] as const)('become what one graph becomes ($mode)', async ({ mode, received }) => {
+    const expected = trainOneGraph(0);
+    const { losses, weights, traffic } = await trainRanks(mode);
+    for (const own of losses) expectClose(own, expected.losses);
+    weights.forEach((own, member) => expectClose(own, expected.weights[member]));
+    expect(traffic).toEqual(ranksOf(members).map(() => logitBytes * (1 + received)));
+  });
+
+  it('give the same bits whether logits are reduced or gathered', async () => {
+    expect((await trainRanks('gather')).weights).toEqual((await trainRanks('reduce')).weights);
+  });
+
+  it('are one update late, and no more, when pipelined', async () => {
+    const expected = trainOneGraph(1);
+    const { losses, weights } = await trainRanks('pipelined');
+    for (const own of losses) expectClose(own, expected.losses);
+    weights.forEach((own, member) => expectClose(own, expected.weights[member]));
+    expect(weights[0]).not.toEqual(trainOneGraph(0).weights[0]);
+  });
+
+  it('leave their weights alone where a loss is not finite, all of them', async () => {
+    const { groups } = createInMemoryGroup([0, 1]);
+    const outcomes = await Promise.all(
+      groups.map(async (group) => {
+        const member = createMember(group.rank);
+        const before = weightsOf(member);
+        const strategy = jointStrategy({ kind: 'joint', mode: 'reduce' });
+        await strategy.setup(member, group, null);
+        const features = group.rank === 1 ? batches[0].features.map(() => NaN) : batches[0].features;
+        const outcome = await strategy.trainStep(member, { ...batches[0], features }, { learningRate }, position);
+        expect(weightsOf(member)).toEqual(before);
+        return outcome;
+      }),
+    );
+    expect(outcomes).toEqual([
+      { loss: NaN, updated: false },
+      { loss: NaN, updated: false },
+    ]);
+  });
+
+  it.each(['reduce', 'pipelined'] as const)('leave no tensor behind (%s)', async (mode) => {
+    const before = tf.memory().numTensors;
+    ranksOf(members).forEach(createMember);
+    const created = tf.memory().numTensors;
+    await trainRanks(mode);
+    expect(tf.memory().numTensors - created).toBe(created - before);
+  });
+});

@@ -1,0 +1,21 @@
+import type { StrategyConfig } from '../../protocol/run-config.ts';
+import type { Dataset } from '../data/dataset.ts';
+import { productMetrics } from '../metrics/index.ts';
+import type { MemberOutputs } from '../training/predict.ts';
+import type { Task } from '../training/tasks.ts';
+
+/**
+ * A task, judged as a strategy's ensemble predicts. Members that are trained jointly predict by their product of experts: that
+ * gets metrics of its own (`product_nll`) and is what `auto` monitors, while `ens_nll` stays, as everywhere, that of the mean of the
+ * members' probabilities.
+ */
+export function ensembleTask(task: Task, strategy: StrategyConfig): Task {
+  if (strategy.kind !== 'joint') return task;
+  const metrics = (stack: MemberOutputs, dataset: Dataset) =>
+    new Map([...task.metrics(stack, dataset), ...metricsOfProduct(stack, dataset)]);
+  return { ...task, metrics, ensembleMonitor: 'val/product_nll' };
+}
+
+function metricsOfProduct({ ranks, samples, width, values }: MemberOutputs, { targets }: Dataset): Map<string, number> {
+  return productMetrics({ members: ranks.length, samples, classes: width, values: values[0] }, targets as Int32Array);
+}

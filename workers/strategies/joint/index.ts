@@ -1,0 +1,83 @@
+import type { ProcessGroup } from '../../collectives/process-group.ts';
+import { tf } from '../../tf.ts';
+import type { ForwardPass } from '../../training/forward-pass.ts';
+import type { Member } from '../../training/member.ts';
+import type { UpdateSettings } from '../../training/optimizers.ts';
+import type { StepOutcome, Strategy } from '../strategy.ts';
+import { type JointConfig, type SummedLogits, sumLogits } from './exchange.ts';
+import { productLoss } from './product.ts';
+
+/** A batch that has gone forward, and whose logits are under way. */
+interface PendingStep {
+  member: Member;
+  pass: ForwardPass;
+  labels: ArrayLike<number>;
+  settings: UpdateSettings;
+  summed: Promise<SummedLogits>;
+}
+
+/**
+ * Members that learn as one model: the loss is that of their product of experts, the softmax of the mean logits, and each member
+ * goes back from its own logits with (q − p) / (M·B). A step has one forward pass and exchanges nothing but logits (Webb, 2019,
+ * "Distributed joint training of large ensembles with low communication overhead").
+ *
+ * `pipelined` goes forward with the next batch while the last one's logits are under way. Gradients are then of weights that lack the
+ * last update, one step stale; the first step of each round only goes forward, and its end catches up.
+ */
+export function jointStrategy({ mode }: JointConfig): Strategy {
+  let group: ProcessGroup;
+  let pending: PendingStep | null = null;
+  let traffic = { bytes: 0, steps: 0 };
+
+  async function complete(step: PendingStep): Promise<StepOutcome> {
+    const { sum, bytes } = await step.summed;
+    traffic.bytes += bytes;
+    traffic.steps += 1;
+    return update(step, sum, group.worldSize);
+  }
+
+  return {
+    name: 'joint',
+    isLockstep: true,
+    async setup(_, ownGroup) {
+      group = ownGroup;
+    },
+    async trainStep(member, batch, settings) {
+      const earlier = pending;
+      const pass = member.forward(batch);
+      const logits = (await pass.output.data()) as Float32Array;
+      const summed = sumLogits(group, mode, logits);
+      pending = { member, pass, labels: batch.targets, settings, summed };
+      if (mode === 'pipelined') return earlier === null ? null : complete(earlier);
+      return settle();
+    },
+    settle,
+    points() {
+      const { bytes, steps } = traffic;
+      traffic = { bytes: 0, steps: 0 };
+      return new Map(steps === 0 ? [] : [[`train/member_${group.rank}_bytes_per_step`, bytes / steps]]);
+    },
+  };
+
+  async function settle(): Promise<StepOutcome | null> {
+    const last = pending;
+    pending = null;
+    return last === null ? null : complete(last);
+  }
+}
+
+/** Backward pass and update, unless the loss is not finite: it is the same on all ranks, so they agree about that. */
+function update({ member, pass, labels, settings }: PendingStep, sum: Float32Array, members: number): StepOutcome {
+  const { loss, gradient } = productLoss(sum, labels, members);
+  const updated = Number.isFinite(loss);
+  if (!updated) {
+    pass.discard();
+    return { loss, updated };
+  }
+  const { shape } = pass.output;
+  const outputGradient = tf.tensor(gradient, shape, 'float32');
+  const gradients = pass.backward(outputGradient);
+  member.applyGradients(gradients, settings);
+  tf.dispose([outputGradient, ...gradients.filter((tensor) => tensor !== null)]);
+  return { loss, updated, learningRate: settings.learningRate };
+}

@@ -1,0 +1,48 @@
+/**
+ * The product of experts of M members: q = softmax(z̄), z̄ = 1/M Σ_m z_m, which is their normalized geometric mean (Webb, 2019,
+ * "Distributed joint training of large ensembles with low communication overhead"). Legend: `B` batch, `K` classes, `M` members.
+ */
+
+/** The ensemble's loss of a batch, and where it leads each member. */
+export interface ProductLoss {
+  /** −1/B Σ_b log q[b, y_b], in nats. NaN or infinite where a logit is. */
+  loss: number;
+  /** ∂loss/∂z_m = (q − p) / (M·B) for every member m, p being one-hot labels; shape `[B, K]`. */
+  gradient: Float32Array;
+}
+
+/**
+ * @param sum Σ_m z_m, shape `[B, K]`
+ * @param labels class indices, shape `[B]`
+ * @param members M
+ */
+export function productLoss(sum: Float32Array, labels: ArrayLike<number>, members: number): ProductLoss {
+  const samples = labels.length;
+  const classes = sum.length / samples;
+  const gradient = new Float32Array(sum.length);
+  let loss = 0;
+  for (let sample = 0; sample < samples; sample++) {
+    const row = sum.subarray(sample * classes, (sample + 1) * classes);
+    const logits = Float64Array.from(row, (value) => value / members);
+    const logNormalizer = logSumExp(logits);
+    loss += (logNormalizer - logits[labels[sample]]) / samples;
+    for (let label = 0; label < classes; label++) {
+      const target = label === labels[sample] ? 1 : 0;
+      gradient[sample * classes + label] = (Math.exp(logits[label] - logNormalizer) - target) / (members * samples);
+    }
+  }
+  return { loss, gradient };
+}
+
+/** log Σ exp(z), from the largest down so that nothing overflows; NaN where any z is. */
+function logSumExp(logits: Float64Array): number {
+  const largest = logits.reduce((best, value) => Math.max(best, value), -Infinity);
+  return largest + Math.log(logits.reduce((sum, value) => sum + Math.exp(value - largest), 0));
+}
+
+/** Sums members' arrays element by element, in their order and rounded to float32 after each, as the relay does. */
+export function sumInOrder(arrays: readonly Float32Array[]): Float32Array {
+  const sum = arrays[0].slice();
+  for (const array of arrays.slice(1)) for (let i = 0; i < sum.length; i++) sum[i] += array[i];
+  return sum;
+}
