@@ -1,3 +1,5 @@
+import { explainMissingOps } from './missing-ops.ts';
+
 /** Where tensors live, and what a run records about it. */
 export interface Backend {
   readonly kind: BackendKind;
@@ -13,5 +15,7 @@ export type BackendKind = 'wasm' | 'cpu';
 export async function startBackend(choice: BackendKind | 'auto'): Promise<Backend> {
   const kind = choice === 'auto' ? 'wasm' : choice;
   const { start } = kind === 'wasm' ? await import('./wasm.ts') : await import('./cpu.ts');
-  return start();
+  const backend = await start();
+  explainMissingOps(kind);
+  return backend;
 }

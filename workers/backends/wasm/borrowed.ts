@@ -7,17 +7,9 @@ import type { WasmRuntime } from './runtime.ts';
 
 /**
  * Kernels that TensorFlow.js's wasm backend lacks or has wrong, and that are rarely what training waits for: those of its `cpu` backend,
- * on copies. tfjs 4.22's own give wrong values in 3-D pools and wrong gradients in 3-D convolutions and resizing.
+ * on copies. tfjs 4.22's own give wrong values in 3-D pools and wrong gradients in 3-D convolutions.
  */
-const names = [
-  'Conv3DBackpropFilterV2',
-  'Conv3DBackpropInputV2',
-  'Einsum',
-  'MaxPool3D',
-  'MaxPool3DGrad',
-  'ResizeBilinearGrad',
-  'ResizeNearestNeighborGrad',
-];
+const names = ['Conv3DBackpropFilterV2', 'Conv3DBackpropInputV2', 'Einsum', 'MaxPool3D', 'MaxPool3DGrad'];
 
 export const borrowedKernels: Record<string, Kernel> = Object.fromEntries(names.map((name) => [name, borrow(name)]));
 
@@ -39,8 +31,16 @@ function borrow(name: string): Kernel {
 
 /** Loaded at the first use: most runs need none of these kernels. */
 function cpuBackend(): MathBackendCPU {
+  const loaded = tf.engine().findBackend('cpu') as MathBackendCPU | null;
+  if (loaded !== null) return loaded;
   require('@tensorflow/tfjs-backend-cpu');
-  return tf.engine().findBackend('cpu') as MathBackendCPU;
+  const cpu = tf.engine().findBackend('cpu') as MathBackendCPU;
+  // Or it prints an advertisement for tfjs-node at its first use.
+  const isTest = tf.env().getBool('IS_TEST');
+  tf.env().set('IS_TEST', true);
+  cpu.disposeData(cpu.makeTensorInfo([1], 'float32', [0]).dataId);
+  tf.env().set('IS_TEST', isTest);
+  return cpu;
 }
 
 function toCpu({ memory }: WasmRuntime, cpu: MathBackendCPU, tensor: TensorInfo): TensorInfo {

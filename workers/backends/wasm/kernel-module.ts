@@ -19,6 +19,7 @@ export interface KernelModule {
   ): void;
   gemmScratchBytes(): number;
   addBias(x: number, bias: number, rows: number, columns: number, activation: number): void;
+  reluGradient(dy: number, y: number, dx: number, count: number): void;
   im2col(images: number, window: number, from: number, to: number, columns: number): void;
   col2im(columns: number, window: number, from: number, to: number, images: number): void;
   depthwise(x: number, filter: number, y: number, window: number, multiplier: number, positions: number): void;

@@ -1,5 +1,6 @@
 import type { KernelFunc } from '@tensorflow/tfjs-core';
 import { tf } from '../../tf.ts';
+import { activationKernels } from './activation.ts';
 import { borrowedKernels } from './borrowed.ts';
 import { convolutionKernels } from './convolution.ts';
 import { depthwiseKernels } from './depthwise.ts';
@@ -14,6 +15,7 @@ const kernels: Record<string, Kernel> = {
   BatchMatMul: batchMatMul,
   Identity: identity,
   _FusedMatMul: fusedMatMul,
+  ...activationKernels,
   ...convolutionKernels,
   ...depthwiseKernels,
   ...poolKernels,

@@ -5,23 +5,23 @@
  */
 @unmanaged
 export class Window {
-  height: i32;
-  width: i32;
-  channels: i32;
-  outputHeight: i32;
-  outputWidth: i32;
-  kernelHeight: i32;
-  kernelWidth: i32;
-  strideHeight: i32;
-  strideWidth: i32;
-  dilationHeight: i32;
-  dilationWidth: i32;
-  padTop: i32;
-  padLeft: i32;
+  height: i32 = 0;
+  width: i32 = 0;
+  channels: i32 = 0;
+  outputHeight: i32 = 0;
+  outputWidth: i32 = 0;
+  kernelHeight: i32 = 0;
+  kernelWidth: i32 = 0;
+  strideHeight: i32 = 0;
+  strideWidth: i32 = 0;
+  dilationHeight: i32 = 0;
+  dilationWidth: i32 = 0;
+  padTop: i32 = 0;
+  padLeft: i32 = 0;
   /** Where the window is: its first row in the image, its first column, and the image's first row in the batch. */
-  top: i32;
-  left: i32;
-  imageRow: i32;
+  top: i32 = 0;
+  left: i32 = 0;
+  imageRow: i32 = 0;
 
   moveTo(position: i32): void {
     const outputRow = position / this.outputWidth;

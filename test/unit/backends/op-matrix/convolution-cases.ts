@@ -55,7 +55,7 @@ const pointwise = opCase('conv2d 1x1', (random) => {
 
 /** Large enough that its columns take several blocks of scratch space. */
 const largeConv2d = opCase('conv2d, large', (random) => ({
-  inputs: [random.normal([5, 33, 31, 16]), random.normal([3, 3, 16, random.integer(17, 40)])],
+  inputs: [random.normal([2, 25, 23, 48]), random.normal([3, 3, 48, random.integer(2, 5)])],
   apply: ([x, w]) => tf.conv2d(x as Image, w as Filter, 1, 'same'),
 }));
 

@@ -1,4 +1,5 @@
 import { tf, type Tensor } from '../../../../workers/tf.ts';
+import { nearestWeights, resizeByWeights } from './resize.ts';
 import { opCase, type Draw, type OpCase, type Values } from './op-case.ts';
 
 type Layer = ReturnType<typeof tf.layers.dense>;
@@ -68,6 +69,17 @@ function vectorLayer(name: string, make: () => unknown): OpCase {
 /** The state's kernel starts at zero here: drawing an orthogonal one, only to replace it, takes longer than the case. */
 const recurrent = { recurrentInitializer: 'zeros' as const, kernelInitializer: 'zeros' as const };
 
+const upSampling = opCase('layers.upSampling2d', (random) => {
+  const input = image(random);
+  const [, height, width] = input.shape;
+  return {
+    inputs: [input],
+    apply: ([x]) => tf.layers.upSampling2d({ size: [2, 3] }).apply(x) as Tensor,
+    // tfjs's cpu backend has a wrong gradient.
+    reference: ([x]) => resizeByWeights(x, nearestWeights(height, 2 * height), nearestWeights(width, 3 * width)),
+  };
+});
+
 const embedding = opCase('layers.embedding', (random) => {
   const [words, width] = [random.integer(1, 9), random.integer(1, 6)];
   const batch = random.integer(1, 4);
@@ -136,7 +148,7 @@ export const layerCases: readonly OpCase[] = [
   })),
   imageLayer('layerNormalization', () => () => tf.layers.layerNormalization()),
   vectorLayer('dropout', () => tf.layers.dropout({ rate: 0.5, seed: 3 })),
-  imageLayer('upSampling2d', () => () => tf.layers.upSampling2d({ size: [2, 2] })),
+  upSampling,
   imageLayer('zeroPadding2d', () => () => tf.layers.zeroPadding2d({ padding: 1 })),
   imageLayer('flatten', () => () => tf.layers.flatten()),
   residual,

@@ -1,4 +1,5 @@
 import { tf, type Tensor } from '../../../../workers/tf.ts';
+import { linearWeights, nearestWeights, resizeByWeights } from './resize.ts';
 import { opCase, sizeOf, type Draw, type OpCase, type Values } from './op-case.ts';
 
 const transposed = (shape: number[], isTransposed: boolean): number[] =>
@@ -137,11 +138,19 @@ const oneHot = opCase('oneHot', (random) => {
   };
 });
 
-const resize = (op: string, apply: (x: Tensor, size: [number, number]) => Tensor): OpCase =>
+/** For each value of a resized axis its weights of the original's values, `[to, from]`. */
+type AxisWeights = (from: number, to: number) => number[][];
+
+/** An image op that resizes; held against products with its weights, as tfjs's cpu backend has wrong gradients. */
+const resize = (op: string, apply: (x: Tensor, size: [number, number]) => Tensor, weights: AxisWeights): OpCase =>
   opCase(op, (random) => {
-    const size: [number, number] = [random.integer(1, 9), random.integer(1, 9)];
+    const [height, width] = [random.integer(1, 9), random.integer(1, 9)];
     const input = random.normal([2, random.integer(1, 6), random.integer(1, 6), random.integer(1, 4)]);
-    return { inputs: [input], apply: ([x]) => apply(x, size) };
+    return {
+      inputs: [input],
+      apply: ([x]) => apply(x, [height, width]),
+      reference: ([x]) => resizeByWeights(x, weights(x.shape[1] ?? 0, height), weights(x.shape[2] ?? 0, width)),
+    };
   });
 
 const argMax = opCase('argMax', (random) => {
@@ -201,6 +210,6 @@ export const structureCases: readonly OpCase[] = [
   gather,
   unsortedSegmentSum,
   oneHot,
-  resize('image.resizeBilinear', (x, size) => tf.image.resizeBilinear(x as never, size)),
-  resize('image.resizeNearestNeighbor', (x, size) => tf.image.resizeNearestNeighbor(x as never, size)),
+  resize('image.resizeBilinear', (x, size) => tf.image.resizeBilinear(x as never, size), linearWeights),
+  resize('image.resizeNearestNeighbor', (x, size) => tf.image.resizeNearestNeighbor(x as never, size), nearestWeights),
 ];
