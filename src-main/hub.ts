@@ -3,17 +3,22 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import type { Blas } from '../protocol/blas.ts';
 import type { Placement } from '../protocol/devices.ts';
 import { getPath, mergeConfig, type PlainObject } from '../protocol/options.ts';
 import type { ProjectDescription } from '../protocol/project-description.ts';
+import type { ControlRequest } from '../protocol/remote-control.ts';
 import type { RunConfig } from '../protocol/run-config.ts';
 import type { RunRecord } from '../protocol/run-record.ts';
 import { type SettingChanges, type SettingName, settingNames, settingPaths } from '../protocol/run-settings.ts';
+import { blasOfResumed, chooseBlas } from './backends/choose-blas.ts';
+import { backendOn, usableKinds } from './backends/native-build.ts';
 import { type Detected, detectDevices, planPlacement, selectDevices } from './devices/index.ts';
 import { type ExportOptions, type ExportReport, exportRun } from './export/export-run.ts';
 import { describeProject } from './runs/describe-project.ts';
 import { refuseCombinations } from './runs/combinations.ts';
 import { parseConfig, resolveConfig } from './runs/resolve-config.ts';
+import { controlRun } from './runs/remote-control.ts';
 import type { RunListener } from './runs/run-recorder.ts';
 import { RunSession } from './runs/run-session.ts';
 import { homePaths } from './store/home.ts';
@@ -22,9 +27,6 @@ import { recoverRuns, takeOverRun } from './store/recovery.ts';
 import { findResumePoint } from './store/resume-point.ts';
 import { createRunFolder, readRunRecord } from './store/run-folder.ts';
 import { RunIndex } from './store/run-index.ts';
-
-/** What this build's backends can compute on. */
-export const usableKinds = ['cpu'] as const;
 
 export interface TrainRequest {
   projectFolder: string;
@@ -41,6 +43,7 @@ export interface PlannedRun {
   projectFolder: string;
   config: RunConfig;
   plan: Placement[];
+  blas: Blas | null;
   folder: string;
   name: string;
   id: string;
@@ -81,17 +84,20 @@ export class Hub {
     return describeProject(projectFolder);
   }
 
-  /** @throws when the configuration is not valid, cannot be combined, or names devices that do not exist */
+  /** @throws when the configuration is not valid, cannot be combined, or names devices or a BLAS that do not exist */
   async planRun(request: TrainRequest, project: ProjectDescription): Promise<PlannedRun> {
-    const config = resolveConfig(project, request.overrides);
-    const plan = await placeMembers(config);
-    refuseCombinations(config, plan, project);
+    const wanted = resolveConfig(project, request.overrides);
+    const plan = await placeMembers(wanted);
+    refuseCombinations(wanted, plan, project);
+    const config = { ...wanted, backend: backendOn(plan[0].device, wanted.backend) };
+    const blas = await chooseBlas(config);
     const id = createRunId(basename(resolve(request.projectFolder)));
     return {
       project,
       projectFolder: resolve(request.projectFolder),
       config,
       plan,
+      blas,
       folder: resolve(request.folder ?? join(homePaths().runs, id)),
       name: request.name ?? project.name,
       id,
@@ -135,9 +141,10 @@ export class Hub {
       folder,
       plan.map(({ rank }) => rank),
     );
+    const blas = await blasOfResumed(before, config);
     const claim = (hub: NonNullable<RunRecord['hub']>) =>
       takeOverRun(folder, (record) =>
-        nextAttempt({ ...record, config, changed: stillChanged(record, override), plan, hub }),
+        nextAttempt({ ...record, config, changed: stillChanged(record, override), plan, blas, hub }),
       );
     // Members of different waves stand at different steps: their rows are merged by key instead of cut off.
     const afterStep = waves > 1 ? undefined : (point?.step ?? 0);
@@ -159,6 +166,11 @@ export class Hub {
     return readRunRecord(folder);
   }
 
+  /** Asks the process that trains a run, be it another one. @throws Error that says why it cannot be */
+  async control(run: string, request: ControlRequest): Promise<void> {
+    await controlRun(await this.record(run), request);
+  }
+
   async export(run: string, options: ExportOptions): Promise<ExportReport> {
     const { folder } = await this.find(run);
     return exportRun(folder, options);
@@ -169,7 +181,7 @@ export class Hub {
 export async function placeMembers(config: RunConfig): Promise<Placement[]> {
   const loadWindowMs = config.devices === 'idle' ? 200 : 0;
   const { devices } = await detectDevices({ coreLoadWindowMs: loadWindowMs });
-  const selected = selectDevices(config.devices, devices, usableKinds);
+  const selected = selectDevices(config.devices, devices, usableKinds(config.backend));
   return planPlacement({ members: config.members, devices: selected, placement: config.placement });
 }
 
@@ -180,7 +192,7 @@ function createRunId(project: string): string {
   return `${time}-${slug}-${randomBytes(2).toString('hex')}`;
 }
 
-async function newRecord({ id, name, project, projectFolder, config, plan }: PlannedRun): Promise<RunRecord> {
+async function newRecord({ id, name, project, projectFolder, config, plan, blas }: PlannedRun): Promise<RunRecord> {
   const createdAt = new Date().toISOString();
   return {
     format: 1,
@@ -194,6 +206,7 @@ async function newRecord({ id, name, project, projectFolder, config, plan }: Pla
     endedAt: null,
     plan,
     seeds: plan.map(({ rank }) => (config.identicalSeeds ? config.seed : (config.seed + rank) >>> 0)),
+    blas,
     versions: { node: process.versions.node },
     gitCommit: await gitCommit(projectFolder),
     attempts: [{ attempt: 1, startedAt: createdAt, endedAt: null, status: 'running' }],

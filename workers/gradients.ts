@@ -6,7 +6,7 @@ import type { GradConfig, NamedAttrMap, NamedTensorMap, Tensor, Tensor4D } from 
  * have is used where it is.
  */
 export function registerGradients(): void {
-  for (const config of [conv2dGradient, fusedConv2dGradient, depthwiseGradient, avgPoolGradient, reluGradient]) {
+  for (const config of [conv2dGradient, fusedConv2dGradient, depthwiseGradient, avgPoolGradient]) {
     core.registerGradient(config);
   }
   Object.assign(core.fused, { conv2d: fusedConv2d });
@@ -42,16 +42,12 @@ const fusedConv2dGradient: GradConfig = {
   },
 };
 
-/** dy where y > 0, else 0: of y it needs only the sign, so it is kept instead of x. */
-const reluGradient: GradConfig = {
-  kernelName: 'Relu',
-  outputsToSave: [true],
-  gradFunc: (dy, [y]) => ({ x: () => maskByOutput(dy as Tensor, y) }),
-};
-
+/** dy where y = relu(x) is above 0, else 0. */
 function maskByOutput(dy: Tensor, y: Tensor): Tensor {
-  if (core.getKernel('ReluGrad', core.getBackend()) === undefined) return core.mul(dy, core.step(y));
-  return core.engine().runKernel('ReluGrad', { dy, y });
+  // Tutti's kernel has no gradient of its own, which only an open tape asks for.
+  const hasKernel = core.getKernel('ReluGradient', core.getBackend()) !== undefined;
+  if (!hasKernel || core.engine().isTapeOn()) return core.mul(dy, core.step(y));
+  return core.engine().runKernel('ReluGradient', { x: y, dy });
 }
 
 /**

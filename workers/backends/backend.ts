@@ -1,21 +1,31 @@
+import type { Blas } from '../../protocol/blas.ts';
 import { explainMissingOps } from './missing-ops.ts';
 
 /** Where tensors live, and what a run records about it. */
 export interface Backend {
   readonly kind: BackendKind;
-  /** For people, e.g. `wasm (SIMD, one core)`. */
+  /** For people, e.g. `wasm + OpenBLAS (SkylakeX)`. */
   readonly description: string;
   /** Bytes that tensors and the backend's buffers take at present. */
   memoryBytes(): number;
 }
 
-export type BackendKind = 'wasm' | 'cpu';
+export type BackendKind = 'wasm' | 'tensorflow' | 'cpu';
 
-/** Loads a backend and makes it TensorFlow.js's current one. `auto` takes the fastest that this build has. */
-export async function startBackend(choice: BackendKind | 'auto'): Promise<Backend> {
+const backends: Record<BackendKind, () => Promise<{ start: (options: { blas: Blas | null }) => Promise<Backend> }>> = {
+  wasm: () => import('./wasm.ts'),
+  tensorflow: () => import('./tensorflow.ts'),
+  cpu: () => import('./cpu.ts'),
+};
+
+/**
+ * Loads a backend and makes it TensorFlow.js's current one. `auto` takes the fastest that this build has.
+ * @param blas the system's BLAS that matrix products on wasm use; null: own kernels
+ */
+export async function startBackend(choice: BackendKind | 'auto', blas: Blas | null = null): Promise<Backend> {
   const kind = choice === 'auto' ? 'wasm' : choice;
-  const { start } = kind === 'wasm' ? await import('./wasm.ts') : await import('./cpu.ts');
-  const backend = await start();
+  const { start } = await backends[kind]();
+  const backend = await start({ blas });
   explainMissingOps(kind);
   return backend;
 }

@@ -105,6 +105,9 @@ export function taskOf(kind: TaskKind): Task {
 /** Mean cross-entropy of logits `[B, K]` against labels int32 `[B]`: mean of logsumexp(z) − z[label]. */
 export function crossEntropyLoss(logits: Tensor, labels: Tensor): Scalar {
   const classes = logits.shape[1] ?? 0;
+  if (canFuse('CrossEntropy') && logits.rank === 2 && labels.dtype === 'int32') {
+    return tf.engine().runKernel('CrossEntropy', { logits, labels });
+  }
   const chosen = tf.oneHot(labels, classes);
   return tf.neg(tf.mean<Scalar>(tf.sum(tf.mul(tf.logSoftmax(logits), chosen), -1)));
 }
@@ -114,8 +117,15 @@ export function crossEntropyLoss(logits: Tensor, labels: Tensor): Scalar {
  * and the published torch-distributed-ensemble example use it. Shapes `[B, 1]`, targets `[B]`.
  */
 export function gaussianNllLoss(mean: Tensor, variance: Tensor, targets: Tensor): Scalar {
+  const fits = mean.size === variance.size && mean.size === targets.size;
+  if (canFuse('GaussianNll') && fits) return tf.engine().runKernel('GaussianNll', { mean, variance, targets });
   const error = tf.square(tf.sub(mean, tf.reshape(targets, mean.shape)));
   return tf.mean<Scalar>(tf.add(tf.log(variance), tf.div(error, variance)));
+}
+
+/** Whether the current backend computes a loss in one kernel. That has no gradient of its gradient, which ops have. */
+function canFuse(kernel: string): boolean {
+  return tf.getKernel(kernel, tf.getBackend()) !== undefined && tf.engine().state.gradientDepth <= 1;
 }
 
 /** Metrics of gathered class probabilities `[M, N, K]`. */

@@ -31,6 +31,7 @@ function record(changes: Partial<RunRecord> = {}): RunRecord {
     endedAt: null,
     plan: [],
     seeds: [42],
+    blas: null,
     versions: {},
     gitCommit: null,
     attempts: [attempt(1)],
@@ -61,7 +62,7 @@ const view = (): RunView => ({
     note: '',
     isArchived: false,
   },
-  isOurs: true,
+  isInReach: true,
   totalSteps: null,
   ensembleMonitor: null,
   ranks: [

@@ -38,7 +38,7 @@ function cpuBackend(): MathBackendCPU {
   // Or it prints an advertisement for tfjs-node at its first use.
   const isTest = tf.env().getBool('IS_TEST');
   tf.env().set('IS_TEST', true);
-  cpu.disposeData(cpu.makeTensorInfo([1], 'float32', [0]).dataId);
+  cpu.disposeData(cpu.makeTensorInfo([1], 'float32', Float32Array.of(0)).dataId);
   tf.env().set('IS_TEST', isTest);
   return cpu;
 }

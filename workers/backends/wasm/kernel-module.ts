@@ -19,7 +19,6 @@ export interface KernelModule {
   ): void;
   gemmScratchBytes(): number;
   addBias(x: number, bias: number, rows: number, columns: number, activation: number): void;
-  reluGradient(dy: number, y: number, dx: number, count: number): void;
   im2col(images: number, window: number, from: number, to: number, columns: number): void;
   col2im(columns: number, window: number, from: number, to: number, images: number): void;
   depthwise(x: number, filter: number, y: number, window: number, multiplier: number, positions: number): void;
@@ -49,6 +48,51 @@ export interface KernelModule {
     unclaimed: number,
   ): void;
   avgPoolGradient(dy: number, dx: number, window: number, positions: number): void;
+  gradientOfRelu(x: number, dy: number, size: number, dx: number): void;
+  crossEntropy(logits: number, labels: number, rows: number, classes: number, loss: number): void;
+  crossEntropyGradient(
+    logits: number,
+    labels: number,
+    rows: number,
+    classes: number,
+    slope: number,
+    gradient: number,
+  ): void;
+  gaussianNll(mean: number, variance: number, target: number, size: number, loss: number): void;
+  gaussianNllGradient(
+    mean: number,
+    variance: number,
+    target: number,
+    size: number,
+    slope: number,
+    ofVariance: number,
+    gradient: number,
+  ): void;
+  updateAdam(
+    theta: number,
+    gradient: number,
+    mean: number,
+    square: number,
+    size: number,
+    beta1: number,
+    rest1: number,
+    beta2: number,
+    rest2: number,
+    rate: number,
+    epsilon: number,
+    keep: number,
+    penalty: number,
+  ): void;
+  updateSgd(
+    theta: number,
+    gradient: number,
+    velocity: number,
+    size: number,
+    rate: number,
+    momentum: number,
+    penalty: number,
+    nesterov: number,
+  ): void;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { backend_util } from '@tensorflow/tfjs-core';
+import type { backend_util, NamedAttrMap } from '@tensorflow/tfjs-core';
 import type { TensorMemory } from './tensor-memory.ts';
 
 export type Shape4 = [number, number, number, number];
@@ -47,9 +47,9 @@ export function positionsOf(info: backend_util.Conv2DInfo): number {
 }
 
 /** @throws where a convolution or pool is of another layout than `[B, H, W, C]` */
-export function requireChannelsLast(op: string, dataFormat: unknown): void {
+export function requireChannelsLast(op: string, dataFormat: NamedAttrMap[string]): void {
   if (dataFormat === undefined || dataFormat === 'NHWC') return;
   throw new Error(
-    `${op} of ${String(dataFormat)} images is not to be had on the wasm backend: use channelsLast, or --backend cpu.`,
+    `${op} of ${JSON.stringify(dataFormat)} images is not to be had on the wasm backend: use channelsLast, or --backend cpu.`,
   );
 }

@@ -12,9 +12,9 @@ export interface OpCase {
 export interface OpSample {
   /** What gradients are taken of. */
   readonly inputs: readonly Values[];
-  apply(inputs: Tensor[]): Tensor;
+  readonly apply: (inputs: Tensor[]) => Tensor;
   /** The same composed of other ops, to be held against where the reference backend's own op is wrong. */
-  reference?(inputs: Tensor[]): Tensor;
+  readonly reference?: (inputs: Tensor[]) => Tensor;
   /** False for ops whose result does not depend on their inputs smoothly, e.g. `argMax`. */
   readonly differentiable?: boolean;
 }
