@@ -1,8 +1,11 @@
 import type { RunConfig } from '../../../protocol/run-config.ts';
+import type { RunEvent } from '../../../protocol/run-record.ts';
+import { strategyRules } from '../../../protocol/strategy-rules.ts';
 import type { RunView } from '../../../protocol/rpc.ts';
 
-/** `8 members`. */
-export function countMembers(members: number): string {
+/** `8 members`, or `1 model on 8 ranks` where all ranks train it. */
+export function countMembers({ members, strategy }: RunConfig): string {
+  if (strategyRules[strategy.kind].isOneModel) return `1 model on ${members} ${members === 1 ? 'rank' : 'ranks'}`;
   return members === 1 ? '1 member' : `${members} members`;
 }
 
@@ -39,3 +42,10 @@ export function currentEpoch({ ranks, record }: Pick<RunView, 'ranks' | 'record'
 export function memberMetric(ensembleMetric: string, rank: number): string {
   return ensembleMetric.replace('/ens_', `/member_${rank}_`);
 }
+
+/** Whether a run was asked to pause and has not gone on since. */
+export function isPausedBy(events: readonly RunEvent[]): boolean {
+  return events.findLast(({ kind }) => pauseKinds.has(kind))?.kind === 'paused';
+}
+
+const pauseKinds = new Set(['paused', 'resumed', 'stop-requested', 'started']);
