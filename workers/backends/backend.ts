@@ -1,5 +1,6 @@
 import type { Blas } from '../../protocol/blas.ts';
 import type { RunConfig } from '../../protocol/run-config.ts';
+import { explainMissingOps } from './missing-ops.ts';
 
 /** Where tensors live, and what a run records about it. */
 export interface Backend {
@@ -27,6 +28,9 @@ const backends: Record<BackendKind, () => Promise<{ start: (options: BackendOpti
 
 /** Loads a backend and makes it TensorFlow.js's current one. `auto` takes the fastest that this build has. */
 export async function startBackend(choice: BackendKind | 'auto', options: BackendOptions = {}): Promise<Backend> {
-  const { start } = await backends[choice === 'auto' ? 'wasm' : choice]();
-  return start(options);
+  const kind = choice === 'auto' ? 'wasm' : choice;
+  const { start } = await backends[kind]();
+  const backend = await start(options);
+  explainMissingOps(kind);
+  return backend;
 }

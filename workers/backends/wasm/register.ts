@@ -1,15 +1,19 @@
-import type { KernelFunc, NamedAttrMap, NamedTensorInfoMap, TensorInfo } from '@tensorflow/tfjs-core';
+import type { KernelFunc } from '@tensorflow/tfjs-core';
 import { tf } from '../../tf.ts';
+import { borrowedKernels } from './borrowed.ts';
+import { convolutionKernels } from './convolution.ts';
+import { depthwiseKernels } from './depthwise.ts';
+import { gatherKernels } from './gather.ts';
 import { identity } from './identity.ts';
+import type { Kernel } from './kernel.ts';
 import { crossEntropy, crossEntropyGradient, gaussianNll, gaussianNllGradient } from './losses.ts';
 import { batchMatMul, fusedMatMul } from './mat-mul.ts';
+import { poolKernels } from './pool.ts';
+import { prelu } from './prelu.ts';
 import { max, mean, sum } from './reductions.ts';
 import { reluGradient } from './relu.ts';
 import type { WasmRuntime } from './runtime.ts';
 import { transpose } from './transpose.ts';
-
-/** A kernel as Tutti writes them: of one output; null leaves the call to tfjs's own kernel. */
-export type Kernel = (runtime: WasmRuntime, inputs: NamedTensorInfoMap, attributes: NamedAttrMap) => TensorInfo | null;
 
 const kernels: Record<string, Kernel> = {
   BatchMatMul: batchMatMul,
@@ -20,10 +24,16 @@ const kernels: Record<string, Kernel> = {
   Identity: identity,
   Max: max,
   Mean: mean,
+  Prelu: prelu,
   ReluGradient: reluGradient,
   Sum: sum,
   Transpose: transpose,
   _FusedMatMul: fusedMatMul,
+  ...convolutionKernels,
+  ...depthwiseKernels,
+  ...poolKernels,
+  ...gatherKernels,
+  ...borrowedKernels,
 };
 
 /** Replaces tfjs's kernels of the wasm backend by Tutti's, and adds those that it lacks. */
