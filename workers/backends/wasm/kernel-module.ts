@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { RunConfig } from '../../../protocol/run-config.ts';
 
 /** What `workers/kernels/assembly/index.ts` exports. Addresses and counts are 32-bit integers; flags are 0 or 1. */
 export interface KernelModule {
@@ -68,6 +69,9 @@ export interface KernelModule {
     ofVariance: number,
     gradient: number,
   ): void;
+  sumAxis(x: number, outer: number, reduced: number, inner: number, scale: number, out: number): void;
+  maxAxis(x: number, outer: number, reduced: number, inner: number, out: number): void;
+  swapAxes(x: number, batch: number, rows: number, columns: number, run: number, out: number): void;
   updateAdam(
     theta: number,
     gradient: number,
@@ -99,7 +103,7 @@ export interface KernelModule {
  * How sums of products round: `deterministic` alike on every processor, `relaxed` as the processor's fused multiply-add does, which takes
  * about two thirds of the time.
  */
-export type Determinism = 'deterministic' | 'relaxed';
+export type Determinism = RunConfig['determinism'];
 
 export interface LoadedKernels {
   readonly kernels: KernelModule;

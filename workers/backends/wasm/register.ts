@@ -10,8 +10,10 @@ import { crossEntropy, crossEntropyGradient, gaussianNll, gaussianNllGradient } 
 import { batchMatMul, fusedMatMul } from './mat-mul.ts';
 import { poolKernels } from './pool.ts';
 import { prelu } from './prelu.ts';
+import { max, mean, sum } from './reductions.ts';
 import { reluGradient } from './relu.ts';
 import type { WasmRuntime } from './runtime.ts';
+import { transpose } from './transpose.ts';
 
 const kernels: Record<string, Kernel> = {
   BatchMatMul: batchMatMul,
@@ -20,8 +22,12 @@ const kernels: Record<string, Kernel> = {
   GaussianNll: gaussianNll,
   GaussianNllGradient: gaussianNllGradient,
   Identity: identity,
+  Max: max,
+  Mean: mean,
   Prelu: prelu,
   ReluGradient: reluGradient,
+  Sum: sum,
+  Transpose: transpose,
   _FusedMatMul: fusedMatMul,
   ...convolutionKernels,
   ...depthwiseKernels,
@@ -33,8 +39,14 @@ const kernels: Record<string, Kernel> = {
 /** Replaces tfjs's kernels of the wasm backend by Tutti's, and adds those that it lacks. */
 export function registerKernels(runtime: WasmRuntime): void {
   for (const [name, kernel] of Object.entries(kernels)) {
-    const kernelFunc: KernelFunc = ({ inputs, attrs }) => kernel(runtime, inputs, attrs ?? {});
-    if (tf.getKernel(name, 'wasm') !== undefined) tf.unregisterKernel(name, 'wasm');
+    const stock = tf.getKernel(name, 'wasm');
+    if (stock !== undefined) tf.unregisterKernel(name, 'wasm');
+    const kernelFunc: KernelFunc = (call) => {
+      const output = kernel(runtime, call.inputs, call.attrs ?? {});
+      if (output !== null) return output;
+      if (stock === undefined) throw new Error(`The wasm backend has no ${name} for these inputs; --backend cpu has.`);
+      return stock.kernelFunc(call);
+    };
     tf.registerKernel({ kernelName: name, backendName: 'wasm', kernelFunc });
   }
 }

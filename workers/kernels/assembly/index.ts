@@ -5,4 +5,6 @@ export { gemm, gemmScratchBytes } from './gemm';
 export { col2im, im2col } from './im2col';
 export { crossEntropy, crossEntropyGradient, gaussianNll, gaussianNllGradient } from './losses';
 export { avgPoolGradient, maxPoolGradient } from './pool';
+export { maxAxis, sumAxis } from './reductions';
+export { swapAxes } from './transpose';
 export { updateAdam, updateSgd } from './updates';
