@@ -20,7 +20,7 @@ what float32 gives. Where the \`cpu\` backend itself is wrong (gradients of resi
 other ops. \`test/unit/backends/finite-differences.test.ts\` checks gradients of convolutions, pools and resizing against differences.
 
 What TensorFlow.js 4.22 lacks or has wrong on all backends stays so: a gradient of \`maximum\`, \`minimum\` and \`squaredDifference\` with
-broadcasting, of \`matMul\` with a broadcast batch, of \`split\` and \`unstack\` into one part. Images are \`[B, H, W, C]\` (\`channelsLast\`; layers
+broadcasting, of \`split\` and \`unstack\` into one part. Images are \`[B, H, W, C]\` (\`channelsLast\`; layers
 transpose others).
 `;
 
