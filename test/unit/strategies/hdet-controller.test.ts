@@ -56,12 +56,18 @@ describe('the controller', () => {
     const controller = new HdetController(options, new Map([['learning_rate', 1]]));
     expect([controller.value('learning_rate', 0), controller.value('learning_rate', 1)]).toEqual([0.6, 1.4]);
     // Weights 3/4 and 1/4: δ = 0.75·0.6 + 0.25·1.4 − 1 = −0.2; v = 0.25·δ = −0.05; base = 0.9 − 0.025.
-    const [adapted] = controller.sync([1, 1 + 0.5 * Math.log(3)], () => 0.1);
+    const [adapted] = controller.sync([1, 1 + 0.5 * Math.log(3)], () => ({ decay: 0.1, floor: 0 }));
     expect(adapted.velocity).toBeCloseTo(-0.05, 12);
     expect(adapted.base).toBeCloseTo(0.875, 12);
     expect(controller.base('learning_rate')).toBe(adapted.base);
     // Equal losses: δ = 0; v = 0.75·v.
-    expect(controller.sync([1, 1], () => 0)[0].velocity).toBeCloseTo(-0.0375, 12);
+    expect(controller.sync([1, 1], () => ({ decay: 0, floor: 0 }))[0].velocity).toBeCloseTo(-0.0375, 12);
+  });
+
+  it('holds a base at its floor, wherever its velocity goes', () => {
+    const controller = new HdetController(options, new Map([['learning_rate', 1]]));
+    for (let sync = 0; sync < 20; sync++) controller.sync([1, 9], () => ({ decay: 0.5, floor: 0.01 }));
+    expect(controller.base('learning_rate')).toBe(0.01);
   });
 
   it('deals every scalar on its own, and goes on from its state', () => {
@@ -73,14 +79,16 @@ describe('the controller', () => {
     const controller = new HdetController(many, bases);
     controller.sync(
       Array.from({ length: 16 }, (_, rank) => rank),
-      () => 0,
+      () => ({ decay: 0, floor: 0 }),
     );
     const [rate, decay] = controller.state.scalars;
     expect(rate.multiplierOfRank).not.toEqual(decay.multiplierOfRank);
     const resumed = new HdetController(many, bases);
     resumed.restore(JSON.parse(JSON.stringify(controller.state)));
     const losses = Array.from({ length: 16 }, (_, rank) => rank % 3);
-    expect(resumed.sync(losses, () => 0.1)).toEqual(controller.sync(losses, () => 0.1));
+    expect(resumed.sync(losses, () => ({ decay: 0.1, floor: 0 }))).toEqual(
+      controller.sync(losses, () => ({ decay: 0.1, floor: 0 })),
+    );
     expect(resumed.state).toEqual(controller.state);
   });
 

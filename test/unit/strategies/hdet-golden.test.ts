@@ -62,7 +62,7 @@ function train({ options, syncs, world, gamma, H, target, ranks }: Golden['cases
       weights = weights.map(() => mean);
       controller.sync(
         sums.map((sum) => sum / interval),
-        () => gamma,
+        () => ({ decay: gamma, floor: 0 }),
       );
       sums = sums.map(() => 0);
       deal((step + 1 - first) / interval);

@@ -31,6 +31,14 @@ export interface ControllerState {
   scalars: DivergentScalar[];
 }
 
+/** Where a base is led at each sync. */
+export interface Course {
+  /** γ: the share that it loses. */
+  decay: number;
+  /** It does not fall below. The velocity outlives what it was learned from, and would carry a small base past 0. */
+  floor: number;
+}
+
 /** What a sync did to one scalar. */
 export interface Adaptation {
   name: string;
@@ -43,7 +51,7 @@ export interface Adaptation {
  * rank runs the same controller on the same numbers, so nothing of it is exchanged. Rank r's value is base·ρ of its multiplier;
  * at a sync, with the weights w of the ranks ({@link weightsOfRanks}),
  *
- *     δ = Σ_r w_r·value_r − mean_r value_r;   v ← β·v + (1 − β)·δ;   base ← base·(1 − γ) + λ·v
+ *     δ = Σ_r w_r·value_r − mean_r value_r;   v ← β·v + (1 − β)·δ;   base ← max(floor, base·(1 − γ) + λ·v)
  *
  * and every scalar gets a fresh permutation of the multipliers, independent of the others'.
  */
@@ -102,9 +110,9 @@ export class HdetController {
    * Moves every base towards the values of the ranks that did well, then deals the multipliers anew.
    *
    * @param losses mean loss of each rank since the last sync, shape `[N]`
-   * @param decayOf γ by name of the scalar
+   * @param courseOf by name of the scalar
    */
-  sync(losses: readonly number[], decayOf: (name: string) => number): Adaptation[] {
+  sync(losses: readonly number[], courseOf: (name: string) => Course): Adaptation[] {
     const { lossScale, adaptation, inertia, worldSize, seed } = this.#options;
     const weights = weightsOfRanks(losses, lossScale);
     const syncs = this.#state.syncs + 1;
@@ -112,10 +120,11 @@ export class HdetController {
       const values = dealt.map((index) => base * this.#multipliers[index]);
       const mean = values.reduce((sum, value) => sum + value, 0) / worldSize;
       const delta = values.reduce((sum, value, rank) => sum + weights[rank] * value, 0) - mean;
+      const { decay, floor } = courseOf(name);
       const faster = inertia * velocity + (1 - inertia) * delta;
       return {
         name,
-        base: base * (1 - decayOf(name)) + adaptation * faster,
+        base: Math.max(floor, base * (1 - decay) + adaptation * faster),
         velocity: faster,
         multiplierOfRank: multiplierOfRank(seed, syncs, name, worldSize),
       };

@@ -11,7 +11,7 @@ import { allReduceGradients, type MeanGradients } from '../data-parallel/gradien
 import { GradientAccumulator, type LocalGradients } from '../data-parallel/local-gradients.ts';
 import { Replicas } from '../data-parallel/replicas.ts';
 import type { StepOutcome, Strategy, StrategyContext, StrategyEvent, StrategyState } from '../strategy.ts';
-import { type ControllerState, HdetController } from './controller.ts';
+import { type ControllerState, type Course, HdetController } from './controller.ts';
 import { type HdetConfig, Scalars } from './scalars.ts';
 import { decayTo } from './spread.ts';
 import { syncEvent } from './sync-event.ts';
@@ -165,7 +165,7 @@ export class Hdet implements Strategy {
     const adaptations = this.#adapts(stepsDone)
       ? controller.sync(
           all.map(([rankLoss]) => rankLoss),
-          this.#decays(stepsDone, scheduled.learningRate, scalars.learningRates),
+          this.#courses(stepsDone, scheduled.learningRate, scalars.learningRates),
         )
       : [];
     this.#events.push(
@@ -189,14 +189,17 @@ export class Hdet implements Strategy {
     return schedule.kind === 'one-cycle' ? peakStep(schedule, this.#totalSteps) : 0;
   }
 
-  /** γ by scalar: a rate's is fixed at the first sync that adapts, from the base of then; nothing else has a floor to go to. */
-  #decays(stepsDone: number, rate: number, learningRates: readonly string[]): (name: string) => number {
+  /**
+   * A rate's γ is fixed at the first sync that adapts, from the base of then, and it falls no lower than one-cycle's last rate. Nothing else
+   * has a last value to be led to.
+   */
+  #courses(stepsDone: number, rate: number, learningRates: readonly string[]): (name: string) => Course {
     const { decay, averageEverySteps } = this.#config;
     const { schedule, optimizer } = this.#run;
     const syncs = Math.ceil((this.#totalSteps - stepsDone) / averageEverySteps);
-    const floor = schedule.kind === 'one-cycle' ? optimizer.learningRate * floorFraction(schedule) : rate;
+    const floor = schedule.kind === 'one-cycle' ? optimizer.learningRate * floorFraction(schedule) : 0;
     const rateDecay = (this.#decay ??= decay ?? decayTo(floor, rate, syncs));
-    return (name) => (learningRates.includes(name) ? rateDecay : 0);
+    return (name) => (learningRates.includes(name) ? { decay: rateDecay, floor } : { decay: 0, floor: 0 });
   }
 
   #restore({ controller: state, interval, decay }: SavedState, controller: HdetController): void {
