@@ -22,6 +22,7 @@ export function benchRecord(id: string, changes: Partial<RunRecord> = {}): RunRe
     endedAt: null,
     plan: planPlacement({ members: ranks, devices, placement: 'share' }),
     seeds: Array.from({ length: ranks }, (_, rank) => rank),
+    blas: null,
     versions: {},
     gitCommit: null,
     attempts: [{ attempt: 1, startedAt: now, endedAt: null, status: 'running' }],
