@@ -118,14 +118,15 @@ describe.skipIf(chromium === null)('An ensemble trained from the browser (left o
     await dialog.getByRole('checkbox', { name: /TensorFlow\.js/ }).check();
     await dialog.getByRole('button', { name: 'Export' }).click();
     const link = dialog.getByRole('link', { name: 'Download' });
-    await expect(link).toBeVisible({ timeout: 30_000 });
+    // A process loads the project, its data and TensorFlow.js first.
+    await expect(link).toBeVisible({ timeout: 90_000 });
     const [download] = await Promise.all([page.waitForEvent('download'), link.click()]);
     const names = [...readZip(await readFile(await download.path())).keys()];
     expect(names).toContain('tfjs/rank-2/final/model.json');
     expect(names).toHaveLength(3 * 4);
     await page.keyboard.press('Escape');
     await page.getByRole('link', { name: 'Live' }).click();
-  });
+  }, 120_000);
 
   it('leaves as a ZIP', async () => {
     await page.getByRole('button', { name: 'Export', exact: true }).click();
