@@ -24,6 +24,8 @@ import type { RunUpdate } from './run-updates.ts';
 export interface HubApi {
   /** Versions, home, devices, backends and what is missing, with remedies. */
   health(): Promise<Health>;
+  /** Shows a folder in the file manager of the machine that Tutti runs on. @throws where there is none */
+  openFolder(name: FolderName): Promise<void>;
 
   /** Examples that come along, then projects opened lately; newest first. */
   projects(): Promise<ProjectCard[]>;
@@ -81,9 +83,14 @@ export interface PageApi {
   runUpdates(id: string, updates: RunUpdate[]): void;
 }
 
+export const folderNameSchema = z.enum(['home', 'runs', 'cache', 'exports']);
+export type FolderName = z.output<typeof folderNameSchema>;
+
 export interface Health {
   versions: Record<string, string>;
-  home: string;
+  folders: { name: FolderName; holds: string; path: string }[];
+  /** Whether a file manager can be shown. */
+  canOpenFolders: boolean;
   freeBytes: number;
   devices: z.output<typeof deviceSchema>[];
   checks: { name: string; verdict: 'ok' | 'warn' | 'fail'; detail: string; remedy: string | null }[];

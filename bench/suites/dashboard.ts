@@ -2,9 +2,10 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { chromium, type Page } from '@playwright/test';
+import { type Browser, chromium, type Page } from '@playwright/test';
 import vue from '@vitejs/plugin-vue';
 import { build, preview } from 'vite';
+import { measureApp } from '../dashboard/app.ts';
 import { points, ranks, spikes } from '../dashboard/lines.ts';
 import { type Figure, figure, median, type Suite } from '../figures.ts';
 
@@ -31,17 +32,23 @@ export const suite: Suite = {
     const folder = await mkdtemp(join(tmpdir(), 'tutti-bench-'));
     try {
       await build({ root, plugins: [vue()], build: { outDir: folder, emptyOutDir: true }, logLevel: 'warn' });
-      return [...(await measureCharts(folder)), ...(await bundleFigures(note))];
+      const browser = await chromium.launch(browserOptions);
+      try {
+        const charts = await measureCharts(browser, folder);
+        note('the app, with 2,000 runs');
+        return [...charts, ...(await measureApp(browser)), ...(await bundleFigures(note))];
+      } finally {
+        await browser.close();
+      }
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
   },
 };
 
-async function measureCharts(outDir: string): Promise<Figure[]> {
+async function measureCharts(browser: Browser, outDir: string): Promise<Figure[]> {
   const server = await preview({ root, build: { outDir }, preview: { host: '127.0.0.1', port: 0 }, logLevel: 'warn' });
   const url = server.resolvedUrls?.local.at(0);
-  const browser = await chromium.launch(browserOptions);
   try {
     if (url === undefined) throw new Error('The preview server of Vite listens on no local address.');
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
@@ -52,7 +59,6 @@ async function measureCharts(outDir: string): Promise<Figure[]> {
     }
     return await chartFigures(page, firstDraws);
   } finally {
-    await browser.close();
     await server.close();
   }
 }

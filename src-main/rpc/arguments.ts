@@ -3,6 +3,7 @@ import { controlSchema } from '../../protocol/messages.ts';
 import {
   checkpointKeySchema,
   exportRequestSchema,
+  folderNameSchema,
   type HubApi,
   runNotesSchema,
   runRequestSchema,
@@ -18,6 +19,7 @@ const checkpoints = z.array(checkpointKeySchema).min(1);
 /** What each method takes. Whatever comes from a page is checked against this before anything is done. */
 const argumentSchemas = {
   health: z.tuple([]),
+  openFolder: z.tuple([folderNameSchema]),
   projects: z.tuple([]),
   openProject: z.tuple([folder]),
   forgetProject: z.tuple([folder]),

@@ -4,6 +4,7 @@ import { type Check, runChecks } from '../cli/checks.ts';
 import type { Hub } from '../hub.ts';
 import { readFreeBytes } from '../store/disk-space.ts';
 import { tuttiHome } from '../store/home.ts';
+import { findOpener, listFolders } from './folders.ts';
 
 /** Backends are measured, which takes seconds and does not change from one look to the next. */
 const keptMs = 60_000;
@@ -26,7 +27,8 @@ export class HealthReport {
     const { devices } = await this.#hub.devices();
     return {
       versions: { tutti: packageJson.version, ...runtimeVersions() },
-      home,
+      folders: listFolders(),
+      canOpenFolders: findOpener() !== null,
       freeBytes: await readFreeBytes(home),
       devices,
       checks: checks.map(({ name, status, detail, remedy }) => ({

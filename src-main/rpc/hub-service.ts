@@ -8,6 +8,7 @@ import { deleteRun } from './delete-run.ts';
 import { Evaluations } from './evaluations.ts';
 import { writeExport } from './exports.ts';
 import { HealthReport } from './health.ts';
+import { openFolder } from './folders.ts';
 import { readLogs } from './logs.ts';
 import { updateNotes } from './notes.ts';
 import { PageWatches } from './page-watches.ts';
@@ -100,6 +101,7 @@ export class HubService {
     const { hub, live } = this.#parts;
     return {
       health: () => this.#health.read(),
+      openFolder: (name) => openFolder(name),
       projects: () => this.#projects.list(),
       openProject: (folder) => this.#projects.open(folder),
       forgetProject: (folder) => this.#projects.forget(folder),

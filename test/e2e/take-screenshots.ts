@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { expect, type Page } from '@playwright/test';
 import { buildIfStale } from '../../src-main/start/build.ts';
 import { findChromium } from './chromium.ts';
-import { blobs, expectPoints, expectStatus, sine, Stage, startRun, visit } from './stage.ts';
+import { blobs, expectPoints, sine, Stage, startRun, visit } from './stage.ts';
 
 /** Takes `docs/screenshots/`: every page in both themes, from runs that are trained for it. */
 
@@ -22,14 +22,14 @@ interface Shot {
 
 async function takeAll(page: Page, home: string): Promise<void> {
   const short = await startRun(page, sine, { members: 4, maxEpochs: 2000, evaluateEveryEpochs: 100 }, 'sine');
-  await expectStatus(page, 'finished');
+  await expectFinished(page);
   const first = await startRun(page, blobs, { members: 2, maxEpochs: 60 }, 'blobs, 2 members');
-  await expectStatus(page, 'finished');
+  await expectFinished(page);
   const patient = { enabled: true, patience: 40 };
   const run = await startRun(page, blobs, { members: 4, maxEpochs: 150, earlyStopping: patient }, 'blobs, 4 members');
   const wellUnderWay = () => expect(page.locator('.run-header')).toContainText(/epoch [2-9]\d\//, patience);
   await take(page, home, [{ name: 'run-live', address: `/runs/${run}/live`, prepare: wellUnderWay }]);
-  await expectStatus(page, 'finished');
+  await expectFinished(page);
 
   const figure = () => expect(page.locator('figure').first()).toBeVisible();
   await take(page, home, [
@@ -65,6 +65,10 @@ async function takeAll(page: Page, home: string): Promise<void> {
       prepare: () => expect(page.getByRole('heading', { name: 'Versions' })).toBeVisible(),
     },
   ]);
+}
+
+async function expectFinished(page: Page): Promise<void> {
+  await expect(page.locator('.run-header .status')).toHaveText('finished', patience);
 }
 
 /** Each place in each theme, once what it shows is there. */

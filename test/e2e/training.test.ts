@@ -75,7 +75,7 @@ describe.skipIf(chromium === null)('An ensemble trained from the browser (left o
   it('is evaluated in other compositions', async () => {
     await page.getByRole('link', { name: 'Checkpoints' }).click();
     const matrix = page.getByRole('table', { name: 'Checkpoints by rank and epoch' });
-    await expect(matrix.getByRole('row')).toHaveCount(1 + 3);
+    await expect(matrix.getByRole('row')).toHaveCount(1 + 3 + 1);
     for (const rank of [0, 1, 2]) {
       await matrix.getByRole('button', { name: new RegExp(`^rank ${rank},.*ensemble-best`) }).click();
     }
@@ -93,6 +93,40 @@ describe.skipIf(chromium === null)('An ensemble trained from the browser (left o
     // What a worker computes anew from the files is what the run found at its end.
     await expect(best.getByRole('row').last()).toContainText(evaluated);
   });
+
+  it('lets checkpoints be pinned, asks before it deletes them, and takes that back', async () => {
+    await page.getByRole('link', { name: 'Checkpoints' }).click();
+    const matrix = page.getByRole('table', { name: 'Checkpoints by rank and epoch' });
+    const best = matrix.getByRole('button', { name: /^rank 2,.*ensemble-best/ });
+    await best.press('k');
+    await expect(matrix.getByRole('button', { name: /^rank 2,.*ensemble-best.*pinned/ })).toBeVisible();
+    await best.press('Delete');
+    const dialog = page.getByRole('alertdialog', { name: 'Delete these checkpoints?' });
+    await expect(dialog).toContainText('1 is pinned, 1 is of the ensemble’s best');
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+    await expect(best).toHaveCount(0);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await expect(matrix.getByRole('button', { name: /^rank 2,.*ensemble-best.*pinned/ })).toBeVisible();
+  });
+
+  it('gives chosen checkpoints away as models for TensorFlow.js', async () => {
+    const tray = page.getByRole('region', { name: 'Sets to compare' });
+    const set = tray.getByRole('group', { name: 'Set A' });
+    await set.getByRole('button', { name: 'Final' }).click();
+    await set.getByRole('button', { name: 'Export' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Export 3 checkpoints' });
+    await dialog.getByRole('checkbox', { name: /TensorFlow\.js/ }).check();
+    await dialog.getByRole('button', { name: 'Export' }).click();
+    const link = dialog.getByRole('link', { name: 'Download' });
+    // A process loads the project, its data and TensorFlow.js first.
+    await expect(link).toBeVisible({ timeout: 90_000 });
+    const [download] = await Promise.all([page.waitForEvent('download'), link.click()]);
+    const names = [...readZip(await readFile(await download.path())).keys()];
+    expect(names).toContain('tfjs/rank-2/final/model.json');
+    expect(names).toHaveLength(3 * 4);
+    await page.keyboard.press('Escape');
+    await page.getByRole('link', { name: 'Live' }).click();
+  }, 120_000);
 
   it('leaves as a ZIP', async () => {
     await page.getByRole('button', { name: 'Export', exact: true }).click();
