@@ -1,5 +1,7 @@
+import { dirname } from 'node:path';
 import { connect } from '../workers/collectives/socket-channel.ts';
 import { ProcessGroup } from '../workers/collectives/process-group.ts';
+import { sharedMemoryIn } from '../workers/collectives/shared-memory.ts';
 
 /** One rank of the collectives suite, a process of its own: `node collective-rank.ts <socket> <rank> <world size>`. */
 
@@ -19,7 +21,7 @@ const cases: CollectiveCase[] = [
 const [socket, rank, worldSize] = process.argv.slice(2);
 const channel = await connect(socket, 10_000);
 const ranks = Array.from({ length: Number(worldSize) }, (_, index) => index);
-const group = new ProcessGroup(Number(rank), ranks, channel);
+const group = new ProcessGroup(Number(rank), ranks, channel, sharedMemoryIn(dirname(socket), Number(rank), ranks));
 channel.onFrame((frame) => {
   if (frame.kind === 'collective') group.receive(frame);
 });
@@ -27,9 +29,10 @@ channel.onClose((error) => group.fail(error ?? new Error('the hub closed the con
 channel.send({ kind: 'message', message: { rank: group.rank }, arrays: [] });
 
 for (const { name, operation, bytes, repeats } of cases) {
-  const array = new Float32Array(bytes / 4).fill(group.rank);
+  // Zeros, which stay so: results are written in place, as PyTorch's all_reduce does.
+  const array = new Float32Array(bytes / 4);
   const call = async (): Promise<unknown> =>
-    operation === 'all-gather' ? await group.allGather(array) : await group.allReduce(array, 'sum');
+    operation === 'all-gather' ? await group.allGather(array) : await group.allReduce(array, 'sum', array);
   for (let warmUp = 0; warmUp < repeats / 4; warmUp += 1) await call();
   const durationsMs = new Float64Array(repeats);
   for (let repeat = 0; repeat < repeats; repeat += 1) {

@@ -8,6 +8,14 @@ export type CollectiveOperation = (typeof collectiveOperations)[number];
 export const reduceOperations = ['sum', 'mean', 'min', 'max'] as const;
 export type ReduceOperation = (typeof reduceOperations)[number];
 
+/**
+ * A collective is one request and its answer (`whole`), with the arrays in them; or, where ranks share memory, several requests under one
+ * sequence number, by which each rank says how far it is: room for its array (`reserve`, which answers whether all found it), its array lies
+ * there (`written`), its slice of the result does (`reduced`). Their order is part of the wire format: append only.
+ */
+export const collectiveStages = ['whole', 'reserve', 'written', 'reduced'] as const;
+export type CollectiveStage = (typeof collectiveStages)[number];
+
 /** What a collective takes and gives. */
 export type CollectiveArray = Float32Array | Float64Array | Int32Array | Uint8Array | Uint16Array;
 
@@ -22,6 +30,7 @@ export interface CollectiveCall {
   root: number | null;
   /** Counts the calls of a rank, from 1. */
   sequence: number;
+  stage: CollectiveStage;
 }
 
 /**
@@ -52,7 +61,18 @@ export function describeCall(call: CollectiveCall): string {
   const detail = call.reduce ?? (call.root === null ? null : `root ${call.root}`);
   const name = detail === null ? call.operation : `${call.operation}(${detail})`;
   const operand = call.operation === 'barrier' ? '' : ` of ${call.dataType}[${call.shape.join(', ')}]`;
-  return `${name}${operand}, sequence number ${call.sequence}`;
+  const stage = call.stage === 'whole' ? '' : ` (${call.stage})`;
+  return `${name}${operand}, sequence number ${call.sequence}${stage}`;
+}
+
+/** Whether the arrays of this request lie in memory that the ranks share, and its answer brings none. */
+export function isInMemory({ stage }: CollectiveCall): boolean {
+  return stage === 'written' || stage === 'reduced';
+}
+
+/** Whether the ranks will make another request under the same sequence number. */
+export function goesOn({ stage, operation }: CollectiveCall): boolean {
+  return stage === 'reserve' || (stage === 'written' && operation === 'all-reduce');
 }
 
 /** Whether two ranks asked for the same. */
@@ -63,6 +83,7 @@ export function isSameCall(first: CollectiveCall, second: CollectiveCall): boole
     first.reduce === second.reduce &&
     first.dataType === second.dataType &&
     first.root === second.root &&
+    first.stage === second.stage &&
     first.shape.length === second.shape.length &&
     first.shape.every((size, axis) => size === second.shape[axis])
   );

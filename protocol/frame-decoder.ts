@@ -1,5 +1,5 @@
 import { bytesPerElement, dataTypes, viewArray, type WireArray } from './arrays.ts';
-import { collectiveOperations, elementCount, reduceOperations } from './collectives.ts';
+import { collectiveOperations, collectiveStages, elementCount, reduceOperations } from './collectives.ts';
 import {
   align,
   arrayEntryBytes,
@@ -133,6 +133,7 @@ function decodeCollective(description: Bytes, payload: Bytes): CollectiveFrame {
       shape,
       root: root === -1 ? null : root,
       sequence: view.getUint32(8, true),
+      stage: pick(collectiveStages, view.getUint8(7), 'stage'),
     },
     wishes: { controls: view.getUint32(16, true), halt: view.getUint8(6) === 1 },
     data: length === null ? null : viewArray(dataType, payload.buffer, 0, length),

@@ -1,5 +1,5 @@
 import { dataTypeOf, dataTypes } from './arrays.ts';
-import { type CollectiveArray, collectiveOperations, reduceOperations } from './collectives.ts';
+import { type CollectiveArray, collectiveOperations, collectiveStages, reduceOperations } from './collectives.ts';
 import {
   align,
   arrayEntryBytes,
@@ -55,6 +55,7 @@ function encodeCall({ phase, call, wishes, data }: CollectiveRequest | Collectiv
   description.setUint8(4, call.shape.length);
   description.setUint8(5, payload === null ? 0 : 1);
   description.setUint8(6, Number(wishes.halt));
+  description.setUint8(7, collectiveStages.indexOf(call.stage));
   description.setUint32(8, call.sequence, true);
   description.setInt32(12, call.root ?? -1, true);
   description.setUint32(16, wishes.controls, true);

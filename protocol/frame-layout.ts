@@ -13,7 +13,7 @@
  *
  *     a request's or result's    u8 phase (index in `phases`), u8 operation, u8 reduce operation + 1 (0: none),
  *     description                u8 data type, u8 dimensions, u8 whether there is a payload, u8 wish to halt,
- *                                1 reserved, u32 sequence number, i32 root (-1: none), u32 wish for controls,
+ *                                u8 stage, u32 sequence number, i32 root (-1: none), u32 wish for controls,
  *                                u32 per dimension
  *     its payload                the array
  *

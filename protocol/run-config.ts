@@ -268,6 +268,9 @@ export const runConfigSchema = z.strictObject({
   blas: z.enum(['auto', 'on', 'off']).default('auto').meta({
     help: "The system's BLAS for matrix products on wasm: `auto` takes it where it was measured to be clearly faster than own kernels.",
   }),
+  determinism: z.enum(['relaxed', 'deterministic']).default('relaxed').meta({
+    help: "How sums of products round on wasm: `relaxed` as the processor's fused multiply-add does, which is faster, or alike on all machines.",
+  }),
   seed: z.int().min(0).max(0xffffffff).default(42).meta({ help: 'Base seed: rank r trains with seed + r.' }),
   identicalSeeds: z
     .boolean()

@@ -34,7 +34,7 @@ async function probeBlas(blas: Blas): Promise<{ description: string; gflops: num
 
 async function probeBackend({ backend, blas }: ProbeTask & { kind: 'backend' }) {
   const [{ startBackend }, { tf }] = await Promise.all([import('./backends/backend.ts'), import('./tf.ts')]);
-  const { description } = await startBackend(backend, blas);
+  const { description } = await startBackend(backend, { blas });
   const layer = backend === 'cpu' ? smallLayer : denseLayer;
   const gflops = await measureProducts(denseLayerProducts(layer), ({ m, k, n, transposeA, transposeB }) => {
     const a = tf.ones(transposeA ? [k, m] : [m, k]);

@@ -19,10 +19,10 @@ export interface IndependentWorker {
  */
 export async function setupIndependentWorker(
   group: ProcessGroup,
-  config: Pick<RunConfig, 'seed' | 'identicalSeeds' | 'backend'>,
+  config: Pick<RunConfig, 'seed' | 'identicalSeeds' | 'backend' | 'determinism'>,
   blas: Blas | null = null,
 ): Promise<IndependentWorker> {
-  const backend = await startBackend(config.backend, blas);
+  const backend = await startBackend(config.backend, { blas, determinism: config.determinism });
   const seeder = new DistributedSeeder({ baseSeed: config.seed, rank: group.rank, unique: !config.identicalSeeds });
   return { rank: group.rank, worldSize: group.worldSize, backend, seeder };
 }

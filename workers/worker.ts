@@ -2,6 +2,7 @@ import { connect } from './collectives/socket-channel.ts';
 import { CollectiveError } from '../protocol/collectives.ts';
 import type { HubMessage, Launch } from '../protocol/messages.ts';
 import { ProcessGroup } from './collectives/process-group.ts';
+import { sharedMemoryIn } from './collectives/shared-memory.ts';
 import { guardAgainstOrphaning } from './guard.ts';
 import { HubLink } from './hub-link.ts';
 import { HubReport } from './hub-report.ts';
@@ -51,7 +52,8 @@ function take(message: HubMessage): void {
 }
 
 async function work(launch: Launch): Promise<void> {
-  group = new ProcessGroup(rank, launch.groupRanks, { send: (frame) => link.sendCollective(frame) });
+  const memory = sharedMemoryIn(launch.scratchFolder, rank, launch.groupRanks);
+  group = new ProcessGroup(rank, launch.groupRanks, { send: (frame) => link.sendCollective(frame) }, memory);
   report.state('loading', report.position);
   const links: SessionLinks = {
     group,

@@ -12,7 +12,7 @@ import { cases } from './networks.ts';
  * Started by `bench/compute/steppers.ts` with a BLAS as JSON, or `null`.
  */
 
-const backend = await startBackend('wasm', blasSchema.nullable().parse(JSON.parse(process.argv[2])));
+const backend = await startBackend('wasm', { blas: blasSchema.nullable().parse(JSON.parse(process.argv[2])) });
 const strategy = independentStrategy();
 const members = new Map<string, Member>();
 

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Channel } from '../../protocol/channel.ts';
 import { listen } from '../../src-main/relay/socket-server.ts';
+import { createScratchFolder } from '../../src-main/runs/scratch.ts';
 import { Relay } from '../../src-main/relay/relay.ts';
 import { type Figure, figure, median, type Suite } from '../figures.ts';
 
@@ -45,7 +45,7 @@ const timingsSchema = z.strictObject({ name: z.string() });
 
 /** Rank 0's durations by case. */
 async function measure(worldSize: number): Promise<Map<string, Float64Array>> {
-  const folder = await mkdtemp(join(tmpdir(), 'tutti-bench-'));
+  const folder = await createScratchFolder();
   const socket = join(folder, 'hub.sock');
   const server = await listen(socket);
   const durationsMs = new Map<string, Float64Array>();

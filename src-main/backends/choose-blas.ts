@@ -16,10 +16,14 @@ const leastSpeedup = 1.2;
  * @throws when one is insisted on and none can be used
  */
 export async function chooseBlas(
-  { blas, backend }: Pick<RunConfig, 'blas' | 'backend'>,
+  {
+    blas,
+    backend,
+    determinism = 'relaxed',
+  }: Pick<RunConfig, 'blas' | 'backend'> & Partial<Pick<RunConfig, 'determinism'>>,
   survey: () => Promise<BlasSurvey> = readSurvey,
 ): Promise<Blas | null> {
-  if (blas === 'off' || (backend !== 'auto' && backend !== 'wasm')) return null;
+  if (blas === 'off' || determinism === 'deterministic' || (backend !== 'auto' && backend !== 'wasm')) return null;
   const measured = await survey();
   const fastest = fastestBlas(measured);
   if (blas === 'on') {
@@ -33,7 +37,7 @@ export async function chooseBlas(
 /** What a resumed run goes on with: what it had, so that its numbers stay the same, unless that is gone or was configured away. */
 export async function blasOfResumed(before: RunRecord, config: RunConfig): Promise<Blas | null> {
   const { blas } = before;
-  const isSameWish = config.blas === before.config.blas && config.backend === before.config.backend;
+  const isSameWish = (['blas', 'backend', 'determinism'] as const).every((key) => config[key] === before.config[key]);
   const isThere = blas === null || blas.kind === 'Accelerate' || existsSync(blas.library);
   return isSameWish && isThere ? blas : chooseBlas(config);
 }

@@ -1,5 +1,6 @@
-import { type CollectiveArray, type CollectiveCall, CollectiveError } from '../../protocol/collectives.ts';
-import { concatenate, reduceArrays } from './reduce.ts';
+import { freeMemory } from '../../protocol/arrays.ts';
+import { type CollectiveArray, type CollectiveCall, CollectiveError, isInMemory } from '../../protocol/collectives.ts';
+import { concatenate, reduceArrays } from '../../protocol/reduce.ts';
 
 /**
  * What each rank gets back, in the order of `ranks`; null where it needs nothing, or has it already. `arrays` holds
@@ -10,7 +11,7 @@ export function computeAnswers(
   ranks: readonly number[],
   arrays: readonly (CollectiveArray | null)[],
 ): (CollectiveArray | null)[] {
-  if (call.operation === 'barrier') return ranks.map(() => null);
+  if (call.operation === 'barrier' || isInMemory(call)) return ranks.map(() => null);
   if (call.operation === 'broadcast') {
     const [data] = requireData(ranks, arrays, (rank) => rank === call.root);
     return ranks.map((rank) => (rank === call.root ? null : data));
@@ -28,7 +29,9 @@ export function computeAnswers(
 
 function reduce(call: CollectiveCall, arrays: readonly CollectiveArray[]): CollectiveArray {
   if (call.reduce === null) throw new CollectiveError(`${call.operation} came without a reduce operation.`);
-  return reduceArrays(arrays, call.reduce);
+  const result = reduceArrays(arrays, call.reduce);
+  for (const array of arrays.slice(1)) freeMemory(array);
+  return result;
 }
 
 function requireData(

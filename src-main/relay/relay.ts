@@ -3,6 +3,7 @@ import {
   type CollectiveCall,
   CollectiveError,
   describeCall,
+  goesOn,
   isSameCall,
   uniteWishes,
 } from '../../protocol/collectives.ts';
@@ -43,6 +44,8 @@ export class Relay {
   /** Sequence number of each rank's newest request. */
   readonly #sequences: Map<number, number>;
   readonly #open = new Map<number, OpenCollective>();
+  /** Sequence numbers under which every rank has made a request and will make another. */
+  readonly #continued = new Set<number>();
   #failure: string | null = null;
   #isHeld = false;
 
@@ -95,13 +98,14 @@ export class Relay {
   #take(rank: number, request: CollectiveRequest): void {
     const { call } = request;
     const expected = (this.#sequences.get(rank) ?? 0) + 1;
-    if (call.sequence !== expected) {
+    const isContinued = this.#continued.has(call.sequence);
+    if (call.sequence !== expected && !isContinued) {
       throw new CollectiveError(
         `Rank ${rank} called ${describeCall(call)}, where sequence number ${expected} was due.`,
       );
     }
     checkCall(call, this.#ranks);
-    this.#sequences.set(rank, call.sequence);
+    if (!isContinued) this.#sequences.set(rank, call.sequence);
     const open = this.#open.get(call.sequence) ?? this.#openCollective(call);
     open.requests.set(rank, request);
     if (!isSameCall(open.call, call)) throw new CollectiveError(describeDisagreement(open));
@@ -124,6 +128,8 @@ export class Relay {
     stopTimer(open);
     const { call, requests } = open;
     this.#open.delete(call.sequence);
+    if (goesOn(call)) this.#continued.add(call.sequence);
+    else this.#continued.delete(call.sequence);
     const arrays = this.#ranks.map((rank) => requests.get(rank)?.data ?? null);
     const answers = computeAnswers(call, this.#ranks, arrays);
     const wishes = uniteWishes([...requests.values()].map((request) => request.wishes));

@@ -21,6 +21,7 @@ export function findConflicts(config: RunConfig, plan: readonly Placement[], pro
     ...conflictsOfJointStopping(config, waves),
     ...conflictsOfLockstep(config, waves),
     ...conflictsOfSampler(config),
+    ...conflictsOfDeterminism(config),
     ...conflictsOfProject(config, project),
     ...conflictsOfLoss(config, project),
     ...conflictsOfHdet(config, project.hasOwnLoss),
@@ -62,6 +63,15 @@ function conflictsOfLockstep({ strategy, earlyStopping, members }: RunConfig, wa
     conflicts.push({ path: 'earlyStopping.joint', message });
   }
   return conflicts;
+}
+
+/** Only Tutti's own kernels round alike on every processor. */
+function conflictsOfDeterminism({ determinism, blas, backend }: RunConfig): ConfigProblem[] {
+  if (determinism === 'relaxed') return [];
+  const other = blas === 'on' ? '--blas on' : backend === 'tensorflow' ? '--backend tensorflow' : null;
+  if (other === null) return [];
+  const message = `With ${other} results differ in their last bits from machine to machine. Leave it out, or use --determinism relaxed.`;
+  return [{ path: 'determinism', message }];
 }
 
 function conflictsOfSampler({ strategy, sampler }: RunConfig): ConfigProblem[] {

@@ -1,4 +1,6 @@
 import type { Blas } from '../../protocol/blas.ts';
+import type { RunConfig } from '../../protocol/run-config.ts';
+import { explainMissingOps } from './missing-ops.ts';
 
 /** Where tensors live, and what a run records about it. */
 export interface Backend {
@@ -11,17 +13,24 @@ export interface Backend {
 
 export type BackendKind = 'wasm' | 'tensorflow' | 'cpu';
 
-const backends: Record<BackendKind, () => Promise<{ start: (options: { blas: Blas | null }) => Promise<Backend> }>> = {
+/** What the wasm backend computes with. */
+export interface BackendOptions {
+  /** The system's BLAS for matrix products; null: own kernels. */
+  blas?: Blas | null;
+  determinism?: RunConfig['determinism'];
+}
+
+const backends: Record<BackendKind, () => Promise<{ start: (options: BackendOptions) => Promise<Backend> }>> = {
   wasm: () => import('./wasm.ts'),
   tensorflow: () => import('./tensorflow.ts'),
   cpu: () => import('./cpu.ts'),
 };
 
-/**
- * Loads a backend and makes it TensorFlow.js's current one. `auto` takes the fastest that this build has.
- * @param blas the system's BLAS that matrix products on wasm use; null: own kernels
- */
-export async function startBackend(choice: BackendKind | 'auto', blas: Blas | null = null): Promise<Backend> {
-  const { start } = await backends[choice === 'auto' ? 'wasm' : choice]();
-  return start({ blas });
+/** Loads a backend and makes it TensorFlow.js's current one. `auto` takes the fastest that this build has. */
+export async function startBackend(choice: BackendKind | 'auto', options: BackendOptions = {}): Promise<Backend> {
+  const kind = choice === 'auto' ? 'wasm' : choice;
+  const { start } = await backends[kind]();
+  const backend = await start(options);
+  explainMissingOps(kind);
+  return backend;
 }

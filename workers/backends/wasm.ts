@@ -1,29 +1,22 @@
 import { type BackendWasm, setThreadsCount } from '@tensorflow/tfjs-backend-wasm';
-import type { Blas } from '../../protocol/blas.ts';
 import { tf } from '../tf.ts';
-import type { Backend } from './backend.ts';
+import type { Backend, BackendOptions } from './backend.ts';
 import { loadBlas } from './blas/system-blas.ts';
 import { createBlasGemm } from './wasm/blas-gemm.ts';
 import { createGemm } from './wasm/gemm.ts';
 import { registerGradients } from './wasm/gradients.ts';
-import { type Determinism, loadKernels } from './wasm/kernel-module.ts';
+import { loadKernels } from './wasm/kernel-module.ts';
 import { registerKernels } from './wasm/register.ts';
 import { saveTensorsCheaply } from './wasm/saved-tensors.ts';
 import { TensorMemory } from './wasm/tensor-memory.ts';
 import { createUpdateKernels } from './wasm/updates.ts';
 import { registerUpdateKernels } from '../training/update-kernels.ts';
 
-export interface WasmOptions {
-  determinism?: Determinism;
-  /** The system's BLAS that matrix products use; null: own kernels. */
-  blas?: Blas | null;
-}
-
 /**
  * tfjs's WebAssembly backend on one core, with Tutti's own kernels in its memory: the default, from npm alone.
  * @throws when WebAssembly with SIMD, or the BLAS, is not to be had
  */
-export async function start({ determinism: wanted = 'relaxed', blas = null }: WasmOptions = {}): Promise<Backend> {
+export async function start({ determinism: wanted = 'relaxed', blas = null }: BackendOptions = {}): Promise<Backend> {
   setThreadsCount(1);
   if (!(await tf.setBackend('wasm'))) {
     throw new Error('The wasm backend did not start on this processor. Use --backend cpu, which is slow but plain.');

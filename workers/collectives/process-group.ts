@@ -11,6 +11,8 @@ import {
   type Wishes,
 } from '../../protocol/collectives.ts';
 import type { CollectiveFrame } from '../../protocol/frames.ts';
+import { MemoryExchange, type Operands, type Request } from './memory-exchange.ts';
+import type { SharedMemory } from './shared-memory.ts';
 
 /** Where a group's requests go: the worker's channel to the hub. */
 export interface CollectiveLink {
@@ -47,6 +49,7 @@ export class ProcessGroup {
   /** What this rank tells the others with every collective it calls. They must only grow: more controls, a halt for good. */
   wishes: Wishes = noWishes;
   readonly #link: CollectiveLink | null;
+  readonly #large: MemoryExchange | null;
   readonly #pending = new Map<number, PendingCall>();
   readonly #statistics: CollectiveStatistics = { count: 0, bytesSent: 0, bytesReceived: 0 };
   /** Of all ranks, in the newest answer. Answers come in the order of the calls. */
@@ -55,14 +58,15 @@ export class ProcessGroup {
   #agreed: Wishes = noWishes;
   #failure: Error | null = null;
 
-  /** `link` may be null for a group of one, which needs nobody. */
-  constructor(rank: number, ranks: readonly number[], link: CollectiveLink | null) {
+  /** `link` may be null for a group of one, which needs nobody. Large arrays go through `memory`, if there is one. */
+  constructor(rank: number, ranks: readonly number[], link: CollectiveLink | null, memory: SharedMemory | null = null) {
     if (!ranks.includes(rank))
       throw new RangeError(`Rank ${rank} is not in its own group of ranks ${ranks.join(', ')}.`);
     if (link === null && ranks.length > 1) throw new TypeError(`A group of ${ranks.length} ranks needs a link.`);
     this.rank = rank;
     this.ranks = [...ranks].sort((first, second) => first - second);
     this.#link = ranks.length > 1 ? link : null;
+    this.#large = memory === null ? null : new MemoryExchange(memory, rank, ranks.length);
   }
 
   /** A group of one rank: every collective gives back a copy of what went in. */
@@ -96,10 +100,14 @@ export class ProcessGroup {
   /**
    * One array combined from all ranks', element by element and in rank order, so that every rank gets the same bits.
    * A sum of floats is rounded to the array's type after each rank; a sum of integers that does not fit the type, and a
-   * mean of integers, are errors; min and max give NaN where any rank has NaN.
+   * mean of integers, are errors; min and max give NaN where any rank has NaN. The result is written to `into` where that is
+   * given, which may be `array` itself: for large arrays that saves the time to make new ones.
    */
-  async allReduce<T extends CollectiveArray>(array: T, operation: ReduceOperation): Promise<T> {
-    return await this.#exchange({ operation: 'all-reduce', reduce: operation }, array);
+  async allReduce<T extends CollectiveArray>(array: T, operation: ReduceOperation, into?: T): Promise<T> {
+    const result = await this.#exchange({ operation: 'all-reduce', reduce: operation }, array, array, into);
+    if (into === undefined || result === into) return result;
+    into.set(result);
+    return into;
   }
 
   /** The array of rank `root` (a global rank). All ranks pass an array of the same type and length. */
@@ -158,11 +166,12 @@ export class ProcessGroup {
     this.#pending.clear();
   }
 
-  /** `data` is what the others need of `array`. Gives the answer, or a copy of `array` where that is the answer. */
+  /** `data` is what the others need of `array`. Gives the answer, in `into` if it likes, or a copy of `array` where that is the answer. */
   async #exchange<T extends CollectiveArray>(
     what: Pick<CollectiveCall, 'operation'> & Partial<CollectiveCall>,
     array: T,
     data: T | null = array,
+    into: T | null = null,
   ): Promise<T> {
     const call: CollectiveCall = {
       reduce: null,
@@ -170,14 +179,20 @@ export class ProcessGroup {
       shape: [array.length],
       root: null,
       sequence: this.#statistics.count + 1,
+      stage: 'whole',
       ...what,
     };
     if (this.#failure !== null) throw this.#callError(call, this.#failure);
     checkCall(call, this.ranks);
     this.#statistics.count += 1;
     if (this.#link === null) this.#hear(this.wishes, call.sequence);
-    const answer = this.#link === null ? null : await this.#request(this.#link, call, data);
+    const answer = this.#link === null ? null : await this.#answerOf(this.#link, call, { data, into });
     return withTypeOf(array, answer ?? array.slice());
+  }
+
+  #answerOf(link: CollectiveLink, call: CollectiveCall, operands: Operands): Promise<CollectiveArray | null> {
+    const request: Request = (stage, data) => this.#request(link, stage, data);
+    return this.#large?.takes(call) === true ? this.#large.run(call, operands, request) : request(call, operands.data);
   }
 
   #hear(wishes: Wishes, sequence: number): void {

@@ -11,7 +11,7 @@ const [library] = await findBlasLibraries(thisSystem(commandRunner(5000)));
 describe.skipIf(library === undefined)(`wasm with the system's BLAS (left out: this system has none)`, async () => {
   if (library === undefined) return;
   await startBackend('cpu');
-  const { description } = await startBackend('wasm', { ...library, coreType: null });
+  const { description } = await startBackend('wasm', { blas: { ...library, coreType: null } });
 
   const product: fc.Arbitrary<Product> = fc.record({
     m: fc.integer({ min: 1, max: 40 }),

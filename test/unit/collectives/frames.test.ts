@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   type CollectiveArray,
   collectiveOperations,
+  collectiveStages,
   noWishes,
   reduceOperations,
 } from '../../../protocol/collectives.ts';
@@ -37,14 +38,15 @@ const callFrame = fc
     reduce: fc.option(fc.constantFrom(...reduceOperations)),
     root: fc.option(fc.nat(255)),
     sequence: fc.nat(0xffffffff),
+    stage: fc.constantFrom(...collectiveStages),
     wishes: fc.record({ controls: fc.nat(0xffffffff), halt: fc.boolean() }, { noNullPrototype: true }),
     data: fc.option(wireArray),
   })
-  .map(({ phase, operation, reduce, root, sequence, wishes, data }): Frame => {
+  .map(({ phase, operation, reduce, root, sequence, stage, wishes, data }): Frame => {
     const dataType =
       data === null ? 'uint8' : dataTypes.find((name) => createArray(name, 0).constructor === data.constructor);
     const shape = data === null ? [3, 5] : [1, data.length];
-    const call = { operation, reduce, dataType: dataType ?? 'uint8', shape, root, sequence };
+    const call = { operation, reduce, dataType: dataType ?? 'uint8', shape, root, sequence, stage };
     return { kind: 'collective', phase, call, wishes, data };
   });
 
@@ -89,13 +91,14 @@ describe('frames', () => {
       shape: [2],
       root: null,
       sequence: 258,
+      stage: 'written',
     } as const;
     expect([
       ...bytesOf({ kind: 'collective', phase: 'request', call, wishes: { controls: 3, halt: true }, data }),
     ]).toStrictEqual(
       [
         [24, 0, 0, 0, 8, 0, 0, 0, 1, 0, 0, 0], // 24 bytes of description, 8 of payload, a collective
-        [0, 1, 4, 0, 1, 1, 1, 0], // request, all-reduce, max, float32, one dimension, with payload, wishes to halt
+        [0, 1, 4, 0, 1, 1, 1, 2], // request, all-reduce, max, float32, one dimension, with payload, wishes to halt, written
         [2, 1, 0, 0, 255, 255, 255, 255], // sequence number 258, no root
         [3, 0, 0, 0], // has received three controls
         [2, 0, 0, 0], // two elements
@@ -132,6 +135,7 @@ describe('frames', () => {
       shape: [3],
       root: null,
       sequence: 1,
+      stage: 'whole',
     } as const;
     const parts = encodeFrame({ kind: 'collective', phase: 'request', call, wishes: noWishes, data });
     expect(parts[1].buffer).toBe(data.buffer);
@@ -147,7 +151,15 @@ describe('a stream that is not made of frames', () => {
     bytesOf({
       kind: 'collective',
       phase: 'request',
-      call: { operation: 'broadcast', reduce: null, dataType: 'int32', shape: [2], root: 0, sequence: 1 },
+      call: {
+        operation: 'broadcast',
+        reduce: null,
+        dataType: 'int32',
+        shape: [2],
+        root: 0,
+        sequence: 1,
+        stage: 'whole',
+      },
       wishes: noWishes,
       data: new Int32Array([1, 2]),
     });
@@ -193,6 +205,7 @@ describe('a stream that is not made of frames', () => {
       shape: [2 ** 30],
       root: 0,
       sequence: 1,
+      stage: 'whole',
     } as const;
     const data = new Uint8Array(2 ** 30);
     expect(() => encodeFrame({ kind: 'collective', phase: 'request', call, wishes: noWishes, data })).toThrow(

@@ -46,7 +46,7 @@ describe('a rank of a larger group', () => {
     void group.allGather(array, [2, 2]);
     void group.broadcast(array, 0);
     void group.barrier();
-    const none = { reduce: null, root: null };
+    const none = { reduce: null, root: null, stage: 'whole' };
     expect(sent).toStrictEqual([
       {
         kind: 'collective',
@@ -83,7 +83,15 @@ describe('a rank of a larger group', () => {
   it('sends its wishes along, and agrees on what the marked call brought back, whatever was answered since', async () => {
     const { sent, group } = create();
     const answer = (sequence: number, wishes: Wishes): void => {
-      const call = { operation: 'barrier', reduce: null, dataType: 'uint8', shape: [], root: null, sequence } as const;
+      const call = {
+        operation: 'barrier',
+        reduce: null,
+        dataType: 'uint8',
+        shape: [],
+        root: null,
+        sequence,
+        stage: 'whole',
+      } as const;
       group.receive({ kind: 'collective', phase: 'result', call, wishes, data: null });
     };
     group.wishes = { controls: 1, halt: false };
@@ -124,7 +132,15 @@ describe('a rank of a larger group', () => {
 
   it('fails when the hub answers what nobody asked, or in another type', async () => {
     const unasked = create().group;
-    const call = { operation: 'barrier', reduce: null, dataType: 'uint8', shape: [], root: null, sequence: 9 } as const;
+    const call = {
+      operation: 'barrier',
+      reduce: null,
+      dataType: 'uint8',
+      shape: [],
+      root: null,
+      sequence: 9,
+      stage: 'whole',
+    } as const;
     unasked.receive({ kind: 'collective', phase: 'result', call, wishes: noWishes, data: null });
     await expect(unasked.barrier()).rejects.toThrow(/The hub sent a result for barrier, sequence number 9, unasked/);
 

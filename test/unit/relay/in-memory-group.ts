@@ -1,5 +1,6 @@
 import { createChannelPair, type Channel } from '../../../protocol/channel.ts';
 import { Relay, type RelayOptions } from '../../../src-main/relay/relay.ts';
+import type { SharedMemory } from '../../../workers/collectives/shared-memory.ts';
 import { ProcessGroup } from '../../../workers/collectives/process-group.ts';
 
 /** A relay and its ranks in one process, for tests. */
@@ -30,8 +31,13 @@ export function serve(relay: Relay, rank: number, channel: Channel): void {
 }
 
 /** Joins a worker's end of a channel to its process group. */
-export function join(rank: number, ranks: readonly number[], channel: Channel): ProcessGroup {
-  const group = new ProcessGroup(rank, ranks, channel);
+export function join(
+  rank: number,
+  ranks: readonly number[],
+  channel: Channel,
+  memory: SharedMemory | null = null,
+): ProcessGroup {
+  const group = new ProcessGroup(rank, ranks, channel, memory);
   channel.onFrame((frame) => {
     if (frame.kind === 'collective') group.receive(frame);
   });
@@ -39,13 +45,17 @@ export function join(rank: number, ranks: readonly number[], channel: Channel): 
   return group;
 }
 
-export function createInMemoryGroup(ranks: readonly number[], options: Partial<RelayOptions> = {}): TestGroup {
+export function createInMemoryGroup(
+  ranks: readonly number[],
+  options: Partial<RelayOptions> = {},
+  memoryOf: (rank: number) => SharedMemory | null = () => null,
+): TestGroup {
   const relay = createRelay(ranks, options);
   const pairs = ranks.map(() => createChannelPair());
   const hubChannels = pairs.map(([hub]) => hub);
   const workerChannels = pairs.map(([, worker]) => worker);
   for (const [index, rank] of ranks.entries()) serve(relay, rank, hubChannels[index]);
-  const groups = ranks.map((rank, index) => join(rank, ranks, workerChannels[index]));
+  const groups = ranks.map((rank, index) => join(rank, ranks, workerChannels[index], memoryOf(rank)));
   return { relay, groups, hubChannels, workerChannels };
 }
 

@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type CollectiveArray, noWishes } from '../../../protocol/collectives.ts';
 import type { CollectiveFrame, CollectiveRequest } from '../../../protocol/frames.ts';
-import { reduceArrays } from '../../../src-main/relay/reduce.ts';
+import { reduceArrays } from '../../../protocol/reduce.ts';
 import { createInMemoryGroup, createRelay, ranksOf } from './in-memory-group.ts';
 
 const barrierRequest: CollectiveRequest = {
   kind: 'collective',
   phase: 'request',
-  call: { operation: 'barrier', reduce: null, dataType: 'uint8', shape: [0], root: null, sequence: 1 },
+  call: { operation: 'barrier', reduce: null, dataType: 'uint8', shape: [0], root: null, sequence: 1, stage: 'whole' },
   wishes: noWishes,
   data: null,
 };
@@ -86,6 +86,7 @@ describe('ranks that disagree', () => {
       shape: [2],
       root: null,
       sequence: 1,
+      stage: 'whole',
     } as const;
     workerChannels[1].send({ kind: 'collective', phase: 'request', call, wishes: noWishes, data: null });
     expect(await reasons([waiting])).toStrictEqual([expect.stringContaining('Rank 1 sent no array.')]);

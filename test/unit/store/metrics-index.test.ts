@@ -13,7 +13,10 @@ const rowCount = 200_000;
 /** At each step a value of its own, and one spike. */
 const valueAt = (step: number): number => (step === 123_456 ? 1000 : Math.sin(step));
 const rows = (from: number, to: number): string =>
-  Array.from({ length: to - from }, (_, at) => `${Math.floor((from + at) / 1000)},${from + at},${valueAt(from + at)},\n`).join('');
+  Array.from(
+    { length: to - from },
+    (_, at) => `${Math.floor((from + at) / 1000)},${from + at},${valueAt(from + at)},\n`,
+  ).join('');
 
 async function openLarge() {
   const folder = join(await temporaryFolder(), 'run');

@@ -6,6 +6,7 @@ import { tf, type Tensor } from '../../tf.ts';
  * current one, and where the gradient's own gradient is asked for, it stays what it was.
  */
 export function registerGradients(): void {
+  if (tf.getGradient('CrossEntropy') !== undefined) return;
   preferKernel('Relu', 'ReluGradient', (dy, [x]) => ({ x: () => run('ReluGradient', { x, dy }) }));
   tf.registerGradient({
     kernelName: 'CrossEntropy',

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { RunConfig } from '../../../protocol/run-config.ts';
 
 /** What `workers/kernels/assembly/index.ts` exports. Addresses and counts are 32-bit integers; flags are 0 or 1. */
 export interface KernelModule {
@@ -19,6 +20,35 @@ export interface KernelModule {
   ): void;
   gemmScratchBytes(): number;
   addBias(x: number, bias: number, rows: number, columns: number, activation: number): void;
+  im2col(images: number, window: number, from: number, to: number, columns: number): void;
+  col2im(columns: number, window: number, from: number, to: number, images: number): void;
+  depthwise(x: number, filter: number, y: number, window: number, multiplier: number, positions: number): void;
+  depthwiseInputGradient(
+    dy: number,
+    filter: number,
+    dx: number,
+    window: number,
+    multiplier: number,
+    positions: number,
+  ): void;
+  depthwiseFilterGradient(
+    x: number,
+    dy: number,
+    dFilter: number,
+    window: number,
+    multiplier: number,
+    positions: number,
+  ): void;
+  maxPoolGradient(
+    x: number,
+    y: number,
+    dy: number,
+    dx: number,
+    window: number,
+    positions: number,
+    unclaimed: number,
+  ): void;
+  avgPoolGradient(dy: number, dx: number, window: number, positions: number): void;
   gradientOfRelu(x: number, dy: number, size: number, dx: number): void;
   crossEntropy(logits: number, labels: number, rows: number, classes: number, loss: number): void;
   crossEntropyGradient(
@@ -39,6 +69,9 @@ export interface KernelModule {
     ofVariance: number,
     gradient: number,
   ): void;
+  sumAxis(x: number, outer: number, reduced: number, inner: number, scale: number, out: number): void;
+  maxAxis(x: number, outer: number, reduced: number, inner: number, out: number): void;
+  swapAxes(x: number, batch: number, rows: number, columns: number, run: number, out: number): void;
   updateAdam(
     theta: number,
     gradient: number,
@@ -70,7 +103,7 @@ export interface KernelModule {
  * How sums of products round: `deterministic` alike on every processor, `relaxed` as the processor's fused multiply-add does, which takes
  * about two thirds of the time.
  */
-export type Determinism = 'deterministic' | 'relaxed';
+export type Determinism = RunConfig['determinism'];
 
 export interface LoadedKernels {
   readonly kernels: KernelModule;

@@ -1,13 +1,19 @@
-import type { KernelFunc, NamedAttrMap, NamedTensorInfoMap, TensorInfo } from '@tensorflow/tfjs-core';
+import type { KernelFunc } from '@tensorflow/tfjs-core';
 import { tf } from '../../tf.ts';
+import { borrowedKernels } from './borrowed.ts';
+import { convolutionKernels } from './convolution.ts';
+import { depthwiseKernels } from './depthwise.ts';
+import { gatherKernels } from './gather.ts';
 import { identity } from './identity.ts';
+import type { Kernel } from './kernel.ts';
 import { crossEntropy, crossEntropyGradient, gaussianNll, gaussianNllGradient } from './losses.ts';
 import { batchMatMul, fusedMatMul } from './mat-mul.ts';
+import { poolKernels } from './pool.ts';
+import { prelu } from './prelu.ts';
+import { max, mean, sum } from './reductions.ts';
 import { reluGradient } from './relu.ts';
 import type { WasmRuntime } from './runtime.ts';
-
-/** A kernel as Tutti writes them: of one output. */
-export type Kernel = (runtime: WasmRuntime, inputs: NamedTensorInfoMap, attributes: NamedAttrMap) => TensorInfo;
+import { transpose } from './transpose.ts';
 
 const kernels: Record<string, Kernel> = {
   BatchMatMul: batchMatMul,
@@ -16,15 +22,31 @@ const kernels: Record<string, Kernel> = {
   GaussianNll: gaussianNll,
   GaussianNllGradient: gaussianNllGradient,
   Identity: identity,
+  Max: max,
+  Mean: mean,
+  Prelu: prelu,
   ReluGradient: reluGradient,
+  Sum: sum,
+  Transpose: transpose,
   _FusedMatMul: fusedMatMul,
+  ...convolutionKernels,
+  ...depthwiseKernels,
+  ...poolKernels,
+  ...gatherKernels,
+  ...borrowedKernels,
 };
 
 /** Replaces tfjs's kernels of the wasm backend by Tutti's, and adds those that it lacks. */
 export function registerKernels(runtime: WasmRuntime): void {
   for (const [name, kernel] of Object.entries(kernels)) {
-    const kernelFunc: KernelFunc = ({ inputs, attrs }) => kernel(runtime, inputs, attrs ?? {});
-    if (tf.getKernel(name, 'wasm') !== undefined) tf.unregisterKernel(name, 'wasm');
+    const stock = tf.getKernel(name, 'wasm');
+    if (stock !== undefined) tf.unregisterKernel(name, 'wasm');
+    const kernelFunc: KernelFunc = (call) => {
+      const output = kernel(runtime, call.inputs, call.attrs ?? {});
+      if (output !== null) return output;
+      if (stock === undefined) throw new Error(`The wasm backend has no ${name} for these inputs; --backend cpu has.`);
+      return stock.kernelFunc(call);
+    };
     tf.registerKernel({ kernelName: name, backendName: 'wasm', kernelFunc });
   }
 }

@@ -1,10 +1,10 @@
-import { createArray, dataTypeOf, freeMemory } from '../../protocol/arrays.ts';
-import { decodeBfloat16, encodeBfloat16 } from '../../protocol/bfloat16.ts';
-import { type CollectiveArray, CollectiveError, type ReduceOperation } from '../../protocol/collectives.ts';
+import { createArray, dataTypeOf, freeMemory } from './arrays.ts';
+import { decodeBfloat16, encodeBfloat16 } from './bfloat16.ts';
+import { type CollectiveArray, CollectiveError, type ReduceOperation } from './collectives.ts';
 
 /**
  * Combines one array per rank, element by element, always in the order given: the result is the same to the last bit,
- * whoever came first. Takes the arrays over: the first one becomes the result, the others are freed.
+ * whoever came first. The first array becomes the result.
  *
  * - `sum` of floats: added one rank after the other, rounded to the array's own type after every addition.
  * - `sum` of bfloat16: added in float32 one rank after the other, rounded to bfloat16 at the end. No other operation takes them.
@@ -24,7 +24,6 @@ export function reduceArrays(arrays: readonly CollectiveArray[], operation: Redu
     for (const array of others) addFloats(result, array);
     if (operation === 'mean') divide(result, arrays.length);
   }
-  for (const array of others) freeMemory(array);
   return result;
 }
 

@@ -1,0 +1,89 @@
+import { bytesPerElement, createArray } from '../../protocol/arrays.ts';
+import { type CollectiveArray, type CollectiveCall, describeCall, elementCount } from '../../protocol/collectives.ts';
+import type { SharedMemory } from './shared-memory.ts';
+
+/** Sends a request to the hub's relay and gives what it answers. */
+export type Request = (call: CollectiveCall, data: CollectiveArray | null) => Promise<CollectiveArray | null>;
+
+/** What a rank brings to a collective, and where the result is wanted, if anywhere in particular. */
+export interface Operands {
+  data: CollectiveArray | null;
+  into: CollectiveArray | null;
+}
+
+/** Collectives of large arrays through memory that the ranks share: the relay only has them wait for each other (`collectiveStages`). */
+export class MemoryExchange {
+  readonly #memory: SharedMemory;
+  readonly #rank: number;
+  readonly #worldSize: number;
+  /** The collective under way: there can be one at a time. */
+  #open: CollectiveCall | null = null;
+
+  constructor(memory: SharedMemory, rank: number, worldSize: number) {
+    this.#memory = memory;
+    this.#rank = rank;
+    this.#worldSize = worldSize;
+  }
+
+  takes(call: CollectiveCall): boolean {
+    return this.#memory.takes(call);
+  }
+
+  /** This rank's answer; null where it needs none. The first request is made at once, so that calls keep their order. */
+  async run(call: CollectiveCall, operands: Operands, request: Request): Promise<CollectiveArray | null> {
+    if (this.#open !== null) {
+      throw new Error(
+        `${describeCall(call)} was called on rank ${this.#rank} before ${describeCall(this.#open)} had ended: with large arrays, ` +
+          'await one collective before the next.',
+      );
+    }
+    this.#open = call;
+    const bytes = elementCount(call.shape) * bytesPerElement(call.dataType);
+    const hasRoom = this.#memory.hasRoom(bytes) || (await this.#agreeOnRoom(call.sequence, bytes, request));
+    const answer = hasRoom ? await this.#exchange(call, operands, request) : await request(call, operands.data);
+    this.#open = null;
+    return answer;
+  }
+
+  async #exchange(call: CollectiveCall, operands: Operands, request: Request): Promise<CollectiveArray | null> {
+    const { data } = operands;
+    this.#memory.turn();
+    if (data !== null) this.#memory.write(data, call);
+    await request({ ...call, stage: 'written' }, null);
+    if (call.operation === 'all-gather') return this.#memory.readAll(call);
+    if (data !== null && call.operation === 'all-reduce') return this.#allReduce(call, data, operands.into, request);
+    if (data !== null && call.operation === 'reduce-scatter') return this.#reduceScatter(call, data);
+    return call.root === null || call.root === this.#rank ? null : this.#memory.read(call.root, call);
+  }
+
+  /** Every rank reduces its slice, and then reads those of the others. */
+  async #allReduce(
+    call: CollectiveCall,
+    data: CollectiveArray,
+    into: CollectiveArray | null,
+    request: Request,
+  ): Promise<CollectiveArray> {
+    const whole = into ?? createArray(call.dataType, data.length);
+    this.#memory.reduceOwnSlice(call, data, this.#memory.ownSlice(whole, call));
+    this.#memory.writeOwnSlice(whole, call);
+    await request({ ...call, stage: 'reduced' }, null);
+    this.#memory.readOtherSlices(whole, call);
+    return whole;
+  }
+
+  #reduceScatter(call: CollectiveCall, data: CollectiveArray): CollectiveArray {
+    const slice = createArray(call.dataType, data.length / this.#worldSize);
+    this.#memory.reduceOwnSlice(call, data, slice);
+    return slice;
+  }
+
+  /** Whether all ranks have room for an array that is larger than any before. */
+  async #agreeOnRoom(sequence: number, bytes: number, request: Request): Promise<boolean> {
+    const about = { operation: 'all-reduce', reduce: 'min', dataType: 'uint8', shape: [1], root: null } as const;
+    const own = Uint8Array.of(Number(this.#memory.reserve(bytes)));
+    const answer = await request({ ...about, sequence, stage: 'reserve' }, own);
+    const everyRankHasRoom = answer?.[0] === 1;
+    this.#memory.settle(bytes, everyRankHasRoom);
+    return everyRankHasRoom;
+  }
+}

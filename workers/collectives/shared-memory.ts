@@ -1,0 +1,191 @@
+import { ftruncateSync, openSync, readSync, statfsSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { bytesPerElement, createArray, dataTypeOf } from '../../protocol/arrays.ts';
+import type { CollectiveArray, CollectiveCall } from '../../protocol/collectives.ts';
+import { elementCount } from '../../protocol/collectives.ts';
+import { reduceArrays } from '../../protocol/reduce.ts';
+
+/** Below this a second request through the hub costs more than the copies it saves. */
+const smallestBytes = 256 * 1024;
+const pieceBytes = 128 * 1024;
+const zeros = new Uint8Array(2 ** 20);
+
+/** The memory that ranks share where the run's folder lies in memory; null elsewhere. */
+export function sharedMemoryIn(folder: string, rank: number, ranks: readonly number[]): SharedMemory | null {
+  return folder.startsWith('/dev/shm/') ? new SharedMemory(folder, rank, ranks) : null;
+}
+
+/** First element of the i-th of `count` slices, as equal as can be, of an array of `length` elements. */
+const sliceStart = (length: number, count: number, index: number): number => Math.floor((length * index) / count);
+
+/**
+ * Large arrays between ranks of one machine: each rank has a file in memory, which it alone writes and all read. The hub's relay says
+ * when who may read what (`collectiveStages`); this class moves the bytes.
+ *
+ * A file has two areas, used in turn. When a rank writes one, every rank has called the collective before, and so has read what the
+ * area held. For that a rank must not make a large call while an earlier one is under way.
+ */
+export class SharedMemory {
+  readonly #folder: string;
+  readonly #rank: number;
+  readonly #ranks: readonly number[];
+  readonly #files = new Map<number, number>();
+  /** Bytes of an area, the same on all ranks. */
+  #capacity = 0;
+  /** What did not fit on some rank; larger arrays go another way. */
+  #refusedBytes = Infinity;
+  #area = 0;
+
+  constructor(folder: string, rank: number, ranks: readonly number[]) {
+    this.#folder = folder;
+    this.#rank = rank;
+    this.#ranks = ranks;
+  }
+
+  /** Whether this call's arrays are exchanged here. All ranks give the same answer. */
+  takes({ operation, reduce, dataType, shape }: CollectiveCall): boolean {
+    const bytes = elementCount(shape) * bytesPerElement(dataType);
+    // Sums of integers may fail, which the relay then tells all ranks.
+    const isSafe = reduce === null || (dataType !== 'int32' && dataType !== 'uint8');
+    return operation !== 'barrier' && isSafe && bytes >= smallestBytes && bytes < this.#refusedBytes;
+  }
+
+  hasRoom(bytes: number): boolean {
+    return bytes <= this.#capacity;
+  }
+
+  /** Makes this rank's file large enough, if the memory is there. Whether all ranks did is theirs to agree on. */
+  reserve(bytes: number): boolean {
+    const file = this.#files.get(this.#rank) ?? openSync(this.#path(this.#rank), 'wx+', 0o600);
+    this.#files.set(this.#rank, file);
+    const { bavail, bsize } = statfsSync(this.#folder);
+    if (bavail * bsize < 2 * (2 * bytes - 2 * this.#capacity)) return false;
+    try {
+      // Written, as a file that is only long takes its memory when it may be gone.
+      for (let end = 2 * this.#capacity; end < 2 * bytes;) {
+        end += writeSync(file, zeros, 0, Math.min(zeros.length, 2 * bytes - end), end);
+      }
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+      return false;
+    }
+  }
+
+  /** Every rank has room now, or some rank has not: then what was reserved is given back. */
+  settle(bytes: number, everyRankHasRoom: boolean): void {
+    if (everyRankHasRoom) {
+      this.#capacity = bytes;
+      return;
+    }
+    this.#refusedBytes = bytes;
+    ftruncateSync(this.#fileOf(this.#rank), 2 * this.#capacity);
+  }
+
+  /** Begins the next collective, on all ranks: it takes the other area. */
+  turn(): void {
+    this.#area = 1 - this.#area;
+  }
+
+  /** Puts this rank's array where the others can read it; of one to be reduced, what they will. */
+  write(array: CollectiveArray, call: CollectiveCall): void {
+    const [start, end] = call.reduce === null ? [0, 0] : this.#sliceOf(this.#rank, call);
+    this.#writeAt(array.subarray(0, start), 0);
+    this.#writeAt(array.subarray(end), end * array.BYTES_PER_ELEMENT);
+  }
+
+  /** What one rank wrote. */
+  read(rank: number, call: CollectiveCall): CollectiveArray {
+    const array = createArray(call.dataType, elementCount(call.shape));
+    this.#fill(rank, array, 0);
+    return array;
+  }
+
+  /** What all ranks wrote, in their order, as one array. */
+  readAll(call: CollectiveCall): CollectiveArray {
+    const length = elementCount(call.shape);
+    const whole = createArray(call.dataType, length * this.#ranks.length);
+    this.#ranks.forEach((rank, i) => this.#fill(rank, whole.subarray(i * length, (i + 1) * length), 0));
+    return whole;
+  }
+
+  /**
+   * This rank's slice of the combined array, into `target`: {@link reduceArrays} over the ranks in their order, in pieces that stay in the
+   * processor's cache. `own` is what this rank brought.
+   */
+  reduceOwnSlice(call: CollectiveCall, own: CollectiveArray, target: CollectiveArray): void {
+    if (call.reduce === null) throw new TypeError(`${call.operation} was called without a reduce operation.`);
+    const [first, end] = this.#sliceOf(this.#rank, call);
+    const pieceLength = pieceBytes / own.BYTES_PER_ELEMENT;
+    const pieces = createArray(call.dataType, pieceLength * this.#ranks.length);
+    for (let start = first; start < end; start += pieceLength) {
+      const length = Math.min(pieceLength, end - start);
+      const operands = this.#ranks.map((rank, i) => {
+        const piece = pieces.subarray(i * pieceLength, i * pieceLength + length);
+        if (rank === this.#rank) piece.set(own.subarray(start, start + length));
+        else this.#fill(rank, piece, start * own.BYTES_PER_ELEMENT);
+        return piece;
+      });
+      target.set(reduceArrays(operands, call.reduce), start - first);
+    }
+  }
+
+  /** The part of an array that {@link reduceOwnSlice} gives. */
+  ownSlice(whole: CollectiveArray, call: CollectiveCall): CollectiveArray {
+    return whole.subarray(...this.#sliceOf(this.#rank, call));
+  }
+
+  /** Puts this rank's reduced slice in the place of what it wrote there, which nobody else reads. */
+  writeOwnSlice(whole: CollectiveArray, call: CollectiveCall): void {
+    const [start] = this.#sliceOf(this.#rank, call);
+    this.#writeAt(this.ownSlice(whole, call), start * whole.BYTES_PER_ELEMENT);
+  }
+
+  /** Fills in the slices that the other ranks reduced. */
+  readOtherSlices(whole: CollectiveArray, call: CollectiveCall): void {
+    for (const rank of this.#ranks) {
+      const [start, end] = this.#sliceOf(rank, call);
+      if (rank !== this.#rank) this.#fill(rank, whole.subarray(start, end), start * whole.BYTES_PER_ELEMENT);
+    }
+  }
+
+  #sliceOf(rank: number, { shape }: CollectiveCall): [number, number] {
+    const length = elementCount(shape);
+    const position = this.#ranks.indexOf(rank);
+    const { length: count } = this.#ranks;
+    return [sliceStart(length, count, position), sliceStart(length, count, position + 1)];
+  }
+
+  #fill(rank: number, target: CollectiveArray, offset: number): void {
+    const bytes = new Uint8Array(target.buffer, target.byteOffset, target.byteLength);
+    for (let done = 0; done < bytes.length;) {
+      const count = readSync(this.#fileOf(rank), bytes, done, bytes.length - done, this.#areaStart + offset + done);
+      if (count === 0)
+        throw new Error(`${this.#path(rank)} ends before the ${dataTypeOf(target)} that rank ${rank} wrote.`);
+      done += count;
+    }
+  }
+
+  #writeAt(array: CollectiveArray, offset: number): void {
+    const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+    for (let done = 0; done < bytes.length;) {
+      done += writeSync(this.#fileOf(this.#rank), bytes, done, bytes.length - done, this.#areaStart + offset + done);
+    }
+  }
+
+  get #areaStart(): number {
+    return this.#area * this.#capacity;
+  }
+
+  #fileOf(rank: number): number {
+    const open = this.#files.get(rank);
+    if (open !== undefined) return open;
+    const file = openSync(this.#path(rank), 'r');
+    this.#files.set(rank, file);
+    return file;
+  }
+
+  #path(rank: number): string {
+    return join(this.#folder, `collective-${rank}.bin`);
+  }
+}
