@@ -70,7 +70,7 @@ describe.skipIf(chromium === null)(
       await expect(events()).toContainText('Stopped alone after step');
       await expect(rankRow(1).locator('.state')).toHaveText('standing-by');
       await expect(page.getByRole('button', { name: 'Stop rank 1' })).toBeDisabled();
-    await page.getByRole('region', { name: 'NLL', exact: true }).scrollIntoViewIfNeeded();
+      await page.getByRole('region', { name: 'NLL', exact: true }).scrollIntoViewIfNeeded();
       await expectProgress(page, 'NLL');
     });
 

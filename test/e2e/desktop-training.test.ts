@@ -77,7 +77,7 @@ describeDesktop('Training in the desktop app', (open) => {
     await stage.choose('Pause or Go On');
     await expect(page.locator('.run-header .state')).not.toContainText('paused', patience);
     await stage.choose('Stop Jointly…');
-    await page.getByRole('alertdialog').getByRole('button', { name: 'Stop jointly' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Stop now' }).click();
     await expectStatus(page, 'stopped');
   });
 

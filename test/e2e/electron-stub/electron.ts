@@ -15,7 +15,7 @@ import { Cancellable, WebContents } from './web-contents.ts';
 const userData = { path: '' };
 
 class App extends EventEmitter {
-  readonly isPackaged = process.env.STUB_PACKAGED === 'true';
+  readonly isPackaged = false;
   readonly recentDocuments: string[] = [];
   readonly #ready = Promise.withResolvers<void>();
   #isQuitting = false;

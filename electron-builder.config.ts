@@ -1,0 +1,46 @@
+/** Of `npm run package`: the desktop app, for the system and processor that it is built on. */
+export default {
+  appId: 'invalid.tutti.desktop',
+  productName: 'Tutti',
+  directories: { output: 'dist' },
+  extraMetadata: {
+    main: 'out/main/electron.js',
+    // Debian's packages insist on addresses: whoever publishes them puts in their own.
+    homepage: 'https://tutti.invalid',
+  },
+  /** Beside these: package.json, and the dependencies that are not for development. */
+  files: ['out/main/**', 'out/preload/**', 'out/renderer/**', 'protocol/**', 'workers/**', 'examples/**'],
+  // Nothing is compiled for Electron: workers run on the Node that the optional dependencies bring.
+  npmRebuild: false,
+  asar: true,
+  /** What that Node reads: it knows nothing of archives, and a binary inside one could not be started. */
+  asarUnpack: ['package.json', 'protocol/**', 'workers/**', 'examples/**', 'node_modules/**'],
+  electronFuses: {
+    runAsNode: false,
+    enableCookieEncryption: true,
+    enableNodeOptionsEnvironmentVariable: false,
+    enableNodeCliInspectArguments: false,
+    enableEmbeddedAsarIntegrityValidation: true,
+    onlyLoadAppFromAsar: true,
+    // The page has a scheme of its own.
+    grantFileProtocolExtraPrivileges: false,
+  },
+  linux: { target: ['deb', 'AppImage'], category: 'Science', maintainer: 'Tutti <packages@tutti.invalid>' },
+  mac: {
+    target: 'dmg',
+    category: 'public.app-category.developer-tools',
+    extendInfo: {
+      // Folders can be dropped on the app's icon, and are listed as its recent documents.
+      CFBundleDocumentTypes: [
+        {
+          CFBundleTypeName: 'Folder',
+          CFBundleTypeRole: 'Viewer',
+          LSHandlerRank: 'None',
+          LSItemContentTypes: ['public.folder'],
+        },
+      ],
+    },
+  },
+  win: { target: 'nsis' },
+  nsis: { oneClick: false, perMachine: false },
+};
