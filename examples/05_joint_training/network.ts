@@ -20,7 +20,13 @@ export function createNetwork({ featureShape, classes, seeds }: NetworkOptions):
 
 function expertLogits(input: SymbolicTensor, classes: number, seed: number): SymbolicTensor {
   const convolution = (filters: number, layer: number) =>
-    tf.layers.conv2d({ filters, kernelSize: 3, strides: 2, activation: 'relu', kernelInitializer: uniform(seed, layer) });
+    tf.layers.conv2d({
+      filters,
+      kernelSize: 3,
+      strides: 2,
+      activation: 'relu',
+      kernelInitializer: uniform(seed, layer),
+    });
   const layers = [
     convolution(20, 0),
     convolution(40, 1),
@@ -33,5 +39,10 @@ function expertLogits(input: SymbolicTensor, classes: number, seed: number): Sym
 
 /** Uniform in ±1/√(inputs), as PyTorch begins. */
 function uniform(seed: number, layer: number) {
-  return tf.initializers.varianceScaling({ scale: 1 / 3, mode: 'fanIn', distribution: 'uniform', seed: 4 * seed + layer });
+  return tf.initializers.varianceScaling({
+    scale: 1 / 3,
+    mode: 'fanIn',
+    distribution: 'uniform',
+    seed: 4 * seed + layer,
+  });
 }

@@ -10,7 +10,9 @@ export default defineProject({
     files: z
       .enum(['t10k', 'all'])
       .default('t10k')
-      .meta({ help: "`t10k`: only MNIST's 10,000 test images, split in three; `all`: also its 60,000 training images." }),
+      .meta({
+        help: "`t10k`: only MNIST's 10,000 test images, split in three; `all`: also its 60,000 training images.",
+      }),
     expertsPerMember: z.int().min(1).default(1).meta({
       help: 'Networks in each member, in one graph. All of them in one member are the single-graph form.',
     }),
