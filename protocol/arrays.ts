@@ -1,9 +1,16 @@
 /** The arrays that may travel: everything else would have to be JSON. */
 export type WireArray =
-  Float32Array<ArrayBuffer> | Float64Array<ArrayBuffer> | Int32Array<ArrayBuffer> | Uint8Array<ArrayBuffer>;
+  | Float32Array<ArrayBuffer>
+  | Float64Array<ArrayBuffer>
+  | Int32Array<ArrayBuffer>
+  | Uint8Array<ArrayBuffer>
+  | Uint16Array<ArrayBuffer>;
 
-/** Names of element types, as tensors' libraries spell them. Their order is part of the wire format: append only. */
-export const dataTypes = ['float32', 'float64', 'int32', 'uint8'] as const;
+/**
+ * Names of element types, as tensors' libraries spell them; a `bfloat16` lies in a Uint16Array (`bfloat16.ts`). Their order is part of
+ * the wire format: append only.
+ */
+export const dataTypes = ['float32', 'float64', 'int32', 'uint8', 'bfloat16'] as const;
 export type DataType = (typeof dataTypes)[number];
 
 const constructors = {
@@ -11,6 +18,7 @@ const constructors = {
   float64: Float64Array,
   int32: Int32Array,
   uint8: Uint8Array,
+  bfloat16: Uint16Array,
 } as const;
 
 /** The element type of an array that may travel. Throws a TypeError for any other array. */

@@ -9,7 +9,7 @@ export const reduceOperations = ['sum', 'mean', 'min', 'max'] as const;
 export type ReduceOperation = (typeof reduceOperations)[number];
 
 /** What a collective takes and gives. */
-export type CollectiveArray = Float32Array | Float64Array | Int32Array | Uint8Array;
+export type CollectiveArray = Float32Array | Float64Array | Int32Array | Uint8Array | Uint16Array;
 
 /** What one rank asked for. All ranks of a group must ask for the same under the same sequence number. */
 export interface CollectiveCall {
@@ -73,6 +73,9 @@ export function checkCall(call: CollectiveCall, ranks: readonly number[]): void 
   const { operation, reduce, dataType, root, shape } = call;
   if (reduce === 'mean' && (dataType === 'int32' || dataType === 'uint8')) {
     throw new RangeError(`The mean of ${dataType} values would have to be rounded; send float32 or float64 instead.`);
+  }
+  if (reduce !== null && reduce !== 'sum' && dataType === 'bfloat16') {
+    throw new RangeError(`Values of bfloat16 can be summed, but there is no ${reduce} of them; send float32 instead.`);
   }
   if (operation === 'broadcast' && (root === null || !ranks.includes(root))) {
     throw new RangeError(`The root of a broadcast must be one of the ranks ${ranks.join(', ')}, not ${root}.`);

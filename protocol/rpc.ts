@@ -182,8 +182,8 @@ export interface RunView {
   record: RunRecord;
   folder: string;
   row: RunRow;
-  /** Whether this hub runs it, so that it can be controlled from here. */
-  isOurs: boolean;
+  /** Whether a process of this machine trains it, so that it can be controlled from here. */
+  isInReach: boolean;
   totalSteps: number | null;
   ensembleMonitor: string | null;
   ranks: RankView[];

@@ -19,6 +19,22 @@ export const patienceSchema = positiveInteger.meta({
 });
 const weightDecay = z.number().min(0).default(0);
 
+/** Of strategies whose ranks train one model with the gradients of all. */
+const sharedGradients = {
+  accumulate: positiveInteger
+    .default(1)
+    .meta({ help: 'Batches of `batchSize` samples whose gradients a rank adds up for one step.', unit: 'batches' }),
+  clipNorm: z
+    .number()
+    .min(0)
+    .default(0)
+    .meta({ help: 'Largest norm of the gradient over all weights and ranks; 0: any.' }),
+  compression: z
+    .enum(['none', 'bfloat16'])
+    .default('none')
+    .meta({ help: 'How gradients travel: as float32, or rounded to bfloat16 at half the bytes.' }),
+};
+
 export const strategySchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z
@@ -37,6 +53,18 @@ export const strategySchema = z.discriminatedUnion('kind', [
           'How logits travel: summed on the way, everyone to everyone, or summed while the next batch goes forward (gradients ' +
           'are then one step stale).',
       }),
+  }),
+  z.strictObject({
+    kind: z
+      .literal('data-parallel')
+      .meta({ help: 'All ranks train one model, each with its share of the samples of a step.' }),
+    ...sharedGradients,
+  }),
+  z.strictObject({
+    kind: z
+      .literal('sharded')
+      .meta({ help: "Data-parallel, with the optimizer's state split over the ranks (ZeRO, stage 1)." }),
+    ...sharedGradients,
   }),
 ]);
 
@@ -151,17 +179,19 @@ export const timeoutsSchema = z.strictObject({
 });
 
 export const runConfigSchema = z.strictObject({
-  members: positiveInteger.max(256).default(2).meta({ help: 'Ensemble members (M), one rank each.' }),
+  members: positiveInteger
+    .max(256)
+    .default(2)
+    .meta({ help: 'Ensemble members (M), one rank each; or the ranks of one model, where the strategy trains one.' }),
   devices: deviceSelectionSchema.default('auto').meta({
     help: 'Devices to train on: `auto`, `all` or -1, a count, a list such as 0,2, `idle`, `cpu`, `gpu`, `cpu:0,1`.',
   }),
   placement: z.enum(['share', 'waves']).default('share').meta({
     help: 'With more members than devices: several ranks share a device, or run in waves one after the other.',
   }),
-  backend: z
-    .enum(['auto', 'wasm', 'cpu'])
-    .default('auto')
-    .meta({ help: 'Where tensors live; `cpu` is the slow reference.' }),
+  backend: z.enum(['auto', 'wasm', 'tensorflow', 'cpu']).default('auto').meta({
+    help: 'Where tensors live: `tensorflow` (also for NVIDIA GPUs) needs `npm run setup:native`; `cpu` is the slow reference.',
+  }),
   seed: z.int().min(0).max(0xffffffff).default(42).meta({ help: 'Base seed: rank r trains with seed + r.' }),
   identicalSeeds: z
     .boolean()
@@ -172,12 +202,12 @@ export const runConfigSchema = z.strictObject({
   schedule: scheduleSchema.prefault({ kind: 'constant' }).meta({ help: 'Learning rate over time.' }),
   batchSize: positiveInteger.default(128).meta({ help: 'Samples a step and rank (B).', unit: 'samples' }),
   sampler: z
-    .enum(['auto', 'shuffled', 'shared', 'sharded', 'sharded-drop', 'sequential'])
+    .enum(['auto', 'shuffled', 'shared', 'sharded', 'sharded-drop', 'sharded-uneven', 'sequential'])
     .default('auto')
     .meta({
       help:
-        'Order of samples: what the strategy needs (`auto`), own per rank, one for all, split over ranks (padded or dropping the tail), ' +
-        'as stored.',
+        'Order of samples: what the strategy needs (`auto`), own per rank, one for all, split over ranks (padded, dropping the tail, or ' +
+        'with uneven last batches), as stored.',
     }),
   dropLast: z.boolean().default(false).meta({ help: "Leave out an epoch's last, smaller batch." }),
   maxEpochs: positiveInteger.default(10).meta({ help: 'Epochs at most.', unit: 'epochs' }),

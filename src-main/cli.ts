@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import packageJson from '../package.json' with { type: 'json' };
 import { reportError } from './cli/errors.ts';
 import { exitCodes } from './cli/exit-codes.ts';
+import type { StopOptions } from './cli/control.ts';
 import type { ExportArguments } from './cli/export.ts';
 import type { RunsOptions } from './cli/runs.ts';
 import type { ResumeOptions } from './cli/resume.ts';
@@ -14,6 +15,8 @@ Examples:
   tutti train examples/00_heteroscedastic_regression --members 4 --optimizer.learning-rate 0.02
   tutti train examples/00_heteroscedastic_regression --help     its hyperparameters and all options of a run
   tutti runs --status finished
+  tutti stop <run> --at-epoch-end
+  tutti set <run> optimizer.learningRate=0.001
   tutti export <run> --to results.zip
 
 Ctrl-C stops a run jointly, with a last evaluation and all checkpoints; a second Ctrl-C aborts it.
@@ -44,6 +47,7 @@ function createProgram(): Command {
     .exitOverride()
     .addHelpText('after', epilogue);
   addTraining(program);
+  addControlling(program);
   addLooking(program);
   return program;
 }
@@ -73,6 +77,48 @@ function addTraining(program: Command): void {
     .option('--quiet', 'print no progress, only how the run ended')
     .action(
       exitWith(async (run: string, options: ResumeOptions) => (await import('./cli/resume.ts')).resume(run, options)),
+    );
+}
+
+/** For a run that any process of this user trains on this machine. */
+function addControlling(program: Command): void {
+  const theRun = ['<run>', 'its id or name, or the beginning of one, or its folder'] as const;
+  program
+    .command('stop')
+    .description('stop a run jointly, with a last evaluation and all checkpoints')
+    .argument(...theRun)
+    .option('--at-epoch-end', 'only once every rank has completed its epoch')
+    .option('--rank <rank>', 'only this rank; the others go on')
+    .action(
+      exitWith(async (run: string, options: StopOptions) => (await import('./cli/control.ts')).stop(run, options)),
+    );
+  program
+    .command('pause')
+    .description('have every rank of a run wait at its next step')
+    .argument(...theRun)
+    .action(exitWith(async (run: string) => (await import('./cli/control.ts')).pause(run)));
+  program
+    .command('continue')
+    .description('end the pause of a run')
+    .argument(...theRun)
+    .action(exitWith(async (run: string) => (await import('./cli/control.ts')).goOn(run)));
+  program
+    .command('checkpoint')
+    .description('have every rank of a run keep its weights now')
+    .argument(...theRun)
+    .requiredOption('--name <name>', 'of letters, digits, "-" and "_"')
+    .action(
+      exitWith(async (run: string, options: { name: string }) =>
+        (await import('./cli/control.ts')).keepCheckpoint(run, options),
+      ),
+    );
+  program
+    .command('set')
+    .description('change optimizer.learningRate or earlyStopping.patience of a run while it trains')
+    .argument(...theRun)
+    .argument('<path=value...>')
+    .action(
+      exitWith(async (run: string, assignments: string[]) => (await import('./cli/control.ts')).set(run, assignments)),
     );
 }
 

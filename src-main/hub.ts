@@ -6,14 +6,17 @@ import { promisify } from 'node:util';
 import type { Placement } from '../protocol/devices.ts';
 import { getPath, mergeConfig, type PlainObject } from '../protocol/options.ts';
 import type { ProjectDescription } from '../protocol/project-description.ts';
+import type { ControlRequest } from '../protocol/remote-control.ts';
 import type { RunConfig } from '../protocol/run-config.ts';
 import type { RunRecord } from '../protocol/run-record.ts';
 import { type SettingChanges, type SettingName, settingNames, settingPaths } from '../protocol/run-settings.ts';
+import { backendOn, usableKinds } from './backends/native-build.ts';
 import { type Detected, detectDevices, planPlacement, selectDevices } from './devices/index.ts';
 import { type ExportOptions, type ExportReport, exportRun } from './export/export-run.ts';
 import { describeProject } from './runs/describe-project.ts';
 import { refuseCombinations } from './runs/combinations.ts';
 import { parseConfig, resolveConfig } from './runs/resolve-config.ts';
+import { controlRun } from './runs/remote-control.ts';
 import type { RunListener } from './runs/run-recorder.ts';
 import { RunSession } from './runs/run-session.ts';
 import { homePaths } from './store/home.ts';
@@ -22,9 +25,6 @@ import { recoverRuns, takeOverRun } from './store/recovery.ts';
 import { findResumePoint } from './store/resume-point.ts';
 import { createRunFolder, readRunRecord } from './store/run-folder.ts';
 import { RunIndex } from './store/run-index.ts';
-
-/** What this build's backends can compute on. */
-export const usableKinds = ['cpu'] as const;
 
 export interface TrainRequest {
   projectFolder: string;
@@ -90,7 +90,7 @@ export class Hub {
     return {
       project,
       projectFolder: resolve(request.projectFolder),
-      config,
+      config: { ...config, backend: backendOn(plan[0].device, config.backend) },
       plan,
       folder: resolve(request.folder ?? join(homePaths().runs, id)),
       name: request.name ?? project.name,
@@ -159,6 +159,11 @@ export class Hub {
     return readRunRecord(folder);
   }
 
+  /** Asks the process that trains a run, be it another one. @throws Error that says why it cannot be */
+  async control(run: string, request: ControlRequest): Promise<void> {
+    await controlRun(await this.record(run), request);
+  }
+
   async export(run: string, options: ExportOptions): Promise<ExportReport> {
     const { folder } = await this.find(run);
     return exportRun(folder, options);
@@ -169,7 +174,7 @@ export class Hub {
 export async function placeMembers(config: RunConfig): Promise<Placement[]> {
   const loadWindowMs = config.devices === 'idle' ? 200 : 0;
   const { devices } = await detectDevices({ coreLoadWindowMs: loadWindowMs });
-  const selected = selectDevices(config.devices, devices, usableKinds);
+  const selected = selectDevices(config.devices, devices, usableKinds(config.backend));
   return planPlacement({ members: config.members, devices: selected, placement: config.placement });
 }
 

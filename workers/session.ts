@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Launch } from '../protocol/messages.ts';
-import { samplerOf } from '../protocol/strategy-rules.ts';
+import { samplerOf, samplesPerStep } from '../protocol/strategy-rules.ts';
 import { createCallbacks } from './callbacks/index.ts';
 import type { ProcessGroup } from './collectives/process-group.ts';
 import { readSplits, writeSplits } from './data/share.ts';
@@ -74,14 +74,15 @@ async function prepare(launch: Launch, links: SessionLinks): Promise<Prepared> {
   for (const dataset of [data.train, data.validation, data.test]) if (dataset) task.check(model, dataset);
 
   const member = new Member(model, lossOf(project, task, context), (variables) =>
-    createOptimizer(config.optimizer, variables),
+    // A sharded run's strategy keeps what the optimizer remembers, a slice on each rank.
+    createOptimizer(config.optimizer, config.strategy.kind === 'sharded' ? [] : variables),
   );
   const files = new RunFiles(launch.runFolder, placement.rank);
   if (placement.rank === 0) await keepTargets(files, data);
   const sampler = createSampler({
     kind: samplerOf(config),
     length: data.train.length,
-    batchSize: config.batchSize,
+    batchSize: samplesPerStep(config),
     dropLast: config.dropLast,
     seed: worker.seeder.seed,
     sharedSeed: config.seed,
@@ -154,8 +155,10 @@ async function resumed(launch: Launch, parts: TrainerParts) {
 
 async function finish(launch: Launch, links: SessionLinks, prepared: Prepared): Promise<void> {
   const { config, groupRanks, placement } = launch;
-  const { group, report } = links;
+  const { report } = links;
   const { trainer, data, model, task } = prepared;
+  const { group } = trainer;
+  if (links.group.rank !== group.rank) return;
   const comparison = comparisonSplit(data);
   if (comparison === null) return;
   const earlierRanks = Array.from({ length: groupRanks[0] }, (_, rank) => rank);

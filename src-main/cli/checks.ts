@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import { detectDevices } from '../devices/index.ts';
-import { usableKinds } from '../hub.ts';
+import { usableKinds } from '../backends/native-build.ts';
 import { listen } from '../relay/socket-server.ts';
 import { childEnvironment, nodeBinary, nodeFlags, probeEntry } from '../runs/node-process.ts';
 import { createScratchFolder } from '../runs/scratch.ts';
@@ -69,7 +69,7 @@ async function checkBackend(kind: 'wasm' | 'cpu'): Promise<Omit<Check, 'name'>> 
 
 async function checkDevices(): Promise<Omit<Check, 'name'>> {
   const { devices, notes } = await detectDevices();
-  const usable = devices.filter(({ kind }) => usableKinds.some((known) => known === kind));
+  const usable = devices.filter(({ kind }) => usableKinds().some((known) => known === kind));
   if (usable.length === 0) throw new Error('There is no device that this build can compute on.');
   const unused = devices.filter((device) => !usable.includes(device));
   const strangers = unused.map(({ id }) => `${id} has no backend in this build.`);

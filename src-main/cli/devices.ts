@@ -1,6 +1,6 @@
 import type { Device } from '../../protocol/devices.ts';
 import { toJson } from '../../protocol/numbers.ts';
-import { usableKinds } from '../hub.ts';
+import { usableKinds } from '../backends/native-build.ts';
 import { formatBytes } from '../store/disk-space.ts';
 import { exitCodes } from './exit-codes.ts';
 import { withHub } from './open-hub.ts';
@@ -29,7 +29,7 @@ export function listDevices(options: { json?: boolean }): Promise<number> {
 
 /** Whether a backend of this build computes on it. */
 export function isUsable({ kind }: Device): boolean {
-  return usableKinds.some((usable) => usable === kind);
+  return usableKinds().some((usable) => usable === kind);
 }
 
 /** The cells of a device's row; `-` for what it does not tell. */

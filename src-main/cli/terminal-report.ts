@@ -11,7 +11,21 @@ const evaluationEveryMs = 1_000;
 const lineEveryMs = 10_000;
 
 /** Events that a user wants to know of while a run trains. How it ended, the summary tells. */
-const notable = new Set(['print', 'early-stopping', 'non-finite-loss', 'set-incomplete', 'figures-failed']);
+const notable = new Set([
+  'print',
+  'early-stopping',
+  'non-finite-loss',
+  'set-incomplete',
+  'figures-failed',
+  'stop-requested',
+  'rank-stopped',
+  'paused',
+  'resumed',
+  'change-requested',
+  'checkpoint-requested',
+]);
+/** Those that say nothing without their rank. */
+const ofOneRank = new Set(['non-finite-loss', 'rank-stopped']);
 
 const clearLine = '\r\u001B[K';
 
@@ -61,7 +75,7 @@ export class TerminalReport implements RunReport {
 
   private tell({ kind, rank, message }: RunEvent): void {
     if (!notable.has(kind)) return;
-    const speaker = kind === 'non-finite-loss' ? `rank ${rank}: ` : '';
+    const speaker = ofOneRank.has(kind) ? `rank ${rank}: ` : '';
     this.print([`${speaker}${message}`]);
   }
 

@@ -88,7 +88,8 @@ function explainEmpty(pool: Pool, available: readonly Device[], usableKinds: rea
   if (there.length === 0) return `this machine has no such device; ${existing(usable)}.`;
   const api = apiNames[there[0].kind];
   const names = there.map((device) => `${device.id} (${device.name})`).join(', ');
-  return `found ${names}, but this build has no ${api} backend. For its backends ${existing(usable)}.`;
+  const remedy = there[0].kind === 'cuda' ? ' Run npm run setup:native -- --gpu.' : '';
+  return `found ${names}, but there is no ${api} backend.${remedy} For the backends that are there, ${existing(usable)}.`;
 }
 
 function existing(devices: readonly Device[]): string {

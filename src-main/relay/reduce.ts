@@ -1,4 +1,5 @@
 import { createArray, dataTypeOf, freeMemory } from '../../protocol/arrays.ts';
+import { decodeBfloat16, encodeBfloat16 } from '../../protocol/bfloat16.ts';
 import { type CollectiveArray, CollectiveError, type ReduceOperation } from '../../protocol/collectives.ts';
 
 /**
@@ -6,13 +7,16 @@ import { type CollectiveArray, CollectiveError, type ReduceOperation } from '../
  * whoever came first. Takes the arrays over: the first one becomes the result, the others are freed.
  *
  * - `sum` of floats: added one rank after the other, rounded to the array's own type after every addition.
+ * - `sum` of bfloat16: added in float32 one rank after the other, rounded to bfloat16 at the end. No other operation takes them.
  * - `sum` of integers: exact, or a {@link CollectiveError} where it does not fit the type. Nothing wraps.
  * - `mean`: the sum of floats divided by the number of ranks. Integers are refused before they get here.
  * - `min`, `max`: NaN where any rank has NaN.
  */
 export function reduceArrays(arrays: readonly CollectiveArray[], operation: ReduceOperation): CollectiveArray {
   const [result, ...others] = arrays;
-  if (operation === 'min' || operation === 'max') {
+  if (result instanceof Uint16Array) {
+    sumBfloat16(result, others as readonly Uint16Array[]);
+  } else if (operation === 'min' || operation === 'max') {
     for (const array of others) keepExtremes(result, array, Math[operation]);
   } else if (result instanceof Int32Array || result instanceof Uint8Array) {
     sumIntegers(result, others);
@@ -46,6 +50,12 @@ function addFloats(result: CollectiveArray, array: CollectiveArray): void {
     result[index + 3] += array[index + 3];
   }
   for (let index = end; index < length; index += 1) result[index] += array[index];
+}
+
+function sumBfloat16(result: Uint16Array, others: readonly Uint16Array[]): void {
+  const sums = decodeBfloat16(result);
+  for (const other of others) addFloats(sums, decodeBfloat16(other));
+  result.set(encodeBfloat16(sums));
 }
 
 function divide(result: CollectiveArray, divisor: number): void {

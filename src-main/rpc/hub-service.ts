@@ -101,7 +101,7 @@ export class HubService {
       series: (id, request) => readSeries(this.#parts, id, request),
       logs: (id, request) => readLogs(this.#parts, id, request),
       control: (id, control) => live.control(id, control),
-      abort: (id) => live.abort(id),
+      abort: (id) => live.control(id, { action: 'abort' }),
       checkpoints: (id) => listCheckpoints(this.#parts, id),
       pinCheckpoints: (id, request) => pinCheckpoints(this.#parts, id, request),
       deleteCheckpoints: (id, { checkpoints }) => deleteCheckpoints(this.#parts, this.#trash, id, checkpoints),

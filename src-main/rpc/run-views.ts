@@ -4,6 +4,7 @@ import type { Placement } from '../../protocol/devices.ts';
 import type { RankView, RunView } from '../../protocol/rpc.ts';
 import type { FollowedRun } from '../runs/followed-run.ts';
 import type { LiveRank } from '../runs/live-runs.ts';
+import { isInReach } from '../runs/remote-control.ts';
 import { factsOf } from '../runs/run-facts.ts';
 import { errorCode, explainFileError } from '../store/file-error.ts';
 import { isOpen } from '../store/recovery.ts';
@@ -21,7 +22,7 @@ export async function viewRun({ hub, live, feed }: HubParts, id: string): Promis
     record,
     folder,
     row: describeRow(await hub.find(folder)),
-    isOurs: ours !== undefined,
+    isInReach: isInReach(record),
     totalSteps: facts?.totalSteps ?? null,
     ensembleMonitor: facts?.ensembleMonitor ?? record.summary?.best?.metric ?? null,
     ranks: record.plan.map((placement) => viewRank(run, placement, ours?.ranks.get(placement.rank))),

@@ -1,4 +1,5 @@
-import type { Control, WorkerState } from '../../protocol/messages.ts';
+import type { WorkerState } from '../../protocol/messages.ts';
+import type { ControlRequest } from '../../protocol/remote-control.ts';
 import type { EvaluatedSet } from '../../protocol/run-record.ts';
 import type { RunFacts, RunUpdate } from '../../protocol/run-updates.ts';
 import type { Hub, PlannedRun } from '../hub.ts';
@@ -70,14 +71,12 @@ export class LiveRuns {
     return this.#run(id, (listener) => this.#hub.resume(id, {}, listener));
   }
 
-  /** @throws when another process, or none, runs it */
-  async control(id: string, control: Control): Promise<void> {
-    (await this.#require(id)).session.control(control);
-  }
-
-  /** Ends a run's workers at once. @throws when another process, or none, runs it */
-  async abort(id: string): Promise<void> {
-    (await this.#require(id)).session.abort();
+  /** Asks whoever trains the run, this process or another one. @throws Error that says why it cannot be */
+  async control(id: string, request: ControlRequest): Promise<void> {
+    const session = this.#runs.get(id)?.session;
+    if (session === undefined) await this.#hub.control(id, request);
+    else if (request.action === 'abort') session.abort();
+    else session.control(request);
   }
 
   /** Aborts all runs; resolves once their workers are gone and their records say so. */
@@ -120,16 +119,5 @@ export class LiveRuns {
       run.ranks.set(rank, { ...(run.ranks.get(rank) ?? unheard), ...news });
     }
     for (const listener of this.#listeners) listener(id, update);
-  }
-
-  async #require(id: string): Promise<LiveRun> {
-    const run = this.#runs.get(id);
-    if (run !== undefined) return run;
-    const { hub, status } = await this.#hub.record(id);
-    throw new Error(
-      hub === null
-        ? `The run ${id} is ${status}: nothing trains it.`
-        : `The run ${id} is trained by process ${hub.pid} on ${hub.host}, not by this one. Control it there: in a terminal, Ctrl-C stops it.`,
-    );
   }
 }

@@ -3,7 +3,8 @@ import { createRequire } from 'node:module';
 import { availableParallelism, cpus } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Placement } from '../../protocol/devices.ts';
+import type { Device, Placement } from '../../protocol/devices.ts';
+import { nativeEnvironment } from '../backends/native-build.ts';
 import { homePaths } from '../store/home.ts';
 
 /** Entries of the processes that the hub starts. They run on this Node, which runs TypeScript as it is. */
@@ -34,9 +35,10 @@ export const nodeFlags = ['--disable-warning=ExperimentalWarning', '--disable-wa
 const workerFlags = [...nodeFlags, '--max-semi-space-size=2', '--heap-growing-percent=10'];
 
 /** The environment of a child: compiled code is cached across processes, which halves the time to start one. */
-export function childEnvironment(): NodeJS.ProcessEnv {
+export function childEnvironment(device?: Device): NodeJS.ProcessEnv {
   // One arena for all threads' small allocations: a worker computes on one, and each further arena holds megabytes.
-  return { MALLOC_ARENA_MAX: '1', ...process.env, NODE_COMPILE_CACHE: `${homePaths().cache}/compile` };
+  const compileCache = { NODE_COMPILE_CACHE: `${homePaths().cache}/compile` };
+  return { MALLOC_ARENA_MAX: '1', ...process.env, ...compileCache, ...nativeEnvironment(device) };
 }
 
 /**

@@ -5,11 +5,13 @@ import { join } from 'node:path';
 import type { Channel } from '../../protocol/channel.ts';
 import type { WireArray } from '../../protocol/frames.ts';
 import { type Control, type Launch, workerMessageSchema, type WorkerMessage } from '../../protocol/messages.ts';
+import type { ControlRequest } from '../../protocol/remote-control.ts';
 import type { RunError, RunRecord, RunStatus, RunSummary } from '../../protocol/run-record.ts';
-import { listen, type SocketServer } from '../relay/socket-server.ts';
+import { listen } from '../relay/socket-server.ts';
 import { checkDiskSpace, forecastRunBytes } from '../store/disk-space.ts';
 import { dataFolders } from '../store/home.ts';
 import type { RunIndex } from '../store/run-index.ts';
+import { ControlDoor } from './control-door.ts';
 import { pointBatch } from './point-batch.ts';
 import { currentSettings, RunControls } from './run-controls.ts';
 import { type RunListener, RunRecorder } from './run-recorder.ts';
@@ -49,13 +51,15 @@ export class RunSession {
     const socketPath = join(scratchFolder, 'hub.sock');
     const server = await listen(socketPath);
     try {
+      const door = await ControlDoor.open(socketPath, (request) => this.obey(request));
       const record = await this.options.claim({ host: hostname(), pid: process.pid, socket: socketPath });
       const { folder, index, listener, resume } = this.options;
       const recorder = new RunRecorder(folder, record, index, listener);
       this.recorder = recorder;
       this.controls.begin(recorder);
       await recorder.open(resume?.afterStep);
-      return await this.attempt(recorder, server, { scratchFolder, socketPath });
+      server.onConnection((channel) => this.greet(channel, door));
+      return await this.attempt(recorder, { scratchFolder, socketPath });
     } finally {
       await server.close();
       await rm(scratchFolder, { recursive: true, force: true });
@@ -81,12 +85,7 @@ export class RunSession {
     this.wave?.abort();
   }
 
-  private async attempt(
-    recorder: RunRecorder,
-    server: SocketServer,
-    paths: { scratchFolder: string; socketPath: string },
-  ) {
-    server.onConnection((channel) => this.greet(channel));
+  private async attempt(recorder: RunRecorder, paths: { scratchFolder: string; socketPath: string }) {
     await recorder.change({ status: 'running' });
     recorder.event(null, 'started', `Attempt ${recorder.record.attempts.length} started.`);
     const outcome = await this.runWaves(recorder, paths).catch((error: unknown): WaveOutcome => {
@@ -140,9 +139,15 @@ export class RunSession {
     };
   }
 
-  /** A connection counts once its first word is a hello with this run's token. */
-  private greet(channel: Channel): void {
+  private obey(request: ControlRequest): void {
+    if (request.action === 'abort') this.abort();
+    else this.control(request);
+  }
+
+  /** A connection counts once its first word is a hello of a worker or a request, each with its own token. */
+  private greet(channel: Channel, door: ControlDoor): void {
     channel.onFrame((frame) => {
+      if (door.answer(channel, frame)) return;
       const parsed = workerMessageSchema.safeParse(frame.kind === 'message' ? frame.message : null);
       if (!parsed.success || parsed.data.type !== 'hello' || parsed.data.token !== this.token || this.wave === null) {
         channel.close();

@@ -148,7 +148,7 @@ export class WorkerHandle {
     // A session of its own: Ctrl-C in the terminal reaches the hub, which then stops the ranks jointly.
     const [command, ...args] = workerCommand([socketPath, String(this.rank), token], core);
     const child = spawn(command, args, {
-      env: childEnvironment(),
+      env: childEnvironment(this.options.placement.device),
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: process.platform !== 'win32',
       windowsHide: true,

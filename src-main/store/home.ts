@@ -16,6 +16,8 @@ export function homePaths(home: string = tuttiHome()) {
     externalRuns: join(home, 'external-runs.txt'),
     /** Projects that were opened, beside the examples. */
     projects: join(home, 'projects.json'),
+    /** TensorFlow's libraries, where `npm run setup:native` was run. */
+    tensorflow: join(home, 'native', 'tensorflow'),
     /** Exports that pages asked for. */
     exports: join(home, 'exports'),
     /** Runs that were deleted a few seconds ago. */

@@ -194,6 +194,35 @@ describe('tutti', () => {
     expect(record).toMatchObject({ id: last.id, status: 'finished', config: { maxEpochs: 1 }, attempts: [{}, {}] });
   });
 
+  it('controls a run that another terminal trains', async () => {
+    const training = start('train', project, '--max-epochs', '1000000', '--json');
+    const exited = exitCode(training);
+    const lines: Line[] = [];
+    const hasPoints = Promise.withResolvers<string>();
+    const ended = text(training.stderr);
+    createInterface({ input: training.stdout }).on('line', (line) => {
+      lines.push(parseLine(line));
+      if (lines.at(-1)?.type === 'point') hasPoints.resolve(String(lines.find(({ record }) => record)?.record?.id));
+    });
+    const id = await hasPoints.promise;
+    expect(await run('pause', id)).toMatchObject({ code: 0, stderr: '' });
+    const wrong = await run('set', id, 'batchSize=3');
+    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('"batchSize" cannot be changed while') });
+    const rule = 'optimizer.learning-rate "-1": it must be a number above 0.';
+    expect((await run('set', id, 'optimizer.learningRate=-1')).stderr).toContain(rule);
+    expect(await run('set', id, 'optimizer.learningRate=0.25')).toMatchObject({ code: 0, stderr: '' });
+    expect(await run('continue', id)).toMatchObject({ code: 0, stdout: 'The run goes on.\n' });
+    expect(await run('stop', id, '--rank', '1')).toMatchObject({ code: 0, stderr: '' });
+    expect(await run('stop', id, '--at-epoch-end')).toMatchObject({ code: 0, stderr: '' });
+    expect(await exited).toBe(3);
+    expect(lines.at(-1)?.record).toMatchObject({ status: 'stopped', changed: { learningRate: 0.25 } });
+    expect(await ended).toBe('');
+    expect(await run('stop', id)).toMatchObject({
+      code: 2,
+      stderr: `error: The run ${id} is stopped: nothing trains it.\n`,
+    });
+  });
+
   it('leaves no worker behind at SIGTERM', async () => {
     const { code, lines, last } = await interrupt('SIGTERM');
     expect({ code, status: last.status }).toEqual({ code: 143, status: 'interrupted' });

@@ -7,11 +7,16 @@ export interface Backend {
   memoryBytes(): number;
 }
 
-export type BackendKind = 'wasm' | 'cpu';
+export type BackendKind = 'wasm' | 'tensorflow' | 'cpu';
+
+const backends: Record<BackendKind, () => Promise<{ start: () => Promise<Backend> }>> = {
+  wasm: () => import('./wasm.ts'),
+  tensorflow: () => import('./tensorflow.ts'),
+  cpu: () => import('./cpu.ts'),
+};
 
 /** Loads a backend and makes it TensorFlow.js's current one. `auto` takes the fastest that this build has. */
 export async function startBackend(choice: BackendKind | 'auto'): Promise<Backend> {
-  const kind = choice === 'auto' ? 'wasm' : choice;
-  const { start } = kind === 'wasm' ? await import('./wasm.ts') : await import('./cpu.ts');
+  const { start } = await backends[choice === 'auto' ? 'wasm' : choice]();
   return start();
 }

@@ -1,11 +1,10 @@
-import type { CheckpointRecord } from '../../protocol/run-record.ts';
 import type { RunSettings } from '../../protocol/run-settings.ts';
 import type { ProcessGroup } from '../collectives/process-group.ts';
 import type { Dataset } from '../data/dataset.ts';
 import type { LayersModel } from '../tf.ts';
 import type { Predictions } from '../training/predict.ts';
 
-/** What a callback sees of a rank's training, and may do to it. */
+/** What a callback sees of a rank's training, and may do to it. Where all ranks train one model, each sees an ensemble of one. */
 export interface Training {
   readonly rank: number;
   /** M: all members of the ensemble, also those of other waves. */
@@ -19,7 +18,7 @@ export interface Training {
   /** This rank has ended before the others and brings only its last predictions. */
   readonly isStandingBy: boolean;
   /** Keeps the weights as they are now as a checkpoint of this rank. */
-  saveCheckpoint(name: string, monitor: string | null, score: number | null): Promise<CheckpointRecord>;
+  saveCheckpoint(name: string, monitor: string | null, score: number | null): Promise<void>;
   /** Keeps predictions in the run folder, `predictions/<split>/rank-<r>/<name>.safetensors`. */
   savePredictions(name: string, predictions: Predictions): Promise<void>;
   /** Votes for an end of all ranks' training after this evaluation. */

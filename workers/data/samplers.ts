@@ -20,7 +20,10 @@ export interface SamplerOptions {
 /** The order in which one rank sees samples: a pure function of (seed, epoch), so that a resume needs no state. */
 export interface Sampler {
   readonly batchesPerEpoch: number;
-  /** Sample indices of one zero-based epoch, batch by batch, each of shape [B] (the last may be smaller). */
+  /**
+   * Sample indices of one zero-based epoch, batch by batch, each of shape [B]. The last may be smaller; where a split is uneven it may be
+   * empty, so that all ranks have as many batches.
+   */
   batches(epoch: number): Iterable<Int32Array>;
 }
 
@@ -28,7 +31,7 @@ export interface Sampler {
 export function createSampler(options: SamplerOptions): Sampler {
   checkOptions(options);
   const { batchSize, dropLast } = options;
-  const samples = samplesPerEpoch(options);
+  const samples = samplesPerEpoch(options, dropLast);
   const batchesPerEpoch = dropLast ? Math.floor(samples / batchSize) : Math.ceil(samples / batchSize);
   if (batchesPerEpoch === 0) {
     throw new RangeError(
@@ -47,31 +50,56 @@ export function createSampler(options: SamplerOptions): Sampler {
   });
 }
 
+/** What becomes of the samples that the world size does not divide. */
+export type Remainder = 'padded' | 'dropped' | 'uneven';
+
 /**
  * One rank's share of an order, as PyTorch's `DistributedSampler` deals it: elements rank, rank + W, rank + 2W, ... for
- * world size W. Padded, the order is wrapped around until W divides it; otherwise the tail that does not divide is dropped.
+ * world size W. Padded, the order is wrapped around until W divides it; dropped, the tail that does not divide is left out; uneven, the
+ * first ranks have one element more.
  */
-export function shard(order: Int32Array, rank: number, worldSize: number, padded: boolean): Int32Array {
-  const count = shardLength(order.length, worldSize, padded);
+export function shard(order: Int32Array, rank: number, worldSize: number, remainder: Remainder): Int32Array {
+  const count = shardLength(order.length, rank, worldSize, remainder);
   return Int32Array.from({ length: count }, (_, i) => order[(rank + i * worldSize) % order.length]);
 }
 
-function shardLength(length: number, worldSize: number, padded: boolean): number {
-  return padded ? Math.ceil(length / worldSize) : Math.floor(length / worldSize);
+function shardLength(length: number, rank: number, worldSize: number, remainder: Remainder): number {
+  switch (remainder) {
+    case 'padded':
+      return Math.ceil(length / worldSize);
+    case 'dropped':
+      return Math.floor(length / worldSize);
+    case 'uneven':
+      return Math.ceil((length - rank) / worldSize);
+  }
 }
 
-function samplesPerEpoch({ kind, length, worldSize }: SamplerOptions): number {
-  return isSharded(kind) ? shardLength(length, worldSize, kind === 'sharded') : length;
+/** What decides the number of batches: where a split is uneven the rank that has most or, for full batches only, least. */
+function samplesPerEpoch({ kind, length, worldSize }: SamplerOptions, dropLast: boolean): number {
+  const remainder = remainderOf(kind);
+  if (remainder === null) return length;
+  return shardLength(length, dropLast ? worldSize - 1 : 0, worldSize, remainder);
 }
 
 function orderOf({ kind, length, seed, sharedSeed, rank, worldSize }: SamplerOptions, epoch: number): Int32Array {
   if (kind === 'sequential') return Int32Array.from({ length }, (_, index) => index);
   const order = shuffledOrder(length, kind === 'shuffled' ? seed : sharedSeed, epoch);
-  return isSharded(kind) ? shard(order, rank, worldSize, kind === 'sharded') : order;
+  const remainder = remainderOf(kind);
+  return remainder === null ? order : shard(order, rank, worldSize, remainder);
 }
 
-function isSharded(kind: SamplerKind): boolean {
-  return kind === 'sharded' || kind === 'sharded-drop';
+/** Null where ranks do not split the samples. */
+function remainderOf(kind: SamplerKind): Remainder | null {
+  switch (kind) {
+    case 'sharded':
+      return 'padded';
+    case 'sharded-drop':
+      return 'dropped';
+    case 'sharded-uneven':
+      return 'uneven';
+    default:
+      return null;
+  }
 }
 
 /** An epoch is a stream of its own: neighbouring seeds never share an order, as seed + epoch would let them. */

@@ -1,20 +1,11 @@
 import { existsSync } from 'node:fs';
-import { registerHooks } from 'node:module';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import type { HyperparameterSchema, Project } from './define-project.ts';
+import { shareOwnCopies } from './own-copies.ts';
 
 const entryNames = ['project.ts', 'project.mjs', 'project.js'];
-
-/** What a project outside this repository may import without installing it: the worker's own copies. */
-const ownCopies = new Map([
-  ['tutti', new URL('../index.ts', import.meta.url).href],
-  ['@tensorflow/tfjs', new URL('../tf-module.ts', import.meta.url).href],
-  ['@tensorflow/tfjs-core', import.meta.resolve('@tensorflow/tfjs-core')],
-  ['@tensorflow/tfjs-layers', import.meta.resolve('@tensorflow/tfjs-layers')],
-  ['zod', import.meta.resolve('zod')],
-]);
 
 const isFunction = z.custom((value) => typeof value === 'function', 'must be a function');
 
@@ -75,13 +66,4 @@ function findEntry(folder: string): string {
   throw new Error(
     `There is no project in ${resolve(folder)}: the folder must hold a project.ts. See docs/projects.md.`,
   );
-}
-
-function shareOwnCopies(): void {
-  registerHooks({
-    resolve(specifier, context, next) {
-      const url = ownCopies.get(specifier);
-      return url === undefined ? next(specifier, context) : { url, shortCircuit: true };
-    },
-  });
 }

@@ -1,8 +1,18 @@
+import type { RunConfig } from '../../protocol/run-config.ts';
 import type { NamedTensor } from '../checkpoints/safetensors.ts';
 import type { ProcessGroup } from '../collectives/process-group.ts';
 import type { Batch } from '../data/dataset.ts';
 import type { Member, StepPosition } from '../training/member.ts';
 import type { UpdateSettings } from '../training/optimizers.ts';
+import type { Task } from '../training/tasks.ts';
+
+/** What a strategy may need to know besides its own options. */
+export interface StrategyContext {
+  config: RunConfig;
+  task: Task;
+  /** Steps that each rank's training has at most. */
+  totalSteps: number;
+}
 
 export interface StepOutcome {
   /** Loss of the batch before the update. */
@@ -18,6 +28,15 @@ export interface StrategyState {
   tensors: NamedTensor[];
   /** Survives JSON. */
   data: unknown;
+}
+
+/** Something that happened in a strategy's step. */
+export interface StrategyEvent {
+  kind: string;
+  message: string;
+  data: Record<string, unknown>;
+  /** Metrics that belong to it, by full name. */
+  points: ReadonlyMap<string, number>;
 }
 
 /**
@@ -53,4 +72,11 @@ export interface Strategy {
   state?(): Promise<StrategyState>;
   /** Metrics of its own by full name (`train/member_3_bytes_per_step`), asked for every `logEverySteps` steps. */
   points?(): ReadonlyMap<string, number>;
+  /** What has happened since it was last asked; of each kind the first rank tells, points are every rank's own. */
+  events?(): readonly StrategyEvent[];
+  /**
+   * Called on all ranks before what they train together is evaluated or kept: puts its weights in place of this rank's own. Gives what
+   * puts these back; null where training goes on from the new ones.
+   */
+  assemble?(): Promise<(() => void) | null>;
 }

@@ -21,10 +21,42 @@ const evaluationBatchSize = 512;
 
 /** One member's predictions for a whole split, in the order of the data, in inference mode. */
 export async function predict(model: LayersModel, task: Task, dataset: Dataset): Promise<Predictions> {
+  return predictRange(model, task, dataset, 0, dataset.length);
+}
+
+/** Predictions of one model that all ranks hold: each predicts a part of the split, and all get the whole. */
+export async function predictTogether(
+  group: ProcessGroup,
+  model: LayersModel,
+  task: Task,
+  dataset: Dataset,
+): Promise<Predictions> {
+  // All parts have the same size, as an all-gather wants it: the last ones begin earlier where the split does not divide.
+  const size = Math.ceil(dataset.length / group.worldSize);
+  const startOf = (index: number): number => Math.min(index * size, dataset.length - size);
+  const start = startOf(group.ranks.indexOf(group.rank));
+  const own = await predictRange(model, task, dataset, start, start + size);
+  const values: Float32Array<ArrayBuffer>[] = [];
+  for (const output of own.values) {
+    const whole = new Float32Array(dataset.length * own.width);
+    const parts = await group.allGather(output, [size, own.width]);
+    parts.forEach((part, index) => whole.set(part, startOf(index) * own.width));
+    values.push(whole);
+  }
+  return { samples: dataset.length, width: own.width, values };
+}
+
+async function predictRange(
+  model: LayersModel,
+  task: Task,
+  dataset: Dataset,
+  start: number,
+  end: number,
+): Promise<Predictions> {
   const parts: Float32Array[][] = [];
-  for (let start = 0; start < dataset.length; start += evaluationBatchSize) {
-    const size = Math.min(evaluationBatchSize, dataset.length - start);
-    const indices = Int32Array.from({ length: size }, (_, i) => start + i);
+  for (let first = start; first < end; first += evaluationBatchSize) {
+    const size = Math.min(evaluationBatchSize, end - first);
+    const indices = Int32Array.from({ length: size }, (_, i) => first + i);
     const outputs = tf.tidy(() => {
       const [features] = batchTensors(gatherBatch(dataset, indices));
       return task.predictions(outputsOf(model, features, false));
@@ -33,7 +65,8 @@ export async function predict(model: LayersModel, task: Task, dataset: Dataset):
     tf.dispose(outputs);
   }
   const values = parts[0].map((_, output) => concatenate(parts.map((part) => part[output])));
-  return { samples: dataset.length, width: values[0].length / dataset.length, values };
+  const samples = end - start;
+  return { samples, width: values[0].length / samples, values };
 }
 
 /** Everyone's predictions on every rank of the group: one all-gather per output, shape `[M, N, W]`. */

@@ -1,10 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import type { RunConfig } from '../../protocol/run-config.ts';
-import type { CheckpointRecord, RunSummary } from '../../protocol/run-record.ts';
+import type { RunSummary } from '../../protocol/run-record.ts';
 import { settingsOf } from '../../protocol/run-settings.ts';
+import { memberCountOf, strategyRules } from '../../protocol/strategy-rules.ts';
 import type { Callback, Evaluation, Training } from '../callbacks/callback.ts';
-import type { ProcessGroup } from '../collectives/process-group.ts';
-import { gatherBatch, type Splits } from '../data/dataset.ts';
+import { ProcessGroup } from '../collectives/process-group.ts';
+import { type Dataset, gatherBatch, type Splits } from '../data/dataset.ts';
 import type { Sampler } from '../data/samplers.ts';
 import type { Strategy, StrategyState } from '../strategies/strategy.ts';
 import type { LayersModel } from '../tf.ts';
@@ -14,7 +15,7 @@ import { LiveSettings } from './live-settings.ts';
 import { Lockstep } from './lockstep.ts';
 import { LossMeter } from './loss-meter.ts';
 import type { Member } from './member.ts';
-import { predict, type Predictions } from './predict.ts';
+import { predict, predictTogether, type Predictions } from './predict.ts';
 import { type AgreedRound, agreeOnEnd, agreeOnRound } from './rendezvous.ts';
 import type { Position, Report } from './report.ts';
 import type { RunFiles } from './run-files.ts';
@@ -47,6 +48,9 @@ const breatheEveryMs = 15;
  * Trains one rank. Ranks run freely between rendezvous (or in lockstep, where the strategy exchanges), one every
  * `evaluateEveryEpochs` epochs: there they agree that all is well, evaluate together and decide together whether to go on. A rank
  * that has ended before the others stands by and brings its last predictions.
+ *
+ * Where all ranks train one model, callbacks see an ensemble of one on every rank, and only the first rank keeps and tells what they
+ * say.
  */
 export class Trainer implements Training {
   readonly parts: TrainerParts;
@@ -58,6 +62,10 @@ export class Trainer implements Training {
   /** Null where ranks run freely. */
   private readonly lockstep: Lockstep | null;
   private readonly savedStrategy: StrategyState | null;
+  private readonly isOneModel: boolean;
+  /** What callbacks exchange with. */
+  readonly group: ProcessGroup;
+  private isAssembled = false;
   private stopVoted = false;
   private predictions: Predictions | null = null;
   private lastBreathMs = performance.now();
@@ -80,17 +88,22 @@ export class Trainer implements Training {
     this.meter = new LossMeter(parts.report, parts.config.logEverySteps, parts.group.rank, resumed?.losses);
     this.lockstep = parts.strategy.isLockstep ? new Lockstep(parts.group, parts.controls) : null;
     this.savedStrategy = resumed?.strategy ?? null;
+    this.isOneModel = strategyRules[parts.config.strategy.kind].isOneModel;
+    this.group = this.isOneModel ? ProcessGroup.alone(parts.group.ranks[0]) : parts.group;
   }
 
   /** Trains until the last step, an early stop or a request, whichever comes first. */
   async fit(): Promise<StopReason> {
     await this.parts.strategy.setup(this.parts.member, this.parts.group, this.savedStrategy);
+    this.reportEvents();
     for (;;) {
       await this.trainRound();
       const { stopRequested, position } = await this.agreeThatAllIsWell();
       await this.evaluate(position);
       const end = await this.agreeOnEnd(stopRequested);
       if (end !== null) {
+        await this.parts.strategy.assemble?.();
+        this.isAssembled = true;
         await this.each((callback) => callback.onFitEnd?.(this));
         return end;
       }
@@ -144,8 +157,17 @@ export class Trainer implements Training {
 
   private reportStrategy(): void {
     const { config, strategy, report } = this.parts;
+    this.reportEvents();
     if (this.progress.step % config.logEverySteps !== 0) return;
     for (const [name, value] of strategy.points?.() ?? []) report.point(name, value, this.position);
+  }
+
+  private reportEvents(): void {
+    const { strategy, report } = this.parts;
+    for (const { kind, message, data, points } of strategy.events?.() ?? []) {
+      if (this.isFirst) report.event(kind, message, this.position, data);
+      for (const [name, value] of points) report.point(name, value, this.position);
+    }
   }
 
   private async endEpoch(): Promise<void> {
@@ -168,19 +190,40 @@ export class Trainer implements Training {
 
   /** This rank's predictions, then the callbacks' metrics of all ranks' predictions, which belong to `position`. */
   private async evaluate(position: Position): Promise<void> {
-    const { data, member, task, report } = this.parts;
+    const { data, report } = this.parts;
     const dataset = data.validation;
     if (dataset === undefined) return;
     report.state('evaluating', this.position);
-    if (this.predictions === null || !this.progress.standingBy) {
-      this.predictions = await predict(member.model, task, dataset);
-    }
     const { epoch, step } = position;
-    const evaluation: Evaluation = { dataset, predictions: this.predictions, epoch, metrics: new Map() };
-    await this.each((callback) => callback.onEvaluation?.(this, evaluation));
-    this.history.record(evaluation.metrics, epoch, step);
+    const metrics = new Map<string, number>();
+    await this.withModel(async () => {
+      const predictions = await this.predict(dataset);
+      const evaluation: Evaluation = { dataset, predictions, epoch, metrics };
+      await this.each((callback) => callback.onEvaluation?.(this, evaluation));
+    });
+    this.history.record(metrics, epoch, step);
     if (!this.isFirst) return;
-    for (const [name, value] of evaluation.metrics) report.point(name, value, position);
+    for (const [name, value] of metrics) report.point(name, value, position);
+  }
+
+  /** Of a rank that stands by, those it made last. */
+  private async predict(dataset: Dataset): Promise<Predictions> {
+    const { member, task, group } = this.parts;
+    if (this.predictions !== null && this.progress.standingBy) return this.predictions;
+    this.predictions = this.isOneModel
+      ? await predictTogether(group, member.model, task, dataset)
+      : await predict(member.model, task, dataset);
+    return this.predictions;
+  }
+
+  /** Does something with the weights that are evaluated and kept; a rank's own are back after it. */
+  private async withModel(use: () => Promise<void>): Promise<void> {
+    if (this.isAssembled) return use();
+    const restore = (await this.parts.strategy.assemble?.()) ?? null;
+    this.isAssembled = true;
+    await use();
+    this.isAssembled = false;
+    restore?.();
   }
 
   /** Second half of the rendezvous: whether to go on, and whether to save the state, decided once for all ranks. */
@@ -267,7 +310,7 @@ export class Trainer implements Training {
   }
 
   private get isFirst(): boolean {
-    return this.rank === this.group.ranks[0];
+    return this.parts.group.rank === this.parts.group.ranks[0];
   }
 
   private get position(): Position {
@@ -275,15 +318,11 @@ export class Trainer implements Training {
   }
 
   get rank(): number {
-    return this.parts.group.rank;
+    return this.group.rank;
   }
 
   get members(): number {
-    return this.parts.config.members;
-  }
-
-  get group(): ProcessGroup {
-    return this.parts.group;
+    return memberCountOf(this.parts.config);
   }
 
   get model(): LayersModel {
@@ -302,15 +341,21 @@ export class Trainer implements Training {
     return this.progress.standingBy;
   }
 
-  async saveCheckpoint(name: string, monitor: string | null, score: number | null): Promise<CheckpointRecord> {
+  async saveCheckpoint(name: string, monitor: string | null, score: number | null): Promise<void> {
+    const { files, report } = this.parts;
     const about = { name, epoch: this.epoch, step: this.step, monitor, score };
-    const record = await this.parts.files.saveCheckpoint(await readWeights(this.model), about);
-    this.parts.report.checkpoint(record);
-    return record;
+    await this.withModel(async () => {
+      if (this.keeps) report.checkpoint(await files.saveCheckpoint(await readWeights(this.model), about));
+    });
   }
 
-  savePredictions(name: string, predictions: Predictions): Promise<void> {
-    return this.parts.files.savePredictions('validation', name, predictions, this.epoch);
+  async savePredictions(name: string, predictions: Predictions): Promise<void> {
+    if (this.keeps) await this.parts.files.savePredictions('validation', name, predictions, this.epoch);
+  }
+
+  /** Whether this rank is a member of the ensemble, and so keeps what belongs to one. */
+  private get keeps(): boolean {
+    return !this.isOneModel || this.isFirst;
   }
 
   requestStop(): void {
@@ -322,7 +367,7 @@ export class Trainer implements Training {
   }
 
   announce(kind: string, message: string): void {
-    this.parts.report.event(kind, message, this.position);
+    if (this.keeps) this.parts.report.event(kind, message, this.position);
   }
 }
 

@@ -25,7 +25,7 @@ export function useRunActions(run: RunStore): RunActions {
   const hub = useHub();
   const toasts = useToastsStore();
   const asked = ref<AskedAction | null>(null);
-  const canControl = computed(() => run.status === 'running' && (run.view?.isOurs ?? false));
+  const canControl = computed(() => run.status === 'running' && (run.view?.isInReach ?? false));
   const canResume = computed(() => run.status === 'interrupted' || run.status === 'stopped' || run.status === 'failed');
 
   // A rank that stands by or draws never says that it is paused.

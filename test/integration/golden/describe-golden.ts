@@ -65,9 +65,10 @@ async function train({
   return trained;
 }
 
-/** A process has one backend: each has its own test file. */
-export function describeGolden(backend: BackendKind): void {
-  describe(`losses on the ${backend} backend are those of PyTorch`, () => {
+/** A process has one backend: each has its own test file. `obstacle` says why it cannot be had here, if it cannot. */
+export function describeGolden(backend: BackendKind, obstacle: string | null = null): void {
+  const remark = obstacle === null ? '' : `: not run, as ${obstacle}`;
+  describe.skipIf(obstacle !== null)(`losses on the ${backend} backend are those of PyTorch${remark}`, () => {
     beforeAll(async () => void (await startBackend(backend)));
 
     it.each(golden.runs)('$name, $schedule.kind rate', async (run) => {

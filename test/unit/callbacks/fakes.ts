@@ -1,4 +1,3 @@
-import type { CheckpointRecord } from '../../../protocol/run-record.ts';
 import type { Callback, Evaluation, Training } from '../../../workers/callbacks/callback.ts';
 import { ProcessGroup } from '../../../workers/collectives/process-group.ts';
 import { createDataset } from '../../../workers/data/dataset.ts';
@@ -30,10 +29,8 @@ export class FakeTraining implements Training {
     throw new Error('No callback of these tests looks at the model.');
   }
 
-  async saveCheckpoint(name: string, monitor: string | null, score: number | null): Promise<CheckpointRecord> {
+  async saveCheckpoint(name: string, monitor: string | null, score: number | null): Promise<void> {
     this.saved.push({ name, epoch: this.epoch, monitor, score });
-    const { rank, epoch, step } = this;
-    return { format: 1, rank, name, epoch, step, monitor, score, sha256: '', bytes: 0, savedAt: '' };
   }
 
   async savePredictions(name: string, predictions: Predictions): Promise<void> {

@@ -60,7 +60,9 @@ describe('shard deals as PyTorch DistributedSampler (shuffle=False)', () => {
     { length: 3, worldSize: 8, padded: true, expected: [[0], [1], [2], [0], [1], [2], [0], [1]] },
   ])('$length samples over $worldSize ranks, padded: $padded', ({ length, worldSize, padded, expected }) => {
     const order = Int32Array.from(upTo(length));
-    expect(expected.map((_, rank) => [...shard(order, rank, worldSize, padded)])).toEqual(expected);
+    expect(expected.map((_, rank) => [...shard(order, rank, worldSize, padded ? 'padded' : 'dropped')])).toEqual(
+      expected,
+    );
   });
 });
 
@@ -131,5 +133,41 @@ describe('createSampler', () => {
     [{ kind: 'sharded-drop' as const, length: 1 }, 'leaves rank 0 without a batch: 0 of 1 samples'],
   ])('refuses %j', (changes, message) => {
     expect(() => createSampler(options('shuffled', changes))).toThrow(message);
+  });
+});
+
+describe('an uneven split', () => {
+  it('gives every sample to one rank, and all ranks as many batches: the last are smaller, or empty', () => {
+    const sizes = [0, 1, 2].map((rank) =>
+      [...createSampler(options('sharded-uneven', { length: 7, batchSize: 2, rank, worldSize: 3 })).batches(0)].map(
+        (batch) => batch.length,
+      ),
+    );
+    expect(sizes).toEqual([
+      [2, 1],
+      [2, 0],
+      [2, 0],
+    ]);
+    const dealt = [0, 1, 2].flatMap((rank) =>
+      orderOf('sharded-uneven', 0, { length: 7, batchSize: 2, rank, worldSize: 3 }),
+    );
+    expect(ascending(dealt)).toEqual(upTo(7));
+  });
+
+  it('leaves out, where asked to, every batch that is not full on all ranks', () => {
+    const full = [0, 1, 2].map((rank) =>
+      orderOf('sharded-uneven', 0, { length: 11, batchSize: 2, dropLast: true, rank, worldSize: 3 }),
+    );
+    expect(full.map((order) => order.length)).toEqual([2, 2, 2]);
+  });
+
+  it('takes in each step the samples that one worker would with the batches of all', () => {
+    const batchOf = (batchSize: number, rank: number, worldSize: number, index: number) => [
+      ...[...createSampler(options('sharded-uneven', { length: 11, batchSize, rank, worldSize })).batches(3)][index],
+    ];
+    for (const index of [0, 1]) {
+      const together = [0, 1, 2].flatMap((rank) => batchOf(2, rank, 3, index));
+      expect(ascending(together)).toEqual(ascending(batchOf(6, 0, 1, index)));
+    }
   });
 });

@@ -116,12 +116,12 @@ describe('wrong selections name what exists', () => {
     [
       'cuda:0',
       [gpus[0], ...two],
-      'devices "cuda:0": found cuda:0 (NVIDIA A40), but this build has no CUDA backend. For its backends there are cpu:0, cpu:1.',
+      'devices "cuda:0": found cuda:0 (NVIDIA A40), but there is no CUDA backend. Run npm run setup:native -- --gpu. For the backends that are there, there are cpu:0, cpu:1.',
     ],
     [
       'gpu',
       [device('rocm', 0, { name: 'Radeon RX 7900 XT' }), cores[0]],
-      'found rocm:0 (Radeon RX 7900 XT), but this build has no ROCm backend. For its backends there is cpu:0.',
+      'found rocm:0 (Radeon RX 7900 XT), but there is no ROCm backend. For the backends that are there, there is cpu:0.',
     ],
   ])('%j', (selection, available, message) => {
     expect(() => select(selection, available)).toThrow(message);

@@ -61,7 +61,7 @@ const view = (): RunView => ({
     note: '',
     isArchived: false,
   },
-  isOurs: true,
+  isInReach: true,
   totalSteps: null,
   ensembleMonitor: null,
   ranks: [

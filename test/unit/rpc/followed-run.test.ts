@@ -36,7 +36,7 @@ describe('a run of another process', () => {
     await metrics.flush();
     await page.hub.watch(id);
     expect(await page.hub.run(id)).toMatchObject({
-      isOurs: false,
+      isInReach: true,
       metrics: ['train/member_0_loss'],
       ranks: [
         { rank: 0, seed: 42, deviceName: 'Core', state: 'training', step: 1, loss: 0.5, pid: null },
@@ -86,12 +86,17 @@ describe('a run of another process', () => {
     await metrics.close();
   });
 
-  it('is not to be controlled from here: the error says who runs it', async () => {
-    const { page } = await openForeignRun();
-    const rule = `The run ${id} is trained by process ${process.pid} on ${hostname()}, not by this one.`;
+  it('cannot be controlled where its process answers nobody, or is on another machine', async () => {
+    const { page, folder, record } = await openForeignRun();
+    const rule = `Process ${process.pid}, which trains the run ${id}, cannot be asked`;
     await expect(page.hub.control(id, { action: 'stop' })).rejects.toThrow(rule);
     await expect(page.hub.abort(id)).rejects.toThrow(rule);
     await expect(page.hub.deleteRun(id)).rejects.toThrow('Stop it before deleting it');
+    await writeRunRecord(folder, { ...record, hub: { host: 'elsewhere', pid: 7, socket: '/nowhere' } });
+    await expect(page.hub.control(id, { action: 'pause' })).rejects.toThrow(
+      `The run ${id} is trained by process 7 on elsewhere. Control it on that machine.`,
+    );
+    expect(await page.hub.run(id)).toMatchObject({ isInReach: false });
   });
 });
 

@@ -16,7 +16,7 @@ describe('a run of this process', () => {
     const { id } = await page.hub.startRun({ projectFolder, overrides: { seed: 7 }, name: 'watched' });
     await page.hub.watch(id);
     const early = await page.hub.run(id);
-    expect(early).toMatchObject({ isOurs: true, row: { id, name: 'watched', status: 'running' } });
+    expect(early).toMatchObject({ isInReach: true, row: { id, name: 'watched', status: 'running' } });
     expect(early.ranks.map(({ rank, seed }) => [rank, seed])).toEqual([
       [0, 7],
       [1, 8],
@@ -24,7 +24,7 @@ describe('a run of this process', () => {
     await expect.poll(() => page.updates.at(-1)?.type, { timeout: 15_000 }).toBe('ended');
 
     const view = await page.hub.run(id);
-    const facts = { isOurs: false, totalSteps: 12, ensembleMonitor: 'val/ens_nll' };
+    const facts = { isInReach: false, totalSteps: 12, ensembleMonitor: 'val/ens_nll' };
     expect(view).toMatchObject({ ...facts, row: { status: 'finished' }, ranks: [{ state: 'exited' }, {}] });
     const { folder, record } = view;
 

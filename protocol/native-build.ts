@@ -1,0 +1,15 @@
+import { z } from 'zod';
+
+/** What `npm run setup:native` leaves beside the libraries it set up, as `build.json`. Paths are relative to its folder. */
+export const nativeBuildSchema = z.strictObject({
+  tensorflow: z.string(),
+  tfjsNode: z.string(),
+  hasCuda: z.boolean(),
+  binding: z.string(),
+  /** Where the system's loader finds the CUDA libraries that TensorFlow opens by name. */
+  libraryFolders: z.array(z.string()),
+});
+export type NativeBuild = z.output<typeof nativeBuildSchema>;
+
+/** Names the folder of the native TensorFlow to every process that Tutti starts. */
+export const nativeFolderVariable = 'TUTTI_TENSORFLOW';

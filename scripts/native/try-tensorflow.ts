@@ -1,0 +1,15 @@
+import { start } from '../../workers/backends/tensorflow.ts';
+import { tf, type Tensor } from '../../workers/tf.ts';
+
+/** Computes a product and a gradient with the TensorFlow that the environment names, and prints what it computed on. */
+
+const { description } = await start();
+const matrix: Tensor = tf.tensor2d([1, 2, 3, 4], [2, 2]);
+const gradient = tf.grad((x) => tf.sum(tf.square(tf.matMul(x, x))))(matrix);
+const values = Array.from(await gradient.data());
+// d/dX sum((XX)^2) = 2 (XX) X' + 2 X' (XX), by hand for X = [[1, 2], [3, 4]].
+const expected = [158, 274, 266, 482];
+if (values.some((value, i) => Math.abs(value - expected[i]) > 1e-3)) {
+  throw new Error(`${description} computes ${values.join(', ')} where ${expected.join(', ')} is right.`);
+}
+console.log(description);

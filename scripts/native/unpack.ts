@@ -1,0 +1,34 @@
+import { createWriteStream } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { dirname, join, normalize } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { type Entry, openPromise, type ZipFile } from 'yauzl';
+
+/**
+ * Writes the files of a ZIP archive for which `choose` gives a path, below `folder`.
+ * @returns how many
+ */
+export async function unpackZip(
+  archive: string,
+  folder: string,
+  choose: (name: string) => string | null,
+): Promise<number> {
+  const zip = await openPromise(archive);
+  let count = 0;
+  try {
+    for await (const entry of zip.eachEntry()) {
+      const path = entry.fileName.endsWith('/') ? null : choose(entry.fileName);
+      if (path === null) continue;
+      await extract(zip, entry, join(folder, normalize(path)));
+      count += 1;
+    }
+  } finally {
+    zip.close();
+  }
+  return count;
+}
+
+async function extract(zip: ZipFile, entry: Entry, path: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await pipeline(await zip.openReadStreamPromise(entry), createWriteStream(path));
+}

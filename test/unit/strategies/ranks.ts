@@ -1,0 +1,119 @@
+import type { RunConfigInput } from '../../../protocol/run-config.ts';
+import { runConfigSchema } from '../../../protocol/run-config.ts';
+import { samplerOf, samplesPerStep } from '../../../protocol/strategy-rules.ts';
+import { ProcessGroup } from '../../../workers/collectives/process-group.ts';
+import { createDataset, gatherBatch } from '../../../workers/data/dataset.ts';
+import { createSampler } from '../../../workers/data/samplers.ts';
+import { Generator } from '../../../workers/random/index.ts';
+import { createStrategy } from '../../../workers/strategies/index.ts';
+import type { StepOutcome, Strategy, StrategyState } from '../../../workers/strategies/strategy.ts';
+import { tf, type LayersModel } from '../../../workers/tf.ts';
+import { Member } from '../../../workers/training/member.ts';
+import { createOptimizer } from '../../../workers/training/optimizers.ts';
+import { settingsAt } from '../../../workers/training/schedules.ts';
+import { taskOf } from '../../../workers/training/tasks.ts';
+import { createInMemoryGroup, ranksOf } from '../relay/in-memory-group.ts';
+
+/** Ranks that train in this process, step by step, without a trainer. */
+export interface TrainedRank {
+  group: ProcessGroup;
+  member: Member;
+  strategy: Strategy;
+  /** Of the steps done here. */
+  outcomes: StepOutcome[];
+}
+
+const random = new Generator(5, 'samples');
+const sampleCount = 53;
+const features = Float32Array.from({ length: sampleCount * 4 }, () => random.normal());
+/** 53 samples of 4 numbers in 3 classes: neither 2 nor 3 ranks divide it. */
+export const dataset = createDataset({
+  name: 'noise',
+  featureShape: [4],
+  features,
+  targets: Int32Array.from({ length: sampleCount }, (_, i) => (features[i * 4] > 0 ? 1 : 0) + (i % 5 === 0 ? 1 : 0)),
+  classCount: 3,
+});
+const task = taskOf('classification');
+
+/** A model whose initial weights are the seed's. */
+export function createModel(seed: number): LayersModel {
+  const generator = new Generator(seed, 'weights');
+  const model = tf.sequential({
+    layers: [tf.layers.dense({ units: 6, activation: 'tanh', inputShape: [4] }), tf.layers.dense({ units: 3 })],
+  });
+  const values = model.getWeights().map(({ shape, size }) => {
+    const weights = new Float32Array(size);
+    generator.fillNormal(weights);
+    return tf.tensor(
+      weights.map((weight) => weight / 2),
+      shape,
+    );
+  });
+  model.setWeights(values);
+  tf.dispose(values);
+  return model;
+}
+
+/** Ranks of a run, set up. Rank r's weights are those of seed + r, before the strategy has a say. */
+export async function createRanks(
+  input: RunConfigInput,
+  options: { create?: (seed: number) => LayersModel; totalSteps?: number; saved?: (StrategyState | null)[] } = {},
+): Promise<TrainedRank[]> {
+  const config = runConfigSchema.parse(input);
+  const { members } = config;
+  const groups = members === 1 ? [ProcessGroup.alone(0)] : createInMemoryGroup(ranksOf(members)).groups;
+  const context = { config, task, totalSteps: options.totalSteps ?? 50 };
+  return await Promise.all(
+    groups.map(async (group) => {
+      const member = new Member(
+        (options.create ?? createModel)(config.seed + group.rank),
+        (outputs, targets) => task.loss(outputs, targets),
+        (variables) => createOptimizer(config.optimizer, config.strategy.kind === 'sharded' ? [] : variables),
+      );
+      const strategy = createStrategy(config.strategy, context);
+      await strategy.setup(member, group, options.saved?.[group.rank] ?? null);
+      return { group, member, strategy, outcomes: [] };
+    }),
+  );
+}
+
+/** Trains the ranks from one step to another, each on its own samples. */
+export async function trainRanks(
+  ranks: readonly TrainedRank[],
+  input: RunConfigInput,
+  { from = 0, to }: { from?: number; to: number },
+): Promise<void> {
+  const config = runConfigSchema.parse(input);
+  await Promise.all(
+    ranks.map(async ({ group, member, strategy, outcomes }) => {
+      const sampler = createSampler({
+        kind: samplerOf(config),
+        length: dataset.length,
+        batchSize: samplesPerStep(config),
+        dropLast: false,
+        seed: config.seed + group.rank,
+        sharedSeed: config.seed,
+        rank: group.rank,
+        worldSize: config.members,
+      });
+      for (let step = from; step < to; step++) {
+        const epoch = Math.floor(step / sampler.batchesPerEpoch);
+        const indices = [...sampler.batches(epoch)][step % sampler.batchesPerEpoch];
+        const position = { epoch, step, totalSteps: to };
+        const settings = settingsAt(config.schedule, config.optimizer.learningRate, position);
+        const outcome = await strategy.trainStep(member, gatherBatch(dataset, indices), settings, position);
+        if (outcome !== null) outcomes.push(outcome);
+      }
+    }),
+  );
+}
+
+/** All weights of a rank, one after the other. */
+export function weightsOf({ member }: TrainedRank): number[] {
+  return member.model.getWeights().flatMap((weight) => [...weight.dataSync()]);
+}
+
+export function largestDifference(first: readonly number[], second: readonly number[]): number {
+  return Math.max(...first.map((value, i) => Math.abs(value - second[i])));
+}

@@ -1,0 +1,89 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import util from 'node:util';
+import type { KernelBackend } from '@tensorflow/tfjs-core';
+import { type NativeBuild, nativeBuildSchema, nativeFolderVariable } from '../../protocol/native-build.ts';
+import { shareOwnCopies } from '../project/own-copies.ts';
+import { tf } from '../tf.ts';
+import type { Backend } from './backend.ts';
+
+/** tfjs-node's binding to TensorFlow's C API. */
+interface Binding {
+  isUsingGpuDevice(): boolean;
+}
+
+type BackendClass = new (binding: Binding, packageName: string) => KernelBackend;
+
+/**
+ * TensorFlow itself, through tfjs-node: on CPU cores, or on the one GPU that `CUDA_VISIBLE_DEVICES` shows this process.
+ * @throws when it has not been set up, saying how to
+ */
+export async function start(): Promise<Backend> {
+  const folder = process.env[nativeFolderVariable] ?? '';
+  const build = await readBuild(folder);
+  configureLibrary();
+  restoreUtilities();
+  shareOwnCopies();
+  const load = createRequire(join(folder, 'tfjs-node', 'dist', 'index.js'));
+  const binding = load(join(folder, build.binding)) as Binding;
+  load('./register_all_kernels');
+  const { NodeJSKernelBackend } = load('./nodejs_kernel_backend') as { NodeJSKernelBackend: BackendClass };
+  tf.registerBackend('tensorflow', () => new NodeJSKernelBackend(binding, '@tensorflow/tfjs-node'));
+  if (!(await tf.setBackend('tensorflow')))
+    throw new Error(`TensorFlow ${build.tensorflow} in ${folder} did not start.`);
+  return {
+    kind: 'tensorflow',
+    description: describe(build, binding.isUsingGpuDevice()),
+    memoryBytes: () => tf.memory().numBytes,
+  };
+}
+
+async function readBuild(folder: string): Promise<NativeBuild> {
+  try {
+    return nativeBuildSchema.parse(JSON.parse(await readFile(join(folder, 'build.json'), 'utf8')));
+  } catch (cause) {
+    throw new Error(
+      `The tensorflow backend is not set up${folder === '' ? '' : ` in ${folder}`}. Run npm run setup:native (with -- --gpu for NVIDIA ` +
+        'GPUs), or train with --backend wasm.',
+      { cause },
+    );
+  }
+}
+
+/** Read by TensorFlow when it is loaded. What the user has set stays. */
+function configureLibrary(): void {
+  const settings = {
+    // A worker owns one core; without these it takes a thread for each.
+    TF_NUM_INTRAOP_THREADS: '1',
+    TF_NUM_INTEROP_THREADS: '1',
+    // Else the first process takes all of a GPU's memory.
+    TF_FORCE_GPU_ALLOW_GROWTH: 'true',
+    // The same configuration and seed give the same bits, on GPUs too.
+    TF_DETERMINISTIC_OPS: '1',
+    TF_CPP_MIN_LOG_LEVEL: '1',
+  };
+  for (const [name, value] of Object.entries(settings)) process.env[name] ??= value;
+}
+
+/** tfjs-node 4.22 calls two functions that Node 23 took away. */
+function restoreUtilities(): void {
+  const missing = {
+    isNullOrUndefined: (value: unknown): boolean => value === null || value === undefined,
+    isArray: Array.isArray,
+  };
+  for (const [name, value] of Object.entries(missing)) {
+    if (!(name in util)) Object.defineProperty(util, name, { value });
+  }
+}
+
+function describe(build: NativeBuild, isUsingGpu: boolean): string {
+  const name = `TensorFlow ${build.tensorflow}`;
+  if (isUsingGpu) return `${name} (CUDA)`;
+  const visible = process.env.CUDA_VISIBLE_DEVICES;
+  if (visible === undefined || visible === '') return `${name} (one CPU core)`;
+  const why = build.hasCuda
+    ? "it could not open the driver or a CUDA library, which the rank's log names"
+    : 'this build has no CUDA; run npm run setup:native -- --gpu';
+  return `${name} (one CPU core, NOT the GPU: ${why})`;
+}

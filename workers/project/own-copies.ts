@@ -1,0 +1,24 @@
+import { registerHooks } from 'node:module';
+
+/** What code from outside this repository may import without installing it: the worker's own copies. */
+const ownCopies = new Map([
+  ['tutti', new URL('../index.ts', import.meta.url).href],
+  ['@tensorflow/tfjs', new URL('../tf-module.ts', import.meta.url).href],
+  ['@tensorflow/tfjs-core', import.meta.resolve('@tensorflow/tfjs-core')],
+  ['@tensorflow/tfjs-layers', import.meta.resolve('@tensorflow/tfjs-layers')],
+  ['zod', import.meta.resolve('zod')],
+]);
+
+let isShared = false;
+
+/** From now on projects, and tfjs-node's kernels, get the TensorFlow.js that this process computes with. */
+export function shareOwnCopies(): void {
+  if (isShared) return;
+  isShared = true;
+  registerHooks({
+    resolve(specifier, context, next) {
+      const url = ownCopies.get(specifier);
+      return url === undefined ? next(specifier, context) : { url, shortCircuit: true };
+    },
+  });
+}

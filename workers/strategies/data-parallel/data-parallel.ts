@@ -1,0 +1,88 @@
+import type { StrategyConfig } from '../../../protocol/run-config.ts';
+import type { ProcessGroup } from '../../collectives/process-group.ts';
+import type { Batch } from '../../data/dataset.ts';
+import type { Member, StepPosition } from '../../training/member.ts';
+import type { UpdateSettings } from '../../training/optimizers.ts';
+import type { StepOutcome, Strategy, StrategyContext, StrategyEvent } from '../strategy.ts';
+import { effectiveBatch } from './effective-batch.ts';
+import { allReduceGradients, clipByNorm, type MeanGradients, sumOfSquares } from './gradient-exchange.ts';
+import { GradientAccumulator } from './local-gradients.ts';
+import { Replicas } from './replicas.ts';
+
+export type DataParallelConfig = Extract<StrategyConfig, { kind: 'data-parallel' }>;
+
+/**
+ * One model, trained by all ranks: each computes gradients of its share of a step's samples, all take the mean over all samples,
+ * and all make the same update (Li et al., 2020, "PyTorch Distributed"). With the same samples a step this is one rank's
+ * training with a batch N times as large, up to rounding.
+ *
+ * Running statistics of batch normalisation are each rank's own while it trains; what is evaluated and kept are the first rank's.
+ */
+export class DataParallel implements Strategy {
+  readonly name = 'data-parallel';
+  readonly isLockstep = true;
+  readonly #config: DataParallelConfig;
+  readonly #batchSize: number;
+  #group: ProcessGroup | null = null;
+  #accumulator: GradientAccumulator | null = null;
+  #buffers: Replicas | null = null;
+  #events: StrategyEvent[] = [];
+
+  constructor(config: DataParallelConfig, { config: { batchSize } }: StrategyContext) {
+    this.#config = config;
+    this.#batchSize = batchSize;
+  }
+
+  async setup(member: Member, group: ProcessGroup): Promise<void> {
+    this.#group = group;
+    this.#accumulator = new GradientAccumulator(member, this.#batchSize);
+    this.#buffers = new Replicas(member.model, group, 'buffers');
+    await new Replicas(member.model, group, 'all').broadcast();
+    this.#events.push(effectiveBatch(this.#batchSize, group.worldSize, this.#config.accumulate));
+  }
+
+  async trainStep(
+    member: Member,
+    batch: Batch,
+    settings: UpdateSettings,
+    position: StepPosition,
+  ): Promise<StepOutcome> {
+    const { group, accumulator } = this.#ready();
+    const local = await accumulator.compute(member, batch, position);
+    const mean = await allReduceGradients(group, local, this.#config.compression);
+    return applyMean(member, accumulator, mean, settings, this.#config.clipNorm);
+  }
+
+  async assemble(): Promise<null> {
+    await this.#ready().buffers.broadcast();
+    return null;
+  }
+
+  events(): readonly StrategyEvent[] {
+    return this.#events.splice(0);
+  }
+
+  #ready() {
+    const [group, accumulator, buffers] = [this.#group, this.#accumulator, this.#buffers];
+    if (group !== null && accumulator !== null && buffers !== null) return { group, accumulator, buffers };
+    throw new Error('Data-parallel training was not set up: call setup before the first step.');
+  }
+}
+
+/** The update of all ranks with the gradients they share; none where the loss is not finite. */
+export function applyMean(
+  member: Member,
+  accumulator: GradientAccumulator,
+  { flat, loss }: MeanGradients,
+  settings: UpdateSettings | readonly UpdateSettings[],
+  clipNorm: number,
+): StepOutcome {
+  const updated = Number.isFinite(loss);
+  if (updated) {
+    if (clipNorm > 0) clipByNorm(flat, sumOfSquares(flat), clipNorm);
+    const gradients = accumulator.toGradients(flat);
+    member.applyGradients(gradients, settings);
+    for (const gradient of gradients) gradient?.dispose();
+  }
+  return { loss, updated };
+}

@@ -1,0 +1,80 @@
+import { decodeBfloat16, encodeBfloat16 } from '../../../protocol/bfloat16.ts';
+import type { ProcessGroup } from '../../collectives/process-group.ts';
+import type { LocalGradients } from './local-gradients.ts';
+
+/** How gradients travel: as they are, or rounded to bfloat16 at half the bytes. */
+export type Compression = 'none' | 'bfloat16';
+
+/** What all ranks have in common after an exchange. */
+export interface MeanGradients {
+  /** Mean over all samples of the step, shape `[P]`, or this rank's slice of it. */
+  flat: Float32Array<ArrayBuffer>;
+  /** Mean over all samples; not finite as soon as one rank's is not. */
+  loss: number;
+}
+
+/**
+ * All ranks' gradients in one all-reduce: Σ_r w_r·g_r / Σ_r w_r with a rank's samples as its weight, so that uneven batches count
+ * as one large batch would. Weight and loss ride at the bucket's end; with `bfloat16`, whose 8 digits would not do for them, they go in
+ * a collective of their own at the same time.
+ */
+export async function allReduceGradients(
+  group: ProcessGroup,
+  local: LocalGradients,
+  compression: Compression,
+): Promise<MeanGradients> {
+  if (compression === 'bfloat16') {
+    const [halves, totals] = await Promise.all([
+      group.allReduce(encodeBfloat16(local.flat), 'sum'),
+      group.allReduce(totalsOf(local), 'sum'),
+    ]);
+    return mean(decodeBfloat16(halves), totals);
+  }
+  const { length } = local.flat;
+  const bucket = new Float32Array(length + 2);
+  bucket.set(local.flat);
+  bucket.set([local.weight, local.weightedLoss], length);
+  const sum = await group.allReduce(bucket, 'sum');
+  return mean(sum.subarray(0, length), Float64Array.of(sum[length], sum[length + 1]));
+}
+
+/** As {@link allReduceGradients}, but a rank gets its slice only. The flat gradients' length must divide by the ranks. */
+export async function reduceScatterGradients(
+  group: ProcessGroup,
+  local: LocalGradients,
+  compression: Compression,
+): Promise<MeanGradients> {
+  const scatter = async (): Promise<Float32Array<ArrayBuffer>> =>
+    compression === 'bfloat16'
+      ? decodeBfloat16(await group.reduceScatter(encodeBfloat16(local.flat), 'sum'))
+      : await group.reduceScatter(local.flat, 'sum');
+  const [slice, totals] = await Promise.all([scatter(), group.allReduce(totalsOf(local), 'sum')]);
+  return mean(slice, totals);
+}
+
+/**
+ * Scales gradients down to a norm of at most `maximum`: g ← g · min(1, maximum/(‖g‖ + 10⁻⁶)), as PyTorch's `clip_grad_norm_` does.
+ *
+ * @param squares Σ g² over all scalars of the model, of which `flat` may be a slice
+ */
+export function clipByNorm(flat: Float32Array, squares: number, maximum: number): void {
+  const factor = maximum / (Math.sqrt(squares) + 1e-6);
+  if (factor >= 1) return;
+  for (let i = 0; i < flat.length; i++) flat[i] *= factor;
+}
+
+/** Σ x², in float64. */
+export function sumOfSquares(values: Float32Array): number {
+  let sum = 0;
+  for (let i = 0; i < values.length; i++) sum += values[i] * values[i];
+  return sum;
+}
+
+function totalsOf({ weight, weightedLoss }: LocalGradients): Float64Array<ArrayBuffer> {
+  return Float64Array.of(weight, weightedLoss);
+}
+
+function mean(sum: Float32Array<ArrayBuffer>, [weight, weightedLoss]: Float64Array): MeanGradients {
+  for (let i = 0; i < sum.length; i++) sum[i] /= weight;
+  return { flat: sum, loss: weightedLoss / weight };
+}

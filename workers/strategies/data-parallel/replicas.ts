@@ -1,0 +1,35 @@
+import type { ProcessGroup } from '../../collectives/process-group.ts';
+import type { LayersModel, Variable } from '../../tf.ts';
+import { FlatLayout } from './flat-layout.ts';
+
+/** Weights of one model that several ranks hold, as one flat array. */
+export class Replicas {
+  readonly #group: ProcessGroup;
+  readonly #variables: readonly Variable[];
+  readonly #layout: FlatLayout;
+
+  /** @param which all weights, or only those that are not trained: the running statistics of batch normalisation */
+  constructor(model: LayersModel, group: ProcessGroup, which: 'all' | 'buffers') {
+    const weights = which === 'all' ? model.weights : model.nonTrainableWeights;
+    this.#group = group;
+    this.#variables = weights.map((weight) => weight.read() as Variable);
+    this.#layout = new FlatLayout(this.#variables);
+  }
+
+  /** Every rank's weights become the first rank's. */
+  async broadcast(): Promise<void> {
+    if (this.#layout.length === 0) return;
+    this.write(await this.#group.broadcast(await this.read(), this.#group.ranks[0]));
+  }
+
+  /** This rank's weights, shape `[P]`. */
+  async read(): Promise<Float32Array<ArrayBuffer>> {
+    const flat = new Float32Array(this.#layout.length);
+    await this.#layout.read(this.#variables, flat);
+    return flat;
+  }
+
+  write(flat: Float32Array): void {
+    this.#layout.write(flat, this.#variables);
+  }
+}

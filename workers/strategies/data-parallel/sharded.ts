@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import type { OptimizerConfig, StrategyConfig } from '../../../protocol/run-config.ts';
+import type { ProcessGroup } from '../../collectives/process-group.ts';
+import type { Batch } from '../../data/dataset.ts';
+import { tf, type Variable } from '../../tf.ts';
+import type { Member, StepPosition } from '../../training/member.ts';
+import { createOptimizer, type Optimizer, type UpdateSettings } from '../../training/optimizers.ts';
+import { readTensors, writeTensors } from '../../training/weights.ts';
+import type { StepOutcome, Strategy, StrategyContext, StrategyEvent, StrategyState } from '../strategy.ts';
+import { effectiveBatch } from './effective-batch.ts';
+import { clipByNorm, reduceScatterGradients, sumOfSquares } from './gradient-exchange.ts';
+import { GradientAccumulator } from './local-gradients.ts';
+import { Replicas } from './replicas.ts';
+
+type ShardedConfig = Extract<StrategyConfig, { kind: 'sharded' }>;
+
+interface Shard {
+  group: ProcessGroup;
+  accumulator: GradientAccumulator;
+  buffers: Replicas;
+  /** This rank's slice of all trained weights, shape `[S]`; the last rank's ends with zeros that belong to no weight. */
+  weights: Variable;
+  optimizer: Optimizer;
+}
+
+/**
+ * Data-parallel training whose optimizer state is split over the ranks (Rajbhandari et al., 2020, "ZeRO", stage 1): a reduce-scatter
+ * gives each rank the mean gradient of its slice of the weights, it updates these, and an all-gather brings the slices together. An
+ * update depends on nothing but its own weight, so the weights are those of data-parallel training. A weight that the loss does
+ * not depend on has the gradient 0.
+ */
+export class Sharded implements Strategy {
+  readonly name = 'sharded';
+  readonly isLockstep = true;
+  readonly #config: ShardedConfig;
+  readonly #batchSize: number;
+  readonly #optimizerConfig: OptimizerConfig;
+  #shard: Shard | null = null;
+  #events: StrategyEvent[] = [];
+
+  constructor(config: ShardedConfig, { config: { batchSize, optimizer } }: StrategyContext) {
+    this.#config = config;
+    this.#batchSize = batchSize;
+    this.#optimizerConfig = optimizer;
+  }
+
+  async setup(member: Member, group: ProcessGroup, saved: StrategyState | null): Promise<void> {
+    await new Replicas(member.model, group, 'all').broadcast();
+    const accumulator = new GradientAccumulator(member, this.#batchSize, group.worldSize);
+    const flat = new Float32Array(accumulator.length);
+    await accumulator.layout.read(member.variables, flat);
+    const size = flat.length / group.worldSize;
+    const start = group.ranks.indexOf(group.rank) * size;
+    const weights = tf.variable(tf.tensor1d(flat.slice(start, start + size)), false);
+    const optimizer = createOptimizer(this.#optimizerConfig, [weights]);
+    this.#shard = { group, accumulator, weights, optimizer, buffers: new Replicas(member.model, group, 'buffers') };
+    if (saved !== null) restore(optimizer, saved, group.rank);
+    this.#events.push(effectiveBatch(this.#batchSize, group.worldSize, this.#config.accumulate));
+  }
+
+  async trainStep(
+    member: Member,
+    batch: Batch,
+    settings: UpdateSettings,
+    position: StepPosition,
+  ): Promise<StepOutcome> {
+    const { group, accumulator, weights, optimizer } = this.#ready();
+    const local = await accumulator.compute(member, batch, position);
+    const { flat, loss } = await reduceScatterGradients(group, local, this.#config.compression);
+    if (!Number.isFinite(loss)) return { loss, updated: false };
+    await this.#clip(group, flat);
+    tf.tidy(() => optimizer.apply([tf.tensor1d(flat)], settings));
+    const slices = await group.allGather((await weights.data()) as Float32Array);
+    const whole = new Float32Array(accumulator.length);
+    slices.forEach((slice, i) => whole.set(slice, i * slice.length));
+    accumulator.layout.write(whole, member.variables);
+    return { loss, updated: true };
+  }
+
+  async assemble(): Promise<null> {
+    await this.#ready().buffers.broadcast();
+    return null;
+  }
+
+  async state(): Promise<StrategyState> {
+    const { optimizer } = this.#ready();
+    return { tensors: await readTensors(optimizer.slots), data: { optimizerSteps: [...optimizer.steps] } };
+  }
+
+  events(): readonly StrategyEvent[] {
+    return this.#events.splice(0);
+  }
+
+  /** The norm is that of all slices. */
+  async #clip(group: ProcessGroup, flat: Float32Array): Promise<void> {
+    const { clipNorm } = this.#config;
+    if (clipNorm === 0) return;
+    const [squares] = await group.allReduce(Float64Array.of(sumOfSquares(flat)), 'sum');
+    clipByNorm(flat, squares, clipNorm);
+  }
+
+  #ready(): Shard {
+    if (this.#shard !== null) return this.#shard;
+    throw new Error('Sharded training was not set up: call setup before the first step.');
+  }
+}
+
+const savedSchema = z.strictObject({ optimizerSteps: z.array(z.int()) });
+
+function restore(optimizer: Optimizer, { tensors, data }: StrategyState, rank: number): void {
+  writeTensors(optimizer.slots, tensors, `The optimizer state of rank ${rank}`);
+  optimizer.steps = savedSchema.parse(data).optimizerSteps;
+}
