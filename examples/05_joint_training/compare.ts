@@ -31,13 +31,19 @@ const { values, positionals } = parseArgs({
 const [folder] = positionals;
 if (folder === undefined) throw new Error('Name a new folder for the runs and the figure.');
 const { members } = values;
+/** Jointly trained, a member's gradient has the factor 1/M: so each moves as if it were trained alone at this rate. */
+const ratePerMember = 0.05;
+const jointRate = String(ratePerMember * Number(members));
 
-const distributed = await train('distributed', ['--members', members]);
+const distributed = await train('distributed', ['--members', members, '--optimizer.learning-rate', jointRate]);
 const oneGraph = await train('one-graph', [
-  ...['--members', '1', '--strategy', 'independent'],
+  ...['--members', '1', '--strategy', 'independent', '--optimizer.learning-rate', jointRate],
   ...['--set', `expertsPerMember=${members}`],
 ]);
-const independent = await train('independent', ['--members', members, '--strategy', 'independent']);
+const independent = await train('independent', [
+  ...['--members', members, '--strategy', 'independent'],
+  ...['--optimizer.learning-rate', String(ratePerMember)],
+]);
 await draw();
 report();
 

@@ -7,12 +7,9 @@ export default defineProject({
   description: 'Small convolutional networks on MNIST that are trained as one product of experts.',
   task: 'classification',
   hyperparameters: z.object({
-    files: z
-      .enum(['t10k', 'all'])
-      .default('t10k')
-      .meta({
-        help: "`t10k`: only MNIST's 10,000 test images, split in three; `all`: also its 60,000 training images.",
-      }),
+    files: z.enum(['t10k', 'all']).default('t10k').meta({
+      help: "`t10k`: only MNIST's 10,000 test images, split in three; `all`: also its 60,000 training images.",
+    }),
     expertsPerMember: z.int().min(1).default(1).meta({
       help: 'Networks in each member, in one graph. All of them in one member are the single-graph form.',
     }),
@@ -20,7 +17,7 @@ export default defineProject({
   defaults: {
     members: 4,
     strategy: { kind: 'joint' },
-    optimizer: { kind: 'sgd', learningRate: 0.5, momentum: 0.9 },
+    optimizer: { kind: 'sgd', learningRate: 0.2, momentum: 0.9 },
     batchSize: 200,
     sampler: 'shared',
     dropLast: true,
