@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { blasSchema } from './blas.ts';
 import { placementSchema } from './devices.ts';
 import { realNumber } from './numbers.ts';
 import { runConfigSchema } from './run-config.ts';
@@ -50,6 +51,7 @@ export const launchSchema = z.strictObject({
   projectFolder: z.string(),
   dataFolders: z.strictObject({ lookup: z.string().nullable(), cache: z.string() }),
   config: runConfigSchema,
+  blas: blasSchema.nullable(),
   /** What counts now, where it was changed since the run began: a rank whose state says otherwise changes at its next step. */
   settings: runSettingsSchema,
   placement: placementSchema,

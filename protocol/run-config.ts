@@ -215,6 +215,9 @@ export const runConfigSchema = z.strictObject({
   backend: z.enum(['auto', 'wasm', 'tensorflow', 'cpu']).default('auto').meta({
     help: 'Where tensors live: `tensorflow` (also for NVIDIA GPUs) needs `npm run setup:native`; `cpu` is the slow reference.',
   }),
+  blas: z.enum(['auto', 'on', 'off']).default('auto').meta({
+    help: "The system's BLAS for matrix products on wasm: `auto` takes it where it was measured to be clearly faster than own kernels.",
+  }),
   seed: z.int().min(0).max(0xffffffff).default(42).meta({ help: 'Base seed: rank r trains with seed + r.' }),
   identicalSeeds: z
     .boolean()

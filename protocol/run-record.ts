@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { blasSchema } from './blas.ts';
 import { placementSchema } from './devices.ts';
 import { realNumber } from './numbers.ts';
 import { runConfigSchema } from './run-config.ts';
@@ -65,6 +66,8 @@ export const runRecordSchema = z.strictObject({
   plan: z.array(placementSchema),
   /** Seed of each rank. */
   seeds: z.array(z.int()),
+  /** The system's BLAS that matrix products use, chosen once for all ranks; null: own kernels. */
+  blas: blasSchema.nullable().default(null),
   versions: z.record(z.string(), z.string()),
   gitCommit: z.string().nullable(),
   attempts: z.array(attemptSchema),

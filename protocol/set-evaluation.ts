@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { blasSchema } from './blas.ts';
 import { type SetEvaluationResult, setRequestSchema } from './rpc.ts';
 import { runConfigSchema } from './run-config.ts';
 
@@ -12,7 +13,10 @@ export const runSourceSchema = z.strictObject({
 export type RunSource = z.output<typeof runSourceSchema>;
 
 /** What the process that evaluates a set of checkpoints (`workers/evaluate.ts`) is asked. */
-export const setEvaluationTaskSchema = runSourceSchema.extend(setRequestSchema.shape);
+export const setEvaluationTaskSchema = runSourceSchema.extend({
+  ...setRequestSchema.shape,
+  blas: blasSchema.nullable(),
+});
 export type SetEvaluationTask = z.output<typeof setEvaluationTaskSchema>;
 
 export type SetEvaluationReply =

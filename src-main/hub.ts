@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import type { Blas } from '../protocol/blas.ts';
 import type { Placement } from '../protocol/devices.ts';
 import { getPath, mergeConfig, type PlainObject } from '../protocol/options.ts';
 import type { ProjectDescription } from '../protocol/project-description.ts';
@@ -10,6 +11,7 @@ import type { ControlRequest } from '../protocol/remote-control.ts';
 import type { RunConfig } from '../protocol/run-config.ts';
 import type { RunRecord } from '../protocol/run-record.ts';
 import { type SettingChanges, type SettingName, settingNames, settingPaths } from '../protocol/run-settings.ts';
+import { blasOfResumed, chooseBlas } from './backends/choose-blas.ts';
 import { backendOn, usableKinds } from './backends/native-build.ts';
 import { type Detected, detectDevices, planPlacement, selectDevices } from './devices/index.ts';
 import { type ExportOptions, type ExportReport, exportRun } from './export/export-run.ts';
@@ -41,6 +43,7 @@ export interface PlannedRun {
   projectFolder: string;
   config: RunConfig;
   plan: Placement[];
+  blas: Blas | null;
   folder: string;
   name: string;
   id: string;
@@ -81,17 +84,20 @@ export class Hub {
     return describeProject(projectFolder);
   }
 
-  /** @throws when the configuration is not valid, cannot be combined, or names devices that do not exist */
+  /** @throws when the configuration is not valid, cannot be combined, or names devices or a BLAS that do not exist */
   async planRun(request: TrainRequest, project: ProjectDescription): Promise<PlannedRun> {
-    const config = resolveConfig(project, request.overrides);
-    const plan = await placeMembers(config);
-    refuseCombinations(config, plan, project);
+    const wanted = resolveConfig(project, request.overrides);
+    const plan = await placeMembers(wanted);
+    refuseCombinations(wanted, plan, project);
+    const config = { ...wanted, backend: backendOn(plan[0].device, wanted.backend) };
+    const blas = await chooseBlas(config);
     const id = createRunId(basename(resolve(request.projectFolder)));
     return {
       project,
       projectFolder: resolve(request.projectFolder),
-      config: { ...config, backend: backendOn(plan[0].device, config.backend) },
+      config,
       plan,
+      blas,
       folder: resolve(request.folder ?? join(homePaths().runs, id)),
       name: request.name ?? project.name,
       id,
@@ -135,9 +141,10 @@ export class Hub {
       folder,
       plan.map(({ rank }) => rank),
     );
+    const blas = await blasOfResumed(before, config);
     const claim = (hub: NonNullable<RunRecord['hub']>) =>
       takeOverRun(folder, (record) =>
-        nextAttempt({ ...record, config, changed: stillChanged(record, override), plan, hub }),
+        nextAttempt({ ...record, config, changed: stillChanged(record, override), plan, blas, hub }),
       );
     // Members of different waves stand at different steps: their rows are merged by key instead of cut off.
     const afterStep = waves > 1 ? undefined : (point?.step ?? 0);
@@ -185,7 +192,7 @@ function createRunId(project: string): string {
   return `${time}-${slug}-${randomBytes(2).toString('hex')}`;
 }
 
-async function newRecord({ id, name, project, projectFolder, config, plan }: PlannedRun): Promise<RunRecord> {
+async function newRecord({ id, name, project, projectFolder, config, plan, blas }: PlannedRun): Promise<RunRecord> {
   const createdAt = new Date().toISOString();
   return {
     format: 1,
@@ -199,6 +206,7 @@ async function newRecord({ id, name, project, projectFolder, config, plan }: Pla
     endedAt: null,
     plan,
     seeds: plan.map(({ rank }) => (config.identicalSeeds ? config.seed : (config.seed + rank) >>> 0)),
+    blas,
     versions: { node: process.versions.node },
     gitCommit: await gitCommit(projectFolder),
     attempts: [{ attempt: 1, startedAt: createdAt, endedAt: null, status: 'running' }],

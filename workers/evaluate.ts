@@ -21,7 +21,7 @@ import { writeWeights } from './training/weights.ts';
 
 async function evaluate(request: SetEvaluationTask): Promise<SetEvaluationResult> {
   const { runFolder, config, members, split } = request;
-  await startBackend(config.backend);
+  await startBackend(config.backend, request.blas);
   const { model, task, data } = await rebuildModel(request, members[0].rank);
   const dataset = requireSplit(data, split);
   const stacks = [];

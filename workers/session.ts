@@ -65,7 +65,7 @@ async function prepare(launch: Launch, links: SessionLinks): Promise<Prepared> {
   const { group, report, controls } = links;
   const project = await loadProject(launch.projectFolder);
   const hyperparameters = parseHyperparameters(project, config.hyperparameters);
-  const worker = await setupIndependentWorker(group, config);
+  const worker = await setupIndependentWorker(group, config, launch.blas);
   const task = ensembleTask(taskOf(project.task), config.strategy);
   const data = await loadData(launch, project, hyperparameters, group);
   const context = { hyperparameters, config };

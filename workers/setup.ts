@@ -1,3 +1,4 @@
+import type { Blas } from '../protocol/blas.ts';
 import type { RunConfig } from '../protocol/run-config.ts';
 import { type Backend, startBackend } from './backends/backend.ts';
 import { DistributedSeeder } from './callbacks/distributed-seeder.ts';
@@ -14,12 +15,14 @@ export interface IndependentWorker {
 /**
  * Prepares this process for one member of an ensemble: starts the backend and seeds everything random with `seed + rank` (or the seed
  * itself, with `identicalSeeds`), so that members diverge. Nothing is synchronised; the group's collectives are at hand.
+ * @param blas the system's BLAS that matrix products use; null: own kernels
  */
 export async function setupIndependentWorker(
   group: ProcessGroup,
   config: Pick<RunConfig, 'seed' | 'identicalSeeds' | 'backend'>,
+  blas: Blas | null = null,
 ): Promise<IndependentWorker> {
-  const backend = await startBackend(config.backend);
+  const backend = await startBackend(config.backend, blas);
   const seeder = new DistributedSeeder({ baseSeed: config.seed, rank: group.rank, unique: !config.identicalSeeds });
   return { rank: group.rank, worldSize: group.worldSize, backend, seeder };
 }

@@ -5,17 +5,14 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { Channel } from '../../protocol/channel.ts';
 import { workerMessageSchema } from '../../protocol/messages.ts';
-import { runConfigSchema } from '../../protocol/run-config.ts';
-import type { RunRecord } from '../../protocol/run-record.ts';
-import { planPlacement } from '../../src-main/devices/index.ts';
 import { listen } from '../../src-main/relay/socket-server.ts';
 import { pointBatch } from '../../src-main/runs/point-batch.ts';
 import { RunRecorder } from '../../src-main/runs/run-recorder.ts';
 import { createRunFolder } from '../../src-main/store/run-folder.ts';
 import { RunIndex } from '../../src-main/store/run-index.ts';
 import { figure, type Suite } from '../figures.ts';
+import { benchRecord, ranks } from '../records.ts';
 
-const ranks = 16;
 const pointsPerSecond = 50;
 const measuredMs = 10_000;
 
@@ -36,7 +33,7 @@ async function measure(): Promise<{ share: number; points: number }> {
   const index = await RunIndex.open(home);
   const server = await listen(socket);
   const folder = join(home, 'runs', 'bench');
-  const record = benchRecord(socket);
+  const record = benchRecord('bench', { status: 'running', hub: { host: 'bench', pid: process.pid, socket } });
   await createRunFolder(folder, record);
   let points = 0;
   const recorder = new RunRecorder(folder, record, index, (update) => {
@@ -75,30 +72,4 @@ function take(channel: Channel, recorder: RunRecorder): void {
     if (message.type === 'hello') rank = message.rank;
     else if (message.type === 'points') recorder.points(rank, pointBatch(message.names, frame.arrays));
   });
-}
-
-function benchRecord(socket: string): RunRecord {
-  const config = runConfigSchema.parse({ members: ranks });
-  const now = new Date().toISOString();
-  const core = { kind: 'cpu' as const, memoryTotalBytes: null, memoryUsedBytes: null, load: null, processCount: null };
-  const devices = [{ id: 'cpu:0', index: 0, name: 'a core', ...core }];
-  return {
-    format: 1,
-    id: 'bench',
-    name: 'bench',
-    project: { name: 'bench', description: '', folder: '/' },
-    task: 'classification',
-    config,
-    status: 'running',
-    createdAt: now,
-    endedAt: null,
-    plan: planPlacement({ members: ranks, devices, placement: 'share' }),
-    seeds: [],
-    versions: {},
-    gitCommit: null,
-    attempts: [{ attempt: 1, startedAt: now, endedAt: null, status: 'running' }],
-    hub: { host: 'bench', pid: process.pid, socket },
-    error: null,
-    summary: null,
-  };
 }

@@ -1,17 +1,13 @@
-import { execFile } from 'node:child_process';
 import { access, constants, mkdir, rm, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
-import { z } from 'zod';
 import { detectDevices } from '../devices/index.ts';
 import { usableKinds } from '../backends/native-build.ts';
 import { listen } from '../relay/socket-server.ts';
-import { childEnvironment, nodeBinary, nodeFlags, probeEntry } from '../runs/node-process.ts';
 import { createScratchFolder } from '../runs/scratch.ts';
 import { formatBytes } from '../store/disk-space.ts';
 import { dataFolders, tuttiHome } from '../store/home.ts';
+import { checkBackends } from './backend-checks.ts';
 import { messageOf } from './errors.ts';
-import { formatCount } from './format.ts';
 
 export interface Check {
   name: string;
@@ -23,25 +19,19 @@ export interface Check {
 
 /** A run keeps a few copies of its weights: with less than this, a run of some size is likely to be refused. */
 const littleDiskBytes = 2 * 2 ** 30;
-const probeTimeoutMs = 30_000;
-
-const probeSchema = z.object({ description: z.string(), gflops: z.number() });
 
 /** Everything that is checked; a check that cannot be made has failed, and the others are made all the same. */
 export async function runChecks(): Promise<Check[]> {
   const checks = [
-    checkNode(),
-    // One after the other: they measure how fast a core computes.
-    attempt('backend wasm', () => checkBackend('wasm'), 'Train with --backend cpu, which is slow but plain.'),
-    attempt('backend cpu', () => checkBackend('cpu'), 'Reinstall: npm ci.'),
     attempt('devices', checkDevices, 'Give this process at least one CPU core.'),
     attempt('home', checkHome, 'Set TUTTI_HOME to a folder that you may write to.'),
     attempt('data', checkData, 'Make that folder, or unset TUTTI_DATA.'),
     attempt('scratch', checkScratch, 'Set TMPDIR to a folder of yours with a short path.'),
   ];
-  const results: Check[] = [];
-  for (const check of checks) results.push(typeof check === 'function' ? await check() : check);
-  return results;
+  const backends = await checkBackends().catch((error: unknown): Check[] => [
+    { name: 'backends', status: 'fail', detail: messageOf(error), remedy: 'See what is said of the home below.' },
+  ]);
+  return [checkNode(), ...backends, ...(await Promise.all(checks.map((check) => check())))];
 }
 
 function attempt(name: string, check: () => Promise<Omit<Check, 'name'>>, remedy: string): () => Promise<Check> {
@@ -56,15 +46,6 @@ function attempt(name: string, check: () => Promise<Omit<Check, 'name'>>, remedy
 
 function checkNode(): Check {
   return { name: 'node', status: 'ok', detail: `${process.version} on ${process.platform} ${process.arch}` };
-}
-
-async function checkBackend(kind: 'wasm' | 'cpu'): Promise<Omit<Check, 'name'>> {
-  const { stdout } = await promisify(execFile)(nodeBinary, [...nodeFlags, probeEntry, kind], {
-    env: childEnvironment(),
-    timeout: probeTimeoutMs,
-  });
-  const { description, gflops } = probeSchema.parse(JSON.parse(stdout));
-  return { status: 'ok', detail: `${description}: ${formatCount(gflops)} GFLOP/s in a matrix product of 512` };
 }
 
 async function checkDevices(): Promise<Omit<Check, 'name'>> {

@@ -21,13 +21,14 @@ export class Evaluations {
   /** @throws when a checkpoint is missing or damaged, or the project has no such split */
   async evaluate(id: string, request: SetRequest): Promise<SetEvaluationResult> {
     const { folder } = await this.#hub.find(id);
-    const { config, project } = await readRunRecord(folder);
+    const { config, blas, project } = await readRunRecord(folder);
     const task: SetEvaluationTask = {
       ...request,
       runFolder: folder,
       projectFolder: project.folder,
       dataFolders: dataFolders(),
       config,
+      blas,
     };
     const reply = await askProcess<SetEvaluationReply>({
       entry: evaluateEntry,

@@ -3,10 +3,15 @@ import type { RunEvent, RunRecord } from '../../protocol/run-record.ts';
 import type { RunUpdate } from '../../protocol/run-updates.ts';
 import { LineTail } from '../store/line-tail.ts';
 import { MetricColumns } from '../store/metric-columns.ts';
+import type { MetricColumn } from '../store/metric-column.ts';
+import { readMetricsIndex, writeMetricsIndex } from '../store/metrics-index.ts';
 import { MetricsTail } from '../store/metrics-tail.ts';
 import { isOpen } from '../store/recovery.ts';
 import { parseEventLine, readRunRecord, runPaths } from '../store/run-folder.ts';
 import { PointBuffer } from './point-buffer.ts';
+
+/** So much of `metrics.csv` is read within a tenth of a second: less needs no index. */
+const indexedBytes = 4 * 2 ** 20;
 
 /** What the hub holds in memory of a run that somebody looks at. It comes from the run's folder alone, whoever runs it. */
 export class FollowedRun {
@@ -15,6 +20,10 @@ export class FollowedRun {
   readonly events: RunEvent[] = [];
   #record: RunRecord;
   readonly #metricsTail: MetricsTail;
+  /** Points that were read since the last refresh. */
+  readonly #untold = new PointBuffer();
+  /** How much of `metrics.csv` its index knows. */
+  #indexedBytes = 0;
   readonly #eventsTail: LineTail;
   /** One reading after the other. */
   #reading: Promise<unknown> = Promise.resolve();
@@ -28,6 +37,7 @@ export class FollowedRun {
 
   static async open(folder: string): Promise<FollowedRun> {
     const run = new FollowedRun(folder, await readRunRecord(folder));
+    await run.#restore();
     await run.#readMetrics(null);
     await run.#readEvents();
     return run;
@@ -45,12 +55,33 @@ export class FollowedRun {
     return reading;
   }
 
+  /** What reading a range of steps again costs, in bytes. */
+  bytesBetween(fromStep: number, toStep: number): number {
+    return this.#metricsTail.bytesBetween(fromStep, toStep);
+  }
+
+  /** All points of some metrics with steps in a range, both ends included, whatever the columns hold. */
+  readBetween(names: readonly string[], fromStep: number, toStep: number): Promise<Map<string, MetricColumn>> {
+    const reading = this.#reading.then(() => this.#readBetween(names, fromStep, toStep));
+    this.#reading = reading.catch(() => undefined);
+    return reading;
+  }
+
+  async #readBetween(names: readonly string[], from: number, to: number): Promise<Map<string, MetricColumn>> {
+    for (;;) {
+      const found = await this.#metricsTail.readBetween(names, from, to);
+      if (found !== null) return found;
+      // The file was rewritten with more columns, and perhaps more rows.
+      await this.#readMetrics(this.#untold);
+    }
+  }
+
   async #refresh(): Promise<RunUpdate[]> {
     // The record first: when it says that the run has ended, all its metrics and events are there to be read.
     const record = await this.#readRecord();
     const events = await this.#readEvents();
-    const points = new PointBuffer();
-    await this.#readMetrics(points);
+    await this.#readMetrics(this.#untold);
+    const points = this.#untold;
     return [
       ...events.map((event): RunUpdate => ({ type: 'event', event })),
       // Which rank told a point does not show in the file; its name says what it belongs to.
@@ -72,6 +103,25 @@ export class FollowedRun {
   }
 
   async #readMetrics(news: PointBuffer | null): Promise<void> {
+    await this.#readRows(news);
+    const { state } = this.#metricsTail;
+    const fresh = this.#metricsTail.bytes - this.#indexedBytes;
+    // While a run grows, its index is written ever less often: altogether that costs a few times its last size.
+    const due = isOpen(this.#record) ? Math.max(indexedBytes, this.#indexedBytes / 2) : indexedBytes;
+    if (state === null || fresh < due) return;
+    await writeMetricsIndex(this.folder, state, this.columns);
+    this.#indexedBytes = state.bytes;
+  }
+
+  async #restore(): Promise<void> {
+    const index = await readMetricsIndex(this.folder);
+    if (index === null) return;
+    this.#metricsTail.restore(index.tail);
+    this.#indexedBytes = index.tail.bytes;
+    for (const { name, column } of index.columns) this.columns.put(name, column);
+  }
+
+  async #readRows(news: PointBuffer | null): Promise<void> {
     await this.#metricsTail.read({
       point: (metric, epoch, step, value) => {
         this.columns.set(metric, epoch, step, value);
@@ -79,6 +129,7 @@ export class FollowedRun {
       },
       reset: () => {
         this.columns.clear();
+        this.#indexedBytes = 0;
         news?.take();
       },
     });
@@ -87,7 +138,7 @@ export class FollowedRun {
   async #readEvents(): Promise<RunEvent[]> {
     const news: RunEvent[] = [];
     const place = `A line of ${runPaths(this.folder).events}`;
-    for await (const lines of this.#eventsTail.read(() => void this.events.splice(0))) {
+    for await (const { lines } of this.#eventsTail.read(() => void this.events.splice(0))) {
       news.push(...lines.flatMap((line) => parseEventLine(line, place) ?? []));
     }
     this.events.push(...news);

@@ -133,6 +133,7 @@ export class RunSession {
       projectFolder: record.project.folder,
       dataFolders: dataFolders(),
       config: record.config,
+      blas: record.blas,
       settings: currentSettings(record),
       attempt: record.attempts.length,
       resume: this.options.resume !== null,

@@ -18,7 +18,8 @@ export function thin(x: Float64Array | Int32Array, y: Float64Array, buckets: num
   for (let start = 0; start < x.length;) {
     let end = start + 1;
     while (end < x.length && bucketOf(x[end]) === bucketOf(x[start])) end += 1;
-    kept.push(...extremes(y, start, end));
+    const { lowest, highest, gap } = extremes(y, start, end);
+    kept.push(...[lowest, highest, gap].filter((index) => index >= 0).sort((a, b) => a - b));
     start = end;
   }
   kept.push(x.length - 1);
@@ -31,8 +32,12 @@ function bucketer(x: Float64Array | Int32Array, buckets: number): (value: number
   return width > 0 ? (value) => Math.min(Math.floor((value - first) / width), buckets - 1) : () => 0;
 }
 
-/** Indices of the smallest, the largest and the first NaN of `y[start..end)`, ascending. */
-function extremes(y: Float64Array, start: number, end: number): number[] {
+/** Indices of the smallest, the largest and the first NaN of `y[start..end)`; -1 where there is none. */
+export function extremes(
+  y: Float64Array,
+  start: number,
+  end: number,
+): { lowest: number; highest: number; gap: number } {
   let lowest = -1;
   let highest = -1;
   let gap = -1;
@@ -44,5 +49,5 @@ function extremes(y: Float64Array, start: number, end: number): number[] {
       if (highest < 0 || value > y[highest]) highest = index;
     }
   }
-  return [lowest, highest, gap].filter((index) => index >= 0).sort((a, b) => a - b);
+  return { lowest, highest, gap };
 }

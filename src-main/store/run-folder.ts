@@ -13,6 +13,7 @@ export function runPaths(folder: string) {
     record: join(folder, 'run.json'),
     notes: join(folder, 'notes.json'),
     metrics: join(folder, 'metrics.csv'),
+    metricsIndex: join(folder, 'metrics.index'),
     events: join(folder, 'events.jsonl'),
     logs: join(folder, 'logs'),
     checkpoints: join(folder, 'checkpoints'),

@@ -38,7 +38,7 @@ export function cssColor({ rank, color }: Colored): string {
 /**
  * The ensemble is ink and bold; a rank is thin and stands out while it is hovered, when the other ranks fade.
  *
- * @param order position among the lines of the chart, which colours those that are neither
+ * @param order position among the lines of the chart, which colours others that have no rank
  */
 export function lineStyle(series: ChartSeries, order: number, { hoveredRank }: ChartViewState): LineStyle {
   if (series.role === 'ensemble') return { color: 'text', width: 2.5, opacity: 1, dash: [] };

@@ -31,7 +31,9 @@ export function composeScene(
   const { view, markers = [], bands = [], events = [] } = props;
   const { axis, logX: isLogX, smoothing, clipsOutliers, hiddenRanks } = view;
   const isLogY = view.logY && props.isLinear !== true;
-  const shown = props.series.filter(({ rank }) => rank === undefined || !hiddenRanks.has(rank));
+  const shown = props.series.filter(
+    ({ role, rank }) => role !== 'rank' || rank === undefined || !hiddenRanks.has(rank),
+  );
   const whole = wholeRange(shown, axis, isLogX);
   const window = visibleWindow(view, whole);
   const settings = { axis, isLogX, smoothing, window, buckets: Math.max(1, Math.round(size.width)) };

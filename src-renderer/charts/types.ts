@@ -17,7 +17,7 @@ export interface ChartSeries {
   label: string;
   /** The ensemble is drawn in ink, ranks in their colours, others in the colours of ranks by their order. */
   role: 'ensemble' | 'rank' | 'other';
-  /** For `role: 'rank'`: decides colour and dashes, and links hovering and hiding across charts. */
+  /** Decides colour and dashes; for `role: 'rank'` it also links hovering and hiding across charts. */
   rank?: number;
   /** Never falling. A line without the column of the axis that is shown is left out. */
   x: { step: Column; epoch: Column; time: Column | null };

@@ -81,6 +81,10 @@ function defineRunStore(id: string) {
       for (const column of fresh) columns.set(column.name, column);
     }
 
+    function heldPoints(): number {
+      return [...columns.values()].reduce((sum, { length }) => sum + length, 0);
+    }
+
     function take(updates: RunUpdate[]): void {
       if (waiting !== null) return void waiting.push(...updates);
       const before = view.value;
@@ -95,6 +99,8 @@ function defineRunStore(id: string) {
         }
       }
       view.value = after;
+      // A run that goes on for hours must not fill the page's memory: the hub thins it anew.
+      if (heldPoints() > 2 * pointBudget) void refresh();
       // A resumed run computes some steps again: what was read before no longer holds.
       if (after.record.attempts.length !== before.record.attempts.length) void refresh();
     }

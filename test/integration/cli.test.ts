@@ -122,6 +122,8 @@ describe('tutti', () => {
     expect(checks.map(({ name }: { name: string }) => name)).toEqual([
       'node',
       'backend wasm',
+      'system BLAS',
+      'backend tensorflow',
       'backend cpu',
       'devices',
       'home',

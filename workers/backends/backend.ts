@@ -1,7 +1,9 @@
+import type { Blas } from '../../protocol/blas.ts';
+
 /** Where tensors live, and what a run records about it. */
 export interface Backend {
   readonly kind: BackendKind;
-  /** For people, e.g. `wasm (SIMD, one core)`. */
+  /** For people, e.g. `wasm + OpenBLAS (SkylakeX)`. */
   readonly description: string;
   /** Bytes that tensors and the backend's buffers take at present. */
   memoryBytes(): number;
@@ -9,14 +11,17 @@ export interface Backend {
 
 export type BackendKind = 'wasm' | 'tensorflow' | 'cpu';
 
-const backends: Record<BackendKind, () => Promise<{ start: () => Promise<Backend> }>> = {
+const backends: Record<BackendKind, () => Promise<{ start: (options: { blas: Blas | null }) => Promise<Backend> }>> = {
   wasm: () => import('./wasm.ts'),
   tensorflow: () => import('./tensorflow.ts'),
   cpu: () => import('./cpu.ts'),
 };
 
-/** Loads a backend and makes it TensorFlow.js's current one. `auto` takes the fastest that this build has. */
-export async function startBackend(choice: BackendKind | 'auto'): Promise<Backend> {
+/**
+ * Loads a backend and makes it TensorFlow.js's current one. `auto` takes the fastest that this build has.
+ * @param blas the system's BLAS that matrix products on wasm use; null: own kernels
+ */
+export async function startBackend(choice: BackendKind | 'auto', blas: Blas | null = null): Promise<Backend> {
   const { start } = await backends[choice === 'auto' ? 'wasm' : choice]();
-  return start();
+  return start({ blas });
 }

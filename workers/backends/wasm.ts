@@ -1,26 +1,38 @@
 import { type BackendWasm, setThreadsCount } from '@tensorflow/tfjs-backend-wasm';
+import type { Blas } from '../../protocol/blas.ts';
 import { tf } from '../tf.ts';
 import type { Backend } from './backend.ts';
+import { loadBlas } from './blas/system-blas.ts';
+import { createBlasGemm } from './wasm/blas-gemm.ts';
 import { createGemm } from './wasm/gemm.ts';
 import { type Determinism, loadKernels } from './wasm/kernel-module.ts';
 import { registerKernels } from './wasm/register.ts';
 import { TensorMemory } from './wasm/tensor-memory.ts';
 
+export interface WasmOptions {
+  determinism?: Determinism;
+  /** The system's BLAS that matrix products use; null: own kernels. */
+  blas?: Blas | null;
+}
+
 /**
  * tfjs's WebAssembly backend on one core, with Tutti's own kernels in its memory: the default, from npm alone.
- * @throws when WebAssembly with SIMD is not to be had
+ * @throws when WebAssembly with SIMD, or the BLAS, is not to be had
  */
-export async function start(wanted: Determinism = 'relaxed'): Promise<Backend> {
+export async function start({ determinism: wanted = 'relaxed', blas = null }: WasmOptions = {}): Promise<Backend> {
   setThreadsCount(1);
   if (!(await tf.setBackend('wasm'))) {
     throw new Error('The wasm backend did not start on this processor. Use --backend cpu, which is slow but plain.');
   }
   const memory = new TensorMemory(tf.backend() as BackendWasm);
   const { kernels, determinism } = await loadKernels(memory.wasmMemory, wanted);
-  registerKernels({ memory, kernels, determinism, gemm: createGemm(kernels, memory) });
+  const own = createGemm(kernels, memory);
+  const system = blas === null ? null : await loadBlas(blas);
+  const gemm = system === null ? own : createBlasGemm(system, memory, own);
+  registerKernels({ memory, kernels, determinism, gemm });
   return {
     kind: 'wasm',
-    description: `wasm (SIMD, ${determinism}, one core)`,
+    description: system === null ? `wasm (SIMD, ${determinism}, one core)` : `wasm + ${system.description}`,
     memoryBytes: () => memory.heapBytes,
   };
 }

@@ -18,6 +18,7 @@ export function recordOf(config: RunConfigInput = {}, changes: Partial<RunRecord
     endedAt: null,
     plan: [placementOf(0), placementOf(1)],
     seeds: [42, 43],
+    blas: null,
     versions: {},
     gitCommit: null,
     attempts: [{ attempt: 1, startedAt: '2026-11-21T08:15:02.000Z', endedAt: null, status: 'running' }],

@@ -68,10 +68,10 @@ describe('words and numbers', () => {
     expect([0, 999, 1000, 1_234_567, 5e10, 3e15].map(formatBytes)).toEqual([
       '0 B',
       '999 B',
-      '1 kB',
-      '1.23 MB',
-      '50 GB',
-      '3000 TB',
+      '1000 B',
+      '1.18 MiB',
+      '46.6 GiB',
+      '2728 TiB',
     ]);
     expect(labelOfName('stateEverySeconds')).toBe('State every seconds');
   });

@@ -31,6 +31,7 @@ function record(changes: Partial<RunRecord> = {}): RunRecord {
     endedAt: null,
     plan: [],
     seeds: [42],
+    blas: null,
     versions: {},
     gitCommit: null,
     attempts: [attempt(1)],

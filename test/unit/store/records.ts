@@ -16,6 +16,7 @@ export function runRecord(changes: Partial<RunRecord> = {}, config: RunConfigInp
     endedAt: null,
     plan: [],
     seeds: [42, 43],
+    blas: null,
     versions: {},
     gitCommit: null,
     attempts: [],

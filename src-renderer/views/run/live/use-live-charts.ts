@@ -1,11 +1,12 @@
 import { computed, type ComputedRef, watch } from 'vue';
 import type { RunView } from '../../../../protocol/rpc.ts';
-import type { ChartSeries } from '../../../charts/types.ts';
+import type { ChartSeries, ChartView } from '../../../charts/types.ts';
 import type { RunStore } from '../../../stores/run.ts';
 import { stepsPerEpoch } from '../run-facts.ts';
 import { type ChartSpec, chartSpecs, type LineSpec } from './chart-specs.ts';
 import { type LineColumns, LineColumnsCache } from './line-columns.ts';
 import { startMs, timeAnchors } from './run-times.ts';
+import { useZoomDetail } from './use-zoom-detail.ts';
 
 /** A line of a chart together with the columns behind it. */
 export interface LiveLine {
@@ -20,7 +21,7 @@ export interface LiveCharts {
 }
 
 /** The charts of a run's Live tab. */
-export function useLiveCharts(run: RunStore, view: () => RunView): LiveCharts {
+export function useLiveCharts(run: RunStore, view: () => RunView, chartView: ChartView): LiveCharts {
   const ranks = computed(() =>
     view()
       .ranks.map(({ rank }) => rank)
@@ -53,10 +54,12 @@ export function useLiveCharts(run: RunStore, view: () => RunView): LiveCharts {
       }),
   );
 
+  const detailed = useZoomDetail(run, chartView, (source) => cache.value.columnsOf(source));
+
   function linesOf({ lines }: ChartSpec): LiveLine[] {
     return lines.flatMap((spec) => {
       const source = run.columns.get(spec.metric);
-      return source === undefined ? [] : [{ spec, columns: cache.value.columnsOf(source) }];
+      return source === undefined ? [] : [{ spec, columns: cache.value.columnsOf(detailed(source)) }];
     });
   }
   return { specs, linesOf };

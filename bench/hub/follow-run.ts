@@ -1,0 +1,71 @@
+import { join } from 'node:path';
+import type { PointBatch } from '../../protocol/points.ts';
+import { encodeRpc } from '../../protocol/rpc-codec.ts';
+import type { RunUpdate } from '../../protocol/run-updates.ts';
+import { FollowedRun } from '../../src-main/runs/followed-run.ts';
+import { RunRecorder } from '../../src-main/runs/run-recorder.ts';
+import { homePaths } from '../../src-main/store/home.ts';
+import { createRunFolder } from '../../src-main/store/run-folder.ts';
+import { RunIndex } from '../../src-main/store/run-index.ts';
+import { benchRecord, ranks } from '../records.ts';
+import { lossAt, lossOf } from './long-run.ts';
+
+/**
+ * A hub that keeps a run's points, follows its folder and encodes what pages would be told, as fast as it can: prints points a
+ * second, and how much memory a million points leave behind.
+ */
+
+/** A tenth of a second's worth at 20,000 points a second. */
+const stepsPerBatch = 125;
+const batches = 6_000;
+/** Columns are full, and buffers as large as they get, after this many. */
+const warmUpBatches = 2_000;
+
+function batchOf(rank: number, firstStep: number): PointBatch {
+  const step = Int32Array.from({ length: stepsPerBatch }, (_, at) => firstStep + at);
+  return {
+    names: [lossOf(rank)],
+    nameIndex: new Int32Array(stepsPerBatch),
+    epoch: step.map((at) => Math.floor(at / 1000)),
+    step,
+    value: Float64Array.from(step, (at) => lossAt(rank, at)),
+    timeMs: new Float64Array(stepsPerBatch),
+  };
+}
+
+function residentMegabytes(): number {
+  globalThis.gc?.();
+  return process.memoryUsage.rss() / 1e6;
+}
+
+const folder = join(homePaths().runs, 'followed');
+const record = benchRecord('followed', { status: 'running' });
+await createRunFolder(folder, record);
+const index = await RunIndex.open();
+let told: RunUpdate[] = [];
+const recorder = new RunRecorder(folder, record, index, (update) => void told.push(update));
+await recorder.open();
+const followed = await FollowedRun.open(folder);
+
+let beforeMegabytes = 0;
+const startedMs = performance.now();
+for (let batch = 0; batch < batches; batch += 1) {
+  for (let rank = 0; rank < ranks; rank += 1) recorder.points(rank, batchOf(rank, batch * stepsPerBatch));
+  await recorder.keepMetrics();
+  await followed.refresh();
+  encodeRpc(told);
+  told = [];
+  if (batch === warmUpBatches) beforeMegabytes = residentMegabytes();
+}
+const seconds = (performance.now() - startedMs) / 1000;
+const rssMegabytes = residentMegabytes();
+const measuredPoints = (batches - warmUpBatches) * stepsPerBatch * ranks;
+console.log(
+  JSON.stringify({
+    pointsPerSecond: (batches * stepsPerBatch * ranks) / seconds,
+    growthMegabytes: (rssMegabytes - beforeMegabytes) / (measuredPoints / 1e6),
+    rssMegabytes,
+  }),
+);
+await recorder.close();
+index.close();

@@ -1,0 +1,34 @@
+import { runConfigSchema } from '../protocol/run-config.ts';
+import type { RunRecord } from '../protocol/run-record.ts';
+import { planPlacement } from '../src-main/devices/index.ts';
+
+export const ranks = 16;
+
+/** The record of a run of 16 ranks that nobody trains. */
+export function benchRecord(id: string, changes: Partial<RunRecord> = {}): RunRecord {
+  const config = runConfigSchema.parse({ members: ranks });
+  const now = new Date().toISOString();
+  const core = { kind: 'cpu' as const, memoryTotalBytes: null, memoryUsedBytes: null, load: null, processCount: null };
+  const devices = [{ id: 'cpu:0', index: 0, name: 'a core', ...core }];
+  return {
+    format: 1,
+    id,
+    name: id,
+    project: { name: 'bench', description: '', folder: '/' },
+    task: 'classification',
+    config,
+    status: 'finished',
+    createdAt: now,
+    endedAt: null,
+    plan: planPlacement({ members: ranks, devices, placement: 'share' }),
+    seeds: Array.from({ length: ranks }, (_, rank) => rank),
+    blas: null,
+    versions: {},
+    gitCommit: null,
+    attempts: [{ attempt: 1, startedAt: now, endedAt: null, status: 'running' }],
+    hub: null,
+    error: null,
+    summary: null,
+    ...changes,
+  };
+}

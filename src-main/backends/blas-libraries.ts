@@ -1,0 +1,82 @@
+import { existsSync } from 'node:fs';
+import { realpath } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import type { Blas } from '../../protocol/blas.ts';
+import type { CommandRunner } from '../devices/command.ts';
+
+export type BlasLibrary = Omit<Blas, 'coreType'>;
+
+/** Where a system keeps libraries; a test has its own. */
+export interface LibrarySystem {
+  platform: NodeJS.Platform;
+  environment: NodeJS.ProcessEnv;
+  run: CommandRunner;
+  exists(path: string): boolean;
+  resolve(path: string): Promise<string>;
+}
+
+export const thisSystem = (run: CommandRunner): LibrarySystem => ({
+  platform: process.platform,
+  environment: process.env,
+  run,
+  exists: existsSync,
+  resolve: realpath,
+});
+
+/** Names that libraries with the C interface (`cblas_sgemm`, 32-bit sizes) go by, the preferred first. */
+const names: Partial<Record<NodeJS.Platform, [Blas['kind'], string[]][]>> = {
+  linux: [
+    ['OpenBLAS', ['libopenblas.so.0', 'libopenblasp.so.0', 'libopenblaso.so.0', 'libopenblas.so']],
+    ['BLIS', ['libblis.so.4', 'libblis.so.3', 'libblis-mt.so', 'libblis.so']],
+    ['MKL', ['libmkl_rt.so.2', 'libmkl_rt.so.1', 'libmkl_rt.so']],
+  ],
+  darwin: [['OpenBLAS', ['libopenblas.dylib', 'libopenblas.0.dylib']]],
+  win32: [
+    ['OpenBLAS', ['libopenblas.dll', 'openblas.dll']],
+    ['MKL', ['mkl_rt.2.dll', 'mkl_rt.1.dll', 'mkl_rt.dll']],
+  ],
+};
+
+/** Part of the system; its file lies in the linker's cache, where nothing sees it. */
+const accelerate: BlasLibrary = {
+  kind: 'Accelerate',
+  library: '/System/Library/Frameworks/Accelerate.framework/Accelerate',
+};
+
+/** The BLAS libraries of this system, one of each kind at most: the first of its names in the first folder that has any. */
+export async function findBlasLibraries(system: LibrarySystem): Promise<BlasLibrary[]> {
+  const known = await knownToLinker(system);
+  const folders = libraryFolders(system);
+  const found: BlasLibrary[] = system.platform === 'darwin' ? [accelerate] : [];
+  for (const [kind, candidates] of names[system.platform] ?? []) {
+    const paths = [
+      ...folders.flatMap((folder) => candidates.map((name) => join(folder, name))),
+      ...candidates.flatMap((name) => known.get(name) ?? []),
+    ];
+    const path = paths.find((candidate) => system.exists(candidate));
+    if (path !== undefined) found.push({ kind, library: await system.resolve(path) });
+  }
+  return found;
+}
+
+/** Folders that the user's environment names, an active conda environment's for instance, then those of package managers. */
+function libraryFolders({ platform, environment }: LibrarySystem): string[] {
+  const { CONDA_PREFIX: conda, MKLROOT: mkl, LD_LIBRARY_PATH: search = '', Path, PATH = Path ?? '' } = environment;
+  const listed = (list: string): string[] => list.split(delimiter).filter((folder) => folder !== '');
+  if (platform === 'win32') return [...(conda ? [join(conda, 'Library', 'bin')] : []), ...listed(PATH)];
+  const own = [...listed(search), ...(conda ? [join(conda, 'lib')] : []), ...(mkl ? [join(mkl, 'lib')] : [])];
+  if (platform === 'darwin') return [...own, '/opt/homebrew/opt/openblas/lib', '/usr/local/opt/openblas/lib'];
+  return [...own, '/opt/intel/oneapi/mkl/latest/lib'];
+}
+
+/** Library name to path, as Linux's dynamic linker has them: `	libblis.so.4 (libc6,x86-64) => /lib/x86_64-linux-gnu/libblis.so.4`. */
+async function knownToLinker({ platform, run }: LibrarySystem): Promise<Map<string, string>> {
+  const known = new Map<string, string>();
+  if (platform !== 'linux') return known;
+  const result = await run('/sbin/ldconfig', ['-p']);
+  if (result.status !== 'exited') return known;
+  for (const [, name, path] of result.stdout.matchAll(/^\s+(\S+) \([^)]*\) => (\S+)$/gm)) {
+    if (!known.has(name)) known.set(name, path);
+  }
+  return known;
+}

@@ -1,0 +1,25 @@
+import { type ProbeReply, type ProbeTask, probeReplySchema } from '../../protocol/blas.ts';
+import { askProcess } from '../runs/ask-process.ts';
+import { probeEntry } from '../runs/node-process.ts';
+
+const probeTimeoutMs = 30_000;
+
+/**
+ * Has a backend or a BLAS tried and measured in a process of its own, which it may end: a library that was built for another processor
+ * does.
+ */
+export async function probe(task: ProbeTask): Promise<ProbeReply> {
+  const subject = task.kind === 'blas' ? `${task.blas.kind} (${task.blas.library})` : `The backend ${task.backend}`;
+  try {
+    const answer = await askProcess<object>({
+      entry: probeEntry,
+      args: [],
+      message: task,
+      timeoutMs: probeTimeoutMs,
+      subject: `${subject} could not be measured`,
+    });
+    return probeReplySchema.parse(answer);
+  } catch (error) {
+    return { kind: 'unusable', reason: error instanceof Error ? error.message : String(error) };
+  }
+}

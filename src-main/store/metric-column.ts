@@ -1,0 +1,142 @@
+import { extremes } from './query.ts';
+
+/** Points that a column holds at most unless told otherwise: 1.3 MB. */
+const usualMaximum = 65_536;
+
+/**
+ * The points of one metric, ascending by (step, epoch); only the first `length` elements count. A column that gets more than it may
+ * hold keeps of each so many consecutive points (`blockPoints`, a power of two) the smallest, the largest and the first NaN, so
+ * that spikes and gaps stay; the first point of all and those of the last, unfinished block are always there.
+ */
+export class MetricColumn {
+  epoch = new Int32Array(64);
+  step = new Int32Array(64);
+  value = new Float64Array(64);
+  /** How many points come before each, those that were thinned away too. */
+  ordinal = new Int32Array(64);
+  length = 0;
+  /** Points there are, held or not. */
+  total = 0;
+  /** 1: all points are held. */
+  blockPoints = 1;
+  readonly #maximum: number;
+
+  constructor(maximum: number = usualMaximum) {
+    this.#maximum = maximum;
+  }
+
+  get isThinned(): boolean {
+    return this.length < this.total;
+  }
+
+  /** Sets the value of an (epoch, step): the later of two values counts. Points in order cost constant time on average. */
+  set(epoch: number, step: number, value: number): void {
+    if (this.length >= this.#maximum) this.#thinOut();
+    const isLast = this.length === 0 || this.#isBefore(this.length - 1, epoch, step);
+    if (isLast) this.#closeBlock();
+    const place = isLast ? this.length : this.#place(epoch, step);
+    const isKnown = !isLast && this.step[place] === step && this.epoch[place] === epoch;
+    if (!isKnown) this.#makeRoom(place);
+    this.epoch[place] = epoch;
+    this.step[place] = step;
+    this.value[place] = value;
+  }
+
+  /** Index of the first point at or after a step; `length` where there is none. */
+  firstAt(step: number): number {
+    return this.#place(-Infinity, step);
+  }
+
+  /** How many points there are from one index to before another, those that were thinned away too. */
+  countBetween(start: number, end: number): number {
+    const ordinalAt = (index: number) => (index < this.length ? this.ordinal[index] : this.total);
+    return start >= end ? 0 : ordinalAt(end) - (start === 0 ? 0 : this.ordinal[start]);
+  }
+
+  /** Index of the first point that does not come before (epoch, step). */
+  #place(epoch: number, step: number): number {
+    if (this.length === 0 || this.#isBefore(this.length - 1, epoch, step)) return this.length;
+    let [low, high] = [0, this.length - 1];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#isBefore(middle, epoch, step)) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #isBefore(index: number, epoch: number, step: number): boolean {
+    return this.step[index] < step || (this.step[index] === step && this.epoch[index] < epoch);
+  }
+
+  #blockOf(index: number): number {
+    return Math.floor(this.ordinal[index] / this.blockPoints);
+  }
+
+  /** Thins the last block where the next point begins another. */
+  #closeBlock(): void {
+    const isOpen = this.blockPoints === 1 || this.total % this.blockPoints !== 0;
+    if (isOpen || this.length === 0) return;
+    let start = this.length - 1;
+    while (start > 0 && this.#blockOf(start - 1) === this.#blockOf(this.length - 1)) start -= 1;
+    this.#compact(start, false);
+  }
+
+  /** Makes blocks longer until half of the room is free. */
+  #thinOut(): void {
+    while (this.length > this.#maximum / 2) {
+      // Of two points both are extremes.
+      this.blockPoints *= this.blockPoints === 1 ? 4 : 2;
+      this.#compact(0, true);
+    }
+  }
+
+  /** Leaves of each block from an index on what is to be kept. @param keepsLast as the last block goes on */
+  #compact(from: number, keepsLast: boolean): void {
+    const last = keepsLast ? this.length - 1 : -1;
+    let kept = from;
+    for (let start = from; start < this.length;) {
+      let end = start + 1;
+      while (end < this.length && this.#blockOf(end) === this.#blockOf(start)) end += 1;
+      const { lowest, highest, gap } = extremes(this.value, start, end);
+      for (let index = start; index < end; index += 1) {
+        const isKept = index === lowest || index === highest || index === gap || index === 0 || index === last;
+        if (isKept) this.#move(index, kept++);
+      }
+      start = end;
+    }
+    this.length = kept;
+  }
+
+  #move(from: number, to: number): void {
+    this.epoch[to] = this.epoch[from];
+    this.step[to] = this.step[from];
+    this.value[to] = this.value[from];
+    this.ordinal[to] = this.ordinal[from];
+  }
+
+  #makeRoom(place: number): void {
+    if (this.length === this.step.length) this.#grow();
+    const isLast = place === this.length;
+    if (!isLast) {
+      for (let index = this.length; index > place; index -= 1) this.#move(index - 1, index);
+      for (let index = place + 1; index <= this.length; index += 1) this.ordinal[index] += 1;
+    }
+    this.ordinal[place] = isLast ? this.total : this.ordinal[place + 1] - 1;
+    this.length += 1;
+    this.total += 1;
+  }
+
+  #grow(): void {
+    const room = 2 * this.length;
+    this.epoch = grown(this.epoch, new Int32Array(room));
+    this.step = grown(this.step, new Int32Array(room));
+    this.value = grown(this.value, new Float64Array(room));
+    this.ordinal = grown(this.ordinal, new Int32Array(room));
+  }
+}
+
+function grown<A extends Int32Array | Float64Array>(from: A, into: A): A {
+  into.set(from);
+  return into;
+}
