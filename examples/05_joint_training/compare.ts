@@ -1,24 +1,12 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { BLUE, figure, INK, line, type Panel, saveFigure, VERMILLION } from 'tutti';
+import { mean, trainRun, type TrainedRun } from '../trained-run.ts';
 
 /**
  * Trains the same networks three ways, one run after the other, and draws them: jointly in one process each, jointly in one graph, and
  * independently. `node examples/05_joint_training/compare.ts <new folder> [--members 4] [--epochs 12] [--files t10k]`
  */
-
-const tutti = resolve(import.meta.dirname, '../../src-main/tutti.mjs');
-
-interface TrainedRun {
-  seconds: number;
-  /** Values of a metric with their step and epoch, in order. */
-  series(metric: string): { steps: number[]; epochs: number[]; values: number[] };
-  /** Metrics of the last weights on the test split. */
-  test: { ensemble: Record<string, number>; members: Record<string, number[]> };
-}
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -47,34 +35,9 @@ const independent = await train('independent', [
 await draw();
 report();
 
-async function train(name: string, options: readonly string[]): Promise<TrainedRun> {
-  const out = join(folder, name);
-  const common = ['--max-epochs', values.epochs, '--set', `files=${values.files}`, '--sampler', 'shared', '--out', out];
-  const startedMs = performance.now();
-  const child = spawn(process.execPath, [tutti, 'train', import.meta.dirname, ...common, ...options], {
-    stdio: 'inherit',
-  });
-  const [code] = await once(child, 'exit');
-  if (code !== 0) throw new Error(`The ${name} run ended with exit code ${code}; its folder is ${out}.`);
-  const seconds = (performance.now() - startedMs) / 1000;
-  const record = JSON.parse(await readFile(join(out, 'run.json'), 'utf8')) as {
-    summary: { evaluatedSets: ({ set: string } & TrainedRun['test'])[] };
-  };
-  const test = record.summary.evaluatedSets.find(({ set }) => set === 'final');
-  if (test === undefined) throw new Error(`The ${name} run evaluated no last weights; its folder is ${out}.`);
-  return { seconds, test, series: await readMetrics(join(out, 'metrics.csv')) };
-}
-
-async function readMetrics(path: string): Promise<TrainedRun['series']> {
-  const [header, ...lines] = (await readFile(path, 'utf8')).trimEnd().split('\n');
-  const names = header.split(',');
-  const rows = lines.map((row) => row.split(','));
-  return (metric) => {
-    const column = names.indexOf(metric);
-    const filled = rows.filter((row) => column >= 0 && row[column] !== '');
-    const numbers = (index: number) => filled.map((row) => Number(row[index]));
-    return { epochs: numbers(names.indexOf('epoch')), steps: numbers(names.indexOf('step')), values: numbers(column) };
-  };
+function train(name: string, options: readonly string[]): Promise<TrainedRun> {
+  const common = ['--max-epochs', values.epochs, '--set', `files=${values.files}`, '--sampler', 'shared'];
+  return trainRun(import.meta.dirname, join(folder, name), [...common, ...options]);
 }
 
 async function draw(): Promise<void> {
@@ -136,8 +99,7 @@ function report(): void {
     Math.max(...losses.slice(from, to).map((loss, i) => Math.abs(loss - single[from + i]))).toExponential(1);
   const scores = (ensemble: Record<string, number>, prefix: string) =>
     `NLL ${ensemble[`${prefix}nll`].toFixed(4)}, accuracy ${ensemble[`${prefix}acc`].toFixed(4)}`;
-  const meanAccuracy = ({ test: { members: of } }: TrainedRun) =>
-    (of.acc.reduce((sum, accuracy) => sum + accuracy, 0) / of.acc.length).toFixed(4);
+  const meanAccuracy = (run: TrainedRun) => mean(run.test.members.acc).toFixed(4);
   console.log(`
 Largest difference of training losses, one graph and distributed: ${apart(0, half)} up to step ${half}, ${apart(half, losses.length)} after.
 Test, joint, distributed  ${scores(distributed.test.ensemble, 'product_')}; members' mean accuracy ${meanAccuracy(distributed)}; ${distributed.seconds.toFixed(0)} s
