@@ -89,6 +89,69 @@ export const strategySchema = z.discriminatedUnion('kind', [
       .meta({ help: "Data-parallel, with the optimizer's state split over the ranks (ZeRO, stage 1)." }),
     ...sharedGradients,
   }),
+  z.strictObject({
+    kind: z.literal('hdet').meta({
+      help: 'Data-parallel, but ranks hold different learning rates (or other scalars) around a base that follows those that do well.',
+    }),
+    ...sharedGradients,
+    spread: z.number().min(0).lt(1).default(0.3).meta({
+      help: 'How far the outermost ranks are from the base, as a fraction of it (alpha); 0: data-parallel training.',
+    }),
+    diverge: z
+      .array(z.string())
+      .min(1)
+      .default(['learningRate'])
+      .meta({
+        help:
+          'What ranks hold different values of: learningRate, weightDecay, dropout, labelSmoothing, temperature, or a number among the ' +
+          "project's hyperparameters that its loss reads.",
+      }),
+    averageEverySteps: positiveInteger
+      .default(100)
+      .meta({ help: 'Steps between two syncs, where weights are averaged over the ranks (T).', unit: 'steps' }),
+    gradientSync: z
+      .boolean()
+      .default(true)
+      .meta({ help: 'Average gradients at every step; otherwise ranks train alone between two syncs.' }),
+    adapt: z
+      .boolean()
+      .default(true)
+      .meta({ help: 'Move the bases towards the ranks with the smaller losses, at every sync after the warm-up.' }),
+    warmupSteps: z
+      .int()
+      .min(0)
+      .default(0)
+      .meta({ help: 'Steps before bases adapt; 0: until the one-cycle schedule peaks.', unit: 'steps' }),
+    lossScale: z
+      .number()
+      .positive()
+      .default(0.1)
+      .meta({ help: 'Difference of losses that makes a rank count e times as much as another (sigma).' }),
+    adaptation: z.number().min(0).default(0.5).meta({ help: 'Share of its velocity that a base takes (lambda).' }),
+    inertia: z.number().min(0).lt(1).default(0.9).meta({ help: 'Share of a velocity that stays at a sync (beta).' }),
+    decay: z
+      .number()
+      .min(0)
+      .lt(1)
+      .nullable()
+      .default(null)
+      .meta({ help: "Share that learning rates lose at a sync (gamma); null: what leads to one-cycle's last rate." }),
+    groups: z
+      .array(z.strictObject({ name: z.string().regex(/^[a-z][a-z0-9]*$/), weights: z.string() }))
+      .default([])
+      .meta({
+        help: 'Weights whose rates and decay diverge on their own: [{"name": "head", "weights": "<pattern of dense_1/kernel>"}].',
+      }),
+    warmStart: z
+      .string()
+      .default('')
+      .meta({ help: 'Checkpoint (.safetensors) to begin from; a relative path is one from where the run is started.' }),
+    noise: z
+      .number()
+      .min(0)
+      .default(0)
+      .meta({ help: 'Noise on the weights of a warm start, as a fraction of each tensor (nu).' }),
+  }),
 ]);
 
 export const optimizerSchema = z.discriminatedUnion('kind', [
@@ -151,6 +214,16 @@ export const scheduleSchema = z.discriminatedUnion('kind', [
     highMomentum: z.number().min(0).lt(1).default(0.95).meta({ help: 'Momentum at the first and the last rate.' }),
   }),
 ]);
+
+export const lossSchema = z.strictObject({
+  labelSmoothing: z
+    .number()
+    .min(0)
+    .lt(1)
+    .default(0)
+    .meta({ help: 'Share of each label that is spread over all classes (Szegedy et al., 2016).' }),
+  temperature: z.number().positive().default(1).meta({ help: 'What logits are divided by in the loss.' }),
+});
 
 export const earlyStoppingSchema = z.strictObject({
   enabled: z.boolean().default(false).meta({ help: 'Stop when the monitored metric no longer improves.' }),
@@ -226,6 +299,7 @@ export const runConfigSchema = z.strictObject({
   strategy: strategySchema.prefault({ kind: 'independent' }).meta({ help: 'How the members relate while they train.' }),
   optimizer: optimizerSchema.prefault({ kind: 'adam' }).meta({ help: 'The optimizer.' }),
   schedule: scheduleSchema.prefault({ kind: 'constant' }).meta({ help: 'Learning rate over time.' }),
+  loss: lossSchema.prefault({}).meta({ help: "The classification task's own loss." }),
   batchSize: positiveInteger.default(128).meta({ help: 'Samples a step and rank (B).', unit: 'samples' }),
   sampler: z
     .enum(['auto', 'shuffled', 'shared', 'sharded', 'sharded-drop', 'sharded-uneven', 'sequential'])

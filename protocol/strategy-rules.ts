@@ -52,6 +52,7 @@ export const strategyRules: Record<StrategyConfig['kind'], StrategyRules> = {
   },
   'data-parallel': oneModel,
   sharded: oneModel,
+  hdet: oneModel,
 };
 
 /** The order of samples of a run: the chosen one, or the one that suits its strategy. */

@@ -10,6 +10,8 @@ const folder = join(import.meta.dirname, '..', 'workers', 'kernels');
 const builds = { deterministic: [], relaxed: ['--enable', 'relaxed-simd'] };
 
 const common = [
+  '--disableWarning',
+  '112',
   '--enable',
   'simd',
   '--optimizeLevel',
@@ -33,8 +35,30 @@ async function build(name: string, options: string[]): Promise<void> {
   const entry = join(folder, 'assembly', 'index.ts');
   const { error } = await asc.main([entry, '--outFile', built, ...common, ...options], { stderr: process.stderr });
   if (error !== null) throw new Error(`The ${name} kernels do not compile.`, { cause: error });
+  requireNoStaticData(new Uint8Array(await readFile(built)), name);
   if (!process.argv.includes('--check')) await rename(built, committed);
   else if (!(await readFile(built)).equals(await readFile(committed))) {
     throw new Error(`${committed} is not what its sources give. Run npm run build:kernels and commit it.`);
+  }
+}
+
+/** The memory is TensorFlow.js's: a table or a string of ours would overwrite its own. */
+function requireNoStaticData(module: Uint8Array, name: string): void {
+  const dataSection = 11;
+  // Eight bytes of magic and version, then sections: a number, a size in LEB128, the content.
+  for (let position = 8; position < module.length;) {
+    const section = module[position++];
+    let size = 0;
+    for (let shift = 0; ; shift += 7) {
+      const byte = module[position++];
+      size |= (byte & 127) << shift;
+      if (byte < 128) break;
+    }
+    if (section === dataSection) {
+      throw new Error(
+        `The ${name} kernels have static data, which would overwrite TensorFlow.js's: compute it instead.`,
+      );
+    }
+    position += size;
   }
 }

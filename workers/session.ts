@@ -141,10 +141,13 @@ function lossOf(
   task: Task,
   context: Pick<Prepared, 'hyperparameters'> & Pick<Launch, 'config'>,
 ): LossFunction {
-  return (outputs, targets, { epoch, step, totalSteps }) =>
-    project.loss === undefined
-      ? task.loss(outputs, targets)
-      : project.loss({ ...context, outputs, targets, epoch, step, progress: step / totalSteps });
+  return (outputs, targets, { epoch, step, totalSteps, scalars }) => {
+    const own = scalars === undefined ? {} : Object.fromEntries(scalars);
+    if (project.loss === undefined) return task.loss(outputs, targets, { ...context.config.loss, ...own });
+    const hyperparameters = { ...context.hyperparameters, ...own };
+    const progress = step / totalSteps;
+    return project.loss({ ...context, hyperparameters, outputs, targets, epoch, step, progress });
+  };
 }
 
 async function resumed(launch: Launch, parts: TrainerParts) {

@@ -3,6 +3,7 @@ import type { ConfigProblem } from '../../protocol/options.ts';
 import type { ProjectDescription } from '../../protocol/project-description.ts';
 import type { RunConfig } from '../../protocol/run-config.ts';
 import { strategyRules } from '../../protocol/strategy-rules.ts';
+import { conflictsOfHdet } from './hdet-combinations.ts';
 
 /** What is to be known of a project to tell what it cannot be combined with. */
 export type Combined = Pick<ProjectDescription, 'task' | 'hasOwnLoss'>;
@@ -21,6 +22,8 @@ export function findConflicts(config: RunConfig, plan: readonly Placement[], pro
     ...conflictsOfLockstep(config, waves),
     ...conflictsOfSampler(config),
     ...conflictsOfProject(config, project),
+    ...conflictsOfLoss(config, project),
+    ...conflictsOfHdet(config, project.hasOwnLoss),
   ];
 }
 
@@ -82,4 +85,14 @@ function conflictsOfProject({ strategy }: RunConfig, { task, hasOwnLoss }: Combi
     conflicts.push({ path: 'strategy.kind', message });
   }
   return conflicts;
+}
+
+/** Softened labels are for the loss of classification, and for strategies that leave the loss alone. */
+function conflictsOfLoss({ loss, strategy }: RunConfig, { task, hasOwnLoss }: Combined): ConfigProblem[] {
+  const isSoftened = loss.labelSmoothing !== 0 || loss.temperature !== 1;
+  if (!isSoftened || (task === 'classification' && !hasOwnLoss && strategyRules[strategy.kind].ownLoss)) return [];
+  const message =
+    `Label smoothing ${loss.labelSmoothing} and temperature ${loss.temperature} change the classification task's own loss, which this run ` +
+    'does not use. Leave them at 0 and 1.';
+  return [{ path: 'loss', message }];
 }

@@ -5,9 +5,13 @@ import type { Backend } from './backend.ts';
 import { loadBlas } from './blas/system-blas.ts';
 import { createBlasGemm } from './wasm/blas-gemm.ts';
 import { createGemm } from './wasm/gemm.ts';
+import { registerGradients } from './wasm/gradients.ts';
 import { type Determinism, loadKernels } from './wasm/kernel-module.ts';
 import { registerKernels } from './wasm/register.ts';
+import { saveTensorsCheaply } from './wasm/saved-tensors.ts';
 import { TensorMemory } from './wasm/tensor-memory.ts';
+import { createUpdateKernels } from './wasm/updates.ts';
+import { registerUpdateKernels } from '../training/update-kernels.ts';
 
 export interface WasmOptions {
   determinism?: Determinism;
@@ -29,7 +33,11 @@ export async function start({ determinism: wanted = 'relaxed', blas = null }: Wa
   const own = createGemm(kernels, memory);
   const system = blas === null ? null : await loadBlas(blas);
   const gemm = system === null ? own : createBlasGemm(system, memory, own);
-  registerKernels({ memory, kernels, determinism, gemm });
+  const runtime = { memory, kernels, determinism, gemm };
+  registerKernels(runtime);
+  registerGradients();
+  saveTensorsCheaply(memory);
+  registerUpdateKernels('wasm', createUpdateKernels(runtime));
   return {
     kind: 'wasm',
     description: system === null ? `wasm (SIMD, ${determinism}, one core)` : `wasm + ${system.description}`,

@@ -2,6 +2,7 @@ import type { StrategyConfig } from '../../protocol/run-config.ts';
 import { Coupled } from './coupled/index.ts';
 import { DataParallel } from './data-parallel/data-parallel.ts';
 import { Sharded } from './data-parallel/sharded.ts';
+import { Hdet } from './hdet/hdet.ts';
 import { independentStrategy } from './independent.ts';
 import { jointStrategy } from './joint/index.ts';
 import type { Strategy, StrategyContext } from './strategy.ts';
@@ -18,5 +19,7 @@ export function createStrategy(config: StrategyConfig, context: StrategyContext)
       return new DataParallel(config, context);
     case 'sharded':
       return new Sharded(config, context);
+    case 'hdet':
+      return new Hdet(config, context);
   }
 }

@@ -10,6 +10,8 @@ export interface StepPosition {
   epoch: number;
   step: number;
   totalSteps: number;
+  /** Values that a rank's loss uses instead of those configured, by name: of hyperparameters, or of the task's loss. */
+  scalars?: ReadonlyMap<string, number>;
 }
 
 export type Gradient = Tensor | null;

@@ -37,12 +37,12 @@ export function oneCycleAt(
 }
 
 /** The last rate as a fraction of the base rate: 1/(d·e). */
-function floorFraction({ startDivisor, finalDivisor }: OneCycleConfig): number {
+export function floorFraction({ startDivisor, finalDivisor }: OneCycleConfig): number {
   return 1 / (startDivisor * finalDivisor);
 }
 
 /** The step of the highest rate, which need not be whole. */
-function peakStep({ risingFraction }: OneCycleConfig, totalSteps: number): number {
+export function peakStep({ risingFraction }: OneCycleConfig, totalSteps: number): number {
   return risingFraction * totalSteps - 1;
 }
 

@@ -7,6 +7,16 @@ export type TaskKind = 'classification' | 'binary' | 'regression' | 'heterosceda
 
 export type MetricsOf = (stack: MemberOutputs, dataset: Dataset) => Map<string, number>;
 
+/** What takes the edge off a classification loss. */
+export interface Softening {
+  /** ε in [0, 1) */
+  labelSmoothing: number;
+  /** T > 0 */
+  temperature: number;
+}
+
+const hard: Softening = { labelSmoothing: 0, temperature: 1 };
+
 /**
  * What a model learns. Legend: `B` batch, `N` samples, `M` members, `K` classes, `T` targets a sample.
  */
@@ -16,8 +26,8 @@ export interface Task {
   targetSize(dataset: Dataset): number;
   /** @throws when the model's outputs cannot be held against the data's targets */
   check(model: LayersModel, dataset: Dataset): void;
-  /** Mean loss of a batch, to be minimised. */
-  loss(outputs: Tensor[], targets: Tensor): Scalar;
+  /** Mean loss of a batch, to be minimised. Only classification softens its labels. */
+  loss(outputs: Tensor[], targets: Tensor, softening?: Softening): Scalar;
   /** From a model's outputs to what members are compared by, `[B, W]` each: probabilities, or means and variances. */
   predictions(outputs: Tensor[]): Tensor[];
   /** Ensemble and member metrics of gathered predictions, named without their split. */
@@ -37,7 +47,7 @@ const classification: Task = {
     requireOutputs(model, [classes], `one output of ${classes} logits (${classes} classes in ${dataset.name})`);
     requireLabels(dataset, classes);
   },
-  loss: ([logits], labels) => crossEntropyLoss(logits, labels),
+  loss: ([logits], labels, softening) => softenedCrossEntropy(logits, labels, softening ?? hard),
   predictions: ([logits]) => [tf.softmax(logits)],
   metrics: classificationMetricsOf,
 };
@@ -102,9 +112,24 @@ export function taskOf(kind: TaskKind): Task {
   return task;
 }
 
+/**
+ * Mean cross-entropy of logits z/T against labels int32 `[B]` of which a share ε is spread over all K classes:
+ * (1 − ε)·(−log p[label]) + ε·mean_k(−log p[k]) (Szegedy et al., 2016, "Rethinking the inception architecture", section 7).
+ */
+function softenedCrossEntropy(logits: Tensor, labels: Tensor, { labelSmoothing, temperature }: Softening): Scalar {
+  const scaled = temperature === 1 ? logits : tf.div(logits, temperature);
+  const loss = crossEntropyLoss(scaled, labels);
+  if (labelSmoothing === 0) return loss;
+  const spread = tf.neg(tf.mean<Scalar>(tf.logSoftmax(scaled)));
+  return tf.add(tf.mul(loss, 1 - labelSmoothing), tf.mul(spread, labelSmoothing));
+}
+
 /** Mean cross-entropy of logits `[B, K]` against labels int32 `[B]`: mean of logsumexp(z) − z[label]. */
 export function crossEntropyLoss(logits: Tensor, labels: Tensor): Scalar {
   const classes = logits.shape[1] ?? 0;
+  if (canFuse('CrossEntropy') && logits.rank === 2 && labels.dtype === 'int32') {
+    return tf.engine().runKernel('CrossEntropy', { logits, labels });
+  }
   const chosen = tf.oneHot(labels, classes);
   return tf.neg(tf.mean<Scalar>(tf.sum(tf.mul(tf.logSoftmax(logits), chosen), -1)));
 }
@@ -114,8 +139,15 @@ export function crossEntropyLoss(logits: Tensor, labels: Tensor): Scalar {
  * and the published torch-distributed-ensemble example use it. Shapes `[B, 1]`, targets `[B]`.
  */
 export function gaussianNllLoss(mean: Tensor, variance: Tensor, targets: Tensor): Scalar {
+  const fits = mean.size === variance.size && mean.size === targets.size;
+  if (canFuse('GaussianNll') && fits) return tf.engine().runKernel('GaussianNll', { mean, variance, targets });
   const error = tf.square(tf.sub(mean, tf.reshape(targets, mean.shape)));
   return tf.mean<Scalar>(tf.add(tf.log(variance), tf.div(error, variance)));
+}
+
+/** Whether the current backend computes a loss in one kernel. That has no gradient of its gradient, which ops have. */
+function canFuse(kernel: string): boolean {
+  return tf.getKernel(kernel, tf.getBackend()) !== undefined && tf.engine().state.gradientDepth <= 1;
 }
 
 /** Metrics of gathered class probabilities `[M, N, K]`. */

@@ -1,8 +1,10 @@
 import type { RunConfig } from '../../../protocol/run-config.ts';
+import { strategyRules } from '../../../protocol/strategy-rules.ts';
 import type { RunView } from '../../../protocol/rpc.ts';
 
-/** `8 members`. */
-export function countMembers(members: number): string {
+/** `8 members`, or `1 model on 8 ranks` where all ranks train it. */
+export function countMembers({ members, strategy }: RunConfig): string {
+  if (strategyRules[strategy.kind].isOneModel) return `1 model on ${members} ${members === 1 ? 'rank' : 'ranks'}`;
   return members === 1 ? '1 member' : `${members} members`;
 }
 

@@ -27,7 +27,7 @@ const anchors = [
 const newCache = () => new LineColumnsCache({ stepsPerEpoch: 10, startMs: 1000, anchors: () => anchors });
 
 describe('the charts of a run', () => {
-  const run = { task: 'classification', ranks: [0, 1], metrics: new Set<string>(), isLive: true };
+  const run = { task: 'classification', ranks: [0, 1], memberCount: 2, metrics: new Set<string>(), isLive: true };
 
   it('are there before the first point while a run is live, the NLL of ranks and ensemble first', () => {
     const [nll, gain] = chartSpecs(run);
@@ -50,6 +50,16 @@ describe('the charts of a run', () => {
     const specs = chartSpecs({ ...run, metrics });
     expect(specs[0].lines.at(-1)).toMatchObject({ metric: 'val/product_nll', role: 'other' });
     expect(specs.find(({ id }) => id === 'traffic')?.lines).toMatchObject([{ label: 'rank 1' }]);
+  });
+
+  it('of one model on two ranks have one member, and what HDET reports', () => {
+    const metrics = new Set(['train/member_1_weight_distance', 'train/base_learning_rate', 'train/base_weight_decay']);
+    const specs = chartSpecs({ ...run, memberCount: 1, metrics });
+    expect(specs[0].lines.map(({ metric }) => metric)).toEqual(['val/member_0_nll', 'val/ens_nll']);
+    const ids = specs.map(({ id }) => id);
+    expect(ids).toEqual(expect.arrayContaining(['weight-distance', 'base-learning-rate', 'train/base_weight_decay']));
+    expect(ids).not.toContain('velocity-learning-rate');
+    expect(specs.find(({ id }) => id === 'loss')?.lines).toHaveLength(2);
   });
 
   it("include the project's own metrics, ensemble and members in one chart", () => {

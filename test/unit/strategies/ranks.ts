@@ -68,7 +68,8 @@ export async function createRanks(
     groups.map(async (group) => {
       const member = new Member(
         (options.create ?? createModel)(config.seed + group.rank),
-        (outputs, targets) => task.loss(outputs, targets),
+        (outputs, targets, { scalars }) =>
+          task.loss(outputs, targets, { ...config.loss, ...Object.fromEntries(scalars ?? []) }),
         (variables) => createOptimizer(config.optimizer, config.strategy.kind === 'sharded' ? [] : variables),
       );
       const strategy = createStrategy(config.strategy, context);

@@ -19,6 +19,51 @@ export interface KernelModule {
   ): void;
   gemmScratchBytes(): number;
   addBias(x: number, bias: number, rows: number, columns: number, activation: number): void;
+  gradientOfRelu(x: number, dy: number, size: number, dx: number): void;
+  crossEntropy(logits: number, labels: number, rows: number, classes: number, loss: number): void;
+  crossEntropyGradient(
+    logits: number,
+    labels: number,
+    rows: number,
+    classes: number,
+    slope: number,
+    gradient: number,
+  ): void;
+  gaussianNll(mean: number, variance: number, target: number, size: number, loss: number): void;
+  gaussianNllGradient(
+    mean: number,
+    variance: number,
+    target: number,
+    size: number,
+    slope: number,
+    ofVariance: number,
+    gradient: number,
+  ): void;
+  updateAdam(
+    theta: number,
+    gradient: number,
+    mean: number,
+    square: number,
+    size: number,
+    beta1: number,
+    rest1: number,
+    beta2: number,
+    rest2: number,
+    rate: number,
+    epsilon: number,
+    keep: number,
+    penalty: number,
+  ): void;
+  updateSgd(
+    theta: number,
+    gradient: number,
+    velocity: number,
+    size: number,
+    rate: number,
+    momentum: number,
+    penalty: number,
+    nesterov: number,
+  ): void;
 }
 
 /**

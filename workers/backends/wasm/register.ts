@@ -1,7 +1,9 @@
 import type { KernelFunc, NamedAttrMap, NamedTensorInfoMap, TensorInfo } from '@tensorflow/tfjs-core';
 import { tf } from '../../tf.ts';
 import { identity } from './identity.ts';
+import { crossEntropy, crossEntropyGradient, gaussianNll, gaussianNllGradient } from './losses.ts';
 import { batchMatMul, fusedMatMul } from './mat-mul.ts';
+import { reluGradient } from './relu.ts';
 import type { WasmRuntime } from './runtime.ts';
 
 /** A kernel as Tutti writes them: of one output. */
@@ -9,7 +11,12 @@ export type Kernel = (runtime: WasmRuntime, inputs: NamedTensorInfoMap, attribut
 
 const kernels: Record<string, Kernel> = {
   BatchMatMul: batchMatMul,
+  CrossEntropy: crossEntropy,
+  CrossEntropyGradient: crossEntropyGradient,
+  GaussianNll: gaussianNll,
+  GaussianNllGradient: gaussianNllGradient,
   Identity: identity,
+  ReluGradient: reluGradient,
   _FusedMatMul: fusedMatMul,
 };
 

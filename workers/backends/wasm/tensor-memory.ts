@@ -1,5 +1,6 @@
 import type { BackendWasm } from '@tensorflow/tfjs-backend-wasm';
 import type { DataType, TensorInfo } from '@tensorflow/tfjs-core';
+import { tf } from '../../tf.ts';
 
 /** What Tutti uses of the module that tfjs-backend-wasm 4.22 instantiates. */
 interface TensorflowModule {
@@ -48,8 +49,20 @@ export class TensorMemory {
     return { dataId, dtype, shape: sharedShape };
   }
 
+  /** Whether a tensor's data lies here: that of another backend's comes at its first use. */
+  holds(tensor: TensorInfo): boolean {
+    return this.backend.dataIdMap.has(tensor.dataId);
+  }
+
   isShared(tensor: TensorInfo): boolean {
     return this.backend.refCount(tensor.dataId) > 1;
+  }
+
+  /** To be told after data was changed in place: XNNPACK's kernels keep packed copies of weights by the data's number. */
+  changed(tensor: TensorInfo): void {
+    const { id, memoryOffset, shape } = this.backend.dataIdMap.get(tensor.dataId);
+    this.backend.wasm.tfjs.disposeData(id);
+    this.backend.wasm.tfjs.registerTensor(id, tf.util.sizeFromShape(shape), memoryOffset);
   }
 
   dispose(tensor: TensorInfo): void {
@@ -71,13 +84,15 @@ export class TensorMemory {
   }
 }
 
+const addressableBytes = 2 ** 32;
+
 /** The backend's 4 GiB (all that 32-bit addresses reach) do not hold the tensors. */
 export class OutOfMemoryError extends Error {
   override name = 'OutOfMemoryError';
 
   constructor(bytes: number, heapBytes: number) {
     super(
-      `The wasm backend has no room for ${bytes} bytes more: it holds ${heapBytes} of at most 4294967296 bytes. Train with a smaller ` +
+      `The wasm backend has no room for ${bytes} bytes more: it holds ${heapBytes} of at most ${addressableBytes} bytes. Train with a smaller ` +
         '--batch-size or a smaller model.',
     );
   }
@@ -89,7 +104,8 @@ function refuseFailedAllocations(module: TensorflowModule): void {
   module._free(module._malloc(1));
   const allocate = module._malloc;
   module._malloc = (bytes) => {
-    const address = allocate(bytes);
+    // Of a larger number the allocator would see the last 32 bits only.
+    const address = bytes < addressableBytes ? allocate(bytes) : 0;
     if (address === 0 && bytes > 0) throw new OutOfMemoryError(bytes, module.HEAPU8.byteLength);
     return address;
   };

@@ -32,4 +32,9 @@ export class Replicas {
   write(flat: Float32Array): void {
     this.#layout.write(flat, this.#variables);
   }
+
+  /** The mean of all ranks' weights, shape `[P]`. */
+  async mean(own: Float32Array): Promise<Float32Array> {
+    return await this.#group.allReduce(own, 'mean');
+  }
 }

@@ -25,6 +25,8 @@ export interface ChartSpec {
 export interface ChartedRun {
   task: string;
   ranks: readonly number[];
+  /** Members of the ensemble among the ranks: fewer, where all ranks train one model. */
+  memberCount: number;
   /** Names of the metrics there are points of. */
   metrics: ReadonlySet<string>;
   /** Charts of a run under way are there before their first points, so that nothing jumps when those arrive. */
@@ -147,6 +149,28 @@ const trainingFamilies: Family[] = [
     lines: [{ metric: 'train/member_{rank}_bytes_per_step', label: 'rank {rank}', isOptional: true }],
     best: null,
   },
+  {
+    id: 'weight-distance',
+    title: 'Distance between ranks',
+    yLabel: 'of the norm',
+    lines: [{ metric: 'train/member_{rank}_weight_distance', label: 'rank {rank}', isOptional: true }],
+    best: null,
+  },
+  {
+    id: 'base-learning-rate',
+    title: 'Adapted learning rate',
+    yLabel: 'rate',
+    lines: [{ metric: 'train/base_learning_rate', label: 'base of all ranks', isOptional: true }],
+    best: null,
+  },
+  {
+    id: 'velocity-learning-rate',
+    title: 'Velocity of the learning rate',
+    yLabel: 'rate',
+    lines: [{ metric: 'train/velocity_learning_rate', label: 'velocity', isOptional: true }],
+    best: null,
+    isLinear: true,
+  },
 ];
 
 /** Metrics that charts of other kinds already tell. */
@@ -175,12 +199,15 @@ export function moved(ids: readonly string[], id: string, target: string): strin
   return ids.filter((other) => other !== id).toSpliced(to, 0, id);
 }
 
-function specOf(family: Family, { ranks, metrics }: ChartedRun): ChartSpec {
+function specOf(family: Family, { ranks, memberCount, metrics }: ChartedRun): ChartSpec {
+  const members = ranks.slice(0, memberCount);
   return {
     ...family,
     isLinear: family.isLinear ?? false,
     lines: family.lines.flatMap(({ metric, label, isOptional }) =>
-      linesOf(metric, label, ranks).filter((line) => !isOptional || metrics.has(line.metric)),
+      linesOf(metric, label, metric.startsWith('val/') ? members : ranks).filter(
+        (line) => !isOptional || metrics.has(line.metric),
+      ),
     ),
   };
 }

@@ -1,5 +1,6 @@
 import { computed, type ComputedRef, watch } from 'vue';
 import type { RunView } from '../../../../protocol/rpc.ts';
+import { memberCountOf } from '../../../../protocol/strategy-rules.ts';
 import type { ChartSeries, ChartView } from '../../../charts/types.ts';
 import type { RunStore } from '../../../stores/run.ts';
 import { stepsPerEpoch } from '../run-facts.ts';
@@ -35,6 +36,7 @@ export function useLiveCharts(run: RunStore, view: () => RunView, chartView: Cha
     chartSpecs({
       task: task.value,
       ranks: ranks.value.split(',').filter(Boolean).map(Number),
+      memberCount: memberCountOf(view().record.config),
       metrics: new Set(metrics.value.split('\n').filter(Boolean)),
       isLive: isLive.value,
     }),

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { type RunConfigInput, runConfigSchema } from '../../../protocol/run-config.ts';
+import { findConflicts } from '../../../src-main/runs/combinations.ts';
+
+const messagesOf = (input: RunConfigInput, hasOwnLoss = false, task = 'classification'): string[] => {
+  const plan = [{ rank: 0, wave: 0 }] as unknown as Parameters<typeof findConflicts>[1];
+  return findConflicts(runConfigSchema.parse(input), plan, { task, hasOwnLoss }).map(({ message }) => message);
+};
+const hdet = (options: object, more: RunConfigInput = {}): RunConfigInput => ({
+  schedule: { kind: 'one-cycle' },
+  ...more,
+  strategy: { kind: 'hdet', ...options } as never,
+});
+
+describe('combinations with HDET', () => {
+  it.each([
+    hdet({}),
+    hdet({ decay: 0.1 }, { schedule: { kind: 'constant' } }),
+    hdet({ adapt: false }, { schedule: { kind: 'cosine' } }),
+    hdet(
+      { diverge: ['weightDecay', 'labelSmoothing', 'temperature'] },
+      {
+        optimizer: { kind: 'adamw' },
+        loss: { labelSmoothing: 0.1 },
+      },
+    ),
+  ])('%j is allowed', (input) => expect(messagesOf(input)).toEqual([]));
+
+  it.each([
+    [hdet({}, { schedule: { kind: 'constant' } }), 'With --schedule constant there is no last rate'],
+    [hdet({ noise: 0.1 }), '--strategy.noise 0.1 needs the weights of a warm start'],
+    [hdet({ diverge: ['weightDecay'] }), 'cannot diverge in weightDecay: ranks would differ by fractions of 0'],
+    [hdet({ diverge: ['labelSmoothing'] }), 'cannot diverge in labelSmoothing'],
+    [hdet({ diverge: ['width'] }), 'cannot diverge in "width": it must be one of learningRate'],
+    [hdet({ diverge: ['width'] }, { hyperparameters: { width: 3 } }), 'no loss of its own that could read it'],
+  ])('%j is refused', (input, message) => expect(messagesOf(input)[0]).toContain(message));
+
+  it("lets ranks differ in a number that the project's own loss reads, not in what that does not", () => {
+    const input = hdet({ diverge: ['margin'] }, { hyperparameters: { margin: 3 } });
+    expect(messagesOf(input, true)).toEqual([]);
+    expect(messagesOf(hdet({ diverge: ['temperature'] }), true)[0]).toContain(
+      'a loss of its own, which does not read it',
+    );
+  });
+});
+
+describe('softened labels', () => {
+  it("are refused where the classification task's loss is not used", () => {
+    const input: RunConfigInput = { loss: { labelSmoothing: 0.1 } };
+    expect(messagesOf(input)).toEqual([]);
+    for (const messages of [
+      messagesOf(input, true),
+      messagesOf(input, false, 'regression'),
+      messagesOf({ ...input, strategy: { kind: 'joint' } }),
+    ]) {
+      expect(messages).toEqual([expect.stringContaining('Label smoothing 0.1 and temperature 1 change')]);
+    }
+  });
+});

@@ -1,0 +1,64 @@
+import type { GradConfig, NamedAttrMap, NamedTensorMap } from '@tensorflow/tfjs-core';
+import { tf, type Tensor } from '../../tf.ts';
+
+/**
+ * Gradients that Tutti's kernels compute in one call. TensorFlow.js has one gradient for all backends: where another backend is the
+ * current one, and where the gradient's own gradient is asked for, it stays what it was.
+ */
+export function registerGradients(): void {
+  preferKernel('Relu', 'ReluGradient', (dy, [x]) => ({ x: () => run('ReluGradient', { x, dy }) }));
+  tf.registerGradient({
+    kernelName: 'CrossEntropy',
+    inputsToSave: ['logits', 'labels'],
+    gradFunc: (dy, [logits, labels]) => ({
+      logits: () => run('CrossEntropyGradient', { logits, labels, dy: dy as Tensor }),
+    }),
+  });
+  tf.registerGradient({
+    kernelName: 'GaussianNll',
+    inputsToSave: ['mean', 'variance', 'targets'],
+    gradFunc: (dy, [mean, variance, targets]) => {
+      const inputs = { mean, variance, targets, dy: dy as Tensor };
+      return {
+        mean: () => run('GaussianNllGradient', inputs, { ofVariance: false }),
+        variance: () => run('GaussianNllGradient', inputs, { ofVariance: true }),
+      };
+    },
+  });
+  reduceBroadcastProducts();
+}
+
+type Gradient = (dy: Tensor, saved: Tensor[], attributes: NamedAttrMap) => Record<string, () => Tensor>;
+
+function run(kernel: string, inputs: NamedTensorMap, attributes?: NamedAttrMap): Tensor {
+  return tf.engine().runKernel(kernel, inputs, attributes);
+}
+
+function preferKernel(op: string, kernel: string, gradient: Gradient): void {
+  replaceGradient(op, (stock) => (dy, saved, attributes) => {
+    const isPlain = tf.getKernel(kernel, tf.getBackend()) !== undefined && !tf.engine().isTapeOn();
+    return (isPlain ? gradient : stock)(dy, saved, attributes);
+  });
+}
+
+/** tfjs's gradient of a product has the broadcast shape, which is wrong for an operand that was broadcast. */
+function reduceBroadcastProducts(): void {
+  replaceGradient('BatchMatMul', (stock) => (dy, saved, attributes) => {
+    const whole = stock(dy, saved, attributes);
+    const reduced =
+      (name: 'a' | 'b', { shape }: Tensor) =>
+      () => {
+        const gradient = whole[name]();
+        if (gradient.shape.join() === shape.join()) return gradient;
+        return tf.reshape(tf.sum(gradient, tf.broadcast_util.getReductionAxes(shape, gradient.shape)), shape);
+      };
+    return { a: reduced('a', saved[0]), b: reduced('b', saved[1]) };
+  });
+}
+
+function replaceGradient(op: string, replace: (stock: Gradient) => Gradient): void {
+  const config = tf.getGradient(op) as GradConfig | undefined;
+  if (config === undefined) throw new Error(`tfjs-core has no gradient of "${op}": is its version the pinned one?`);
+  tf.unregisterGradient(op);
+  tf.registerGradient({ ...config, gradFunc: replace(config.gradFunc) as GradConfig['gradFunc'] });
+}

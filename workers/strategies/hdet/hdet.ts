@@ -1,0 +1,250 @@
+import { z } from 'zod';
+import type { RunConfig } from '../../../protocol/run-config.ts';
+import type { ProcessGroup } from '../../collectives/process-group.ts';
+import type { Batch } from '../../data/dataset.ts';
+import type { Member, StepPosition } from '../../training/member.ts';
+import { floorFraction, peakStep } from '../../training/one-cycle.ts';
+import type { UpdateSettings } from '../../training/optimizers.ts';
+import { applyMean } from '../data-parallel/data-parallel.ts';
+import { effectiveBatch } from '../data-parallel/effective-batch.ts';
+import { allReduceGradients, type MeanGradients } from '../data-parallel/gradient-exchange.ts';
+import { GradientAccumulator, type LocalGradients } from '../data-parallel/local-gradients.ts';
+import { Replicas } from '../data-parallel/replicas.ts';
+import type { StepOutcome, Strategy, StrategyContext, StrategyEvent, StrategyState } from '../strategy.ts';
+import { type ControllerState, HdetController } from './controller.ts';
+import { type HdetConfig, Scalars } from './scalars.ts';
+import { decayTo } from './spread.ts';
+import { syncEvent } from './sync-event.ts';
+import { startWarm } from './warm-start.ts';
+
+/** Set up for a member and a group. */
+interface Ready {
+  group: ProcessGroup;
+  /** Position among the group's ranks. */
+  index: number;
+  accumulator: GradientAccumulator;
+  weights: Replicas;
+  buffers: Replicas;
+  scalars: Scalars;
+  controller: HdetController;
+}
+
+/**
+ * Hyperparameter-divergent ensemble training: ranks train one model with different learning rates (or other scalars) from the first step,
+ * their weights are averaged every T steps, and the rates' base follows the ranks that did well. Until the warm-up has
+ * passed the base is the schedule's; after it `HdetController` has it.
+ *
+ * Gradients are averaged at every step, or ranks train alone between two syncs. With a spread of 0 and averaged gradients nothing
+ * differs between ranks: then there are no syncs, and this is data-parallel training bit for bit.
+ */
+export class Hdet implements Strategy {
+  readonly name = 'hdet';
+  readonly isLockstep = true;
+  readonly #config: HdetConfig;
+  readonly #run: RunConfig;
+  readonly #totalSteps: number;
+  #ready: Ready | null = null;
+  #events: StrategyEvent[] = [];
+  /** This rank's losses since the last sync. */
+  #interval = { loss: 0, steps: 0 };
+  /** γ of learning rates; null before they adapt. */
+  #decay: number | null = null;
+
+  constructor(config: HdetConfig, { config: run, totalSteps }: StrategyContext) {
+    this.#config = config;
+    this.#run = run;
+    this.#totalSteps = totalSteps;
+  }
+
+  async setup(member: Member, group: ProcessGroup, saved: StrategyState | null): Promise<void> {
+    const { model } = member;
+    const { warmStart, noise, accumulate, spread, lossScale, adaptation, inertia } = this.#config;
+    const { batchSize, seed } = this.#run;
+    const weights = new Replicas(model, group, 'all');
+    const scalars = new Scalars(this.#run, this.#config, model);
+    const options = { spread, lossScale, adaptation, inertia, worldSize: group.worldSize, seed };
+    const controller = new HdetController(options, scalars.bases);
+    const accumulator = new GradientAccumulator(member, batchSize);
+    const index = group.ranks.indexOf(group.rank);
+    this.#ready = {
+      group,
+      index,
+      accumulator,
+      weights,
+      buffers: new Replicas(model, group, 'buffers'),
+      scalars,
+      controller,
+    };
+    if (saved === null) {
+      if (warmStart !== '' && index === 0) await startWarm(model, warmStart, noise, seed);
+      await weights.broadcast();
+    } else {
+      this.#restore(savedSchema.parse(saved.data), controller);
+    }
+    this.#events.push(effectiveBatch(batchSize, group.worldSize, accumulate));
+  }
+
+  async trainStep(
+    member: Member,
+    batch: Batch,
+    scheduled: UpdateSettings,
+    position: StepPosition,
+  ): Promise<StepOutcome | null> {
+    const { accumulator, scalars, controller, index } = this.#prepared();
+    if (this.#decay === null)
+      for (const name of scalars.learningRates) controller.setBase(name, scheduled.learningRate);
+    const valueOf = (name: string): number => controller.value(name, index);
+    const ofLoss = scalars.apply(valueOf);
+    const local = await accumulator.compute(member, batch, { ...position, scalars: ofLoss });
+    const mean = await this.#exchange(local);
+    const settings = scalars.settings(scheduled, valueOf);
+    const outcome = mean === null ? null : applyMean(member, accumulator, mean, settings, this.#config.clipNorm);
+    const loss = local.weight === 0 || !outcome?.updated ? outcome?.loss : local.weightedLoss / local.weight;
+    if (outcome?.updated && local.weight > 0) {
+      this.#interval.loss += local.weightedLoss / local.weight;
+      this.#interval.steps += 1;
+    }
+    const done = position.step + 1;
+    if (this.#hasSpread && done % this.#config.averageEverySteps === 0) await this.#sync(done, scheduled);
+    if (outcome === null || loss === undefined) return null;
+    return { loss, updated: outcome.updated, learningRate: settings[0].learningRate };
+  }
+
+  points(): ReadonlyMap<string, number> {
+    const { group, index, controller, scalars } = this.#prepared();
+    const names = [...scalars.bases.keys()].filter((name) => name !== 'learningRate');
+    return new Map(
+      names.map((name) => [`train/member_${group.rank}_${metricName(name)}`, controller.value(name, index)]),
+    );
+  }
+
+  events(): readonly StrategyEvent[] {
+    return this.#events.splice(0);
+  }
+
+  async assemble(): Promise<(() => void) | null> {
+    const { weights, buffers } = this.#prepared();
+    if (!this.#hasSpread) {
+      await buffers.broadcast();
+      return null;
+    }
+    const own = await weights.read();
+    weights.write(await weights.mean(own));
+    return () => weights.write(own);
+  }
+
+  async state(): Promise<StrategyState> {
+    const { controller } = this.#prepared();
+    const data: SavedState = { controller: controller.state, interval: { ...this.#interval }, decay: this.#decay };
+    return { tensors: [], data };
+  }
+
+  /** Whether ranks' weights may differ between two steps. */
+  get #hasSpread(): boolean {
+    return this.#config.spread > 0 || !this.#config.gradientSync;
+  }
+
+  /** Null where a rank that trains alone had no samples. */
+  async #exchange(local: LocalGradients): Promise<MeanGradients | null> {
+    const { group } = this.#prepared();
+    if (this.#config.gradientSync) return await allReduceGradients(group, local, this.#config.compression);
+    if (local.weight === 0) return null;
+    return { flat: local.flat.map((sum) => sum / local.weight), loss: local.weightedLoss / local.weight };
+  }
+
+  /** Every rank's weights become their mean; after the warm-up the bases move as well. */
+  async #sync(stepsDone: number, scheduled: UpdateSettings): Promise<void> {
+    const { group, weights, controller, scalars } = this.#prepared();
+    const own = await weights.read();
+    const mean = await weights.mean(own);
+    const distance = relativeDistance(own, mean);
+    const loss = this.#interval.loss / this.#interval.steps;
+    const all = await group.allGather(Float64Array.of(loss, distance));
+    weights.write(mean);
+    this.#interval = { loss: 0, steps: 0 };
+    const adaptations = this.#adapts(stepsDone)
+      ? controller.sync(
+          all.map(([rankLoss]) => rankLoss),
+          this.#decays(stepsDone, scheduled.learningRate, scalars.learningRates),
+        )
+      : [];
+    this.#events.push(
+      syncEvent({
+        rank: group.rank,
+        isFirst: group.rank === group.ranks[0],
+        distance,
+        distances: all.map(([, rankDistance]) => rankDistance),
+        adaptations: adaptations.map((adapted) => ({ ...adapted, name: metricName(adapted.name) })),
+      }),
+    );
+  }
+
+  #adapts(stepsDone: number): boolean {
+    const { adapt, spread, warmupSteps } = this.#config;
+    return adapt && spread > 0 && stepsDone >= (warmupSteps > 0 ? warmupSteps : this.#peak);
+  }
+
+  get #peak(): number {
+    const { schedule } = this.#run;
+    return schedule.kind === 'one-cycle' ? peakStep(schedule, this.#totalSteps) : 0;
+  }
+
+  /** γ by scalar: a rate's is fixed at the first sync that adapts, from the base of then; nothing else has a floor to go to. */
+  #decays(stepsDone: number, rate: number, learningRates: readonly string[]): (name: string) => number {
+    const { decay, averageEverySteps } = this.#config;
+    const { schedule, optimizer } = this.#run;
+    const syncs = Math.ceil((this.#totalSteps - stepsDone) / averageEverySteps);
+    const floor = schedule.kind === 'one-cycle' ? optimizer.learningRate * floorFraction(schedule) : rate;
+    const rateDecay = (this.#decay ??= decay ?? decayTo(floor, rate, syncs));
+    return (name) => (learningRates.includes(name) ? rateDecay : 0);
+  }
+
+  #restore({ controller: state, interval, decay }: SavedState, controller: HdetController): void {
+    controller.restore(state);
+    this.#interval = interval;
+    this.#decay = decay;
+  }
+
+  #prepared(): Ready {
+    if (this.#ready !== null) return this.#ready;
+    throw new Error('HDET was not set up: call setup before the first step.');
+  }
+}
+
+interface SavedState {
+  controller: ControllerState;
+  interval: { loss: number; steps: number };
+  decay: number | null;
+}
+
+const savedSchema = z.strictObject({
+  controller: z.strictObject({
+    syncs: z.int(),
+    scalars: z.array(
+      z.strictObject({
+        name: z.string(),
+        base: z.number(),
+        velocity: z.number(),
+        multiplierOfRank: z.array(z.int()),
+      }),
+    ),
+  }),
+  interval: z.strictObject({ loss: z.number(), steps: z.int() }),
+  decay: z.number().nullable(),
+});
+
+/** ‖w − w̄‖ / ‖w̄‖ */
+function relativeDistance(own: Float32Array, mean: Float32Array): number {
+  let difference = 0;
+  let size = 0;
+  for (let i = 0; i < own.length; i++) {
+    difference += (own[i] - mean[i]) ** 2;
+    size += mean[i] ** 2;
+  }
+  return Math.sqrt(difference / size);
+}
+
+/** `weightDecay/head` as metrics spell it: `weight_decay_head`. */
+function metricName(scalar: string): string {
+  return scalar.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`).replaceAll('/', '_');
+}
