@@ -5,14 +5,14 @@ import { mean, trainRun, type TrainedRun } from '../trained-run.ts';
 
 /**
  * Trains the same members coupled and uncoupled, one run after the other, and draws both.
- * `node examples/02_coupled_ssl/compare.ts <new folder> [--members 4] [--epochs 30] [--network small]`
+ * `node examples/02_coupled_ssl/compare.ts <new folder> [--members 4] [--epochs 90] [--network small]`
  */
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     members: { type: 'string', default: '4' },
-    epochs: { type: 'string', default: '30' },
+    epochs: { type: 'string', default: '90' },
     network: { type: 'string', default: 'small' },
   },
 });

@@ -11,14 +11,15 @@ export default defineProject({
       .enum(['small', 'resnet-18'])
       .default('small')
       .meta({ help: 'Three convolutions, for a CPU, or a ResNet-18, for a GPU.' }),
-    labels: z.int().min(10).default(1000).meta({ help: 'Training images whose labels are used.' }),
+    labels: z.int().min(10).default(250).meta({ help: 'Training images whose labels are used.' }),
   }),
   defaults: {
     members: 4,
     strategy: { kind: 'coupled', couplingWeight: 1, unlabelledBatchSize: 100, cropPadding: 4, horizontalFlip: true },
     optimizer: { kind: 'adam', learningRate: 0.003 },
     batchSize: 50,
-    maxEpochs: 30,
+    maxEpochs: 90,
+    evaluateEveryEpochs: 3,
     logEverySteps: 10,
   },
 
