@@ -87,7 +87,8 @@ export class RunSession {
 
   private async attempt(recorder: RunRecorder, paths: { scratchFolder: string; socketPath: string }) {
     await recorder.change({ status: 'running' });
-    recorder.event(null, 'started', `Attempt ${recorder.record.attempts.length} started.`);
+    const step = this.options.resume?.afterStep ?? null;
+    recorder.event(null, 'started', `Attempt ${recorder.record.attempts.length} started.`, { step });
     const outcome = await this.runWaves(recorder, paths).catch((error: unknown): WaveOutcome => {
       const message = error instanceof Error ? error.message : String(error);
       return { kind: 'failed', error: { message, rank: null, device: null, epoch: null, step: null } };

@@ -1,4 +1,5 @@
 import type { Palette } from './line-style.ts';
+import { noteHeight, placeNotes } from './notes.ts';
 import { isDenseLine, type Pen, pixels, type PlotArea, tracePath } from './plot-area.ts';
 import { backToFront, type Scene } from './scene.ts';
 
@@ -15,16 +16,16 @@ export function drawScene(canvas: Canvas, scene: Scene, area: PlotArea, palette:
   drawEvents(canvas, scene, area, palette);
   drawLines(canvas, scene, area, palette);
   drawMarkers(canvas, scene, area, palette);
+  drawNotes(canvas, scene, area, palette);
   canvas.restore();
 }
 
 function drawBands(canvas: Canvas, scene: Scene, area: PlotArea, palette: Palette): void {
   const x = pixels(scene.x, area.left, area.right);
-  for (const { from, to, label } of scene.bands) {
-    canvas.globalAlpha = 0.12;
-    canvas.fillStyle = palette.warn;
+  canvas.globalAlpha = 0.12;
+  canvas.fillStyle = palette.warn;
+  for (const { from, to } of scene.bands) {
     canvas.fillRect(x(from), area.top, x(to) - x(from), area.bottom - area.top);
-    drawNote(canvas, label, x(from), area, palette);
   }
 }
 
@@ -39,16 +40,16 @@ function drawEvents(canvas: Canvas, scene: Scene, area: PlotArea, palette: Palet
     canvas.moveTo(x(event.x), area.top);
     canvas.lineTo(x(event.x), area.bottom);
     canvas.stroke();
-    drawNote(canvas, event.label, x(event.x), area, palette);
   }
   canvas.setLineDash([]);
 }
 
-function drawNote(canvas: Canvas, label: string, x: number, area: PlotArea, palette: Palette): void {
+function drawNotes(canvas: Canvas, scene: Scene, area: PlotArea, palette: Palette): void {
   canvas.globalAlpha = 1;
   canvas.fillStyle = palette['text-muted'];
   canvas.textBaseline = 'top';
-  canvas.fillText(label, x + 3, area.top + 2);
+  for (const { label, left, row } of placeNotes(scene, area))
+    canvas.fillText(label, left, area.top + 2 + row * noteHeight);
 }
 
 function drawAreas(canvas: Canvas, scene: Scene, area: PlotArea, palette: Palette): void {

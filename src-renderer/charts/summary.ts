@@ -3,9 +3,12 @@ import { formatValue } from './number-format.ts';
 import type { Scene, SceneLine } from './scene.ts';
 import type { ChartAxis } from './types.ts';
 
+/** The newest of them; all are in the chart's table. */
+const maximumEvents = 5;
+
 /** A chart in words, for those who cannot see it. */
 export function summarize(title: string, axis: ChartAxis, scene: Scene): string {
-  const { lines, x } = scene;
+  const { lines, x, events } = scene;
   if (lines.every(({ thinned }) => thinned.count === 0)) return `${title}: no points yet.`;
   const span = `${formatPosition(axis, x.from)} to ${formatPosition(axis, x.to)}`;
   const bold = lines.filter(({ series }) => series.role !== 'rank').map(describeLine);
@@ -16,6 +19,10 @@ export function summarize(title: string, axis: ChartAxis, scene: Scene): string 
     bold.push(`${ranks(members.length)}, latest from ${formatValue(low)} to ${formatValue(high)}`);
   }
   if (finite.length < members.length) bold.push(`${ranks(members.length - finite.length)} at no finite value`);
+  const marked = events.filter((event) => event.x >= x.from && event.x <= x.to).slice(-maximumEvents);
+  if (marked.length > 0) {
+    bold.push(`Marked: ${marked.map((event) => `${event.label} at ${formatPosition(axis, event.x)}`).join(', ')}`);
+  }
   return `${title}, ${span}. ${bold.map((part) => `${part}.`).join(' ')}`;
 }
 

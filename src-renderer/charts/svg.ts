@@ -1,4 +1,5 @@
 import type { LineStyle, Palette } from './line-style.ts';
+import { noteHeight, placeNotes } from './notes.ts';
 import { hundredths, isDenseLine, pathData, pixels, type PlotArea } from './plot-area.ts';
 import { backToFront, type Scene, type SceneLine } from './scene.ts';
 
@@ -25,6 +26,9 @@ export function sceneSvg(scene: Scene, { title, runName, width, height, palette 
     ...scene.events.map((event) => eventSvg(scene, event, area, palette)),
     ...backToFront(scene.lines).map((line) => lineSvg(scene, line, area, palette)),
     ...scene.markers.map((marker) => markerSvg(scene, marker, area, palette)),
+    ...placeNotes(scene, area).map(({ label, left, row }) =>
+      textSvg(left, area.top + 13 + row * noteHeight, label, palette['text-muted']),
+    ),
   ];
   return svgDocument({ width, height: height + legend.height, title, runName, palette }, [
     gridSvg(scene, area, palette),
@@ -69,22 +73,16 @@ function gridSvg(scene: Scene, area: PlotArea, palette: Palette): string {
   ].join('\n');
 }
 
-function bandSvg(scene: Scene, { from, to, label }: Scene['bands'][number], area: PlotArea, palette: Palette): string {
+function bandSvg(scene: Scene, { from, to }: Scene['bands'][number], area: PlotArea, palette: Palette): string {
   const x = pixels(scene.x, area.left, area.right);
   const size = `width="${hundredths(x(to) - x(from))}" height="${area.bottom - area.top}"`;
-  const box = `<rect x="${hundredths(x(from))}" y="${area.top}" ${size} fill="${palette.warn}" fill-opacity="0.12"/>`;
-  return box + noteSvg(x(from), label, area, palette);
+  return `<rect x="${hundredths(x(from))}" y="${area.top}" ${size} fill="${palette.warn}" fill-opacity="0.12"/>`;
 }
 
-function eventSvg(scene: Scene, { x, label }: Scene['events'][number], area: PlotArea, palette: Palette): string {
+function eventSvg(scene: Scene, { x }: Scene['events'][number], area: PlotArea, palette: Palette): string {
   const left = pixels(scene.x, area.left, area.right)(x);
   const path = `M${hundredths(left)} ${area.top}V${area.bottom}`;
-  const line = `<path d="${path}" stroke="${palette['text-muted']}" stroke-dasharray="1 3"/>`;
-  return line + noteSvg(left, label, area, palette);
-}
-
-function noteSvg(left: number, label: string, area: PlotArea, palette: Palette): string {
-  return textSvg(left + 3, area.top + 13, label, palette['text-muted']);
+  return `<path d="${path}" stroke="${palette['text-muted']}" stroke-dasharray="1 3"/>`;
 }
 
 function lineAreaSvg(scene: Scene, line: SceneLine, area: PlotArea, palette: Palette): string {

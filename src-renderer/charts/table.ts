@@ -1,6 +1,7 @@
 import { lowerBound, nearestIndex, upperBound } from './columns.ts';
 import { formatPosition } from './readout.ts';
 import type { PreparedLine } from './series-lines.ts';
+import type { Scene } from './scene.ts';
 import type { ChartAxis, ChartRange } from './types.ts';
 
 /** What is behind a chart, as rows. Numbers are rounded only where they are read, so that files keep all of them. */
@@ -15,16 +16,31 @@ export const maximumRows = 500;
 
 /**
  * The visible part of some lines as a table: a row for each point of the longest line, every n-th and the last where there are
- * more than `maximumRows`; the other lines with their nearest points.
+ * more than `maximumRows`; the other lines with their nearest points. Visible events stand in the rows that are nearest to them.
  */
-export function seriesTable(lines: readonly PreparedLine[], axis: ChartAxis, window: ChartRange): ChartTable {
-  const columns = [axis, ...lines.map(({ series }) => series.label)];
+export function seriesTable(
+  lines: readonly PreparedLine[],
+  axis: ChartAxis,
+  window: ChartRange,
+  events: Scene['events'] = [],
+): ChartTable {
+  const visible = events.filter(({ x }) => x >= window.from && x <= window.to);
+  const columns = [axis, ...lines.map(({ series }) => series.label), ...(visible.length > 0 ? ['events'] : [])];
   const longest = lines.toSorted((a, b) => b.series.length - a.series.length).at(0);
   if (longest === undefined) return { caption: 'No line is shown.', columns, rows: [] };
   const { x, series } = longest;
   const start = lowerBound(x, series.length, window.from);
   const count = upperBound(x, series.length, window.to) - start;
-  const rows = spread(count, maximumRows).map((offset) => rowAt(lines, axis, x[start + offset]));
+  const positions = Float64Array.from(spread(count, maximumRows), (offset) => x[start + offset]);
+  const labels = new Map<number, string[]>();
+  for (const { x: at, label } of visible) {
+    const row = nearestIndex(positions, positions.length, at);
+    labels.set(row, [...(labels.get(row) ?? []), label]);
+  }
+  const rows = Array.from(positions, (position, row) => [
+    ...rowAt(lines, axis, position),
+    ...(visible.length > 0 ? [labels.get(row)?.join('; ') ?? ''] : []),
+  ]);
   const caption = count > rows.length ? `${rows.length} of ${count} points, evenly chosen` : `All ${count} points`;
   return { caption, columns, rows };
 }

@@ -77,7 +77,7 @@ describe.skipIf(chromium === null)(
       await expectProgress(next, 'NLL');
       await next.getByRole('button', { name: 'Abort' }).click();
       await next.getByRole('alertdialog').getByRole('button', { name: 'Abort' }).click();
-      await expectStatus(next, 'stopped');
+      await expectStatus(next, 'interrupted');
     });
   },
 );

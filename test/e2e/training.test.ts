@@ -63,7 +63,7 @@ describe.skipIf(chromium === null)('An ensemble trained from the browser (left o
     await page.getByRole('button', { name: 'Stop jointly' }).click();
     const dialog = page.getByRole('alertdialog');
     await expect(dialog).toContainText("every member at the ensemble's best evaluation");
-    await dialog.getByRole('button', { name: 'Stop jointly' }).click();
+    await dialog.getByRole('button', { name: 'Stop now' }).click();
     await expectStatus(page, 'stopped');
     const sets = page.getByRole('region', { name: 'Evaluated sets' });
     await expect(sets.getByRole('heading')).toHaveText('Sets on the test split');

@@ -1,4 +1,5 @@
 import type { RunConfig } from '../../../protocol/run-config.ts';
+import type { RunEvent } from '../../../protocol/run-record.ts';
 import { strategyRules } from '../../../protocol/strategy-rules.ts';
 import type { RunView } from '../../../protocol/rpc.ts';
 
@@ -41,3 +42,10 @@ export function currentEpoch({ ranks, record }: Pick<RunView, 'ranks' | 'record'
 export function memberMetric(ensembleMetric: string, rank: number): string {
   return ensembleMetric.replace('/ens_', `/member_${rank}_`);
 }
+
+/** Whether a run was asked to pause and has not gone on since. */
+export function isPausedBy(events: readonly RunEvent[]): boolean {
+  return events.findLast(({ kind }) => pauseKinds.has(kind))?.kind === 'paused';
+}
+
+const pauseKinds = new Set(['paused', 'resumed', 'stop-requested', 'started']);

@@ -1,13 +1,15 @@
 import { computed, type ComputedRef, ref, type Ref } from 'vue';
+import { type SettingChanges, settingNames } from '../../../protocol/run-settings.ts';
 import { useHub } from '../../client/use-hub.ts';
+import { labelOfName } from '../../format.ts';
 import type { RunStore } from '../../stores/run.ts';
 import { useToastsStore } from '../../stores/toasts.ts';
-import { whatIsKept } from './run-facts.ts';
+import { isPausedBy, whatIsKept } from './run-facts.ts';
 
 export type AskedAction = 'stop' | 'abort';
 
 export interface RunActions {
-  /** Whether this hub trains the run now. */
+  /** Whether the run trains now where it can be reached from here. */
   canControl: ComputedRef<boolean>;
   canResume: ComputedRef<boolean>;
   isPaused: ComputedRef<boolean>;
@@ -15,6 +17,9 @@ export interface RunActions {
   asked: Ref<AskedAction | null>;
   ask(action: AskedAction): void;
   confirm(): Promise<void>;
+  stopAtEpochEnd(): Promise<void>;
+  /** `before` is what setting back sets. */
+  change(changes: SettingChanges, before: SettingChanges): Promise<void>;
   togglePause(): Promise<void>;
   checkpointNow(): Promise<void>;
   resume(): Promise<void>;
@@ -28,8 +33,7 @@ export function useRunActions(run: RunStore): RunActions {
   const canControl = computed(() => run.status === 'running' && (run.view?.isInReach ?? false));
   const canResume = computed(() => run.status === 'interrupted' || run.status === 'stopped' || run.status === 'failed');
 
-  // A rank that stands by or draws never says that it is paused.
-  const isPaused = computed(() => run.ranks.some(({ state }) => state === 'paused'));
+  const isPaused = computed(() => isPausedBy(run.events));
 
   function ask(action: AskedAction): void {
     if (canControl.value) asked.value = action;
@@ -40,8 +44,27 @@ export function useRunActions(run: RunStore): RunActions {
     asked.value = null;
     await toasts.attempt(async () => {
       if (action === 'abort') return hub.abort(run.id);
+      if (action === null) return;
       await hub.control(run.id, { action: 'stop' });
       toasts.tell(`All ranks stop at their next step. ${run.view === null ? '' : whatIsKept(run.view.record.config)}`);
+    });
+  }
+
+  async function stopAtEpochEnd(): Promise<void> {
+    asked.value = null;
+    await toasts.attempt(async () => {
+      await hub.control(run.id, { action: 'stop-at-epoch-end' });
+      toasts.tell('All ranks stop once they have completed their epoch.');
+    });
+  }
+
+  async function change(changes: SettingChanges, before: SettingChanges): Promise<void> {
+    await toasts.attempt(async () => {
+      await hub.control(run.id, { action: 'set', changes });
+      const names = settingNames.filter((name) => changes[name] !== undefined);
+      const back: SettingChanges = Object.fromEntries(names.map((name) => [name, before[name]]));
+      const words = names.map((name) => `${labelOfName(name)} ${before[name]} → ${changes[name]}`).join(', ');
+      toasts.tell(`${words}, from the next step of every rank.`, () => change(back, changes));
     });
   }
 
@@ -71,5 +94,17 @@ export function useRunActions(run: RunStore): RunActions {
     });
   }
 
-  return { canControl, canResume, isPaused, asked, ask, confirm, togglePause, checkpointNow, resume };
+  return {
+    canControl,
+    canResume,
+    isPaused,
+    asked,
+    ask,
+    confirm,
+    stopAtEpochEnd,
+    change,
+    togglePause,
+    checkpointNow,
+    resume,
+  };
 }

@@ -5,6 +5,7 @@ import { tracePath } from '../../../src-renderer/charts/plot-area.ts';
 import { formatPosition, readoutAt, readoutSentence } from '../../../src-renderer/charts/readout.ts';
 import { composeScene, type Scene } from '../../../src-renderer/charts/scene.ts';
 import { SeriesLines } from '../../../src-renderer/charts/series-lines.ts';
+import { placeNotes } from '../../../src-renderer/charts/notes.ts';
 import { summarize } from '../../../src-renderer/charts/summary.ts';
 import { sceneSvg } from '../../../src-renderer/charts/svg.ts';
 import { seriesTable } from '../../../src-renderer/charts/table.ts';
@@ -136,6 +137,13 @@ describe('tables and files', () => {
     ]);
   });
 
+  it('name events in the rows that are nearest, and only those in view', () => {
+    const events = [1, 1.2, 9].map((x) => ({ x, label: `at ${x}` }));
+    const table = seriesTable(scene(two).lines, 'step', { from: 0, to: 2 }, events);
+    expect(table.columns).toEqual(['step', 'ensemble', 'rank 1', 'events']);
+    expect(table.rows.map((row) => row[3])).toEqual(['', 'at 1; at 1.2', '']);
+  });
+
   it('write every visible point as CSV, quoting names', () => {
     const series = [lineOf([1, NaN, 0.1], { label: 'a, "b"' })];
     expect(seriesCsv(series, 'step', { from: 1, to: 2 }).join('')).toBe(
@@ -160,6 +168,44 @@ describe('tables and files', () => {
     expect(svg).toContain('stroke="#rank-1" stroke-width="1" stroke-linejoin="round" stroke-opacity="0.6"');
     expect(svg).toContain('NLL &lt;1&gt; of a &amp; b');
     for (const text of ['>ensemble<', '>rank 1<', '>step<', '>0.5<', '>4<']) expect(svg).toContain(text);
+  });
+});
+
+describe('notes of events', () => {
+  const area = { left: 0, top: 0, right: 200, bottom: 100 };
+  const notesOf = (...events: { x: number; label: string }[]) => placeNotes({ ...scene(two), events }, area);
+
+  it('stand one below the other where they would meet, as far as there is room', () => {
+    // Two steps are 200 pixels; ten letters are 65.
+    const crowd = Array.from({ length: 6 }, () => ({ x: 0, label: 'ten letter' }));
+    expect(notesOf(...crowd, { x: 1, label: 'apart' })).toEqual([
+      ...[0, 1, 2, 3].map((row) => ({ label: 'ten letter', left: 3, row })),
+      { label: 'apart', left: 103, row: 0 },
+    ]);
+  });
+
+  it('end at their line near the right border, and are left out beyond the window', () => {
+    expect(notesOf({ x: 1.9, label: 'ten letter' }, { x: 3, label: 'later' })).toEqual([
+      { label: 'ten letter', left: 190 - 3 - 65, row: 0 },
+    ]);
+  });
+
+  it('are in the summary and in the SVG', () => {
+    const marked = { ...scene(two), events: [{ x: 1, label: 'learning rate 0.5' }] };
+    expect(summarize('NLL', 'step', marked)).toContain('Marked: learning rate 0.5 at step 1.');
+    const palette: Palette = {
+      text: '',
+      'text-muted': '',
+      border: '',
+      surface: '',
+      accent: '',
+      warn: '',
+      'rank-1': '',
+    };
+    const svg = sceneSvg(marked, { title: 'NLL', runName: 'run', width: 480, height: 316, palette });
+    expect(svg).toContain('>learning rate 0.5<');
+    // The plot is 400 pixels wide and begins at 64.
+    expect(svg).toContain('<path d="M264 72V272"');
   });
 });
 

@@ -1,10 +1,11 @@
 import { computed, type ComputedRef, watch } from 'vue';
 import type { RunView } from '../../../../protocol/rpc.ts';
 import { memberCountOf } from '../../../../protocol/strategy-rules.ts';
-import type { ChartSeries, ChartView } from '../../../charts/types.ts';
+import type { ChartEvent, ChartSeries, ChartView } from '../../../charts/types.ts';
 import type { RunStore } from '../../../stores/run.ts';
 import { stepsPerEpoch } from '../run-facts.ts';
 import { type ChartSpec, chartSpecs, type LineSpec } from './chart-specs.ts';
+import { eventMarks } from './event-marks.ts';
 import { type LineColumns, LineColumnsCache } from './line-columns.ts';
 import { startMs, timeAnchors } from './run-times.ts';
 import { useZoomDetail } from './use-zoom-detail.ts';
@@ -17,6 +18,8 @@ export interface LiveLine {
 
 export interface LiveCharts {
   specs: ComputedRef<ChartSpec[]>;
+  /** What all charts mark. */
+  events: ComputedRef<ChartEvent[]>;
   /** The lines of a chart that have points. Depends on those metrics alone. */
   linesOf(spec: ChartSpec): LiveLine[];
 }
@@ -64,7 +67,18 @@ export function useLiveCharts(run: RunStore, view: () => RunView, chartView: Cha
       return source === undefined ? [] : [{ spec, columns: cache.value.columnsOf(detailed(source)) }];
     });
   }
-  return { specs, linesOf };
+
+  // The list itself is a new one only when something happened.
+  const happened = computed(() => view().events);
+  const rankCount = computed(() => view().ranks.length);
+  const events = computed(() =>
+    eventMarks(happened.value, {
+      rankCount: rankCount.value,
+      stepsPerEpoch: perEpoch.value,
+      startMs: begunMs.value,
+    }),
+  );
+  return { specs, events, linesOf };
 }
 
 export function seriesOf({ spec, columns }: LiveLine): ChartSeries {

@@ -1,0 +1,76 @@
+import type { RunEvent } from '../../../../protocol/run-record.ts';
+import { settingPaths } from '../../../../protocol/run-settings.ts';
+import type { ChartEvent } from '../../../charts/types.ts';
+
+/** What a mark of each kind says; kinds that change nothing about the curves have none. */
+const labels: Record<string, (event: RunEvent) => string> = {
+  'early-stopping': ({ message }) => message,
+  'non-finite-loss': ({ message }) => message,
+  failed: ({ message }) => message,
+  changed: ({ data }) => `${settingNames.get(String(data.path)) ?? String(data.path)} ${String(data.to)}`,
+  'rank-stopped': () => 'stopped',
+  'stop-requested': () => 'stop',
+  'checkpoint-requested': ({ data }) => `checkpoint ${String(data.name)}`,
+  paused: () => 'paused',
+  started: ({ attempt }) => `resumed, attempt ${attempt}`,
+};
+
+const settingNames = new Map<string, string>([
+  [settingPaths.learningRate, 'learning rate'],
+  [settingPaths.patience, 'patience'],
+]);
+
+/** These mean little without the rank, so that one rank's is not taken for that of all. */
+const kindsOfRanks = new Set(['changed', 'rank-stopped']);
+
+interface MarkedStep {
+  event: RunEvent;
+  step: number;
+  ranks: number[];
+}
+
+/**
+ * Marks of the events that say at which step they happened; ranks that did the same at the same step share one.
+ *
+ * @param rankCount of the run: a mark of all of them names none
+ */
+export function eventMarks(
+  events: readonly RunEvent[],
+  { rankCount, stepsPerEpoch, startMs }: { rankCount: number; stepsPerEpoch: number | null; startMs: number },
+): ChartEvent[] {
+  return gather(standing(events)).map(({ event, step, ranks }) => {
+    const atEpoch = stepsPerEpoch === null ? event.epoch : step / stepsPerEpoch;
+    const time = (Date.parse(event.time) - startMs) / 1000;
+    return { x: { step, epoch: atEpoch, time }, label: labelOf(event, ranks, rankCount) };
+  });
+}
+
+/** Without what a resume made undone: what came after the step that it went on from. */
+function standing(events: readonly RunEvent[]): RunEvent[] {
+  const starts = events.flatMap(({ kind, attempt, step }) =>
+    kind === 'started' && step !== null ? { attempt, step } : [],
+  );
+  return events.filter(
+    ({ attempt, step }) => step === null || starts.every((start) => start.attempt <= attempt || step <= start.step),
+  );
+}
+
+function gather(events: readonly RunEvent[]): MarkedStep[] {
+  const marked = new Map<string, MarkedStep>();
+  for (const event of events) {
+    const { kind, step, rank, message } = event;
+    if (step === null || !(kind in labels)) continue;
+    const key = kindsOfRanks.has(kind) ? `${kind} ${step} ${JSON.stringify(event.data)}` : `${kind} ${step} ${message}`;
+    const known = marked.get(key) ?? { event, step, ranks: [] };
+    if (rank !== null) known.ranks.push(rank);
+    marked.set(key, known);
+  }
+  return [...marked.values()];
+}
+
+function labelOf(event: RunEvent, ranks: readonly number[], rankCount: number): string {
+  const label = labels[event.kind](event);
+  if (!kindsOfRanks.has(event.kind) || ranks.length === rankCount) return label;
+  const sorted = [...new Set(ranks)].sort((a, b) => a - b).join(', ');
+  return `rank ${sorted}: ${label}`;
+}

@@ -1,0 +1,63 @@
+import { describeOptions, describeRule, type OptionDescription, parseOptionValue } from '../../../protocol/options.ts';
+import { runConfigSchema } from '../../../protocol/run-config.ts';
+import type { RunRecord } from '../../../protocol/run-record.ts';
+import {
+  type SettingChanges,
+  type SettingName,
+  settingNames,
+  settingPaths,
+  settingsOf,
+  whyNotSet,
+} from '../../../protocol/run-settings.ts';
+
+/** A setting of a run that can be changed while it trains. */
+export interface SettingField {
+  name: SettingName;
+  /** What counts now. */
+  value: number;
+  /** As the configuration's form describes it. */
+  option: OptionDescription;
+  /** Why it means nothing in this run; null where it does. */
+  reason: string | null;
+}
+
+/** What can be changed of a run, and what it is now. */
+export function settingFields({ config, changed }: Pick<RunRecord, 'config' | 'changed'>): SettingField[] {
+  const options = describeOptions(runConfigSchema);
+  const now = { ...settingsOf(config), ...changed };
+  return settingNames.flatMap((name) => {
+    const fitting = options.filter(({ path }) => path === settingPaths[name]);
+    // Kinds of optimizers describe the same rate, each with a default of its own.
+    const option = fitting.find(({ when }) => when?.equals.includes(config.optimizer.kind)) ?? fitting.at(0);
+    return option === undefined ? [] : [{ name, value: now[name], option, reason: whyNotSet(name, config) }];
+  });
+}
+
+export interface SettingDraft {
+  /** Null while there is nothing to change, or something is wrong. */
+  changes: SettingChanges | null;
+  /** What is wrong, by setting. */
+  problems: Record<string, string>;
+}
+
+/** What typed texts ask for, by setting; a text that gives the value of now asks for nothing. */
+export function readChanges(fields: readonly SettingField[], typed: Readonly<Record<string, string>>): SettingDraft {
+  const changes: SettingChanges = {};
+  const problems: Record<string, string> = {};
+  for (const { name, value, option } of fields) {
+    if (typed[name] === undefined) continue;
+    const wanted = readNumber(option, typed[name]);
+    if (wanted === null) problems[name] = `It must be ${describeRule(option)}.`;
+    else if (wanted !== value) changes[name] = wanted;
+  }
+  const isReady = Object.keys(problems).length === 0 && Object.keys(changes).length > 0;
+  return { changes: isReady ? changes : null, problems };
+}
+
+function readNumber(option: OptionDescription, text: string): number | null {
+  try {
+    return Number(parseOptionValue(option, text));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,84 @@
+import { expect, type Locator, type Page } from '@playwright/test';
+import { afterAll, beforeAll, describe, inject, it } from 'vitest';
+import { blobs, expectPoints, expectProgress, expectStatus, Stage, startRun, visit } from './stage.ts';
+
+const chromium = inject('chromium');
+const endless = {
+  members: 3,
+  maxEpochs: 1_000_000,
+  logEverySteps: 1,
+  earlyStopping: { enabled: true, patience: 500_000 },
+};
+
+describe.skipIf(chromium === null)(
+  'A run that is controlled while it trains (left out where there is no Chromium)',
+  () => {
+    let stage: Stage;
+    let page: Page;
+    let run: string;
+
+    beforeAll(async () => {
+      stage = await Stage.open(chromium ?? '');
+      page = await stage.openPage();
+      run = await startRun(page, blobs, endless);
+      await expectStatus(page, 'running');
+      await expectPoints(page, 'NLL');
+    });
+    afterAll(() => stage.close());
+
+    const events = (): Locator => page.getByRole('region', { name: 'Events' });
+    const rankRow = (rank: number): Locator =>
+      page.getByRole('region', { name: 'Ranks' }).locator('tbody tr[tabindex]').nth(rank);
+
+    it('pauses, shows it, and goes on', async () => {
+      await page.getByRole('button', { name: 'Pause', exact: true }).click();
+      await expect(page.locator('.run-header').getByText('paused', { exact: true })).toBeVisible();
+      await expect(page.getByRole('cell', { name: 'paused', exact: true }).first()).toBeVisible();
+      await page.getByRole('button', { name: 'Resume', exact: true }).click();
+      await expect(page.getByRole('button', { name: 'Pause', exact: true })).toBeVisible();
+      await expectProgress(page, 'NLL');
+    });
+
+    it('takes a new learning rate, checked as in the form, and marks it in the charts and their tables', async () => {
+      await page.getByRole('button', { name: 'Change', exact: true }).click();
+      const dialog = page.getByRole('dialog', { name: 'Change while it trains' });
+      await dialog.getByLabel('Learning rate').fill('-1');
+      await expect(dialog.getByRole('alert')).toHaveText('It must be a number above 0.');
+      await expect(dialog.getByRole('button', { name: 'Change' })).toBeDisabled();
+      await dialog.getByLabel('Learning rate').fill('0.0123');
+      await dialog.getByRole('button', { name: 'Change' }).click();
+      await expect(events()).toContainText('optimizer.learningRate changed from 0.003 to 0.0123.');
+      const marked = /Marked: .*learning rate 0\.0123 at step [\d,]+/;
+      await expect(page.getByRole('img', { name: /^NLL, / })).toHaveAttribute('aria-label', marked);
+      await page.getByRole('region', { name: 'Learning rate' }).scrollIntoViewIfNeeded();
+      await expect(page.getByRole('img', { name: /^Learning rate, / })).toHaveAttribute('aria-label', marked);
+    });
+
+    it('takes it back as one more change', async () => {
+      await page.getByRole('button', { name: 'Undo' }).first().click();
+      await expect(events()).toContainText('optimizer.learningRate changed from 0.0123 to 0.003.');
+      await visit(page, `/runs/${run}/configuration`);
+      const changes = page.getByRole('region', { name: 'Changed while running' }).getByRole('row').nth(1);
+      await expect(changes.getByRole('rowheader')).toHaveText('optimizer.learningRate');
+      await expect(changes.getByRole('listitem')).toHaveCount(2 * endless.members);
+      await visit(page, `/runs/${run}`);
+    });
+
+    it('stops one rank, while the others go on', async () => {
+      await page.getByRole('button', { name: 'Stop rank 1' }).click();
+      await page.getByRole('alertdialog').getByRole('button', { name: 'Stop this rank' }).click();
+      await expect(events()).toContainText('Stopped alone after step');
+      await expect(rankRow(1).locator('.state')).toHaveText('standing-by');
+      await expect(page.getByRole('button', { name: 'Stop rank 1' })).toBeDisabled();
+    await page.getByRole('region', { name: 'NLL', exact: true }).scrollIntoViewIfNeeded();
+      await expectProgress(page, 'NLL');
+    });
+
+    it('stops at the end of the epoch', async () => {
+      await page.getByRole('button', { name: 'Stop jointly' }).click();
+      await page.getByRole('alertdialog').getByRole('button', { name: 'Stop at the end of the epoch' }).click();
+      await expectStatus(page, 'stopped');
+      await expect(page.getByRole('img', { name: /^NLL, / })).toHaveAttribute('aria-label', /stop at step [\d,]+/);
+    });
+  },
+);

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { eventMarks } from '../../../src-renderer/views/run/live/event-marks.ts';
+import { runEvent } from '../store/records.ts';
+
+const startMs = Date.parse('2026-01-02T03:04:05.000Z');
+const base = { rankCount: 2, stepsPerEpoch: 10, startMs };
+const changed = (rank: number, step: number, attempt = 1) =>
+  runEvent({ kind: 'changed', rank, step, attempt, data: { path: 'optimizer.learningRate', from: 1, to: 0.5 } });
+
+describe('marks of events', () => {
+  it('stand at their step, epoch and time', () => {
+    const stop = runEvent({ kind: 'stop-requested', step: 25, time: '2026-01-02T03:04:08.500Z' });
+    expect(eventMarks([stop], base)).toEqual([{ x: { step: 25, epoch: 2.5, time: 3.5 }, label: 'stop' }]);
+  });
+
+  it('are one where all ranks changed at the same step, and name them where they did not', () => {
+    expect(eventMarks([changed(0, 7), changed(1, 7)], base).map(({ label }) => label)).toEqual(['learning rate 0.5']);
+    expect(eventMarks([changed(1, 7), changed(0, 9)], base).map(({ label, x }) => [label, x.step])).toEqual([
+      ['rank 1: learning rate 0.5', 7],
+      ['rank 0: learning rate 0.5', 9],
+    ]);
+  });
+
+  it('leave out what has no step, what changes no curve, and what a resume made undone', () => {
+    const events = [
+      runEvent({ kind: 'started' }),
+      runEvent({ kind: 'stop-requested' }),
+      runEvent({ kind: 'checkpoint', step: 3, rank: 0 }),
+      changed(0, 20),
+      changed(0, 40),
+      runEvent({ kind: 'started', attempt: 2, step: 30 }),
+      changed(0, 50, 2),
+    ];
+    expect(eventMarks(events, base).map(({ label, x }) => [label, x.step])).toEqual([
+      ['rank 0: learning rate 0.5', 20],
+      ['resumed, attempt 2', 30],
+      ['rank 0: learning rate 0.5', 50],
+    ]);
+  });
+});

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { liveChanges } from '../../../src-renderer/views/run/configuration/live-changes.ts';
+import { isPausedBy } from '../../../src-renderer/views/run/run-facts.ts';
+import { readChanges, settingFields } from '../../../src-renderer/views/run/setting-fields.ts';
+import { runEvent, runRecord } from '../store/records.ts';
+
+const config = {
+  optimizer: { kind: 'sgd' as const, learningRate: 0.1 },
+  earlyStopping: { enabled: true, patience: 7 },
+};
+
+describe('the dialog that changes a run', () => {
+  const fields = settingFields(runRecord({ changed: { learningRate: 0.05 } }, config));
+
+  it('starts from what counts now, with ranges of the configuration', () => {
+    expect(fields.map(({ name, value, reason }) => [name, value, reason])).toEqual([
+      ['learningRate', 0.05, null],
+      ['patience', 7, null],
+    ]);
+    expect(fields[0].option).toMatchObject({ default: 0.01, exclusiveMinimum: 0 });
+    expect(settingFields(runRecord())[1].reason).toContain('Early stopping is off in this run');
+  });
+
+  it('asks for what differs, and for nothing while something is wrong', () => {
+    expect(readChanges(fields, { learningRate: '0.2', patience: '7' })).toEqual({
+      changes: { learningRate: 0.2 },
+      problems: {},
+    });
+    expect(readChanges(fields, { learningRate: '0.050' })).toEqual({ changes: null, problems: {} });
+    expect(readChanges(fields, { learningRate: '0.2', patience: '2.5' })).toEqual({
+      changes: null,
+      problems: { patience: 'It must be a whole number of at least 1.' },
+    });
+  });
+});
+
+describe('what was changed while a run trained', () => {
+  const changed = (rank: number, to: number) =>
+    runEvent({ kind: 'changed', rank, step: 5, data: { path: 'optimizer.learningRate', from: 0.1, to } });
+
+  it('is told with the steps of the ranks, also when it was set back', () => {
+    const record = runRecord({ changed: { learningRate: 0.1 } }, config);
+    const changes = liveChanges(record, [changed(0, 0.2), runEvent({ kind: 'print' }), changed(0, 0.1)]);
+    expect(changes).toMatchObject([
+      {
+        path: 'optimizer.learningRate',
+        configured: 0.1,
+        now: 0.1,
+        steps: [{ to: 0.2 }, { to: 0.1, rank: 0, step: 5 }],
+      },
+    ]);
+    expect(liveChanges(runRecord({}, config), [])).toEqual([]);
+  });
+
+  it('tells a pause from its events', () => {
+    const eventsOf = (...kinds: string[]) => kinds.map((kind) => runEvent({ kind }));
+    expect(isPausedBy(eventsOf('started', 'paused', 'changed'))).toBe(true);
+    expect(isPausedBy(eventsOf('paused', 'resumed'))).toBe(false);
+    expect(isPausedBy(eventsOf('paused', 'interrupted', 'started'))).toBe(false);
+  });
+});
