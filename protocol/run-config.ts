@@ -64,14 +64,10 @@ export const strategySchema = z.discriminatedUnion('kind', [
     unlabelledBatchSize: positiveInteger
       .default(128)
       .meta({ help: 'Unlabelled samples a step, the same for all ranks.', unit: 'samples' }),
-    cropPadding: z
-      .int()
-      .min(0)
-      .default(0)
-      .meta({
-        help: 'Images are padded by so many pixels and cropped at random, on each rank in its own way.',
-        unit: 'px',
-      }),
+    cropPadding: z.int().min(0).default(0).meta({
+      help: 'Images are padded by so many pixels and cropped at random, on each rank in its own way.',
+      unit: 'px',
+    }),
     horizontalFlip: z
       .boolean()
       .default(false)

@@ -30,8 +30,14 @@ for (const [name, run] of [
 
 function train(name: string, couplingWeight: string): Promise<TrainedRun> {
   return trainRun(import.meta.dirname, join(folder, name), [
-    ...['--members', values.members, '--max-epochs', values.epochs],
-    ...['--strategy.coupling-weight', couplingWeight, '--set', `network=${values.network}`],
+    '--members',
+    values.members,
+    '--max-epochs',
+    values.epochs,
+    '--strategy.coupling-weight',
+    couplingWeight,
+    '--set',
+    `network=${values.network}`,
   ]);
 }
 

@@ -25,12 +25,22 @@ const jointRate = String(ratePerMember * Number(members));
 
 const distributed = await train('distributed', ['--members', members, '--optimizer.learning-rate', jointRate]);
 const oneGraph = await train('one-graph', [
-  ...['--members', '1', '--strategy', 'independent', '--optimizer.learning-rate', jointRate],
-  ...['--set', `expertsPerMember=${members}`],
+  '--members',
+  '1',
+  '--strategy',
+  'independent',
+  '--optimizer.learning-rate',
+  jointRate,
+  '--set',
+  `expertsPerMember=${members}`,
 ]);
 const independent = await train('independent', [
-  ...['--members', members, '--strategy', 'independent'],
-  ...['--optimizer.learning-rate', String(ratePerMember)],
+  '--members',
+  members,
+  '--strategy',
+  'independent',
+  '--optimizer.learning-rate',
+  String(ratePerMember),
 ]);
 await draw();
 report();
