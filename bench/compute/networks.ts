@@ -1,0 +1,118 @@
+import type { OptimizerConfig } from '../../protocol/run-config.ts';
+import type { Batch } from '../../workers/data/dataset.ts';
+import { Generator } from '../../workers/random/index.ts';
+import { type LayersModel, type SymbolicTensor, tf } from '../../workers/tf.ts';
+import { type Task, taskOf } from '../../workers/training/tasks.ts';
+
+/** What the compute suite trains; `bench/peers/training_step.py` has the same networks in PyTorch. */
+export interface TrainingCase {
+  model: () => LayersModel;
+  task: Task;
+  optimizer: OptimizerConfig;
+  batch: () => Batch;
+}
+
+const adam: OptimizerConfig = {
+  kind: 'adam',
+  learningRate: 0.001,
+  beta1: 0.9,
+  beta2: 0.999,
+  epsilon: 1e-8,
+  weightDecay: 0,
+};
+const sgd: OptimizerConfig = { kind: 'sgd', learningRate: 0.01, momentum: 0.9, nesterov: false, weightDecay: 0 };
+
+export const cases: Record<string, TrainingCase> = {
+  mlp: {
+    model: multilayerPerceptron,
+    task: taskOf('classification'),
+    optimizer: adam,
+    batch: () => images(128, [3072]),
+  },
+  cnn: { model: smallCnn, task: taskOf('classification'), optimizer: adam, batch: () => images(64, [28, 28, 1]) },
+  'two-nets': { model: meanAndVariance, task: taskOf('heteroscedastic-regression'), optimizer: adam, batch: points },
+  'resnet-18': {
+    model: resNet18,
+    task: taskOf('classification'),
+    optimizer: sgd,
+    batch: () => images(32, [32, 32, 3]),
+  },
+};
+
+/** 3072-512-512-10. */
+function multilayerPerceptron(): LayersModel {
+  return tf.sequential({
+    layers: [
+      tf.layers.dense({ units: 512, activation: 'relu', inputShape: [3072] }),
+      tf.layers.dense({ units: 512, activation: 'relu' }),
+      tf.layers.dense({ units: 10 }),
+    ],
+  });
+}
+
+/** 3 x 3 convolutions to 32 and, with stride 2, 64 channels, then dense to 10. */
+function smallCnn(): LayersModel {
+  const shared = { kernelSize: 3, padding: 'same', activation: 'relu' } as const;
+  return tf.sequential({
+    layers: [
+      tf.layers.conv2d({ ...shared, filters: 32, inputShape: [28, 28, 1] }),
+      tf.layers.conv2d({ ...shared, filters: 64, strides: 2 }),
+      tf.layers.flatten(),
+      tf.layers.dense({ units: 10 }),
+    ],
+  });
+}
+
+/** Two nets 1-50-1, for mean and variance, as example 00 has them. */
+function meanAndVariance(): LayersModel {
+  const x = tf.input({ shape: [1] });
+  const net = (activation: 'linear' | 'softplus'): SymbolicTensor => {
+    const hidden = tf.layers.dense({ units: 50, activation: 'sigmoid' });
+    return tf.layers.dense({ units: 1, activation }).apply(hidden.apply(x)) as SymbolicTensor;
+  };
+  return tf.model({ inputs: x, outputs: [net('linear'), net('softplus')] });
+}
+
+/** ResNet-18 (He et al., 2016) with a 3 x 3 stem and no first pooling, as it is used on CIFAR. */
+function resNet18(): LayersModel {
+  const input = tf.input({ shape: [32, 32, 3] });
+  let x = relu(convolution(input, 64, 3, 1));
+  for (const [stage, filters] of [64, 128, 256, 512].entries()) {
+    x = basicBlock(x, filters, stage === 0 ? 1 : 2);
+    x = basicBlock(x, filters, 1);
+  }
+  const pooled = tf.layers.globalAveragePooling2d({}).apply(x) as SymbolicTensor;
+  return tf.model({ inputs: input, outputs: tf.layers.dense({ units: 10 }).apply(pooled) as SymbolicTensor });
+}
+
+function basicBlock(x: SymbolicTensor, filters: number, strides: number): SymbolicTensor {
+  const inner = convolution(relu(convolution(x, filters, 3, strides)), filters, 3, 1);
+  const shortcut = strides === 1 && x.shape[3] === filters ? x : convolution(x, filters, 1, strides);
+  return relu(tf.layers.add().apply([inner, shortcut]) as SymbolicTensor);
+}
+
+/** Convolution without bias, then batch normalisation. */
+function convolution(x: SymbolicTensor, filters: number, kernelSize: number, strides: number): SymbolicTensor {
+  const convolved = tf.layers.conv2d({ filters, kernelSize, strides, padding: 'same', useBias: false }).apply(x);
+  return tf.layers.batchNormalization().apply(convolved) as SymbolicTensor;
+}
+
+function relu(x: SymbolicTensor): SymbolicTensor {
+  return tf.layers.reLU().apply(x) as SymbolicTensor;
+}
+
+function images(count: number, shape: number[]): Batch {
+  const generator = new Generator(1, 'bench');
+  const size = shape.reduce((product, axis) => product * axis, count);
+  return {
+    features: Float32Array.from({ length: size }, () => generator.normal()),
+    featureShape: [count, ...shape],
+    targets: Int32Array.from({ length: count }, (_, i) => i % 10),
+    targetShape: [count],
+  };
+}
+
+function points(): Batch {
+  const x = Float32Array.from({ length: 20 }, (_, i) => i / 2);
+  return { features: x, featureShape: [20, 1], targets: x.map((value) => value * Math.sin(value)), targetShape: [20] };
+}
