@@ -189,6 +189,8 @@ export interface RunView {
   ranks: RankView[];
   metrics: string[];
   events: RunEvent[];
+  /** What of its folder could not be read, though the rest can. */
+  warnings: string[];
   evaluatedSets: EvaluatedSet[];
   /** Names of the files in `plots/`, SVG as text. */
   plots: { name: string; svg: string }[];

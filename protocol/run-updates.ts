@@ -19,6 +19,8 @@ export type RunUpdate =
     }
   | { type: 'points'; rank: number; batch: PointBatch }
   | { type: 'event'; event: RunEvent }
+  /** Something in the run's folder is damaged and was left out. */
+  | { type: 'warning'; message: string }
   | { type: 'checkpoint'; record: CheckpointRecord }
   | { type: 'evaluated'; set: EvaluatedSet }
   | { type: 'ended'; record: RunRecord };

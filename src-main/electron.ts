@@ -1,62 +1,59 @@
+import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { app, BrowserWindow, session } from 'electron';
-import { confirmClosing, serveDialogs } from './desktop/dialogs.ts';
-import { servePage } from './desktop/page-messages.ts';
+import { app, session } from 'electron';
+import { registerAppScheme, serveAppScheme } from './desktop/app-scheme.ts';
+import { DesktopApp } from './desktop/desktop-app.ts';
+import { guardContents, guardSession } from './desktop/guards.ts';
+import { launchFolder, readLaunch } from './desktop/launch-folder.ts';
+import { endWithApp } from './desktop/quitting.ts';
 import { Hub } from './hub.ts';
 import { HubService } from './rpc/hub-service.ts';
 import { homePaths } from './store/home.ts';
 
 /** The door from the desktop, built to `out/main`: one window, which reaches the hub by messages within the app. */
 
-const page = fileURLToPath(new URL('../renderer/index.html', import.meta.url));
+const pageFolder = fileURLToPath(new URL('../renderer', import.meta.url));
 const preload = fileURLToPath(new URL('../preload/preload.cjs', import.meta.url));
 const onError = (error: unknown): void => console.error(error);
 
-app.on('web-contents-created', (_event, contents) => {
-  contents.on('will-navigate', (event) => event.preventDefault());
-  contents.setWindowOpenHandler(() => ({ action: 'deny' }));
-});
-app.on('window-all-closed', () => app.quit());
-// Not awaited here: Electron becomes ready only after this module has been evaluated.
-app.whenReady().then(openWindow).catch(giveUp);
+let folder = launchFolder(process.argv, app.isPackaged, process.cwd());
+let desktop: DesktopApp | null = null;
 
-async function openWindow(): Promise<void> {
-  session.defaultSession.setPermissionRequestHandler((_contents, _permission, decide) => decide(false));
+// One app for each of Tutti's homes: the lock lies in this folder.
+mkdirSync(homePaths().desktop, { recursive: true });
+app.setPath('userData', homePaths().desktop);
+
+if (app.requestSingleInstanceLock({ folder })) {
+  app.enableSandbox();
+  registerAppScheme();
+  guardContents(app);
+  app.on('second-instance', (_event, _argv, _workingFolder, launch) => show(readLaunch(launch)));
+  app.on('activate', () => show(null));
+  app.on('open-file', (event, path) => {
+    event.preventDefault();
+    show(path);
+  });
+  // Not awaited here: Electron becomes ready only after this module has been evaluated.
+  app.whenReady().then(open).catch(giveUp);
+} else {
+  app.quit();
+}
+
+async function open(): Promise<void> {
+  guardSession(session.defaultSession);
+  serveAppScheme(session.defaultSession, pageFolder);
   const hub = await Hub.open();
   for (const notice of hub.notices) console.error(notice);
   const service = await HubService.open(hub, { door: 'desktop', exportLink: () => null, onError });
-  const window = new BrowserWindow({
-    width: 1280,
-    height: 800,
-    title: 'Tutti',
-    webPreferences: { preload, contextIsolation: true, sandbox: true, nodeIntegration: false },
-  });
-  servePage(window, (wire) => service.connect(wire));
-  serveDialogs(window, homePaths().exports);
-  window.on('close', (event) => {
-    if (service.liveRunCount > 0 && !confirmClosing(window, service.liveRunCount)) event.preventDefault();
-  });
-  endWithApp(hub, service, window);
-  await window.loadFile(page);
+  desktop = await DesktopApp.open({ service, preload, onError });
+  endWithApp({ desktop, service, hub, onError });
+  await desktop.show(folder);
 }
 
-/** Before the app goes, its runs end and say so on disk, however it was asked to go. */
-function endWithApp(hub: Hub, service: HubService, window: BrowserWindow): void {
-  let hasEnded = false;
-  app.on('will-quit', (event) => {
-    if (hasEnded) return;
-    event.preventDefault();
-    service
-      .close()
-      .then(() => hub.close())
-      .catch(onError)
-      .finally(() => {
-        hasEnded = true;
-        app.quit();
-      });
-  });
-  // Whoever sends a signal is not there to be asked: destroying asks nobody.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => window.destroy());
+/** Before the app is there, this is what it opens with. */
+function show(asked: string | null): void {
+  if (desktop !== null) desktop.show(asked).catch(onError);
+  else folder = asked ?? folder;
 }
 
 function giveUp(error: unknown): void {

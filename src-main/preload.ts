@@ -1,16 +1,26 @@
-import { contextBridge, ipcRenderer, type IpcRendererEvent } from 'electron';
-import { messageChannel, openFolderChannel, saveFileChannel, type WindowBridge } from '../protocol/window.ts';
+import { contextBridge, ipcRenderer, webUtils } from 'electron';
+import {
+  commandChannel,
+  messageChannel,
+  openFolderChannel,
+  saveFileChannel,
+  type WindowBridge,
+  type WindowCommand,
+} from '../protocol/window.ts';
 
 /** What the page may ask of Electron's main process. It runs sandboxed, so it is built as CommonJS with all it imports. */
-const bridge: WindowBridge = {
+const bridge: WindowBridge<File> = {
   send: (bytes) => ipcRenderer.send(messageChannel, bytes),
-  onMessage(receive) {
-    const take = (_event: IpcRendererEvent, bytes: Uint8Array): void => receive(bytes);
-    ipcRenderer.on(messageChannel, take);
-    return () => ipcRenderer.off(messageChannel, take);
-  },
+  onMessage: (receive) => listen(messageChannel, (_event, bytes: Uint8Array) => receive(bytes)),
+  onCommand: (receive) => listen(commandChannel, (_event, command: WindowCommand) => receive(command)),
+  pathOf: (dropped) => webUtils.getPathForFile(dropped),
   openFolder: () => ipcRenderer.invoke(openFolderChannel),
   saveFile: (exported) => ipcRenderer.invoke(saveFileChannel, exported),
 };
+
+function listen(channel: string, hear: Parameters<typeof ipcRenderer.on>[1]): () => void {
+  ipcRenderer.on(channel, hear);
+  return () => ipcRenderer.off(channel, hear);
+}
 
 contextBridge.exposeInMainWorld('tutti', bridge);

@@ -3,6 +3,7 @@ import { createApp } from 'vue';
 import { z } from 'zod';
 import App from './App.vue';
 import { bridgeTransport } from './client/bridge.ts';
+import { hearWindow } from './client/window-commands.ts';
 import { HubClient } from './client/hub-client.ts';
 import { hubClientKey } from './client/use-hub.ts';
 import { webSocketTransport } from './client/web-socket.ts';
@@ -23,4 +24,5 @@ app.config.errorHandler = (error) => {
 };
 window.addEventListener('unhandledrejection', ({ reason }) => toasts.fail(reason));
 
+if (window.tutti !== undefined) hearWindow(window.tutti, (hint) => toasts.tell(hint));
 app.mount('#app');

@@ -1,38 +1,55 @@
-import { copyFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
-import { type BrowserWindow, dialog, ipcMain } from 'electron';
+import { type BrowserWindow, dialog } from 'electron';
 import { openFolderChannel, saveFileChannel } from '../../protocol/window.ts';
+import { replaceFile } from '../store/atomic-file.ts';
 import { isOwnPage } from './page-messages.ts';
 
 /** The system's own dialogs, for the window's page. */
 export function serveDialogs(window: BrowserWindow, exportFolder: string): void {
-  ipcMain.handle(openFolderChannel, async (event) => {
+  const { ipc } = window.webContents;
+  ipc.handle(openFolderChannel, (event) => {
     if (!isOwnPage(window, event)) throw new Error('Only the page of the window itself may open folders.');
-    const { filePaths } = await dialog.showOpenDialog(window, { properties: ['openDirectory'] });
-    return filePaths[0] ?? null;
+    return chooseFolder(window);
   });
-  ipcMain.handle(saveFileChannel, async (event, exported: unknown) => {
+  ipc.handle(saveFileChannel, async (event, exported: unknown) => {
     if (!isOwnPage(window, event)) throw new Error('Only the page of the window itself may save files.');
     if (typeof exported !== 'string' || dirname(resolve(exported)) !== exportFolder) {
       throw new Error(`${String(exported)} is no export: only files in ${exportFolder} can be saved elsewhere.`);
     }
-    const { filePath } = await dialog.showSaveDialog(window, { defaultPath: basename(exported) });
-    if (filePath === '') return null;
-    await copyFile(exported, filePath);
+    const { canceled, filePath } = await dialog.showSaveDialog(window, { defaultPath: basename(exported) });
+    if (canceled) return null;
+    await copyDurably(exported, filePath);
     return filePath;
   });
 }
 
-/** Asks before runs end with the window. @returns whether to close it */
-export function confirmClosing(window: BrowserWindow, runCount: number): boolean {
-  const runs = runCount === 1 ? 'A run is' : `${runCount} runs are`;
-  const choice = dialog.showMessageBoxSync(window, {
-    type: 'warning',
-    message: `${runs} still training.`,
-    detail: 'Closing Tutti interrupts it now. It can be resumed later from its last saved state.',
-    buttons: ['Keep training', 'Interrupt and close'],
+/** @returns the folder of a project; null when the user called it off */
+export async function chooseFolder(window: BrowserWindow): Promise<string | null> {
+  const { filePaths } = await dialog.showOpenDialog(window, {
+    title: 'Open a folder that holds a project.ts',
+    properties: ['openDirectory'],
+  });
+  return filePaths[0] ?? null;
+}
+
+/** Asks before runs end with the app. @returns whether to quit */
+export async function confirmQuitting(window: BrowserWindow | null, runCount: number): Promise<boolean> {
+  const options = {
+    type: 'warning' as const,
+    message: `${runCount === 1 ? 'A run is' : `${runCount} runs are`} still training.`,
+    detail:
+      'Quitting Tutti interrupts it now. It can be resumed later from its last saved state. Closing the window alone lets training go on.',
+    buttons: ['Keep training', 'Interrupt and quit'],
     defaultId: 0,
     cancelId: 0,
-  });
-  return choice === 1;
+  };
+  const { response } = await (window === null
+    ? dialog.showMessageBox(options)
+    : dialog.showMessageBox(window, options));
+  return response === 1;
+}
+
+async function copyDurably(from: string, to: string): Promise<void> {
+  await replaceFile(to, (handle) => handle.writeFile(createReadStream(from)));
 }

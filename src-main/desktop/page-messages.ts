@@ -1,8 +1,8 @@
-import { type BrowserWindow, ipcMain, type IpcMainEvent, type IpcMainInvokeEvent } from 'electron';
+import type { BrowserWindow, IpcMainEvent, IpcMainInvokeEvent } from 'electron';
 import { maximumCallBytes, messageChannel } from '../../protocol/window.ts';
 import type { PageWire } from '../rpc/connection.ts';
 
-/** Only the window's own page may speak: no frame in it, and no other window. */
+/** Only the window's own page may speak: no frame in it. Other windows are not heard at all. */
 export function isOwnPage(window: BrowserWindow, { senderFrame }: IpcMainEvent | IpcMainInvokeEvent): boolean {
   return senderFrame !== null && senderFrame === window.webContents.mainFrame;
 }
@@ -27,7 +27,7 @@ export function servePage(window: BrowserWindow, connect: (wire: PageWire) => ()
     disconnect();
     disconnect = connect(wire);
   });
-  ipcMain.on(messageChannel, (event, bytes: unknown) => {
+  webContents.ipc.on(messageChannel, (event, bytes: unknown) => {
     if (!isOwnPage(window, event)) return;
     if (bytes instanceof Uint8Array && bytes.length <= maximumCallBytes) receive(bytes);
     else wire.refuse(`it sent something else than up to ${maximumCallBytes} bytes`);

@@ -60,6 +60,20 @@ export class HubService {
     return this.#parts.live.size;
   }
 
+  /** What a door needs of these for a window's own menu, notifications and end. */
+  get runs(): Pick<RunList, 'list' | 'subscribe'> {
+    return this.#runs;
+  }
+
+  get projects(): Pick<Projects, 'remembered' | 'subscribe'> {
+    return this.#projects;
+  }
+
+  /** Resolves once the runs that this process trains now have ended. */
+  liveRunsEnded(): Promise<void> {
+    return this.#parts.live.ended();
+  }
+
   /** Serves one page until the returned function is called. Its runs go on without it. */
   connect(wire: PageWire): () => void {
     const { onError } = this.#options;

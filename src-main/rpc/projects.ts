@@ -1,11 +1,11 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import type { OptionDescription } from '../../protocol/options.ts';
 import type { ProjectDescription } from '../../protocol/project-description.ts';
 import type { DescribedProject, ProjectCard } from '../../protocol/rpc.ts';
 import type { Hub } from '../hub.ts';
+import { appFile } from '../runs/app-files.ts';
 import { optionsOf, resolveConfig } from '../runs/resolve-config.ts';
 import { writeFileAtomic } from '../store/atomic-file.ts';
 import { errorCode, explainFileError } from '../store/file-error.ts';
@@ -15,7 +15,7 @@ import { describeRow } from './run-list.ts';
 /** Each description takes a process of its own for a second. */
 const describedAtOnce = 2;
 
-const examplesFolder = fileURLToPath(new URL('../../examples', import.meta.url));
+const examplesFolder = appFile('examples');
 const rememberedSchema = z.array(z.string());
 
 interface Described {
@@ -28,6 +28,7 @@ interface Described {
 export class Projects {
   readonly #hub: Hub;
   readonly #described = new Map<string, Described>();
+  readonly #listeners = new Set<(folders: string[]) => void>();
 
   constructor(hub: Hub) {
     this.#hub = hub;
@@ -49,12 +50,23 @@ export class Projects {
     const absolute = resolve(folder);
     await this.describe(absolute);
     const others = (await readRemembered()).filter((other) => other !== absolute);
-    if (!isExample(absolute)) await writeRemembered([absolute, ...others]);
+    if (!isExample(absolute)) await this.#remember([absolute, ...others]);
     return this.#card(absolute);
   }
 
   async forget(folder: string): Promise<void> {
-    await writeRemembered((await readRemembered()).filter((other) => other !== resolve(folder)));
+    await this.#remember((await readRemembered()).filter((other) => other !== resolve(folder)));
+  }
+
+  /** Folders that were opened, the latest first. */
+  remembered(): Promise<string[]> {
+    return readRemembered();
+  }
+
+  /** Calls the listener with these folders whenever one is opened or forgotten here. @returns ends that */
+  subscribe(listener: (folders: string[]) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   /** What a project says of itself; asked anew once a file of it has changed. @throws with the project's own error */
@@ -72,6 +84,11 @@ export class Projects {
   async describeOptions(folder: string): Promise<DescribedProject> {
     const description = await this.describe(folder);
     return { description, options: pageOptions(description), defaults: resolveConfig(description, []) };
+  }
+
+  async #remember(folders: string[]): Promise<void> {
+    await writeFileAtomic(homePaths().projects, `${JSON.stringify(folders, null, 2)}\n`);
+    for (const listener of this.#listeners) listener(folders);
   }
 
   async #card(folder: string): Promise<ProjectCard> {
@@ -140,8 +157,4 @@ async function readRemembered(): Promise<string[]> {
       cause: error,
     });
   }
-}
-
-async function writeRemembered(folders: string[]): Promise<void> {
-  await writeFileAtomic(homePaths().projects, `${JSON.stringify(folders, null, 2)}\n`);
 }

@@ -28,6 +28,7 @@ export async function viewRun({ hub, live, feed }: HubParts, id: string): Promis
     ranks: record.plan.map((placement) => viewRank(run, placement, ours?.ranks.get(placement.rank))),
     metrics: columns.names,
     events: [...events],
+    warnings: [...run.warnings],
     evaluatedSets: record.summary?.evaluatedSets ?? [...(ours?.evaluatedSets ?? [])],
     plots: await readPlots(folder),
   };

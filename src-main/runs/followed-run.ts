@@ -18,6 +18,9 @@ export class FollowedRun {
   readonly folder: string;
   readonly columns = new MetricColumns();
   readonly events: RunEvent[] = [];
+  /** What of the folder could not be read, though the rest can. */
+  readonly warnings: string[] = [];
+  #eventLines = 0;
   #record: RunRecord;
   readonly #metricsTail: MetricsTail;
   /** Points that were read since the last refresh. */
@@ -83,7 +86,7 @@ export class FollowedRun {
     await this.#readMetrics(this.#untold);
     const points = this.#untold;
     return [
-      ...events.map((event): RunUpdate => ({ type: 'event', event })),
+      ...events,
       // Which rank told a point does not show in the file; its name says what it belongs to.
       ...(points.length === 0 ? [] : [{ type: 'points' as const, rank: 0, batch: points.take() }]),
       ...(record === null ? [] : [this.#recordUpdate(record)]),
@@ -135,13 +138,34 @@ export class FollowedRun {
     });
   }
 
-  async #readEvents(): Promise<RunEvent[]> {
-    const news: RunEvent[] = [];
-    const place = `A line of ${runPaths(this.folder).events}`;
-    for await (const { lines } of this.#eventsTail.read(() => void this.events.splice(0))) {
-      news.push(...lines.flatMap((line) => parseEventLine(line, place) ?? []));
+  /** A line that is no event is told of once, and left out. */
+  async #readEvents(): Promise<RunUpdate[]> {
+    const news: RunUpdate[] = [];
+    const path = runPaths(this.folder).events;
+    const startAnew = (): void => {
+      this.events.length = 0;
+      this.warnings.length = 0;
+      this.#eventLines = 0;
+    };
+    for await (const { lines } of this.#eventsTail.read(startAnew)) {
+      for (const line of lines) {
+        this.#eventLines += 1;
+        news.push(...readEventLine(line, `${path}, line ${this.#eventLines}`));
+      }
     }
-    this.events.push(...news);
+    for (const update of news) {
+      if (update.type === 'event') this.events.push(update.event);
+      if (update.type === 'warning') this.warnings.push(update.message);
+    }
     return news;
+  }
+}
+
+function readEventLine(line: string, place: string): RunUpdate[] {
+  try {
+    const event = parseEventLine(line, place);
+    return event === null ? [] : [{ type: 'event', event }];
+  } catch (error) {
+    return [{ type: 'warning', message: error instanceof Error ? error.message : String(error) }];
   }
 }

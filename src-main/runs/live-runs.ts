@@ -79,10 +79,15 @@ export class LiveRuns {
     else session.control(request);
   }
 
+  /** Resolves once all that train now have ended. */
+  async ended(): Promise<void> {
+    await Promise.all(this.#endings);
+  }
+
   /** Aborts all runs; resolves once their workers are gone and their records say so. */
   async close(): Promise<void> {
     for (const { session } of this.#runs.values()) session.abort();
-    await Promise.all(this.#endings);
+    await this.ended();
   }
 
   async #run(id: string, open: (listener: RunListener) => RunSession | Promise<RunSession>): Promise<void> {

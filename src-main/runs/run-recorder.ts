@@ -9,6 +9,9 @@ import { LogFile } from './log-file.ts';
 
 export type RunListener = (update: RunUpdate) => void;
 
+/** Every improvement would be a write to the index, and a new list for every page. */
+const noteBestEveryMs = 1_000;
+
 /** Keeps what happens in a run: first on disk, then it tells those who watch. */
 export class RunRecorder {
   readonly folder: string;
@@ -19,6 +22,7 @@ export class RunRecorder {
   private metrics: MetricsLog | null = null;
   private readonly lastValues = new Map<string, number>();
   private best: RunSummary['best'] = null;
+  private bestTimer: NodeJS.Timeout | null = null;
   /** Metrics of earlier attempts. */
   private earlier: MetricTable | null = null;
   private evaluatedSets: EvaluatedSet[] = [];
@@ -141,6 +145,7 @@ export class RunRecorder {
   }
 
   async close(): Promise<void> {
+    if (this.bestTimer !== null) clearTimeout(this.bestTimer);
     await this.metrics?.close();
     await this.flush();
   }
@@ -163,8 +168,17 @@ export class RunRecorder {
       if (name !== wanted || !Number.isFinite(value[i])) return;
       if (this.best === null || value[i] < this.best.value) {
         this.best = { metric, value: value[i], epoch: epoch[i], step: step[i] };
+        this.bestTimer ??= setTimeout(() => this.noteBest(), noteBestEveryMs);
       }
     });
+  }
+
+  /** For lists of runs; the record says it at the end. */
+  private noteBest(): void {
+    this.bestTimer = null;
+    const { best } = this;
+    if (best === null) return;
+    this.write(async () => this.index.noteBest(this.folder, best));
   }
 
   private write(action: () => Promise<void>): void {

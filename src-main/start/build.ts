@@ -17,7 +17,7 @@ export async function buildIfStale(): Promise<void> {
   if (builtMs >= changedMs) return;
   console.log(builtMs === 0 ? 'Building the page, once.' : 'Building the page anew: its sources have changed.');
   const { build } = await import('electron-vite');
-  await build({ logLevel: 'warn' });
+  await build({ root, logLevel: 'warn' });
 }
 
 /** When the newest file at or below a path was changed, in ms since 1970; 0 where there is none. */

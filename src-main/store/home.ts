@@ -22,6 +22,9 @@ export function homePaths(home: string = tuttiHome()) {
     exports: join(home, 'exports'),
     /** Runs that were deleted a few seconds ago. */
     trash: join(home, 'trash'),
+    /** Where the desktop app's window stood, and what its browser engine keeps. */
+    window: join(home, 'window.json'),
+    desktop: join(home, 'desktop'),
   };
 }
 

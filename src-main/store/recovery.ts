@@ -10,7 +10,7 @@ import { withRunLock } from './run-lock.ts';
 
 const CONNECT_TIMEOUT_MS = 500;
 
-/** Whether the hub that a run names lives: its process exists and its socket accepts a connection within 500 ms. */
+/** Whether the hub that a run names lives: its process exists, and nothing says that nobody listens on its socket any more. */
 export async function isHubAlive(record: RunRecord): Promise<boolean> {
   if (record.hub === null) return false;
   // On another machine that shares this folder: nothing here can tell, so it is left alone.
@@ -28,12 +28,16 @@ function processExists(pid: number): boolean {
   }
 }
 
+/**
+ * The system accepts connections for whoever listens, however busy, and refuses at once where nobody does. So a long wait is this
+ * process's own, its event loop held up, and no sign of a dead hub.
+ */
 function acceptsConnection(socketPath: string): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const socket = createConnection(socketPath);
   socket.setTimeout(CONNECT_TIMEOUT_MS);
   socket.once('connect', () => resolve(true));
-  socket.once('timeout', () => resolve(false));
+  socket.once('timeout', () => resolve(true));
   socket.once('error', () => resolve(false));
   return promise.finally(() => socket.destroy());
 }

@@ -64,6 +64,13 @@ export class RunIndex {
       });
   }
 
+  /** Takes over the best value so far of a run that trains; its record says none before its end. */
+  noteBest(folder: string, best: { metric: string; value: number; epoch: number }): void {
+    this.#database
+      .prepare('UPDATE runs SET best_metric = :metric, best_value = :value, best_epoch = :epoch WHERE folder = :folder')
+      .run({ folder: resolve(folder), metric: best.metric, value: best.value, epoch: best.epoch });
+  }
+
   /** Drops a run whose folder goes away. */
   remove(folder: string): void {
     this.#database.prepare('DELETE FROM runs WHERE folder = ?').run(folder);
@@ -146,7 +153,10 @@ export class RunIndex {
       config: toJson(record.config),
     };
     const columns = Object.keys(row);
-    const changes = columns.map((column) => `${column} = excluded.${column}`).join(', ');
+    // A record without a best value says nothing against the one that was noted while the run trained.
+    const valueOf = (column: string) =>
+      column.startsWith('best_') && best === null ? `runs.${column}` : `excluded.${column}`;
+    const changes = columns.map((column) => `${column} = ${valueOf(column)}`).join(', ');
     // What the user noted stays, above all a name given since.
     this.#database
       .prepare(

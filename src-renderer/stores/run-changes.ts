@@ -21,6 +21,8 @@ export function applyUpdate(view: RunView, update: Exclude<RunUpdate, { type: 'p
     }
     case 'event':
       return withEvent(view, update.event);
+    case 'warning':
+      return view.warnings.includes(update.message) ? view : { ...view, warnings: [...view.warnings, update.message] };
     case 'evaluated':
       return withEvaluatedSet(view, update.set);
     // The list of checkpoints is not a part of the view.

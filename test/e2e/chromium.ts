@@ -7,7 +7,7 @@ import { type Browser, chromium } from '@playwright/test';
 const run = promisify(execFile);
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
-const flags = [
+export const chromiumFlags = [
   '--no-sandbox',
   '--disable-gpu',
   '--disable-background-networking',
@@ -31,7 +31,7 @@ export async function findChromium(): Promise<string | null> {
 }
 
 export function launchChromium(executablePath: string, extraFlags: readonly string[] = []): Promise<Browser> {
-  return chromium.launch({ executablePath, args: [...flags, ...extraFlags] });
+  return chromium.launch({ executablePath, args: [...chromiumFlags, ...extraFlags] });
 }
 
 function findOnPath(candidates: readonly string[]): string | null {

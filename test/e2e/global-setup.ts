@@ -1,5 +1,5 @@
 import type { TestProject } from 'vitest/node';
-import { buildIfStale } from './build.ts';
+import { buildIfStale } from '../../src-main/start/build.ts';
 import { findChromium } from './chromium.ts';
 
 declare module 'vitest' {

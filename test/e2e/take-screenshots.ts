@@ -1,7 +1,7 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { expect, type Page } from '@playwright/test';
-import { buildIfStale } from './build.ts';
+import { buildIfStale } from '../../src-main/start/build.ts';
 import { findChromium } from './chromium.ts';
 import { blobs, expectPoints, expectStatus, sine, Stage, startRun, visit } from './stage.ts';
 

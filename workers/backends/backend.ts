@@ -1,4 +1,5 @@
 import type { Blas } from '../../protocol/blas.ts';
+import { explainMissingOps } from './missing-ops.ts';
 
 /** Where tensors live, and what a run records about it. */
 export interface Backend {
@@ -22,6 +23,9 @@ const backends: Record<BackendKind, () => Promise<{ start: (options: { blas: Bla
  * @param blas the system's BLAS that matrix products on wasm use; null: own kernels
  */
 export async function startBackend(choice: BackendKind | 'auto', blas: Blas | null = null): Promise<Backend> {
-  const { start } = await backends[choice === 'auto' ? 'wasm' : choice]();
-  return start({ blas });
+  const kind = choice === 'auto' ? 'wasm' : choice;
+  const { start } = await backends[kind]();
+  const backend = await start({ blas });
+  explainMissingOps(kind);
+  return backend;
 }

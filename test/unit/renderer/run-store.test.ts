@@ -83,6 +83,7 @@ const view = (): RunView => ({
   ],
   metrics: ['train/loss'],
   events: [],
+  warnings: [],
   evaluatedSets: [],
   plots: [],
 });

@@ -1,4 +1,4 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -84,6 +84,27 @@ describe('a run of another process', () => {
     expect((await page.hub.series(id, request)).series).toHaveLength(1);
     expect(page.updates).toEqual([]);
     await metrics.close();
+  });
+
+  it('is read on past a damaged event, which is told of once', async () => {
+    const { page, folder, errors } = await openForeignRun();
+    await appendEvent(folder, runEvent({ message: 'first' }));
+    await page.hub.watch(id);
+    const path = join(folder, 'events.jsonl');
+    await appendFile(path, '{"kind":"no event"}\n');
+    await appendEvent(folder, runEvent({ message: 'second' }));
+    const told = (type: string) => page.updates.filter((update) => update.type === type);
+    await expect.poll(() => told('event').length).toBe(1);
+    expect(told('warning')).toEqual([
+      { type: 'warning', message: expect.stringContaining(`${path}, line 2 is not an event`) },
+    ]);
+    await appendEvent(folder, runEvent({ message: 'third' }));
+    await expect.poll(() => told('event').length).toBe(2);
+    expect(told('warning')).toHaveLength(1);
+    const { events, warnings } = await page.hub.run(id);
+    expect(events.map(({ message }) => message)).toEqual(['first', 'second', 'third']);
+    expect(warnings).toHaveLength(1);
+    expect(errors).toEqual([]);
   });
 
   it('cannot be controlled where its process answers nobody, or is on another machine', async () => {

@@ -39,6 +39,21 @@ describe('RunRecorder', () => {
     expect(updates).toMatchObject([{ type: 'record', folder, record: { status: 'running' } }]);
   });
 
+  it('has the best value so far in the index while the run trains', async () => {
+    const { recorder, index } = await createRecorder();
+    await recorder.open();
+    await recorder.change({ status: 'running' });
+    recorder.described(facts, {});
+    recorder.points(0, pointBatch([[0, 3, 'val/ens_nll', 0.5]]));
+    recorder.points(0, pointBatch([[1, 6, 'val/ens_nll', 0.75]]));
+    await expect
+      .poll(() => index.list(), { timeout: 5000 })
+      .toMatchObject([{ bestMetric: 'val/ens_nll', bestValue: 0.5, bestEpoch: 0 }]);
+    await recorder.change({ name: 'renamed' });
+    expect(index.list()).toMatchObject([{ name: 'renamed', bestValue: 0.5 }]);
+    await recorder.close();
+  });
+
   it('writes points and keeps the last value of each metric and the best of the monitored one', async () => {
     const { recorder, folder } = await createRecorder();
     await recorder.open();

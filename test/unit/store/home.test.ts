@@ -28,6 +28,8 @@ describe('tuttiHome', () => {
       projects: join('/h', 'projects.json'),
       exports: join('/h', 'exports'),
       trash: join('/h', 'trash'),
+      window: join('/h', 'window.json'),
+      desktop: join('/h', 'desktop'),
     });
   });
 });

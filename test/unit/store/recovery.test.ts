@@ -35,6 +35,19 @@ describe('isHubAlive', () => {
   });
 });
 
+/** What a garbage collection or a full core does to who looks, for longer than it waits for an answer. */
+function holdUpEventLoop(ms: number): void {
+  const endMs = performance.now() + ms;
+  while (performance.now() < endMs);
+}
+
+it('a hub is not dead because the process that looks is held up', async () => {
+  const socket = await listeningSocket(await temporaryFolder());
+  const isAlive = isHubAlive(runRecord({ hub: { host: hostname(), pid: process.pid, socket } }));
+  holdUpEventLoop(700);
+  expect(await isAlive).toBe(true);
+});
+
 describe('markInterrupted', () => {
   it('closes the run and its open attempt at the last sign of life', async () => {
     const folder = await temporaryFolder();

@@ -19,6 +19,35 @@ export interface KernelModule {
   ): void;
   gemmScratchBytes(): number;
   addBias(x: number, bias: number, rows: number, columns: number, activation: number): void;
+  im2col(images: number, window: number, from: number, to: number, columns: number): void;
+  col2im(columns: number, window: number, from: number, to: number, images: number): void;
+  depthwise(x: number, filter: number, y: number, window: number, multiplier: number, positions: number): void;
+  depthwiseInputGradient(
+    dy: number,
+    filter: number,
+    dx: number,
+    window: number,
+    multiplier: number,
+    positions: number,
+  ): void;
+  depthwiseFilterGradient(
+    x: number,
+    dy: number,
+    dFilter: number,
+    window: number,
+    multiplier: number,
+    positions: number,
+  ): void;
+  maxPoolGradient(
+    x: number,
+    y: number,
+    dy: number,
+    dx: number,
+    window: number,
+    positions: number,
+    unclaimed: number,
+  ): void;
+  avgPoolGradient(dy: number, dx: number, window: number, positions: number): void;
   gradientOfRelu(x: number, dy: number, size: number, dx: number): void;
   crossEntropy(logits: number, labels: number, rows: number, classes: number, loss: number): void;
   crossEntropyGradient(

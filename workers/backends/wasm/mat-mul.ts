@@ -28,9 +28,17 @@ export function batchMatMul(runtime: WasmRuntime, inputs: NamedTensorInfoMap, at
 
 /** The same with bias and activation, in one pass over the result where the activation is one of the simple ones. */
 export function fusedMatMul(runtime: WasmRuntime, inputs: NamedTensorInfoMap, attributes: NamedAttrMap): TensorInfo {
-  const output = batchMatMul(runtime, inputs, attributes);
-  const { bias, preluActivationWeights: alpha } = inputs;
-  return applyBiasAndActivation(runtime, output, bias ?? null, {
+  return applyFused(runtime, batchMatMul(runtime, inputs, attributes), inputs, attributes);
+}
+
+/** Bias and activation of a fused kernel, as tfjs passes them; takes `x` over. */
+export function applyFused(
+  runtime: WasmRuntime,
+  x: TensorInfo,
+  { bias, preluActivationWeights: alpha }: NamedTensorInfoMap,
+  attributes: NamedAttrMap,
+): TensorInfo {
+  return applyBiasAndActivation(runtime, x, bias ?? null, {
     name: attributes.activation as string,
     prelu: alpha ?? null,
     leakyAlpha: Number(attributes.leakyreluAlpha ?? 0),
@@ -51,7 +59,7 @@ const simpleActivations = new Map([
 ]);
 
 /** act(x + bias), with a bias for each of the last axis's values or none; takes `x` over. */
-export function applyBiasAndActivation(
+function applyBiasAndActivation(
   runtime: WasmRuntime,
   x: TensorInfo,
   bias: TensorInfo | null,

@@ -1,13 +1,17 @@
-import type { KernelFunc, NamedAttrMap, NamedTensorInfoMap, TensorInfo } from '@tensorflow/tfjs-core';
+import type { KernelFunc } from '@tensorflow/tfjs-core';
 import { tf } from '../../tf.ts';
+import { borrowedKernels } from './borrowed.ts';
+import { convolutionKernels } from './convolution.ts';
+import { depthwiseKernels } from './depthwise.ts';
+import { gatherKernels } from './gather.ts';
 import { identity } from './identity.ts';
+import type { Kernel } from './kernel.ts';
 import { crossEntropy, crossEntropyGradient, gaussianNll, gaussianNllGradient } from './losses.ts';
 import { batchMatMul, fusedMatMul } from './mat-mul.ts';
+import { poolKernels } from './pool.ts';
+import { prelu } from './prelu.ts';
 import { reluGradient } from './relu.ts';
 import type { WasmRuntime } from './runtime.ts';
-
-/** A kernel as Tutti writes them: of one output. */
-export type Kernel = (runtime: WasmRuntime, inputs: NamedTensorInfoMap, attributes: NamedAttrMap) => TensorInfo;
 
 const kernels: Record<string, Kernel> = {
   BatchMatMul: batchMatMul,
@@ -16,8 +20,14 @@ const kernels: Record<string, Kernel> = {
   GaussianNll: gaussianNll,
   GaussianNllGradient: gaussianNllGradient,
   Identity: identity,
+  Prelu: prelu,
   ReluGradient: reluGradient,
   _FusedMatMul: fusedMatMul,
+  ...convolutionKernels,
+  ...depthwiseKernels,
+  ...poolKernels,
+  ...gatherKernels,
+  ...borrowedKernels,
 };
 
 /** Replaces tfjs's kernels of the wasm backend by Tutti's, and adds those that it lacks. */

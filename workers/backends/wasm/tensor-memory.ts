@@ -82,6 +82,11 @@ export class TensorMemory {
   floats(address: number, length: number): Float32Array<ArrayBuffer> {
     return new Float32Array(this.module.HEAPU8.buffer, address, length);
   }
+
+  /** The same of 32-bit integers. */
+  integers(address: number, length: number): Int32Array<ArrayBuffer> {
+    return new Int32Array(this.module.HEAPU8.buffer, address, length);
+  }
 }
 
 const addressableBytes = 2 ** 32;

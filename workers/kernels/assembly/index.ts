@@ -1,5 +1,8 @@
 /** Tutti's kernels for the wasm backend: they work on the memory of TensorFlow.js's own module, which they import. */
 export { addBias, gradientOfRelu } from './bias';
+export { depthwise, depthwiseFilterGradient, depthwiseInputGradient } from './depthwise';
 export { gemm, gemmScratchBytes } from './gemm';
+export { col2im, im2col } from './im2col';
 export { crossEntropy, crossEntropyGradient, gaussianNll, gaussianNllGradient } from './losses';
+export { avgPoolGradient, maxPoolGradient } from './pool';
 export { updateAdam, updateSgd } from './updates';

@@ -1,0 +1,86 @@
+import { basename } from 'node:path';
+import type { MenuItemConstructorOptions } from 'electron';
+import type { WindowCommand } from '../../protocol/window.ts';
+
+export interface MenuOptions {
+  platform: NodeJS.Platform;
+  /** Whether the app runs from its sources: only then there are developer tools. */
+  isDevelopment: boolean;
+  /** Folders of projects that were opened, the latest first. */
+  recentFolders: readonly string[];
+  chooseProject: () => void;
+  openProject: (folder: string) => void;
+  tellPage: (command: WindowCommand) => void;
+}
+
+/** So many projects does the menu offer; the page lists them all. */
+const maximumRecent = 10;
+
+/** The app's menu, with the shortcuts that people expect of the platform. What a run is told goes to its page. */
+export function menuTemplate(options: MenuOptions): MenuItemConstructorOptions[] {
+  const isMac = options.platform === 'darwin';
+  return [
+    ...(isMac ? [{ role: 'appMenu' as const }] : []),
+    { label: '&File', submenu: fileMenu(options, isMac) },
+    { role: 'editMenu' },
+    { label: '&View', submenu: viewMenu(options) },
+    { label: '&Run', submenu: runMenu(options) },
+    ...(isMac ? [{ role: 'windowMenu' as const }] : []),
+    { role: 'help', submenu: [pageItem(options, 'Keyboard Shortcuts', { name: 'show-keys' }, 'CmdOrCtrl+/')] },
+  ];
+}
+
+function fileMenu(options: MenuOptions, isMac: boolean): MenuItemConstructorOptions[] {
+  return [
+    { label: 'Open Project…', accelerator: 'CmdOrCtrl+O', click: options.chooseProject },
+    { label: 'Open Recent', submenu: recentMenu(options) },
+    { type: 'separator' },
+    pageItem(options, 'Export Run…', { name: 'export' }, 'CmdOrCtrl+E'),
+    { type: 'separator' },
+    { role: 'close' },
+    // On a Mac it is in the app's own menu.
+    ...(isMac ? [] : [{ role: 'quit' as const, accelerator: 'Ctrl+Q' }]),
+  ];
+}
+
+function recentMenu({ recentFolders, openProject }: MenuOptions): MenuItemConstructorOptions[] {
+  if (recentFolders.length === 0) return [{ label: 'No project was opened yet', enabled: false }];
+  return recentFolders.slice(0, maximumRecent).map((folder) => ({
+    // `&` would underline the letter that follows.
+    label: `${basename(folder)}  (${folder})`.replaceAll('&', '&&'),
+    click: () => openProject(folder),
+  }));
+}
+
+function viewMenu(options: MenuOptions): MenuItemConstructorOptions[] {
+  const themes = (['system', 'light', 'dark'] as const).map((theme) =>
+    pageItem(options, `${theme[0].toUpperCase()}${theme.slice(1)}`, { name: 'set-theme', theme }),
+  );
+  return [
+    { role: 'reload' },
+    { label: 'Theme', submenu: themes },
+    { type: 'separator' },
+    { role: 'resetZoom' },
+    { role: 'zoomIn' },
+    { role: 'zoomOut' },
+    { type: 'separator' },
+    { role: 'togglefullscreen' },
+    ...(options.isDevelopment ? [{ role: 'toggleDevTools' as const }] : []),
+  ];
+}
+
+function runMenu(options: MenuOptions): MenuItemConstructorOptions[] {
+  return [
+    pageItem(options, 'Pause or Go On', { name: 'toggle-pause' }, 'CmdOrCtrl+P'),
+    pageItem(options, 'Stop Jointly…', { name: 'stop-jointly' }, 'CmdOrCtrl+.'),
+  ];
+}
+
+function pageItem(
+  { tellPage }: MenuOptions,
+  label: string,
+  command: WindowCommand,
+  accelerator?: string,
+): MenuItemConstructorOptions {
+  return { label, accelerator, click: () => tellPage(command) };
+}

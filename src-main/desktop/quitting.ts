@@ -1,0 +1,57 @@
+import { app } from 'electron';
+import type { Hub } from '../hub.ts';
+import type { HubService } from '../rpc/hub-service.ts';
+import type { DesktopApp } from './desktop-app.ts';
+import { confirmQuitting } from './dialogs.ts';
+
+export interface Ending {
+  desktop: DesktopApp;
+  service: HubService;
+  hub: Hub;
+  onError: (error: unknown) => void;
+}
+
+/**
+ * Closing the window lets runs go on; quitting asks before it interrupts them. Before the app goes, its runs end and say so on disk,
+ * however it was asked to go.
+ */
+export function endWithApp(ending: Ending): void {
+  const { desktop, service, onError } = ending;
+  let isAllowed = false;
+  let isAsking = false;
+  const quit = (): void => {
+    isAllowed = true;
+    app.quit();
+  };
+  app.on('window-all-closed', () => desktop.windowsClosed().catch(onError));
+  app.on('before-quit', (event) => {
+    if (isAllowed || service.liveRunCount === 0) return;
+    event.preventDefault();
+    if (isAsking) return;
+    isAsking = true;
+    confirmQuitting(desktop.window, service.liveRunCount)
+      .then((isConfirmed) => isConfirmed && quit())
+      .catch(onError)
+      .finally(() => (isAsking = false));
+  });
+  endRunsFirst(ending);
+  // Whoever sends a signal is not there to be asked.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, quit);
+}
+
+function endRunsFirst({ desktop, service, hub, onError }: Ending): void {
+  let hasEnded = false;
+  app.on('will-quit', (event) => {
+    if (hasEnded) return;
+    event.preventDefault();
+    desktop
+      .close()
+      .then(() => service.close())
+      .then(() => hub.close())
+      .catch(onError)
+      .finally(() => {
+        hasEnded = true;
+        app.quit();
+      });
+  });
+}

@@ -1,0 +1,12 @@
+import { useRouter } from 'vue-router';
+import { useHub } from '../client/use-hub.ts';
+
+/** Opens a folder as a project: remembers it, and shows its form. The returned function throws when it holds no project. */
+export function useOpenProject(): (folder: string) => Promise<void> {
+  const hub = useHub();
+  const router = useRouter();
+  return async (folder) => {
+    const project = await hub.openProject(folder);
+    await router.push({ name: 'configure', query: { project: project.folder } });
+  };
+}

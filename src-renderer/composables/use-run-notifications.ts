@@ -1,0 +1,33 @@
+import { watch } from 'vue';
+import { useRouter } from 'vue-router';
+import { noticesOfEnds, type RunNotice } from '../../protocol/run-notice.ts';
+import { useRunsStore } from '../stores/runs.ts';
+import { useSettingsStore } from '../stores/settings.ts';
+
+/** Whether it is the browser that tells of ends; the desktop app does so itself, also without a window. */
+export const canBrowserNotify = window.tutti === undefined && 'Notification' in window;
+
+/** Tells of runs that end by the browser's notifications, once the user turned them on in the settings. */
+export function useRunNotifications(): void {
+  if (!canBrowserNotify) return;
+  const router = useRouter();
+  const runs = useRunsStore();
+  const settings = useSettingsStore();
+
+  function tell({ id, title, body }: RunNotice): void {
+    // All tabs hear of an end: notifications with the same tag replace each other.
+    const notification = new Notification(title, { body, tag: id });
+    notification.addEventListener('click', () => {
+      window.focus();
+      void router.push({ name: 'run', params: { id } });
+    });
+  }
+
+  watch(
+    () => runs.rows,
+    (rows, before) => {
+      const isOn = settings.isNotifying && Notification.permission === 'granted';
+      if (isOn && rows !== null && before !== null) noticesOfEnds(before, rows).forEach(tell);
+    },
+  );
+}

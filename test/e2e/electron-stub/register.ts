@@ -1,0 +1,10 @@
+import { registerHooks } from 'node:module';
+
+/** Preloaded (`--import`) before the built main process: its `electron` is the stub, and it takes itself to be in Electron. */
+const stub = new URL('electron.ts', import.meta.url).href;
+
+registerHooks({
+  resolve: (specifier, context, next) =>
+    specifier === 'electron' ? { url: stub, shortCircuit: true } : next(specifier, context),
+});
+Object.defineProperty(process, 'versions', { value: { ...process.versions, electron: 'stub' } });

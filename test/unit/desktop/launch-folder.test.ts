@@ -1,0 +1,20 @@
+import { resolve } from 'node:path';
+import { expect, it } from 'vitest';
+import { launchFolder, readLaunch } from '../../../src-main/desktop/launch-folder.ts';
+
+it.each<[string[], boolean, string | null]>([
+  [['electron', 'out/main/electron.js'], false, null],
+  [['electron', 'out/main/electron.js', 'moons'], false, resolve('/work', 'moons')],
+  [['electron', 'out/main/electron.js', '--enable-logging', '/data/moons'], false, resolve('/data/moons')],
+  [['tutti'], true, null],
+  [['tutti', '--no-sandbox', '../moons'], true, resolve('/moons')],
+])('%j, packaged: %j', (argv, isPackaged, folder) => {
+  expect(launchFolder(argv, isPackaged, '/work')).toBe(folder);
+});
+
+it('takes from a second start what Tutti sends, and nothing else', () => {
+  expect(readLaunch({ folder: null })).toBeNull();
+  expect(readLaunch({ folder: '/data/moons' })).toBe('/data/moons');
+  for (const foreign of [undefined, null, {}, { folder: 7 }, { folder: '' }])
+    expect(() => readLaunch(foreign)).toThrow(/invalid|too small/i);
+});

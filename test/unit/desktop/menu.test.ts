@@ -1,0 +1,77 @@
+import type { MenuItemConstructorOptions } from 'electron';
+import { expect, it, vi } from 'vitest';
+import type { WindowCommand } from '../../../protocol/window.ts';
+import { type MenuOptions, menuTemplate } from '../../../src-main/desktop/menu.ts';
+
+const options: MenuOptions = {
+  platform: 'linux',
+  isDevelopment: false,
+  recentFolders: [],
+  chooseProject: () => undefined,
+  openProject: () => undefined,
+  tellPage: () => undefined,
+};
+
+/** Items of a menu and its submenus; those that Electron makes of a role alone count as one. */
+function flatten(items: MenuItemConstructorOptions[]): MenuItemConstructorOptions[] {
+  return items.flatMap((item) => [item, ...(Array.isArray(item.submenu) ? flatten(item.submenu) : [])]);
+}
+
+function find(items: MenuItemConstructorOptions[], label: string): () => void {
+  const click = flatten(items).find((item) => item.label === label)?.click;
+  if (click === undefined) throw new Error(`Nothing is called "${label}".`);
+  return click as () => void;
+}
+
+const titles = (items: MenuItemConstructorOptions[]): unknown[] => items.map(({ label, role }) => label ?? role);
+
+it('has the menus of its platform', () => {
+  expect(titles(menuTemplate(options))).toEqual(['&File', 'editMenu', '&View', '&Run', 'help']);
+  const mac = menuTemplate({ ...options, platform: 'darwin' });
+  expect(titles(mac)).toEqual(['appMenu', '&File', 'editMenu', '&View', '&Run', 'windowMenu', 'help']);
+});
+
+it('offers quitting once: in the menu of files, on a Mac in the menu of the app', () => {
+  expect(flatten(menuTemplate(options)).filter(({ role }) => role === 'quit')).toHaveLength(1);
+  expect(flatten(menuTemplate({ ...options, platform: 'darwin' })).filter(({ role }) => role === 'quit')).toEqual([]);
+});
+
+it('gives no shortcut twice', () => {
+  const keys = flatten(menuTemplate(options)).flatMap(({ accelerator }) => accelerator ?? []);
+  expect(keys).toEqual(['CmdOrCtrl+O', 'CmdOrCtrl+E', 'Ctrl+Q', 'CmdOrCtrl+P', 'CmdOrCtrl+.', 'CmdOrCtrl+/']);
+});
+
+it('has developer tools only when it runs from its sources', () => {
+  const hasTools = (isDevelopment: boolean): boolean =>
+    flatten(menuTemplate({ ...options, isDevelopment })).some(({ role }) => role === 'toggleDevTools');
+  expect([hasTools(false), hasTools(true)]).toEqual([false, true]);
+});
+
+it('tells the page what was chosen', () => {
+  const tellPage = vi.fn<(command: WindowCommand) => void>();
+  const menu = menuTemplate({ ...options, tellPage });
+  for (const label of ['Export Run…', 'Pause or Go On', 'Stop Jointly…', 'Keyboard Shortcuts', 'Light'])
+    find(menu, label)();
+  expect(tellPage.mock.calls.flat()).toEqual([
+    { name: 'export' },
+    { name: 'toggle-pause' },
+    { name: 'stop-jointly' },
+    { name: 'show-keys' },
+    { name: 'set-theme', theme: 'light' },
+  ]);
+});
+
+it('offers the ten projects opened last, with an ampersand as it is written', () => {
+  const openProject = vi.fn<(folder: string) => void>();
+  const recentFolders = Array.from({ length: 12 }, (_, index) => `/home/me/r&d/project-${index}`);
+  const menu = menuTemplate({ ...options, recentFolders, openProject });
+  const recent = flatten(menu).filter(({ label }) => label?.startsWith('project-'));
+  expect(recent).toHaveLength(10);
+  find(menu, 'project-9  (/home/me/r&&d/project-9)')();
+  expect(openProject).toHaveBeenCalledWith('/home/me/r&d/project-9');
+});
+
+it('says where there are none yet', () => {
+  const [none] = flatten(menuTemplate(options)).filter(({ enabled }) => enabled === false);
+  expect(none.label).toBe('No project was opened yet');
+});

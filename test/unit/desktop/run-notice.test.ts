@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest';
+import type { RunRow } from '../../../protocol/rpc.ts';
+import { noticesOfEnds } from '../../../protocol/run-notice.ts';
+import { NonFiniteLossError } from '../../../workers/training/trainer.ts';
+
+const training: RunRow = {
+  id: 'run-1',
+  folder: '/runs/run-1',
+  name: 'Wide net',
+  project: 'Two moons',
+  task: 'classification',
+  strategy: 'independent',
+  status: 'running',
+  members: 4,
+  best: null,
+  createdAt: '2026-11-21T08:00:00.000Z',
+  endedAt: null,
+  error: null,
+  tags: [],
+  note: '',
+  isArchived: false,
+};
+const diverged = new NonFiniteLossError({ rank: 2, epoch: 3, step: 40 }).message;
+
+it.each<[string, string, Partial<RunRow>]>([
+  ['Wide net has finished', 'Two moons', { status: 'finished' }],
+  [
+    'Wide net has finished',
+    'Two moons: best val/ens_nll 0.1235 at epoch 12',
+    { status: 'finished', best: { metric: 'val/ens_nll', value: 0.123456, epoch: 12 } },
+  ],
+  ['Wide net was stopped', 'Two moons', { status: 'stopped' }],
+  ['Wide net was interrupted', 'Two moons', { status: 'interrupted' }],
+  [
+    'Wide net failed',
+    'Worker of rank 1 ended with code 7.',
+    { status: 'failed', error: 'Worker of rank 1 ended with code 7.\nIts log' },
+  ],
+  ['Wide net diverged', diverged, { status: 'failed', error: diverged }],
+])('%s: %s', (title, body, end) => {
+  expect(noticesOfEnds([training], [{ ...training, ...end }])).toEqual([{ id: 'run-1', title, body }]);
+});
+
+it('tells only of ends that it saw', () => {
+  const ended: RunRow = { ...training, status: 'finished' };
+  expect(noticesOfEnds([], [ended])).toEqual([]);
+  expect(noticesOfEnds([ended], [ended])).toEqual([]);
+  expect(noticesOfEnds([training], [{ ...training, name: 'Renamed' }])).toEqual([]);
+  expect(noticesOfEnds([training], [])).toEqual([]);
+  expect(noticesOfEnds([{ ...training, status: 'created' }], [ended])).toHaveLength(1);
+});

@@ -1,0 +1,61 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { placeWindow, readWindowState, writeWindowState } from '../../../src-main/desktop/window-state.ts';
+
+const first = { x: 0, y: 25, width: 1920, height: 1055 };
+const second = { x: 1920, y: 0, width: 2560, height: 1440 };
+const state = { x: 100, y: 50, width: 1200, height: 900, isMaximized: false };
+
+describe('placeWindow', () => {
+  it.each([
+    ['on the first display', state, [first]],
+    ['on the second display', { ...state, x: 2000, y: 10 }, [first, second]],
+    ['with 100 pixels of its upper edge at the right', { ...state, x: 1820 }, [first]],
+    ['with 100 pixels of its upper edge at the left', { ...state, x: -1100 }, [first]],
+    ['beyond the lower edge', { ...state, y: 1050 }, [first]],
+  ])('puts a window back that stood %s', (_case, stood, displays) => {
+    expect({ ...placeWindow(stood, displays), isMaximized: false }).toEqual(stood);
+  });
+
+  it.each([
+    ['on a display that is gone', { ...state, x: 2000, y: 10 }, [first]],
+    ['with too little of it at the right', { ...state, x: 1821 }, [first]],
+    ['with its upper edge above the display', { ...state, y: 24 }, [first]],
+    ['with its upper edge below the display', { ...state, y: 1051 }, [first]],
+  ])('keeps only the size of one that stood %s', (_case, gone, displays) => {
+    expect(placeWindow(gone, displays)).toEqual({ width: 1200, height: 900 });
+  });
+
+  it('is no larger than the first display where it does not know a place', () => {
+    const small = { x: 0, y: 0, width: 1100, height: 760 };
+    expect(placeWindow(null, [small, second])).toEqual({ width: 1100, height: 760 });
+    expect(placeWindow(null, [first])).toEqual({ width: 1280, height: 800 });
+  });
+});
+
+describe('the file', () => {
+  async function makePath(): Promise<string> {
+    const folder = await mkdtemp(join(tmpdir(), 'tutti-window-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    return join(folder, 'window.json');
+  }
+
+  it('gives back what was kept, and nothing is left beside it', async () => {
+    const path = await makePath();
+    expect(await readWindowState(path)).toBeNull();
+    await writeWindowState(path, { ...state, isMaximized: true });
+    expect(await readWindowState(path)).toEqual({ ...state, isMaximized: true });
+    expect(await readdir(join(path, '..'))).toEqual(['window.json']);
+  });
+
+  it.each(['{"x": 1', '{"x": 1, "y": 2}', '{"x": 0, "y": 0, "width": 0, "height": 9, "isMaximized": false}'])(
+    'says so where it is damaged: %s',
+    async (text) => {
+      const path = await makePath();
+      await writeFile(path, text);
+      await expect(readWindowState(path)).rejects.toThrow(`${path} does not say where the window stood.`);
+    },
+  );
+});

@@ -1,0 +1,154 @@
+import * as core from '@tensorflow/tfjs-core';
+import type { GradConfig, NamedAttrMap, NamedTensorMap, Tensor, Tensor4D } from '@tensorflow/tfjs-core';
+
+/**
+ * Gradients that TensorFlow.js lacks, has wrong, or computes in more passes than it takes. They hold on every backend; a kernel that only some
+ * have is used where it is.
+ */
+export function registerGradients(): void {
+  for (const config of [conv2dGradient, fusedConv2dGradient, depthwiseGradient, avgPoolGradient]) {
+    core.registerGradient(config);
+  }
+  Object.assign(core.fused, { conv2d: fusedConv2d });
+}
+
+type Pair = [number, number];
+
+/** tfjs has none for dilated windows. */
+const conv2dGradient: GradConfig = {
+  kernelName: 'Conv2D',
+  inputsToSave: ['x', 'filter'],
+  gradFunc: (dy, [x, filter], attributes) => convolutionGradients('Conv2D', dy as Tensor, x, filter, attributes),
+};
+
+const depthwiseGradient: GradConfig = {
+  kernelName: 'DepthwiseConv2dNative',
+  inputsToSave: ['x', 'filter'],
+  gradFunc: (dy, [x, filter], attributes) =>
+    convolutionGradients('DepthwiseConv2dNative', dy as Tensor, x, filter, attributes),
+};
+
+/** tfjs runs bias and activation apart while a tape records; with this gradient they stay one kernel. */
+const fusedConv2dGradient: GradConfig = {
+  kernelName: 'FusedConv2D',
+  inputsToSave: ['x', 'filter'],
+  outputsToSave: [true],
+  gradFunc: (dy, [x, filter, y], attributes) => {
+    const inner = attributes.activation === 'relu' ? maskByOutput(dy as Tensor, y) : (dy as Tensor);
+    return {
+      ...convolutionGradients('Conv2D', inner, x, filter, attributes),
+      bias: () => core.sum(inner, [0, 1, 2]),
+    };
+  },
+};
+
+/** dy where y = relu(x) is above 0, else 0. */
+function maskByOutput(dy: Tensor, y: Tensor): Tensor {
+  // Tutti's kernel has no gradient of its own, which only an open tape asks for.
+  const hasKernel = core.getKernel('ReluGradient', core.getBackend()) !== undefined;
+  if (!hasKernel || core.engine().isTapeOn()) return core.mul(dy, core.step(y));
+  return core.engine().runKernel('ReluGradient', { x: y, dy });
+}
+
+/**
+ * tfjs divides dy by the window's whole size also where part of the window is padding, which the forward pass leaves out of its mean.
+ */
+const avgPoolGradient: GradConfig = {
+  kernelName: 'AvgPool',
+  inputsToSave: ['x'],
+  gradFunc: (dy, [x], attributes) => ({
+    x: () => {
+      const corrected = core.mul(dy as Tensor, paddingCorrection(x.shape, attributes));
+      return core.engine().runKernel('AvgPoolGrad', { dy: corrected, input: x }, attributes);
+    },
+  }),
+};
+
+/** Size of the window, divided by how much of it lies within the image: `[1, OH, OW, 1]`, or 1 where there is no padding. */
+function paddingCorrection(shape: number[], { filterSize, strides, pad, dimRoundingMode }: NamedAttrMap): Tensor {
+  const info = core.backend_util.computePool2DInfo(
+    shape as [number, number, number, number],
+    filterSize as Pair,
+    strides as Pair,
+    1,
+    pad as 'same',
+    dimRoundingMode as 'floor',
+  );
+  const { top, bottom, left, right } = info.padInfo;
+  if (top + bottom + left + right === 0) return core.scalar(1);
+  const rows = factors(info.outHeight, info.strideHeight, info.filterHeight, top, info.inHeight);
+  const columns = factors(info.outWidth, info.strideWidth, info.filterWidth, left, info.inWidth);
+  return core.mul(core.tensor(rows, [1, rows.length, 1, 1]), core.tensor(columns, [1, 1, columns.length, 1]));
+}
+
+function factors(outputs: number, stride: number, window: number, pad: number, size: number): number[] {
+  return Array.from({ length: outputs }, (_, position) => {
+    const start = position * stride - pad;
+    return window / (Math.min(start + window, size) - Math.max(start, 0));
+  });
+}
+
+type Convolution = 'Conv2D' | 'DepthwiseConv2dNative';
+
+/** Gradients with respect to images and filter, each computed when it is asked for. */
+function convolutionGradients(kernel: Convolution, dy: Tensor, x: Tensor, filter: Tensor, attributes: NamedAttrMap) {
+  const dilations = pairOf(attributes.dilations);
+  const [height, width] = dilations;
+  const run = (name: string, inputs: NamedTensorMap, shape: NamedAttrMap): Tensor =>
+    core.engine().runKernel(`${kernel}${name}`, inputs, { ...attributes, dilations, ...shape });
+  if ((height === 1 && width === 1) || core.getBackend() === 'wasm') {
+    return {
+      x: () => run('BackpropInput', { dy, filter }, { inputShape: x.shape }),
+      filter: () => run('BackpropFilter', { x, dy }, { filterShape: filter.shape }),
+    };
+  }
+  // A dilated filter is a larger one with zeros between, and has the gradients of that.
+  const shape = dilatedShape(filter.shape, height, width);
+  return {
+    x: () => run('BackpropInput', { dy, filter: dilate(filter, height, width) }, { inputShape: x.shape, dilations: 1 }),
+    filter: () => {
+      const gradient = run('BackpropFilter', { x, dy }, { filterShape: shape, dilations: 1 });
+      return core.stridedSlice(gradient, [0, 0, 0, 0], shape, [height, width, 1, 1]);
+    },
+  };
+}
+
+function pairOf(value: NamedAttrMap[string]): Pair {
+  return Array.isArray(value) ? (value as Pair) : [Number(value ?? 1), Number(value ?? 1)];
+}
+
+function dilatedShape([kernelHeight, kernelWidth, ...rest]: number[], height: number, width: number): number[] {
+  return [(kernelHeight - 1) * height + 1, (kernelWidth - 1) * width + 1, ...rest];
+}
+
+/** The filter with zeros between its rows and columns. */
+function dilate(filter: Tensor, height: number, width: number): Tensor {
+  const [kernelHeight, kernelWidth, inputs, outputs] = filter.shape;
+  const spread = core.pad(core.reshape(filter, [kernelHeight, 1, kernelWidth, 1, inputs * outputs]), [
+    [0, 0],
+    [0, height - 1],
+    [0, 0],
+    [0, width - 1],
+    [0, 0],
+  ]);
+  const whole = core.reshape(spread, [kernelHeight * height, kernelWidth * width, inputs, outputs]);
+  return core.slice(whole, [0, 0, 0, 0], dilatedShape(filter.shape, height, width));
+}
+
+const unfusedConv2d = core.fused.conv2d;
+
+/**
+ * tfjs's op of the same name, which layers call. Without an activation or with ReLU it stays one kernel also while a tape records; with
+ * others it is tfjs's own.
+ */
+function fusedConv2d(options: Parameters<typeof unfusedConv2d>[0]): Tensor {
+  const { x, filter, strides, pad, dataFormat = 'NHWC', dilations = [1, 1], dimRoundingMode, bias } = options;
+  const activation = options.activation ?? 'linear';
+  const isTensor4 = x instanceof core.Tensor && x.rank === 4 && filter instanceof core.Tensor;
+  const isChannelBias = bias instanceof core.Tensor && bias.rank === 1;
+  if (!isTensor4 || !isChannelBias || dataFormat !== 'NHWC' || (activation !== 'linear' && activation !== 'relu')) {
+    return unfusedConv2d(options as Parameters<typeof unfusedConv2d<Tensor4D>>[0]);
+  }
+  const attributes = { strides, pad, dataFormat, dilations, dimRoundingMode, activation };
+  return core.engine().runKernel('FusedConv2D', { x, filter, bias }, attributes as unknown as NamedAttrMap);
+}

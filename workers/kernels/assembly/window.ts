@@ -1,0 +1,48 @@
+/**
+ * A window that moves over images `[B, H, W, C]`, of a convolution or a pool: int32 values, of which
+ * `workers/backends/wasm/window.ts` writes the first 13 in this order. Positions of the window are counted over batch, rows and columns
+ * of the output.
+ */
+@unmanaged
+export class Window {
+  height: i32 = 0;
+  width: i32 = 0;
+  channels: i32 = 0;
+  outputHeight: i32 = 0;
+  outputWidth: i32 = 0;
+  kernelHeight: i32 = 0;
+  kernelWidth: i32 = 0;
+  strideHeight: i32 = 0;
+  strideWidth: i32 = 0;
+  dilationHeight: i32 = 0;
+  dilationWidth: i32 = 0;
+  padTop: i32 = 0;
+  padLeft: i32 = 0;
+  /** Where the window is: its first row in the image, its first column, and the image's first row in the batch. */
+  top: i32 = 0;
+  left: i32 = 0;
+  imageRow: i32 = 0;
+
+  moveTo(position: i32): void {
+    const outputRow = position / this.outputWidth;
+    const image = outputRow / this.outputHeight;
+    this.top = (outputRow - image * this.outputHeight) * this.strideHeight - this.padTop;
+    this.left = (position - outputRow * this.outputWidth) * this.strideWidth - this.padLeft;
+    this.imageRow = image * this.height;
+  }
+
+  /** Index of the image row's first value under a row of the window; -1 where that is padding. */
+  @inline
+  rowUnder(kernelRow: i32): i32 {
+    const row = this.top + kernelRow * this.dilationHeight;
+    return row < 0 || row >= this.height ? -1 : (this.imageRow + row) * this.width * this.channels;
+  }
+
+  /** Index of the pixel's first value under a place of the window; -1 where that is padding. */
+  @inline
+  pixelUnder(kernelRow: i32, kernelColumn: i32): i32 {
+    const row = this.rowUnder(kernelRow);
+    const column = this.left + kernelColumn * this.dilationWidth;
+    return row < 0 || column < 0 || column >= this.width ? -1 : row + column * this.channels;
+  }
+}
