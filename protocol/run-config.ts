@@ -55,6 +55,25 @@ export const strategySchema = z.discriminatedUnion('kind', [
       }),
   }),
   z.strictObject({
+    kind: z.literal('coupled').meta({
+      help: 'Members learn from labels by themselves, and from unlabelled samples by agreeing with the ensemble; probabilities are exchanged.',
+    }),
+    couplingWeight: z.number().min(0).default(1).meta({
+      help: 'Weight of KL(member || ensemble mean) beside the loss on labels; 0: uncoupled.',
+    }),
+    unlabelledBatchSize: positiveInteger
+      .default(128)
+      .meta({ help: 'Unlabelled samples a step, the same for all ranks.', unit: 'samples' }),
+    cropPadding: z.int().min(0).default(0).meta({
+      help: 'Images are padded by so many pixels and cropped at random, on each rank in its own way.',
+      unit: 'px',
+    }),
+    horizontalFlip: z
+      .boolean()
+      .default(false)
+      .meta({ help: 'Images are mirrored at random, on each rank in its own way.' }),
+  }),
+  z.strictObject({
     kind: z
       .literal('data-parallel')
       .meta({ help: 'All ranks train one model, each with its share of the samples of a step.' }),

@@ -43,6 +43,13 @@ export const strategyRules: Record<StrategyConfig['kind'], StrategyRules> = {
     tasks: ['classification'],
     ownLoss: false,
   },
+  coupled: {
+    isLockstep: true,
+    isOneModel: false,
+    samplers: ['shuffled', 'shared', 'sequential'],
+    tasks: ['classification'],
+    ownLoss: true,
+  },
   'data-parallel': oneModel,
   sharded: oneModel,
   hdet: oneModel,

@@ -94,7 +94,7 @@ async function prepare(launch: Launch, links: SessionLinks): Promise<Prepared> {
     ...createCallbacks({ config, task, files, groupRanks, hasValidation: data.validation !== undefined }),
   ];
   const totalSteps = plannedSteps(config, sampler);
-  const strategy = createStrategy(config.strategy, { config, task, totalSteps });
+  const strategy = createStrategy(config.strategy, { config, task, totalSteps, unlabelled: data.unlabelled });
   const parts: TrainerParts = {
     config,
     member,

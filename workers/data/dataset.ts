@@ -29,6 +29,8 @@ export interface Splits {
   readonly train: Dataset;
   readonly validation?: Dataset;
   readonly test?: Dataset;
+  /** Samples to train on whose targets are not looked at, for strategies that learn without labels. */
+  readonly unlabelled?: Dataset;
 }
 
 /** Samples as a model takes them: scaled, normalized, in the order of the indices that were asked for. */
@@ -72,7 +74,7 @@ export function createDataset(fields: Omit<Dataset, 'length'>): Dataset {
 /** Freezes splits whose samples and classes agree. */
 export function createSplits(splits: Splits): Splits {
   const { train } = splits;
-  for (const other of [splits.validation, splits.test]) {
+  for (const other of [splits.validation, splits.test, splits.unlabelled]) {
     if (!other) continue;
     const sameShape = other.featureShape.join() === train.featureShape.join();
     if (!sameShape || other.classCount !== train.classCount) {

@@ -34,6 +34,7 @@ const headerSchema = z.object({
   train: datasetSchema,
   validation: datasetSchema.optional(),
   test: datasetSchema.optional(),
+  unlabelled: datasetSchema.optional(),
 });
 
 type DatasetHeader = z.output<typeof datasetSchema>;
@@ -80,6 +81,7 @@ export async function readSplits(file: string): Promise<Splits> {
     train: restore(header.train),
     validation: header.validation && restore(header.validation),
     test: header.test && restore(header.test),
+    unlabelled: header.unlabelled && restore(header.unlabelled),
   });
 }
 
@@ -103,6 +105,7 @@ function encode(splits: Splits): Buffer[] {
     train: describe(splits.train),
     validation: splits.validation && describe(splits.validation),
     test: splits.test && describe(splits.test),
+    unlabelled: splits.unlabelled && describe(splits.unlabelled),
   });
   const header = Buffer.alloc(toMultipleOf8(Buffer.byteLength(json)), ' ');
   header.write(json);

@@ -1,4 +1,5 @@
 import type { StrategyConfig } from '../../protocol/run-config.ts';
+import { Coupled } from './coupled/index.ts';
 import { DataParallel } from './data-parallel/data-parallel.ts';
 import { Sharded } from './data-parallel/sharded.ts';
 import { Hdet } from './hdet/hdet.ts';
@@ -12,6 +13,8 @@ export function createStrategy(config: StrategyConfig, context: StrategyContext)
       return independentStrategy();
     case 'joint':
       return jointStrategy(config);
+    case 'coupled':
+      return new Coupled(config, context);
     case 'data-parallel':
       return new DataParallel(config, context);
     case 'sharded':

@@ -1,7 +1,7 @@
 import type { RunConfig } from '../../protocol/run-config.ts';
 import type { NamedTensor } from '../checkpoints/safetensors.ts';
 import type { ProcessGroup } from '../collectives/process-group.ts';
-import type { Batch } from '../data/dataset.ts';
+import type { Batch, Dataset } from '../data/dataset.ts';
 import type { Member, StepPosition } from '../training/member.ts';
 import type { UpdateSettings } from '../training/optimizers.ts';
 import type { Task } from '../training/tasks.ts';
@@ -12,6 +12,8 @@ export interface StrategyContext {
   task: Task;
   /** Steps that each rank's training has at most. */
   totalSteps: number;
+  /** The project's samples without labels, if it has any. */
+  unlabelled?: Dataset;
 }
 
 export interface StepOutcome {

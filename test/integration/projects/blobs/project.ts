@@ -1,4 +1,4 @@
-import { defineProject, gaussianBlobs, Generator, splitDataset, tf, z } from 'tutti';
+import { createSplits, defineProject, gaussianBlobs, Generator, splitDataset, tf, z } from 'tutti';
 
 /** Overlapping blobs: small enough to train in a second. Its data never depend on the run's seed. */
 export default defineProject({
@@ -10,12 +10,15 @@ export default defineProject({
     spread: z.number().positive().default(2.5),
     hiddenUnits: z.int().min(1).default(8),
     dropout: z.number().min(0).lt(1).default(0.1),
+    unlabelled: z.int().min(0).default(0),
   }),
   defaults: { batchSize: 30, logEverySteps: 1 },
 
-  data({ hyperparameters: { samples, spread } }) {
+  data({ hyperparameters: { samples, spread, unlabelled } }) {
     const whole = gaussianBlobs({ samples, spread, seed: 7 });
-    return splitDataset(whole, { validation: 0.2, test: 0.2 }, new Generator(7, 'split'));
+    const splits = splitDataset(whole, { validation: 0.2, test: 0.2 }, new Generator(7, 'split'));
+    if (unlabelled === 0) return splits;
+    return createSplits({ ...splits, unlabelled: gaussianBlobs({ samples: unlabelled, spread, seed: 8 }) });
   },
 
   model({ hyperparameters: { hiddenUnits, dropout }, featureShape, targetSize }) {

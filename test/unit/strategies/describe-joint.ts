@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { StrategyConfig } from '../../../protocol/run-config.ts';
-import { startBackend } from '../../../workers/backends/backend.ts';
+import { type BackendKind, startBackend } from '../../../workers/backends/backend.ts';
 import type { ProcessGroup } from '../../../workers/collectives/process-group.ts';
 import type { Batch } from '../../../workers/data/dataset.ts';
 import { jointStrategy } from '../../../workers/strategies/joint/index.ts';
@@ -10,8 +10,6 @@ import { Member } from '../../../workers/training/member.ts';
 import { createOptimizer } from '../../../workers/training/optimizers.ts';
 import { crossEntropyLoss } from '../../../workers/training/tasks.ts';
 import { createInMemoryGroup, ranksOf } from '../relay/in-memory-group.ts';
-
-beforeAll(async () => void (await startBackend('cpu')));
 
 type Mode = Extract<StrategyConfig, { kind: 'joint' }>['mode'];
 
@@ -106,80 +104,85 @@ function expectClose(actual: readonly number[], expected: readonly number[]): vo
   actual.forEach((value, i) => expect(value).toBeCloseTo(expected[i], 5));
 }
 
-describe('the loss of a product of experts', () => {
-  it('is that of the softmax of mean logits, its gradient (q − p) / (M·B)', () => {
-    // Two members, mean logits (log 3, 0): q = (3/4, 1/4), label 1.
-    const { loss, gradient } = productLoss(Float32Array.of(2 * Math.log(3), 0), [1], 2);
-    expect(loss).toBeCloseTo(Math.log(4), 6);
-    expect([...gradient]).toEqual([expect.closeTo(3 / 8, 6), expect.closeTo(-3 / 8, 6)]);
+/** A process has one backend: each has its own test file. */
+export function describeJoint(backend: BackendKind): void {
+  beforeAll(async () => void (await startBackend(backend)));
+
+  describe('the loss of a product of experts', () => {
+    it('is that of the softmax of mean logits, its gradient (q − p) / (M·B)', () => {
+      // Two members, mean logits (log 3, 0): q = (3/4, 1/4), label 1.
+      const { loss, gradient } = productLoss(Float32Array.of(2 * Math.log(3), 0), [1], 2);
+      expect(loss).toBeCloseTo(Math.log(4), 6);
+      expect([...gradient]).toEqual([expect.closeTo(3 / 8, 6), expect.closeTo(-3 / 8, 6)]);
+    });
+
+    it('does not overflow, and is not finite where a logit is not', () => {
+      expect(productLoss(Float32Array.of(3000, 0), [0], 1).loss).toBe(0);
+      expect(productLoss(Float32Array.of(3000, 0), [1], 1).loss).toBe(3000);
+      expect(productLoss(Float32Array.of(0, NaN), [0], 1).loss).toBeNaN();
+      expect(productLoss(Float32Array.of(0, Infinity), [0], 1).loss).toBeNaN();
+    });
+
+    it('sums in order of rank, as the relay does', async () => {
+      const arrays = [0, 1, 2].map((rank) => Float32Array.of(1e8 * (1 - rank), 0.1, rank / 3));
+      const { groups } = createInMemoryGroup([0, 1, 2]);
+      const [reduced] = await Promise.all(groups.map((group, i) => group.allReduce(arrays[i].slice(), 'sum')));
+      expect(sumInOrder(arrays)).toEqual(reduced);
+    });
   });
 
-  it('does not overflow, and is not finite where a logit is not', () => {
-    expect(productLoss(Float32Array.of(3000, 0), [0], 1).loss).toBe(0);
-    expect(productLoss(Float32Array.of(3000, 0), [1], 1).loss).toBe(3000);
-    expect(productLoss(Float32Array.of(0, NaN), [0], 1).loss).toBeNaN();
-    expect(productLoss(Float32Array.of(0, Infinity), [0], 1).loss).toBeNaN();
-  });
+  describe('ranks that are trained jointly', () => {
+    const logitBytes = 4 * classes * Float32Array.BYTES_PER_ELEMENT;
 
-  it('sums in order of rank, as the relay does', async () => {
-    const arrays = [0, 1, 2].map((rank) => Float32Array.of(1e8 * (1 - rank), 0.1, rank / 3));
-    const { groups } = createInMemoryGroup([0, 1, 2]);
-    const [reduced] = await Promise.all(groups.map((group, i) => group.allReduce(arrays[i].slice(), 'sum')));
-    expect(sumInOrder(arrays)).toEqual(reduced);
-  });
-});
+    it.each([
+      { mode: 'reduce', received: 1 },
+      { mode: 'gather', received: members },
+    ] as const)('become what one graph becomes ($mode)', async ({ mode, received }) => {
+      const expected = trainOneGraph(0);
+      const { losses, weights, traffic } = await trainRanks(mode);
+      for (const own of losses) expectClose(own, expected.losses);
+      weights.forEach((own, member) => expectClose(own, expected.weights[member]));
+      expect(traffic).toEqual(ranksOf(members).map(() => logitBytes * (1 + received)));
+    });
 
-describe('ranks that are trained jointly', () => {
-  const logitBytes = 4 * classes * Float32Array.BYTES_PER_ELEMENT;
+    it('give the same bits whether logits are reduced or gathered', async () => {
+      expect((await trainRanks('gather')).weights).toEqual((await trainRanks('reduce')).weights);
+    });
 
-  it.each([
-    { mode: 'reduce', received: 1 },
-    { mode: 'gather', received: members },
-  ] as const)('become what one graph becomes ($mode)', async ({ mode, received }) => {
-    const expected = trainOneGraph(0);
-    const { losses, weights, traffic } = await trainRanks(mode);
-    for (const own of losses) expectClose(own, expected.losses);
-    weights.forEach((own, member) => expectClose(own, expected.weights[member]));
-    expect(traffic).toEqual(ranksOf(members).map(() => logitBytes * (1 + received)));
-  });
+    it('are one update late, and no more, when pipelined', async () => {
+      const expected = trainOneGraph(1);
+      const { losses, weights } = await trainRanks('pipelined');
+      for (const own of losses) expectClose(own, expected.losses);
+      weights.forEach((own, member) => expectClose(own, expected.weights[member]));
+      expect(weights[0]).not.toEqual(trainOneGraph(0).weights[0]);
+    });
 
-  it('give the same bits whether logits are reduced or gathered', async () => {
-    expect((await trainRanks('gather')).weights).toEqual((await trainRanks('reduce')).weights);
-  });
+    it('leave their weights alone where a loss is not finite, all of them', async () => {
+      const { groups } = createInMemoryGroup([0, 1]);
+      const outcomes = await Promise.all(
+        groups.map(async (group) => {
+          const member = createMember(group.rank);
+          const before = weightsOf(member);
+          const strategy = jointStrategy({ kind: 'joint', mode: 'reduce' });
+          await strategy.setup(member, group, null);
+          const features = group.rank === 1 ? batches[0].features.map(() => NaN) : batches[0].features;
+          const outcome = await strategy.trainStep(member, { ...batches[0], features }, { learningRate }, position);
+          expect(weightsOf(member)).toEqual(before);
+          return outcome;
+        }),
+      );
+      expect(outcomes).toEqual([
+        { loss: NaN, updated: false },
+        { loss: NaN, updated: false },
+      ]);
+    });
 
-  it('are one update late, and no more, when pipelined', async () => {
-    const expected = trainOneGraph(1);
-    const { losses, weights } = await trainRanks('pipelined');
-    for (const own of losses) expectClose(own, expected.losses);
-    weights.forEach((own, member) => expectClose(own, expected.weights[member]));
-    expect(weights[0]).not.toEqual(trainOneGraph(0).weights[0]);
+    it.each(['reduce', 'pipelined'] as const)('leave no tensor behind (%s)', async (mode) => {
+      const before = tf.memory().numTensors;
+      ranksOf(members).forEach(createMember);
+      const created = tf.memory().numTensors;
+      await trainRanks(mode);
+      expect(tf.memory().numTensors - created).toBe(created - before);
+    });
   });
-
-  it('leave their weights alone where a loss is not finite, all of them', async () => {
-    const { groups } = createInMemoryGroup([0, 1]);
-    const outcomes = await Promise.all(
-      groups.map(async (group) => {
-        const member = createMember(group.rank);
-        const before = weightsOf(member);
-        const strategy = jointStrategy({ kind: 'joint', mode: 'reduce' });
-        await strategy.setup(member, group, null);
-        const features = group.rank === 1 ? batches[0].features.map(() => NaN) : batches[0].features;
-        const outcome = await strategy.trainStep(member, { ...batches[0], features }, { learningRate }, position);
-        expect(weightsOf(member)).toEqual(before);
-        return outcome;
-      }),
-    );
-    expect(outcomes).toEqual([
-      { loss: NaN, updated: false },
-      { loss: NaN, updated: false },
-    ]);
-  });
-
-  it.each(['reduce', 'pipelined'] as const)('leave no tensor behind (%s)', async (mode) => {
-    const before = tf.memory().numTensors;
-    ranksOf(members).forEach(createMember);
-    const created = tf.memory().numTensors;
-    await trainRanks(mode);
-    expect(tf.memory().numTensors - created).toBe(created - before);
-  });
-});
+}

@@ -1,0 +1,43 @@
+import { cifar10, createSplits, defineProject, Generator, splitDataset, z } from 'tutti';
+import { resNet18, smallNetwork } from './networks.ts';
+
+/** CIFAR-10 with labels for few images: members learn from those, and from the others by agreeing with each other. */
+export default defineProject({
+  name: 'Coupled semi-supervised learning',
+  description: 'CIFAR-10 with few labels: members also learn from unlabelled images, by agreeing with the ensemble.',
+  task: 'classification',
+  hyperparameters: z.object({
+    network: z
+      .enum(['small', 'resnet-18'])
+      .default('small')
+      .meta({ help: 'Three convolutions, for a CPU, or a ResNet-18, for a GPU.' }),
+    labels: z.int().min(10).default(250).meta({ help: 'Training images whose labels are used.' }),
+  }),
+  defaults: {
+    members: 4,
+    strategy: { kind: 'coupled', couplingWeight: 1, unlabelledBatchSize: 100, cropPadding: 4, horizontalFlip: true },
+    optimizer: { kind: 'adam', learningRate: 0.003 },
+    batchSize: 50,
+    maxEpochs: 90,
+    evaluateEveryEpochs: 3,
+    logEverySteps: 10,
+  },
+
+  /** Labels of the unlabelled split exist in the files, and no training looks at them. */
+  async data({ folders, seed, hyperparameters: { labels } }) {
+    const { train: images, test } = await cifar10(folders);
+    const held = splitDataset(images, { validation: 1000 }, new Generator(seed, 'split'));
+    const parts = splitDataset(held.train, { validation: labels }, new Generator(seed, 'labels'));
+    return createSplits({
+      train: parts.validation ?? held.train,
+      unlabelled: parts.train,
+      validation: held.validation,
+      test,
+    });
+  },
+
+  model({ hyperparameters: { network }, featureShape, targetSize }) {
+    const build = network === 'small' ? smallNetwork : resNet18;
+    return build({ featureShape, classes: targetSize });
+  },
+});

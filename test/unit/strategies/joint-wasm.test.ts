@@ -1,0 +1,3 @@
+import { describeJoint } from './describe-joint.ts';
+
+describeJoint('wasm');

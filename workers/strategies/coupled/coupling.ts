@@ -1,0 +1,33 @@
+/** Legend: `B` batch, `K` classes, `M` members. */
+
+export interface Coupling {
+  /** 1/B Σ_b KL(p[b] || q[b]) in nats, KL(p || q) = Σ_k p_k log(p_k / q_k). */
+  loss: number;
+  /** ∂loss/∂z with q held fixed: p_k (log(p_k / q_k) − KL) / B; shape `[B, K]`. */
+  gradient: Float32Array;
+}
+
+/**
+ * How far a member's predictions p are from the ensemble's q.
+ * @param probabilities p = softmax(z), shape `[B, K]`
+ * @param sum Σ_m p_m over all M members, this one among them: q = sum / M
+ * @param samples B
+ */
+export function couple(probabilities: Float32Array, sum: Float32Array, members: number, samples: number): Coupling {
+  const classes = probabilities.length / samples;
+  const gradient = new Float32Array(probabilities.length);
+  let loss = 0;
+  for (let start = 0; start < probabilities.length; start += classes) {
+    const logRatios = Float64Array.from({ length: classes }, (_, label) => {
+      const own = probabilities[start + label];
+      // A class that this member gives no probability has no part in KL(p || q).
+      return own === 0 ? 0 : Math.log(own / (sum[start + label] / members));
+    });
+    const divergence = logRatios.reduce((total, ratio, label) => total + probabilities[start + label] * ratio, 0);
+    loss += divergence / samples;
+    logRatios.forEach((ratio, label) => {
+      gradient[start + label] = (probabilities[start + label] * (ratio - divergence)) / samples;
+    });
+  }
+  return { loss, gradient };
+}

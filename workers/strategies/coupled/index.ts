@@ -1,0 +1,148 @@
+import type { StrategyConfig } from '../../../protocol/run-config.ts';
+import type { ProcessGroup } from '../../collectives/process-group.ts';
+import { augmentImages } from '../../data/augment.ts';
+import { type Batch, type Dataset, gatherBatch } from '../../data/dataset.ts';
+import { createSampler, type Sampler } from '../../data/samplers.ts';
+import { Generator, seedForRank } from '../../random/index.ts';
+import { tf } from '../../tf.ts';
+import type { Gradient, Member, StepPosition } from '../../training/member.ts';
+import type { StepOutcome, Strategy, StrategyContext } from '../strategy.ts';
+import type { UpdateSettings } from '../../training/optimizers.ts';
+import { couple } from './coupling.ts';
+
+export type CoupledConfig = Extract<StrategyConfig, { kind: 'coupled' }>;
+
+/**
+ * Members that learn from labels each by itself, and from unlabelled samples by agreeing: a member's loss is its task's on a labelled
+ * batch plus λ·KL(member || ensemble mean) on an unlabelled one, which is the same for all ranks. The ensemble's mean is all-reduced and
+ * takes no gradient. Every rank augments its images in its own way. Sampling and augmentation are functions of seed and step, so that
+ * a resume needs no state.
+ */
+export class Coupled implements Strategy {
+  readonly name = 'coupled';
+  readonly isLockstep = true;
+  private readonly config: CoupledConfig;
+  private readonly unlabelled: Dataset;
+  private readonly sampler: Sampler;
+  private readonly seedOf: (rank: number) => number;
+  private exchange: ProcessGroup | null = null;
+  /** Since the last points. */
+  private sums = { supervised: 0, coupling: 0, bytes: 0, steps: 0 };
+
+  /** @throws where the project has no unlabelled samples */
+  constructor(config: CoupledConfig, { config: { seed, identicalSeeds, members }, unlabelled }: StrategyContext) {
+    if (unlabelled === undefined) {
+      throw new Error(
+        "The strategy coupled needs unlabelled samples, and this project's data have none: return a split `unlabelled` too.",
+      );
+    }
+    this.config = config;
+    this.unlabelled = unlabelled;
+    this.seedOf = (rank) => seedForRank(seed, rank, identicalSeeds);
+    this.sampler = createSampler({
+      kind: 'shared',
+      length: unlabelled.length,
+      batchSize: Math.min(config.unlabelledBatchSize, unlabelled.length),
+      dropLast: true,
+      seed,
+      // Apart from the order of labelled samples, which the seed itself decides.
+      sharedSeed: seedForRank(seed, members, false),
+      rank: 0,
+      worldSize: 1,
+    });
+  }
+
+  async setup(_: Member, group: ProcessGroup): Promise<void> {
+    this.exchange = group;
+  }
+
+  async trainStep(
+    member: Member,
+    batch: Batch,
+    settings: UpdateSettings,
+    position: StepPosition,
+  ): Promise<StepOutcome | null> {
+    const labelled = this.augmented(batch, position.step, 'labelled');
+    if (this.config.couplingWeight === 0) {
+      const { loss, gradients } = await member.lossAndGradients(labelled, position);
+      return this.update(member, loss, 0, gradients, settings);
+    }
+    const pass = member.forward(this.augmented(this.unlabelledBatch(position.step), position.step, 'unlabelled'));
+    const probabilities = (await readAndDispose(tf.tidy(() => tf.softmax(pass.output)))) as Float32Array;
+    const summed = this.group.allReduce(probabilities, 'sum');
+    const supervised = await member.lossAndGradients(labelled, position);
+    const sum = await summed;
+    this.sums.bytes += probabilities.byteLength + sum.byteLength;
+    const coupling = couple(probabilities, sum, this.group.worldSize, pass.output.shape[0]);
+    const outputGradient = tf.tidy(() =>
+      tf.mul(tf.tensor(coupling.gradient, pass.output.shape), this.config.couplingWeight),
+    );
+    const gradients = addGradients(supervised.gradients, pass.backward(outputGradient));
+    outputGradient.dispose();
+    return this.update(member, supervised.loss, coupling.loss, gradients, settings);
+  }
+
+  points(): Map<string, number> {
+    const { supervised, coupling, bytes, steps } = this.sums;
+    this.sums = { supervised: 0, coupling: 0, bytes: 0, steps: 0 };
+    if (steps === 0) return new Map();
+    const name = `train/member_${this.group.rank}`;
+    return new Map([
+      [`${name}_supervised_loss`, supervised / steps],
+      [`${name}_coupling_loss`, coupling / steps],
+      [`${name}_bytes_per_step`, bytes / steps],
+    ]);
+  }
+
+  /** The same on every rank: a function of the step. */
+  private unlabelledBatch(step: number): Batch {
+    const { batchesPerEpoch } = this.sampler;
+    const order = [...this.sampler.batches(Math.floor(step / batchesPerEpoch))];
+    return gatherBatch(this.unlabelled, order[step % batchesPerEpoch]);
+  }
+
+  private augmented(batch: Batch, step: number, which: string): Batch {
+    return augmentImages(batch, this.config, new Generator(this.seedOf(this.group.rank), `augment/${which}-${step}`));
+  }
+
+  private update(
+    member: Member,
+    supervised: number,
+    coupling: number,
+    gradients: Gradient[],
+    settings: UpdateSettings,
+  ): StepOutcome {
+    const loss = supervised + this.config.couplingWeight * coupling;
+    const updated = Number.isFinite(loss);
+    if (updated) {
+      member.applyGradients(gradients, settings);
+      this.sums.supervised += supervised;
+      this.sums.coupling += coupling;
+      this.sums.steps += 1;
+    }
+    for (const gradient of gradients) gradient?.dispose();
+    return { loss, updated };
+  }
+
+  private get group(): ProcessGroup {
+    if (this.exchange === null) throw new Error('The strategy coupled was not set up before its first step.');
+    return this.exchange;
+  }
+}
+
+async function readAndDispose(tensor: ReturnType<typeof tf.softmax>) {
+  const values = await tensor.data();
+  tensor.dispose();
+  return values;
+}
+
+/** Sums by variable. Takes the gradients over. */
+function addGradients(first: readonly Gradient[], second: readonly Gradient[]): Gradient[] {
+  return first.map((gradient, i) => {
+    const other = second[i];
+    if (gradient === null || other === null) return gradient ?? other;
+    const sum = tf.add(gradient, other);
+    tf.dispose([gradient, other]);
+    return sum;
+  });
+}
