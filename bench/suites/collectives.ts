@@ -54,6 +54,7 @@ async function measure(worldSize: number): Promise<Map<string, Float64Array>> {
     const relay = new Relay({
       ranks,
       describeRank: (rank) => `Rank ${rank} is a process of the benchmark.`,
+      stepsOf: () => 0,
       timeoutMs: () => 60_000,
       onStuck: () => {},
     });

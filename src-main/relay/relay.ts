@@ -15,8 +15,10 @@ export interface RelayOptions {
   ranks: readonly number[];
   /** Device, pid, state, epoch, step and last log lines of a rank, for messages. */
   describeRank(rank: number): string;
-  /** How long the first rank to call may wait for the last; asked when a collective opens. */
+  /** How long the first rank to call may wait for one that does no steps meanwhile; asked when a collective opens. */
   timeoutMs(): number;
+  /** Steps that a rank has done, as last heard of. */
+  stepsOf(rank: number): number;
   /** A collective timed out: these ranks never called it. The group has failed by then. */
   onStuck(missingRanks: number[], error: Error): void;
 }
@@ -120,8 +122,15 @@ export class Relay {
   }
 
   #startTimer(open: OpenCollective): void {
-    const timeoutMs = this.#options.timeoutMs();
-    open.timer = setTimeout(() => this.#timeOut(open, timeoutMs), timeoutMs).unref();
+    const { timeoutMs: limit, stepsOf } = this.#options;
+    const timeoutMs = limit();
+    const steps = new Map(this.#ranks.map((rank) => [rank, stepsOf(rank)]));
+    open.timer = setTimeout(() => {
+      const missing = this.#ranks.filter((rank) => !open.requests.has(rank));
+      // A rank that stands by, or has less to do, waits as long as the others' epochs take.
+      if (missing.every((rank) => stepsOf(rank) > (steps.get(rank) ?? 0))) this.#startTimer(open);
+      else this.#timeOut(open, missing, timeoutMs);
+    }, timeoutMs).unref();
   }
 
   #complete(open: OpenCollective): void {
@@ -140,8 +149,7 @@ export class Relay {
     }
   }
 
-  #timeOut(open: OpenCollective, timeoutMs: number): void {
-    const missing = this.#ranks.filter((rank) => !open.requests.has(rank));
+  #timeOut(open: OpenCollective, missing: number[], timeoutMs: number): void {
     const arrived = [...open.requests.keys()].sort((first, second) => first - second);
     const reason =
       `${describeCall(open.call)}, timed out after ${timeoutMs} ms: called by ${nameRanks(arrived)}, never by ` +

@@ -69,6 +69,7 @@ export class Wave {
       ranks: this.ranks,
       describeRank: (rank) => this.handle(rank).describe(),
       timeoutMs: () => this.collectiveTimeoutMs(),
+      stepsOf: (rank) => this.handle(rank).step,
       onStuck: (missing, error) => this.stuck(missing, error),
     });
     this.handles = new Map(options.placements.map((placement) => [placement.rank, this.spawn(placement)]));

@@ -136,6 +136,25 @@ describe('one rank that is stopped', () => {
   });
 });
 
+it('a rank that was stopped waits for the others longer than the limit of a collective', async () => {
+  const run = await startRun(hub(), 'blobs', {
+    ...endless,
+    batchSize: 1,
+    maxEpochs: 1,
+    timeouts: { collectiveMs: 1500, firstCollectiveMs: 1500 },
+    hyperparameters: { samples: 50_000 },
+  });
+  await hasTrained(run);
+  run.session.control({ action: 'stop-rank', rank: 0 });
+  await run.until(isEvent('rank-stopped', 0));
+  const heard = run.updates.length;
+  // A rank tells of its progress at most twice a second.
+  const isOfOther = (update: WatchedRun['updates'][number]) => update.type === 'progress' && update.rank === 1;
+  await run.until(() => run.updates.slice(heard).filter(isOfOther).length >= 8);
+  run.session.control({ action: 'stop' });
+  expect(await run.ended).toMatchObject({ status: 'stopped', error: null });
+});
+
 it('a stop at the end of the epoch ends all ranks there', async () => {
   const run = await startRun(hub(), 'blobs', {
     members: 2,

@@ -17,6 +17,7 @@ export function createRelay(ranks: readonly number[], options: Partial<RelayOpti
     ranks,
     describeRank: (rank) => `Rank ${rank} runs on cpu:${rank}.`,
     timeoutMs: () => 10_000,
+    stepsOf: () => 0,
     onStuck: () => {},
     ...options,
   });

@@ -170,6 +170,25 @@ describe('a collective that takes too long', () => {
     expect(await reasons([groups[1].barrier()])).toStrictEqual([expect.stringContaining(reason)]);
   });
 
+  it('begins anew as long as all who are missing do steps', async () => {
+    const stuck: number[][] = [];
+    const steps = [5, 5, 5];
+    const { groups } = createInMemoryGroup([0, 1, 2], {
+      timeoutMs: () => 1000,
+      stepsOf: (rank) => steps[rank],
+      onStuck: (ranks) => stuck.push(ranks),
+    });
+    const waiting = groups[0].barrier();
+    await new Promise((resolve) => setImmediate(resolve));
+    [steps[1], steps[2]] = [6, 9];
+    vi.advanceTimersByTime(1000);
+    expect(stuck).toEqual([]);
+    steps[1] = 7;
+    vi.advanceTimersByTime(1000);
+    expect(stuck).toEqual([[1, 2]]);
+    expect(await reasons([waiting])).toStrictEqual([expect.stringContaining('never by ranks 1, 2')]);
+  });
+
   it('does not pass while the group is held, and begins anew afterwards', async () => {
     const stuck: number[][] = [];
     const { relay, groups } = createInMemoryGroup([0, 1], {
