@@ -122,13 +122,13 @@ export class Relay {
   }
 
   #startTimer(open: OpenCollective): void {
-    const { timeoutMs: limit, stepsOf } = this.#options;
-    const timeoutMs = limit();
-    const steps = new Map(this.#ranks.map((rank) => [rank, stepsOf(rank)]));
+    const options = this.#options;
+    const timeoutMs = options.timeoutMs();
+    const steps = new Map(this.#ranks.map((rank) => [rank, options.stepsOf(rank)]));
     open.timer = setTimeout(() => {
       const missing = this.#ranks.filter((rank) => !open.requests.has(rank));
       // A rank that stands by, or has less to do, waits as long as the others' epochs take.
-      if (missing.every((rank) => stepsOf(rank) > (steps.get(rank) ?? 0))) this.#startTimer(open);
+      if (missing.every((rank) => options.stepsOf(rank) > (steps.get(rank) ?? 0))) this.#startTimer(open);
       else this.#timeOut(open, missing, timeoutMs);
     }, timeoutMs).unref();
   }

@@ -15,7 +15,11 @@ export class MetricsRowReader {
    * @returns its step
    * @throws Error naming the place of what is no row
    */
-  read(line: string, place: string, take: (metric: string, epoch: number, step: number, value: number) => void): number {
+  read(
+    line: string,
+    place: string,
+    take: (metric: string, epoch: number, step: number, value: number) => void,
+  ): number {
     const [epochCell, stepCell, ...cells] = line.split(',');
     const [epoch, step] = [parseNumber(epochCell), parseNumber(stepCell ?? '')];
     if (!isCount(epoch) || !isCount(step) || cells.length !== this.metrics.length) {

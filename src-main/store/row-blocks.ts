@@ -48,6 +48,7 @@ export class RowBlocks {
 export async function readLines(handle: FileHandle, { from, to }: RowBlock): Promise<string[]> {
   const bytes = Buffer.allocUnsafe(to - from);
   const { bytesRead } = await handle.read(bytes, 0, bytes.length, from);
-  if (bytesRead < bytes.length) throw new Error(`It ends at byte ${from + bytesRead}, but was read up to ${to} before.`);
+  if (bytesRead < bytes.length)
+    throw new Error(`It ends at byte ${from + bytesRead}, but was read up to ${to} before.`);
   return bytes.toString('utf8', 0, bytes.length - 1).split('\n');
 }

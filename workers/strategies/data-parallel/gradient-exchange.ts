@@ -34,7 +34,7 @@ export async function allReduceGradients(
   const bucket = new Float32Array(length + 2);
   bucket.set(local.flat);
   bucket.set([local.weight, local.weightedLoss], length);
-  const sum = await group.allReduce(bucket, 'sum');
+  const sum = await group.allReduce(bucket, 'sum', bucket);
   return mean(sum.subarray(0, length), Float64Array.of(sum[length], sum[length + 1]));
 }
 
