@@ -30,6 +30,7 @@ describe('tuttiHome', () => {
       trash: join('/h', 'trash'),
       window: join('/h', 'window.json'),
       desktop: join('/h', 'desktop'),
+      tensorflow: join('/h', 'native', 'tensorflow'),
     });
   });
 });
