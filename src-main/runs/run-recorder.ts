@@ -1,6 +1,8 @@
+import type { LoadSample } from '../../protocol/device-loads.ts';
 import type { CheckpointRecord, EvaluatedSet, RunEvent, RunRecord, RunSummary } from '../../protocol/run-record.ts';
 import type { PointBatch } from '../../protocol/points.ts';
 import type { RunFacts, RunUpdate } from '../../protocol/run-updates.ts';
+import { appendLoads } from '../store/device-loads.ts';
 import { type MetricTable, readMetrics } from '../store/metric-table.ts';
 import { MetricsLog } from '../store/metrics-log.ts';
 import { appendEvent, runPaths, writeRunRecord } from '../store/run-folder.ts';
@@ -73,6 +75,11 @@ export class RunRecorder {
     });
     this.keepBest(batch);
     this.tell({ type: 'points', rank, batch });
+  }
+
+  deviceLoads(sample: LoadSample): void {
+    this.write(() => appendLoads(this.folder, sample));
+    this.tell({ type: 'device-loads', ...sample });
   }
 
   event(

@@ -12,6 +12,7 @@ import { checkDiskSpace, forecastRunBytes } from '../store/disk-space.ts';
 import { dataFolders } from '../store/home.ts';
 import type { RunIndex } from '../store/run-index.ts';
 import { ControlDoor } from './control-door.ts';
+import { LoadSampler } from './load-sampler.ts';
 import { pointBatch } from './point-batch.ts';
 import { currentSettings, RunControls } from './run-controls.ts';
 import { type RunListener, RunRecorder } from './run-recorder.ts';
@@ -89,11 +90,21 @@ export class RunSession {
     await recorder.change({ status: 'running' });
     const step = this.options.resume?.afterStep ?? null;
     recorder.event(null, 'started', `Attempt ${recorder.record.attempts.length} started.`, { step });
+    const loads = this.sampleLoads(recorder);
     const outcome = await this.runWaves(recorder, paths).catch((error: unknown): WaveOutcome => {
       const message = error instanceof Error ? error.message : String(error);
       return { kind: 'failed', error: { message, rank: null, device: null, epoch: null, step: null } };
     });
+    await loads.stop();
     return this.conclude(recorder, outcome);
+  }
+
+  private sampleLoads(recorder: RunRecorder): LoadSampler {
+    const devices = new Map(recorder.record.plan.map(({ device }) => [device.id, device]));
+    return new LoadSampler([...devices.values()], {
+      sampled: (sample) => recorder.deviceLoads(sample),
+      failed: (reason) => recorder.event(null, 'loads-unknown', reason),
+    });
   }
 
   private async runWaves(
