@@ -8,10 +8,11 @@ import { messageOf } from '../../errors.ts';
 const describedAtOnce = 2;
 
 /** The cards of all projects: at once with the folders' names, then, one by one, with what the projects' code says. */
-export function useProjectCards(): Omit<Loaded<ProjectCard[]>, 'isLoading'> {
+export function useProjectCards(): Loaded<ProjectCard[]> {
   const hub = useHub();
   const cards: Ref<ProjectCard[] | null> = shallowRef(null);
-  const { data, error, reload } = useLoaded(() => hub.projects());
+  const loaded = useLoaded(() => hub.projects());
+  const { data } = loaded;
 
   /** Takes what waits until nothing does, or a newer list has come. */
   async function describe(list: readonly ProjectCard[], waiting: ProjectCard[]): Promise<void> {
@@ -33,7 +34,7 @@ export function useProjectCards(): Omit<Loaded<ProjectCard[]>, 'isLoading'> {
     const waiting = list.filter(({ isDescribed }) => !isDescribed);
     for (let lane = 0; lane < describedAtOnce; lane += 1) void describe(list, waiting);
   });
-  return { data: cards, error, reload };
+  return { ...loaded, data: cards };
 }
 
 function withError(card: ProjectCard, error: unknown): ProjectCard {
