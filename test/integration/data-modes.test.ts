@@ -29,7 +29,7 @@ const scratchFolders = (): string[] =>
 /** Names of the files of data that these hold. */
 const dataInMemory = (): string[] =>
   scratchFolders()
-    .flatMap((folder) => readdirSync(join('/dev/shm', folder)))
+    .flatMap((folder) => readdirSync(join('/dev/shm', folder), { recursive: true, encoding: 'utf8' }))
     .filter((name) => name.endsWith('.bin'));
 
 /** What the run's first rank said of its splits. */

@@ -111,7 +111,7 @@ it.skipIf(!hasMemoryFolder).each(['local', 'broadcast', 'shared'] as const)(
     await expectNoOrphans(running);
     const left = readdirSync('/dev/shm')
       .filter((name) => name.startsWith(`tutti-${running.child.pid}-`))
-      .flatMap((folder) => readdirSync(join('/dev/shm', folder)));
+      .flatMap((folder) => readdirSync(join('/dev/shm', folder), { recursive: true, encoding: 'utf8' }));
     expect(left.filter((name) => name.endsWith('.bin'))).toEqual([]);
   },
 );
