@@ -23,7 +23,6 @@ function step(x: number[][], dy: number[][], options: Options = {}) {
       dx: read(dx),
       ofWeights: Object.values(ofWeights).map(read),
       statistics,
-      count: weights.length,
     };
   });
 }
