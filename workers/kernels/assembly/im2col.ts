@@ -45,7 +45,6 @@ function copyRuns(row: usize, window: Window, count: i32, target: usize, depth: 
 }
 
 /** Three pixels of one channel, by far the most frequent first layer: a loop would take longer than its copies. */
-@inline
 function copyThree(source: usize, target: usize): void {
   store<u64>(target, load<u64>(source));
   store<f32>(target, load<f32>(source, 8), 8);
