@@ -9,7 +9,7 @@ interface BatchNormalization {
   beta?: LayerVariable;
   movingMean: LayerVariable;
   movingVariance: LayerVariable;
-  call(inputs: Tensor | Tensor[], options: { training?: boolean }): Tensor;
+  call: (this: BatchNormalization, inputs: Tensor | Tensor[], options: { training?: boolean }) => Tensor;
 }
 
 interface LayerVariable {
