@@ -1,10 +1,8 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Launch } from '../protocol/messages.ts';
 import { samplerOf, samplesPerStep } from '../protocol/strategy-rules.ts';
 import { createCallbacks } from './callbacks/index.ts';
 import type { ProcessGroup } from './collectives/process-group.ts';
-import { readSplits, writeSplits } from './data/share.ts';
+import { distributeData, type RankData } from './data/distribute.ts';
 import { createSampler } from './data/samplers.ts';
 import type { Splits } from './data/dataset.ts';
 import { latestCommonRound } from './checkpoints/training-state.ts';
@@ -44,7 +42,10 @@ export interface Prepared {
   hyperparameters: Record<string, unknown>;
   worker: IndependentWorker;
   task: Task;
+  /** Of `train` perhaps only a sample: `batches` has them all. */
   data: Splits;
+  /** Samples of the training set. */
+  trainingSamples: number;
   model: LayersModel;
   trainer: Trainer;
   totalSteps: number;
@@ -67,7 +68,7 @@ async function prepare(launch: Launch, links: SessionLinks): Promise<Prepared> {
   const hyperparameters = parseHyperparameters(project, config.hyperparameters);
   const worker = await setupIndependentWorker(group, config, launch.blas);
   const task = ensembleTask(taskOf(project.task), config.strategy);
-  const data = await loadData(launch, project, hyperparameters, group);
+  const { splits: data, batches } = await loadData(launch, project, hyperparameters, group);
   const context = { hyperparameters, config };
   const targetSize = task.targetSize(data.train);
   const model = project.model({ ...context, featureShape: data.train.featureShape, targetSize, rank: placement.rank });
@@ -81,7 +82,7 @@ async function prepare(launch: Launch, links: SessionLinks): Promise<Prepared> {
   if (placement.rank === 0) await keepTargets(files, data);
   const sampler = createSampler({
     kind: samplerOf(config),
-    length: data.train.length,
+    length: batches.length,
     batchSize: samplesPerStep(config),
     dropLast: config.dropLast,
     seed: worker.seeder.seed,
@@ -100,6 +101,7 @@ async function prepare(launch: Launch, links: SessionLinks): Promise<Prepared> {
     member,
     task,
     data,
+    batches,
     sampler,
     strategy,
     callbacks,
@@ -109,25 +111,21 @@ async function prepare(launch: Launch, links: SessionLinks): Promise<Prepared> {
     controls,
   };
   const trainer = new Trainer(parts, launch.resume ? await resumed(launch, parts) : undefined);
-  return { project, hyperparameters, worker, task, data, model, trainer, totalSteps };
+  const trainingSamples = batches.length;
+  return { project, hyperparameters, worker, task, data, trainingSamples, model, trainer, totalSteps };
 }
 
-/** Data is read, unpacked and checked once per machine: the group's first rank does it, the others read the result. */
-async function loadData(
+/** This rank's data, as `data.mode` has it. */
+function loadData(
   launch: Launch,
   project: Project,
   hyperparameters: Record<string, unknown>,
   group: ProcessGroup,
-): Promise<Splits> {
-  const load = () => loadProjectData(project, hyperparameters, launch);
-  if (launch.config.members === 1) return load();
-  const shared = join(launch.scratchFolder, 'data.bin');
-  const isFirst = group.rank === group.ranks[0];
-  const isThere = existsSync(shared);
-  const own = isFirst && !isThere ? await load() : null;
-  if (own !== null) await writeSplits(shared, own);
-  await group.barrier();
-  return own ?? readSplits(shared);
+): Promise<RankData> {
+  const { config, scratchFolder, groupRanks } = launch;
+  const isWantedLater = Math.max(...groupRanks) < config.members - 1;
+  const how = { mode: config.data.mode, group, folder: scratchFolder, isWantedLater };
+  return distributeData(how, () => loadProjectData(project, hyperparameters, launch));
 }
 
 /** What predictions are held against, once for all ranks. */

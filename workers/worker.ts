@@ -72,7 +72,7 @@ async function work(launch: Launch): Promise<void> {
   }
 }
 
-function describe({ project, task, worker, model, data, totalSteps }: Prepared): void {
+function describe({ project, task, worker, model, data, trainingSamples, totalSteps }: Prepared): void {
   link.send({
     type: 'described',
     project: { name: project.name, description: project.description },
@@ -81,7 +81,7 @@ function describe({ project, task, worker, model, data, totalSteps }: Prepared):
     backend: worker.backend.description,
     parameterCount: parameterCount(model),
     totalSteps,
-    samples: { train: data.train.length, validation: data.validation?.length ?? 0, test: data.test?.length ?? 0 },
+    samples: { train: trainingSamples, validation: data.validation?.length ?? 0, test: data.test?.length ?? 0 },
     versions: libraryVersions(),
   });
   report.state('ready', report.position);

@@ -35,6 +35,7 @@ const plans: SectionPlan[] = [
       'maxSteps',
       'batchSize',
       'sampler',
+      'data',
       'dropLast',
       'evaluateEveryEpochs',
       'logEverySteps',
