@@ -17,6 +17,8 @@ export interface StrategyRules {
   tasks: readonly string[] | null;
   /** Whether it trains with whatever loss a project brings. */
   ownLoss: boolean;
+  /** Whether several members can be one computation (`membersPerDevice`). */
+  stacks: boolean;
 }
 
 const oneModel: StrategyRules = {
@@ -25,6 +27,7 @@ const oneModel: StrategyRules = {
   samplers: ['sharded-uneven', 'sharded', 'sharded-drop'],
   tasks: null,
   ownLoss: true,
+  stacks: false,
 };
 
 export const strategyRules: Record<StrategyConfig['kind'], StrategyRules> = {
@@ -34,6 +37,7 @@ export const strategyRules: Record<StrategyConfig['kind'], StrategyRules> = {
     samplers: ['shuffled', 'shared', 'sharded', 'sharded-drop', 'sharded-uneven', 'sequential'],
     tasks: null,
     ownLoss: true,
+    stacks: true,
   },
   joint: {
     isLockstep: true,
@@ -42,6 +46,7 @@ export const strategyRules: Record<StrategyConfig['kind'], StrategyRules> = {
     samplers: ['shared', 'sequential'],
     tasks: ['classification'],
     ownLoss: false,
+    stacks: false,
   },
   coupled: {
     isLockstep: true,
@@ -49,6 +54,7 @@ export const strategyRules: Record<StrategyConfig['kind'], StrategyRules> = {
     samplers: ['shuffled', 'shared', 'sequential'],
     tasks: ['classification'],
     ownLoss: true,
+    stacks: false,
   },
   'data-parallel': oneModel,
   sharded: oneModel,

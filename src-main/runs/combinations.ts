@@ -21,6 +21,7 @@ export function findConflicts(config: RunConfig, plan: readonly Placement[], pro
     ...conflictsOfJointStopping(config, waves),
     ...conflictsOfLockstep(config, waves),
     ...conflictsOfSampler(config),
+    ...conflictsOfStacks(config),
     ...conflictsOfDeterminism(config),
     ...conflictsOfProject(config, project),
     ...conflictsOfLoss(config, project),
@@ -72,6 +73,15 @@ function conflictsOfDeterminism({ determinism, blas, backend }: RunConfig): Conf
   if (other === null) return [];
   const message = `With ${other} results differ in their last bits from machine to machine. Leave it out, or use --determinism relaxed.`;
   return [{ path: 'determinism', message }];
+}
+
+/** Members that exchange while they train each need a worker. */
+function conflictsOfStacks({ membersPerDevice, strategy }: RunConfig): ConfigProblem[] {
+  if (membersPerDevice === 1 || strategyRules[strategy.kind].stacks) return [];
+  const message =
+    `With the strategy ${strategy.kind} each rank has a worker of its own, so that ${membersPerDevice} members cannot be one computation. ` +
+    'Use --members-per-device 1, or --strategy independent.';
+  return [{ path: 'membersPerDevice', message }];
 }
 
 function conflictsOfSampler({ strategy, sampler }: RunConfig): ConfigProblem[] {
