@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { DeviceLoadColumns } from './device-loads.ts';
 import type { deviceSchema, placementSchema } from './devices.ts';
 import type { controlSchema } from './messages.ts';
 import { realNumber } from './numbers.ts';
@@ -49,6 +50,8 @@ export interface HubApi {
   run(id: string): Promise<RunView>;
   /** The points of some metrics, each with at most `maximumPoints` (extremes kept); of all metrics where `names` is empty. */
   series(id: string, request: SeriesRequest): Promise<SeriesData>;
+  /** How busy the run's devices were while it trained. */
+  deviceLoads(id: string): Promise<DeviceLoadColumns[]>;
   /** Lines of the ranks' logs, merged by time, the newest `limit` of them. */
   logs(id: string, request: { ranks: number[]; limit: number }): Promise<LogLine[]>;
   control(id: string, control: z.output<typeof controlSchema>): Promise<void>;

@@ -329,6 +329,9 @@ export const runConfigSchema = z.strictObject({
     .enum(['none', 'best', 'all'])
     .default('best')
     .meta({ help: 'Validation predictions to keep: none, those of the best evaluation, or all evaluations.' }),
+  restarts: z.int().min(0).default(0).meta({
+    help: 'Times that ranks whose group lost a process, by its death or by hanging, go on from the last state that all of them saved.',
+  }),
   timeouts: timeoutsSchema.prefault({}).meta({ help: 'How long to wait for what.' }),
   hyperparameters: z.record(z.string(), z.unknown()).default({}).meta({ help: "The project's own hyperparameters." }),
 });

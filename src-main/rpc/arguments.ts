@@ -33,6 +33,7 @@ const argumentSchemas = {
   undoDelete: z.tuple([id]),
   run: z.tuple([id]),
   series: z.tuple([id, seriesRequestSchema]),
+  deviceLoads: z.tuple([id]),
   logs: z.tuple([id, z.strictObject({ ranks: z.array(z.int()), limit: z.int().min(1).max(100_000) })]),
   control: z.tuple([id, controlSchema]),
   abort: z.tuple([id]),

@@ -98,7 +98,7 @@ export class HubService {
   }
 
   #api(watches: PageWatches): HubApi {
-    const { hub, live } = this.#parts;
+    const { hub, live, feed } = this.#parts;
     return {
       health: () => this.#health.read(),
       openFolder: (name) => openFolder(name),
@@ -115,6 +115,7 @@ export class HubService {
       undoDelete: (deletion) => this.#trash.takeBack(deletion),
       run: (id) => viewRun(this.#parts, id),
       series: (id, request) => readSeries(this.#parts, id, request),
+      deviceLoads: async (id) => (await feed.open(id)).deviceLoads,
       logs: (id, request) => readLogs(this.#parts, id, request),
       control: (id, control) => live.control(id, control),
       abort: (id) => live.control(id, { action: 'abort' }),

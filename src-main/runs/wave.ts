@@ -36,7 +36,8 @@ export interface WaveListener {
 
 export type WaveOutcome =
   | { kind: 'finished'; stopReason: RunSummary['stopReason'] }
-  | { kind: 'failed'; error: RunError }
+  /** A process that was lost, by dying or hanging, may do better another time; an error of its own will come again. */
+  | { kind: 'failed'; error: RunError; isProcessLost: boolean }
   | { kind: 'aborted' };
 
 /** The ranks that train at the same time: their processes and the relay of their collectives. */
@@ -52,6 +53,7 @@ export class Wave {
   /** A whole collective has passed since the start, so that the next may be expected soon. */
   private collectives = 0;
   private failure: RunError | null = null;
+  private isProcessLost = false;
   /** What the first rank said that failed only because its group did. */
   private consequence: RunError | null = null;
   private stopReason: RunSummary['stopReason'] = 'completed';
@@ -95,7 +97,7 @@ export class Wave {
     if (this.isAborted) return { kind: 'aborted' };
     // Ranks that disagree about a collective have no culprit among them: then this is all there is to tell.
     const error = this.failure ?? this.consequence;
-    if (error !== null) return { kind: 'failed', error };
+    if (error !== null) return { kind: 'failed', error, isProcessLost: this.isProcessLost };
     return { kind: 'finished', stopReason: this.stopReason };
   }
 
@@ -152,9 +154,9 @@ export class Wave {
       log,
       listener: {
         frame: (frame) => this.receive(handle, frame),
-        lost: (reason) => this.fail(handle, `Rank ${rank} ${reason}. ${handle.describe()}`),
+        lost: (reason) => this.lose(handle, `Rank ${rank} ${reason}. ${handle.describe()}`),
         overdue: (reason) => {
-          this.fail(handle, `Rank ${rank} ${reason}. ${handle.describe()}`);
+          this.lose(handle, `Rank ${rank} ${reason}. ${handle.describe()}`);
           handle.kill();
         },
       },
@@ -226,6 +228,12 @@ export class Wave {
     for (const handle of this.handles.values()) handle.kill();
   }
 
+  /** As `fail`, where the process is at fault. What follows from an earlier failure says nothing of it. */
+  private lose(handle: WorkerHandle, message: string): void {
+    this.isProcessLost ||= this.failure === null;
+    this.fail(handle, message);
+  }
+
   /** One rank has failed: so has the group. Those that train are told, and get a while to go by themselves. */
   private fail(handle: WorkerHandle, message: string, at: Partial<RunError> = {}): void {
     const { rank, device, epoch, step } = handle;
@@ -245,7 +253,7 @@ export class Wave {
 
   private stuck(missing: number[], error: Error): void {
     for (const rank of missing) {
-      this.fail(this.handle(rank), error.message);
+      this.lose(this.handle(rank), error.message);
       this.handle(rank).kill();
     }
   }

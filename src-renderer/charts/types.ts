@@ -170,18 +170,21 @@ export interface UncertaintyBandProps extends ChartProps {
   targets?: Float64Array;
 }
 
-/** What one rank's device does over time, aligned with the strips of the others. */
+/** How busy a device was over time, aligned with the strips of the others. */
 export interface DeviceStripProps {
   label: string;
-  rank: number;
-  /** Seconds since the run's start, ascending; only the first `length` elements of both columns count. */
+  /** Gives the strip its colour where the device trains just one rank; null: grey. */
+  rank: number | null;
+  /** Seconds since the run's start, ascending. */
   time: Float64Array;
-  /** Samples per second. */
-  throughput: Float64Array;
-  length: number;
-  /** Of all strips, so that they can be compared. */
+  /** Share of the time since the element before that the device was busy; NaN: unknown. */
+  load: Float64Array;
+  /** Memory in use at these times, NaN: unknown. */
+  memoryBytes: Float64Array;
+  /** Null where the device has none of its own. */
+  memoryTotalBytes: number | null;
+  /** What is shown of `time`, the same for all strips. */
   range: ChartRange;
-  maximumThroughput: number;
   /** The moment that the page's charts point at; null while they point at none. */
   cursorTime: number | null;
 }

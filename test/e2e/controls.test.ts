@@ -30,6 +30,16 @@ describe.skipIf(chromium === null)(
     const rankRow = (rank: number): Locator =>
       page.getByRole('region', { name: 'Ranks' }).locator('tbody tr[tabindex]').nth(rank);
 
+    it('shows how busy its devices are, under the cursor of its charts', async () => {
+      const loads = page.getByRole('region', { name: 'Load of devices over time' });
+      const strip = loads.getByRole('img', { name: /^cpu:0 · rank/ });
+      await expect(strip).toHaveAttribute('aria-label', /: \d+ %$/);
+      await strip.hover();
+      await expect(page.locator('.chart-cursor').first()).toBeAttached();
+      await page.mouse.move(0, 0);
+      await expect(page.locator('.chart-cursor')).toHaveCount(0);
+    });
+
     it('pauses, shows it, and goes on', async () => {
       await page.getByRole('button', { name: 'Pause', exact: true }).click();
       await expect(page.locator('.run-header').getByText('paused', { exact: true })).toBeVisible();

@@ -44,7 +44,12 @@ const plans: SectionPlan[] = [
   },
   { id: 'optimizer', title: 'Optimizer', help: 'Optimizer and learning rate.', paths: ['optimizer', 'schedule'] },
   { id: 'stopping', title: 'Stopping', help: 'When to stop before the last epoch.', paths: ['earlyStopping'] },
-  { id: 'checkpoints', title: 'Checkpoints', help: 'What is kept on disk.', paths: ['checkpoints', 'keepPredictions'] },
+  {
+    id: 'checkpoints',
+    title: 'Checkpoints',
+    help: 'What is kept on disk, and gone on from.',
+    paths: ['checkpoints', 'keepPredictions', 'restarts'],
+  },
   { id: 'hyperparameters', title: 'Hyperparameters', help: 'The project’s own.', paths: ['hyperparameters'] },
   { id: 'timeouts', title: 'Timeouts', help: 'How long to wait for what.', paths: ['timeouts'], isAdvanced: true },
 ];

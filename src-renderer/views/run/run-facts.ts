@@ -49,3 +49,11 @@ export function isPausedBy(events: readonly RunEvent[]): boolean {
 }
 
 const pauseKinds = new Set(['paused', 'resumed', 'stop-requested', 'started']);
+
+/** How often a rank's process was started again, by a resume or a restart. Restarts of other waves are none of its own. */
+export function restartsOf({ record, events }: Pick<RunView, 'record' | 'events'>, rank: number): number {
+  const ofOthers = events.filter(
+    ({ kind, data }) => kind === 'restarted' && Array.isArray(data.ranks) && !data.ranks.includes(rank),
+  );
+  return record.attempts.length - 1 - ofOthers.length;
+}
