@@ -45,7 +45,7 @@ function describeRanks(placements: readonly Placement[]): string {
   const workers = Map.groupBy(placements, ({ rank, stack }) => stack ?? `rank ${rank}`).values();
   const parts = [...workers].map((ofWorker) => {
     const ranks = ofWorker.map(({ rank }) => rank).join(', ');
-    return ofWorker[0].stack === undefined ? ranks : `[${ranks}]`;
+    return ofWorker.length === 1 ? ranks : `[${ranks}]`;
   });
   return parts.join(', ');
 }

@@ -35,7 +35,7 @@ export class WorkerProcess {
       // `close`, not `exit`: the last lines of its output have been read by then.
       this.child.on('close', (code, signal) => resolve(describeEnd(code, signal)));
     });
-    void this.ended.then(() => {
+    void this.ended.finally(() => {
       if (this.killTimer !== null) clearTimeout(this.killTimer);
     });
   }

@@ -21,13 +21,12 @@ export interface StackedLayer {
 export type Stacking = 'stacked' | 'folded' | 'by-member';
 
 /** Layers without weights that treat each sample by itself and draw nothing: to them, members are samples. */
-const foldedKinds = new Set([
-  ...['Activation', 'ReLU', 'LeakyReLU', 'ELU', 'ThresholdedReLU', 'Softmax', 'Flatten', 'Reshape', 'Permute'],
-  ...['RepeatVector', 'Add', 'Multiply', 'Average', 'Maximum', 'Minimum', 'Concatenate', 'Cropping2D', 'UpSampling2D'],
-  ...['ZeroPadding2D', 'MaxPooling1D', 'AveragePooling1D', 'MaxPooling2D', 'AveragePooling2D', 'MaxPooling3D'],
-  ...['AveragePooling3D', 'GlobalAveragePooling1D', 'GlobalMaxPooling1D', 'GlobalAveragePooling2D'],
-  ...['GlobalMaxPooling2D', 'Rescaling'],
-]);
+const foldedKinds = new Set(
+  `Activation ReLU LeakyReLU ELU ThresholdedReLU Softmax Flatten Reshape Permute RepeatVector Rescaling
+  Add Multiply Average Maximum Minimum Concatenate Cropping2D UpSampling2D ZeroPadding2D
+  MaxPooling1D AveragePooling1D MaxPooling2D AveragePooling2D MaxPooling3D AveragePooling3D
+  GlobalAveragePooling1D GlobalMaxPooling1D GlobalAveragePooling2D GlobalMaxPooling2D`.split(/\s+/),
+);
 
 /** How TensorFlow.js's layers are stacked; those of a project, which may do anything, never are. */
 export function stackingOf(layer: Layer): Stacking {

@@ -96,7 +96,7 @@ const heteroscedasticRegression: Task = {
     requireOutputs(model, [1, 1], 'two outputs of 1 value each: the mean and the (positive) variance');
     requireValues(dataset);
   },
-  loss: ([mean, variance], targets) => gaussianNllLoss(mean, variance, targets),
+  loss: ([mean, variance], targets) => gaussianNllLosses(mean, variance, targets),
   predictions: ([mean, variance]) => [mean, variance],
   metrics: regressionMetricsOf,
 };
@@ -123,31 +123,41 @@ export function taskOf(kind: TaskKind): Task {
  */
 function softenedCrossEntropy(logits: Tensor, labels: Tensor, { labelSmoothing, temperature }: Softening): Tensor {
   const scaled = temperature === 1 ? logits : tf.div(logits, temperature);
-  const loss = crossEntropyLoss<Tensor>(scaled, labels);
+  const loss = crossEntropyLosses(scaled, labels);
   if (labelSmoothing === 0) return loss;
   const spread = tf.neg(tf.mean(tf.logSoftmax(scaled), [-2, -1]));
   return tf.add(tf.mul(loss, 1 - labelSmoothing), tf.mul(spread, labelSmoothing));
 }
 
-/** Mean cross-entropy of logits `[..., B, K]` against labels int32 `[..., B]`, shape `[...]`: mean of logsumexp(z) − z[label]. */
-export function crossEntropyLoss<L extends Tensor = Scalar>(logits: Tensor, labels: Tensor): L {
+/** Mean cross-entropy of logits `[B, K]` against labels int32 `[B]`: mean of logsumexp(z) − z[label]. */
+export function crossEntropyLoss(logits: Tensor, labels: Tensor): Scalar {
+  return crossEntropyLosses(logits, labels) as Scalar;
+}
+
+/** The same of stacked members: logits `[..., B, K]`, labels `[..., B]`, the result `[...]`. */
+function crossEntropyLosses(logits: Tensor, labels: Tensor): Tensor {
   const classes = logits.shape[logits.rank - 1];
   if (canFuse('CrossEntropy') && labels.dtype === 'int32') {
     return tf.engine().runKernel('CrossEntropy', { logits, labels });
   }
   const chosen = tf.oneHot(labels, classes);
-  return tf.neg(tf.mean<L>(tf.sum(tf.mul(tf.logSoftmax(logits), chosen), -1), -1));
+  return tf.neg(tf.mean(tf.sum(tf.mul(tf.logSoftmax(logits), chosen), -1), -1));
 }
 
 /**
  * Mean of log σ² + (y − μ)²/σ²: the Gaussian NLL up to its constant and a factor of 2, as Lakshminarayanan et al. (2017), eq. 1,
- * and the published torch-distributed-ensemble example use it. Shapes `[..., B, 1]`, targets `[..., B]`, the result `[...]`.
+ * and the published torch-distributed-ensemble example use it. Shapes `[B, 1]`, targets `[B]`.
  */
-export function gaussianNllLoss<L extends Tensor = Scalar>(mean: Tensor, variance: Tensor, targets: Tensor): L {
+export function gaussianNllLoss(mean: Tensor, variance: Tensor, targets: Tensor): Scalar {
+  return gaussianNllLosses(mean, variance, targets) as Scalar;
+}
+
+/** The same of stacked members: shapes `[..., B, 1]`, targets `[..., B]`, the result `[...]`. */
+function gaussianNllLosses(mean: Tensor, variance: Tensor, targets: Tensor): Tensor {
   const fits = mean.size === variance.size && mean.size === targets.size;
   if (canFuse('GaussianNll') && fits) return tf.engine().runKernel('GaussianNll', { mean, variance, targets });
   const error = tf.square(tf.sub(mean, tf.reshape(targets, mean.shape)));
-  return tf.mean<L>(tf.add(tf.log(variance), tf.div(error, variance)), [-2, -1]);
+  return tf.mean(tf.add(tf.log(variance), tf.div(error, variance)), [-2, -1]);
 }
 
 /** Mean over samples and targets: from `[..., B, T]` to `[...]`. */
