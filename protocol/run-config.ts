@@ -221,6 +221,17 @@ export const lossSchema = z.strictObject({
   temperature: z.number().positive().default(1).meta({ help: 'What logits are divided by in the loss.' }),
 });
 
+export const dataSchema = z.strictObject({
+  mode: z
+    .enum(['local', 'broadcast', 'shared'])
+    .default('local')
+    .meta({
+      help:
+        'Where ranks have their training samples from: a copy of their own, every batch from the first rank, or one copy in memory for all ' +
+        'ranks of the machine.',
+    }),
+});
+
 export const earlyStoppingSchema = z.strictObject({
   enabled: z.boolean().default(false).meta({ help: 'Stop when the monitored metric no longer improves.' }),
   monitor: z.string().default('auto').meta({
@@ -312,6 +323,7 @@ export const runConfigSchema = z.strictObject({
         'Order of samples: what the strategy needs (`auto`), own per rank, one for all, split over ranks (padded, dropping the tail, or ' +
         'with uneven last batches), as stored.',
     }),
+  data: dataSchema.prefault({}).meta({ help: 'How samples reach the ranks.' }),
   dropLast: z.boolean().default(false).meta({ help: "Leave out an epoch's last, smaller batch." }),
   maxEpochs: positiveInteger.default(10).meta({ help: 'Epochs at most.', unit: 'epochs' }),
   maxSteps: z.int().min(0).default(0).meta({ help: 'Steps at most; 0: as many as the epochs hold.', unit: 'steps' }),

@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Launch } from '../protocol/messages.ts';
 import type { RunConfig } from '../protocol/run-config.ts';
 import { samplerOf, samplesPerStep } from '../protocol/strategy-rules.ts';
@@ -9,8 +7,9 @@ import { createCallbacks } from './callbacks/index.ts';
 import { latestCommonRound } from './checkpoints/training-state.ts';
 import type { ProcessGroup } from './collectives/process-group.ts';
 import type { Splits } from './data/dataset.ts';
+import { distributeData, type RankData } from './data/distribute.ts';
+import type { BatchSource } from './data/batches.ts';
 import { createSampler } from './data/samplers.ts';
-import { readSplits, writeSplits } from './data/share.ts';
 import type { Project } from './project/define-project.ts';
 import { loadProjectData } from './project/load-data.ts';
 import { loadProject, parseHyperparameters } from './project/load-project.ts';
@@ -43,7 +42,9 @@ interface Shared {
   config: RunConfig;
   backend: Backend;
   task: Task;
+  /** Of `train` perhaps only a sample: `batches` has them all. */
   data: Splits;
+  batches: BatchSource;
 }
 
 /** Everything a rank needs to train. */
@@ -83,8 +84,9 @@ async function prepareShared(seats: readonly Seat[]): Promise<{ shared: Shared; 
   const { backend, seeder } = await setupIndependentWorker(links.group, config, launch.blas);
   const task = ensembleTask(taskOf(project.task), config.strategy);
   const groups = seats.map((seat) => seat.links.group);
-  const data = await loadData(launch, project, hyperparameters, groups);
-  return { shared: { project, hyperparameters, config, backend, task, data }, seeders: [seeder, ...otherSeeders] };
+  const { splits: data, batches } = await loadData(launch, project, hyperparameters, groups);
+  const shared = { project, hyperparameters, config, backend, task, data, batches };
+  return { shared, seeders: [seeder, ...otherSeeders] };
 }
 
 function ranksOf(seats: readonly Seat[]): number[] {
@@ -113,7 +115,7 @@ interface RankParts {
 }
 
 async function prepareRank({ launch, links }: Seat, shared: Shared, rank: RankParts): Promise<Prepared> {
-  const { config, task, data } = shared;
+  const { config, task, data, batches } = shared;
   const { member, seeder, stack, breath } = rank;
   const { placement, groupRanks } = launch;
   const { group, report, controls } = links;
@@ -121,7 +123,7 @@ async function prepareRank({ launch, links }: Seat, shared: Shared, rank: RankPa
   if (placement.rank === 0) await keepTargets(files, data);
   const sampler = createSampler({
     kind: samplerOf(config),
-    length: data.train.length,
+    length: batches.length,
     batchSize: samplesPerStep(config),
     dropLast: config.dropLast,
     seed: seeder.seed,
@@ -137,29 +139,23 @@ async function prepareRank({ launch, links }: Seat, shared: Shared, rank: RankPa
   const stacked = stack?.join(seeder.draw) ?? null;
   const context = { config, task, totalSteps, unlabelled: data.unlabelled };
   const strategy = stacked ?? createStrategy(config.strategy, context);
-  const about = { config, member, task, data, sampler, strategy, callbacks };
+  const about = { config, member, task, data, batches, sampler, strategy, callbacks };
   const parts: TrainerParts = { ...about, group, files, report, controls, breath };
   const trainer = new Trainer(parts, launch.resume ? await resumed(launch, parts) : undefined);
   return { ...shared, model: member.model, trainer, totalSteps, leaveStack: () => stacked?.leave() };
 }
 
-/** Data is read, unpacked and checked once per machine: the group's first rank does it, the others read the result. */
-async function loadData(
+/** The data of this process's ranks, as `data.mode` has it. */
+function loadData(
   launch: Launch,
   project: Project,
   hyperparameters: Record<string, unknown>,
   groups: readonly ProcessGroup[],
-): Promise<Splits> {
-  const [group] = groups;
-  const load = () => loadProjectData(project, hyperparameters, launch);
-  if (launch.config.members === 1) return load();
-  const shared = join(launch.scratchFolder, 'data.bin');
-  const isFirst = group.rank === group.ranks[0];
-  const isThere = existsSync(shared);
-  const own = isFirst && !isThere ? await load() : null;
-  if (own !== null) await writeSplits(shared, own);
-  await Promise.all(groups.map((of) => of.barrier()));
-  return own ?? readSplits(shared);
+): Promise<RankData> {
+  const { config, scratchFolder, groupRanks } = launch;
+  const isWantedLater = Math.max(...groupRanks) < config.members - 1;
+  const how = { mode: config.data.mode, groups, folder: scratchFolder, isWantedLater };
+  return distributeData(how, () => loadProjectData(project, hyperparameters, launch));
 }
 
 /** What predictions are held against, once for all ranks. */

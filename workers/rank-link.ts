@@ -120,7 +120,7 @@ export class RankLink {
     this.report.event('print', line, this.report.position);
   }
 
-  private describe({ project, task, backend, model, data, totalSteps }: Prepared): void {
+  private describe({ project, task, backend, model, data, batches, totalSteps }: Prepared): void {
     this.link.send({
       type: 'described',
       project: { name: project.name, description: project.description },
@@ -129,7 +129,7 @@ export class RankLink {
       backend: backend.description,
       parameterCount: parameterCount(model),
       totalSteps,
-      samples: { train: data.train.length, validation: data.validation?.length ?? 0, test: data.test?.length ?? 0 },
+      samples: { train: batches.length, validation: data.validation?.length ?? 0, test: data.test?.length ?? 0 },
       versions: libraryVersions(),
     });
     this.report.state('ready', this.report.position);

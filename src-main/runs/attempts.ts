@@ -4,9 +4,8 @@ type Attempts = RunRecord['attempts'];
 
 /** The attempts with the last of them ended now. */
 export function withEnd(attempts: Attempts, status: RunStatus): Attempts {
-  const last = attempts.at(-1);
-  if (last === undefined) return attempts;
-  return attempts.with(-1, { ...last, status, endedAt: new Date().toISOString() });
+  const endedAt = new Date().toISOString();
+  return attempts.map((attempt, index) => (index === attempts.length - 1 ? { ...attempt, status, endedAt } : attempt));
 }
 
 /** The attempts with one more, which begins now. */

@@ -132,7 +132,7 @@ describe('what cannot be one computation', () => {
     const joint: RunConfigInput = { ...config, membersPerDevice: 3, strategy: { kind: 'joint' } };
     await expect(startRun(hub(), 'blobs', joint)).rejects.toThrow(
       'With the strategy joint each rank has a worker of its own, so that 3 members cannot be one computation. Use ' +
-        '--members-per-device 1, or --strategy independent.',
+        '--members-per-device 1.',
     );
   });
 });

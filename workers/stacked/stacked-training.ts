@@ -1,5 +1,5 @@
 import type { RunConfig } from '../../protocol/run-config.ts';
-import { samplerOf } from '../../protocol/strategy-rules.ts';
+import { commonSamplers, samplerOf } from '../../protocol/strategy-rules.ts';
 import type { Project } from '../project/define-project.ts';
 import { tf } from '../tf.ts';
 import type { LossFunction } from '../training/member.ts';
@@ -13,10 +13,9 @@ export function stackedTraining(
   { config, project, task }: { config: RunConfig; project: Pick<Project, 'loss'>; task: Task },
   memberLoss: LossFunction,
 ): StackedTraining {
-  const sampler = samplerOf(config);
   return {
     rule: updateRuleOf(config.optimizer),
-    sharesBatches: sampler === 'shared' || sampler === 'sequential',
+    sharesBatches: commonSamplers.includes(samplerOf(config)),
     losses(outputs, targets, positions, draws) {
       if (project.loss === undefined) return task.loss(outputs, targets, config.loss);
       const losses = positions.map((position, member) => {

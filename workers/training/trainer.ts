@@ -4,7 +4,8 @@ import { settingsOf } from '../../protocol/run-settings.ts';
 import { memberCountOf, strategyRules } from '../../protocol/strategy-rules.ts';
 import type { Callback, Evaluation, Training } from '../callbacks/callback.ts';
 import { ProcessGroup } from '../collectives/process-group.ts';
-import { type Dataset, gatherBatch, type Splits } from '../data/dataset.ts';
+import type { BatchSource } from '../data/batches.ts';
+import type { Dataset, Splits } from '../data/dataset.ts';
 import type { Sampler } from '../data/samplers.ts';
 import type { Strategy, StrategyState } from '../strategies/strategy.ts';
 import type { LayersModel } from '../tf.ts';
@@ -32,6 +33,7 @@ export interface TrainerParts {
   member: Member;
   task: Task;
   data: Splits;
+  batches: BatchSource;
   sampler: Sampler;
   strategy: Strategy;
   callbacks: readonly Callback[];
@@ -44,7 +46,7 @@ export interface TrainerParts {
 }
 
 /**
- * Trains one rank. Ranks run freely between rendezvous (or in lockstep, where the strategy exchanges), one every
+ * Trains one rank. Ranks run freely between rendezvous (or in lockstep, where they exchange), one every
  * `evaluateEveryEpochs` epochs: there they agree that all is well, evaluate together and decide together whether to go on. A rank
  * that has ended before the others stands by and brings its last predictions.
  *
@@ -86,7 +88,8 @@ export class Trainer implements Training {
     this.totalSteps = plannedSteps(parts.config, parts.sampler);
     this.breath = parts.breath ?? new Breath();
     this.meter = new LossMeter(parts.report, parts.config.logEverySteps, parts.group.rank, resumed?.losses);
-    this.lockstep = parts.strategy.isLockstep ? new Lockstep(parts.group, parts.controls) : null;
+    const isLockstep = parts.strategy.isLockstep || parts.batches.isLockstep;
+    this.lockstep = isLockstep ? new Lockstep(parts.group, parts.controls) : null;
     this.savedStrategy = resumed?.strategy ?? null;
     this.isOneModel = strategyRules[parts.config.strategy.kind].isOneModel;
     this.group = this.isOneModel ? ProcessGroup.alone(parts.group.ranks[0]) : parts.group;
@@ -138,11 +141,11 @@ export class Trainer implements Training {
   }
 
   private async trainStep(indices: Int32Array): Promise<void> {
-    const { config, member, strategy, data } = this.parts;
+    const { config, member, strategy, batches } = this.parts;
     const position = { epoch: this.progress.epoch, step: this.progress.step, totalSteps: this.totalSteps };
     const settings = settingsAt(config.schedule, this.settings.now.learningRate, position);
-    const batch = gatherBatch(data.train, indices);
     this.lockstep?.begin(this.hasFailed);
+    const batch = await batches.batch(indices);
     const outcome = await strategy.trainStep(member, batch, settings, position);
     this.progress.batch += 1;
     this.progress.step += 1;

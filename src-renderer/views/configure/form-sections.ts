@@ -45,6 +45,7 @@ const plans: SectionPlan[] = [
       'maxSteps',
       'batchSize',
       'sampler',
+      'data',
       'dropLast',
       'evaluateEveryEpochs',
       'logEverySteps',

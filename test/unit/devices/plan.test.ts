@@ -67,9 +67,6 @@ describe('describePlan', () => {
       [1, 'cpu:1'],
       [2, 'cpu:0'],
     ]);
-    expect(describePlan(plan)).toEqual([
-      'cpu:0  Intel Xeon     ranks [0, 1], 4',
-      'cpu:1  AMD EPYC 9654  ranks [2, 3]',
-    ]);
+    expect(describePlan(plan)).toEqual(['cpu:0  Intel Xeon     ranks [0, 1], 4', 'cpu:1  AMD EPYC 9654  ranks [2, 3]']);
   });
 });
