@@ -21,6 +21,7 @@ const argumentSchemas = {
   health: z.tuple([]),
   openFolder: z.tuple([folderNameSchema]),
   projects: z.tuple([]),
+  projectCard: z.tuple([folder]),
   openProject: z.tuple([folder]),
   forgetProject: z.tuple([folder]),
   describeProject: z.tuple([folder]),

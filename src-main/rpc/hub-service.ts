@@ -103,6 +103,7 @@ export class HubService {
       health: () => this.#health.read(),
       openFolder: (name) => openFolder(name),
       projects: () => this.#projects.list(),
+      projectCard: (folder) => this.#projects.card(folder),
       openProject: (folder) => this.#projects.open(folder),
       forgetProject: (folder) => this.#projects.forget(folder),
       describeProject: (folder) => this.#projects.describeOptions(folder),
