@@ -178,7 +178,8 @@ export async function placeMembers(config: RunConfig): Promise<Placement[]> {
   const loadWindowMs = config.devices === 'idle' ? 200 : 0;
   const { devices } = await detectDevices({ coreLoadWindowMs: loadWindowMs });
   const selected = selectDevices(config.devices, devices, usableKinds(config.backend));
-  return planPlacement({ members: config.members, devices: selected, placement: config.placement });
+  const { members, placement, membersPerDevice } = config;
+  return planPlacement({ members, devices: selected, placement, membersPerDevice });
 }
 
 /** `20261121-081502-joint-early-stopping-3fa9`: sorts by time, and no two are alike. */
