@@ -150,7 +150,9 @@ export class Trainer implements Training {
     this.progress.batch += 1;
     this.progress.step += 1;
     if (outcome !== null) this.meter.add(outcome, this.position);
-    this.meter.endStep(indices.length, this.position, outcome?.learningRate ?? settings.learningRate);
+    const end = { loss: outcome?.loss ?? null, learningRate: outcome?.learningRate ?? settings.learningRate };
+    this.meter.endStep(indices.length, this.position, end.learningRate);
+    for (const callback of this.parts.callbacks) callback.onStepEnd?.(this, end);
     this.reportStrategy();
     await this.breath.take(() => this.meter.tellProgress(this.position));
     await this.lockstep?.end();
@@ -363,6 +365,10 @@ export class Trainer implements Training {
 
   announce(kind: string, message: string): void {
     if (this.keeps) this.parts.report.event(kind, message, this.position);
+  }
+
+  log(metric: string, value: number): void {
+    if (this.keeps) this.parts.report.point(metric, value, this.position);
   }
 }
 
