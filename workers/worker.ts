@@ -52,7 +52,7 @@ function take(message: HubMessage): void {
 }
 
 async function work(launch: Launch): Promise<void> {
-  const memory = sharedMemoryIn(launch.scratchFolder, rank, launch.groupRanks);
+  const memory = sharedMemoryIn(launch.scratchFolder, rank, launch.groupRanks, { tell: tellFirst(launch) });
   group = new ProcessGroup(rank, launch.groupRanks, { send: (frame) => link.sendCollective(frame) }, memory);
   report.state('loading', report.position);
   const links: SessionLinks = {
@@ -70,6 +70,13 @@ async function work(launch: Launch): Promise<void> {
   } catch (error) {
     fail(error, launch.placement.device.id);
   }
+}
+
+/** What all ranks would say, the first one says. */
+function tellFirst({ groupRanks }: Launch): (message: string) => void {
+  return (message) => {
+    if (rank === groupRanks[0]) report.event('large-arrays', message, report.position);
+  };
 }
 
 function describe({ project, task, worker, model, data, trainingSamples, totalSteps }: Prepared): void {
