@@ -28,8 +28,10 @@ export interface HubApi {
   /** Shows a folder in the file manager of the machine that Tutti runs on. @throws where there is none */
   openFolder(name: FolderName): Promise<void>;
 
-  /** Examples that come along, then projects opened lately; newest first. */
+  /** Examples that come along, then projects opened lately, newest first: at once, whether they have been described or not. */
   projects(): Promise<ProjectCard[]>;
+  /** The card of a project that has been described: its code is asked, which takes about a second. */
+  projectCard(folder: string): Promise<ProjectCard>;
   /** Remembers a folder as a project. @throws when it holds none */
   openProject(folder: string): Promise<ProjectCard>;
   forgetProject(folder: string): Promise<void>;
@@ -37,7 +39,9 @@ export interface HubApi {
   /** Checks a configuration without starting it: never throws for a wrong one, but says what is wrong with which option. */
   previewRun(request: RunRequest): Promise<RunPreview>;
   startRun(request: RunRequest): Promise<{ id: string }>;
-  resumeRun(id: string): Promise<void>;
+  /** As `previewRun`, of going on with a run with some options changed. */
+  previewResume(id: string, overrides: RunRequest['overrides']): Promise<RunPreview>;
+  resumeRun(id: string, overrides: RunRequest['overrides']): Promise<void>;
 
   runs(): Promise<RunRow[]>;
   updateRun(id: string, changes: RunNotes): Promise<void>;
@@ -102,11 +106,14 @@ export interface Health {
 
 export interface ProjectCard {
   folder: string;
+  /** Until it is described: the folder's. */
   name: string;
   description: string;
   task: string;
+  /** False before the project's code has been asked what it is. */
+  isDescribed: boolean;
   isExample: boolean;
-  /** Null where it could not be loaded: then `error` says why. */
+  /** Why it could not be loaded; null where it could, and before it was tried. */
   error: string | null;
   lastRun: { id: string; status: RunRecord['status']; best: BestValue | null; endedAt: string | null } | null;
 }
@@ -124,6 +131,8 @@ export const runRequestSchema = z.strictObject({
   /** What differs from the project's defaults, nested as the configuration is. */
   overrides: z.record(z.string(), z.unknown()),
   name: z.string().nullable(),
+  /** The run's folder; null: a new one in Tutti's home. */
+  out: z.string().min(1).nullable(),
 });
 export type RunRequest = z.output<typeof runRequestSchema>;
 

@@ -292,6 +292,10 @@ export const runConfigSchema = z.strictObject({
   placement: z.enum(['share', 'waves']).default('share').meta({
     help: 'With more members than devices: several ranks share a device, or run in waves one after the other.',
   }),
+  membersPerDevice: positiveInteger.max(256).default(1).meta({
+    help: 'Members that one worker trains as one computation: on one device that is faster than several workers, for small networks.',
+    unit: 'members',
+  }),
   backend: z.enum(['auto', 'wasm', 'tensorflow', 'cpu']).default('auto').meta({
     help: 'Where tensors live: `tensorflow` (also for NVIDIA GPUs) needs `npm run setup:native`; `cpu` is the slow reference.',
   }),

@@ -15,8 +15,11 @@ export interface ChartSeries {
   /** Unique in its chart and the same while it lives. */
   id: string;
   label: string;
-  /** The ensemble is drawn in ink, ranks in their colours, others in the colours of ranks by their order. */
-  role: 'ensemble' | 'rank' | 'other';
+  /**
+   * The ensemble is drawn in ink, a variant of it (the same members, combined otherwise) in dashed ink, ranks in their colours, others in
+   * the colours of ranks by their order.
+   */
+  role: 'ensemble' | 'variant' | 'rank' | 'other';
   /** Decides colour and dashes; for `role: 'rank'` it also links hovering and hiding across charts. */
   rank?: number;
   /** Never falling. A line without the column of the axis that is shown is left out. */

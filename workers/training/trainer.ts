@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import type { RunConfig } from '../../protocol/run-config.ts';
 import type { RunSummary } from '../../protocol/run-record.ts';
 import { settingsOf } from '../../protocol/run-settings.ts';
@@ -10,6 +9,7 @@ import type { Dataset, Splits } from '../data/dataset.ts';
 import type { Sampler } from '../data/samplers.ts';
 import type { Strategy, StrategyState } from '../strategies/strategy.ts';
 import type { LayersModel } from '../tf.ts';
+import { Breath } from './breath.ts';
 import type { Controls } from './controls.ts';
 import { History } from './history.ts';
 import { LiveSettings } from './live-settings.ts';
@@ -41,10 +41,9 @@ export interface TrainerParts {
   files: RunFiles;
   report: Report;
   controls: Controls;
+  /** That of all ranks of the process; absent: one of its own. */
+  breath?: Breath;
 }
-
-/** Longest time without a look at messages from the hub. */
-const breatheEveryMs = 15;
 
 /**
  * Trains one rank. Ranks run freely between rendezvous (or in lockstep, where they exchange), one every
@@ -70,7 +69,7 @@ export class Trainer implements Training {
   private isAssembled = false;
   private stopVoted = false;
   private predictions: Predictions | null = null;
-  private lastBreathMs = performance.now();
+  private readonly breath: Breath;
   private lastStateMs = performance.now();
 
   /** `resumed` is what an earlier attempt left; the member's weights and optimizer are already as it left them. */
@@ -87,6 +86,7 @@ export class Trainer implements Training {
     };
     this.settings = new LiveSettings(resumed?.settings ?? settingsOf(parts.config), parts.callbacks, parts.report);
     this.totalSteps = plannedSteps(parts.config, parts.sampler);
+    this.breath = parts.breath ?? new Breath();
     this.meter = new LossMeter(parts.report, parts.config.logEverySteps, parts.group.rank, resumed?.losses);
     const isLockstep = parts.strategy.isLockstep || parts.batches.isLockstep;
     this.lockstep = isLockstep ? new Lockstep(parts.group, parts.controls) : null;
@@ -152,7 +152,7 @@ export class Trainer implements Training {
     if (outcome !== null) this.meter.add(outcome, this.position);
     this.meter.endStep(indices.length, this.position, outcome?.learningRate ?? settings.learningRate);
     this.reportStrategy();
-    await this.breathe();
+    await this.breath.take(() => this.meter.tellProgress(this.position));
     await this.lockstep?.end();
     await this.waitWhilePaused();
     await this.heedControls();
@@ -261,14 +261,6 @@ export class Trainer implements Training {
   /** Whether this rank's loss was not finite where that ends the run. */
   private get hasFailed(): boolean {
     return this.meter.nonFinite !== null && this.parts.config.onNonFinite === 'stop';
-  }
-
-  /** Lets messages in and out: the event loop never turns while tensors are computed. */
-  private async breathe(): Promise<void> {
-    if (performance.now() - this.lastBreathMs < breatheEveryMs) return;
-    this.meter.tellProgress(this.position);
-    await setImmediate();
-    this.lastBreathMs = performance.now();
   }
 
   private async waitWhilePaused(): Promise<void> {

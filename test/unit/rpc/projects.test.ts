@@ -13,8 +13,11 @@ describe('projects', () => {
   it('are the examples, then those opened, until they are forgotten', async () => {
     const { page, folder } = await openTinyProject();
     const examples = await page.hub.projects();
-    expect(examples.every(({ isExample, error }) => isExample && error === null)).toBe(true);
-    expect(examples.map(({ name }) => name)).toContain('Heteroscedastic regression');
+    expect(examples.every(({ isExample, isDescribed }) => isExample && !isDescribed)).toBe(true);
+    expect(examples[0]).toMatchObject({ name: '00_heteroscedastic_regression', description: '', error: null });
+    const described = await page.hub.projectCard(examples[0].folder);
+    expect(described).toMatchObject({ name: 'Heteroscedastic regression', isDescribed: true, isExample: true });
+    expect((await page.hub.projects())[0]).toEqual(described);
     expect(await page.hub.openProject(folder)).toMatchObject({ name: 'Blobs', task: 'classification', lastRun: null });
     expect((await page.hub.projects()).slice(examples.length)).toMatchObject([{ folder, isExample: false }]);
     await page.hub.forgetProject(folder);
@@ -30,8 +33,9 @@ describe('projects', () => {
     await writeFile(join(folder, 'project.ts'), 'throw new Error("Out of paint.");');
     // A second later, whatever the resolution of the file system's times.
     await utimes(join(folder, 'project.ts'), new Date(), new Date(Date.now() + 1000));
-    const cards = await page.hub.projects();
-    expect(cards.at(-1)).toMatchObject({ folder, name: 'blobs', error: expect.stringContaining('Out of paint.') });
+    const why = expect.stringContaining('Out of paint.');
+    expect(await page.hub.projectCard(folder)).toMatchObject({ folder, name: 'blobs', isDescribed: true, error: why });
+    expect((await page.hub.projects()).at(-1)).toMatchObject({ folder, error: why });
   }, 30_000);
 
   it('describe their hyperparameters where the configuration has them', async () => {
@@ -55,21 +59,35 @@ describe('previews', () => {
       earlyStopping: { enabled: true },
       hyperparameters: { width: 16 },
     };
-    const preview = await page.hub.previewRun({ projectFolder: folder, overrides, name: "Ada's run" });
+    const preview = await page.hub.previewRun({ projectFolder: folder, overrides, name: "Ada's run", out: '/runs/1' });
     expect(preview.problems).toEqual([]);
     expect(preview.plan.map(({ rank }) => rank)).toEqual([0, 1, 2]);
     expect(preview).toMatchObject({ diskBytes: null, durationSeconds: null, config: { members: 3 } });
     expect(preview.devices.length).toBeGreaterThan(0);
     expect(preview.commandLine).toBe(
       `npx tutti train ${folder} --members 3 --optimizer sgd --optimizer.momentum 0.9 ` +
-        `--early-stopping.enabled true --width 16 --name 'Ada'\\''s run'`,
+        `--early-stopping.enabled true --width 16 --name 'Ada'\\''s run' --out /runs/1`,
     );
+  });
+
+  it('want the whole path of a folder', async () => {
+    const { page, folder } = await openTinyProject();
+    const request = { projectFolder: folder, overrides: {}, name: null, out: 'runs/1' };
+    const { config, problems } = await page.hub.previewRun(request);
+    expect(config).toBeNull();
+    expect(problems).toMatchObject([{ path: 'out' }]);
+    expect(problems[0].message).toContain('The folder "runs/1" is no absolute path');
   });
 
   it('say what is wrong with which option, and start nothing', async () => {
     const { page, folder } = await openTinyProject();
     const problemsOf = async (overrides: Record<string, unknown>) => {
-      const { config, problems } = await page.hub.previewRun({ projectFolder: folder, overrides, name: null });
+      const { config, problems } = await page.hub.previewRun({
+        projectFolder: folder,
+        overrides,
+        name: null,
+        out: null,
+      });
       expect(config).toBeNull();
       return problems.map(({ path, message }) => [path, message]);
     };
