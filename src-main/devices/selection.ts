@@ -111,6 +111,8 @@ function explainEmpty(pool: Pool, available: readonly Device[], usableKinds: rea
   const usable = available.filter(({ kind, unusable }) => usableKinds.includes(kind) && unusable === undefined);
   const there = available.filter((device) => isOf(pool, device));
   if (there.length === 0) return `this machine has no such device; ${existing(usable)}.`;
+  // All other backends do, also the one that `auto` takes.
+  if (there[0].kind === 'cpu') return `the webgpu backend does not compute on CPU cores; ${existing(usable)}.`;
   const api = apiNames[there[0].kind];
   const names = there.map((device) => `${device.id} (${device.name})`).join(', ');
   const remedy = remedies[there[0].kind] ?? '';
@@ -119,7 +121,8 @@ function explainEmpty(pool: Pool, available: readonly Device[], usableKinds: rea
 
 function existing(devices: readonly Device[]): string {
   if (devices.length === 0) return 'there are none';
-  return `there ${devices.length === 1 ? 'is' : 'are'} ${listDevices(devices)}`;
+  const note = devices.every(({ kind }) => kind === 'webgpu-cpu') ? ', to be named, as it computes on the CPU' : '';
+  return `there ${devices.length === 1 ? 'is' : 'are'} ${listDevices(devices)}${note}`;
 }
 
 /** `cpu:0, cpu:1`, and `cpu:0 to cpu:63` for many. */

@@ -41,7 +41,7 @@ function cumulate(own: KernelFunc): KernelFunc {
     const x = tensorOf(call.inputs.x);
     if (!reverse && x.shape.length <= mostAxes) return own(call);
     return core.tidy(() => {
-      const flat = aroundAxis(x, axis);
+      const flat = aroundAxis(x, core.util.parseAxisParam(axis, x.shape)[0]);
       const ordered = reverse ? core.reverse(flat, 1) : flat;
       const attrs = { axis: 1, exclusive, reverse: false };
       const sums = core
@@ -63,7 +63,7 @@ const stepsByAxis: Record<string, Step> = {
   MirrorPad: (x, axis, { paddings, mode }) =>
     core.mirrorPad(x, middle(paddings as unknown as number[][], axis), mode as 'reflect'),
   Reverse: (x, axis, { dims }, rank) =>
-    (dims as number[]).some((dim) => dim === axis || dim + rank === axis) ? core.reverse(x, 1) : x,
+    core.util.parseAxisParam(dims as number[], Array<number>(rank).fill(1)).includes(axis) ? core.reverse(x, 1) : x,
   Tile: (x, axis, { reps }) => core.tile(x, [1, (reps as number[])[axis], 1]),
 };
 

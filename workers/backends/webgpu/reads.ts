@@ -1,4 +1,4 @@
-import type { DataId, KernelBackend } from '@tensorflow/tfjs-core';
+import type { KernelBackend } from '@tensorflow/tfjs-core';
 
 interface Device {
   readonly lost: Promise<{ reason: string; message: string }>;
@@ -8,7 +8,7 @@ interface Device {
 /** What of tfjs's backend is used here. */
 export interface WebgpuBackend extends KernelBackend {
   readonly device: Device;
-  readonly tensorMap: { get(id: DataId): { values: unknown; complexTensorInfos?: unknown } };
+  readonly tensorMap: { get(id: object): { values: unknown; complexTensorInfos?: unknown } };
 }
 
 /**
@@ -48,7 +48,7 @@ export function guardReads(backend: WebgpuBackend, adapter: string): void {
 function guardSynchronousReads(backend: WebgpuBackend): void {
   const readSync = backend.readSync.bind(backend);
   backend.readSync = (id) => {
-    const { values, complexTensorInfos } = backend.tensorMap.get(id as DataId);
+    const { values, complexTensorInfos } = backend.tensorMap.get(id);
     if (values !== null && values !== undefined) return readSync(id);
     if (complexTensorInfos !== null && complexTensorInfos !== undefined) return readSync(id);
     throw new Error(
