@@ -31,5 +31,7 @@ export const placementSchema = z.strictObject({
   rank: z.int().min(0),
   wave: z.int().min(0),
   device: deviceSchema,
+  /** Ranks of the same stack are trained as one computation by one worker; absent: the rank has a worker of its own. */
+  stack: z.int().min(0).optional(),
 });
 export type Placement = z.output<typeof placementSchema>;

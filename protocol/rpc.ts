@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { DeviceLoadColumns } from './device-loads.ts';
 import type { deviceSchema, placementSchema } from './devices.ts';
 import type { controlSchema } from './messages.ts';
 import { realNumber } from './numbers.ts';
@@ -27,8 +28,10 @@ export interface HubApi {
   /** Shows a folder in the file manager of the machine that Tutti runs on. @throws where there is none */
   openFolder(name: FolderName): Promise<void>;
 
-  /** Examples that come along, then projects opened lately; newest first. */
+  /** Examples that come along, then projects opened lately, newest first: at once, whether they have been described or not. */
   projects(): Promise<ProjectCard[]>;
+  /** The card of a project that has been described: its code is asked, which takes about a second. */
+  projectCard(folder: string): Promise<ProjectCard>;
   /** Remembers a folder as a project. @throws when it holds none */
   openProject(folder: string): Promise<ProjectCard>;
   forgetProject(folder: string): Promise<void>;
@@ -49,6 +52,8 @@ export interface HubApi {
   run(id: string): Promise<RunView>;
   /** The points of some metrics, each with at most `maximumPoints` (extremes kept); of all metrics where `names` is empty. */
   series(id: string, request: SeriesRequest): Promise<SeriesData>;
+  /** How busy the run's devices were while it trained. */
+  deviceLoads(id: string): Promise<DeviceLoadColumns[]>;
   /** Lines of the ranks' logs, merged by time, the newest `limit` of them. */
   logs(id: string, request: { ranks: number[]; limit: number }): Promise<LogLine[]>;
   control(id: string, control: z.output<typeof controlSchema>): Promise<void>;
@@ -99,11 +104,14 @@ export interface Health {
 
 export interface ProjectCard {
   folder: string;
+  /** Until it is described: the folder's. */
   name: string;
   description: string;
   task: string;
+  /** False before the project's code has been asked what it is. */
+  isDescribed: boolean;
   isExample: boolean;
-  /** Null where it could not be loaded: then `error` says why. */
+  /** Why it could not be loaded; null where it could, and before it was tried. */
   error: string | null;
   lastRun: { id: string; status: RunRecord['status']; best: BestValue | null; endedAt: string | null } | null;
 }

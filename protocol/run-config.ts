@@ -221,6 +221,17 @@ export const lossSchema = z.strictObject({
   temperature: z.number().positive().default(1).meta({ help: 'What logits are divided by in the loss.' }),
 });
 
+export const dataSchema = z.strictObject({
+  mode: z
+    .enum(['local', 'broadcast', 'shared'])
+    .default('local')
+    .meta({
+      help:
+        'Where ranks have their training samples from: a copy of their own, every batch from the first rank, or one copy in memory for all ' +
+        'ranks of the machine.',
+    }),
+});
+
 export const earlyStoppingSchema = z.strictObject({
   enabled: z.boolean().default(false).meta({ help: 'Stop when the monitored metric no longer improves.' }),
   monitor: z.string().default('auto').meta({
@@ -281,6 +292,10 @@ export const runConfigSchema = z.strictObject({
   placement: z.enum(['share', 'waves']).default('share').meta({
     help: 'With more members than devices: several ranks share a device, or run in waves one after the other.',
   }),
+  membersPerDevice: positiveInteger.max(256).default(1).meta({
+    help: 'Members that one worker trains as one computation: on one device that is faster than several workers, for small networks.',
+    unit: 'members',
+  }),
   backend: z
     .enum(['auto', 'wasm', 'tensorflow', 'webgpu', 'cpu'])
     .default('auto')
@@ -313,6 +328,7 @@ export const runConfigSchema = z.strictObject({
         'Order of samples: what the strategy needs (`auto`), own per rank, one for all, split over ranks (padded, dropping the tail, or ' +
         'with uneven last batches), as stored.',
     }),
+  data: dataSchema.prefault({}).meta({ help: 'How samples reach the ranks.' }),
   dropLast: z.boolean().default(false).meta({ help: "Leave out an epoch's last, smaller batch." }),
   maxEpochs: positiveInteger.default(10).meta({ help: 'Epochs at most.', unit: 'epochs' }),
   maxSteps: z.int().min(0).default(0).meta({ help: 'Steps at most; 0: as many as the epochs hold.', unit: 'steps' }),
@@ -330,6 +346,9 @@ export const runConfigSchema = z.strictObject({
     .enum(['none', 'best', 'all'])
     .default('best')
     .meta({ help: 'Validation predictions to keep: none, those of the best evaluation, or all evaluations.' }),
+  restarts: z.int().min(0).default(0).meta({
+    help: 'Times that ranks whose group lost a process, by its death or by hanging, go on from the last state that all of them saved.',
+  }),
   timeouts: timeoutsSchema.prefault({}).meta({ help: 'How long to wait for what.' }),
   hyperparameters: z.record(z.string(), z.unknown()).default({}).meta({ help: "The project's own hyperparameters." }),
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { learningRateSchema, patienceSchema, type RunConfig } from './run-config.ts';
-import { strategyRules } from './strategy-rules.ts';
+import { lockstepReason } from './strategy-rules.ts';
 
 /** What of a run's configuration can be changed while it trains; ranges and help are those of the configuration. */
 export const runSettingsSchema = z.strictObject({
@@ -35,8 +35,9 @@ export function whyNotSet(setting: SettingName, { earlyStopping }: RunConfig): s
 }
 
 /** Why no rank of a run can be stopped alone; null where one can. */
-export function whyNotStopRank({ strategy, members }: RunConfig): string | null {
-  if (members === 1) return 'The run has one member. Stop the run instead.';
-  if (!strategyRules[strategy.kind].isLockstep) return null;
-  return `With the strategy "${strategy.kind}" every step needs all ranks, so one alone cannot stop. Stop all of them jointly.`;
+export function whyNotStopRank(config: RunConfig): string | null {
+  if (config.members === 1) return 'The run has one member. Stop the run instead.';
+  const reason = lockstepReason(config);
+  if (reason === null) return null;
+  return `With ${reason} every step needs all ranks, so one alone cannot stop. Stop all of them jointly.`;
 }

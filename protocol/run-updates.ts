@@ -1,3 +1,4 @@
+import type { LoadSample } from './device-loads.ts';
 import type { WorkerState } from './messages.ts';
 import type { PointBatch } from './points.ts';
 import type { CheckpointRecord, EvaluatedSet, RunEvent, RunRecord } from './run-record.ts';
@@ -18,6 +19,7 @@ export type RunUpdate =
       memoryBytes: number;
     }
   | { type: 'points'; rank: number; batch: PointBatch }
+  | ({ type: 'device-loads' } & LoadSample)
   | { type: 'event'; event: RunEvent }
   /** Something in the run's folder is damaged and was left out. */
   | { type: 'warning'; message: string }

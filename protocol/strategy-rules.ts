@@ -17,6 +17,8 @@ export interface StrategyRules {
   tasks: readonly string[] | null;
   /** Whether it trains with whatever loss a project brings. */
   ownLoss: boolean;
+  /** Whether a rank needs no samples but those of its batches, and these may be the same on all ranks. */
+  takesCommonBatches: boolean;
 }
 
 const oneModel: StrategyRules = {
@@ -25,6 +27,7 @@ const oneModel: StrategyRules = {
   samplers: ['sharded-uneven', 'sharded', 'sharded-drop'],
   tasks: null,
   ownLoss: true,
+  takesCommonBatches: false,
 };
 
 export const strategyRules: Record<StrategyConfig['kind'], StrategyRules> = {
@@ -34,6 +37,7 @@ export const strategyRules: Record<StrategyConfig['kind'], StrategyRules> = {
     samplers: ['shuffled', 'shared', 'sharded', 'sharded-drop', 'sharded-uneven', 'sequential'],
     tasks: null,
     ownLoss: true,
+    takesCommonBatches: true,
   },
   joint: {
     isLockstep: true,
@@ -42,6 +46,7 @@ export const strategyRules: Record<StrategyConfig['kind'], StrategyRules> = {
     samplers: ['shared', 'sequential'],
     tasks: ['classification'],
     ownLoss: false,
+    takesCommonBatches: true,
   },
   coupled: {
     isLockstep: true,
@@ -49,15 +54,29 @@ export const strategyRules: Record<StrategyConfig['kind'], StrategyRules> = {
     samplers: ['shuffled', 'shared', 'sequential'],
     tasks: ['classification'],
     ownLoss: true,
+    // Every rank also draws from the unlabelled samples.
+    takesCommonBatches: false,
   },
   'data-parallel': oneModel,
   sharded: oneModel,
   hdet: oneModel,
 };
 
-/** The order of samples of a run: the chosen one, or the one that suits its strategy. */
-export function samplerOf({ sampler, strategy }: Pick<RunConfig, 'sampler' | 'strategy'>): SamplerKind {
-  return sampler === 'auto' ? strategyRules[strategy.kind].samplers[0] : sampler;
+/** Orders that are the same on all ranks. */
+export const commonSamplers: readonly SamplerKind[] = ['shared', 'sequential'];
+
+type Sampled = Pick<RunConfig, 'sampler' | 'strategy' | 'data'>;
+
+/** The order of samples of a run: the chosen one, or the one that suits its strategy and the way its batches come. */
+export function samplerOf({ sampler, strategy, data }: Sampled): SamplerKind {
+  if (sampler !== 'auto') return sampler;
+  return data.mode === 'broadcast' ? commonSamplers[0] : strategyRules[strategy.kind].samplers[0];
+}
+
+/** What has the ranks of a run do the same steps at the same time; null where nothing does. */
+export function lockstepReason({ strategy, data }: Pick<RunConfig, 'strategy' | 'data'>): string | null {
+  if (strategyRules[strategy.kind].isLockstep) return `the strategy ${strategy.kind}`;
+  return data.mode === 'broadcast' ? 'batches that the first rank broadcasts' : null;
 }
 
 /** Members of the ensemble that a run trains: its ranks, or one where all ranks train one model. */

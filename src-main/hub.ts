@@ -15,6 +15,7 @@ import { blasOfResumed, chooseBlas } from './backends/choose-blas.ts';
 import { backendOn, usableKinds } from './backends/native-build.ts';
 import { type Detected, detectDevices, planPlacement, selectDevices } from './devices/index.ts';
 import { type ExportOptions, type ExportReport, exportRun } from './export/export-run.ts';
+import { withNext } from './runs/attempts.ts';
 import { describeProject } from './runs/describe-project.ts';
 import { refuseCombinations } from './runs/combinations.ts';
 import { parseConfig, resolveConfig } from './runs/resolve-config.ts';
@@ -186,7 +187,8 @@ export async function placeMembers(config: RunConfig): Promise<Placement[]> {
     throw new Error([`The backend ${config.backend} finds no device that it computes on.`, ...notes].join(' '));
   }
   const selected = selectDevices(config.devices, devices, kinds);
-  return planPlacement({ members: config.members, devices: selected, placement: config.placement });
+  const { members, placement, membersPerDevice } = config;
+  return planPlacement({ members, devices: selected, placement, membersPerDevice });
 }
 
 /** `20261121-081502-joint-early-stopping-3fa9`: sorts by time, and no two are alike. */
@@ -229,9 +231,7 @@ function stillChanged({ changed }: RunRecord, override: PlainObject): SettingCha
 }
 
 function nextAttempt(record: RunRecord): RunRecord {
-  const attempt = { attempt: record.attempts.length + 1, startedAt: new Date().toISOString(), endedAt: null };
-  const attempts = [...record.attempts, { ...attempt, status: 'running' as const }];
-  return { ...record, status: 'created', endedAt: null, error: null, attempts };
+  return { ...record, status: 'created', endedAt: null, error: null, attempts: withNext(record.attempts) };
 }
 
 /** The commit that the project is at, for the record; null outside a repository, and where there is no git. */

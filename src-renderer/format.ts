@@ -9,13 +9,20 @@ export function metricLabel(metric: string): string {
   return [...words.slice(0, -1), words[words.length - 1].toUpperCase()].join(' ');
 }
 
-/** A time as the reader's own clock and language show it. */
-export function formatTime(isoTime: string): string {
-  return timeFormat.format(new Date(isoTime));
+/** A time as the reader's own clock and language show it; with its year where that is not `now`'s. */
+export function formatTime(isoTime: string, now = new Date()): string {
+  const time = new Date(isoTime);
+  return (time.getFullYear() === now.getFullYear() ? timeFormat : timeFormatWithYear).format(time);
 }
 
 // Made once: `toLocaleString` would make one for every row of the table of runs.
-const timeFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const timeFormat = new Intl.DateTimeFormat(undefined, {
+  month: 'short',
+  day: 'numeric',
+  hour: 'numeric',
+  minute: '2-digit',
+});
+const timeFormatWithYear = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
 const byteUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
 
@@ -31,8 +38,9 @@ export function formatShare(share: number): string {
   return `${Math.round(share * 100)} %`;
 }
 
-/** `maxEpochs` or `member_nll` as `Max epochs`, `Member nll`. */
+/** `maxEpochs` or `hidden_units` as `Max epochs`, `Hidden units`. */
 export function labelOfName(name: string): string {
+  if (name === 'blas') return 'BLAS';
   const words = name
     .replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
     .replaceAll('_', ' ')

@@ -88,16 +88,55 @@ export const glossary = {
     formula: '1/M Σ_m σ²_m',
     reference: deepEnsembles,
   },
+  product: {
+    name: 'Product of experts',
+    meaning:
+      'Prediction from the mean of the members’ logits, not of their probabilities: the model that joint training trains.',
+    formula: 'softmax(1/M Σ_m z_m), z_m the logits of member m',
+    reference: 'Hinton, 2002, Training products of experts by minimizing contrastive divergence',
+  },
+  'coupling-loss': {
+    name: 'Coupling loss',
+    meaning: 'How far a member is from the ensemble on unlabelled samples, by the factor λ; small where all agree.',
+    formula: 'λ · KL(p_m || p̄)',
+    reference: 'Tutti, docs/options.md, strategy coupled',
+  },
+  traffic: {
+    name: 'Traffic',
+    meaning: 'Bytes that a rank sends and receives in a training step to exchange logits or probabilities.',
+    formula: 'joint, mode reduce: 2·B·K floats of 4 bytes (B samples a batch, K classes)',
+    reference: 'Tutti, docs/architecture.md, strategies',
+  },
+  'weight-distance': {
+    name: 'Distance between ranks',
+    meaning:
+      'How far a rank’s weights had moved from the mean of all ranks when they were averaged, relative to that mean.',
+    formula: '‖w_r − w̄‖ / ‖w̄‖',
+    reference: 'Tutti, docs/architecture.md, hdet',
+  },
+  'adapted-base': {
+    name: 'Adapted value',
+    meaning:
+      'The value in the middle of the ranks’ spread; each sync moves it towards that of ranks with smaller losses.',
+    formula: 'rank r trains with base · ρ_r',
+    reference: 'Tutti, docs/architecture.md, hdet',
+  },
+  velocity: {
+    name: 'Velocity',
+    meaning: 'Where the ranks’ losses push the base, smoothed over syncs; each sync adds a share of it to the base.',
+    formula: 'v ← β·v + (1 − β)·Δ, base ← (1 − γ)·base + λ·v',
+    reference: 'Tutti, docs/architecture.md, hdet',
+  },
   rank: {
     name: 'Rank',
-    meaning: 'One worker process, which trains one member on one device; ranks count from 0.',
+    meaning: 'What trains one member on one device, in a worker process of its own or shared; ranks count from 0.',
     formula: 'member m = rank m, seed = base seed + rank',
     reference: 'The message passing interface (MPI)',
   },
   wave: {
     name: 'Wave',
-    meaning: 'With more members than devices, ranks of one wave train at the same time, wave after wave.',
-    formula: 'waves = ⌈members / devices⌉',
+    meaning: 'With more workers than devices, ranks of one wave train at the same time, wave after wave.',
+    formula: 'waves = ⌈members / (members per device · devices)⌉',
     reference: 'Tutti, docs/options.md, placement',
   },
   'joint-early-stopping': {
@@ -118,6 +157,12 @@ export function entryOfMetric(metric: string): GlossaryEntry | null {
 }
 
 const metricTerms: [RegExp, GlossaryKey][] = [
+  [/^product_/, 'product'],
+  [/coupling_loss$/, 'coupling-loss'],
+  [/bytes_per_step$/, 'traffic'],
+  [/weight_distance$/, 'weight-distance'],
+  [/^base_/, 'adapted-base'],
+  [/^velocity_/, 'velocity'],
   [/^(avg_member|mean_member|member_\d+)_nll$/, 'member-nll'],
   [/nll$/, 'nll'],
   [/ambiguity$/, 'ambiguity'],

@@ -6,7 +6,7 @@ import type { GradConfig, NamedAttrMap, NamedTensorMap, Tensor, Tensor4D } from 
  * have is used where it is.
  */
 export function registerGradients(): void {
-  for (const config of [conv2dGradient, fusedConv2dGradient, depthwiseGradient, avgPoolGradient]) {
+  for (const config of [conv2dGradient, fusedConv2dGradient, fusedMatMulGradient, depthwiseGradient, avgPoolGradient]) {
     core.registerGradient(config);
   }
   Object.assign(core.fused, { conv2d: fusedConv2d });
@@ -41,6 +41,27 @@ const fusedConv2dGradient: GradConfig = {
     };
   },
 };
+
+/** Of products without transposes, as stacked members have them; tfjs's op of that name brings a gradient of its own. */
+const fusedMatMulGradient: GradConfig = {
+  kernelName: '_FusedMatMul',
+  inputsToSave: ['a', 'b'],
+  outputsToSave: [true],
+  gradFunc: (dy, [a, b, y], attributes) => {
+    const inner = attributes.activation === 'relu' ? maskByOutput(dy as Tensor, y) : (dy as Tensor);
+    return {
+      a: () => sumTo(core.matMul(inner, b, false, true), a.shape),
+      b: () => sumTo(core.matMul(a, inner, true, false), b.shape),
+      bias: () => core.sum(inner, -2, true),
+    };
+  },
+};
+
+/** The gradient of what was broadcast from a shape. */
+function sumTo(gradient: Tensor, shape: number[]): Tensor {
+  if (gradient.shape.join() === shape.join()) return gradient;
+  return core.reshape(core.sum(gradient, core.broadcast_util.getReductionAxes(shape, gradient.shape)), shape);
+}
 
 /** dy where y = relu(x) is above 0, else 0. */
 function maskByOutput(dy: Tensor, y: Tensor): Tensor {

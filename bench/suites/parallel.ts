@@ -1,8 +1,11 @@
+import { execFile } from 'node:child_process';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { runTrainCommand } from '../command.ts';
 import { type Figure, figure, median, type Suite } from '../figures.ts';
 
 const project = join(import.meta.dirname, '..', 'projects', 'blobs');
+const bareProducts = join(import.meta.dirname, '..', 'bare-products.ts');
 const pairs = 3;
 /** So many that starting up, which is not faster with more cores, is a small part of the command. */
 const epochs = ['--max-epochs', '20'];
@@ -14,21 +17,36 @@ export const suite: Suite = {
     await runTrainCommand([project, '--max-epochs', '1']);
     const parallelMs: number[] = [];
     const sequentialMs: number[] = [];
+    const bareGains: number[] = [];
     for (let pair = 1; pair <= pairs; pair++) {
       note(`pair ${pair} of ${pairs}`);
       parallelMs.push((await runTrainCommand([project, ...epochs, '--devices', 'cpu:0,1'])).durationMs);
       sequentialMs.push(
         (await runTrainCommand([project, ...epochs, '--devices', 'cpu:0', '--placement', 'waves'])).durationMs,
       );
+      bareGains.push(await gainOfBareProcesses());
     }
+    const peer = { name: 'two processes that only multiply matrices, x', value: median(bareGains) };
     const speedup = median(sequentialMs.map((duration, pair) => duration / parallelMs[pair]));
     return [
       seconds('two members at the same time', parallelMs),
       seconds('two members one after the other', sequentialMs),
-      figure({ suite: 'parallel', name: 'speed-up', value: speedup, unit: 'x', better: 'higher', target: 1.8 }),
+      figure({ suite: 'parallel', name: 'speed-up', value: speedup, unit: 'x', better: 'higher', target: 1.8, peer }),
     ];
   },
 };
+
+/** How many times the work of one process two do that share nothing, each on a core: all that this machine has to give. */
+async function gainOfBareProcesses(): Promise<number> {
+  const alone = await multiplyOn(0);
+  const together = await Promise.all([multiplyOn(0), multiplyOn(1)]);
+  return (together[0] + together[1]) / alone;
+}
+
+async function multiplyOn(core: number): Promise<number> {
+  const { stdout } = await promisify(execFile)('taskset', ['-c', String(core), process.execPath, bareProducts]);
+  return Number(stdout);
+}
 
 function seconds(name: string, durationsMs: readonly number[]): Figure {
   const value = median(durationsMs) / 1000;

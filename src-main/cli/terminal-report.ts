@@ -19,6 +19,7 @@ const notable = new Set([
   'figures-failed',
   'stop-requested',
   'rank-stopped',
+  'restarted',
   'paused',
   'resumed',
   'change-requested',

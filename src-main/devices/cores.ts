@@ -17,20 +17,35 @@ export const machineCores: Cores = { count: availableParallelism(), read: cpus }
  * this process may use only some cores (which ones, Node does not tell).
  */
 export async function detectCores(cores: Cores, loadWindowMs: number): Promise<Device[]> {
-  const before = cores.read();
-  const measurable = loadWindowMs > 0 && before.length === cores.count;
-  if (measurable) await wait(loadWindowMs);
-  const after = measurable ? cores.read() : before;
+  const measureLoads = coreLoads(cores);
+  if (loadWindowMs > 0) await wait(loadWindowMs);
+  const loads = loadWindowMs > 0 ? measureLoads() : [];
+  const models = cores.read();
   return Array.from({ length: cores.count }, (_, index) => ({
     id: `cpu:${index}`,
     kind: 'cpu',
     index,
-    name: before.at(index)?.model.trim() || 'CPU core',
+    name: models.at(index)?.model.trim() || 'CPU core',
     memoryTotalBytes: null,
     memoryUsedBytes: null,
-    load: measurable ? loadBetween(before[index], after[index]) : null,
+    load: loads.at(index) ?? null,
     processCount: null,
   }));
+}
+
+/**
+ * Measures the load of each core from now, then from the last time. None at all where this process may use only some cores: Node does
+ * not tell which.
+ */
+export function coreLoads(cores: Cores): () => (number | null)[] {
+  let before = cores.read();
+  return () => {
+    const after = cores.read();
+    const isWhole = [before, after].every(({ length }) => length === cores.count);
+    const loads = isWhole ? after.map((core, index) => loadBetween(before[index], core)) : [];
+    before = after;
+    return loads;
+  };
 }
 
 /** Share of the time between two readings that a core was not idle; null where no time has passed. */

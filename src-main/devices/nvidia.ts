@@ -15,9 +15,21 @@ const processQuery = ['--query-compute-apps=gpu_uuid,pid', '--format=csv,noheade
  * with `CUDA_DEVICE_ORDER=PCI_BUS_ID`.
  */
 export async function detectNvidia(run: CommandRunner): Promise<Detected> {
+  const { gpus, failure, notes } = await queryGpus(run);
+  if (failure !== null) return { devices: [], notes: [`${failure} NVIDIA GPUs, if any, stay unused.`] };
+  if (gpus.length === 0) return { devices: [], notes };
+  const processes = await countProcesses(run, new Set(gpus.map((gpu) => gpu.uuid)));
+  const devices = gpus.map(({ uuid, device }) => ({ ...device, processCount: processes.count(uuid) }));
+  return { devices, notes: [...notes, ...processes.notes] };
+}
+
+/** The GPUs without their processes, which take a second query; `failure` says why there is no answer. */
+export async function queryGpus(
+  run: CommandRunner,
+): Promise<{ gpus: { uuid: string; device: Device }[]; failure: string | null; notes: string[] }> {
   const result = await run('nvidia-smi', gpuQuery);
   if (result.status !== 'exited' || result.exitCode !== 0) {
-    return { devices: [], notes: [`${explainFailure('nvidia-smi', result)} NVIDIA GPUs, if any, stay unused.`] };
+    return { gpus: [], failure: explainFailure('nvidia-smi', result), notes: [] };
   }
   const notes: string[] = [];
   const gpus = rows(result.stdout).flatMap((row) => {
@@ -25,10 +37,7 @@ export async function detectNvidia(run: CommandRunner): Promise<Detected> {
     if (gpu === null) notes.push(`nvidia-smi gave a line that is no description of a GPU: "${row.join(', ')}".`);
     return gpu ?? [];
   });
-  if (gpus.length === 0) return { devices: [], notes };
-  const processes = await countProcesses(run, new Set(gpus.map((gpu) => gpu.uuid)));
-  const devices = gpus.map(({ uuid, device }) => ({ ...device, processCount: processes.count(uuid) }));
-  return { devices, notes: [...notes, ...processes.notes] };
+  return { gpus, failure: null, notes };
 }
 
 function parseGpu(fields: string[]): { uuid: string; device: Device } | null {

@@ -59,7 +59,11 @@ async function* metricEntries(
 ): AsyncGenerator<ExportEntry> {
   if (!formats.has('csv') && !formats.has('jsonl') && !formats.has('tensorboard')) return;
   const table = await readMetrics(folder);
-  if (formats.has('csv')) yield madeEntry('metrics.csv', () => csvLines(table));
+  if (formats.has('csv')) {
+    yield madeEntry('metrics.csv', () => csvLines(table));
+    // Absent from a run that has not begun, and from those of earlier versions.
+    if (existsSync(runPaths(folder).devices)) yield* fileEntries(folder, ['devices.csv']);
+  }
   if (formats.has('jsonl')) yield madeEntry('metrics.jsonl', () => jsonLines(table));
   if (!formats.has('tensorboard')) return;
   for (const { path, content } of eventFiles(record, await readEvents(folder), table)) {

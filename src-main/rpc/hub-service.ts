@@ -98,11 +98,12 @@ export class HubService {
   }
 
   #api(watches: PageWatches): HubApi {
-    const { hub, live } = this.#parts;
+    const { hub, live, feed } = this.#parts;
     return {
       health: () => this.#health.read(),
       openFolder: (name) => openFolder(name),
       projects: () => this.#projects.list(),
+      projectCard: (folder) => this.#projects.card(folder),
       openProject: (folder) => this.#projects.open(folder),
       forgetProject: (folder) => this.#projects.forget(folder),
       describeProject: (folder) => this.#projects.describeOptions(folder),
@@ -115,6 +116,7 @@ export class HubService {
       undoDelete: (deletion) => this.#trash.takeBack(deletion),
       run: (id) => viewRun(this.#parts, id),
       series: (id, request) => readSeries(this.#parts, id, request),
+      deviceLoads: async (id) => (await feed.open(id)).deviceLoads,
       logs: (id, request) => readLogs(this.#parts, id, request),
       control: (id, control) => live.control(id, control),
       abort: (id) => live.control(id, { action: 'abort' }),

@@ -1,5 +1,5 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { OptionDescription } from '../../protocol/options.ts';
 import type { ProjectDescription } from '../../protocol/project-description.ts';
@@ -12,11 +12,11 @@ import { errorCode, explainFileError } from '../store/file-error.ts';
 import { homePaths } from '../store/home.ts';
 import { describeRow } from './run-list.ts';
 
-/** Each description takes a process of its own for a second. */
-const describedAtOnce = 2;
-
 const examplesFolder = appFile('examples');
 const rememberedSchema = z.array(z.string());
+
+/** What a card says of a project itself. */
+type Title = Pick<ProjectCard, 'name' | 'description' | 'task' | 'isDescribed' | 'error'>;
 
 interface Described {
   /** Of the newest source in the folder, when it was described. */
@@ -28,21 +28,26 @@ interface Described {
 export class Projects {
   readonly #hub: Hub;
   readonly #described = new Map<string, Described>();
+  /** Of the projects whose cards were asked for, as they were then. */
+  readonly #titles = new Map<string, Title>();
   readonly #listeners = new Set<(folders: string[]) => void>();
 
   constructor(hub: Hub) {
     this.#hub = hub;
   }
 
-  /** Examples first, then projects opened, the latest first. */
+  /** Examples first, then projects opened, the latest first. Waits for no project's code, so that pages open at once. */
   async list(): Promise<ProjectCard[]> {
     const folders = [...(await exampleFolders()), ...(await readRemembered())];
-    const cards: ProjectCard[] = [];
-    for (let start = 0; start < folders.length; start += describedAtOnce) {
-      const group = folders.slice(start, start + describedAtOnce);
-      cards.push(...(await Promise.all(group.map((folder) => this.#card(folder)))));
-    }
-    return cards;
+    return folders.map((folder) => this.#cardWith(folder, this.#titles.get(folder) ?? titleOfFolder(folder)));
+  }
+
+  /** With what the project's code says of itself, or why it cannot be loaded. */
+  async card(folder: string): Promise<ProjectCard> {
+    const absolute = resolve(folder);
+    const title = await this.#title(absolute);
+    this.#titles.set(absolute, title);
+    return this.#cardWith(absolute, title);
   }
 
   /** @throws when the folder holds no project */
@@ -51,7 +56,7 @@ export class Projects {
     await this.describe(absolute);
     const others = (await readRemembered()).filter((other) => other !== absolute);
     if (!isExample(absolute)) await this.#remember([absolute, ...others]);
-    return this.#card(absolute);
+    return this.card(absolute);
   }
 
   async forget(folder: string): Promise<void> {
@@ -91,18 +96,25 @@ export class Projects {
     for (const listener of this.#listeners) listener(folders);
   }
 
-  async #card(folder: string): Promise<ProjectCard> {
+  #cardWith(folder: string, title: Title): ProjectCard {
     const [last] = this.#hub.runs({ projectFolder: folder, limit: 1 }).map(describeRow);
     const lastRun = last ? { id: last.id, status: last.status, best: last.best, endedAt: last.endedAt } : null;
-    const about = { folder, isExample: isExample(folder), lastRun };
+    return { ...title, folder, isExample: isExample(folder), lastRun };
+  }
+
+  async #title(folder: string): Promise<Title> {
     try {
       const { name, description, task } = await this.describe(folder);
-      return { ...about, name, description, task, error: null };
+      return { name, description, task, isDescribed: true, error: null };
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      return { ...about, name: folder.split(/[\\/]/).at(-1) ?? folder, description: '', task: '', error: message };
+      return { ...titleOfFolder(folder), isDescribed: true, error: message };
     }
   }
+}
+
+function titleOfFolder(folder: string): Title {
+  return { name: basename(folder), description: '', task: '', isDescribed: false, error: null };
 }
 
 /** Options of every run, then the hyperparameters at the place where the configuration has them. */

@@ -2,8 +2,9 @@ import type { Placement } from '../../protocol/devices.ts';
 import type { ConfigProblem } from '../../protocol/options.ts';
 import type { ProjectDescription } from '../../protocol/project-description.ts';
 import type { RunConfig } from '../../protocol/run-config.ts';
-import { strategyRules } from '../../protocol/strategy-rules.ts';
+import { commonSamplers, lockstepReason, strategyRules } from '../../protocol/strategy-rules.ts';
 import { conflictsOfHdet } from './hdet-combinations.ts';
+import { whyNotMapped } from './mapped-files.ts';
 
 /** What is to be known of a project to tell what it cannot be combined with. */
 export type Combined = Pick<ProjectDescription, 'task' | 'hasOwnLoss'>;
@@ -21,6 +22,8 @@ export function findConflicts(config: RunConfig, plan: readonly Placement[], pro
     ...conflictsOfJointStopping(config, waves),
     ...conflictsOfLockstep(config, waves),
     ...conflictsOfSampler(config),
+    ...conflictsOfStacks(config),
+    ...conflictsOfData(config),
     ...conflictsOfDeterminism(config),
     ...conflictsOfProject(config, project),
     ...conflictsOfLoss(config, project),
@@ -47,10 +50,12 @@ function conflictsOfJointStopping({ earlyStopping, members }: RunConfig, waves: 
 }
 
 /** Ranks that exchange at every step cannot do without one of them. */
-function conflictsOfLockstep({ strategy, earlyStopping, members }: RunConfig, waves: number): ConfigProblem[] {
-  if (!strategyRules[strategy.kind].isLockstep) return [];
+function conflictsOfLockstep(config: RunConfig, waves: number): ConfigProblem[] {
+  const { strategy, earlyStopping, members } = config;
+  const reason = lockstepReason(config);
+  if (reason === null) return [];
   const conflicts: ConfigProblem[] = [];
-  if (waves > 1) {
+  if (waves > 1 && strategyRules[strategy.kind].isLockstep) {
     const message =
       `With the strategy ${strategy.kind} all ${members} members train at the same time, but this plan has ${waves} waves. ` +
       'Use --placement share or fewer members.';
@@ -58,7 +63,7 @@ function conflictsOfLockstep({ strategy, earlyStopping, members }: RunConfig, wa
   }
   if (earlyStopping.enabled && !earlyStopping.joint) {
     const message =
-      `With the strategy ${strategy.kind} no rank can stop before the others, which need it at every step. ` +
+      `With ${reason} no rank can stop before the others, which need it at every step. ` +
       'Use --early-stopping.joint true.';
     conflicts.push({ path: 'earlyStopping.joint', message });
   }
@@ -77,12 +82,44 @@ function conflictsOfDeterminism({ determinism, blas, backend }: RunConfig): Conf
   return [{ path: 'determinism', message }];
 }
 
+/** Ranks that wait for each other in a step each need a process. */
+function conflictsOfStacks(config: RunConfig): ConfigProblem[] {
+  const { membersPerDevice } = config;
+  const reason = lockstepReason(config);
+  if (membersPerDevice === 1 || reason === null) return [];
+  const message =
+    `With ${reason} each rank has a worker of its own, so that ${membersPerDevice} members cannot be one computation. Use ` +
+    '--members-per-device 1.';
+  return [{ path: 'membersPerDevice', message }];
+}
+
 function conflictsOfSampler({ strategy, sampler }: RunConfig): ConfigProblem[] {
   const { samplers } = strategyRules[strategy.kind];
   if (sampler === 'auto' || samplers.includes(sampler)) return [];
   const message =
     `The strategy ${strategy.kind} cannot train with --sampler ${sampler}: it needs ${samplers.join(' or ')}. ` +
     `Leave it at auto, which takes ${samplers[0]}.`;
+  return [{ path: 'sampler', message }];
+}
+
+/** Whether all ranks can train on one rank's batches, or this machine map files into memory. */
+function conflictsOfData({ data, strategy, sampler }: RunConfig): ConfigProblem[] {
+  const path = 'data.mode';
+  if (data.mode === 'shared') {
+    const reason = whyNotMapped();
+    return reason === null ? [] : [{ path, message: `${reason} Use --data.mode local.` }];
+  }
+  if (data.mode === 'local') return [];
+  if (!strategyRules[strategy.kind].takesCommonBatches) {
+    const message =
+      `With the strategy ${strategy.kind} every rank needs samples of its own, so the first cannot broadcast its batches. Use ` +
+      '--data.mode local or shared.';
+    return [{ path, message }];
+  }
+  if (sampler === 'auto' || commonSamplers.includes(sampler)) return [];
+  const message =
+    `With --data.mode broadcast all ranks train on the same batches, which --sampler ${sampler} does not give: it needs ` +
+    `${commonSamplers.join(' or ')}. Leave it at auto, which takes ${commonSamplers[0]}.`;
   return [{ path: 'sampler', message }];
 }
 

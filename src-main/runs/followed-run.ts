@@ -1,6 +1,8 @@
+import type { DeviceLoadColumns } from '../../protocol/device-loads.ts';
 import { toJson } from '../../protocol/numbers.ts';
 import type { RunEvent, RunRecord } from '../../protocol/run-record.ts';
 import type { RunUpdate } from '../../protocol/run-updates.ts';
+import { DeviceLoadsTail } from '../store/device-loads.ts';
 import { LineTail } from '../store/line-tail.ts';
 import { MetricColumns } from '../store/metric-columns.ts';
 import type { MetricColumn } from '../store/metric-column.ts';
@@ -28,6 +30,7 @@ export class FollowedRun {
   /** How much of `metrics.csv` its index knows. */
   #indexedBytes = 0;
   readonly #eventsTail: LineTail;
+  readonly #loadsTail: DeviceLoadsTail;
   /** One reading after the other. */
   #reading: Promise<unknown> = Promise.resolve();
 
@@ -36,6 +39,7 @@ export class FollowedRun {
     this.#record = record;
     this.#metricsTail = new MetricsTail(folder);
     this.#eventsTail = new LineTail(runPaths(folder).events);
+    this.#loadsTail = new DeviceLoadsTail(folder);
   }
 
   static async open(folder: string): Promise<FollowedRun> {
@@ -43,11 +47,17 @@ export class FollowedRun {
     await run.#restore();
     await run.#readMetrics(null);
     await run.#readEvents();
+    await run.#loadsTail.read();
     return run;
   }
 
   get record(): RunRecord {
     return this.#record;
+  }
+
+  /** Loads of its devices over time. */
+  get deviceLoads(): DeviceLoadColumns[] {
+    return this.#loadsTail.columns;
   }
 
   /** Takes over what has been written since the last time. @returns that, as updates */
@@ -83,10 +93,12 @@ export class FollowedRun {
     // The record first: when it says that the run has ended, all its metrics and events are there to be read.
     const record = await this.#readRecord();
     const events = await this.#readEvents();
+    const samples = await this.#loadsTail.read();
     await this.#readMetrics(this.#untold);
     const points = this.#untold;
     return [
       ...events,
+      ...samples.map((sample) => ({ type: 'device-loads' as const, ...sample })),
       // Which rank told a point does not show in the file; its name says what it belongs to.
       ...(points.length === 0 ? [] : [{ type: 'points' as const, rank: 0, batch: points.take() }]),
       ...(record === null ? [] : [this.#recordUpdate(record)]),

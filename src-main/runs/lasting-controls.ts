@@ -5,6 +5,7 @@ export class LastingControls {
   #isStopping = false;
   #isStoppingAtEpochEnd = false;
   #isPaused = false;
+  readonly #stoppedRanks = new Set<number>();
 
   /** All ranks are to end at their next step. */
   get isStopping(): boolean {
@@ -16,9 +17,11 @@ export class LastingControls {
   }
 
   /** A stop of all ranks ends a pause. */
-  take({ action }: Control): void {
+  take(control: Control): void {
+    const { action } = control;
     if (action === 'stop') this.#isStopping = true;
     if (action === 'stop-at-epoch-end') this.#isStoppingAtEpochEnd = true;
+    if (action === 'stop-rank') this.#stoppedRanks.add(control.rank);
     if (action === 'pause') this.#isPaused = true;
     if (action === 'resume' || action === 'stop' || action === 'stop-at-epoch-end') this.#isPaused = false;
   }
@@ -27,6 +30,7 @@ export class LastingControls {
     return [
       ...(this.#isStopping ? [{ action: 'stop' as const }] : []),
       ...(this.#isStoppingAtEpochEnd ? [{ action: 'stop-at-epoch-end' as const }] : []),
+      ...[...this.#stoppedRanks].map((rank) => ({ action: 'stop-rank' as const, rank })),
       ...(this.#isPaused ? [{ action: 'pause' as const }] : []),
     ];
   }

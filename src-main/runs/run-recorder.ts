@@ -1,10 +1,13 @@
+import type { LoadSample } from '../../protocol/device-loads.ts';
 import type { CheckpointRecord, EvaluatedSet, RunEvent, RunRecord, RunSummary } from '../../protocol/run-record.ts';
 import type { PointBatch } from '../../protocol/points.ts';
 import type { RunFacts, RunUpdate } from '../../protocol/run-updates.ts';
+import { appendLoads } from '../store/device-loads.ts';
 import { type MetricTable, readMetrics } from '../store/metric-table.ts';
 import { MetricsLog } from '../store/metrics-log.ts';
 import { appendEvent, runPaths, writeRunRecord } from '../store/run-folder.ts';
 import type { RunIndex } from '../store/run-index.ts';
+import { withEnd, withNext } from './attempts.ts';
 import { LogFile } from './log-file.ts';
 
 export type RunListener = (update: RunUpdate) => void;
@@ -40,13 +43,27 @@ export class RunRecorder {
 
   /** Opens the metrics file; on resume without the rows beyond the step that the ranks go on from. */
   async open(resumeAfterStep?: number): Promise<void> {
+    await this.openMetrics(resumeAfterStep);
+    if (this.record.attempts.length > 1) this.earlier = await readMetrics(this.folder);
+  }
+
+  /** Ends this attempt as failed and begins the next one, whose ranks go on from a step as those of a resume do. */
+  async nextAttempt(resumeAfterStep: number | undefined): Promise<void> {
+    await this.metrics?.close();
+    await this.openMetrics(resumeAfterStep);
+    this.earlier = await readMetrics(this.folder);
+    this.facts = null;
+    // Told last: who hears of one more attempt reads the metrics anew.
+    await this.change({ attempts: withNext(withEnd(this.record.attempts, 'failed')) });
+  }
+
+  private async openMetrics(resumeAfterStep: number | undefined): Promise<void> {
     const ranks = this.record.plan.map(({ rank }) => rank);
     this.metrics = await MetricsLog.open(this.folder, {
       ranks,
       resumeAfterStep,
       onError: (error) => this.failedToWrite(error),
     });
-    if (this.record.attempts.length > 1) this.earlier = await readMetrics(this.folder);
   }
 
   /** The ranks that report from now on: a row of metrics waits for these only. */
@@ -73,6 +90,11 @@ export class RunRecorder {
     });
     this.keepBest(batch);
     this.tell({ type: 'points', rank, batch });
+  }
+
+  deviceLoads(sample: LoadSample): void {
+    this.write(() => appendLoads(this.folder, sample));
+    this.tell({ type: 'device-loads', ...sample });
   }
 
   event(

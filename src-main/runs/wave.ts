@@ -15,6 +15,7 @@ import { LastingControls } from './lasting-controls.ts';
 import type { LogFile } from './log-file.ts';
 import { coreOf } from './node-process.ts';
 import { WorkerHandle } from './worker-handle.ts';
+import { WorkerProcess } from './worker-process.ts';
 
 export interface WaveOptions {
   placements: readonly Placement[];
@@ -35,7 +36,8 @@ export interface WaveListener {
 
 export type WaveOutcome =
   | { kind: 'finished'; stopReason: RunSummary['stopReason'] }
-  | { kind: 'failed'; error: RunError }
+  /** A process that was lost, by dying or hanging, may do better another time; an error of its own will come again. */
+  | { kind: 'failed'; error: RunError; isProcessLost: boolean }
   | { kind: 'aborted' };
 
 /** The ranks that train at the same time: their processes and the relay of their collectives. */
@@ -51,6 +53,7 @@ export class Wave {
   /** A whole collective has passed since the start, so that the next may be expected soon. */
   private collectives = 0;
   private failure: RunError | null = null;
+  private isProcessLost = false;
   /** What the first rank said that failed only because its group did. */
   private consequence: RunError | null = null;
   private stopReason: RunSummary['stopReason'] = 'completed';
@@ -72,7 +75,8 @@ export class Wave {
       stepsOf: (rank) => this.handle(rank).step,
       onStuck: (missing, error) => this.stuck(missing, error),
     });
-    this.handles = new Map(options.placements.map((placement) => [placement.rank, this.spawn(placement)]));
+    const processes = Map.groupBy(options.placements, ({ rank, stack }) => stack ?? `rank ${rank}`);
+    this.handles = new Map([...processes.values()].flatMap((placements) => this.spawn(placements)));
   }
 
   /** Takes the connection of a worker that has said hello. */
@@ -93,7 +97,7 @@ export class Wave {
     if (this.isAborted) return { kind: 'aborted' };
     // Ranks that disagree about a collective have no culprit among them: then this is all there is to tell.
     const error = this.failure ?? this.consequence;
-    if (error !== null) return { kind: 'failed', error };
+    if (error !== null) return { kind: 'failed', error, isProcessLost: this.isProcessLost };
     return { kind: 'finished', stopReason: this.stopReason };
   }
 
@@ -131,23 +135,28 @@ export class Wave {
     for (const handle of this.handles.values()) handle.hold(isPaused);
   }
 
-  private spawn(placement: Placement): WorkerHandle {
+  /** Starts the process of some ranks. */
+  private spawn(placements: readonly Placement[]): [number, WorkerHandle][] {
     const { socketPath, token } = this.options;
+    const logs = placements.map(({ rank }) => this.options.openLog(rank));
+    this.logs.push(...logs);
+    const core = coreOf(placements[0], this.options.placements);
+    const process = new WorkerProcess({ placements, core, socketPath, token, logs });
+    return placements.map((placement, i) => [placement.rank, this.handleRank(placement, process, logs[i])]);
+  }
+
+  private handleRank(placement: Placement, process: WorkerProcess, log: LogFile): WorkerHandle {
     const { rank } = placement;
-    const log = this.options.openLog(rank);
-    this.logs.push(log);
     const handle: WorkerHandle = new WorkerHandle({
       placement,
-      core: coreOf(placement, this.options.placements),
-      socketPath,
-      token,
+      process,
       timeouts: this.config.timeouts,
       log,
       listener: {
         frame: (frame) => this.receive(handle, frame),
-        lost: (reason) => this.fail(handle, `Rank ${rank} ${reason}. ${handle.describe()}`),
+        lost: (reason) => this.lose(handle, `Rank ${rank} ${reason}. ${handle.describe()}`),
         overdue: (reason) => {
-          this.fail(handle, `Rank ${rank} ${reason}. ${handle.describe()}`);
+          this.lose(handle, `Rank ${rank} ${reason}. ${handle.describe()}`);
           handle.kill();
         },
       },
@@ -219,6 +228,12 @@ export class Wave {
     for (const handle of this.handles.values()) handle.kill();
   }
 
+  /** As `fail`, where the process is at fault. What follows from an earlier failure says nothing of it. */
+  private lose(handle: WorkerHandle, message: string): void {
+    this.isProcessLost ||= this.failure === null;
+    this.fail(handle, message);
+  }
+
   /** One rank has failed: so has the group. Those that train are told, and get a while to go by themselves. */
   private fail(handle: WorkerHandle, message: string, at: Partial<RunError> = {}): void {
     const { rank, device, epoch, step } = handle;
@@ -238,7 +253,7 @@ export class Wave {
 
   private stuck(missing: number[], error: Error): void {
     for (const rank of missing) {
-      this.fail(this.handle(rank), error.message);
+      this.lose(this.handle(rank), error.message);
       this.handle(rank).kill();
     }
   }

@@ -1,9 +1,10 @@
-import { mkdir, open, readFile, readdir } from 'node:fs/promises';
+import { mkdir, readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { toJson } from '../../protocol/numbers.ts';
 import { runEventSchema, runRecordSchema } from '../../protocol/run-record.ts';
 import type { RunEvent, RunRecord } from '../../protocol/run-record.ts';
+import { appendLines } from './append-lines.ts';
 import { createFileExclusively, writeFileAtomic } from './atomic-file.ts';
 import { errorCode, explainFileError } from './file-error.ts';
 
@@ -15,6 +16,7 @@ export function runPaths(folder: string) {
     metrics: join(folder, 'metrics.csv'),
     metricsIndex: join(folder, 'metrics.index'),
     events: join(folder, 'events.jsonl'),
+    devices: join(folder, 'devices.csv'),
     logs: join(folder, 'logs'),
     checkpoints: join(folder, 'checkpoints'),
     state: join(folder, 'state'),
@@ -100,26 +102,11 @@ function formatRecord(record: RunRecord): string {
 }
 
 /**
- * Appends one line to `events.jsonl`. A line that a crash cut short is closed first, so that it costs only itself.
+ * Appends one line to `events.jsonl`.
  * @param options.durable flush to the disk before returning, for events that must survive a power cut
  */
 export async function appendEvent(folder: string, event: RunEvent, options: { durable?: boolean } = {}): Promise<void> {
-  const path = runPaths(folder).events;
-  try {
-    const handle = await open(path, 'a+');
-    try {
-      const { size } = await handle.stat();
-      const tail = Buffer.alloc(1);
-      if (size > 0) await handle.read(tail, 0, 1, size - 1);
-      const closing = size > 0 && tail.toString() !== '\n' ? '\n' : '';
-      await handle.appendFile(`${closing}${toJson(event)}\n`);
-      if (options.durable) await handle.sync();
-    } finally {
-      await handle.close();
-    }
-  } catch (error) {
-    throw explainFileError(error, path, 'append to');
-  }
+  await appendLines(runPaths(folder).events, [toJson(event)], options);
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Palette } from './line-style.ts';
 import { noteHeight, placeNotes } from './notes.ts';
 import { isDenseLine, type Pen, pixels, type PlotArea, tracePath } from './plot-area.ts';
+import { fractionOf } from './scale.ts';
 import { backToFront, type Scene } from './scene.ts';
 
 type Canvas = CanvasRenderingContext2D;
@@ -15,9 +16,9 @@ export function drawScene(canvas: Canvas, scene: Scene, area: PlotArea, palette:
   drawAreas(canvas, scene, area, palette);
   drawEvents(canvas, scene, area, palette);
   drawLines(canvas, scene, area, palette);
-  drawMarkers(canvas, scene, area, palette);
   drawNotes(canvas, scene, area, palette);
   canvas.restore();
+  drawMarkers(canvas, scene, area, palette);
 }
 
 function drawBands(canvas: Canvas, scene: Scene, area: PlotArea, palette: Palette): void {
@@ -112,11 +113,15 @@ class SegmentPen implements Pen {
   }
 }
 
+/** Those whose tips are in the plot; they may reach over its border. */
 function drawMarkers(canvas: Canvas, scene: Scene, area: PlotArea, palette: Palette): void {
   const [x, y] = [pixels(scene.x, area.left, area.right), pixels(scene.y, area.bottom, area.top)];
+  canvas.save();
   canvas.lineWidth = 1;
   canvas.strokeStyle = palette.surface;
   for (const marker of scene.markers) {
+    if (fractionOf(scene.x, marker.x) < 0 || fractionOf(scene.x, marker.x) > 1) continue;
+    if (fractionOf(scene.y, marker.y) < 0 || fractionOf(scene.y, marker.y) > 1) continue;
     const [tip, size] = [y(marker.y) - 2, marker.style.color === 'text' ? 6 : 4];
     canvas.globalAlpha = Math.max(marker.style.opacity, 0.8);
     canvas.fillStyle = palette[marker.style.color];
@@ -128,4 +133,5 @@ function drawMarkers(canvas: Canvas, scene: Scene, area: PlotArea, palette: Pale
     canvas.fill();
     canvas.stroke();
   }
+  canvas.restore();
 }

@@ -15,8 +15,11 @@ export interface ChartSeries {
   /** Unique in its chart and the same while it lives. */
   id: string;
   label: string;
-  /** The ensemble is drawn in ink, ranks in their colours, others in the colours of ranks by their order. */
-  role: 'ensemble' | 'rank' | 'other';
+  /**
+   * The ensemble is drawn in ink, a variant of it (the same members, combined otherwise) in dashed ink, ranks in their colours, others in
+   * the colours of ranks by their order.
+   */
+  role: 'ensemble' | 'variant' | 'rank' | 'other';
   /** Decides colour and dashes; for `role: 'rank'` it also links hovering and hiding across charts. */
   rank?: number;
   /** Never falling. A line without the column of the axis that is shown is left out. */
@@ -170,18 +173,21 @@ export interface UncertaintyBandProps extends ChartProps {
   targets?: Float64Array;
 }
 
-/** What one rank's device does over time, aligned with the strips of the others. */
+/** How busy a device was over time, aligned with the strips of the others. */
 export interface DeviceStripProps {
   label: string;
-  rank: number;
-  /** Seconds since the run's start, ascending; only the first `length` elements of both columns count. */
+  /** Gives the strip its colour where the device trains just one rank; null: grey. */
+  rank: number | null;
+  /** Seconds since the run's start, ascending. */
   time: Float64Array;
-  /** Samples per second. */
-  throughput: Float64Array;
-  length: number;
-  /** Of all strips, so that they can be compared. */
+  /** Share of the time since the element before that the device was busy; NaN: unknown. */
+  load: Float64Array;
+  /** Memory in use at these times, NaN: unknown. */
+  memoryBytes: Float64Array;
+  /** Null where the device has none of its own. */
+  memoryTotalBytes: number | null;
+  /** What is shown of `time`, the same for all strips. */
   range: ChartRange;
-  maximumThroughput: number;
   /** The moment that the page's charts point at; null while they point at none. */
   cursorTime: number | null;
 }

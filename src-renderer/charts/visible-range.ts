@@ -65,6 +65,6 @@ function withRoomAround({ from, to }: ChartRange, isLog: boolean): ChartRange {
     const factor = from === to ? 2 : (to / from) ** 0.05;
     return { from: from / factor, to: to * factor };
   }
-  const room = from === to ? Math.max(Math.abs(from) * 0.05, 1e-12) : (to - from) * 0.05;
+  const room = from === to ? Math.abs(from) * 0.05 || 1 : (to - from) * 0.05;
   return { from: from - room, to: to + room };
 }

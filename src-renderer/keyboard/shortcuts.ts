@@ -27,6 +27,13 @@ export const onRunPage = [
   { keys: 'c', does: 'Checkpoint now' },
 ] as const satisfies Shortcut[];
 
+export const onCharts = [
+  { keys: 'left / right', does: 'Move the cursor of all charts; with shift, pan' },
+  { keys: '+ / -', does: 'Zoom around the cursor' },
+  { keys: 'home / end', does: 'Cursor to an end; escape clears it' },
+  { keys: 'arrows', does: 'On a handle: move the chart; on a corner: resize it' },
+] as const satisfies Shortcut[];
+
 export const inRunTable = [
   { keys: 'up / down', does: 'Move through the rows' },
   { keys: 'enter', does: 'Open the run' },

@@ -2,8 +2,8 @@ import type { RankView, RunView } from '../../protocol/rpc.ts';
 import type { EvaluatedSet, RunEvent } from '../../protocol/run-record.ts';
 import type { RunUpdate } from '../../protocol/run-updates.ts';
 
-/** What a run looks like after one update; points are kept elsewhere (`metric-columns.ts`). */
-export function applyUpdate(view: RunView, update: Exclude<RunUpdate, { type: 'points' }>): RunView {
+/** What a run looks like after one update; points and loads are kept elsewhere (`metric-columns.ts`, `device-loads.ts`). */
+export function applyUpdate(view: RunView, update: Exclude<RunUpdate, { type: 'points' | 'device-loads' }>): RunView {
   switch (update.type) {
     case 'record':
     case 'ended':

@@ -1,9 +1,11 @@
 import { defineStore, getActivePinia } from 'pinia';
 import { computed, onScopeDispose, shallowReactive, shallowRef } from 'vue';
+import type { DeviceLoadColumns } from '../../protocol/device-loads.ts';
 import type { RankView, RunView } from '../../protocol/rpc.ts';
 import type { RunUpdate } from '../../protocol/run-updates.ts';
 import { useHubClient } from '../client/use-hub.ts';
 import { messageOf } from '../errors.ts';
+import { withLoads } from './device-loads.ts';
 import { appendPoints, columnsOf, type MetricColumns } from './metric-columns.ts';
 import { applyUpdate } from './run-changes.ts';
 
@@ -36,6 +38,8 @@ function defineRunStore(id: string) {
     const view = shallowRef<RunView | null>(null);
     /** By metric name; an entry is replaced when its metric has new points. */
     const columns = shallowReactive(new Map<string, MetricColumns>());
+    /** How busy its devices were, by device. */
+    const deviceLoads = shallowRef<ReadonlyMap<string, DeviceLoadColumns>>(new Map());
     /** Grows with every checkpoint that is written while the page is open. */
     const checkpointsSaved = shallowRef(0);
     const isLoading = shallowRef(false);
@@ -61,8 +65,10 @@ function defineRunStore(id: string) {
         const perMetric = Math.floor(pointBudget / Math.max(1, found.metrics.length));
         const maximumPoints = Math.min(maximumPointsPerMetric, Math.max(1000, perMetric));
         const { series } = await client.hub.series(id, { names: [], maximumPoints, fromStep: null, toStep: null });
+        const loads = await client.hub.deviceLoads(id);
         if (turn !== reading) return;
         view.value = found;
+        deviceLoads.value = new Map(loads.map((one) => [one.device, one]));
         replaceColumns(series.map((one) => columnsOf(one, (columns.get(one.name)?.version ?? 0) + 1)));
         error.value = null;
       } catch (reason) {
@@ -93,6 +99,8 @@ function defineRunStore(id: string) {
       for (const update of updates) {
         if (update.type === 'points') {
           for (const [name, changed] of appendPoints(columns, update.batch)) columns.set(name, changed);
+        } else if (update.type === 'device-loads') {
+          deviceLoads.value = withLoads(deviceLoads.value, update);
         } else {
           if (update.type === 'checkpoint') checkpointsSaved.value += 1;
           after = applyUpdate(after, update);
@@ -128,6 +136,20 @@ function defineRunStore(id: string) {
       return 0;
     }
 
-    return { id, view, columns, checkpointsSaved, ranks, events, status, isLoading, error, refresh, hold, release };
+    return {
+      id,
+      view,
+      columns,
+      deviceLoads,
+      checkpointsSaved,
+      ranks,
+      events,
+      status,
+      isLoading,
+      error,
+      refresh,
+      hold,
+      release,
+    };
   });
 }

@@ -30,6 +30,48 @@ describe.skipIf(chromium === null)(
     const rankRow = (rank: number): Locator =>
       page.getByRole('region', { name: 'Ranks' }).locator('tbody tr[tabindex]').nth(rank);
 
+    it('shows how busy its devices are, under the cursor of its charts', async () => {
+      const loads = page.getByRole('region', { name: 'Load of devices over time' });
+      const strip = loads.getByRole('img', { name: /^cpu:0 · rank/ });
+      await expect(strip).toHaveAttribute('aria-label', /: \d+ %$/);
+      await strip.hover();
+      await expect(page.locator('.chart-cursor').first()).toBeAttached();
+      await page.mouse.move(0, 0);
+      await expect(page.locator('.chart-cursor')).toHaveCount(0);
+    });
+
+    it('gives charts other sizes, by keys and by drag, and remembers them', async () => {
+      const card = (title: string): Locator => page.locator(`section.chart-card[aria-label="${title}"]`);
+      const boxOf = async (title: string) => {
+        const box = await card(title).boundingBox();
+        if (box === null) throw new Error(`The chart ${title} is not shown.`);
+        return box;
+      };
+      const [nll, accuracy] = [await boxOf('NLL'), await boxOf('Accuracy')];
+      expect(nll.width).toBeGreaterThan(1.5 * accuracy.width);
+      await card('NLL')
+        .getByRole('button', { name: /^Resize NLL, 2 columns, 2 rows/ })
+        .press('ArrowUp');
+      await expect.poll(async () => (await boxOf('NLL')).height).toBe(accuracy.height);
+      await expect(page.getByRole('status').filter({ hasText: 'NLL: 2 columns, 1 row' })).toBeAttached();
+
+      await card('ECE').scrollIntoViewIfNeeded();
+      const before = await boxOf('ECE');
+      const [right, bottom] = [before.x + before.width, before.y + before.height];
+      await page.mouse.move(right - 6, bottom - 6);
+      await page.mouse.down();
+      await page.mouse.move(right + 0.7 * before.width, bottom - 6, { steps: 4 });
+      await page.mouse.up();
+      await expect.poll(async () => (await boxOf('ECE')).width).toBeGreaterThan(1.5 * before.width);
+
+      await page.reload();
+      await expectPoints(page, 'NLL');
+      await expect(card('ECE').getByRole('button', { name: /^Resize ECE, 2 columns, 1 row/ })).toBeAttached();
+      await card('NLL')
+        .getByRole('button', { name: /^Resize NLL/ })
+        .press('ArrowDown');
+    });
+
     it('pauses, shows it, and goes on', async () => {
       await page.getByRole('button', { name: 'Pause', exact: true }).click();
       await expect(page.locator('.run-header').getByText('paused', { exact: true })).toBeVisible();

@@ -40,6 +40,25 @@ describe.skipIf(chromium === null)(
       await expect(page.getByRole('region', { name: 'Events' })).toContainText('SIGKILL');
     });
 
+    it('with a restart to spare it goes on from its last state, which the charts mark and the ranks count', async () => {
+      await startRun(page, blobs, { ...endless, restarts: 1, checkpoints: { stateEverySeconds: 0 } });
+      await expectPoints(page, 'NLL');
+      const ranks = page.getByRole('region', { name: 'Ranks' });
+      const rows = ranks.locator('tbody tr[tabindex]');
+      const column = (await ranks.getByRole('columnheader').allInnerTexts()).indexOf('Restarts');
+      await expect(rows.nth(1).locator('> *').nth(column)).toHaveText('0');
+      process.kill(Number(await rows.nth(1).getByRole('cell').nth(1).innerText()), 'SIGKILL');
+      await expect(rows.nth(0).locator('> *').nth(column)).toHaveText('1', { timeout: 30_000 });
+      await expect(page.getByRole('region', { name: 'Events' })).toContainText('Restart 1 of 1: rank 1 was lost');
+      const chart = page.getByRole('img', { name: /^NLL, / });
+      await expect(chart).toHaveAttribute('aria-label', /restarted, rank 1 was lost at step [\d,]+/);
+      await expectProgress(page, 'NLL');
+      await expectStatus(page, 'running');
+      await page.getByRole('button', { name: 'Stop jointly' }).click();
+      await page.getByRole('alertdialog').getByRole('button', { name: 'Stop now' }).click();
+      await expectStatus(page, 'stopped');
+    });
+
     it('a way to Tutti that breaks costs nothing but the time it takes to come back', async () => {
       run = await startRun(page, blobs, endless);
       await expectPoints(page, 'NLL');

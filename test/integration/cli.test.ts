@@ -138,7 +138,7 @@ describe('tutti', () => {
     expect(code).toBe(0);
     expect(stdout).toContain('Blobs (classification)');
     expect(stdout).toContain('--width <integer>');
-    expect(stdout).toContain("(the project's default: 16)");
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain("(the project's default: 16)");
   });
 
   it('trains, lists and exports a run', async () => {

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -98,6 +99,22 @@ describe('a hub that is gone', () => {
     expect(await reopen()).toHaveLength(1);
   });
 });
+
+const hasMemoryFolder = existsSync('/dev/shm');
+
+it.skipIf(!hasMemoryFolder).each(['local', 'broadcast', 'shared'] as const)(
+  `a hub that is killed leaves no data in memory (%s)${hasMemoryFolder ? '' : ' (left out: this system has no /dev/shm)'}`,
+  async (mode) => {
+    const config: RunConfigInput = { members: 2, devices: 2, maxEpochs: 1_000_000, data: { mode } };
+    const running = await startHub('blobs', `data-${mode}`, config, ({ evaluatedStep = 0 }) => evaluatedStep > 0);
+    await end(running, 'SIGKILL');
+    await expectNoOrphans(running);
+    const left = readdirSync('/dev/shm')
+      .filter((name) => name.startsWith(`tutti-${running.child.pid}-`))
+      .flatMap((folder) => readdirSync(join('/dev/shm', folder), { recursive: true, encoding: 'utf8' }));
+    expect(left.filter((name) => name.endsWith('.bin'))).toEqual([]);
+  },
+);
 
 describe('a run that is resumed', () => {
   it('ends with the losses and weights, bit for bit, of a run that was never interrupted', async () => {

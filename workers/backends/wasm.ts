@@ -6,6 +6,7 @@ import { createBlasGemm } from './wasm/blas-gemm.ts';
 import { createGemm } from './wasm/gemm.ts';
 import { registerGradients } from './wasm/gradients.ts';
 import { loadKernels } from './wasm/kernel-module.ts';
+import { normalizeInLayers } from './wasm/normalize-in-layers.ts';
 import { registerKernels } from './wasm/register.ts';
 import { saveTensorsCheaply } from './wasm/saved-tensors.ts';
 import { TensorMemory } from './wasm/tensor-memory.ts';
@@ -29,6 +30,7 @@ export async function start({ determinism: wanted = 'relaxed', blas = null }: Ba
   const runtime = { memory, kernels, determinism, gemm };
   registerKernels(runtime);
   registerGradients();
+  normalizeInLayers();
   saveTensorsCheaply(memory);
   registerUpdateKernels('wasm', createUpdateKernels(runtime));
   return {

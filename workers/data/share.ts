@@ -1,14 +1,15 @@
-import { open, rename, rm } from 'node:fs/promises';
+import { open, rename, rm, stat } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { z } from 'zod';
+import { mapFile } from '../system/libc.ts';
 import { createDataset, createSplits } from './dataset.ts';
 import type { Dataset, Splits } from './dataset.ts';
 import { byteCount, reasonOf } from './files.ts';
 
 /**
- * Splits as one file, so that one process reads and decodes a data set and its neighbours on the machine only load it.
+ * Splits as one file or message, so that one process reads and decodes a data set and others only load it.
  *
- * Layout: three uint64 (bytes of the file, CRC-32 of all that follows, bytes of the header), the header as JSON padded
+ * Layout: three uint64 (bytes of all of it, CRC-32 of all that follows, bytes of the header), the header as JSON padded
  * with spaces, the arrays as they lie in memory. Every part begins at a multiple of 8 bytes. Byte order is the machine's.
  */
 
@@ -41,7 +42,7 @@ type DatasetHeader = z.output<typeof datasetSchema>;
 
 /** Writes the file aside, flushes it and gives it its name: a reader finds all of it or nothing. */
 export async function writeSplits(file: string, splits: Splits): Promise<void> {
-  const parts = encode(splits);
+  const parts = encodeSplits(splits);
   const aside = `${file}.${process.pid}.tmp`;
   try {
     const handle = await open(aside, 'w');
@@ -67,10 +68,24 @@ export async function writeSplits(file: string, splits: Splits): Promise<void> {
  * @throws Error when the file is truncated or its checksum does not fit.
  */
 export async function readSplits(file: string): Promise<Splits> {
-  const bytes = await readWhole(file);
-  const start = prefixBytes + checkedHeaderBytes(file, bytes);
+  return decodeSplits(await readWhole(file), file);
+}
+
+/**
+ * As {@link readSplits}, but the arrays are the file itself, mapped into memory: processes that do so have one copy of it between them.
+ * The file may be deleted, but must not change.
+ */
+export async function mapSplits(file: string): Promise<Splits> {
+  const { size } = await stat(file);
+  return decodeSplits(Buffer.from(await mapFile(file, size)), file);
+}
+
+/** Splits from their bytes, which must begin at a multiple of 8 bytes of their buffer; `source` is where they are from. */
+export function decodeSplits(bytes: Buffer<ArrayBuffer>, source: string): Splits {
+  const headerBytes = checkedHeaderBytes(source, bytes);
   const { buffer } = bytes;
-  const header = headerSchema.parse(JSON.parse(bytes.toString('utf8', prefixBytes, start)));
+  const start = bytes.byteOffset + prefixBytes + headerBytes;
+  const header = headerSchema.parse(JSON.parse(bytes.toString('utf8', prefixBytes, prefixBytes + headerBytes)));
   const restore = ({ features, targets, ...fields }: DatasetHeader): Dataset =>
     createDataset({
       ...fields,
@@ -85,7 +100,8 @@ export async function readSplits(file: string): Promise<Splits> {
   });
 }
 
-function encode(splits: Splits): Buffer[] {
+/** The parts of a file or message, in their order. */
+export function encodeSplits(splits: Splits): Buffer[] {
   const arrays: Buffer[] = [];
   let offset = 0;
   const place = (array: Dataset['features'] | Dataset['targets']) => {
@@ -120,9 +136,9 @@ function uint64(value: number): Buffer {
 }
 
 /** Bytes of the header, once size and checksum have been found right. */
-function checkedHeaderBytes(file: string, bytes: Buffer): number {
+function checkedHeaderBytes(source: string, bytes: Buffer): number {
   const damaged = (finding: string) =>
-    new Error(`${file} is truncated or corrupt: ${finding}. Delete it; the next start of the run writes it anew.`);
+    new Error(`${source} is truncated or corrupt: ${finding}. Delete it; the next start of the run writes it anew.`);
   if (bytes.length < prefixBytes) throw damaged(`it has ${byteCount(bytes.length)}, its first three numbers take 24`);
   const expectedBytes = Number(bytes.readBigUInt64LE(0));
   if (bytes.length !== expectedBytes) {

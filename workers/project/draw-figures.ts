@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import type { Launch } from '../../protocol/messages.ts';
 import { saveFigure } from '../plots/index.ts';
-import type { Prepared, SessionLinks } from '../session.ts';
+import type { Prepared } from '../prepare.ts';
+import type { SessionLinks } from '../session.ts';
 import type { SetsOutcome } from '../training/evaluate-sets.ts';
 
 /** Draws the project's own figures into the run's `plots/`. A figure that fails costs the picture, not the run. */

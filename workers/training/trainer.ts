@@ -1,14 +1,15 @@
-import { setImmediate } from 'node:timers/promises';
 import type { RunConfig } from '../../protocol/run-config.ts';
 import type { RunSummary } from '../../protocol/run-record.ts';
 import { settingsOf } from '../../protocol/run-settings.ts';
 import { memberCountOf, strategyRules } from '../../protocol/strategy-rules.ts';
 import type { Callback, Evaluation, Training } from '../callbacks/callback.ts';
 import { ProcessGroup } from '../collectives/process-group.ts';
-import { type Dataset, gatherBatch, type Splits } from '../data/dataset.ts';
+import type { BatchSource } from '../data/batches.ts';
+import type { Dataset, Splits } from '../data/dataset.ts';
 import type { Sampler } from '../data/samplers.ts';
 import type { Strategy, StrategyState } from '../strategies/strategy.ts';
 import type { LayersModel } from '../tf.ts';
+import { Breath } from './breath.ts';
 import type { Controls } from './controls.ts';
 import { History } from './history.ts';
 import { LiveSettings } from './live-settings.ts';
@@ -32,6 +33,7 @@ export interface TrainerParts {
   member: Member;
   task: Task;
   data: Splits;
+  batches: BatchSource;
   sampler: Sampler;
   strategy: Strategy;
   callbacks: readonly Callback[];
@@ -39,13 +41,12 @@ export interface TrainerParts {
   files: RunFiles;
   report: Report;
   controls: Controls;
+  /** That of all ranks of the process; absent: one of its own. */
+  breath?: Breath;
 }
 
-/** Longest time without a look at messages from the hub. */
-const breatheEveryMs = 15;
-
 /**
- * Trains one rank. Ranks run freely between rendezvous (or in lockstep, where the strategy exchanges), one every
+ * Trains one rank. Ranks run freely between rendezvous (or in lockstep, where they exchange), one every
  * `evaluateEveryEpochs` epochs: there they agree that all is well, evaluate together and decide together whether to go on. A rank
  * that has ended before the others stands by and brings its last predictions.
  *
@@ -68,7 +69,7 @@ export class Trainer implements Training {
   private isAssembled = false;
   private stopVoted = false;
   private predictions: Predictions | null = null;
-  private lastBreathMs = performance.now();
+  private readonly breath: Breath;
   private lastStateMs = performance.now();
 
   /** `resumed` is what an earlier attempt left; the member's weights and optimizer are already as it left them. */
@@ -85,8 +86,10 @@ export class Trainer implements Training {
     };
     this.settings = new LiveSettings(resumed?.settings ?? settingsOf(parts.config), parts.callbacks, parts.report);
     this.totalSteps = plannedSteps(parts.config, parts.sampler);
+    this.breath = parts.breath ?? new Breath();
     this.meter = new LossMeter(parts.report, parts.config.logEverySteps, parts.group.rank, resumed?.losses);
-    this.lockstep = parts.strategy.isLockstep ? new Lockstep(parts.group, parts.controls) : null;
+    const isLockstep = parts.strategy.isLockstep || parts.batches.isLockstep;
+    this.lockstep = isLockstep ? new Lockstep(parts.group, parts.controls) : null;
     this.savedStrategy = resumed?.strategy ?? null;
     this.isOneModel = strategyRules[parts.config.strategy.kind].isOneModel;
     this.group = this.isOneModel ? ProcessGroup.alone(parts.group.ranks[0]) : parts.group;
@@ -138,18 +141,18 @@ export class Trainer implements Training {
   }
 
   private async trainStep(indices: Int32Array): Promise<void> {
-    const { config, member, strategy, data } = this.parts;
+    const { config, member, strategy, batches } = this.parts;
     const position = { epoch: this.progress.epoch, step: this.progress.step, totalSteps: this.totalSteps };
     const settings = settingsAt(config.schedule, this.settings.now.learningRate, position);
-    const batch = gatherBatch(data.train, indices);
     this.lockstep?.begin(this.hasFailed);
+    const batch = await batches.batch(indices);
     const outcome = await strategy.trainStep(member, batch, settings, position);
     this.progress.batch += 1;
     this.progress.step += 1;
     if (outcome !== null) this.meter.add(outcome, this.position);
     this.meter.endStep(indices.length, this.position, outcome?.learningRate ?? settings.learningRate);
     this.reportStrategy();
-    await this.breathe();
+    await this.breath.take(() => this.meter.tellProgress(this.position));
     await this.lockstep?.end();
     await this.waitWhilePaused();
     await this.heedControls();
@@ -258,14 +261,6 @@ export class Trainer implements Training {
   /** Whether this rank's loss was not finite where that ends the run. */
   private get hasFailed(): boolean {
     return this.meter.nonFinite !== null && this.parts.config.onNonFinite === 'stop';
-  }
-
-  /** Lets messages in and out: the event loop never turns while tensors are computed. */
-  private async breathe(): Promise<void> {
-    if (performance.now() - this.lastBreathMs < breatheEveryMs) return;
-    this.meter.tellProgress(this.position);
-    await setImmediate();
-    this.lastBreathMs = performance.now();
   }
 
   private async waitWhilePaused(): Promise<void> {

@@ -1,6 +1,6 @@
 import type { RunConfig } from '../../../protocol/run-config.ts';
 import type { RunEvent } from '../../../protocol/run-record.ts';
-import { strategyRules } from '../../../protocol/strategy-rules.ts';
+import { memberCountOf, strategyRules } from '../../../protocol/strategy-rules.ts';
 import type { RunView } from '../../../protocol/rpc.ts';
 
 /** `8 members`, or `1 model on 8 ranks` where all ranks train it. */
@@ -38,9 +38,15 @@ export function currentEpoch({ ranks, record }: Pick<RunView, 'ranks' | 'record'
   return Math.min(record.summary?.epochs ?? furthest, record.config.maxEpochs);
 }
 
-/** A member's metric that answers the ensemble's: `val/ens_nll` for rank 3 is `val/member_3_nll`. */
+/** A member's metric that answers the ensemble's: `val/ens_nll` and `val/product_nll` for rank 3 are `val/member_3_nll`. */
 export function memberMetric(ensembleMetric: string, rank: number): string {
-  return ensembleMetric.replace('/ens_', `/member_${rank}_`);
+  return ensembleMetric.replace(/\/(ens|product)_/, `/member_${rank}_`);
+}
+
+/** What an ensemble's metric is of, in words. */
+export function subjectOf(ensembleMetric: string, config: RunConfig): string {
+  if (ensembleMetric.includes('/product_')) return 'Product of experts';
+  return memberCountOf(config) === 1 ? 'Model' : 'Ensemble';
 }
 
 /** Whether a run was asked to pause and has not gone on since. */
@@ -49,3 +55,11 @@ export function isPausedBy(events: readonly RunEvent[]): boolean {
 }
 
 const pauseKinds = new Set(['paused', 'resumed', 'stop-requested', 'started']);
+
+/** How often a rank's process was started again, by a resume or a restart. Restarts of other waves are none of its own. */
+export function restartsOf({ record, events }: Pick<RunView, 'record' | 'events'>, rank: number): number {
+  const ofOthers = events.filter(
+    ({ kind, data }) => kind === 'restarted' && Array.isArray(data.ranks) && !data.ranks.includes(rank),
+  );
+  return record.attempts.length - 1 - ofOthers.length;
+}

@@ -69,9 +69,14 @@ describe('scenes', () => {
   });
 });
 
+it('shows a line that stays at 0 in the middle of an axis that can be read', () => {
+  expect(scene([lineOf([0, 0])]).y).toMatchObject({ from: -1, to: 1 });
+});
+
 describe('lines', () => {
   it('are ink and bold for the ensemble; hovering one rank fades the others', () => {
     expect(lineStyle(two[0], 0, plainView())).toEqual({ color: 'text', width: 2.5, opacity: 1, dash: [] });
+    expect(lineStyle({ ...two[0], role: 'variant' }, 0, plainView())).toMatchObject({ color: 'text', dash: [8, 4] });
     expect(lineStyle(two[1], 1, plainView())).toMatchObject({ color: 'rank-1', width: 1, opacity: 0.6 });
     expect(lineStyle(two[1], 1, plainView({ hoveredRank: 1 })).opacity).toBe(1);
     expect(lineStyle(two[1], 1, plainView({ hoveredRank: 0 })).opacity).toBe(0.2);

@@ -1,10 +1,14 @@
-import { readFile, readdir, truncate, writeFile } from 'node:fs/promises';
+import { readFile, readdir, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { whyNotMapped } from '../../../src-main/runs/mapped-files.ts';
 import { createDataset, createSplits, take } from '../../../workers/data/dataset.ts';
-import { readSplits, writeSplits } from '../../../workers/data/share.ts';
+import { mapSplits, readSplits, writeSplits } from '../../../workers/data/share.ts';
 import { temporaryFolder } from './temp-folder.ts';
+
+const canMap = whyNotMapped() === null;
+const leftOut = canMap ? '' : ' (left out: no files can be mapped here)';
 
 const images = createDataset({
   name: 'Bilder (ü)',
@@ -34,6 +38,22 @@ describe('writeSplits and readSplits', () => {
     ['floats with NaN, infinities and -0', createSplits({ train: values, validation: take(values, 1), test: values })],
   ])('return exactly what was written: %s', async (_, splits) => {
     expect(await readSplits(await written(splits))).toEqual(splits);
+  });
+
+  it.skipIf(!canMap)(`map the file instead, which others then may delete${leftOut}`, async () => {
+    const splits = createSplits({ train: images, test: take(images, 1) });
+    const file = await written(splits);
+    const [mine, another] = [await mapSplits(file), await mapSplits(file)];
+    await rm(file);
+    expect(mine).toEqual(splits);
+    mine.train.features[0] = 9;
+    expect(another).toEqual(splits);
+  });
+
+  it.skipIf(!canMap)(`refuse to map a truncated file${leftOut}`, async () => {
+    const file = await written();
+    await truncate(file, 100);
+    await expect(mapSplits(file)).rejects.toThrow('splits.bin is truncated or corrupt: it has 100 bytes');
   });
 
   it('keep every bit of a NaN', async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { formatBytes, formatMetric, metricLabel } from '../../../src-renderer/format.ts';
+import { formatBytes, formatMetric, formatTime, metricLabel } from '../../../src-renderer/format.ts';
 
 it.each([
   [0.41007, '0.4101'],
@@ -27,4 +27,10 @@ it.each([
   ['val/member_3_mse', 'member 3 MSE'],
 ])('names %s for people', (metric, label) => {
   expect(metricLabel(metric)).toBe(label);
+});
+
+it('leaves out the year where it is this one', () => {
+  const now = new Date('2026-11-21T12:00:00');
+  expect(formatTime('2026-03-01T12:00:00', now)).not.toContain('2026');
+  expect(formatTime('2025-03-01T12:00:00', now)).toContain('2025');
 });

@@ -1,6 +1,7 @@
 import { createPinia } from 'pinia';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createSSRApp, effectScope, type EffectScope } from 'vue';
+import type { DeviceLoadColumns } from '../../../protocol/device-loads.ts';
 import type { RunUpdate } from '../../../protocol/run-updates.ts';
 import type { RunView } from '../../../protocol/rpc.ts';
 import { runConfigSchema } from '../../../protocol/run-config.ts';
@@ -104,6 +105,12 @@ function points(...steps: number[]): RunUpdate {
   };
 }
 
+/** Columns of the only device. */
+function loads(timeMs: number[], load: number[]): DeviceLoadColumns {
+  const memoryBytes = new Float64Array(load.length).fill(NaN);
+  return { device: 'cpu:0', timeMs: Float64Array.from(timeMs), load: Float64Array.from(load), memoryBytes };
+}
+
 let hub: FakeHub;
 let calls: string[];
 let onDisk: number[];
@@ -118,6 +125,7 @@ beforeEach(() => {
     watch: () => void calls.push('watch'),
     unwatch: () => void calls.push('unwatch'),
     run: () => view(),
+    deviceLoads: () => [loads([1000], [0.5])],
     series: () => {
       calls.push('series');
       const step = Int32Array.from(onDisk);
@@ -161,6 +169,18 @@ describe('a run on a page', () => {
     const store = open();
     await settled(store);
     await vi.waitFor(() => expect(stepsOf(store)).toEqual([10, 20, 30]));
+  });
+
+  it('knows the loads of its devices, each moment once', async () => {
+    const store = open();
+    await settled(store);
+    const sample = (timeMs: number, load: number | null): RunUpdate => ({
+      type: 'device-loads',
+      time: new Date(timeMs).toISOString(),
+      loads: [{ device: 'cpu:0', load, memoryUsedBytes: null }],
+    });
+    tell(sample(1000, 0.5), sample(2000, 0.75), sample(3000, null));
+    await vi.waitFor(() => expect(store.deviceLoads.get('cpu:0')).toEqual(loads([1000, 2000, 3000], [0.5, 0.75, NaN])));
   });
 
   it('is read anew when it was resumed: steps are computed again', async () => {

@@ -2,6 +2,7 @@ import { appendFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { appendLoads } from '../../../src-main/store/device-loads.ts';
 import { MetricsLog } from '../../../src-main/store/metrics-log.ts';
 import { appendEvent, createRunFolder, writeRunRecord } from '../../../src-main/store/run-folder.ts';
 import { listeningSocket } from '../store/fixtures.ts';
@@ -59,6 +60,26 @@ describe('a run of another process', () => {
     await writeRunRecord(folder, { ...record, status: 'finished', hub: null });
     await expect.poll(() => page.updates.at(-1)).toMatchObject({ type: 'ended', record: { status: 'finished' } });
     expect(page.updates).toHaveLength(3);
+    expect(errors).toEqual([]);
+  });
+
+  it('tells the loads of its devices from there, too', async () => {
+    const { page, folder, metrics, errors } = await openForeignRun();
+    const load = { device: 'cpu:0', load: 0.5, memoryUsedBytes: null };
+    const [first, second] = ['2026-01-01T00:00:00.000Z', '2026-01-01T00:00:01.000Z'];
+    await appendLoads(folder, { time: first, loads: [load] });
+    await page.hub.watch(id);
+    expect(await page.hub.deviceLoads(id)).toEqual([
+      {
+        device: 'cpu:0',
+        timeMs: Float64Array.of(Date.parse(first)),
+        load: Float64Array.of(0.5),
+        memoryBytes: Float64Array.of(NaN),
+      },
+    ]);
+    await appendLoads(folder, { time: second, loads: [load] });
+    await expect.poll(() => page.updates).toEqual([{ type: 'device-loads', time: second, loads: [load] }]);
+    await metrics.close();
     expect(errors).toEqual([]);
   });
 

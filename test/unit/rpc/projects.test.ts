@@ -13,8 +13,11 @@ describe('projects', () => {
   it('are the examples, then those opened, until they are forgotten', async () => {
     const { page, folder } = await openTinyProject();
     const examples = await page.hub.projects();
-    expect(examples.every(({ isExample, error }) => isExample && error === null)).toBe(true);
-    expect(examples.map(({ name }) => name)).toContain('Heteroscedastic regression');
+    expect(examples.every(({ isExample, isDescribed }) => isExample && !isDescribed)).toBe(true);
+    expect(examples[0]).toMatchObject({ name: '00_heteroscedastic_regression', description: '', error: null });
+    const described = await page.hub.projectCard(examples[0].folder);
+    expect(described).toMatchObject({ name: 'Heteroscedastic regression', isDescribed: true, isExample: true });
+    expect((await page.hub.projects())[0]).toEqual(described);
     expect(await page.hub.openProject(folder)).toMatchObject({ name: 'Blobs', task: 'classification', lastRun: null });
     expect((await page.hub.projects()).slice(examples.length)).toMatchObject([{ folder, isExample: false }]);
     await page.hub.forgetProject(folder);
@@ -30,8 +33,9 @@ describe('projects', () => {
     await writeFile(join(folder, 'project.ts'), 'throw new Error("Out of paint.");');
     // A second later, whatever the resolution of the file system's times.
     await utimes(join(folder, 'project.ts'), new Date(), new Date(Date.now() + 1000));
-    const cards = await page.hub.projects();
-    expect(cards.at(-1)).toMatchObject({ folder, name: 'blobs', error: expect.stringContaining('Out of paint.') });
+    const why = expect.stringContaining('Out of paint.');
+    expect(await page.hub.projectCard(folder)).toMatchObject({ folder, name: 'blobs', isDescribed: true, error: why });
+    expect((await page.hub.projects()).at(-1)).toMatchObject({ folder, error: why });
   }, 30_000);
 
   it('describe their hyperparameters where the configuration has them', async () => {

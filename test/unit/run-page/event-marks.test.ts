@@ -21,7 +21,7 @@ describe('marks of events', () => {
     ]);
   });
 
-  it('leave out what has no step, what changes no curve, and what a resume made undone', () => {
+  it('leave out what has no step, what changes no curve, and what a resume or a restart made undone', () => {
     const events = [
       runEvent({ kind: 'started' }),
       runEvent({ kind: 'stop-requested' }),
@@ -30,11 +30,14 @@ describe('marks of events', () => {
       changed(0, 40),
       runEvent({ kind: 'started', attempt: 2, step: 30 }),
       changed(0, 50, 2),
+      changed(0, 60, 2),
+      runEvent({ kind: 'restarted', attempt: 3, step: 55, data: { rank: 1, ranks: [0, 1] } }),
     ];
     expect(eventMarks(events, base).map(({ label, x }) => [label, x.step])).toEqual([
       ['rank 0: learning rate 0.5', 20],
       ['resumed, attempt 2', 30],
       ['rank 0: learning rate 0.5', 50],
+      ['restarted, rank 1 was lost', 55],
     ]);
   });
 });

@@ -3,6 +3,7 @@ import { chartSpecs, inOrder, moved } from '../../../src-renderer/views/run/live
 import { LineColumnsCache } from '../../../src-renderer/views/run/live/line-columns.ts';
 import { bestIndex, optimumMarker, patienceBand } from '../../../src-renderer/views/run/live/optimum.ts';
 import { timeMsAt } from '../../../src-renderer/views/run/live/run-times.ts';
+import { memberMetric } from '../../../src-renderer/views/run/run-facts.ts';
 import type { MetricColumns } from '../../../src-renderer/stores/metric-columns.ts';
 
 function metric(steps: number[], values: number[], fields: Partial<MetricColumns> = {}): MetricColumns {
@@ -48,18 +49,45 @@ describe('the charts of a run', () => {
     expect(chartSpecs(run).map(({ id }) => id)).not.toContain('traffic');
     const metrics = new Set(['val/product_nll', 'train/member_1_bytes_per_step']);
     const specs = chartSpecs({ ...run, metrics });
-    expect(specs[0].lines.at(-1)).toMatchObject({ metric: 'val/product_nll', role: 'other' });
+    expect(specs[0].lines.at(-1)).toMatchObject({ metric: 'val/product_nll', role: 'variant' });
     expect(specs.find(({ id }) => id === 'traffic')?.lines).toMatchObject([{ label: 'rank 1' }]);
   });
 
-  it('of one model on two ranks have one member, and what HDET reports', () => {
-    const metrics = new Set(['train/member_1_weight_distance', 'train/base_learning_rate', 'train/base_weight_decay']);
+  it('of one model on two ranks draw it alone, without what only several members have', () => {
+    const metrics = new Set(['val/ambiguity', 'val/disagreement', 'val/member_0_nll', 'val/mutual_information']);
     const specs = chartSpecs({ ...run, memberCount: 1, metrics });
-    expect(specs[0].lines.map(({ metric }) => metric)).toEqual(['val/member_0_nll', 'val/ens_nll']);
-    const ids = specs.map(({ id }) => id);
-    expect(ids).toEqual(expect.arrayContaining(['weight-distance', 'base-learning-rate', 'train/base_weight_decay']));
-    expect(ids).not.toContain('velocity-learning-rate');
-    expect(specs.find(({ id }) => id === 'loss')?.lines).toHaveLength(2);
+    const [nll, ...others] = specs;
+    expect(nll.lines).toEqual([{ metric: 'val/ens_nll', label: 'model', role: 'ensemble' }]);
+    expect(others.map(({ id }) => id)).toEqual([
+      'accuracy',
+      'ece',
+      'brier',
+      'uncertainty',
+      'loss',
+      'learning-rate',
+      'throughput',
+    ]);
+    const linesOf = (id: string) => specs.find((spec) => spec.id === id)?.lines.map(({ metric }) => metric);
+    expect(linesOf('uncertainty')).toEqual(['val/predictive_entropy']);
+    expect(linesOf('loss')).toEqual(['train/member_0_loss', 'train/member_1_loss']);
+  });
+
+  it('show what HDET and coupled members report, with titles in words', () => {
+    const metrics = new Set([
+      'train/member_1_weight_distance',
+      'train/base_learning_rate',
+      'train/velocity_weight_decay',
+      'train/member_0_dropout_rate',
+      'train/member_0_coupling_loss',
+    ]);
+    const titles = chartSpecs({ ...run, metrics, isLive: false }).map(({ title }) => title);
+    expect(titles).toEqual([
+      'Coupling loss',
+      'Distance between ranks',
+      'Adapted learning rate',
+      'Velocity of weight decay',
+      'Dropout rate',
+    ]);
   });
 
   it("include the project's own metrics, ensemble and members in one chart", () => {
@@ -132,6 +160,13 @@ describe('the axes of a line', () => {
     const { epoch, version } = cache.columnsOf(metric([15, 20], [3, 2], { version: 1 }));
     expect([version, ...epoch]).toEqual([1, 1.5, 2]);
   });
+});
+
+it('a member answers the mean of probabilities and the product of experts alike', () => {
+  expect(['val/ens_nll', 'val/product_nll'].map((metric) => memberMetric(metric, 3))).toEqual([
+    'val/member_3_nll',
+    'val/member_3_nll',
+  ]);
 });
 
 describe('optimum and patience', () => {

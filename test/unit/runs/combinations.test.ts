@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Device, Placement } from '../../../protocol/devices.ts';
 import { type RunConfigInput, runConfigSchema } from '../../../protocol/run-config.ts';
+import { whyNotStopRank } from '../../../protocol/run-settings.ts';
 import { samplerOf } from '../../../protocol/strategy-rules.ts';
 import { type Combined, findConflicts, refuseCombinations } from '../../../src-main/runs/combinations.ts';
+import { whyNotMapped } from '../../../src-main/runs/mapped-files.ts';
 
 describe('refuseCombinations', () => {
   const device: Device = {
@@ -99,6 +101,53 @@ describe('refuseCombinations', () => {
       expect(conflicts({ sampler: 'sequential', earlyStopping: { enabled: true } })).toEqual([]);
     });
   });
+
+  describe('with batches that one rank broadcasts', () => {
+    const conflicts = (overrides: RunConfigInput, plan = planOf(0, 0, 0)) =>
+      findConflicts(
+        runConfigSchema.parse({ members: 3, data: { mode: 'broadcast' }, ...overrides }),
+        plan,
+        classifier,
+      ).map(({ path, message }) => `${path}: ${message}`);
+
+    it.each(['data-parallel', 'sharded', 'hdet', 'coupled'] as const)('refuses the strategy %s', (kind) => {
+      expect(conflicts({ strategy: { kind }, schedule: { kind: 'one-cycle' } })).toEqual([
+        `data.mode: With the strategy ${kind} every rank needs samples of its own, so the first cannot broadcast its batches. Use ` +
+          '--data.mode local or shared.',
+      ]);
+    });
+
+    it('refuses an order of samples that differs from rank to rank', () => {
+      expect(conflicts({ sampler: 'sharded' })).toEqual([
+        'sampler: With --data.mode broadcast all ranks train on the same batches, which --sampler sharded does not give: it needs shared ' +
+          'or sequential. Leave it at auto, which takes shared.',
+      ]);
+    });
+
+    it('refuses that a rank stops by itself', () => {
+      expect(conflicts({ earlyStopping: { enabled: true, joint: false } })).toEqual([
+        'earlyStopping.joint: With batches that the first rank broadcasts no rank can stop before the others, which need it at every step. ' +
+          'Use --early-stopping.joint true.',
+      ]);
+      expect(whyNotStopRank(runConfigSchema.parse({ data: { mode: 'broadcast' } }))).toBe(
+        'With batches that the first rank broadcasts every step needs all ranks, so one alone cannot stop. Stop all of them jointly.',
+      );
+    });
+
+    it('allows independent and joint members, in waves too', () => {
+      expect(conflicts({ earlyStopping: { enabled: true } })).toEqual([]);
+      expect(conflicts({ strategy: { kind: 'joint' }, sampler: 'sequential' })).toEqual([]);
+      expect(conflicts({}, planOf(0, 0, 1))).toEqual([]);
+    });
+  });
+
+  it('refuses shared data where files cannot be mapped', () => {
+    expect(whyNotMapped('win32')).toBe('Data are not shared between processes on Windows yet.');
+    const shared = runConfigSchema.parse({ data: { mode: 'shared' } });
+    const reason = whyNotMapped();
+    const expected = reason === null ? [] : [{ path: 'data.mode', message: `${reason} Use --data.mode local.` }];
+    expect(findConflicts(shared, planOf(0, 0), classifier)).toEqual(expected);
+  });
 });
 
 describe('samplerOf', () => {
@@ -106,6 +155,7 @@ describe('samplerOf', () => {
     const sampler = (overrides: RunConfigInput) => samplerOf(runConfigSchema.parse(overrides));
     expect(sampler({})).toBe('shuffled');
     expect(sampler({ strategy: { kind: 'joint' } })).toBe('shared');
+    expect(sampler({ data: { mode: 'broadcast' } })).toBe('shared');
     expect(sampler({ strategy: { kind: 'joint' }, sampler: 'sequential' })).toBe('sequential');
   });
 });

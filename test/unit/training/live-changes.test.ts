@@ -6,6 +6,7 @@ import { EarlyStopping } from '../../../workers/callbacks/early-stopping.ts';
 import { readCheckpoint } from '../../../workers/checkpoints/checkpoint-store.ts';
 import { latestCommonRound } from '../../../workers/checkpoints/training-state.ts';
 import { ProcessGroup } from '../../../workers/collectives/process-group.ts';
+import { ownBatches } from '../../../workers/data/batches.ts';
 import { createDataset } from '../../../workers/data/dataset.ts';
 import { createSampler } from '../../../workers/data/samplers.ts';
 import { independentStrategy } from '../../../workers/strategies/independent.ts';
@@ -71,6 +72,7 @@ function createParts({ folder, group = ProcessGroup.alone(0), config: input, wis
     member,
     task,
     data: { train: line, validation: line },
+    batches: ownBatches(line),
     sampler,
     strategy: independentStrategy(),
     callbacks: [],

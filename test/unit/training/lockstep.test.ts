@@ -3,6 +3,7 @@ import type { Control } from '../../../protocol/messages.ts';
 import { type RunConfigInput, runConfigSchema } from '../../../protocol/run-config.ts';
 import { startBackend } from '../../../workers/backends/backend.ts';
 import type { ProcessGroup } from '../../../workers/collectives/process-group.ts';
+import { ownBatches } from '../../../workers/data/batches.ts';
 import { createDataset } from '../../../workers/data/dataset.ts';
 import { createSampler } from '../../../workers/data/samplers.ts';
 import type { Strategy } from '../../../workers/strategies/strategy.ts';
@@ -72,6 +73,7 @@ async function createRanks(happens: Happening, lag: number, overrides: RunConfig
       ),
       task,
       data: { train: line },
+      batches: ownBatches(line),
       sampler: createSampler({
         kind: 'sequential',
         length: line.length,

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { runConfigSchema } from '../../../protocol/run-config.ts';
 import { startBackend } from '../../../workers/backends/backend.ts';
 import { ProcessGroup } from '../../../workers/collectives/process-group.ts';
+import { ownBatches } from '../../../workers/data/batches.ts';
 import { createDataset } from '../../../workers/data/dataset.ts';
 import { createSampler } from '../../../workers/data/samplers.ts';
 import { independentStrategy } from '../../../workers/strategies/independent.ts';
@@ -39,6 +40,7 @@ async function createFixture(pauseAt: number | null) {
     ),
     task,
     data: { train: line, validation: line },
+    batches: ownBatches(line),
     sampler: createSampler({
       kind: 'sequential',
       length: line.length,

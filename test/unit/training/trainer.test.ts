@@ -6,6 +6,7 @@ import { DistributedSeeder } from '../../../workers/callbacks/distributed-seeder
 import { PerRankBestCheckpoint } from '../../../workers/callbacks/per-rank-checkpoint.ts';
 import { latestCommonRound } from '../../../workers/checkpoints/training-state.ts';
 import { ProcessGroup } from '../../../workers/collectives/process-group.ts';
+import { ownBatches } from '../../../workers/data/batches.ts';
 import { createDataset } from '../../../workers/data/dataset.ts';
 import { createSampler } from '../../../workers/data/samplers.ts';
 import { independentStrategy } from '../../../workers/strategies/independent.ts';
@@ -49,6 +50,7 @@ function createFixture(folder: string, options: Options = {}): Fixture {
     member: new Member(model, loss, (variables) => createOptimizer(config.optimizer, variables)),
     task,
     data: { train: line, validation: line },
+    batches: ownBatches(line),
     sampler: createSampler({
       kind: 'sequential',
       length: line.length,

@@ -26,7 +26,21 @@ export function registerGradients(): void {
       };
     },
   });
+  tf.registerGradient({
+    kernelName: 'NormalizeBatch',
+    inputsToSave: ['x', 'gamma'],
+    outputsToSave: [false, true, true],
+    gradFunc: gradientOfNormalizeBatch,
+  });
   reduceBroadcastProducts();
+}
+
+/** All three gradients come from one call, which passes twice over the batch. Those of the statistics are not asked for. */
+function gradientOfNormalizeBatch(dy: Tensor | Tensor[], saved: Tensor[], attributes: NamedAttrMap) {
+  const [x, gamma, mean, variance] = saved;
+  const inputs = { x, gamma, mean, variance, dy: (dy as Tensor[])[0] };
+  const gradients = tf.engine().runKernel('NormalizeBatchGradient', inputs, attributes) as unknown as Tensor[];
+  return { x: () => gradients[0], gamma: () => gradients[1], beta: () => gradients[2] };
 }
 
 type Gradient = (dy: Tensor, saved: Tensor[], attributes: NamedAttrMap) => Record<string, () => Tensor>;

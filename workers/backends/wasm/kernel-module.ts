@@ -69,6 +69,27 @@ export interface KernelModule {
     ofVariance: number,
     gradient: number,
   ): void;
+  columnMoments(x: number, rows: number, columns: number, mean: number, variance: number, blockMean: number): void;
+  scaleColumns(x: number, rows: number, columns: number, factor: number, shift: number, y: number): void;
+  columnSlopes(
+    x: number,
+    dy: number,
+    rows: number,
+    columns: number,
+    center: number,
+    sum: number,
+    product: number,
+  ): void;
+  combineColumns(
+    x: number,
+    dy: number,
+    rows: number,
+    columns: number,
+    a: number,
+    b: number,
+    c: number,
+    dx: number,
+  ): void;
   sumAxis(x: number, outer: number, reduced: number, inner: number, scale: number, out: number): void;
   maxAxis(x: number, outer: number, reduced: number, inner: number, out: number): void;
   swapAxes(x: number, batch: number, rows: number, columns: number, run: number, out: number): void;

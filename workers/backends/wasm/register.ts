@@ -1,5 +1,6 @@
 import type { KernelFunc } from '@tensorflow/tfjs-core';
 import { tf } from '../../tf.ts';
+import { batchNormalizationKernels } from './batch-normalization.ts';
 import { borrowedKernels } from './borrowed.ts';
 import { convolutionKernels } from './convolution.ts';
 import { depthwiseKernels } from './depthwise.ts';
@@ -29,6 +30,7 @@ const kernels: Record<string, Kernel> = {
   Sum: sum,
   Transpose: transpose,
   _FusedMatMul: fusedMatMul,
+  ...batchNormalizationKernels,
   ...convolutionKernels,
   ...depthwiseKernels,
   ...poolKernels,

@@ -3,8 +3,8 @@ import type { TensorMemory } from './tensor-memory.ts';
 
 export type Shape4 = [number, number, number, number];
 
-/** Values of the kernels' `Window`: those that are written here, and three where it keeps its place. */
-const windowBytes = 16 * 4;
+/** Values of the kernels' `Window`: those that are written here, and four where it keeps its place; a multiple of 16 bytes. */
+const windowBytes = 20 * 4;
 
 /**
  * Calls `work` with the address of a window that moves over images as a convolution or pool does, and with that of `scratchBytes` of

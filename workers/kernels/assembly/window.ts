@@ -18,7 +18,8 @@ export class Window {
   dilationWidth: i32 = 0;
   padTop: i32 = 0;
   padLeft: i32 = 0;
-  /** Where the window is: its first row in the image, its first column, and the image's first row in the batch. */
+  /** Where the window is: its column in the output, its first row and column in the image, and the image's first row in the batch. */
+  outputColumn: i32 = 0;
   top: i32 = 0;
   left: i32 = 0;
   imageRow: i32 = 0;
@@ -27,7 +28,8 @@ export class Window {
     const outputRow = position / this.outputWidth;
     const image = outputRow / this.outputHeight;
     this.top = (outputRow - image * this.outputHeight) * this.strideHeight - this.padTop;
-    this.left = (position - outputRow * this.outputWidth) * this.strideWidth - this.padLeft;
+    this.outputColumn = position - outputRow * this.outputWidth;
+    this.left = this.outputColumn * this.strideWidth - this.padLeft;
     this.imageRow = image * this.height;
   }
 
@@ -38,11 +40,11 @@ export class Window {
     return row < 0 || row >= this.height ? -1 : (this.imageRow + row) * this.width * this.channels;
   }
 
-  /** Index of the pixel's first value under a place of the window; -1 where that is padding. */
+  /** Index of the pixel's first value under a place of the window, `ahead` positions from where it is; -1 where that is padding. */
   @inline
-  pixelUnder(kernelRow: i32, kernelColumn: i32): i32 {
+  pixelUnder(kernelRow: i32, kernelColumn: i32, ahead: i32 = 0): i32 {
     const row = this.rowUnder(kernelRow);
-    const column = this.left + kernelColumn * this.dilationWidth;
+    const column = this.left + ahead * this.strideWidth + kernelColumn * this.dilationWidth;
     return row < 0 || column < 0 || column >= this.width ? -1 : row + column * this.channels;
   }
 }

@@ -12,6 +12,7 @@ const labels: Record<string, (event: RunEvent) => string> = {
   'stop-requested': () => 'stop',
   'checkpoint-requested': ({ data }) => `checkpoint ${String(data.name)}`,
   paused: () => 'paused',
+  restarted: ({ data }) => `restarted, rank ${String(data.rank)} was lost`,
   started: ({ attempt }) => `resumed, attempt ${attempt}`,
 };
 
@@ -45,10 +46,10 @@ export function eventMarks(
   });
 }
 
-/** Without what a resume made undone: what came after the step that it went on from. */
+/** Without what a resume or a restart made undone: what came after the step that it went on from. */
 function standing(events: readonly RunEvent[]): RunEvent[] {
   const starts = events.flatMap(({ kind, attempt, step }) =>
-    kind === 'started' && step !== null ? { attempt, step } : [],
+    (kind === 'started' || kind === 'restarted') && step !== null ? { attempt, step } : [],
   );
   return events.filter(
     ({ attempt, step }) => step === null || starts.every((start) => start.attempt <= attempt || step <= start.step),

@@ -1,22 +1,25 @@
 import { computed, type ComputedRef, ref, type Ref } from 'vue';
 import { z } from 'zod';
 import { usePreferences } from '../../../stores/preferences.ts';
+import { type ChartSize, chartSizesSchema, sizeOf } from './chart-sizes.ts';
 import { type ChartSpec, inOrder, moved } from './chart-specs.ts';
 
 const orderSchema = z.array(z.string());
 
-export interface ChartOrder {
+export interface ChartLayout {
   ordered: ComputedRef<ChartSpec[]>;
   /** The chart that is dragged; null while none is. */
   dragged: Ref<string | null>;
   /** Puts the dragged chart in the place of another. */
   dropOn(id: string): void;
-  /** Moves a chart by so many places; the first place is the big one. */
+  /** Moves a chart by so many places. */
   shift(id: string, places: number): void;
+  sizeOf(id: string): ChartSize;
+  resize(id: string, size: ChartSize): void;
 }
 
-/** The order of a project's charts, remembered for all its runs. */
-export function useChartOrder(projectFolder: string, specs: ComputedRef<ChartSpec[]>): ChartOrder {
+/** Order and sizes of a project's charts, remembered for all its runs. */
+export function useChartLayout(projectFolder: string, specs: ComputedRef<ChartSpec[]>): ChartLayout {
   const preferences = usePreferences(projectFolder);
   const dragged = ref<string | null>(null);
   const ordered = computed(() => inOrder(specs.value, preferences.get('chart-order', orderSchema, [])));
@@ -34,5 +37,14 @@ export function useChartOrder(projectFolder: string, specs: ComputedRef<ChartSpe
     if (target !== undefined) preferences.set('chart-order', moved(ids.value, id, target));
   }
 
-  return { ordered, dragged, dropOn, shift };
+  const sizes = computed(() => preferences.get('chart-sizes', chartSizesSchema, {}));
+
+  return {
+    ordered,
+    dragged,
+    dropOn,
+    shift,
+    sizeOf: (id) => sizeOf(sizes.value, id, ids.value.indexOf(id)),
+    resize: (id, size) => preferences.set('chart-sizes', { ...sizes.value, [id]: size }),
+  };
 }

@@ -1,0 +1,40 @@
+import type { Device } from '../../protocol/devices.ts';
+import type { DeviceLoad } from '../../protocol/device-loads.ts';
+import { type CommandRunner, commandRunner } from './command.ts';
+import { coreLoads, type Cores, machineCores } from './cores.ts';
+import { queryGpus } from './nvidia.ts';
+
+/** Longer than a loaded driver ever takes; a slower answer would tell of another moment. */
+const toolTimeoutMs = 5_000;
+
+export interface LoadReading {
+  loads: DeviceLoad[];
+  /** Why loads are missing. */
+  notes: string[];
+}
+
+/**
+ * Reads the loads of some devices, each time as the mean since the last time (of GPUs: of the last second or less, as their driver
+ * tells). The first reading only begins: it tells nothing, so that what follows is not taken to go on from an earlier attempt. AMD
+ * GPUs, on which nothing computes yet, are not asked.
+ */
+export function loadReader(
+  devices: readonly Device[],
+  options: { run?: CommandRunner; cores?: Cores } = {},
+): () => Promise<LoadReading> {
+  const { run = commandRunner(toolTimeoutMs), cores = machineCores } = options;
+  const measureCores = coreLoads(cores);
+  const hasGpus = devices.some(({ kind }) => kind === 'cuda');
+  let isFirst = true;
+  return async () => {
+    const { gpus, failure, notes } = hasGpus ? await queryGpus(run) : { gpus: [], failure: null, notes: [] };
+    const cpuLoads = measureCores();
+    const loads = devices.map(({ id, kind, index }): DeviceLoad => {
+      const gpu = isFirst ? undefined : gpus.find(({ device }) => device.id === id)?.device;
+      const cpuLoad = kind === 'cpu' && !isFirst ? cpuLoads.at(index) : undefined;
+      return { device: id, load: cpuLoad ?? gpu?.load ?? null, memoryUsedBytes: gpu?.memoryUsedBytes ?? null };
+    });
+    isFirst = false;
+    return { loads, notes: failure === null ? notes : [`${failure} The loads of GPUs are not known.`] };
+  };
+}

@@ -1,0 +1,156 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Channel } from '../../protocol/channel.ts';
+import type { Placement } from '../../protocol/devices.ts';
+import type { Launch } from '../../protocol/messages.ts';
+import type { RunError } from '../../protocol/run-record.ts';
+import { checkDiskSpace, forecastRunBytes } from '../store/disk-space.ts';
+import { dataFolders } from '../store/home.ts';
+import { findResumePoint } from '../store/resume-point.ts';
+import type { LogFile } from './log-file.ts';
+import { keepMessage } from './rank-messages.ts';
+import { currentSettings, type RunControls } from './run-controls.ts';
+import type { RunRecorder } from './run-recorder.ts';
+import { Wave, type WaveOutcome } from './wave.ts';
+
+export interface WaveSequenceOptions {
+  recorder: RunRecorder;
+  controls: RunControls;
+  /** Owner-only, and gone with the session. */
+  scratchFolder: string;
+  socketPath: string;
+  /** What a worker says hello with. */
+  token: string;
+  /** Ranks go on from their newest common state. */
+  resume: boolean;
+}
+
+/**
+ * The waves of a run, one after the other. A wave that loses a process is started again from the newest state that all its ranks hold
+ * (else from its beginning), as often as `restarts` allows.
+ */
+export class WaveSequence {
+  readonly #options: WaveSequenceOptions;
+  readonly #waves: Placement[][];
+  #wave: Wave | null = null;
+  #isAborted = false;
+  #resume: boolean;
+  #restarts = 0;
+
+  constructor(options: WaveSequenceOptions) {
+    this.#options = options;
+    this.#resume = options.resume;
+    this.#waves = [...Map.groupBy(options.recorder.record.plan, ({ wave }) => wave).values()];
+  }
+
+  async run(): Promise<WaveOutcome> {
+    let outcome: WaveOutcome = { kind: 'aborted' };
+    for (const placements of this.#waves) {
+      outcome = await this.#runWave(placements, null);
+      while (this.#mayRestart(outcome)) {
+        const note = await this.#prepareRestart(placements, outcome.error);
+        outcome = await this.#runWave(placements, note);
+      }
+      if (outcome.kind !== 'finished' || outcome.stopReason === 'requested') return outcome;
+    }
+    return outcome;
+  }
+
+  /** Takes the connection of a worker that has said hello. */
+  accept(rank: number, channel: Channel): void {
+    if (this.#wave === null) channel.close();
+    else this.#wave.accept(rank, channel);
+  }
+
+  /** Ends all workers at once; no more are started. */
+  abort(): void {
+    this.#isAborted = true;
+    this.#wave?.abort();
+  }
+
+  /** @param note begins the logs of its ranks */
+  async #runWave(placements: readonly Placement[], note: string | null): Promise<WaveOutcome> {
+    const { recorder, controls, socketPath, token } = this.#options;
+    const scratchFolder = await this.#emptyFolderOfRanks(note !== null);
+    if (this.#isAborted) return { kind: 'aborted' };
+    recorder.setRanks(placements.map(({ rank }) => rank));
+    this.#wave = new Wave({
+      placements,
+      launch: this.#launch(scratchFolder),
+      socketPath,
+      token,
+      openLog: (rank) => openLog(recorder, rank, note),
+      listener: {
+        message: (handle, message, arrays) => keepMessage(recorder, handle, message, arrays),
+        exited: ({ rank, epoch, step, pid }) =>
+          recorder.update({ type: 'worker', rank, state: 'exited', epoch, step, pid }),
+        beforeStart: () => this.#checkDisk(),
+      },
+    });
+    controls.enter(this.#wave);
+    return this.#wave.outcome();
+  }
+
+  #mayRestart(outcome: WaveOutcome): outcome is WaveOutcome & { kind: 'failed' } {
+    const { restarts } = this.#options.recorder.record.config;
+    return outcome.kind === 'failed' && outcome.isProcessLost && !this.#isAborted && this.#restarts < restarts;
+  }
+
+  /** @returns what happened, for the logs */
+  async #prepareRestart(placements: readonly Placement[], { message, ...at }: RunError): Promise<string> {
+    const { recorder } = this.#options;
+    const { restarts } = recorder.record.config;
+    this.#restarts += 1;
+    this.#resume = true;
+    recorder.event(at.rank, 'lost', message, { epoch: at.epoch, step: at.step });
+    const point = await findResumePoint(
+      recorder.folder,
+      placements.map(({ rank }) => rank),
+    );
+    // Members of different waves stand at different steps: their rows are merged by key instead of cut off.
+    const afterStep = this.#waves.length > 1 ? undefined : (point?.step ?? 0);
+    await recorder.nextAttempt(afterStep);
+    const from = point === null ? 'begin anew, as no state was saved yet' : `go on from step ${point.step}`;
+    const note = `Restart ${this.#restarts} of ${restarts}: rank ${at.rank} was lost; its wave's ranks ${from}.`;
+    const data = { rank: at.rank, ranks: placements.map(({ rank }) => rank) };
+    recorder.event(null, 'restarted', note, { step: afterStep ?? null, data });
+    return note;
+  }
+
+  /** What ranks share as files. Waves use what was there; a rank that was killed may have left something half done. */
+  async #emptyFolderOfRanks(isRestart: boolean): Promise<string> {
+    const folder = join(this.#options.scratchFolder, 'ranks');
+    if (isRestart) await rm(folder, { recursive: true });
+    await mkdir(folder, { recursive: true });
+    return folder;
+  }
+
+  #launch(scratchFolder: string): Omit<Launch, 'placement' | 'groupRanks'> {
+    const { record, folder } = this.#options.recorder;
+    return {
+      runId: record.id,
+      runFolder: folder,
+      scratchFolder,
+      projectFolder: record.project.folder,
+      dataFolders: dataFolders(),
+      config: record.config,
+      blas: record.blas,
+      settings: currentSettings(record),
+      attempt: record.attempts.length,
+      resume: this.#resume,
+    };
+  }
+
+  async #checkDisk(): Promise<void> {
+    const { record, facts, folder } = this.#options.recorder;
+    const { config } = record;
+    const parameterCount = facts?.parameterCount ?? 0;
+    await checkDiskSpace(folder, forecastRunBytes({ parameterCount, members: config.members, config }));
+  }
+}
+
+function openLog(recorder: RunRecorder, rank: number, note: string | null): LogFile {
+  const log = recorder.openLog(rank);
+  if (note !== null) log.write(`(hub) ${note}`);
+  return log;
+}

@@ -1,0 +1,42 @@
+import { type Ref, shallowRef, watch } from 'vue';
+import type { ProjectCard } from '../../../protocol/rpc.ts';
+import { useHub } from '../../client/use-hub.ts';
+import { type Loaded, useLoaded } from '../../composables/use-loaded.ts';
+import { messageOf } from '../../errors.ts';
+
+/** Describing a project keeps a core busy for about a second. */
+const describedAtOnce = 2;
+
+/** The cards of all projects: at once with the folders' names, then, one by one, with what the projects' code says. */
+export function useProjectCards(): Loaded<ProjectCard[]> {
+  const hub = useHub();
+  const cards: Ref<ProjectCard[] | null> = shallowRef(null);
+  const loaded = useLoaded(() => hub.projects());
+  const { data } = loaded;
+
+  /** Takes what waits until nothing does, or a newer list has come. */
+  async function describe(list: readonly ProjectCard[], waiting: ProjectCard[]): Promise<void> {
+    for (;;) {
+      const card = waiting.shift();
+      if (card === undefined || data.value !== list) return;
+      const described = await hub.projectCard(card.folder).catch((error: unknown) => withError(card, error));
+      if (data.value === list) replace(described);
+    }
+  }
+
+  function replace(described: ProjectCard): void {
+    cards.value = cards.value?.map((card) => (card.folder === described.folder ? described : card)) ?? null;
+  }
+
+  watch(data, (list) => {
+    cards.value = list;
+    if (list === null) return;
+    const waiting = list.filter(({ isDescribed }) => !isDescribed);
+    for (let lane = 0; lane < describedAtOnce; lane += 1) void describe(list, waiting);
+  });
+  return { ...loaded, data: cards };
+}
+
+function withError(card: ProjectCard, error: unknown): ProjectCard {
+  return { ...card, isDescribed: true, error: messageOf(error) };
+}

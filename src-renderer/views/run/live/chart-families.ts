@@ -1,0 +1,158 @@
+import type { ChartSpec, LineSpec } from './chart-specs.ts';
+
+/** Metrics drawn together; `{rank}` stands for each rank. */
+export interface Family extends Omit<ChartSpec, 'lines' | 'isLinear' | 'isRate'> {
+  lines: FamilyLine[];
+  isLinear?: boolean;
+  isRate?: boolean;
+  /** Says something of several members only: left out where there is one. */
+  isOfDiversity?: boolean;
+}
+
+interface FamilyLine {
+  metric: string;
+  label: string;
+  role?: LineSpec['role'];
+  /** No line, nor a chart, before there are points of it: only some strategies have them. */
+  isOptional?: boolean;
+  isOfDiversity?: boolean;
+}
+
+const ensembleAndMembers = (metric: string): FamilyLine[] => [
+  { metric: `val/member_{rank}_${metric}`, label: 'rank {rank}' },
+  { metric: `val/ens_${metric}`, label: 'ensemble', role: 'ensemble' },
+  { metric: `val/product_${metric}`, label: 'product of experts', role: 'variant', isOptional: true },
+];
+
+const nll: Family = { id: 'nll', title: 'NLL', yLabel: 'nats', lines: ensembleAndMembers('nll'), best: 'min' };
+const mse: Family = { id: 'mse', title: 'MSE', yLabel: 'MSE', lines: ensembleAndMembers('mse'), best: 'min' };
+const nllGain: Family = {
+  id: 'ambiguity',
+  title: 'What diversity buys',
+  yLabel: 'nats',
+  lines: [{ metric: 'val/ambiguity', label: 'mean member NLL - ensemble NLL', role: 'ensemble' }],
+  best: null,
+  isLinear: true,
+  isOfDiversity: true,
+};
+const mseGain: Family = {
+  id: 'ensemble-gain',
+  title: 'What diversity buys',
+  yLabel: 'MSE',
+  lines: [{ metric: 'val/ensemble_gain', label: 'mean member MSE - ensemble MSE', role: 'ensemble' }],
+  best: null,
+  isLinear: true,
+  isOfDiversity: true,
+};
+const spread: Family = {
+  id: 'ens-std',
+  title: 'Ensemble std',
+  yLabel: 'std',
+  lines: [{ metric: 'val/ens_std', label: 'between members', role: 'ensemble' }],
+  best: null,
+  isOfDiversity: true,
+};
+
+const classifierFamilies: Family[] = [
+  nll,
+  nllGain,
+  { id: 'accuracy', title: 'Accuracy', yLabel: 'share', lines: ensembleAndMembers('acc'), best: 'max' },
+  { id: 'ece', title: 'ECE', yLabel: 'ECE', lines: ensembleAndMembers('ece'), best: 'min' },
+  { id: 'brier', title: 'Brier', yLabel: 'Brier', lines: ensembleAndMembers('brier'), best: 'min' },
+  {
+    id: 'disagreement',
+    title: 'Disagreement',
+    yLabel: 'share',
+    lines: [{ metric: 'val/disagreement', label: 'members differ', role: 'ensemble' }],
+    best: null,
+    isOfDiversity: true,
+  },
+  {
+    id: 'uncertainty',
+    title: 'Uncertainty',
+    yLabel: 'nats',
+    lines: [
+      { metric: 'val/predictive_entropy', label: 'predictive entropy' },
+      { metric: 'val/mutual_information', label: 'mutual information', isOfDiversity: true },
+    ],
+    best: null,
+  },
+];
+
+/** By task: the big chart first. */
+export const familiesByTask: Record<string, Family[]> = {
+  classification: classifierFamilies,
+  binary: classifierFamilies,
+  regression: [mse, mseGain, spread],
+  'heteroscedastic-regression': [
+    { ...nll, isLinear: true },
+    nllGain,
+    mse,
+    { ...mseGain, title: 'Ensemble gain' },
+    spread,
+    {
+      id: 'decomposition',
+      title: 'Aleatoric and epistemic',
+      yLabel: 'variance',
+      lines: [
+        { metric: 'val/aleatoric', label: 'aleatoric' },
+        { metric: 'val/epistemic', label: 'epistemic', isOfDiversity: true },
+      ],
+      best: null,
+    },
+  ],
+};
+
+export const trainingFamilies: Family[] = [
+  {
+    id: 'loss',
+    title: 'Training loss',
+    yLabel: 'Training loss',
+    lines: [{ metric: 'train/member_{rank}_loss', label: 'rank {rank}' }],
+    best: null,
+  },
+  {
+    id: 'supervised-loss',
+    title: 'Supervised loss',
+    yLabel: 'nats',
+    lines: [{ metric: 'train/member_{rank}_supervised_loss', label: 'rank {rank}', isOptional: true }],
+    best: null,
+  },
+  {
+    id: 'coupling-loss',
+    title: 'Coupling loss',
+    yLabel: 'nats',
+    lines: [{ metric: 'train/member_{rank}_coupling_loss', label: 'rank {rank}', isOptional: true }],
+    best: null,
+  },
+  {
+    id: 'learning-rate',
+    title: 'Learning rate',
+    yLabel: 'per step',
+    lines: [{ metric: 'train/member_{rank}_lr', label: 'rank {rank}' }],
+    best: null,
+  },
+  {
+    id: 'throughput',
+    title: 'Throughput',
+    yLabel: 'samples/s',
+    lines: [{ metric: 'train/member_{rank}_samples_per_second', label: 'rank {rank}' }],
+    best: null,
+    isRate: true,
+  },
+  {
+    id: 'traffic',
+    title: 'Traffic',
+    yLabel: 'bytes/step',
+    lines: [{ metric: 'train/member_{rank}_bytes_per_step', label: 'rank {rank}', isOptional: true }],
+    best: null,
+    isRate: true,
+  },
+  {
+    id: 'weight-distance',
+    title: 'Distance between ranks',
+    yLabel: 'of the weights’ norm',
+    lines: [{ metric: 'train/member_{rank}_weight_distance', label: 'rank {rank}', isOptional: true }],
+    best: null,
+  },
+];

@@ -1,0 +1,117 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { RunConfigInput } from '../../protocol/run-config.ts';
+import type { RunUpdate } from '../../protocol/run-updates.ts';
+import {
+  isRunning,
+  metricColumns,
+  pidOf,
+  pidOnceTraining,
+  startRun,
+  train,
+  useHub,
+  type WatchedRun,
+} from './harness.ts';
+
+const { hub } = useHub();
+const modes = ['local', 'broadcast', 'shared'] as const;
+const config: RunConfigInput = { members: 2, devices: 'cpu:0,1', maxEpochs: 4, seed: 3, sampler: 'shared' };
+const endless: RunConfigInput = { ...config, maxEpochs: 1_000_000, hyperparameters: { samples: 3000 } };
+
+const hasMemoryFolder = existsSync('/dev/shm');
+const leftOut = hasMemoryFolder ? '' : ' (left out: this system has no /dev/shm)';
+
+/** Folders of the runs of this process's hub. */
+const scratchFolders = (): string[] =>
+  readdirSync('/dev/shm').filter((name) => name.startsWith(`tutti-${process.pid}-`));
+
+/** Names of the files of data that these hold. */
+const dataInMemory = (): string[] =>
+  scratchFolders()
+    .flatMap((folder) => readdirSync(join('/dev/shm', folder), { recursive: true, encoding: 'utf8' }))
+    .filter((name) => name.endsWith('.bin'));
+
+/** What the run's first rank said of its splits. */
+function describedSamples(updates: readonly RunUpdate[]): string {
+  const events = updates.flatMap((update) => (update.type === 'event' ? [update.event] : []));
+  return JSON.stringify(events.find(({ kind }) => kind === 'described')?.data.samples);
+}
+
+async function bothPids(run: WatchedRun): Promise<number[]> {
+  await pidOnceTraining(run, 0);
+  await pidOnceTraining(run, 1);
+  return [0, 1].map((rank) => pidOf(run.updates, rank));
+}
+
+describe('the way samples reach the ranks', () => {
+  it.each<{ name: string; change: RunConfigInput }>([
+    { name: 'members by themselves', change: {} },
+    { name: 'members that train jointly', change: { strategy: { kind: 'joint' } } },
+    { name: 'large batches, with a smaller last one', change: { batchSize: 64, hyperparameters: { samples: 3000 } } },
+  ])('leaves losses and metrics of $name as they are, bit for bit', async ({ change }) => {
+    const runs = await Promise.all(
+      modes.map((mode) => train(hub(), 'blobs', { ...config, ...change, data: { mode } })),
+    );
+    const [local, ...others] = runs;
+    expect(local.record).toMatchObject({ status: 'finished' });
+    expect(metricColumns(local.folder).get('train/member_1_loss')?.length).toBeGreaterThan(4);
+    expect(new Set(runs.map(({ updates }) => describedSamples(updates))).size).toBe(1);
+    for (const { folder, record } of others) {
+      expect(record).toMatchObject({ status: 'finished' });
+      expect(metricColumns(folder)).toEqual(metricColumns(local.folder));
+      expect(record.summary?.evaluatedSets).toEqual(local.record.summary?.evaluatedSets);
+    }
+  });
+
+  it('stays each wave’s own where members train in waves', async () => {
+    const waves: RunConfigInput = { ...config, members: 3, placement: 'waves' };
+    const [local, ...others] = await Promise.all(
+      modes.map((mode) => train(hub(), 'blobs', { ...waves, data: { mode } })),
+    );
+    for (const { folder } of others) expect(metricColumns(folder)).toEqual(metricColumns(local.folder));
+  });
+});
+
+describe.skipIf(!hasMemoryFolder)(`what a run has in /dev/shm${leftOut}`, () => {
+  it.each(modes)('is no data once all ranks train, and nothing after it (%s)', async (mode) => {
+    const run = await startRun(hub(), 'blobs', { ...endless, data: { mode } });
+    await bothPids(run);
+    expect(dataInMemory()).toEqual([]);
+    run.session.control({ action: 'stop' });
+    expect(await run.ended).toMatchObject({ status: 'stopped' });
+    expect(scratchFolders()).toEqual([]);
+  });
+
+  it('shared data is mapped by all ranks, and nowhere once they were killed', async () => {
+    const run = await startRun(hub(), 'blobs', { ...endless, data: { mode: 'shared' } });
+    const pids = await bothPids(run);
+    const mapped = pids.map((pid) => mappedData(readFileSync(`/proc/${pid}/maps`, 'utf8')));
+    expect(mapped[0]).toHaveLength(1);
+    expect(mapped[1]).toEqual(mapped[0]);
+    for (const pid of pids) process.kill(pid, 'SIGKILL');
+    expect(await run.ended).toMatchObject({ status: 'failed' });
+    expect(pids.filter(isRunning)).toEqual([]);
+    expect(scratchFolders()).toEqual([]);
+  });
+});
+
+/** Inodes of data files that a process has mapped, by its `/proc/<pid>/maps`. */
+function mappedData(maps: string): string[] {
+  const inodes = [...maps.matchAll(/ (\d+) +\/.*\/data\.bin/g)].map((match) => match[1]);
+  return [...new Set(inodes)];
+}
+
+describe('a rank that dies while batches are broadcast', () => {
+  it.each([0, 1])('(rank %i) fails the run at once, and is named', async (rank) => {
+    const timeouts = { exitMs: 500 };
+    const run = await startRun(hub(), 'blobs', { ...endless, timeouts, data: { mode: 'broadcast' } });
+    const pids = await bothPids(run);
+    process.kill(pids[rank], 'SIGKILL');
+    const { status, error } = await run.ended;
+    expect(status).toBe('failed');
+    expect(error).toMatchObject({ rank });
+    expect(error?.message).toContain(`Rank ${rank} was killed by SIGKILL.`);
+    expect(pids.filter(isRunning)).toEqual([]);
+  });
+});

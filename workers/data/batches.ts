@@ -1,0 +1,81 @@
+import type { ProcessGroup } from '../collectives/process-group.ts';
+import { type Batch, type Dataset, gatherBatch, subset } from './dataset.ts';
+
+/** Where a rank's training batches come from. */
+export interface BatchSource {
+  /** Samples of the training set (N). */
+  readonly length: number;
+  /** Whether ranks exchange for a batch: then all of them must ask for the same ones, in the same order. */
+  readonly isLockstep: boolean;
+  /** The samples at `indices` as one batch. */
+  batch(indices: Int32Array): Batch | Promise<Batch>;
+}
+
+/** Batches of samples that this process has. */
+export function ownBatches(dataset: Dataset): BatchSource {
+  return { length: dataset.length, isLockstep: false, batch: (indices) => gatherBatch(dataset, indices) };
+}
+
+/**
+ * Batches of the first rank's samples on all ranks of a group, with the bits that each would have gathered by itself. Samples travel as they are
+ * stored (an image's bytes, not floats); every rank scales and normalizes them.
+ */
+export class BroadcastBatches implements BatchSource {
+  readonly isLockstep = true;
+  readonly length: number;
+  private readonly group: ProcessGroup;
+  private readonly dataset: Dataset;
+
+  /** @param dataset all samples on the first rank; on others any that tell type, shape and normalization. `length` is that of the first's. */
+  constructor(group: ProcessGroup, dataset: Dataset, length: number) {
+    this.group = group;
+    this.dataset = dataset;
+    this.length = length;
+  }
+
+  async batch(indices: Int32Array): Promise<Batch> {
+    const [root] = this.group.ranks;
+    const own = this.group.rank === root ? subset(this.dataset, indices) : null;
+    const bytes = await this.group.broadcast(packed(this.dataset, indices.length, own), root);
+    const samples = unpacked(this.dataset, indices.length, bytes);
+    return gatherBatch(
+      samples,
+      Int32Array.from({ length: indices.length }, (_, i) => i),
+    );
+  }
+}
+
+/** Features, then targets from a multiple of 4 bytes on; zeros where `samples` are null, as only the size counts then. */
+function packed(like: Dataset, count: number, samples: Dataset | null): Uint8Array {
+  const { targetsOffset, size } = layoutOf(like, count);
+  const bytes = new Uint8Array(size);
+  if (samples === null) return bytes;
+  bytes.set(bytesOf(samples.features));
+  bytes.set(bytesOf(samples.targets), targetsOffset);
+  return bytes;
+}
+
+function unpacked(like: Dataset, count: number, bytes: Uint8Array): Dataset {
+  const { featureCount, targetsOffset, targetCount } = layoutOf(like, count);
+  const { buffer, byteOffset: start } = bytes;
+  const features =
+    like.features instanceof Uint8Array
+      ? new Uint8Array(buffer, start, featureCount)
+      : new Float32Array(buffer, start, featureCount);
+  const targets =
+    like.targets instanceof Int32Array
+      ? new Int32Array(buffer, start + targetsOffset, targetCount)
+      : new Float32Array(buffer, start + targetsOffset, targetCount);
+  return { ...like, length: count, features, targets };
+}
+
+function layoutOf({ length, features, targets }: Dataset, count: number) {
+  const featureCount = (features.length / length) * count;
+  const targetCount = (targets.length / length) * count;
+  const targetsOffset = Math.ceil((featureCount * features.BYTES_PER_ELEMENT) / 4) * 4;
+  return { featureCount, targetsOffset, targetCount, size: targetsOffset + targetCount * targets.BYTES_PER_ELEMENT };
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: Dataset['features'] | Dataset['targets']): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}
