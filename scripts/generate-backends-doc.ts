@@ -16,10 +16,14 @@ const introduction = `# Ops of the wasm and webgpu backends
 Generated from the matrix of ops in \`test/unit/backends/op-matrix/\` by \`npm run docs:backends\`.
 
 Each op is run over ${samples} random draws of shapes and values on both backends and on TensorFlow.js's \`cpu\` backend, plain JavaScript that
-is slow and serves as reference. webgpu runs on SwiftShader here, which computes on the CPU; GPUs differ in the last digits, and WebGPU asks of
-\`sin\` and \`cos\` no more than errors below 2⁻¹¹. The error is the largest of max|a − b| / max|b| over the draws, of the op's value and of its gradients with
+is slow and serves as reference. The error is the largest of max|a − b| / max|b| over the draws, of the op's value and of its gradients with
 respect to all inputs and weights; "–" stands where there is no gradient. Sums are rounded in another order, so errors of about 1e-6 are
-what float32 gives. Where the \`cpu\` backend itself is wrong (gradients of resizing and up-sampling), the reference is composed of
+what float32 gives.
+
+webgpu runs on SwiftShader here, which computes on the CPU; GPUs differ in the last digits. WebGPU asks of \`sin\` and \`cos\` no more
+than errors below 2⁻¹¹. Gradients of saturated \`tanh\` and \`sigmoid\` are what rounding leaves of 1 − y, so one unit in y's last place shows large.
+
+Where the \`cpu\` backend itself is wrong (gradients of resizing and up-sampling), the reference is composed of
 other ops. \`test/unit/backends/finite-differences.test.ts\` checks gradients of convolutions, pools and resizing against differences.
 
 What TensorFlow.js 4.22 lacks or has wrong on all backends stays so: a gradient of \`maximum\`, \`minimum\` and \`squaredDifference\` with
