@@ -296,9 +296,14 @@ export const runConfigSchema = z.strictObject({
     help: 'Members that one worker trains as one computation: on one device that is faster than several workers, for small networks.',
     unit: 'members',
   }),
-  backend: z.enum(['auto', 'wasm', 'tensorflow', 'cpu']).default('auto').meta({
-    help: 'Where tensors live: `tensorflow` (also for NVIDIA GPUs) needs `npm run setup:native`; `cpu` is the slow reference.',
-  }),
+  backend: z
+    .enum(['auto', 'wasm', 'tensorflow', 'webgpu', 'cpu'])
+    .default('auto')
+    .meta({
+      help:
+        'Where tensors live: `tensorflow` (also for NVIDIA GPUs) needs `npm run setup:native`, `webgpu` (GPUs of all makers) ' +
+        '`npm run setup:native -- --webgpu`; `cpu` is the slow reference.',
+    }),
   blas: z.enum(['auto', 'on', 'off']).default('auto').meta({
     help: "The system's BLAS for matrix products on wasm: `auto` takes it where it was measured to be clearly faster than own kernels.",
   }),
