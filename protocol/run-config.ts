@@ -46,12 +46,12 @@ export const strategySchema = z.discriminatedUnion('kind', [
       help: 'Members learn as one model, their product of experts (softmax of the mean logits); logits are exchanged (Webb, 2019).',
     }),
     mode: z
-      .enum(['reduce', 'gather', 'pipelined'])
+      .enum(['reduce', 'gather', 'tree', 'pipelined'])
       .default('reduce')
       .meta({
         help:
-          'How logits travel: summed on the way, everyone to everyone, or summed while the next batch goes forward (gradients ' +
-          'are then one step stale).',
+          'How logits travel: summed on the way, everyone to everyone, summed in pairs of ranks and pairs of pairs, or summed on the way ' +
+          'while the next batch goes forward (gradients are then one step stale).',
       }),
   }),
   z.strictObject({
@@ -296,9 +296,14 @@ export const runConfigSchema = z.strictObject({
     help: 'Members that one worker trains as one computation: on one device that is faster than several workers, for small networks.',
     unit: 'members',
   }),
-  backend: z.enum(['auto', 'wasm', 'tensorflow', 'cpu']).default('auto').meta({
-    help: 'Where tensors live: `tensorflow` (also for NVIDIA GPUs) needs `npm run setup:native`; `cpu` is the slow reference.',
-  }),
+  backend: z
+    .enum(['auto', 'wasm', 'tensorflow', 'webgpu', 'cpu'])
+    .default('auto')
+    .meta({
+      help:
+        'Where tensors live: `tensorflow` (also for NVIDIA GPUs) needs `npm run setup:native`, `webgpu` (GPUs of all makers) ' +
+        '`npm run setup:native -- --webgpu`; `cpu` is the slow reference.',
+    }),
   blas: z.enum(['auto', 'on', 'off']).default('auto').meta({
     help: "The system's BLAS for matrix products on wasm: `auto` takes it where it was measured to be clearly faster than own kernels.",
   }),

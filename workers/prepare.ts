@@ -28,7 +28,8 @@ import { createOptimizer } from './training/optimizers.ts';
 import { RunFiles } from './training/run-files.ts';
 import { loadTrainingState } from './training/saved-state.ts';
 import { type Task, taskOf } from './training/tasks.ts';
-import { plannedSteps, Trainer, type TrainerParts } from './training/trainer.ts';
+import type { TrainerParts } from './training/rank-training.ts';
+import { plannedSteps, Trainer } from './training/trainer.ts';
 
 /** A rank of this process: what it was launched with, and how it stands with its hub. */
 export interface Seat {

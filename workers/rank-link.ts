@@ -8,7 +8,7 @@ import { HubReport } from './hub-report.ts';
 import type { Prepared, Seat } from './prepare.ts';
 import { runSession, type SessionLinks } from './session.ts';
 import type { Controls } from './training/controls.ts';
-import { NonFiniteLossError } from './training/trainer.ts';
+import { NonFiniteLossError } from './training/non-finite-loss.ts';
 import { parameterCount } from './training/weights.ts';
 import { libraryVersions } from './versions.ts';
 
@@ -57,7 +57,11 @@ export class RankLink {
   async seat(): Promise<Seat> {
     const launch = await this.launched.promise;
     const { rank, controls } = this.options;
-    const memory = sharedMemoryIn(launch.scratchFolder, rank, launch.groupRanks);
+    const memory = sharedMemoryIn(launch.scratchFolder, rank, launch.groupRanks, {
+      // A rank that sleeps until others come would keep those of its own process from coming.
+      mayMap: this.options.ranks === 1,
+      tell: (message) => this.tell(message),
+    });
     const group = new ProcessGroup(
       rank,
       launch.groupRanks,
@@ -114,6 +118,12 @@ export class RankLink {
       case 'control':
         return this.options.heed(message.control);
     }
+  }
+
+  /** Of what all ranks would say, the first one's word is enough. */
+  private tell(message: string): void {
+    const isFirst = this.launch?.groupRanks[0] === this.options.rank;
+    if (isFirst) this.report.event('large-arrays', message, this.report.position);
   }
 
   private print(line: string): void {

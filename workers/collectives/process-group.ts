@@ -27,10 +27,10 @@ export interface CollectiveStatistics {
   bytesReceived: number;
 }
 
-interface PendingCall {
+type CallDetails = Pick<CollectiveCall, 'operation'> & Partial<CollectiveCall>;
+
+interface PendingCall extends PromiseWithResolvers<CollectiveArray | null> {
   call: CollectiveCall;
-  resolve: (data: CollectiveArray | null) => void;
-  reject: (error: Error) => void;
 }
 
 /**
@@ -120,6 +120,15 @@ export class ProcessGroup {
     return await this.#exchange({ operation: 'reduce-scatter', reduce: operation }, array);
   }
 
+  /**
+   * The array of the rank `distance` places further up in the order of ranks; null where there is none, or where that rank does not send.
+   * All ranks pass an array of the same type and length.
+   */
+  async shift<T extends CollectiveArray>(array: T, distance: number, sends: boolean): Promise<T | null> {
+    const received = await this.#call({ operation: 'shift', distance }, array, sends ? array : null);
+    return received === null ? null : withTypeOf(array, received);
+  }
+
   /** Resolves once every rank has called it. */
   async barrier(): Promise<void> {
     await this.#exchange({ operation: 'barrier' }, nothing, null);
@@ -133,14 +142,11 @@ export class ProcessGroup {
 
   /**
    * What the ranks wished, all together, when they called the marked collective: the same on every rank that has marked the same
-   * one, whatever was answered since. @throws while that collective has not been answered
+   * one, whatever was answered since. Waits until the hub has answered that one, which may be after its result was there.
    */
-  get agreed(): Wishes {
-    const open = [...this.#pending.keys()].find((sequence) => sequence <= this.#mark);
-    if (open === undefined) return this.#agreed;
-    throw new Error(
-      `Nothing is agreed on rank ${this.rank} before collective ${open} has been answered: await it first.`,
-    );
+  async agreed(): Promise<Wishes> {
+    for (const [sequence, { promise }] of this.#pending) if (sequence <= this.#mark) await promise;
+    return this.#agreed;
   }
 
   /** Takes what the hub's relay sent. */
@@ -166,18 +172,29 @@ export class ProcessGroup {
     this.#pending.clear();
   }
 
-  /** `data` is what the others need of `array`. Gives the answer, in `into` if it likes, or a copy of `array` where that is the answer. */
+  /** The answer, in `into` if it likes, or a copy of `array` where that is the answer. */
   async #exchange<T extends CollectiveArray>(
-    what: Pick<CollectiveCall, 'operation'> & Partial<CollectiveCall>,
+    what: CallDetails,
     array: T,
     data: T | null = array,
     into: T | null = null,
   ): Promise<T> {
+    return withTypeOf(array, (await this.#call(what, array, data, into)) ?? array.slice());
+  }
+
+  /** `data` is what the others need of `array`. Null where the answer brings nothing. */
+  async #call(
+    what: CallDetails,
+    array: CollectiveArray,
+    data: CollectiveArray | null,
+    into: CollectiveArray | null = null,
+  ): Promise<CollectiveArray | null> {
     const call: CollectiveCall = {
       reduce: null,
       dataType: dataTypeOf(array),
       shape: [array.length],
       root: null,
+      distance: null,
       sequence: this.#statistics.count + 1,
       stage: 'whole',
       ...what,
@@ -186,8 +203,7 @@ export class ProcessGroup {
     checkCall(call, this.ranks);
     this.#statistics.count += 1;
     if (this.#link === null) this.#hear(this.wishes, call.sequence);
-    const answer = this.#link === null ? null : await this.#answerOf(this.#link, call, { data, into });
-    return withTypeOf(array, answer ?? array.slice());
+    return this.#link === null ? null : await this.#answerOf(this.#link, call, { data, into });
   }
 
   #answerOf(link: CollectiveLink, call: CollectiveCall, operands: Operands): Promise<CollectiveArray | null> {
@@ -205,15 +221,15 @@ export class ProcessGroup {
     call: CollectiveCall,
     data: CollectiveArray | null,
   ): Promise<CollectiveArray | null> {
-    return await new Promise((resolve, reject) => {
-      this.#pending.set(call.sequence, { call, resolve, reject });
-      this.#statistics.bytesSent += data?.byteLength ?? 0;
-      try {
-        link.send({ kind: 'collective', phase: 'request', call, wishes: this.wishes, data });
-      } catch (error) {
-        this.fail(error instanceof Error ? error : new Error(String(error)));
-      }
-    });
+    const answer = Promise.withResolvers<CollectiveArray | null>();
+    this.#pending.set(call.sequence, { call, ...answer });
+    this.#statistics.bytesSent += data?.byteLength ?? 0;
+    try {
+      link.send({ kind: 'collective', phase: 'request', call, wishes: this.wishes, data });
+    } catch (error) {
+      this.fail(error instanceof Error ? error : new Error(String(error)));
+    }
+    return await answer.promise;
   }
 
   #callError(call: CollectiveCall, cause: Error): CollectiveError {

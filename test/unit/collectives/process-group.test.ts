@@ -46,7 +46,7 @@ describe('a rank of a larger group', () => {
     void group.allGather(array, [2, 2]);
     void group.broadcast(array, 0);
     void group.barrier();
-    const none = { reduce: null, root: null, stage: 'whole' };
+    const none = { reduce: null, root: null, distance: null, stage: 'whole' };
     expect(sent).toStrictEqual([
       {
         kind: 'collective',
@@ -89,6 +89,7 @@ describe('a rank of a larger group', () => {
         dataType: 'uint8',
         shape: [],
         root: null,
+        distance: null,
         sequence,
         stage: 'whole',
       } as const;
@@ -99,13 +100,13 @@ describe('a rank of a larger group', () => {
     group.mark();
     const later = group.barrier();
     expect(sent[0]).toMatchObject({ wishes: { controls: 1, halt: false } });
-    expect(() => group.agreed).toThrow('Nothing is agreed on rank 2 before collective 1 has been answered');
+    const agreed = group.agreed();
     answer(1, { controls: 4, halt: false });
     answer(2, { controls: 5, halt: true });
     await Promise.all([marked, later]);
-    expect(group.agreed).toEqual({ controls: 4, halt: false });
+    expect(await agreed).toEqual({ controls: 4, halt: false });
     group.mark();
-    expect(group.agreed).toEqual({ controls: 5, halt: true });
+    expect(await group.agreed()).toEqual({ controls: 5, halt: true });
   });
 
   it('rejects pending and later calls once it has failed, with the first reason', async () => {
@@ -138,6 +139,7 @@ describe('a rank of a larger group', () => {
       dataType: 'uint8',
       shape: [],
       root: null,
+      distance: null,
       sequence: 9,
       stage: 'whole',
     } as const;
