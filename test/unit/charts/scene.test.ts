@@ -98,6 +98,17 @@ describe('lines', () => {
     tracePath({ x, y, count: 5 }, { x: (value) => 10 * value, y: (value) => value }, pen);
     expect(calls).toEqual(['M0,1', 'L10,2', 'M30,5', 'L31,5']);
   });
+
+  it('of one point can be seen', () => {
+    const calls: number[][] = [];
+    const pen = { moveTo: (...to: number[]) => calls.push(to), lineTo: (...to: number[]) => calls.push(to) };
+    const [x, y] = [Float64Array.of(1), Float64Array.of(5)];
+    tracePath({ x, y, count: 1 }, { x: (value) => 10 * value, y: (value) => value }, pen);
+    expect(calls).toEqual([
+      [6, 5],
+      [14, 5],
+    ]);
+  });
 });
 
 describe('words', () => {
