@@ -11,9 +11,10 @@ export type ReduceOperation = (typeof reduceOperations)[number];
 /**
  * A collective is one request and its answer (`whole`), with the arrays in them; or, where ranks share memory, several requests under one
  * sequence number, by which each rank says how far it is: room for its array (`reserve`, which answers whether all found it), its array lies
- * there (`written`), its slice of the result does (`reduced`). Their order is part of the wire format: append only.
+ * there (`written`), its slice of the result does (`reduced`). Ranks that wait for each other in that memory tell the relay only that they
+ * began (`mapped`). Their order is part of the wire format: append only.
  */
-export const collectiveStages = ['whole', 'reserve', 'written', 'reduced'] as const;
+export const collectiveStages = ['whole', 'reserve', 'written', 'reduced', 'mapped'] as const;
 export type CollectiveStage = (typeof collectiveStages)[number];
 
 /** What a collective takes and gives. */
@@ -67,7 +68,7 @@ export function describeCall(call: CollectiveCall): string {
 
 /** Whether the arrays of this request lie in memory that the ranks share, and its answer brings none. */
 export function isInMemory({ stage }: CollectiveCall): boolean {
-  return stage === 'written' || stage === 'reduced';
+  return stage === 'written' || stage === 'reduced' || stage === 'mapped';
 }
 
 /** Whether the ranks will make another request under the same sequence number. */

@@ -39,7 +39,9 @@ export interface HubApi {
   /** Checks a configuration without starting it: never throws for a wrong one, but says what is wrong with which option. */
   previewRun(request: RunRequest): Promise<RunPreview>;
   startRun(request: RunRequest): Promise<{ id: string }>;
-  resumeRun(id: string): Promise<void>;
+  /** As `previewRun`, of going on with a run with some options changed. */
+  previewResume(id: string, overrides: RunRequest['overrides']): Promise<RunPreview>;
+  resumeRun(id: string, overrides: RunRequest['overrides']): Promise<void>;
 
   runs(): Promise<RunRow[]>;
   updateRun(id: string, changes: RunNotes): Promise<void>;
@@ -129,6 +131,8 @@ export const runRequestSchema = z.strictObject({
   /** What differs from the project's defaults, nested as the configuration is. */
   overrides: z.record(z.string(), z.unknown()),
   name: z.string().nullable(),
+  /** The run's folder; null: a new one in Tutti's home. */
+  out: z.string().min(1).nullable(),
 });
 export type RunRequest = z.output<typeof runRequestSchema>;
 

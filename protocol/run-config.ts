@@ -292,9 +292,18 @@ export const runConfigSchema = z.strictObject({
   placement: z.enum(['share', 'waves']).default('share').meta({
     help: 'With more members than devices: several ranks share a device, or run in waves one after the other.',
   }),
-  backend: z.enum(['auto', 'wasm', 'tensorflow', 'cpu']).default('auto').meta({
-    help: 'Where tensors live: `tensorflow` (also for NVIDIA GPUs) needs `npm run setup:native`; `cpu` is the slow reference.',
+  membersPerDevice: positiveInteger.max(256).default(1).meta({
+    help: 'Members that one worker trains as one computation: on one device that is faster than several workers, for small networks.',
+    unit: 'members',
   }),
+  backend: z
+    .enum(['auto', 'wasm', 'tensorflow', 'webgpu', 'cpu'])
+    .default('auto')
+    .meta({
+      help:
+        'Where tensors live: `tensorflow` (also for NVIDIA GPUs) needs `npm run setup:native`, `webgpu` (GPUs of all makers) ' +
+        '`npm run setup:native -- --webgpu`; `cpu` is the slow reference.',
+    }),
   blas: z.enum(['auto', 'on', 'off']).default('auto').meta({
     help: "The system's BLAS for matrix products on wasm: `auto` takes it where it was measured to be clearly faster than own kernels.",
   }),

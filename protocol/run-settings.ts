@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type PlainObject, setPath } from './options.ts';
 import { learningRateSchema, patienceSchema, type RunConfig } from './run-config.ts';
 import { lockstepReason } from './strategy-rules.ts';
 
@@ -26,6 +27,14 @@ export const settingNames = Object.keys(settingPaths) as SettingName[];
 /** As a run starts. */
 export function settingsOf({ optimizer, earlyStopping }: RunConfig): RunSettings {
   return { learningRate: optimizer.learningRate, patience: earlyStopping.patience };
+}
+
+/** What counts in a run now, as a configuration: its own, with what was changed since. */
+export function withChanges(config: RunConfig, changed: SettingChanges = {}): PlainObject {
+  return settingNames.reduce<PlainObject>(
+    (so, name) => (changed[name] === undefined ? so : setPath(so, settingPaths[name], changed[name])),
+    { ...config },
+  );
 }
 
 /** Why a setting means nothing in a run; null where it does. */

@@ -5,7 +5,7 @@ import { basename, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import type { Blas } from '../protocol/blas.ts';
 import type { Placement } from '../protocol/devices.ts';
-import { getPath, mergeConfig, type PlainObject } from '../protocol/options.ts';
+import { getPath, type PlainObject } from '../protocol/options.ts';
 import type { ProjectDescription } from '../protocol/project-description.ts';
 import type { ControlRequest } from '../protocol/remote-control.ts';
 import type { RunConfig } from '../protocol/run-config.ts';
@@ -18,7 +18,7 @@ import { type ExportOptions, type ExportReport, exportRun } from './export/expor
 import { withNext } from './runs/attempts.ts';
 import { describeProject } from './runs/describe-project.ts';
 import { refuseCombinations } from './runs/combinations.ts';
-import { parseConfig, resolveConfig } from './runs/resolve-config.ts';
+import { changeConfig, resolveConfig } from './runs/resolve-config.ts';
 import { controlRun } from './runs/remote-control.ts';
 import type { RunListener } from './runs/run-recorder.ts';
 import { RunSession } from './runs/run-session.ts';
@@ -89,8 +89,8 @@ export class Hub {
   async planRun(request: TrainRequest, project: ProjectDescription): Promise<PlannedRun> {
     const wanted = resolveConfig(project, request.overrides);
     const plan = await placeMembers(wanted);
-    refuseCombinations(wanted, plan, project);
     const config = { ...wanted, backend: backendOn(plan[0].device, wanted.backend) };
+    refuseCombinations(config, plan, project);
     const blas = await chooseBlas(config);
     const id = createRunId(basename(resolve(request.projectFolder)));
     return {
@@ -128,15 +128,10 @@ export class Hub {
   async resume(run: string, override: PlainObject, listener: RunListener): Promise<RunSession> {
     const { folder } = await this.find(run);
     const before = await readRunRecord(folder);
-    const config = parseConfig(mergeConfig(before.config, override));
+    const config = changeConfig(before.config, override);
     const plan = await placeMembers(config);
     // Its loss was looked at when the run was made.
     refuseCombinations(config, plan, { task: before.task, hasOwnLoss: false });
-    if (config.members !== before.config.members) {
-      throw new Error(
-        `A run keeps its ${before.config.members} members when it is resumed; ${config.members} were asked for.`,
-      );
-    }
     const waves = new Set(plan.map(({ wave }) => wave)).size;
     const point = await findResumePoint(
       folder,
@@ -181,9 +176,14 @@ export class Hub {
 /** Which rank runs where and when. @throws when the configuration names devices that do not exist */
 export async function placeMembers(config: RunConfig): Promise<Placement[]> {
   const loadWindowMs = config.devices === 'idle' ? 200 : 0;
-  const { devices } = await detectDevices({ coreLoadWindowMs: loadWindowMs });
-  const selected = selectDevices(config.devices, devices, usableKinds(config.backend));
-  return planPlacement({ members: config.members, devices: selected, placement: config.placement });
+  const kinds = usableKinds(config.backend);
+  const { devices, notes } = await detectDevices({ coreLoadWindowMs: loadWindowMs });
+  if (!devices.some(({ kind }) => kinds.includes(kind))) {
+    throw new Error([`The backend ${config.backend} finds no device that it computes on.`, ...notes].join(' '));
+  }
+  const selected = selectDevices(config.devices, devices, kinds);
+  const { members, placement, membersPerDevice } = config;
+  return planPlacement({ members, devices: selected, placement, membersPerDevice });
 }
 
 /** `20261121-081502-joint-early-stopping-3fa9`: sorts by time, and no two are alike. */

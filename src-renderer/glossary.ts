@@ -129,14 +129,14 @@ export const glossary = {
   },
   rank: {
     name: 'Rank',
-    meaning: 'One worker process, which trains one member on one device; ranks count from 0.',
+    meaning: 'What trains one member on one device, in a worker process of its own or shared; ranks count from 0.',
     formula: 'member m = rank m, seed = base seed + rank',
     reference: 'The message passing interface (MPI)',
   },
   wave: {
     name: 'Wave',
-    meaning: 'With more members than devices, ranks of one wave train at the same time, wave after wave.',
-    formula: 'waves = ⌈members / devices⌉',
+    meaning: 'With more workers than devices, ranks of one wave train at the same time, wave after wave.',
+    formula: 'waves = ⌈members / (members per device · devices)⌉',
     reference: 'Tutti, docs/options.md, placement',
   },
   'joint-early-stopping': {

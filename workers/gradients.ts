@@ -6,7 +6,7 @@ import type { GradConfig, NamedAttrMap, NamedTensorMap, Tensor, Tensor4D } from 
  * have is used where it is.
  */
 export function registerGradients(): void {
-  for (const config of [conv2dGradient, fusedConv2dGradient, depthwiseGradient, avgPoolGradient]) {
+  for (const config of [conv2dGradient, fusedConv2dGradient, fusedMatMulGradient, depthwiseGradient, avgPoolGradient]) {
     core.registerGradient(config);
   }
   Object.assign(core.fused, { conv2d: fusedConv2d });
@@ -41,6 +41,30 @@ const fusedConv2dGradient: GradConfig = {
     };
   },
 };
+
+/** Of stacks of products without transposes, as stacked members have them; tfjs's op of that name brings a gradient of its own. */
+const fusedMatMulGradient: GradConfig = {
+  kernelName: '_FusedMatMul',
+  inputsToSave: ['a', 'b'],
+  outputsToSave: [true],
+  gradFunc: (dy, [a, b, y], attributes) => {
+    const inner = attributes.activation === 'relu' ? maskByOutput(dy as Tensor, y) : (dy as Tensor);
+    // Kernels rather than ops, which check and convert what is known here: small steps wait for that.
+    const run = (kernel: string, inputs: NamedTensorMap, how: NamedAttrMap): Tensor =>
+      core.engine().runKernel(kernel, inputs, how);
+    return {
+      a: () => sumTo(run('BatchMatMul', { a: inner, b }, { transposeA: false, transposeB: true }), a.shape),
+      b: () => sumTo(run('BatchMatMul', { a, b: inner }, { transposeA: true, transposeB: false }), b.shape),
+      bias: () => run('Sum', { x: inner }, { axis: [1], keepDims: true }),
+    };
+  },
+};
+
+/** The gradient of what was broadcast from a shape. */
+function sumTo(gradient: Tensor, shape: number[]): Tensor {
+  if (gradient.shape.join() === shape.join()) return gradient;
+  return core.reshape(core.sum(gradient, core.broadcast_util.getReductionAxes(shape, gradient.shape)), shape);
+}
 
 /** dy where y = relu(x) is above 0, else 0. */
 function maskByOutput(dy: Tensor, y: Tensor): Tensor {

@@ -15,14 +15,17 @@ interface Point extends Position {
 /** Tells the hub about a rank's training; metric points go in batches, by column. */
 export class HubReport implements Report {
   private readonly link: HubLink;
+  private readonly ranks: number;
   private points: Point[] = [];
   private lastFlushMs = 0;
   private readonly waiting: (() => void)[] = [];
   /** The last that was told, for the error message should this rank fail. */
   position: Position = { epoch: 0, step: 0 };
 
-  constructor(link: HubLink) {
+  /** @param ranks how many ranks share the process */
+  constructor(link: HubLink, ranks = 1) {
     this.link = link;
+    this.ranks = ranks;
   }
 
   state(state: WorkerState, position: Position): void {
@@ -40,7 +43,9 @@ export class HubReport implements Report {
   progress(samplesPerSecond: number, position: Position): void {
     this.position = position;
     this.flush();
-    this.link.send({ type: 'progress', ...position, samplesPerSecond, memoryBytes: process.memoryUsage.rss() });
+    // This rank's share of the process.
+    const memoryBytes = Math.round(process.memoryUsage.rss() / this.ranks);
+    this.link.send({ type: 'progress', ...position, samplesPerSecond, memoryBytes });
   }
 
   event(kind: string, message: string, position: Position, data: Record<string, unknown> = {}): void {

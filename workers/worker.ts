@@ -1,100 +1,43 @@
-import { connect } from './collectives/socket-channel.ts';
-import { CollectiveError } from '../protocol/collectives.ts';
-import type { HubMessage, Launch } from '../protocol/messages.ts';
-import { ProcessGroup } from './collectives/process-group.ts';
-import { sharedMemoryIn } from './collectives/shared-memory.ts';
 import { guardAgainstOrphaning } from './guard.ts';
-import { HubLink } from './hub-link.ts';
-import { HubReport } from './hub-report.ts';
-import { parameterCount } from './training/weights.ts';
-import { type Prepared, runSession, type SessionLinks } from './session.ts';
+import { prepare } from './prepare.ts';
+import { RankLink } from './rank-link.ts';
 import { Controls } from './training/controls.ts';
-import { NonFiniteLossError } from './training/trainer.ts';
-import { libraryVersions } from './versions.ts';
 
-/** Entry of a worker process: joins the hub, trains one rank, leaves. Started by `src-main/runs/worker-handle.ts`. */
+/**
+ * Entry of a worker process: joins the hub, trains one rank, or several as one computation, and leaves. Started by
+ * `src-main/runs/worker-process.ts`. Each rank has a connection of its own, so that to the hub it is like any other.
+ */
 
-const [socketPath, rankText, token, guard] = process.argv.slice(2);
-const rank = Number(rankText);
-const controls = new Controls(rank);
-const launched = Promise.withResolvers<Launch>();
-const started = Promise.withResolvers<void>();
-const dismissed = Promise.withResolvers<void>();
-let group: ProcessGroup | null = null;
+const [socketPath, ranksText, token, guard] = process.argv.slice(2);
+const ranks = ranksText.split(',').map(Number);
+const controls = ranks.map((rank) => new Controls(rank));
 
 if (guard === 'unguarded') guardAgainstOrphaning();
-const link = new HubLink(await connect(socketPath, 10_000), {
-  message: take,
-  collective: (frame) => group?.receive(frame),
-  // Without a hub there is nothing to train for: what was saved is on disk, and a resumed run goes on from there.
-  closed: () => process.exit(3),
-});
-link.send({ type: 'hello', rank, pid: process.pid, token });
-const report = new HubReport(link);
-await work(await launched.promise);
-await dismissed.promise;
+const links = await Promise.all(ranks.map(connect));
+await work();
+await Promise.all(links.map((link) => link.dismissed));
 process.exit(0);
 
-function take(message: HubMessage): void {
-  switch (message.type) {
-    case 'launch':
-      controls.launch(message.launch.settings);
-      return launched.resolve(message.launch);
-    case 'start':
-      return started.resolve();
-    case 'recorded':
-      return report.acknowledge();
-    case 'leave':
-      return dismissed.resolve();
-    case 'control':
-      return controls.take(message.control);
-  }
+function connect(rank: number, position: number): Promise<RankLink> {
+  // Every rank is sent the same controls. All of the process heed those of its first rank, at once: so they pause at the same step.
+  const heeding = position === 0 ? controls : [];
+  return RankLink.connect({
+    socketPath,
+    rank,
+    token,
+    controls: controls[position],
+    heed: (control) => heeding.forEach((of) => of.take(control)),
+    ranks: ranks.length,
+  });
 }
 
-async function work(launch: Launch): Promise<void> {
-  const memory = sharedMemoryIn(launch.scratchFolder, rank, launch.groupRanks);
-  group = new ProcessGroup(rank, launch.groupRanks, { send: (frame) => link.sendCollective(frame) }, memory);
-  report.state('loading', report.position);
-  const links: SessionLinks = {
-    group,
-    report,
-    controls,
-    ready: describe,
-    started: started.promise,
-    print: (line) => report.event('print', line, report.position),
-  };
+async function work(): Promise<void> {
+  const seats = await Promise.all(links.map((link) => link.seat()));
   try {
-    const stopReason = await runSession(launch, links);
-    report.flush();
-    link.send({ type: 'finished', ...report.position, stopReason });
+    const prepared = await prepare(seats);
+    await Promise.all(links.map((link, i) => link.train(seats[i], prepared[i])));
   } catch (error) {
-    fail(error, launch.placement.device.id);
+    // What fails while they are prepared is the same for all: the first tells it.
+    links.forEach((link, i) => (i === 0 ? link.fail(error) : link.fail(error, true)));
   }
-}
-
-function describe({ project, task, worker, model, data, trainingSamples, totalSteps }: Prepared): void {
-  link.send({
-    type: 'described',
-    project: { name: project.name, description: project.description },
-    task: task.kind,
-    ensembleMonitor: task.ensembleMonitor,
-    backend: worker.backend.description,
-    parameterCount: parameterCount(model),
-    totalSteps,
-    samples: { train: trainingSamples, validation: data.validation?.length ?? 0, test: data.test?.length ?? 0 },
-    versions: libraryVersions(),
-  });
-  report.state('ready', report.position);
-}
-
-function fail(error: unknown, device: string): void {
-  report.flush();
-  const at = error instanceof NonFiniteLossError ? error.at : { rank, ...report.position };
-  const message = error instanceof Error ? error.message : String(error);
-  link.send({
-    type: 'failed',
-    error: { message, device, rank: at.rank, epoch: at.epoch, step: at.step },
-    stack: error instanceof Error ? (error.stack ?? '') : '',
-    isConsequence: error instanceof CollectiveError || at.rank !== rank,
-  });
 }

@@ -7,29 +7,47 @@ export type PlacementRequest = {
   devices: readonly Device[];
   /** `share`: all ranks at once, several to a device. `waves`: at most one rank to a device at a time. */
   placement: 'share' | 'waves';
+  /** Members that one worker trains as one computation (k); by default 1. */
+  membersPerDevice?: number;
 };
 
-/** Rank r goes to device r mod D, with `waves` in wave floor(r / D). Fewer members than devices leave devices free. */
-export function planPlacement({ members, devices, placement }: PlacementRequest): Placement[] {
+/**
+ * Worker w = floor(r / k) of rank r goes to device w mod D, with `waves` in wave floor(w / D). Fewer workers than devices leave devices
+ * free.
+ */
+export function planPlacement({ members, devices, placement, membersPerDevice = 1 }: PlacementRequest): Placement[] {
   if (devices.length === 0) throw new Error(`Placing ${members} members needs at least one device. Select one.`);
-  return Array.from({ length: members }, (_, rank) => ({
-    rank,
-    wave: placement === 'waves' ? Math.floor(rank / devices.length) : 0,
-    device: devices[rank % devices.length],
-  }));
+  return Array.from({ length: members }, (_, rank) => {
+    const worker = Math.floor(rank / membersPerDevice);
+    const wave = placement === 'waves' ? Math.floor(worker / devices.length) : 0;
+    const place = { rank, wave, device: devices[worker % devices.length] };
+    return membersPerDevice === 1 ? place : { ...place, stack: worker };
+  });
 }
 
-/** The plan for the terminal: one line for a device and wave, in aligned columns; waves are counted from 1. */
+/**
+ * The plan for the terminal: one line for a device and wave, in aligned columns; waves are counted from 1. Ranks that are one computation
+ * stand in brackets: `ranks [0, 1], [4, 5]`.
+ */
 export function describePlan(plan: readonly Placement[]): string[] {
   const waveCount = Math.max(...plan.map((placement) => placement.wave)) + 1;
   const places = Map.groupBy(plan, ({ wave, device }) => `${wave} ${device.id}`);
   const table = [...places.values()].map((placements) => {
     const [{ wave, device }] = placements;
-    const ranks = placements.map((placement) => placement.rank).join(', ');
+    const ranks = describeRanks(placements);
     const columns = [device.id, device.name, `${placements.length === 1 ? 'rank' : 'ranks'} ${ranks}`];
     return waveCount === 1 ? columns : [`wave ${wave + 1} of ${waveCount}`, ...columns];
   });
   return alignColumns(table);
+}
+
+function describeRanks(placements: readonly Placement[]): string {
+  const workers = Map.groupBy(placements, ({ rank, stack }) => stack ?? `rank ${rank}`).values();
+  const parts = [...workers].map((ofWorker) => {
+    const ranks = ofWorker.map(({ rank }) => rank).join(', ');
+    return ofWorker.length === 1 ? ranks : `[${ranks}]`;
+  });
+  return parts.join(', ');
 }
 
 function alignColumns(table: string[][]): string[] {

@@ -2,31 +2,55 @@ import { getPath, type OptionDescription, type PlainObject, setPath } from '../.
 import type { ProjectDescription } from '../../protocol/project-description.ts';
 import type { RunRequest } from '../../protocol/rpc.ts';
 import type { RunConfig } from '../../protocol/run-config.ts';
-import { hasFlag, settingsOf } from '../cli/arguments.ts';
-import { resolveConfig } from '../runs/resolve-config.ts';
+import { hasFlag, type Setting, settingsOf } from '../cli/arguments.ts';
+import { changeConfig, resolveConfig } from '../runs/resolve-config.ts';
 
 /** The command that starts the same run from a terminal, with only what differs from the project's defaults. */
 export function commandLine(
   project: ProjectDescription,
-  { projectFolder, name }: RunRequest,
+  { projectFolder, name, out }: RunRequest,
   config: RunConfig,
 ): string {
-  const settings = settingsOf(project);
-  const defaults = resolveConfig(project, []);
-  // Another kind of optimizer, say, brings defaults of its own.
+  const changes = changesTo(config, settingsOf(project), (kinds) => resolveConfig(project, [kinds]));
+  const options = changes.flatMap(({ setting, text }) =>
+    hasFlag(setting) ? [setting.flag, quote(text)] : assignment(setting, text),
+  );
+  const named = name === null ? [] : ['--name', quote(name)];
+  const placed = out === null ? [] : ['--out', quote(out)];
+  return ['npx tutti train', quote(projectFolder), ...options, ...named, ...placed].join(' ');
+}
+
+/** The command that goes on with a run from a terminal, with what is changed of its configuration. */
+export function resumeCommandLine(id: string, before: RunConfig, config: RunConfig): string {
+  const changes = changesTo(config, settingsOf(null), (kinds) => changeConfig(before, kinds));
+  return ['npx tutti resume', quote(id), ...changes.flatMap(({ setting, text }) => assignment(setting, text))].join(
+    ' ',
+  );
+}
+
+/**
+ * What turns a standard configuration into this one, as texts. Another kind of optimizer, say, brings defaults of its own, so the standard
+ * is asked for with the kinds that are wanted.
+ */
+function changesTo(
+  config: RunConfig,
+  settings: readonly Setting[],
+  standardWith: (kinds: PlainObject) => RunConfig,
+): { setting: Setting; text: string }[] {
   const kinds = settings.map(({ path }) => path).filter((path) => path.endsWith('.kind'));
   const chosen = kinds.reduce<PlainObject>((so, path) => setPath(so, path, getPath(config, path.split('.'))), {});
-  const ofKinds = resolveConfig(project, [chosen]);
-  const options = settings.flatMap((setting) => {
+  const [standard, ofKinds] = [standardWith({}), standardWith(chosen)];
+  return settings.flatMap((setting) => {
     const [description] = setting.variants;
     const path = setting.path.split('.');
     const text = spell(getPath(config, path), description);
-    const standard = kinds.includes(setting.path) ? defaults : ofKinds;
-    if (text === undefined || text === spell(getPath(standard, path), description)) return [];
-    return hasFlag(setting) ? [setting.flag, quote(text)] : ['--set', quote(`${setting.path}=${text}`)];
+    const usual = spell(getPath(kinds.includes(setting.path) ? standard : ofKinds, path), description);
+    return text === undefined || text === usual ? [] : [{ setting, text }];
   });
-  const named = name === null ? [] : ['--name', quote(name)];
-  return ['npx tutti train', quote(projectFolder), ...options, ...named].join(' ');
+}
+
+function assignment({ path }: Setting, text: string): string[] {
+  return ['--set', quote(`${path}=${text}`)];
 }
 
 /** As the terminal reads it back; undefined where there is nothing to read. */

@@ -1,4 +1,4 @@
-import type { ExportRequest, Health, HubApi } from '../../protocol/rpc.ts';
+import type { ExportRequest, Health, HubApi, RunRequest } from '../../protocol/rpc.ts';
 import type { Hub } from '../hub.ts';
 import { LiveRuns } from '../runs/live-runs.ts';
 import { RunFeed } from '../runs/run-feed.ts';
@@ -14,7 +14,7 @@ import { updateNotes } from './notes.ts';
 import { PageWatches } from './page-watches.ts';
 import type { HubParts } from './parts.ts';
 import { listPredictions, readPredictions } from './predictions.ts';
-import { previewRun } from './previews.ts';
+import { previewResume, previewRun } from './previews.ts';
 import { Projects } from './projects.ts';
 import { RunList } from './run-list.ts';
 import { viewRun } from './run-views.ts';
@@ -109,7 +109,8 @@ export class HubService {
       describeProject: (folder) => this.#projects.describeOptions(folder),
       previewRun: (request) => previewRun(hub, this.#projects, request),
       startRun: (request) => this.#start(request),
-      resumeRun: (id) => live.resume(id),
+      previewResume: (id, overrides) => previewResume(hub, id, overrides),
+      resumeRun: (id, overrides) => live.resume(id, overrides),
       runs: () => this.#runs.list(),
       updateRun: (id, changes) => updateNotes(this.#parts, id, changes),
       deleteRun: (id) => deleteRun(this.#parts, this.#trash, id),
@@ -132,10 +133,11 @@ export class HubService {
     };
   }
 
-  async #start({ projectFolder, overrides, name }: Parameters<HubApi['startRun']>[0]): Promise<{ id: string }> {
+  async #start({ projectFolder, overrides, name, out }: RunRequest): Promise<{ id: string }> {
     const { hub, live } = this.#parts;
     const project = await this.#projects.describe(projectFolder);
-    const planned = await hub.planRun({ projectFolder, overrides: [overrides], name: name ?? undefined }, project);
+    const place = { name: name ?? undefined, folder: out ?? undefined };
+    const planned = await hub.planRun({ projectFolder, overrides: [overrides], ...place }, project);
     await live.start(planned);
     return { id: planned.id };
   }

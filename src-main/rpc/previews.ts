@@ -1,17 +1,19 @@
+import { isAbsolute, join } from 'node:path';
 import type { Placement } from '../../protocol/devices.ts';
-import type { ConfigProblem } from '../../protocol/options.ts';
-import type { ProjectDescription } from '../../protocol/project-description.ts';
+import type { ConfigProblem, PlainObject } from '../../protocol/options.ts';
 import type { RunPreview, RunRequest } from '../../protocol/rpc.ts';
 import type { RunConfig } from '../../protocol/run-config.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
+import { withChanges } from '../../protocol/run-settings.ts';
+import { backendOn } from '../backends/native-build.ts';
 import { type Hub, placeMembers } from '../hub.ts';
-import { findConflicts } from '../runs/combinations.ts';
-import { checkConfig } from '../runs/resolve-config.ts';
+import { type Combined, findConflicts } from '../runs/combinations.ts';
+import { checkChanges, checkConfig, type CheckedConfig, parseConfig } from '../runs/resolve-config.ts';
 import { factsOf } from '../runs/run-facts.ts';
 import { forecastRunBytes, readFreeBytes } from '../store/disk-space.ts';
 import { homePaths } from '../store/home.ts';
 import { readEvents, readRunRecord } from '../store/run-folder.ts';
-import { commandLine } from './command-line.ts';
+import { commandLine, resumeCommandLine } from './command-line.ts';
 import type { Projects } from './projects.ts';
 
 /** Earlier runs of a project that are looked through for one to compare with. */
@@ -20,31 +22,65 @@ const comparedRuns = 10;
 /** Checks a configuration without starting it. @throws only where the project itself cannot be loaded */
 export async function previewRun(hub: Hub, projects: Projects, request: RunRequest): Promise<RunPreview> {
   const project = await projects.describe(request.projectFolder);
+  const { out, projectFolder, overrides } = request;
+  const preview = await previewConfig(hub, checkConfig(project, [overrides]), {
+    project,
+    projectFolder,
+    runFolder: out !== null && isAbsolute(out) ? out : homePaths().runs,
+    commandLine: (config) => commandLine(project, request, config),
+  });
+  if (out === null || isAbsolute(out)) return preview;
+  const message = `The folder "${out}" is no absolute path: give all of it, such as ${join(homePaths().runs, 'my-run')}.`;
+  return { ...preview, config: null, problems: [...preview.problems, { path: 'out', message }] };
+}
+
+/** Checks going on with a run with some options changed, as {@link previewRun} does a new one. @throws where there is no such run */
+export async function previewResume(hub: Hub, id: string, override: PlainObject): Promise<RunPreview> {
+  const { folder } = await hub.find(id);
+  const record = await readRunRecord(folder);
+  const before = parseConfig(withChanges(record.config, record.changed));
+  return previewConfig(hub, checkChanges(before, override), {
+    // Its loss was looked at when the run was made.
+    project: { task: record.task, hasOwnLoss: false },
+    projectFolder: record.project.folder,
+    runFolder: folder,
+    commandLine: (config) => resumeCommandLine(id, before, config),
+  });
+}
+
+interface Previewed {
+  project: Combined;
+  projectFolder: string;
+  runFolder: string;
+  commandLine(config: RunConfig): string;
+}
+
+async function previewConfig(hub: Hub, checked: CheckedConfig, about: Previewed): Promise<RunPreview> {
   const { devices } = await hub.devices();
-  const freeBytes = await readFreeBytes(homePaths().runs);
-  const checked = checkConfig(project, [request.overrides]);
+  const freeBytes = await readFreeBytes(about.runFolder);
   const nothing = { plan: [], diskBytes: null, durationSeconds: null, commandLine: '' };
   if (checked.config === null) return { config: null, problems: checked.problems, devices, freeBytes, ...nothing };
   const { config } = checked;
-  const { plan, problems } = await placeOrExplain(config, project);
+  const { plan, problems } = await placeOrExplain(config, about.project);
   return {
     config: problems.length === 0 ? config : null,
     problems,
     plan,
     devices,
     freeBytes,
-    ...(await forecast(hub, request.projectFolder, config, plan)),
-    commandLine: commandLine(project, request, config),
+    ...(await forecast(hub, about.projectFolder, config, plan)),
+    commandLine: about.commandLine(config),
   };
 }
 
 async function placeOrExplain(
   config: RunConfig,
-  project: ProjectDescription,
+  project: Combined,
 ): Promise<{ plan: Placement[]; problems: ConfigProblem[] }> {
   try {
     const plan = await placeMembers(config);
-    return { plan, problems: findConflicts(config, plan, project) };
+    const backend = backendOn(plan[0].device, config.backend);
+    return { plan, problems: findConflicts({ ...config, backend }, plan, project) };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return { plan: [], problems: [{ path: 'devices', message }] };

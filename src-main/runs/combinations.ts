@@ -22,6 +22,7 @@ export function findConflicts(config: RunConfig, plan: readonly Placement[], pro
     ...conflictsOfJointStopping(config, waves),
     ...conflictsOfLockstep(config, waves),
     ...conflictsOfSampler(config),
+    ...conflictsOfStacks(config),
     ...conflictsOfData(config),
     ...conflictsOfDeterminism(config),
     ...conflictsOfProject(config, project),
@@ -72,10 +73,24 @@ function conflictsOfLockstep(config: RunConfig, waves: number): ConfigProblem[] 
 /** Only Tutti's own kernels round alike on every processor. */
 function conflictsOfDeterminism({ determinism, blas, backend }: RunConfig): ConfigProblem[] {
   if (determinism === 'relaxed') return [];
-  const other = blas === 'on' ? '--blas on' : backend === 'tensorflow' ? '--backend tensorflow' : null;
+  const isOther = backend === 'tensorflow' || backend === 'webgpu';
+  const other = blas === 'on' ? '--blas on' : isOther ? `--backend ${backend}` : null;
   if (other === null) return [];
-  const message = `With ${other} results differ in their last bits from machine to machine. Leave it out, or use --determinism relaxed.`;
+  const message =
+    `With ${other} results differ in their last bits from machine to machine. Leave it out, train on --devices cpu, or use ` +
+    '--determinism relaxed.';
   return [{ path: 'determinism', message }];
+}
+
+/** Ranks that wait for each other in a step each need a process. */
+function conflictsOfStacks(config: RunConfig): ConfigProblem[] {
+  const { membersPerDevice } = config;
+  const reason = lockstepReason(config);
+  if (membersPerDevice === 1 || reason === null) return [];
+  const message =
+    `With ${reason} each rank has a worker of its own, so that ${membersPerDevice} members cannot be one computation. Use ` +
+    '--members-per-device 1.';
+  return [{ path: 'membersPerDevice', message }];
 }
 
 function conflictsOfSampler({ strategy, sampler }: RunConfig): ConfigProblem[] {

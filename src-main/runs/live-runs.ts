@@ -1,4 +1,5 @@
 import type { WorkerState } from '../../protocol/messages.ts';
+import type { PlainObject } from '../../protocol/options.ts';
 import type { ControlRequest } from '../../protocol/remote-control.ts';
 import type { EvaluatedSet } from '../../protocol/run-record.ts';
 import type { RunFacts, RunUpdate } from '../../protocol/run-updates.ts';
@@ -66,9 +67,9 @@ export class LiveRuns {
     return this.#run(planned.id, (listener) => this.#hub.start(planned, listener));
   }
 
-  /** Goes on with a run, as {@link start} does. */
-  resume(id: string): Promise<void> {
-    return this.#run(id, (listener) => this.#hub.resume(id, {}, listener));
+  /** Goes on with a run, some of its options changed, as {@link start} does. */
+  resume(id: string, override: PlainObject): Promise<void> {
+    return this.#run(id, (listener) => this.#hub.resume(id, override, listener));
   }
 
   /** Asks whoever trains the run, this process or another one. @throws Error that says why it cannot be */

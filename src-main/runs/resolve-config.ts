@@ -42,18 +42,40 @@ export function resolveConfig(project: ProjectDescription, overrides: readonly P
   return config;
 }
 
+export type CheckedConfig = { config: RunConfig; problems: [] } | { config: null; problems: ConfigProblem[] };
+
 /** As {@link resolveConfig}, for those who want to know what is wrong with which option. */
-export function checkConfig(
-  project: ProjectDescription,
-  overrides: readonly PlainObject[],
-): { config: RunConfig; problems: [] } | { config: null; problems: ConfigProblem[] } {
-  const input = layered(project, overrides);
+export function checkConfig(project: ProjectDescription, overrides: readonly PlainObject[]): CheckedConfig {
+  return check(layered(project, overrides), (config) => checkHyperparameters(project, config));
+}
+
+/** As {@link checkConfig}, of a run that goes on with some of its options changed. */
+export function checkChanges(before: RunConfig, override: PlainObject): CheckedConfig {
+  return check(mergeConfig(before, override), (config) => checkMembers(before, config));
+}
+
+/** The configuration of a run that goes on with some of its options changed. @throws with one line per wrong value */
+export function changeConfig(before: RunConfig, override: PlainObject): RunConfig {
+  const config = parseConfig(mergeConfig(before, override));
+  const [wrong] = checkMembers(before, config);
+  if (wrong !== undefined) throw new Error(wrong.message);
+  return config;
+}
+
+function check(input: PlainObject, findProblems: (config: RunConfig) => ConfigProblem[]): CheckedConfig {
   const parsed = runConfigSchema.safeParse(input);
   if (!parsed.success) {
     return { config: null, problems: explainConfigError(parsed.error, { input, descriptions: runOptions }) };
   }
-  const problems = checkHyperparameters(project, parsed.data);
+  const problems = findProblems(parsed.data);
   return problems.length === 0 ? { config: parsed.data, problems: [] } : { config: null, problems };
+}
+
+/** Each member has a state of its own to go on from. */
+function checkMembers(before: RunConfig, { members }: RunConfig): ConfigProblem[] {
+  if (members === before.members) return [];
+  const message = `A run keeps its ${before.members} members when it is resumed; ${members} were asked for. Leave them as they are, or start a new run.`;
+  return [{ path: 'members', message }];
 }
 
 function layered(project: ProjectDescription, overrides: readonly PlainObject[]): PlainObject {

@@ -15,6 +15,7 @@ import { LastingControls } from './lasting-controls.ts';
 import type { LogFile } from './log-file.ts';
 import { coreOf } from './node-process.ts';
 import { WorkerHandle } from './worker-handle.ts';
+import { WorkerProcess } from './worker-process.ts';
 
 export interface WaveOptions {
   placements: readonly Placement[];
@@ -74,7 +75,8 @@ export class Wave {
       stepsOf: (rank) => this.handle(rank).step,
       onStuck: (missing, error) => this.stuck(missing, error),
     });
-    this.handles = new Map(options.placements.map((placement) => [placement.rank, this.spawn(placement)]));
+    const processes = Map.groupBy(options.placements, ({ rank, stack }) => stack ?? `rank ${rank}`);
+    this.handles = new Map([...processes.values()].flatMap((placements) => this.spawn(placements)));
   }
 
   /** Takes the connection of a worker that has said hello. */
@@ -133,16 +135,21 @@ export class Wave {
     for (const handle of this.handles.values()) handle.hold(isPaused);
   }
 
-  private spawn(placement: Placement): WorkerHandle {
+  /** Starts the process of some ranks. */
+  private spawn(placements: readonly Placement[]): [number, WorkerHandle][] {
     const { socketPath, token } = this.options;
+    const logs = placements.map(({ rank }) => this.options.openLog(rank));
+    this.logs.push(...logs);
+    const core = coreOf(placements[0], this.options.placements);
+    const process = new WorkerProcess({ placements, core, socketPath, token, logs });
+    return placements.map((placement, i) => [placement.rank, this.handleRank(placement, process, logs[i])]);
+  }
+
+  private handleRank(placement: Placement, process: WorkerProcess, log: LogFile): WorkerHandle {
     const { rank } = placement;
-    const log = this.options.openLog(rank);
-    this.logs.push(log);
     const handle: WorkerHandle = new WorkerHandle({
       placement,
-      core: coreOf(placement, this.options.placements),
-      socketPath,
-      token,
+      process,
       timeouts: this.config.timeouts,
       log,
       listener: {

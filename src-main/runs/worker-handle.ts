@@ -1,12 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
 import type { Channel } from '../../protocol/channel.ts';
 import type { Placement } from '../../protocol/devices.ts';
 import type { Frame } from '../../protocol/frames.ts';
 import type { HubMessage, WorkerState } from '../../protocol/messages.ts';
 import type { RunConfig } from '../../protocol/run-config.ts';
 import type { LogFile } from './log-file.ts';
-import { childEnvironment, workerCommand } from './node-process.ts';
+import type { WorkerProcess } from './worker-process.ts';
 
 /**
  * - `connecting`: started, has not said hello
@@ -28,19 +26,14 @@ export interface WorkerListener {
 
 export interface WorkerOptions {
   placement: Placement;
-  /** The only core it may run on; null: any. */
-  core: number | null;
-  socketPath: string;
-  token: string;
+  /** Where it runs; other ranks may run there, too. */
+  process: WorkerProcess;
   timeouts: RunConfig['timeouts'];
   log: LogFile;
   listener: WorkerListener;
 }
 
-/** From a polite signal to one that cannot be ignored. */
-const killAfterMs = 500;
-
-/** One worker process (`workers/worker.ts`) as a state machine: every phase has a time limit, and leaving ends in force. */
+/** One rank of a worker process (`workers/worker.ts`) as a state machine: every phase has a time limit, and leaving ends in force. */
 export class WorkerHandle {
   readonly rank: number;
   readonly device: string;
@@ -52,10 +45,9 @@ export class WorkerHandle {
   /** Resolves when the process is gone, however it went. */
   readonly exited: Promise<void>;
   private readonly options: WorkerOptions;
-  private readonly child: ChildProcess;
+  private readonly process: WorkerProcess;
   private channel: Channel | null = null;
   private timer: NodeJS.Timeout | null = null;
-  private killTimer: NodeJS.Timeout | null = null;
   /** It waits for the others in a collective. */
   private isWaiting = false;
   private isHeld = false;
@@ -64,17 +56,13 @@ export class WorkerHandle {
     this.options = options;
     this.rank = options.placement.rank;
     this.device = options.placement.device.id;
-    this.child = this.spawn();
-    this.exited = new Promise((resolve) => {
-      this.child.on('error', (error) => this.end(`could not be started: ${error.message}`, resolve));
-      // `close`, not `exit`: the last lines of its output have been read by then.
-      this.child.on('close', (code, signal) => this.end(describeEnd(code, signal), resolve));
-    });
+    this.process = options.process;
+    this.exited = this.process.ended.then((how) => this.end(how));
     this.enter('connecting');
   }
 
   get pid(): number | null {
-    return this.child.pid ?? null;
+    return this.process.pid;
   }
 
   /** Takes the worker's connection, once it has said hello with the right token. */
@@ -120,20 +108,23 @@ export class WorkerHandle {
     this.restartTimer();
   }
 
-  /** Asks the process to go; it is killed if it does not in time. */
+  /** Lets the rank go, and its process once it is the last there; that is killed if it does not go in time. */
   leave(): void {
     if (this.phase === 'exited' || this.phase === 'leaving') return;
-    this.enter('leaving');
-    this.send({ type: 'leave' });
+    this.phase = 'leaving';
+    this.stopTimer();
+    this.process.leave(() => {
+      this.send({ type: 'leave' });
+      this.restartTimer();
+    });
   }
 
-  /** Ends the process: first with SIGTERM, then by force. */
+  /** Ends the process, and with it the other ranks there. */
   kill(): void {
     if (this.phase === 'exited') return;
     this.phase = 'leaving';
     this.stopTimer();
-    this.child.kill('SIGTERM');
-    this.killTimer ??= setTimeout(() => this.child.kill('SIGKILL'), killAfterMs);
+    this.process.kill();
   }
 
   /** `rank 1 (cpu:1, pid 4711, training, epoch 3, step 57)` and the last lines it printed. */
@@ -143,31 +134,12 @@ export class WorkerHandle {
     return `Rank ${this.rank} (${this.device}, pid ${this.pid ?? '-'}, ${this.state}, epoch ${this.epoch}, step ${this.step}).${tail}`;
   }
 
-  private spawn(): ChildProcess {
-    const { core, socketPath, token, log } = this.options;
-    // A session of its own: Ctrl-C in the terminal reaches the hub, which then stops the ranks jointly.
-    const [command, ...args] = workerCommand([socketPath, String(this.rank), token], core);
-    const child = spawn(command, args, {
-      env: childEnvironment(this.options.placement.device),
-      stdio: ['ignore', 'pipe', 'pipe'],
-      detached: process.platform !== 'win32',
-      windowsHide: true,
-    });
-    for (const stream of [child.stdout, child.stderr]) {
-      createInterface({ input: stream }).on('line', (line) => log.write(line));
-    }
-    return child;
-  }
-
-  private end(how: string, resolve: () => void): void {
-    if (this.phase === 'exited') return;
+  private end(how: string): void {
     const wasAsked = this.phase === 'leaving';
     this.phase = 'exited';
     this.stopTimer();
-    if (this.killTimer !== null) clearTimeout(this.killTimer);
     this.channel?.close();
     if (!wasAsked) this.options.listener.lost(how);
-    resolve();
   }
 
   private restartTimer(): void {
@@ -196,8 +168,4 @@ export class WorkerHandle {
     };
     return limits[this.phase];
   }
-}
-
-function describeEnd(code: number | null, signal: NodeJS.Signals | null): string {
-  return signal === null ? `exited with code ${code}` : `was killed by ${signal}`;
 }

@@ -122,5 +122,22 @@ describe.skipIf(chromium === null)(
       await expectStatus(page, 'stopped');
       await expect(page.getByRole('img', { name: /^NLL, / })).toHaveAttribute('aria-label', /stop at step [\d,]+/);
     });
+
+    it('goes on with options changed, in the form that new runs have', async () => {
+      await page.getByRole('link', { name: 'Resume with changes' }).click();
+      await expect(page.getByRole('heading', { level: 1 })).toHaveText('Resume Overlapping blobs');
+      await expect(page.getByLabel('Members', { exact: true })).toHaveCount(0);
+      await page.getByLabel('Log every steps', { exact: true }).fill('7');
+      await expect(page.getByText('1 changed')).toBeVisible();
+      const command = page.getByLabel('Command line', { exact: true });
+      await expect(command).toHaveText(`npx tutti resume ${run} --set logEverySteps=7`);
+      await page.getByRole('button', { name: 'Resume', exact: true }).click();
+      await page.waitForURL(/#\/runs\/[\w-]+$/);
+      await expectStatus(page, 'running');
+      await expectProgress(page, 'NLL');
+      await page.getByRole('button', { name: 'Stop jointly' }).click();
+      await page.getByRole('alertdialog').getByRole('button', { name: 'Stop now' }).click();
+      await expectStatus(page, 'stopped');
+    });
   },
 );

@@ -124,6 +124,7 @@ describe('tutti', () => {
       'backend wasm',
       'system BLAS',
       'backend tensorflow',
+      'backend webgpu',
       'backend cpu',
       'devices',
       'home',

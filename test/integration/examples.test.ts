@@ -6,6 +6,7 @@ import { train, useHub } from './harness.ts';
 const examples = resolve(import.meta.dirname, '../../examples');
 const sharedData = resolve(import.meta.dirname, '../../../shared/data');
 const hasCifar = existsSync(join(sharedData, 'cifar10', 'data_batch_1.bin'));
+const hasMnist = existsSync(join(sharedData, 'mnist'));
 const pngSignature = '89504e470d0a1a0a';
 const { hub } = useHub();
 
@@ -44,6 +45,21 @@ describe('the examples', () => {
       expect(record.summary?.stopReason).toBe('early-stopping');
       expect(record.summary?.evaluatedSets.map(({ set }) => set)).toEqual(['final', 'ensemble-best', 'member-best']);
       expectFigure(folder, 'joint-early-stopping');
+    },
+  );
+
+  it.skipIf(!hasMnist)(
+    `07: trains on broadcast batches, and draws its uncertainty${hasMnist ? '' : ' (left out: no ../shared/data/mnist)'}`,
+    async () => {
+      process.env.TUTTI_DATA = sharedData;
+      const { record, folder } = await train(hub(), join(examples, '07_parallel_ensemble'), {
+        members: 2,
+        devices: 2,
+        maxSteps: 20,
+        data: { mode: 'broadcast' },
+      });
+      expect(record).toMatchObject({ status: 'finished', error: null });
+      expectFigure(folder, 'predictive-entropy');
     },
   );
 });

@@ -23,7 +23,7 @@ it('a paused run does nothing, outlives every limit, and ends as one that never 
   const { home, page, errors } = await openService();
   const projectFolder = await writeTinyProject(home);
   const overrides = { seed: 7, maxEpochs: 60, timeouts: limits };
-  const start = (name: string) => page.hub.startRun({ projectFolder, overrides, name });
+  const start = (name: string) => page.hub.startRun({ projectFolder, overrides, name, out: null });
   const { id } = await start('paused');
   await page.hub.watch(id);
   const ranks = async () => (await page.hub.run(id)).ranks;

@@ -17,6 +17,16 @@ export class DistributedSeeder implements Callback {
     installAsMathRandom(this.generator);
   }
 
+  /** Runs what draws from `Math.random` with this rank's stream, in a process that has several ranks. */
+  readonly draw = <T>(body: () => T): T => {
+    const restore = installAsMathRandom(this.generator);
+    try {
+      return body();
+    } finally {
+      restore();
+    }
+  };
+
   state(): GeneratorState {
     return this.generator.state();
   }

@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { bytesPerElement, createArray } from '../../protocol/arrays.ts';
 import { type CollectiveArray, type CollectiveCall, describeCall, elementCount } from '../../protocol/collectives.ts';
 import type { SharedMemory } from './shared-memory.ts';
@@ -5,13 +6,19 @@ import type { SharedMemory } from './shared-memory.ts';
 /** Sends a request to the hub's relay and gives what it answers. */
 export type Request = (call: CollectiveCall, data: CollectiveArray | null) => Promise<CollectiveArray | null>;
 
+/** Waits for all ranks. */
+type Meet = (stage: 'written' | 'reduced') => Promise<unknown>;
+
 /** What a rank brings to a collective, and where the result is wanted, if anywhere in particular. */
 export interface Operands {
   data: CollectiveArray | null;
   into: CollectiveArray | null;
 }
 
-/** Collectives of large arrays through memory that the ranks share: the relay only has them wait for each other (`collectiveStages`). */
+/**
+ * Collectives of large arrays through memory that the ranks share. The relay only has them wait for each other (`collectiveStages`); where
+ * they can do that by themselves it is told what they call, and so finds out who disagrees or never comes.
+ */
 export class MemoryExchange {
   readonly #memory: SharedMemory;
   readonly #rank: number;
@@ -48,12 +55,31 @@ export class MemoryExchange {
   async #exchange(call: CollectiveCall, operands: Operands, request: Request): Promise<CollectiveArray | null> {
     const { data } = operands;
     this.#memory.turn();
+    const meet = this.#meeting(call, request);
     if (data !== null) this.#memory.write(data, call);
-    await request({ ...call, stage: 'written' }, null);
+    await meet('written');
+    this.#memory.unlink();
     if (call.operation === 'all-gather') return this.#memory.readAll(call);
-    if (data !== null && call.operation === 'all-reduce') return this.#allReduce(call, data, operands.into, request);
+    if (data !== null && call.operation === 'all-reduce') return this.#allReduce(call, data, operands.into, meet);
     if (data !== null && call.operation === 'reduce-scatter') return this.#reduceScatter(call, data);
     return call.root === null || call.root === this.#rank ? null : this.#memory.read(call.root, call);
+  }
+
+  /** What has this rank wait until all have come as far: the relay, or else the memory itself. */
+  #meeting(call: CollectiveCall, request: Request): Meet {
+    const { barrier, area } = this.#memory;
+    if (barrier === null) return (stage) => request({ ...call, stage }, null);
+    let failure: Error | null = null;
+    const told = request({ ...call, stage: 'mapped' }, null).catch((error: Error) => {
+      failure = error;
+    });
+    barrier.announce(crc32(describeCall(call)), area);
+    return async (stage) => {
+      await barrier.meet(() => failure);
+      // The relay knows who called what, and its answer is that the group has failed.
+      if (stage === 'written' && !barrier.agree(area)) await told;
+      if (failure !== null) throw failure;
+    };
   }
 
   /** Every rank reduces its slice, and then reads those of the others. */
@@ -61,12 +87,11 @@ export class MemoryExchange {
     call: CollectiveCall,
     data: CollectiveArray,
     into: CollectiveArray | null,
-    request: Request,
+    meet: Meet,
   ): Promise<CollectiveArray> {
     const whole = into ?? createArray(call.dataType, data.length);
     this.#memory.reduceOwnSlice(call, data, this.#memory.ownSlice(whole, call));
-    this.#memory.writeOwnSlice(whole, call);
-    await request({ ...call, stage: 'reduced' }, null);
+    await meet('reduced');
     this.#memory.readOtherSlices(whole, call);
     return whole;
   }
@@ -80,10 +105,13 @@ export class MemoryExchange {
   /** Whether all ranks have room for an array that is larger than any before. */
   async #agreeOnRoom(sequence: number, bytes: number, request: Request): Promise<boolean> {
     const about = { operation: 'all-reduce', reduce: 'min', dataType: 'uint8', shape: [1], root: null } as const;
-    const own = Uint8Array.of(Number(this.#memory.reserve(bytes)));
-    const answer = await request({ ...about, sequence, stage: 'reserve' }, own);
-    const everyRankHasRoom = answer?.[0] === 1;
-    this.#memory.settle(bytes, everyRankHasRoom);
+    const isTrueOfAll = async (isTrue: boolean): Promise<boolean> => {
+      const answer = await request({ ...about, sequence, stage: 'reserve' }, Uint8Array.of(Number(isTrue)));
+      return answer?.[0] === 1;
+    };
+    const everyRankHasRoom = await isTrueOfAll(this.#memory.reserve(bytes));
+    if (everyRankHasRoom) this.#memory.settle(bytes, await isTrueOfAll(await this.#memory.canMap()));
+    else this.#memory.refuse(bytes);
     return everyRankHasRoom;
   }
 }

@@ -27,10 +27,8 @@ export interface CollectiveStatistics {
   bytesReceived: number;
 }
 
-interface PendingCall {
+interface PendingCall extends PromiseWithResolvers<CollectiveArray | null> {
   call: CollectiveCall;
-  resolve: (data: CollectiveArray | null) => void;
-  reject: (error: Error) => void;
 }
 
 /**
@@ -133,14 +131,11 @@ export class ProcessGroup {
 
   /**
    * What the ranks wished, all together, when they called the marked collective: the same on every rank that has marked the same
-   * one, whatever was answered since. @throws while that collective has not been answered
+   * one, whatever was answered since. Waits until the hub has answered that one, which may be after its result was there.
    */
-  get agreed(): Wishes {
-    const open = [...this.#pending.keys()].find((sequence) => sequence <= this.#mark);
-    if (open === undefined) return this.#agreed;
-    throw new Error(
-      `Nothing is agreed on rank ${this.rank} before collective ${open} has been answered: await it first.`,
-    );
+  async agreed(): Promise<Wishes> {
+    for (const [sequence, { promise }] of this.#pending) if (sequence <= this.#mark) await promise;
+    return this.#agreed;
   }
 
   /** Takes what the hub's relay sent. */
@@ -205,15 +200,15 @@ export class ProcessGroup {
     call: CollectiveCall,
     data: CollectiveArray | null,
   ): Promise<CollectiveArray | null> {
-    return await new Promise((resolve, reject) => {
-      this.#pending.set(call.sequence, { call, resolve, reject });
-      this.#statistics.bytesSent += data?.byteLength ?? 0;
-      try {
-        link.send({ kind: 'collective', phase: 'request', call, wishes: this.wishes, data });
-      } catch (error) {
-        this.fail(error instanceof Error ? error : new Error(String(error)));
-      }
-    });
+    const answer = Promise.withResolvers<CollectiveArray | null>();
+    this.#pending.set(call.sequence, { call, ...answer });
+    this.#statistics.bytesSent += data?.byteLength ?? 0;
+    try {
+      link.send({ kind: 'collective', phase: 'request', call, wishes: this.wishes, data });
+    } catch (error) {
+      this.fail(error instanceof Error ? error : new Error(String(error)));
+    }
+    return await answer.promise;
   }
 
   #callError(call: CollectiveCall, cause: Error): CollectiveError {

@@ -1,45 +1,82 @@
-import { ftruncateSync, openSync, readSync, statfsSync, writeSync } from 'node:fs';
+import { ftruncateSync, openSync, readSync, statfsSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { bytesPerElement, createArray, dataTypeOf } from '../../protocol/arrays.ts';
 import type { CollectiveArray, CollectiveCall } from '../../protocol/collectives.ts';
 import { elementCount } from '../../protocol/collectives.ts';
 import { reduceArrays } from '../../protocol/reduce.ts';
+import { type Libc, loadLibc, type Mapping } from '../system/libc.ts';
+import { barrierBytes, MappedBarrier } from './mapped-barrier.ts';
 
 /** Below this a second request through the hub costs more than the copies it saves. */
 const smallestBytes = 256 * 1024;
 const pieceBytes = 128 * 1024;
 const zeros = new Uint8Array(2 ** 20);
 
-/** The memory that ranks share where the run's folder lies in memory; null elsewhere. */
-export function sharedMemoryIn(folder: string, rank: number, ranks: readonly number[]): SharedMemory | null {
-  return folder.startsWith('/dev/shm/') ? new SharedMemory(folder, rank, ranks) : null;
+export interface SharedMemoryOptions {
+  /** Told once, by every rank, how large arrays go from now on. */
+  tell?: (message: string) => void;
+  /** Whether files may be mapped. */
+  mayMap?: boolean;
 }
+
+/** The memory that ranks share where the run's folder lies in memory; null elsewhere. */
+export function sharedMemoryIn(
+  folder: string,
+  rank: number,
+  ranks: readonly number[],
+  options: SharedMemoryOptions = {},
+): SharedMemory | null {
+  return folder.startsWith('/dev/shm/') ? new SharedMemory(folder, rank, ranks, options) : null;
+}
+
+/** Areas begin at multiples of a page, and so at whole elements. */
+const areaBytes = (bytes: number): number => Math.ceil(bytes / 4096) * 4096;
+const fileBytes = (capacity: number): number => barrierBytes + 2 * areaBytes(capacity);
 
 /** First element of the i-th of `count` slices, as equal as can be, of an array of `length` elements. */
 const sliceStart = (length: number, count: number, index: number): number => Math.floor((length * index) / count);
 
 /**
- * Large arrays between ranks of one machine: each rank has a file in memory, which it alone writes and all read. The hub's relay says
- * when who may read what (`collectiveStages`); this class moves the bytes.
+ * Large arrays between ranks of one machine: each rank has a file in memory, which it alone writes and all read. Where koffi can be had the
+ * files are mapped, and a {@link MappedBarrier} says when who may read what; else they are read and written, and the hub's relay says
+ * it (`collectiveStages`). This class moves the bytes.
  *
- * A file has two areas, used in turn. When a rank writes one, every rank has called the collective before, and so has read what the
+ * A file has a page for the barrier and two areas, used in turn. When a rank writes one, every rank has called the collective before, and so has read what the
  * area held. For that a rank must not make a large call while an earlier one is under way.
  */
 export class SharedMemory {
   readonly #folder: string;
   readonly #rank: number;
   readonly #ranks: readonly number[];
+  readonly #options: SharedMemoryOptions;
   readonly #files = new Map<number, number>();
+  /** Of all ranks' files, where they are mapped. Those of before a file grew stay mapped: they take no memory beside it. */
+  #mappings: Map<number, Mapping> | null = null;
+  #libc: Libc | null = null;
+  #barrier: MappedBarrier | null = null;
+  #hasTold = false;
+  #isLinked = true;
   /** Bytes of an area, the same on all ranks. */
   #capacity = 0;
   /** What did not fit on some rank; larger arrays go another way. */
   #refusedBytes = Infinity;
   #area = 0;
 
-  constructor(folder: string, rank: number, ranks: readonly number[]) {
+  constructor(folder: string, rank: number, ranks: readonly number[], options: SharedMemoryOptions = {}) {
     this.#folder = folder;
     this.#rank = rank;
     this.#ranks = ranks;
+    this.#options = options;
+  }
+
+  /** Where ranks wait for each other; null where the relay has them do so. */
+  get barrier(): MappedBarrier | null {
+    return this.#barrier;
+  }
+
+  /** Which of the two areas the collective under way has. */
+  get area(): number {
+    return this.#area;
   }
 
   /** Whether this call's arrays are exchanged here. All ranks give the same answer. */
@@ -59,11 +96,12 @@ export class SharedMemory {
     const file = this.#files.get(this.#rank) ?? openSync(this.#path(this.#rank), 'wx+', 0o600);
     this.#files.set(this.#rank, file);
     const { bavail, bsize } = statfsSync(this.#folder);
-    if (bavail * bsize < 2 * (2 * bytes - 2 * this.#capacity)) return false;
+    const [size, wanted] = [fileBytes(this.#capacity), fileBytes(bytes)];
+    if (bavail * bsize < 2 * (wanted - size)) return false;
     try {
       // Written, as a file that is only long takes its memory when it may be gone.
-      for (let end = 2 * this.#capacity; end < 2 * bytes;) {
-        end += writeSync(file, zeros, 0, Math.min(zeros.length, 2 * bytes - end), end);
+      for (let end = this.#capacity === 0 ? 0 : size; end < wanted;) {
+        end += writeSync(file, zeros, 0, Math.min(zeros.length, wanted - end), end);
       }
       return true;
     } catch (error) {
@@ -72,14 +110,51 @@ export class SharedMemory {
     }
   }
 
-  /** Every rank has room now, or some rank has not: then what was reserved is given back. */
-  settle(bytes: number, everyRankHasRoom: boolean): void {
-    if (everyRankHasRoom) {
-      this.#capacity = bytes;
-      return;
+  /** Whether this rank can map files. Only a rank that has reserved room asks: koffi takes some 20 ms to load. */
+  async canMap(): Promise<boolean> {
+    if (this.#options.mayMap === false) return false;
+    try {
+      this.#libc ??= await loadLibc();
+      return this.#libc.futex !== null;
+    } catch {
+      return false; // Not installed, or not for this system: files do as well, and what is used is told.
     }
+  }
+
+  /** Some rank has no room: what was reserved is given back. */
+  refuse(bytes: number): void {
     this.#refusedBytes = bytes;
-    ftruncateSync(this.#fileOf(this.#rank), 2 * this.#capacity);
+    ftruncateSync(this.#fileOf(this.#rank), this.#capacity === 0 ? 0 : fileBytes(this.#capacity));
+    this.#tellOnce('the hub: there is no room for them in /dev/shm');
+  }
+
+  /** Every rank has room, and all can map files or none shall. */
+  settle(bytes: number, everyRankMaps: boolean): void {
+    this.#capacity = areaBytes(bytes);
+    for (const rank of this.#ranks) this.#fileOf(rank);
+    if (everyRankMaps && this.#libc !== null && this.#libc.futex !== null) this.#map(this.#libc, this.#libc.futex);
+    this.#tellOnce(this.#barrier === null ? 'files in /dev/shm' : 'mapped memory');
+  }
+
+  #map(libc: Libc, futex: NonNullable<Libc['futex']>): void {
+    const mappingOf = (rank: number): Mapping =>
+      libc.map(this.#fileOf(rank), fileBytes(this.#capacity), rank === this.#rank ? 'shared' : 'read');
+    const own = mappingOf(this.#rank);
+    const others = this.#ranks.filter((rank) => rank !== this.#rank).map((rank) => [rank, mappingOf(rank)] as const);
+    this.#mappings = new Map([[this.#rank, own], ...others]);
+    const mappings = others.map(([, mapping]) => mapping);
+    this.#barrier = new MappedBarrier(futex, own, mappings);
+  }
+
+  #tellOnce(how: string): void {
+    if (!this.#hasTold) this.#options.tell?.(`Arrays of 256 KiB and more go through ${how}.`);
+    this.#hasTold = true;
+  }
+
+  /** All ranks have opened this rank's file, which therefore needs no name: what has none is gone with its processes. */
+  unlink(): void {
+    if (this.#isLinked) unlinkSync(this.#path(this.#rank));
+    this.#isLinked = false;
   }
 
   /** Begins the next collective, on all ranks: it takes the other area. */
@@ -111,7 +186,8 @@ export class SharedMemory {
 
   /**
    * This rank's slice of the combined array, into `target`: {@link reduceArrays} over the ranks in their order, in pieces that stay in the
-   * processor's cache. `own` is what this rank brought.
+   * processor's cache. `own` is what this rank brought. For an all-reduce, others can read the slice in the place of what this rank wrote there,
+   * which nobody else reads.
    */
   reduceOwnSlice(call: CollectiveCall, own: CollectiveArray, target: CollectiveArray): void {
     if (call.reduce === null) throw new TypeError(`${call.operation} was called without a reduce operation.`);
@@ -126,19 +202,15 @@ export class SharedMemory {
         else this.#fill(rank, piece, start * own.BYTES_PER_ELEMENT);
         return piece;
       });
-      target.set(reduceArrays(operands, call.reduce), start - first);
+      const reduced = reduceArrays(operands, call.reduce);
+      target.set(reduced, start - first);
+      if (call.operation === 'all-reduce') this.#writeAt(reduced, start * own.BYTES_PER_ELEMENT);
     }
   }
 
   /** The part of an array that {@link reduceOwnSlice} gives. */
   ownSlice(whole: CollectiveArray, call: CollectiveCall): CollectiveArray {
     return whole.subarray(...this.#sliceOf(this.#rank, call));
-  }
-
-  /** Puts this rank's reduced slice in the place of what it wrote there, which nobody else reads. */
-  writeOwnSlice(whole: CollectiveArray, call: CollectiveCall): void {
-    const [start] = this.#sliceOf(this.#rank, call);
-    this.#writeAt(this.ownSlice(whole, call), start * whole.BYTES_PER_ELEMENT);
   }
 
   /** Fills in the slices that the other ranks reduced. */
@@ -158,6 +230,11 @@ export class SharedMemory {
 
   #fill(rank: number, target: CollectiveArray, offset: number): void {
     const bytes = new Uint8Array(target.buffer, target.byteOffset, target.byteLength);
+    const mapping = this.#mappings?.get(rank);
+    if (mapping !== undefined) {
+      bytes.set(new Uint8Array(mapping.buffer, this.#areaStart + offset, bytes.length));
+      return;
+    }
     for (let done = 0; done < bytes.length;) {
       const count = readSync(this.#fileOf(rank), bytes, done, bytes.length - done, this.#areaStart + offset + done);
       if (count === 0)
@@ -168,13 +245,18 @@ export class SharedMemory {
 
   #writeAt(array: CollectiveArray, offset: number): void {
     const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+    const mapping = this.#mappings?.get(this.#rank);
+    if (mapping !== undefined) {
+      new Uint8Array(mapping.buffer, this.#areaStart + offset, bytes.length).set(bytes);
+      return;
+    }
     for (let done = 0; done < bytes.length;) {
       done += writeSync(this.#fileOf(this.#rank), bytes, done, bytes.length - done, this.#areaStart + offset + done);
     }
   }
 
   get #areaStart(): number {
-    return this.#area * this.#capacity;
+    return barrierBytes + this.#area * this.#capacity;
   }
 
   #fileOf(rank: number): number {

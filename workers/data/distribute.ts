@@ -15,7 +15,8 @@ export interface RankData {
 
 export interface Distribution {
   mode: RunConfig['data']['mode'];
-  group: ProcessGroup;
+  /** Of this process's ranks, which have the data once between them; only one where batches are broadcast. */
+  groups: readonly ProcessGroup[];
   /** The run's owner-only folder for what lives as long as it does. */
   folder: string;
   /** Whether another group of ranks will want the data when this one has ended. */
@@ -24,23 +25,25 @@ export interface Distribution {
 
 /** A run's data on all ranks of a group, of which the first reads, unpacks and checks them, once. */
 export async function distributeData(how: Distribution, load: () => Promise<Splits>): Promise<RankData> {
-  if (how.mode === 'broadcast') return broadcastData(how.group, load);
+  if (how.mode === 'broadcast') return broadcastData(how.groups[0], load);
   const splits = await loadOnce(how, load);
   return { splits, batches: ownBatches(splits.train) };
 }
 
 /** The file is gone once all have what they need: what lies in memory must not outlive a run whose processes are killed. */
 async function loadOnce(how: Distribution, load: () => Promise<Splits>): Promise<Splits> {
-  const { mode, group, folder, isWantedLater } = how;
+  const { mode, groups, folder, isWantedLater } = how;
+  const [group] = groups;
+  const barrier = () => Promise.all(groups.map((of) => of.barrier()));
   const file = join(folder, 'data.bin');
   const isFirst = group.rank === group.ranks[0];
   const isThere = existsSync(file);
   if (group.worldSize === 1 && !isWantedLater && !isThere) return load();
   const loaded = isFirst && !isThere ? await load() : null;
   if (loaded !== null) await writeSplits(file, loaded);
-  await group.barrier();
+  await barrier();
   const splits = mode === 'shared' ? await mapSplits(file) : (loaded ?? (await readSplits(file)));
-  await group.barrier();
+  await barrier();
   if (isFirst && !isWantedLater) await rm(file);
   return splits;
 }

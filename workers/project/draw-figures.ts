@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import type { Launch } from '../../protocol/messages.ts';
 import { saveFigure } from '../plots/index.ts';
-import type { Prepared, SessionLinks } from '../session.ts';
+import type { Prepared } from '../prepare.ts';
+import type { SessionLinks } from '../session.ts';
 import type { SetsOutcome } from '../training/evaluate-sets.ts';
 
 /** Draws the project's own figures into the run's `plots/`. A figure that fails costs the picture, not the run. */
@@ -25,6 +26,6 @@ export async function drawFigures(
     });
   } catch (error) {
     const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    trainer.announce('figures-failed', `The project's figures() failed: ${reason}`);
+    trainer.training.announce('figures-failed', `The project's figures() failed: ${reason}`);
   }
 }

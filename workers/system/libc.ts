@@ -1,40 +1,75 @@
 import { closeSync, openSync } from 'node:fs';
+import type { LibraryHandle } from 'koffi';
 
-/** `mmap` of the system's C library, which Node has no way to. */
-export interface Mapper {
+/** Memory of this process that is part of a file. It stays until the process ends. */
+export interface Mapping {
+  /** Of its first byte. */
+  address: number;
+  buffer: ArrayBuffer;
+}
+
+/** Calls of the system's C library that Node does not offer. */
+export interface Libc {
   /**
-   * A file's bytes as memory of this process, by its descriptor, which may be closed afterwards; the memory stays until the process ends
-   * or unmaps it. What is written to a `shared` mapping all who map the file see; what is written to a `private` one nobody else sees.
-   * A mapping of a file that was opened to be read only must be `read`: to write to it ends the process.
+   * Maps the first bytes of a file, by its descriptor, which may be closed afterwards. What is written to a `shared` mapping all who map the
+   * file see; what is written to a `private` one nobody else sees. To write to a `read` mapping, or past the file's end, ends the process.
    */
-  map(file: number, bytes: number, access: 'shared' | 'read' | 'private'): ArrayBuffer;
+  map(file: number, bytes: number, access: 'shared' | 'read' | 'private'): Mapping;
+  /** Null where the system has none. */
+  futex: Futex | null;
+}
+
+/** Linux: sleeps until another process that maps the same word of memory has changed it. */
+export interface Futex {
+  /** Returns at once where the word at `address` is not `value`; at the latest after the time at `timeoutAddress` (a `timespec`). */
+  wait(address: number, value: number, timeoutAddress: number): void;
+  /** Wakes all who wait for this word. */
+  wake(address: number): void;
 }
 
 /** Values of `sys/mman.h`, the same on Linux and macOS. */
 const protections = { shared: 0b11, read: 0b01, private: 0b11 };
 const flags = { shared: 1, read: 1, private: 2 };
 
+/** Number of the system call, by architecture. */
+const futexNumbers: Partial<Record<NodeJS.Architecture, number>> = { x64: 202, arm64: 98 };
+const futexWait = 0;
+const futexWake = 1;
+
 /** @throws Error where koffi, which calls the library, is not installed, or the library has no `mmap` */
-export async function loadMapper(): Promise<Mapper> {
+export async function loadLibc(): Promise<Libc> {
   const { default: koffi } = await import('koffi');
-  const mmap = koffi.load(null).func('mmap', 'intptr_t', ['uintptr_t', 'size_t', 'int', 'int', 'int', 'int64_t']) as (
-    ...args: number[]
-  ) => number;
+  const library = koffi.load(null);
+  const types = ['uintptr_t', 'size_t', 'int', 'int', 'int', 'int64_t'];
+  const mmap = library.func('mmap', 'intptr_t', types) as (...args: number[]) => number;
   return {
     map(file, bytes, access) {
       const address = mmap(0, bytes, protections[access], flags[access], file, 0);
       if (address === -1) throw new Error(`${bytes} bytes of a file could not be mapped: errno ${koffi.errno()}.`);
-      return koffi.view(address, bytes);
+      return { address, buffer: koffi.view(address, bytes) };
     },
+    futex: bindFutex(library),
+  };
+}
+
+/** `syscall` takes any number of arguments, which these processors pass like those of a function that takes seven. */
+function bindFutex(library: LibraryHandle): Futex | null {
+  const number = process.platform === 'linux' ? futexNumbers[process.arch] : undefined;
+  if (number === undefined) return null;
+  const types = ['long', 'uintptr_t', 'long', 'long', 'uintptr_t', 'uintptr_t', 'long'];
+  const call = library.func('syscall', 'long', types) as (...args: number[]) => number;
+  return {
+    wait: (address, value, timeoutAddress) => void call(number, address, futexWait, value, timeoutAddress, 0, 0),
+    wake: (address) => void call(number, address, futexWake, 0x7fff_ffff, 0, 0, 0),
   };
 }
 
 /** A whole file, to which others must not write meanwhile; a process that writes to these bytes gets pages of its own. */
 export async function mapFile(path: string, bytes: number): Promise<ArrayBuffer> {
-  const mapper = await loadMapper();
+  const libc = await loadLibc();
   const file = openSync(path, 'r');
   try {
-    return mapper.map(file, bytes, 'private');
+    return libc.map(file, bytes, 'private').buffer;
   } finally {
     closeSync(file);
   }

@@ -26,7 +26,7 @@ export class Lockstep {
 
   /** Called after a step: lets in what all ranks let in now. */
   async end(): Promise<void> {
-    const { controls, halt } = this.group.agreed;
+    const { controls, halt } = await this.group.agreed();
     this.mustHalt = halt;
     await this.controls.admit(controls);
   }

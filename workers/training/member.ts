@@ -4,7 +4,7 @@ import { ForwardPass } from './forward-pass.ts';
 import type { Optimizer, UpdateSettings } from './optimizers.ts';
 
 /** The loss of a batch, to be minimised; called while the gradient tape records. */
-export type LossFunction = (outputs: Tensor[], targets: Tensor, position: StepPosition) => Scalar;
+export type LossFunction = (outputs: Tensor[], targets: Tensor, position: StepPosition) => Tensor;
 
 export interface StepPosition {
   epoch: number;
@@ -37,7 +37,7 @@ export class Member {
   async lossAndGradients(batch: Batch, position: StepPosition): Promise<{ loss: number; gradients: Gradient[] }> {
     const { value, grads } = tf.tidy(() => {
       const [features, targets] = batchTensors(batch);
-      const loss = () => this.loss(outputsOf(this.model, features, true), targets, position);
+      const loss = () => this.loss(outputsOf(this.model, features, true), targets, position) as Scalar;
       return tf.variableGrads(loss, this.variables);
     });
     const [loss] = await value.data();

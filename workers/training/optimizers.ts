@@ -1,12 +1,16 @@
 import type { OptimizerConfig } from '../../protocol/run-config.ts';
 import type { Variable } from '../tf.ts';
-import { Adam } from './adam.ts';
-import type { Optimizer } from './optimizer.ts';
-import { Sgd } from './sgd.ts';
+import { adamRule } from './adam.ts';
+import { type Optimizer, RuleOptimizer, type UpdateRule } from './optimizer.ts';
+import { sgdRule } from './sgd.ts';
 
-export type { Optimizer, UpdateSettings } from './optimizer.ts';
+export type { Optimizer, UpdateRule, UpdateSettings } from './optimizer.ts';
+
+export function updateRuleOf(config: OptimizerConfig): UpdateRule {
+  return config.kind === 'sgd' ? sgdRule(config) : adamRule(config);
+}
 
 /** An optimizer for these variables: its slots start at zero. */
 export function createOptimizer(config: OptimizerConfig, variables: Variable[]): Optimizer {
-  return config.kind === 'sgd' ? new Sgd(config, variables) : new Adam(config, variables);
+  return new RuleOptimizer(updateRuleOf(config), variables);
 }

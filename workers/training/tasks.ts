@@ -26,8 +26,11 @@ export interface Task {
   targetSize(dataset: Dataset): number;
   /** @throws when the model's outputs cannot be held against the data's targets */
   check(model: LayersModel, dataset: Dataset): void;
-  /** Mean loss of a batch, to be minimised. Only classification softens its labels. */
-  loss(outputs: Tensor[], targets: Tensor, softening?: Softening): Scalar;
+  /**
+   * Mean loss of a batch, to be minimised. Only classification softens its labels. Of stacked members (outputs `[M, B, ...]`, targets
+   * `[M, B]` or `[M, B, T]`) one for each, `[M]`.
+   */
+  loss(outputs: Tensor[], targets: Tensor, softening?: Softening): Tensor;
   /** From a model's outputs to what members are compared by, `[B, W]` each: probabilities, or means and variances. */
   predictions(outputs: Tensor[]): Tensor[];
   /** Ensemble and member metrics of gathered predictions, named without their split. */
@@ -61,8 +64,10 @@ const binary: Task = {
     requireOutputs(model, [1], 'one output of 1 logit');
     requireLabels(dataset, 2);
   },
-  loss: ([logits], labels) =>
-    tf.losses.sigmoidCrossEntropy<Tensor, Scalar>(tf.reshape(tf.cast(labels, 'float32'), logits.shape), logits),
+  loss: ([logits], labels) => {
+    const targets = tf.reshape(tf.cast(labels, 'float32'), logits.shape);
+    return meanOfBatch(tf.losses.sigmoidCrossEntropy(targets, logits, undefined, undefined, tf.Reduction.NONE));
+  },
   predictions: ([logits]) => [tf.sigmoid(logits)],
   metrics: binaryMetricsOf,
 };
@@ -77,7 +82,7 @@ const regression: Task = {
     requireOutputs(model, [columns], `one output of ${columns} value(s)`);
     requireValues(dataset);
   },
-  loss: ([values], targets) => tf.losses.meanSquaredError<Tensor, Scalar>(tf.reshape(targets, values.shape), values),
+  loss: ([values], targets) => meanOfBatch(tf.squaredDifference(tf.reshape(targets, values.shape), values)),
   predictions: ([values]) => [values],
   metrics: regressionMetricsOf,
 };
@@ -91,7 +96,7 @@ const heteroscedasticRegression: Task = {
     requireOutputs(model, [1, 1], 'two outputs of 1 value each: the mean and the (positive) variance');
     requireValues(dataset);
   },
-  loss: ([mean, variance], targets) => gaussianNllLoss(mean, variance, targets),
+  loss: ([mean, variance], targets) => gaussianNllLosses(mean, variance, targets),
   predictions: ([mean, variance]) => [mean, variance],
   metrics: regressionMetricsOf,
 };
@@ -116,22 +121,27 @@ export function taskOf(kind: TaskKind): Task {
  * Mean cross-entropy of logits z/T against labels int32 `[B]` of which a share ε is spread over all K classes:
  * (1 − ε)·(−log p[label]) + ε·mean_k(−log p[k]) (Szegedy et al., 2016, "Rethinking the inception architecture", section 7).
  */
-function softenedCrossEntropy(logits: Tensor, labels: Tensor, { labelSmoothing, temperature }: Softening): Scalar {
+function softenedCrossEntropy(logits: Tensor, labels: Tensor, { labelSmoothing, temperature }: Softening): Tensor {
   const scaled = temperature === 1 ? logits : tf.div(logits, temperature);
-  const loss = crossEntropyLoss(scaled, labels);
+  const loss = crossEntropyLosses(scaled, labels);
   if (labelSmoothing === 0) return loss;
-  const spread = tf.neg(tf.mean<Scalar>(tf.logSoftmax(scaled)));
+  const spread = tf.neg(tf.mean(tf.logSoftmax(scaled), [-2, -1]));
   return tf.add(tf.mul(loss, 1 - labelSmoothing), tf.mul(spread, labelSmoothing));
 }
 
 /** Mean cross-entropy of logits `[B, K]` against labels int32 `[B]`: mean of logsumexp(z) − z[label]. */
 export function crossEntropyLoss(logits: Tensor, labels: Tensor): Scalar {
-  const classes = logits.shape[1] ?? 0;
-  if (canFuse('CrossEntropy') && logits.rank === 2 && labels.dtype === 'int32') {
+  return crossEntropyLosses(logits, labels) as Scalar;
+}
+
+/** The same of stacked members: logits `[..., B, K]`, labels `[..., B]`, the result `[...]`. */
+function crossEntropyLosses(logits: Tensor, labels: Tensor): Tensor {
+  const classes = logits.shape[logits.rank - 1];
+  if (canFuse('CrossEntropy') && labels.dtype === 'int32') {
     return tf.engine().runKernel('CrossEntropy', { logits, labels });
   }
   const chosen = tf.oneHot(labels, classes);
-  return tf.neg(tf.mean<Scalar>(tf.sum(tf.mul(tf.logSoftmax(logits), chosen), -1)));
+  return tf.neg(tf.mean(tf.sum(tf.mul(tf.logSoftmax(logits), chosen), -1), -1));
 }
 
 /**
@@ -139,10 +149,21 @@ export function crossEntropyLoss(logits: Tensor, labels: Tensor): Scalar {
  * and the published torch-distributed-ensemble example use it. Shapes `[B, 1]`, targets `[B]`.
  */
 export function gaussianNllLoss(mean: Tensor, variance: Tensor, targets: Tensor): Scalar {
+  return gaussianNllLosses(mean, variance, targets) as Scalar;
+}
+
+/** The same of stacked members: shapes `[..., B, 1]`, targets `[..., B]`, the result `[...]`. */
+function gaussianNllLosses(mean: Tensor, variance: Tensor, targets: Tensor): Tensor {
   const fits = mean.size === variance.size && mean.size === targets.size;
   if (canFuse('GaussianNll') && fits) return tf.engine().runKernel('GaussianNll', { mean, variance, targets });
   const error = tf.square(tf.sub(mean, tf.reshape(targets, mean.shape)));
-  return tf.mean<Scalar>(tf.add(tf.log(variance), tf.div(error, variance)));
+  return tf.mean(tf.add(tf.log(variance), tf.div(error, variance)), [-2, -1]);
+}
+
+/** Mean over samples and targets: from `[..., B, T]` to `[...]`. */
+function meanOfBatch(losses: Tensor): Tensor {
+  const [samples, targets] = losses.shape.slice(-2);
+  return tf.div(tf.sum(losses, [-2, -1]), samples * targets);
 }
 
 /** Whether the current backend computes a loss in one kernel. That has no gradient of its gradient, which ops have. */

@@ -19,8 +19,8 @@ export function whyIdle({ path }: OptionDescription, { value, plannedDevices }: 
   ) {
     return 'Early stopping is off.';
   }
-  if (path === 'placement' && plannedDevices > 0 && Number(value('members')) <= plannedDevices) {
-    return 'Every member has a device of its own: there is nothing to share.';
+  if (path === 'placement' && plannedDevices > 0 && workerCount(value) <= plannedDevices) {
+    return 'Every worker has a device of its own: there is nothing to share.';
   }
   if (path === 'identicalSeeds' && Number(value('members')) === 1) return 'There is only one member.';
   return null;
@@ -29,10 +29,15 @@ export function whyIdle({ path }: OptionDescription, { value, plannedDevices }: 
 /** Why a choice cannot be taken as things are; null where it can. */
 export function whyUnavailable(path: string, choice: string, { value, plannedDevices }: FormContext): string | null {
   const isJoint = value('earlyStopping.enabled') === true && value('earlyStopping.joint') === true;
-  if (path === 'placement' && choice === 'waves' && isJoint && Number(value('members')) > plannedDevices) {
+  if (path === 'placement' && choice === 'waves' && isJoint && workerCount(value) > plannedDevices) {
     return 'Joint early stopping needs all members to train at the same time. Turn it off first.';
   }
   return null;
+}
+
+/** Workers that the members need, each of which may train several. */
+function workerCount(value: FormContext['value']): number {
+  return Math.ceil(Number(value('members')) / Number(value('membersPerDevice') ?? 1));
 }
 
 /** Why a way of choosing devices finds none; null where it finds some. */

@@ -3,7 +3,11 @@ import type { Device, Placement } from '../../../protocol/devices.ts';
 /** A device of the plan with the ranks that run on it, wave by wave. */
 export interface PlannedDevice {
   device: Device;
-  waves: { wave: number; ranks: number[] }[];
+  waves: {
+    wave: number;
+    /** Ranks by worker: those of one worker are trained as one computation. */
+    workers: number[][];
+  }[];
 }
 
 /** The plan by device, in the order of their first ranks. */
@@ -13,6 +17,11 @@ export function plannedDevices(plan: readonly Placement[]): PlannedDevice[] {
     device: placements[0].device,
     waves: [...Map.groupBy(placements, ({ wave }) => wave)]
       .sort(([a], [b]) => a - b)
-      .map(([wave, ofWave]) => ({ wave, ranks: ofWave.map(({ rank }) => rank) })),
+      .map(([wave, ofWave]) => ({ wave, workers: ranksByWorker(ofWave) })),
   }));
+}
+
+function ranksByWorker(placements: readonly Placement[]): number[][] {
+  const workers = Map.groupBy(placements, ({ rank, stack }) => stack ?? `rank ${rank}`);
+  return [...workers.values()].map((ofWorker) => ofWorker.map(({ rank }) => rank));
 }

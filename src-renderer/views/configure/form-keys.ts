@@ -8,6 +8,8 @@ export interface FormScope {
   form: RunForm;
   context: ComputedRef<FormContext>;
   preview: Readonly<Ref<RunPreview | null>>;
+  /** What values that were not changed are called. */
+  standardName: string;
 }
 
 export const formScopeKey: InjectionKey<FormScope> = Symbol('run form');

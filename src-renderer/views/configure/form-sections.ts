@@ -23,7 +23,17 @@ const plans: SectionPlan[] = [
     id: 'members',
     title: 'Members & devices',
     help: 'How many members are trained, on what, and from which seed.',
-    paths: ['members', 'devices', 'placement', 'backend', 'blas', 'determinism', 'seed', 'identicalSeeds'],
+    paths: [
+      'members',
+      'devices',
+      'placement',
+      'membersPerDevice',
+      'backend',
+      'blas',
+      'determinism',
+      'seed',
+      'identicalSeeds',
+    ],
   },
   { id: 'strategy', title: 'Strategy', help: 'How the members relate while they train.', paths: ['strategy'] },
   {

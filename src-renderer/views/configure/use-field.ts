@@ -22,7 +22,7 @@ export function useField(option: () => OptionDescription): {
   setText(text: string): void;
   set(value: unknown): void;
 } {
-  const { form, context, preview } = useFormScope();
+  const { form, context, preview, standardName } = useFormScope();
   const problem = computed(() => {
     const { path } = option();
     const found = preview.value?.problems.find((one) => one.path === path)?.message;
@@ -30,7 +30,7 @@ export function useField(option: () => OptionDescription): {
   });
   const hint = computed(() => {
     const standard = form.standard(option());
-    return standard === undefined ? '' : `default ${showValue(standard)}`;
+    return standard === undefined ? '' : `${standardName} ${showValue(standard)}`;
   });
 
   function setText(text: string): void {

@@ -1,5 +1,5 @@
 import { onScopeDispose, type Ref, ref, shallowRef, watch } from 'vue';
-import type { RunPreview, RunRequest } from '../../../protocol/rpc.ts';
+import type { RunPreview } from '../../../protocol/rpc.ts';
 import { useHubClient } from '../../client/use-hub.ts';
 import { messageOf } from '../../errors.ts';
 
@@ -7,7 +7,10 @@ import { messageOf } from '../../errors.ts';
 const pauseMs = 200;
 
 /** What the hub says of a request, asked for whenever it changes; the last answer stays until the next has come. */
-export function usePreview(request: Readonly<Ref<RunRequest | null>>): {
+export function usePreview<Request>(
+  request: Readonly<Ref<Request>>,
+  askHub: (request: Request) => Promise<RunPreview>,
+): {
   preview: Readonly<Ref<RunPreview | null>>;
   error: Readonly<Ref<string | null>>;
 } {
@@ -19,9 +22,8 @@ export function usePreview(request: Readonly<Ref<RunRequest | null>>): {
 
   async function ask(): Promise<void> {
     const own = ++turn;
-    if (request.value === null) return;
     try {
-      const answer = await client.hub.previewRun(request.value);
+      const answer = await askHub(request.value);
       if (own !== turn) return;
       preview.value = answer;
       error.value = null;

@@ -1,15 +1,17 @@
 import { computed, type ComputedRef, reactive, type Ref, shallowRef, watch } from 'vue';
 import type { OptionDescription, PlainObject } from '../../../protocol/options.ts';
-import type { DescribedProject, RunRequest } from '../../../protocol/rpc.ts';
+import type { FormRequest, FormSubject } from './form-subject.ts';
 import { type FormSection, formSections } from './form-sections.ts';
 import { type FormValues, isChanged, isVisible, standardOf, valueOf, withValue } from './form-values.ts';
 
-/** The form of one project: its options, what the user changed, and what cannot be read. */
+/** A form: its options, what the user changed, and what cannot be read. */
 export interface RunForm {
   sections: ComputedRef<FormSection[]>;
   overrides: Ref<PlainObject>;
   name: Ref<string>;
-  request: ComputedRef<RunRequest>;
+  /** The run's folder as typed; empty where Tutti chooses it. */
+  out: Ref<string>;
+  request: ComputedRef<FormRequest>;
   changes: ComputedRef<number>;
   /** Texts that are no value of their option, by path: what is wrong with them. */
   unreadable: Map<string, string>;
@@ -24,11 +26,13 @@ export interface RunForm {
   replace(overrides: PlainObject): void;
 }
 
-export function useRunForm(folder: string, { options, defaults }: DescribedProject, initial: PlainObject): RunForm {
+/** @param initial what is changed at first */
+export function useRunForm({ options, standard }: FormSubject, initial: PlainObject): RunForm {
   const overrides = shallowRef<PlainObject>(initial);
   const name = shallowRef('');
+  const out = shallowRef('');
   const unreadable = reactive(new Map<string, string>());
-  const values = computed<FormValues>(() => ({ options, defaults: { ...defaults }, overrides: overrides.value }));
+  const values = computed<FormValues>(() => ({ options, defaults: standard, overrides: overrides.value }));
   const visible = computed(() => options.filter((option) => isVisible(values.value, option)));
 
   // A field that is gone has nothing unreadable any more.
@@ -41,11 +45,8 @@ export function useRunForm(folder: string, { options, defaults }: DescribedProje
     sections: computed(() => formSections(visible.value)),
     overrides,
     name,
-    request: computed(() => ({
-      projectFolder: folder,
-      overrides: overrides.value,
-      name: name.value.trim() === '' ? null : name.value.trim(),
-    })),
+    out,
+    request: computed(() => ({ overrides: overrides.value, name: textOf(name), out: textOf(out) })),
     changes: computed(() => visible.value.filter((option) => isChanged(values.value, option)).length),
     unreadable,
     value: (option) => valueOf(values.value, option),
@@ -68,4 +69,9 @@ export function useRunForm(folder: string, { options, defaults }: DescribedProje
       overrides.value = next;
     },
   };
+}
+
+/** Null for none. */
+function textOf({ value }: Readonly<Ref<string>>): string | null {
+  return value.trim() === '' ? null : value.trim();
 }

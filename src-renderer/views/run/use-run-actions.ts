@@ -89,7 +89,7 @@ export function useRunActions(run: RunStore): RunActions {
 
   async function resume(): Promise<void> {
     await toasts.attempt(async () => {
-      await hub.resumeRun(run.id);
+      await hub.resumeRun(run.id, {});
       await run.refresh();
     });
   }

@@ -1,12 +1,13 @@
 import { mkdtempSync } from 'node:fs';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CollectiveArray, ReduceOperation } from '../../../protocol/collectives.ts';
+import { whyNotMapped } from '../../../src-main/runs/mapped-files.ts';
 import type { ProcessGroup } from '../../../workers/collectives/process-group.ts';
 import { SharedMemory } from '../../../workers/collectives/shared-memory.ts';
-import { createInMemoryGroup, ranksOf } from '../relay/in-memory-group.ts';
+import { createInMemoryGroup, ranksOf, type TestGroup } from '../relay/in-memory-group.ts';
 
 /** A little above what goes through the hub, and no multiple of any group's size. */
 const large = 70_001;
@@ -17,12 +18,23 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
+const canMap = process.platform === 'linux' && whyNotMapped() === null;
+/** Files that are mapped, where they can be, and files that are read and written. */
+const ways = [
+  { how: 'mapped memory', mayMap: true },
+  { how: 'files in /dev/shm', mayMap: false },
+].filter(({ mayMap }) => canMap || !mayMap);
+
 function sharing(
   worldSize: number,
   memoryOf = (below: string, rank: number) => new SharedMemory(below, rank, ranksOf(worldSize)),
 ) {
+  return sharingWithRelay(worldSize, memoryOf).groups;
+}
+
+function sharingWithRelay(worldSize: number, memoryOf: (below: string, rank: number) => SharedMemory): TestGroup {
   const below = mkdtempSync(join(folder, 'run-'));
-  return createInMemoryGroup(ranksOf(worldSize), {}, (rank) => memoryOf(below, rank)).groups;
+  return createInMemoryGroup(ranksOf(worldSize), {}, (rank) => memoryOf(below, rank));
 }
 
 /** Thirds have no exact float, so that sums depend on their order. */
@@ -40,16 +52,36 @@ function expectSameBits(actual: CollectiveArray, expected: CollectiveArray): voi
 const bytesOf = ({ buffer, byteOffset, byteLength }: CollectiveArray): Buffer =>
   Buffer.from(buffer, byteOffset, byteLength);
 
-describe.each([2, 3, 5])('%i ranks that share memory', (worldSize) => {
+const worlds = [2, 3, 5].flatMap((worldSize) => ways.map((way) => ({ worldSize, ...way })));
+describe.each(worlds)('$worldSize ranks that share $how', ({ worldSize, how, mayMap }) => {
+  const told: string[] = [];
+  const shared = () =>
+    sharing(
+      worldSize,
+      (below, rank) =>
+        new SharedMemory(below, rank, ranksOf(worldSize), { mayMap, tell: (message) => told.push(message) }),
+    );
+
+  it('say so, once each, and leave no file with a name', async () => {
+    told.length = 0;
+    const groups = shared();
+    for (const length of [large, 2 * large]) {
+      await every(groups, (group) => group.allReduce(new Float32Array(length), 'sum'));
+    }
+    expect(told).toEqual(ranksOf(worldSize).map(() => `Arrays of 256 KiB and more go through ${how}.`));
+    const files = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.bin'));
+    expect(files).toEqual([]);
+  });
+
   it.each<ReduceOperation>(['sum', 'mean', 'min', 'max'])(
     'all-reduce(%s) to the bits of the relay',
     async (operation) => {
       const relayed = await every(createInMemoryGroup(ranksOf(worldSize)).groups, (group) =>
         group.allReduce(thirds(group.rank, large), operation),
       );
-      const shared = await every(sharing(worldSize), (group) => group.allReduce(thirds(group.rank, large), operation));
-      for (const array of shared) expectSameBits(array, relayed[0]);
-      const inPlace = await every(sharing(worldSize), (group) => {
+      const reduced = await every(shared(), (group) => group.allReduce(thirds(group.rank, large), operation));
+      for (const array of reduced) expectSameBits(array, relayed[0]);
+      const inPlace = await every(shared(), (group) => {
         const array = thirds(group.rank, large);
         return group.allReduce(array, operation, array);
       });
@@ -58,7 +90,7 @@ describe.each([2, 3, 5])('%i ranks that share memory', (worldSize) => {
   );
 
   it('all-gather, broadcast and reduce-scatter as the relay does', async () => {
-    const groups = sharing(worldSize);
+    const groups = shared();
     const gathered = await every(groups, (group) => group.allGather(thirds(group.rank, large)));
     for (const arrays of gathered) arrays.forEach((array, rank) => expectSameBits(array, thirds(rank, large)));
     const root = worldSize - 1;
@@ -72,7 +104,7 @@ describe.each([2, 3, 5])('%i ranks that share memory', (worldSize) => {
   });
 
   it('keep collectives apart that follow each other at once, growing and shrinking', async () => {
-    const groups = sharing(worldSize);
+    const groups = shared();
     await every(groups, async (group) => {
       for (let turn = 0; turn < 12; turn++) {
         const length = large * (1 + (turn % 4));
@@ -85,6 +117,16 @@ describe.each([2, 3, 5])('%i ranks that share memory', (worldSize) => {
       }
     });
   });
+});
+
+it.skipIf(!canMap)(`maps its files where it can${canMap ? '' : ' (left out: no koffi or no futex here)'}`, async () => {
+  const memories: SharedMemory[] = [];
+  const groups = sharing(2, (below, rank) => {
+    memories[rank] = new SharedMemory(below, rank, [0, 1]);
+    return memories[rank];
+  });
+  await every(groups, (group) => group.allReduce(new Float32Array(large), 'sum'));
+  expect(memories.map(({ barrier }) => barrier !== null)).toEqual([true, true]);
 });
 
 it('goes through the hub on all ranks where one has no room', async () => {
@@ -106,24 +148,46 @@ class NoRoom extends SharedMemory {
   }
 }
 
-it('fails all ranks when they disagree on a large array, told who called what', async () => {
-  const groups = sharing(2);
-  const settled = await Promise.allSettled([
-    groups[0].allReduce(new Float32Array(large), 'sum'),
-    groups[1].allReduce(new Float32Array(large), 'max'),
-  ]);
-  for (const outcome of settled) {
-    expect(String(outcome.status === 'rejected' && outcome.reason)).toContain(
-      `rank 0 called all-reduce(sum) of float32[${large}], sequence number 1 (written); rank 1 called all-reduce(max)`,
-    );
-  }
-});
+describe.each(ways)('with $how', ({ mayMap }) => {
+  const pair = () => sharing(2, (below, rank) => new SharedMemory(below, rank, [0, 1], { mayMap }));
 
-it('refuses a second large collective while one is under way', async () => {
-  const groups = sharing(2);
-  const first = every(groups, (group) => group.allReduce(new Float32Array(large), 'sum'));
-  await expect(groups[0].allReduce(new Float32Array(large), 'sum')).rejects.toThrow(
-    'await one collective before the next',
-  );
-  await first;
+  it('fails all ranks when they disagree on a large array, told who called what', async () => {
+    const groups = pair();
+    const settled = await Promise.allSettled([
+      groups[0].allReduce(new Float32Array(large), 'sum'),
+      groups[1].allReduce(new Float32Array(large), 'max'),
+    ]);
+    const stage = mayMap ? 'mapped' : 'written';
+    for (const outcome of settled) {
+      expect(String(outcome.status === 'rejected' && outcome.reason)).toContain(
+        `rank 0 called all-reduce(sum) of float32[${large}], sequence number 1 (${stage}); rank 1 called all-reduce(max)`,
+      );
+    }
+  });
+
+  it('fails a rank that waits for one that has left', async () => {
+    const { relay, groups } = sharingWithRelay(2, (below, rank) => new SharedMemory(below, rank, [0, 1], { mayMap }));
+    await every(groups, (group) => group.allReduce(new Float32Array(large), 'sum'));
+    const waiting = groups[0].allReduce(new Float32Array(large), 'sum');
+    relay.rankLeft(1, 'it was killed');
+    await expect(waiting).rejects.toThrow('Rank 1 left the group: it was killed.');
+    await expect(groups[0].barrier()).rejects.toThrow('Rank 1 left the group: it was killed.');
+  });
+
+  it('has wishes agreed once the hub has answered, though the result is there before', async () => {
+    const groups = pair();
+    groups[1].wishes = { controls: 3, halt: false };
+    await every(groups, (group) => group.allReduce(new Float32Array(large), 'sum'));
+    for (const group of groups) group.mark();
+    for (const group of groups) expect(await group.agreed()).toEqual({ controls: 3, halt: false });
+  });
+
+  it('refuses a second large collective while one is under way', async () => {
+    const groups = pair();
+    const first = every(groups, (group) => group.allReduce(new Float32Array(large), 'sum'));
+    await expect(groups[0].allReduce(new Float32Array(large), 'sum')).rejects.toThrow(
+      'await one collective before the next',
+    );
+    await first;
+  });
 });

@@ -57,4 +57,16 @@ describe('describePlan', () => {
       'wave 2 of 2  cpu:0  Intel Xeon     rank 2',
     ]);
   });
+
+  it('puts ranks that are one computation in brackets', () => {
+    const plan = planPlacement({ members: 5, devices, placement: 'share', membersPerDevice: 2 });
+    expect(plan.map(({ stack, device }) => [stack, device.id])).toEqual([
+      [0, 'cpu:0'],
+      [0, 'cpu:0'],
+      [1, 'cpu:1'],
+      [1, 'cpu:1'],
+      [2, 'cpu:0'],
+    ]);
+    expect(describePlan(plan)).toEqual(['cpu:0  Intel Xeon     ranks [0, 1], 4', 'cpu:1  AMD EPYC 9654  ranks [2, 3]']);
+  });
 });

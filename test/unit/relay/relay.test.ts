@@ -33,7 +33,7 @@ it('brings the wishes of all ranks back to each: the most controls, and a halt i
   await Promise.all(groups.map((group) => group.allReduce(Float32Array.of(1), 'sum')));
   for (const group of groups) {
     group.mark();
-    expect(group.agreed).toEqual({ controls: 7, halt: true });
+    expect(await group.agreed()).toEqual({ controls: 7, halt: true });
   }
 });
 

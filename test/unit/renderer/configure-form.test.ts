@@ -112,18 +112,23 @@ describe('devices', () => {
       {
         device: cpu(0),
         waves: [
-          { wave: 0, ranks: [0] },
-          { wave: 1, ranks: [2] },
+          { wave: 0, workers: [[0]] },
+          { wave: 1, workers: [[2]] },
         ],
       },
       {
         device: cpu(1),
         waves: [
-          { wave: 0, ranks: [1] },
-          { wave: 1, ranks: [3] },
+          { wave: 0, workers: [[1]] },
+          { wave: 1, workers: [[3]] },
         ],
       },
     ]);
+  });
+
+  it('are planned with the ranks of one worker together', () => {
+    const plan = [0, 1, 2].map((rank) => ({ rank, wave: 0, device: cpu(0), stack: Math.floor(rank / 2) }));
+    expect(plannedDevices(plan)).toEqual([{ device: cpu(0), waves: [{ wave: 0, workers: [[0, 1], [2]] }] }]);
   });
 });
 
@@ -135,6 +140,7 @@ describe('what does not matter at the moment says why', () => {
     expect(whyIdle(option('earlyStopping.enabled'), context({ 'earlyStopping.enabled': false }))).toBeNull();
     expect(whyIdle(option('placement'), context({ members: 2 }))).toContain('nothing to share');
     expect(whyIdle(option('placement'), context({ members: 3 }))).toBeNull();
+    expect(whyIdle(option('placement'), context({ members: 6, membersPerDevice: 3 }))).toContain('nothing to share');
   });
 
   it('for choices', () => {

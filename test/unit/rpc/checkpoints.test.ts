@@ -108,7 +108,7 @@ it('a run that trains lets go of single epochs only', async () => {
   const { home, page } = await openService();
   const projectFolder = await writeTinyProject(home);
   const overrides = { maxEpochs: 1_000_000, checkpoints: { everyEpochs: 1 } };
-  const run = await page.hub.startRun({ projectFolder, overrides, name: null });
+  const run = await page.hub.startRun({ projectFolder, overrides, name: null, out: null });
   const names = async () => (await page.hub.checkpoints(run.id)).map(({ record }) => record.name);
   await expect.poll(names, { timeout: 15_000 }).toContain('ensemble-best');
   // Of both ranks, which save when each comes to it.
@@ -124,7 +124,7 @@ it('a run that trains lets go of single epochs only', async () => {
 it('chosen checkpoints are exported as layers models that predict as their weights do', async () => {
   const { home, page } = await openService();
   const projectFolder = await writeTinyProject(home);
-  const { id: runId } = await page.hub.startRun({ projectFolder, overrides: {}, name: null });
+  const { id: runId } = await page.hub.startRun({ projectFolder, overrides: {}, name: null, out: null });
   await expect.poll(async () => (await page.hub.run(runId)).row.status, { timeout: 15_000 }).toBe('finished');
   const { folder } = await page.hub.run(runId);
 

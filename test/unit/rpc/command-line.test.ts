@@ -42,17 +42,17 @@ describe('commandLine', () => {
     ['several', { members: 4, schedule: { kind: 'cosine', warmupSteps: 5 }, hyperparameters: { width: 16 } }],
   ])('starts the same run from a terminal: %s', (_what, overrides) => {
     const config = resolveConfig(project, [overrides]);
-    const request = { projectFolder: '/my projects/blobs', overrides, name: 'first run' };
+    const request = { projectFolder: '/my projects/blobs', overrides, name: 'first run', out: '/my runs/1' };
     const [npx, tutti, train, folder, ...args] = shellWords(commandLine(project, request, config));
     expect([npx, tutti, train, folder]).toEqual(['npx', 'tutti', 'train', '/my projects/blobs']);
     const parsed = parseTrainArguments(args, settingsOf(project));
-    expect(parsed.name).toBe('first run');
+    expect([parsed.name, parsed.out]).toEqual(['first run', '/my runs/1']);
     expect(resolveConfig(project, [parsed.overrides])).toMatchObject({ ...config, devices: expect.anything() });
     expect(String(resolveConfig(project, [parsed.overrides]).devices)).toBe(String(config.devices));
   });
 
   it('leaves out what is as the project has it', () => {
-    const request = { projectFolder: 'blobs', overrides: { maxEpochs: 3 }, name: null };
+    const request = { projectFolder: 'blobs', overrides: { maxEpochs: 3 }, name: null, out: null };
     expect(commandLine(project, request, resolveConfig(project, [{ maxEpochs: 3 }]))).toBe('npx tutti train blobs');
   });
 });

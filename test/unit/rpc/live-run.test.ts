@@ -2,6 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readMetrics } from '../../../src-main/store/metric-table.ts';
+import type { RunUpdate } from '../../../protocol/run-updates.ts';
 import { readRunRecord } from '../../../src-main/store/run-folder.ts';
 import { openPage, openService } from './page.ts';
 import { writeTinyProject } from './tiny-project.ts';
@@ -13,7 +14,7 @@ describe('a run of this process', () => {
   it('is told as it happens, and its checkpoints evaluate again to the same numbers', async () => {
     const { home, page, service, errors } = await openService();
     const projectFolder = await writeTinyProject(home);
-    const { id } = await page.hub.startRun({ projectFolder, overrides: { seed: 7 }, name: 'watched' });
+    const { id } = await page.hub.startRun({ projectFolder, overrides: { seed: 7 }, name: 'watched', out: null });
     await page.hub.watch(id);
     const early = await page.hub.run(id);
     expect(early).toMatchObject({ isInReach: true, row: { id, name: 'watched', status: 'running' } });
@@ -86,7 +87,7 @@ describe('a run of this process', () => {
       'There is no export format "xlsx"',
     );
 
-    const preview = await page.hub.previewRun({ projectFolder, overrides: {}, name: null });
+    const preview = await page.hub.previewRun({ projectFolder, overrides: {}, name: null, out: null });
     expect(preview.durationSeconds).toBeGreaterThan(0);
     // 8 x (2 + 1) + 3 x (8 + 1) = 51 parameters of 4 bytes; 3 checkpoints and 3 states of 3 copies each, 2 members.
     expect(preview.diskBytes).toBe(2 * (3 + 9) * 51 * 4 + 16 * 1024 ** 2);
@@ -102,21 +103,22 @@ describe('a run of this process', () => {
   it('goes on without pages, keeps what they ask for, and is interrupted with the process', async () => {
     const { home, service, page, errors } = await openService();
     const projectFolder = await writeTinyProject(home);
-    const { id } = await page.hub.startRun({ projectFolder, overrides: endless, name: null });
+    const { id } = await page.hub.startRun({ projectFolder, overrides: endless, name: null, out: null });
     await page.hub.watch(id);
     await expect.poll(() => page.updates.some(({ type }) => type === 'points'), { timeout: 15_000 }).toBe(true);
     await expect(page.hub.deleteRun(id)).rejects.toThrow('Stop it before deleting it');
     await expect(page.hub.control(id, { action: 'checkpoint', name: '../x' })).rejects.toThrow(
       'cannot name a checkpoint',
     );
-    await expect(page.hub.resumeRun(id)).rejects.toThrow(/a run has one hub|being trained already/);
+    await expect(page.hub.resumeRun(id, {})).rejects.toThrow(/a run has one hub|being trained already/);
     page.close();
     expect(service.liveRunCount).toBe(1);
 
     const other = openPage(service);
     await other.hub.watch(id);
     await other.hub.control(id, { action: 'checkpoint', name: 'asked' });
-    await expect.poll(() => other.updates.filter(({ type }) => type === 'checkpoint').length).toBeGreaterThanOrEqual(2);
+    const isAsked = (update: RunUpdate) => update.type === 'checkpoint' && update.record.name === 'asked';
+    await expect.poll(() => other.updates.filter(isAsked)).toHaveLength(2);
     const names = (await other.hub.checkpoints(id)).map(({ record }) => record.name);
     expect(names.filter((name) => name === 'asked')).toHaveLength(2);
 
@@ -129,7 +131,7 @@ describe('a run of this process', () => {
   it('stops jointly when a page asks, and can be resumed by it', async () => {
     const { home, page, errors } = await openService();
     const projectFolder = await writeTinyProject(home);
-    const { id } = await page.hub.startRun({ projectFolder, overrides: endless, name: null });
+    const { id } = await page.hub.startRun({ projectFolder, overrides: endless, name: null, out: null });
     await page.hub.watch(id);
     const endings = () => page.updates.filter(({ type }) => type === 'ended').length;
     await expect.poll(() => page.updates.some(({ type }) => type === 'points'), { timeout: 15_000 }).toBe(true);
@@ -138,7 +140,7 @@ describe('a run of this process', () => {
     await expect(page.hub.control(id, { action: 'stop' })).rejects.toThrow(
       `The run ${id} is stopped: nothing trains it`,
     );
-    await page.hub.resumeRun(id);
+    await page.hub.resumeRun(id, {});
     await page.hub.abort(id);
     await expect.poll(endings, { timeout: 15_000 }).toBe(2);
     const { record, folder } = await page.hub.run(id);
@@ -147,10 +149,37 @@ describe('a run of this process', () => {
     expect(errors).toEqual([]);
   }, 60_000);
 
+  it('goes on with what a page changes of it, in the folder that the page named', async () => {
+    const { home, page, errors } = await openService();
+    const projectFolder = await writeTinyProject(home);
+    const out = join(home, 'elsewhere', 'first');
+    const { id } = await page.hub.startRun({ projectFolder, overrides: { maxEpochs: 2 }, name: null, out });
+    const recordNow = async () => (await page.hub.run(id)).record;
+    await expect.poll(async () => (await recordNow()).status, { timeout: 15_000 }).toBe('finished');
+    expect((await page.hub.run(id)).folder).toBe(out);
+
+    expect((await page.hub.previewResume(id, { members: 3 })).problems).toMatchObject([{ path: 'members' }]);
+    const wrong = await page.hub.previewResume(id, { maxEpochs: 0 });
+    expect(wrong).toMatchObject({ config: null, problems: [{ path: 'maxEpochs' }] });
+    const changes = { maxEpochs: 3, optimizer: { learningRate: 0.5 } };
+    const preview = await page.hub.previewResume(id, changes);
+    expect(preview).toMatchObject({ problems: [], config: { maxEpochs: 3 }, plan: [{ rank: 0 }, { rank: 1 }] });
+    expect(preview.commandLine).toBe(`npx tutti resume ${id} --set optimizer.learningRate=0.5 --set maxEpochs=3`);
+
+    await page.hub.resumeRun(id, changes);
+    await expect.poll(async () => (await recordNow()).attempts.at(-1)?.status, { timeout: 15_000 }).toBe('finished');
+    expect(await recordNow()).toMatchObject({
+      config: { maxEpochs: 3, optimizer: { learningRate: 0.5 } },
+      summary: { epochs: 3 },
+    });
+    expect(errors).toEqual([]);
+  }, 60_000);
+
   it('is refused where it cannot begin, with the reason', async () => {
     const { home, page } = await openService();
     const projectFolder = await writeTinyProject(home);
-    const start = (overrides: Record<string, unknown>) => page.hub.startRun({ projectFolder, overrides, name: null });
+    const start = (overrides: Record<string, unknown>) =>
+      page.hub.startRun({ projectFolder, overrides, name: null, out: null });
     await expect(start({ members: 0 })).rejects.toThrow('members is 0, but must be a whole number from 1 to 256');
     await expect(start({ hyperparameters: { depth: 2 } })).rejects.toThrow('no hyperparameter of project "Blobs"');
     await expect(start({ devices: 'cuda:9' })).rejects.toThrow('cuda');

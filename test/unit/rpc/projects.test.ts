@@ -59,21 +59,35 @@ describe('previews', () => {
       earlyStopping: { enabled: true },
       hyperparameters: { width: 16 },
     };
-    const preview = await page.hub.previewRun({ projectFolder: folder, overrides, name: "Ada's run" });
+    const preview = await page.hub.previewRun({ projectFolder: folder, overrides, name: "Ada's run", out: '/runs/1' });
     expect(preview.problems).toEqual([]);
     expect(preview.plan.map(({ rank }) => rank)).toEqual([0, 1, 2]);
     expect(preview).toMatchObject({ diskBytes: null, durationSeconds: null, config: { members: 3 } });
     expect(preview.devices.length).toBeGreaterThan(0);
     expect(preview.commandLine).toBe(
       `npx tutti train ${folder} --members 3 --optimizer sgd --optimizer.momentum 0.9 ` +
-        `--early-stopping.enabled true --width 16 --name 'Ada'\\''s run'`,
+        `--early-stopping.enabled true --width 16 --name 'Ada'\\''s run' --out /runs/1`,
     );
+  });
+
+  it('want the whole path of a folder', async () => {
+    const { page, folder } = await openTinyProject();
+    const request = { projectFolder: folder, overrides: {}, name: null, out: 'runs/1' };
+    const { config, problems } = await page.hub.previewRun(request);
+    expect(config).toBeNull();
+    expect(problems).toMatchObject([{ path: 'out' }]);
+    expect(problems[0].message).toContain('The folder "runs/1" is no absolute path');
   });
 
   it('say what is wrong with which option, and start nothing', async () => {
     const { page, folder } = await openTinyProject();
     const problemsOf = async (overrides: Record<string, unknown>) => {
-      const { config, problems } = await page.hub.previewRun({ projectFolder: folder, overrides, name: null });
+      const { config, problems } = await page.hub.previewRun({
+        projectFolder: folder,
+        overrides,
+        name: null,
+        out: null,
+      });
       expect(config).toBeNull();
       return problems.map(({ path, message }) => [path, message]);
     };

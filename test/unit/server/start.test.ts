@@ -66,7 +66,7 @@ it.each(['SIGINT', 'SIGTERM'] as const)(
       },
     });
     const overrides = { maxEpochs: 1_000_000 };
-    const { id } = await hub.startRun({ projectFolder, overrides, name: null });
+    const { id } = await hub.startRun({ projectFolder, overrides, name: null, out: null });
     await hub.watch(id);
     await trained.promise;
     const { folder: runFolder, ranks } = await hub.run(id);

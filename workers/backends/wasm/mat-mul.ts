@@ -58,7 +58,10 @@ const simpleActivations = new Map([
   ['relu6', 2],
 ]);
 
-/** act(x + bias), with a bias for each of the last axis's values or none; takes `x` over. */
+/**
+ * act(x + bias), with a bias for each of the last axis's values, `[n]`, such a bias for each matrix of a stack, `[M, 1, n]` for `[M, m, n]`,
+ * or none; takes `x` over.
+ */
 function applyBiasAndActivation(
   runtime: WasmRuntime,
   x: TensorInfo,
@@ -69,8 +72,13 @@ function applyBiasAndActivation(
   const size = tf.util.sizeFromShape(x.shape);
   const simple = simpleActivations.get(activation.name);
   if (size > 0 && (bias !== null || (simple ?? 0) > 0)) {
-    const biasAddress = bias === null ? 0 : runtime.memory.address(bias);
-    runtime.kernels.addBias(runtime.memory.address(x), biasAddress, size / columns, columns, simple ?? 0);
+    const biases = bias === null ? 1 : tf.util.sizeFromShape(bias.shape) / columns;
+    const rows = size / columns / biases;
+    const [address, biasAddress] = [runtime.memory.address(x), bias === null ? 0 : runtime.memory.address(bias)];
+    for (let i = 0; i < biases; i++) {
+      const from = address + 4 * i * rows * columns;
+      runtime.kernels.addBias(from, bias === null ? 0 : biasAddress + 4 * i * columns, rows, columns, simple ?? 0);
+    }
   }
   return simple === undefined ? activate(runtime, x, activation) : x;
 }
@@ -123,6 +131,11 @@ function multiply(runtime: WasmRuntime, product: Product, a: TensorInfo, b: Tens
 /** For each matrix of the result which matrix of A and which of B make it. */
 function pairMatrices(batch: number[], batchA: number[], batchB: number[]): [number, number][] {
   const count = tf.util.sizeFromShape(batch);
+  const [countA, countB] = [tf.util.sizeFromShape(batchA), tf.util.sizeFromShape(batchB)];
+  // The usual stacks, quickly: all of both, or one for all.
+  if ([countA, countB].every((size) => size === count || size === 1)) {
+    return Array.from({ length: count }, (_, i) => [countA === 1 ? 0 : i, countB === 1 ? 0 : i]);
+  }
   const [stridesA, stridesB] = [broadcastStrides(batchA, batch.length), broadcastStrides(batchB, batch.length)];
   return Array.from({ length: count }, (_, i) => {
     const position = batch.map((size, axis) => Math.floor(i / tf.util.sizeFromShape(batch.slice(axis + 1))) % size);

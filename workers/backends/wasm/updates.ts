@@ -1,4 +1,4 @@
-import { tf, type Variable } from '../../tf.ts';
+import { tf, type Tensor, type Variable } from '../../tf.ts';
 import type { UpdateInputs, UpdateKernels } from '../../training/update-kernels.ts';
 import type { WasmRuntime } from './runtime.ts';
 import type { TensorMemory } from './tensor-memory.ts';
@@ -35,10 +35,11 @@ export function createUpdateKernels({ kernels, memory }: WasmRuntime): UpdateKer
 
 type Update = (theta: number, gradient: number, size: number, slots: number[]) => void;
 
-function inPlace(memory: TensorMemory, { variable, gradient, slots }: UpdateInputs, update: Update): void {
+function inPlace(memory: TensorMemory, { variable, gradient, slots, row }: UpdateInputs, update: Update): void {
   for (const changed of [variable, ...slots]) ownData(memory, changed);
-  const addresses = slots.map((slot) => memory.address(slot));
-  update(memory.address(variable), memory.address(gradient), variable.size, addresses);
+  const size = row === undefined ? variable.size : variable.size / variable.shape[0];
+  const addressOf = (tensor: Tensor): number => memory.address(tensor) + 4 * (row ?? 0) * size;
+  update(addressOf(variable), addressOf(gradient), size, slots.map(addressOf));
   for (const changed of [variable, ...slots]) memory.changed(changed);
 }
 

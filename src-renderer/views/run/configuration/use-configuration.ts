@@ -31,7 +31,8 @@ export function useConfiguration(view: () => RunView): Configuration {
   const commandLine = useLoaded(async () => {
     const described = await hub.describeProject(folder);
     const overrides = overridesOf(configEntries(view().record.config, described.defaults, described.options));
-    return (await hub.previewRun({ projectFolder: folder, overrides, name: view().record.name })).commandLine;
+    const request = { projectFolder: folder, overrides, name: view().record.name, out: null };
+    return (await hub.previewRun(request)).commandLine;
   });
 
   return {

@@ -1,0 +1,50 @@
+import { defineProject, Generator, mnist, splitDataset, tf, z } from 'tutti';
+import { drawUncertainty } from './figures.ts';
+
+/** Small convolutional networks, trained at the same time, whose mean tells how sure it is. `compare.ts` holds ways to train them against each other. */
+export default defineProject({
+  name: 'Parallel ensemble',
+  description:
+    "Convolutional networks on MNIST, and the predictive entropy of their mean as the ensemble's uncertainty.",
+  task: 'classification',
+  hyperparameters: z.object({
+    files: z.enum(['t10k', 'all']).default('t10k').meta({
+      help: "`t10k`: only MNIST's 10,000 test images; `all`: also its 60,000 training images.",
+    }),
+    heldOut: z.int().min(0).default(1000).meta({
+      help: 'Images to validate on, and as many to test on where there are no test images besides; 0: train on all.',
+    }),
+  }),
+  defaults: {
+    members: 4,
+    optimizer: { kind: 'sgd', learningRate: 0.01, momentum: 0.5 },
+    batchSize: 64,
+    maxEpochs: 2,
+    logEverySteps: 10,
+  },
+
+  async data({ folders, seed, hyperparameters: { files, heldOut } }) {
+    const { train: images, test } = await mnist({ ...folders, files });
+    if (heldOut === 0) return { train: images };
+    const held = { validation: heldOut, ...(test === undefined && { test: heldOut }) };
+    const splits = splitDataset(images, held, new Generator(seed, 'split'));
+    return { ...splits, test: test ?? splits.test };
+  },
+
+  /** Convolutions of 5x5 with 10 and 20 filters, each followed by a maximum over 2x2, then 50 units and K logits. */
+  model({ featureShape, targetSize }) {
+    return tf.sequential({
+      layers: [
+        tf.layers.conv2d({ filters: 10, kernelSize: 5, activation: 'relu', inputShape: [...featureShape] }),
+        tf.layers.maxPooling2d({ poolSize: 2 }),
+        tf.layers.conv2d({ filters: 20, kernelSize: 5, activation: 'relu' }),
+        tf.layers.maxPooling2d({ poolSize: 2 }),
+        tf.layers.flatten(),
+        tf.layers.dense({ units: 50, activation: 'relu' }),
+        tf.layers.dense({ units: targetSize }),
+      ],
+    });
+  },
+
+  figures: drawUncertainty,
+});

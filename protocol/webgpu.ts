@@ -1,0 +1,26 @@
+import { z } from 'zod';
+
+/** What `npm run setup:native -- --webgpu` leaves in its folder, as `build.json`: versions of the npm packages. */
+export const webgpuBuildSchema = z.strictObject({ webgpu: z.string(), tfjsBackendWebgpu: z.string() });
+export type WebgpuBuild = z.output<typeof webgpuBuildSchema>;
+
+/** Names the folder of the WebGPU build to every process that Tutti starts. */
+export const webgpuFolderVariable = 'TUTTI_WEBGPU';
+
+/** Names the adapter of a rank's device to its worker. Without it a process takes the first that is a GPU. */
+export const webgpuAdapterVariable = 'TUTTI_WEBGPU_ADAPTER';
+
+/** A GPU as Dawn lists it, or a program that stands in for one. Several may have one name. */
+export const webgpuAdapterSchema = z.strictObject({
+  name: z.string(),
+  /** It computes on the CPU, as SwiftShader and lavapipe do. */
+  isSoftware: z.boolean(),
+});
+export type WebgpuAdapter = z.output<typeof webgpuAdapterSchema>;
+
+/** What `workers/list-adapters.ts` answers. */
+export const adaptersReplySchema = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('listed'), adapters: z.array(webgpuAdapterSchema) }),
+  z.strictObject({ kind: z.literal('failed'), reason: z.string() }),
+]);
+export type AdaptersReply = z.output<typeof adaptersReplySchema>;

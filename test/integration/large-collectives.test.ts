@@ -1,0 +1,65 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { RunConfigInput } from '../../protocol/run-config.ts';
+import type { RunUpdate } from '../../protocol/run-updates.ts';
+import { whyNotMapped } from '../../src-main/runs/mapped-files.ts';
+import { isRunning, pidOf, startRun, useHub, type WatchedRun } from './harness.ts';
+
+const { hub } = useHub();
+const canMap = existsSync('/dev/shm') && whyNotMapped() === null;
+/** 120,003 weights: half a megabyte of gradients at every step. */
+const config: RunConfigInput = {
+  members: 2,
+  devices: 'cpu:0,1',
+  maxEpochs: 1_000_000,
+  strategy: { kind: 'data-parallel' },
+  hyperparameters: { hiddenUnits: 20_000 },
+  timeouts: { collectiveMs: 1000, firstCollectiveMs: 20_000, exitMs: 500 },
+};
+
+async function trainingPids(run: WatchedRun): Promise<number[]> {
+  await run.until((update) => update.type === 'progress' && update.step > 20);
+  return [0, 1].map((rank) => pidOf(run.updates, rank));
+}
+
+const isToldOf = (update: RunUpdate): boolean => update.type === 'event' && update.event.kind === 'large-arrays';
+
+describe.skipIf(!canMap)(
+  `ranks that wait in mapped memory${canMap ? '' : ' (left out: files cannot be mapped here)'}`,
+  () => {
+    it('say so, and keep nothing there that has a name', async () => {
+      const run = await startRun(hub(), 'blobs', config);
+      const told = await run.until(isToldOf);
+      expect(told).toMatchObject({
+        event: { rank: 0, message: 'Arrays of 256 KiB and more go through mapped memory.' },
+      });
+      await trainingPids(run);
+      const files = readdirSync('/dev/shm', { recursive: true, encoding: 'utf8' });
+      expect(files.filter((name) => name.startsWith(`tutti-${process.pid}-`) && name.endsWith('.bin'))).toEqual([]);
+      run.session.control({ action: 'stop' });
+      expect(await run.ended).toMatchObject({ status: 'stopped' });
+    });
+
+    it.each([0, 1])('fail as soon as rank %i is killed', async (rank) => {
+      const run = await startRun(hub(), 'blobs', config);
+      const pids = await trainingPids(run);
+      process.kill(pids[rank], 'SIGKILL');
+      const { status, error } = await run.ended;
+      expect(status).toBe('failed');
+      expect(error).toMatchObject({ rank });
+      expect(error?.message).toContain(`Rank ${rank} was killed by SIGKILL.`);
+      expect(pids.filter(isRunning)).toEqual([]);
+    });
+
+    it('name the one who never comes', async () => {
+      const run = await startRun(hub(), 'blobs', config);
+      const pids = await trainingPids(run);
+      process.kill(pids[1], 'SIGSTOP');
+      const { status, error } = await run.ended;
+      expect(status).toBe('failed');
+      expect(error).toMatchObject({ rank: 1 });
+      expect(error?.message).toMatch(/\(mapped\), timed out after 1000 ms: called by rank 0, never by rank 1\./);
+      expect(pids.filter(isRunning)).toEqual([]);
+    });
+  },
+);

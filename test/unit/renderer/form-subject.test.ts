@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { describeOptions } from '../../../protocol/options.ts';
+import { runConfigSchema } from '../../../protocol/run-config.ts';
+import type { RunPreview } from '../../../protocol/rpc.ts';
+import { newRun, resumedRun } from '../../../src-renderer/views/configure/form-subject.ts';
+import { runRecord } from '../store/records.ts';
+
+const preview: RunPreview = {
+  config: null,
+  problems: [],
+  plan: [],
+  devices: [],
+  diskBytes: null,
+  freeBytes: 0,
+  durationSeconds: null,
+  commandLine: '',
+};
+
+/** A hub that notes what it is asked. */
+function fakeHub() {
+  const calls: unknown[][] = [];
+  const note =
+    <Answer>(name: string, answer: Answer) =>
+    (...values: unknown[]): Promise<Answer> => {
+      calls.push([name, ...values]);
+      return Promise.resolve(answer);
+    };
+  const hub = {
+    previewRun: note('previewRun', preview),
+    startRun: note('startRun', { id: 'new' }),
+    previewResume: note('previewResume', preview),
+    resumeRun: note('resumeRun', undefined),
+  };
+  return { hub, calls };
+}
+
+const config = runConfigSchema.parse({ members: 3, maxEpochs: 7, optimizer: { kind: 'sgd', learningRate: 0.5 } });
+const record = runRecord({ config, changed: { learningRate: 0.25 } });
+const request = { overrides: { maxEpochs: 9 }, name: 'mine', out: '/runs/mine' };
+
+describe('the form of a run', () => {
+  it('that is new starts it under its name and in its folder', async () => {
+    const { hub, calls } = fakeHub();
+    const description = {
+      name: 'Blobs',
+      description: 'Of points.',
+      task: 'classification' as const,
+      hasOwnLoss: false,
+      hyperparameters: [],
+      defaults: {},
+    };
+    const options = describeOptions(runConfigSchema);
+    const project = { description, options, defaults: runConfigSchema.parse({}) };
+    const subject = newRun(hub, '/blobs', project, record);
+    expect(subject).toMatchObject({ title: 'Blobs', origin: `as in ${record.name}`, isNew: true });
+    expect(subject.initial).toEqual({
+      members: 3,
+      maxEpochs: 7,
+      optimizer: { kind: 'sgd', learningRate: 0.5 },
+    });
+    expect(await subject.begin(request)).toBe('new');
+    await subject.preview(request);
+    const whole = { projectFolder: '/blobs', ...request };
+    expect(calls).toEqual([
+      ['startRun', whole],
+      ['previewRun', whole],
+    ]);
+  });
+
+  it('that goes on begins with what counts in it, and sends only what is changed', async () => {
+    const { hub, calls } = fakeHub();
+    const subject = resumedRun(hub, record);
+    expect(subject).toMatchObject({ isNew: false, initial: {}, standardName: 'so far' });
+    expect(subject.standard).toMatchObject({ maxEpochs: 7, optimizer: { kind: 'sgd', learningRate: 0.25 } });
+    const paths = subject.options.map(({ path }) => path);
+    expect(paths).toContain('maxEpochs');
+    expect(paths).not.toContain('members');
+    expect(await subject.begin(request)).toBe(record.id);
+    await subject.preview(request);
+    expect(calls).toEqual([
+      ['resumeRun', record.id, { maxEpochs: 9 }],
+      ['previewResume', record.id, { maxEpochs: 9 }],
+    ]);
+  });
+});

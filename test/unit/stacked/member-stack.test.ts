@@ -1,0 +1,138 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { startBackend } from '../../../workers/backends/backend.ts';
+import type { Batch } from '../../../workers/data/dataset.ts';
+import { describeStack } from '../../../workers/stacked/describe-stack.ts';
+import { requireStackable } from '../../../workers/stacked/model-graph.ts';
+import { tf } from '../../../workers/tf.ts';
+import { batch, createMembers, largestDifference, train, weightsOf } from './stacks.ts';
+
+const { layers } = tf;
+const dense = (units: number) =>
+  tf.sequential({
+    layers: [layers.dense({ units, activation: 'relu', inputShape: [5] }), layers.dense({ units: 3 })],
+  });
+const recipe = { create: () => dense(6) };
+const batchOf = (member: number, step: number): Batch => batch(100 * member + step, [5]);
+
+/** The same steps alone and together: the members' weights may differ by rounding only. */
+async function expectAlike(of: Parameters<typeof train>[1], steps: number): Promise<void> {
+  const [alone, stacked] = [await createMembers(recipe, false), await createMembers(recipe, true)];
+  const expected = await train(alone, of, { to: steps });
+  const actual = await train(stacked, of, { to: steps });
+  expect(actual.map((outcomes) => outcomes.map(({ updated }) => updated))).toEqual(
+    expected.map((outcomes) => outcomes.map(({ updated }) => updated)),
+  );
+  alone.forEach((member, m) => {
+    expect(largestDifference(weightsOf(member), weightsOf(stacked[m]))).toBeLessThan(1e-4);
+    expect(stacked[m].member.optimizer.steps).toEqual(member.member.optimizer.steps);
+  });
+}
+
+describe.each(['wasm', 'cpu'] as const)('a stack of members on %s', (backend) => {
+  beforeAll(async () => {
+    await startBackend(backend);
+    await tf.setBackend(backend);
+  });
+
+  it('leaves out the update of the member whose loss is not finite, and of no other', async () => {
+    const withNaN = (member: number, step: number): Batch => {
+      const whole = batchOf(member, step);
+      if (member === 1 && step === 3) whole.features[0] = NaN;
+      return whole;
+    };
+    await expectAlike(withNaN, 8);
+  });
+
+  it('takes batches of different sizes', async () => {
+    const uneven = (member: number, step: number): Batch =>
+      batch(100 * member + step, [5], step === 2 && member > 0 ? 5 : 8);
+    await expectAlike(uneven, 6);
+  });
+});
+
+describe('a stack of members', () => {
+  beforeAll(async () => {
+    await startBackend('wasm');
+    await tf.setBackend('wasm');
+  });
+
+  it('makes updates with each member’s own learning rate', async () => {
+    const members = await createMembers(recipe, true);
+    const before = members.map(weightsOf);
+    const position = { epoch: 0, step: 0, totalSteps: 1 };
+    await Promise.all(
+      members.map(({ member, strategy }, m) =>
+        strategy.trainStep(member, batchOf(m, 0), { learningRate: 0.01 * m }, position),
+      ),
+    );
+    for (const { strategy } of members) await strategy.settle?.();
+    // Adam's first step has the length of its learning rate wherever there is a gradient.
+    members.forEach((member, m) => expect(largestDifference(before[m], weightsOf(member))).toBeCloseTo(0.01 * m, 5));
+  });
+
+  it('goes on without a member that has ended, whose weights stay', async () => {
+    const [alone, stacked] = [await createMembers(recipe, false), await createMembers(recipe, true)];
+    await train(alone, batchOf, { to: 3 });
+    await train(alone.slice(1), (member, step) => batchOf(member + 1, step), { from: 3, to: 6 });
+    await train(stacked, batchOf, { to: 3 });
+    const [first, ...others] = stacked;
+    first.strategy.leave?.();
+    await train(others, (member, step) => batchOf(member + 1, step), { from: 3, to: 6 });
+    alone.forEach((member, m) =>
+      expect(largestDifference(weightsOf(member), weightsOf(stacked[m]))).toBeLessThan(1e-5),
+    );
+  });
+
+  it('rejects the step of every member when it fails', async () => {
+    const members = await createMembers(recipe, true);
+    const wrong = (member: number) => ({ ...batchOf(member, 0), targets: new Int32Array(3) });
+    const settings = { learningRate: 0.01 };
+    const position = { epoch: 0, step: 0, totalSteps: 1 };
+    const steps = members.map(({ member, strategy }, m) => strategy.trainStep(member, wrong(m), settings, position));
+    const outcomes = await Promise.allSettled(steps);
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+  });
+
+  it('leaves no tensor behind', async () => {
+    const members = await createMembers(recipe, true);
+    await train(members, batchOf, { to: 2 });
+    const { numTensors } = tf.memory();
+    await train(members, batchOf, { to: 12 });
+    expect(tf.memory().numTensors).toBe(numTensors);
+    for (const { strategy } of members) strategy.leave?.();
+    // Four weights, each with Adam's two slots.
+    expect(tf.memory().numTensors).toBe(numTensors - 12);
+  });
+});
+
+describe('models that cannot be one computation', () => {
+  it('are refused when a rank’s differs, with the layer', () => {
+    expect(() => requireStackable([dense(6), dense(6), dense(7)], [4, 5, 6])).toThrow(
+      /^The model of rank 6 differs in layer dense_Dense\d+, compared with rank 4's: .* or use --members-per-device 1\.$/,
+    );
+  });
+
+  it('are refused when a layer masks samples', () => {
+    const masking = () =>
+      tf.sequential({ layers: [layers.masking({ inputShape: [4, 2], name: 'gaps' }), layers.flatten()] });
+    expect(() => requireStackable([masking(), masking()], [0, 1])).toThrow(
+      'Layer gaps (Masking) masks samples, which members of one computation cannot do. Use --members-per-device 1.',
+    );
+  });
+});
+
+describe('what the user is told of a stack', () => {
+  it('names the layers that gain nothing', () => {
+    const model = tf.sequential({
+      layers: [
+        layers.conv1d({ filters: 2, kernelSize: 2, inputShape: [4, 2], name: 'edges' }),
+        layers.flatten(),
+        layers.dropout({ rate: 0.5, name: 'noise' }),
+        layers.dense({ units: 3 }),
+      ],
+    });
+    expect(describeStack(model, 8).message).toBe(
+      '8 members of a worker are trained as one computation. Member by member run: edges, noise.',
+    );
+  });
+});

@@ -1,0 +1,3 @@
+import { describeStacks } from './describe-stacks.ts';
+
+describeStacks('cpu');

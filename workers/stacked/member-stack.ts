@@ -1,0 +1,140 @@
+import type { Batch } from '../data/dataset.ts';
+import type { StepOutcome, Strategy, StrategyEvent } from '../strategies/strategy.ts';
+import type { Member, StepPosition } from '../training/member.ts';
+import type { UpdateSettings } from '../training/optimizers.ts';
+import { describeStack } from './describe-stack.ts';
+import type { Draw } from './stacked-layers.ts';
+import { StackedMembers, type StackedTraining, type StepInput } from './stacked-members.ts';
+
+interface PendingStep {
+  input: StepInput;
+  resolve: (outcome: StepOutcome) => void;
+  reject: (error: unknown) => void;
+}
+
+/** A rank's place in a stack. */
+interface Place {
+  draw: Draw;
+  member: Member | null;
+  /** `resting` from the end of its steps in a round until all have ended theirs; `left` for good. */
+  phase: 'training' | 'resting' | 'left';
+  pending: PendingStep | null;
+}
+
+/** The strategy of a rank whose steps are made together with those of the others of its process. */
+export interface StackedStrategy extends Strategy {
+  /** To be called when the rank trains no more, however that came: the others no longer wait for it. */
+  leave(): void;
+}
+
+/**
+ * Ranks of one process, each with a trainer of its own, whose steps are one computation (`StackedMembers`): it is made once all that
+ * still train have asked for their next step. What a rank does between steps is its own: losses, callbacks, checkpoints, a stop.
+ */
+export class MemberStack {
+  private readonly training: StackedTraining;
+  private readonly places: Place[] = [];
+  private stacked: { members: StackedMembers; places: readonly Place[] } | null = null;
+  private isBusy = false;
+
+  constructor(training: StackedTraining) {
+    this.training = training;
+  }
+
+  /** A place for one more rank; all have theirs before any trains. */
+  join(draw: Draw): StackedStrategy {
+    const place: Place = { draw, member: null, phase: 'training', pending: null };
+    this.places.push(place);
+    let events: StrategyEvent[] = [];
+    return {
+      name: 'independent',
+      isLockstep: false,
+      setup: async (member) => {
+        place.member = member;
+        events = [describeStack(member.model, this.places.length)];
+      },
+      trainStep: (_, batch, settings, position) => this.step(place, batch, settings, position),
+      settle: async () => this.rest(place),
+      assemble: async () => this.unload(place, false),
+      events: () => events.splice(0),
+      leave: () => this.leave(place),
+    };
+  }
+
+  private step(place: Place, batch: Batch, settings: UpdateSettings, position: StepPosition): Promise<StepOutcome> {
+    const { promise, resolve, reject } = Promise.withResolvers<StepOutcome>();
+    place.pending = { input: { batch, settings, position }, resolve, reject };
+    void this.proceed();
+    return promise;
+  }
+
+  /** Its own weights and optimizer are up to date from here on, for what is evaluated and saved. */
+  private rest(place: Place): null {
+    this.unload(place, true);
+    place.phase = 'resting';
+    if (this.places.every(({ phase }) => phase !== 'training')) {
+      for (const other of this.places) if (other.phase === 'resting') other.phase = 'training';
+    }
+    void this.proceed();
+    return null;
+  }
+
+  private leave(place: Place): void {
+    place.phase = 'left';
+    if (this.places.every(({ phase }) => phase === 'left')) return this.stacked?.members.dispose();
+    void this.proceed();
+  }
+
+  private unload(place: Place, withOptimizer: boolean): null {
+    const { stacked } = this;
+    if (stacked?.places.includes(place)) stacked.members.unload(memberOf(place), withOptimizer);
+    return null;
+  }
+
+  /** Makes the next step, once nobody is missing. Never rejects: what goes wrong is told to those who asked for the step. */
+  private async proceed(): Promise<void> {
+    const training = this.places.filter(({ phase }) => phase === 'training');
+    const ready = training.filter(({ pending }) => pending !== null);
+    if (this.isBusy || ready.length === 0 || ready.length < training.length) return;
+    this.isBusy = true;
+    // Where samples are split unevenly, last batches differ in size.
+    for (const places of Map.groupBy(ready, ({ pending }) => pending?.input.batch.featureShape[0]).values()) {
+      await this.stepTogether(places);
+    }
+    this.isBusy = false;
+    void this.proceed();
+  }
+
+  private async stepTogether(places: readonly Place[]): Promise<void> {
+    const steps = places.map(({ pending }) => pending).filter((pending) => pending !== null);
+    for (const place of places) place.pending = null;
+    try {
+      const outcomes = await this.stackOf(places).step(steps.map(({ input }) => input));
+      steps.forEach(({ resolve }, i) => resolve(outcomes[i]));
+    } catch (error) {
+      for (const { reject } of steps) reject(error);
+    }
+  }
+
+  /** The stack of exactly these ranks; made anew when one has ended before the others. */
+  private stackOf(places: readonly Place[]): StackedMembers {
+    const { stacked } = this;
+    if (
+      stacked !== null &&
+      stacked.places.length === places.length &&
+      places.every((p, i) => p === stacked.places[i])
+    ) {
+      return stacked.members;
+    }
+    for (const place of stacked?.places ?? []) stacked?.members.unload(memberOf(place), true);
+    stacked?.members.dispose();
+    const stackable = places.map((place) => ({ member: memberOf(place), draw: place.draw }));
+    this.stacked = { members: new StackedMembers(stackable, this.training), places };
+    return this.stacked.members;
+  }
+}
+
+function memberOf({ member }: Place): Member {
+  if (member === null) throw new Error('A rank cannot train in a stack before its strategy has been set up.');
+  return member;
+}

@@ -1,0 +1,81 @@
+import type { LayersModel, SymbolicTensor } from '../tf.ts';
+
+export type Layer = LayersModel['layers'][number];
+
+/** One call of a layer in a forward pass. Values are numbered as they come up; a layer is its position in `model.layers`. */
+export interface LayerCall {
+  layer: number;
+  inputs: number[];
+  outputs: number[];
+}
+
+/** A model's forward pass as data, the same for all members whose models are built alike. */
+export interface ModelGraph {
+  /** In the order in which TensorFlow.js calls them, which decides what each draws from a stream of random numbers. */
+  calls: LayerCall[];
+  input: number;
+  outputs: number[];
+}
+
+/** @throws when the model takes several inputs */
+export function graphOf(model: LayersModel): ModelGraph {
+  if (model.inputs.length !== 1) throw new Error(`A model of ${model.inputs.length} inputs cannot be stacked.`);
+  const numbers = new Map<string, number>();
+  const numberOf = ({ name }: SymbolicTensor): number => {
+    const number = numbers.get(name) ?? numbers.size;
+    numbers.set(name, number);
+    return number;
+  };
+  const input = numberOf(model.inputs[0]);
+  const calls: LayerCall[] = [];
+  const visit = (tensor: SymbolicTensor): void => {
+    if (numbers.has(tensor.name)) return;
+    // TensorFlow.js sorts depth first with a stack, from which the last input comes first.
+    for (const needed of tensor.inputs.toReversed()) visit(needed);
+    const { sourceLayer, nodeIndex, inputs } = tensor;
+    const outputs = sourceLayer.inboundNodes[nodeIndex].outputTensors;
+    calls.push({
+      layer: model.layers.indexOf(sourceLayer),
+      inputs: inputs.map(numberOf),
+      outputs: outputs.map(numberOf),
+    });
+  };
+  for (const output of model.outputs) visit(output);
+  return { calls, input, outputs: model.outputs.map(numberOf) };
+}
+
+/** @throws when members' models cannot be one computation, naming the layer and the reason */
+export function requireStackable(models: readonly LayersModel[], ranks: readonly number[]): void {
+  const masking = models[0].layers.find((layer) => layer.getClassName() === 'Masking' || layer.getConfig().maskZero);
+  if (masking !== undefined) {
+    throw new Error(
+      `Layer ${masking.name} (${masking.getClassName()}) masks samples, which members of one computation cannot do. Use ` +
+        '--members-per-device 1.',
+    );
+  }
+  requireAlike(models, ranks);
+}
+
+/** @throws when they are not built alike, naming the first layer that differs */
+function requireAlike(models: readonly LayersModel[], ranks: readonly number[]): void {
+  const [first, ...others] = models;
+  others.forEach((other, i) => {
+    const differs = first.layers.findIndex((layer, at) => shapeOf(layer) !== shapeOf(other.layers[at]));
+    const sameGraph = JSON.stringify(graphOf(first)) === JSON.stringify(graphOf(other));
+    if (differs < 0 && sameGraph && first.layers.length === other.layers.length) return;
+    const where = differs < 0 ? 'connects its layers in another way' : `differs in layer ${first.layers[differs].name}`;
+    throw new Error(
+      `The model of rank ${ranks[i + 1]} ${where}, compared with rank ${ranks[0]}'s: members of one computation have the same ` +
+        'layers. Build the same model for every rank, or use --members-per-device 1.',
+    );
+  });
+}
+
+/** What must agree of a layer: its kind, options and weights, but not its name, nor how weights begin. */
+function shapeOf(layer: Layer | undefined): string {
+  if (layer === undefined) return '';
+  const options = JSON.stringify(layer.getConfig(), (key, value: unknown) =>
+    key === 'name' || key === 'seed' || key.endsWith('Initializer') ? undefined : value,
+  );
+  return `${layer.getClassName()} ${options} ${layer.weights.map(({ shape }) => shape.join()).join(';')}`;
+}

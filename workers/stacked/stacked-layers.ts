@@ -1,0 +1,113 @@
+import { tf, type Tensor, type Variable } from '../tf.ts';
+import { stackedProduct } from './stacked-product.ts';
+import { rowOf, StackedVariable } from './stacked-variable.ts';
+import type { Layer } from './model-graph.ts';
+
+/** A member's stream of random numbers: what is drawn from `Math.random` in `body` comes from there. */
+export type Draw = <T>(body: () => T) => T;
+
+/**
+ * The same layer of M members as one. Values have a leading axis of members, `[M, B, ...]`, or `[1, B, ...]` as long as it is the same for
+ * all of them.
+ */
+export interface StackedLayer {
+  /** What is trained as one for all members. */
+  readonly weights: readonly StackedVariable[];
+  /** Values as they are while training. */
+  apply(inputs: Tensor[]): Tensor[];
+}
+
+/** How a kind of layer is stacked: by a computation of its own, with members as more samples, or not at all. */
+export type Stacking = 'stacked' | 'folded' | 'by-member';
+
+/** Layers without weights that treat each sample by itself and draw nothing: to them, members are samples. */
+const foldedKinds = new Set(
+  `Activation ReLU LeakyReLU ELU ThresholdedReLU Softmax Flatten Reshape Permute RepeatVector Rescaling
+  Add Multiply Average Maximum Minimum Concatenate Cropping2D UpSampling2D ZeroPadding2D
+  MaxPooling1D AveragePooling1D MaxPooling2D AveragePooling2D MaxPooling3D AveragePooling3D
+  GlobalAveragePooling1D GlobalMaxPooling1D GlobalAveragePooling2D GlobalMaxPooling2D`.split(/\s+/),
+);
+
+/** How TensorFlow.js's layers are stacked; those of a project, which may do anything, never are. */
+export function stackingOf(layer: Layer): Stacking {
+  const isTrained = layer.weights.every((weight) => weight.trainable) && layer.trainable;
+  if (layer.getClassName() === 'Dense' && isTrained) return 'stacked';
+  return foldedKinds.has(layer.getClassName()) ? 'folded' : 'by-member';
+}
+
+/** @param layers one of each member. @param draws the members' streams */
+export function stackLayer(layers: readonly Layer[], draws: readonly Draw[]): StackedLayer {
+  switch (stackingOf(layers[0])) {
+    case 'stacked':
+      return stackDense(layers);
+    case 'folded':
+      return foldLayer(layers);
+    case 'by-member':
+      return loopLayer(layers, draws);
+  }
+}
+
+/** act(x W + b): kernels `[M, I, O]`, biases `[M, 1, O]`. */
+function stackDense(layers: readonly Layer[]): StackedLayer {
+  const kernel = new StackedVariable(variablesOf(layers, 0));
+  const biases = layers[0].weights.length > 1 ? variablesOf(layers, 1) : null;
+  const bias = biases === null ? null : new StackedVariable(biases, [layers.length, 1, biases[0].size]);
+  const activation = layers[0].getConfig().activation as string;
+  // ReLU is part of the product's kernel; others are applied by the layer's own function.
+  const isFused = activation === 'relu' || activation === 'linear';
+  const activate = (layers[0] as unknown as { activation: { apply(x: Tensor): Tensor } }).activation;
+  return {
+    weights: bias === null ? [kernel] : [kernel, bias],
+    apply([x]) {
+      const matrices = x.rank === 3 ? x : tf.reshape(x, [x.shape[0], -1, ...x.shape.slice(-1)]);
+      const y = stackedProduct(matrices, kernel.variable, bias?.variable ?? null, isFused ? activation : 'linear');
+      const shaped = x.rank === 3 ? y : tf.reshape(y, [y.shape[0], ...x.shape.slice(1, -1), ...y.shape.slice(2)]);
+      return [isFused ? shaped : activate.apply(shaped)];
+    },
+  };
+}
+
+/** Members become samples of the first member's layer: what it does to a sample, any member's would. */
+function foldLayer([layer]: readonly Layer[]): StackedLayer {
+  return {
+    weights: [],
+    apply(inputs) {
+      const members = Math.max(...inputs.map(({ shape }) => shape[0]));
+      const folded = inputs.map((x) => {
+        const [, samples, ...rest] = x.shape;
+        return tf.reshape(spread(x, members), [members * samples, ...rest]);
+      });
+      return asList(layer.apply(folded.length === 1 ? folded[0] : folded)).map((y) =>
+        tf.reshape(y, [members, y.shape[0] / members, ...y.shape.slice(1)]),
+      );
+    },
+  };
+}
+
+/** Each member's own layer, one after the other. */
+function loopLayer(layers: readonly Layer[], draws: readonly Draw[]): StackedLayer {
+  return {
+    weights: [],
+    apply(inputs) {
+      const outputs = layers.map((layer, member) => {
+        const own = inputs.map((x) => tf.reshape(x.shape[0] === 1 ? x : rowOf(x, member), x.shape.slice(1)));
+        return draws[member](() => asList(layer.apply(own.length === 1 ? own[0] : own, { training: true })));
+      });
+      return outputs[0].map((_, i) => tf.stack(outputs.map((ofMember) => ofMember[i])));
+    },
+  };
+}
+
+/** Repeats what is the same for all members. */
+function spread(x: Tensor, members: number): Tensor {
+  return x.shape[0] === members ? x : tf.tile(x, [members, ...x.shape.slice(1).map(() => 1)]);
+}
+
+function variablesOf(layers: readonly Layer[], weight: number): Variable[] {
+  // The layers API hands its variables out typed as tensors.
+  return layers.map((layer) => layer.weights[weight].read() as Variable);
+}
+
+function asList(outputs: unknown): Tensor[] {
+  return (Array.isArray(outputs) ? outputs : [outputs]) as Tensor[];
+}

@@ -1,0 +1,109 @@
+import type { Batch } from '../data/dataset.ts';
+import type { StepOutcome } from '../strategies/strategy.ts';
+import { tf, type Tensor, type Variable } from '../tf.ts';
+import type { Member, StepPosition } from '../training/member.ts';
+import type { UpdateRule, UpdateSettings } from '../training/optimizers.ts';
+import { stackBatches } from './stacked-batch.ts';
+import type { Draw } from './stacked-layers.ts';
+import { StackedModel } from './stacked-model.ts';
+import { type MemberUpdate, StackedOptimizer } from './stacked-optimizer.ts';
+
+/** What a member brings to a step. */
+export interface StepInput {
+  batch: Batch;
+  settings: UpdateSettings;
+  position: StepPosition;
+}
+
+/** A member with its stream of random numbers. */
+export interface StackableMember {
+  member: Member;
+  draw: Draw;
+}
+
+/** How members that are stacked learn. */
+export interface StackedTraining {
+  rule: UpdateRule;
+  /** Whether all members see the same samples at the same step. */
+  sharesBatches: boolean;
+  /** The members' losses `[M]` of outputs `[M, B, ...]` and targets `[M, B]` or `[M, B, T]`. */
+  losses(outputs: Tensor[], targets: Tensor, positions: readonly StepPosition[], draws: readonly Draw[]): Tensor;
+}
+
+/**
+ * Members that make their steps as one computation, with the numbers each would compute alone, up to rounding. Their weights and
+ * optimizer slots lie here meanwhile; `unload` brings a member's own up to date.
+ */
+export class StackedMembers {
+  private readonly members: readonly Member[];
+  private readonly draws: readonly Draw[];
+  private readonly training: StackedTraining;
+  private readonly model: StackedModel;
+  private readonly optimizer: StackedOptimizer;
+  /** Of each member its variables that are not stacked. */
+  private readonly others: Variable[][];
+  private readonly variables: Variable[];
+
+  constructor(stackable: readonly StackableMember[], training: StackedTraining) {
+    this.members = stackable.map(({ member }) => member);
+    this.draws = stackable.map(({ draw }) => draw);
+    this.training = training;
+    this.model = new StackedModel(
+      this.members.map(({ model }) => model),
+      this.draws,
+    );
+    const { weights } = this.model;
+    this.optimizer = new StackedOptimizer(training.rule, this.members, weights);
+    const stacked = new Set(weights.flatMap(({ sources }) => sources));
+    this.others = this.members.map(({ variables }) => variables.filter((variable) => !stacked.has(variable)));
+    this.variables = [...weights.map(({ variable }) => variable), ...this.others.flat()];
+  }
+
+  /** One step of each member. One whose loss is not finite is not updated. */
+  async step(inputs: readonly StepInput[]): Promise<StepOutcome[]> {
+    const { value, grads } = tf.tidy(() => {
+      const [features, targets] = stackBatches(
+        inputs.map(({ batch }) => batch),
+        this.training.sharesBatches,
+      );
+      const positions = inputs.map(({ position }) => position);
+      const losses = () => this.training.losses(this.model.forward(features), targets, positions, this.draws);
+      return tf.engine().gradients(losses, this.variables, undefined, true);
+    });
+    const losses = await value.data();
+    value.dispose();
+    const gradients = grads.map((gradient: Tensor | undefined) => gradient ?? null);
+    this.update(
+      gradients,
+      inputs.map(({ settings }, m) => (Number.isFinite(losses[m]) ? settings : null)),
+    );
+    tf.dispose(gradients.filter((gradient) => gradient !== null));
+    return inputs.map((_, m) => ({ loss: losses[m], updated: Number.isFinite(losses[m]) }));
+  }
+
+  /** Brings a member's own weights up to date; `withOptimizer` also what its optimizer remembers. */
+  unload(member: Member, withOptimizer: boolean): void {
+    const row = this.members.indexOf(member);
+    for (const weight of this.model.weights) weight.unload(row);
+    if (withOptimizer) this.optimizer.unload(row);
+  }
+
+  dispose(): void {
+    this.model.dispose();
+    this.optimizer.dispose();
+  }
+
+  private update(gradients: readonly (Tensor | null)[], updates: readonly MemberUpdate[]): void {
+    this.optimizer.apply(gradients.slice(0, this.model.weights.length), updates);
+    let next = this.model.weights.length;
+    this.members.forEach((member, m) => {
+      const own = new Map(this.others[m].map((variable) => [variable, gradients[next++]]));
+      const update = updates[m];
+      if (update === null || own.size === 0) return;
+      member.applyGradients(
+        member.variables.map((variable) => own.get(variable) ?? null),
+        update,
+      );
+    });
+  }
+}

@@ -1,0 +1,30 @@
+import type { RunConfig } from '../../protocol/run-config.ts';
+import { commonSamplers, samplerOf } from '../../protocol/strategy-rules.ts';
+import type { Project } from '../project/define-project.ts';
+import { tf } from '../tf.ts';
+import type { LossFunction } from '../training/member.ts';
+import { updateRuleOf } from '../training/optimizers.ts';
+import type { Task } from '../training/tasks.ts';
+import type { StackedTraining } from './stacked-members.ts';
+import { rowOf } from './stacked-variable.ts';
+
+/** How stacked members of a run learn. @param memberLoss that of one member; a project's own is called for each of them */
+export function stackedTraining(
+  { config, project, task }: { config: RunConfig; project: Pick<Project, 'loss'>; task: Task },
+  memberLoss: LossFunction,
+): StackedTraining {
+  return {
+    rule: updateRuleOf(config.optimizer),
+    sharesBatches: commonSamplers.includes(samplerOf(config)),
+    losses(outputs, targets, positions, draws) {
+      if (project.loss === undefined) return task.loss(outputs, targets, config.loss);
+      const losses = positions.map((position, member) => {
+        const [own, ownTargets] = [outputs, [targets]].map((values) =>
+          values.map((value) => tf.squeeze(rowOf(value, member), [0])),
+        );
+        return draws[member](() => memberLoss(own, ownTargets[0], position));
+      });
+      return tf.stack(losses);
+    },
+  };
+}
