@@ -46,12 +46,12 @@ export const strategySchema = z.discriminatedUnion('kind', [
       help: 'Members learn as one model, their product of experts (softmax of the mean logits); logits are exchanged (Webb, 2019).',
     }),
     mode: z
-      .enum(['reduce', 'gather', 'pipelined'])
+      .enum(['reduce', 'gather', 'tree', 'pipelined'])
       .default('reduce')
       .meta({
         help:
-          'How logits travel: summed on the way, everyone to everyone, or summed while the next batch goes forward (gradients ' +
-          'are then one step stale).',
+          'How logits travel: summed on the way, everyone to everyone, summed in pairs of ranks and pairs of pairs, or summed on the way ' +
+          'while the next batch goes forward (gradients are then one step stale).',
       }),
   }),
   z.strictObject({

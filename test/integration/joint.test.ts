@@ -30,7 +30,7 @@ describe('members that are trained jointly, each by a worker', () => {
     expect(finalHashes(gathered.folder)).toEqual(finalHashes(reduced.folder));
   });
 
-  it.each(['reduce', 'pipelined'] as const)('stop at the same step and go on as if they had not (%s)', async (mode) => {
+  it.each(['reduce', 'tree', 'pipelined'] as const)('stop at the same step and go on as if they had not (%s)', async (mode) => {
     const config: RunConfigInput = { ...jointRun, strategy: { kind: 'joint', mode }, maxEpochs: 100_000 };
     const run = await startRun(hub(), 'blobs', config);
     await run.until((update) => update.type === 'progress' && update.step > 10);
