@@ -1,6 +1,7 @@
 import { computed, type ComputedRef } from 'vue';
 import { useRouter } from 'vue-router';
 import { useHub } from '../client/use-hub.ts';
+import { formatTime } from '../format.ts';
 import { useRunsStore } from '../stores/runs.ts';
 import { themes, useSettingsStore } from '../stores/settings.ts';
 import type { Command } from './find-commands.ts';
@@ -38,11 +39,11 @@ export function useCommands(): ComputedRef<Command[]> {
       detail: task,
       run: () => void router.push({ name: 'configure', query: { project: folder } }),
     })),
-    ...(runs.rows ?? []).map(({ id, name, project, status }): Command => ({
+    ...(runs.rows ?? []).map(({ id, name, project, status, createdAt }): Command => ({
       id: `run/${id}`,
       group: 'Runs',
       label: name,
-      detail: `${project}, ${status}`,
+      detail: [...(project === name ? [] : [project]), status, formatTime(createdAt)].join(', '),
       run: () => void router.push({ name: 'run', params: { id } }),
     })),
     ...themeCommands,
