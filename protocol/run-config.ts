@@ -93,7 +93,7 @@ export const runConfigSchema = z.strictObject({
     .default(2)
     .meta({ help: 'Ensemble members (M), one rank each; or the ranks of one model, where the strategy trains one.' }),
   devices: deviceSelectionSchema.default('auto').meta({
-    help: 'Devices to train on: `auto`, `all` or -1, a count, a list such as 0,2, `idle`, `cpu`, `gpu`, `cpu:0,1`.',
+    help: 'Devices to train on: `auto`, `all` or -1, a count, a list such as 0,2, `idle`, `cpu`, `gpu`, `cpu:0,1`, `webgpu:0`.',
   }),
   placement: z.enum(['share', 'waves']).default('share').meta({
     help: 'With more members than devices: several ranks share a device, or run in waves one after the other.',
