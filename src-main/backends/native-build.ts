@@ -8,6 +8,7 @@ import {
   type WebgpuBuild,
   webgpuBuildSchema,
   webgpuFolderVariable,
+  webgpuSetupRemedy,
 } from '../../protocol/webgpu.ts';
 import { homePaths } from '../store/home.ts';
 
@@ -36,9 +37,7 @@ export function usableKinds(backend: BackendChoice = 'auto'): readonly Device['k
   const hasCuda = (backend === 'auto' || backend === 'tensorflow') && readNativeBuild()?.hasCuda === true;
   const hasWebgpu = (backend === 'auto' || backend === 'webgpu') && readWebgpuBuild() !== null;
   if (backend === 'webgpu' && !hasWebgpu) {
-    throw new Error(
-      'The webgpu backend is not set up. Run npm run setup:native -- --webgpu, or train with --backend wasm.',
-    );
+    throw new Error(`The webgpu backend is not set up. ${webgpuSetupRemedy}`);
   }
   return [
     ...(hasCuda ? (['cuda'] as const) : []),

@@ -1,5 +1,5 @@
 import type { Device } from '../../protocol/devices.ts';
-import type { AdaptersReply, WebgpuAdapter } from '../../protocol/webgpu.ts';
+import { type AdaptersReply, type WebgpuAdapter, webgpuDriverRemedy } from '../../protocol/webgpu.ts';
 import type { Detected } from './detected.ts';
 
 /** Asks Dawn for its adapters, with the environment that shows it but one GPU if an address is given; null where it is not set up. */
@@ -83,10 +83,7 @@ function describeAdapter({ kind, name, index, twin, addresses }: AdapterPlace): 
 }
 
 function describeAbsence(devices: readonly Device[]): string {
-  const driver =
-    process.platform === 'linux'
-      ? "Install the GPU's Vulkan driver, and Vulkan's loader (on Debian and Ubuntu: apt install libvulkan1)."
-      : 'Is its driver installed?';
+  const driver = webgpuDriverRemedy(process.platform);
   const [first] = devices;
   if (first === undefined) return `WebGPU finds no GPU. ${driver}`;
   return `WebGPU finds no GPU, only ${first.name}, which computes on the CPU and must be named to be used (--devices ${first.id}). ${driver}`;

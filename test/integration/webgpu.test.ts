@@ -3,8 +3,9 @@ import { copyFile, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { Evaluations } from '../../src-main/rpc/evaluations.ts';
 import { webgpuAdapterVariable, webgpuFolderVariable } from '../../protocol/webgpu.ts';
-import { metricValues, train, useHub } from './harness.ts';
+import { metricValues, resume, train, useHub } from './harness.ts';
 import { chromium, setUpSwiftShader, swiftShader, webgpuFolder } from './swiftshader.ts';
 
 const obstacle = await setUpSwiftShader();
@@ -29,7 +30,7 @@ describe.skipIf(obstacle !== null)(`the webgpu backend${obstacle === null ? '' :
 
   afterEach(() => void (process.env.VK_ICD_FILENAMES = drivers));
 
-  it('trains two members to the losses of the cpu backend', async () => {
+  it('trains two members to the losses of the cpu backend, and evaluates and resumes them', async () => {
     const config = { maxSteps: 4, logEverySteps: 2, hyperparameters: { samples: 400, width: 8 } };
     const reference = await train(hub(), project, { ...config, devices: 'cpu', backend: 'cpu' });
     const run = await train(hub(), project, { ...config, devices: 'webgpu-cpu:0' });
@@ -42,6 +43,11 @@ describe.skipIf(obstacle !== null)(`the webgpu backend${obstacle === null ? '' :
       expect(values.length).toBeGreaterThan(0);
       values.forEach((value, i) => expect(Math.abs(value / expected[i] - 1)).toBeLessThan(1e-5));
     }
+    const members = [0, 1].map((rank) => ({ rank, name: 'final' }));
+    const evaluated = await new Evaluations(hub()).evaluate(run.record.id, { members, split: 'validation' });
+    const [last] = metricValues(reference.folder, 'val/ens_nll').map(Number).slice(-1);
+    expect(Math.abs(evaluated.ensemble.nll / last - 1)).toBeLessThan(1e-5);
+    expect(await resume(hub(), run.folder, { maxSteps: 6 })).toMatchObject({ status: 'finished', error: null });
   });
 
   it('is what auto takes for such a device, and refuses to be deterministic', async () => {

@@ -16,15 +16,17 @@ export async function start(): Promise<Backend> {
   const folder = process.env[webgpuFolderVariable] ?? '';
   await readBuild(folder);
   const dawn = await loadDawn(folder);
-  const adapter = await chooseAdapter(dawn, process.env[webgpuAdapterVariable] ?? null);
+  const wanted = process.env[webgpuAdapterVariable] ?? null;
+  const adapter = await chooseAdapter(dawn, wanted);
   const { device, description, isFallbackAdapter } = adapter.info;
+  const name = wanted ?? device;
   Object.assign(globalThis, dawn.globals);
   await registerBackend(folder, adapter);
   correctKernels();
-  guardReads(tf.backend() as WebgpuBackend, `WebGPU adapter "${device}"`);
+  guardReads(tf.backend() as WebgpuBackend, `WebGPU adapter "${name}"`);
   return {
     kind: 'webgpu',
-    description: `webgpu (${device}, ${description}${isFallbackAdapter ? ', NOT a GPU: it computes on the CPU' : ''})`,
+    description: `webgpu (${name}, ${description}${isFallbackAdapter ? ', NOT a GPU: it computes on the CPU' : ''})`,
     memoryBytes: () => (tf.memory() as unknown as { numBytesAllocatedInGPU: number }).numBytesAllocatedInGPU,
   };
 }

@@ -1,7 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type WebgpuAdapter, type WebgpuBuild, webgpuBuildSchema } from '../../../protocol/webgpu.ts';
+import {
+  type WebgpuAdapter,
+  type WebgpuBuild,
+  webgpuBuildSchema,
+  webgpuDriverRemedy,
+  webgpuSetupRemedy,
+} from '../../../protocol/webgpu.ts';
 
 /** What an adapter says of itself. `device` is its name, normalized as WebGPU prescribes. */
 interface AdapterInfo {
@@ -31,11 +37,9 @@ export async function readBuild(folder: string): Promise<WebgpuBuild> {
   try {
     return webgpuBuildSchema.parse(JSON.parse(await readFile(join(folder, 'build.json'), 'utf8')));
   } catch (cause) {
-    throw new Error(
-      `The webgpu backend is not set up${folder === '' ? '' : ` in ${folder}`}. Run npm run setup:native -- --webgpu, or train with ` +
-        '--backend wasm.',
-      { cause },
-    );
+    throw new Error(`The webgpu backend is not set up${folder === '' ? '' : ` in ${folder}`}. ${webgpuSetupRemedy}`, {
+      cause,
+    });
   }
 }
 
@@ -92,8 +96,8 @@ export async function chooseAdapter(dawn: Dawn, name: string | null): Promise<Ad
   const { device, isFallbackAdapter } = adapter.info;
   if (name === null && isFallbackAdapter) {
     throw new Error(
-      `The only WebGPU adapter, "${device}", computes on the CPU. ${driverRemedy} --backend wasm is faster than that adapter; to have it ` +
-        'all the same, name it: --devices webgpu-cpu:0.',
+      `The only WebGPU adapter, "${device}", computes on the CPU. ${webgpuDriverRemedy(process.platform)} --backend wasm is faster ` +
+        'than that adapter; to have it all the same, name it: --devices webgpu-cpu:0.',
     );
   }
   if (name !== null && device !== normalizeIdentifier(name)) {
@@ -112,10 +116,4 @@ function normalizeIdentifier(name: string): string {
     .replace(/^-/, '');
 }
 
-const driverRemedy =
-  {
-    linux: "Install the GPU's Vulkan driver, and Vulkan's loader (on Debian and Ubuntu: apt install libvulkan1).",
-    win32: "Install the driver of the GPU's maker.",
-  }[process.platform as 'linux' | 'win32'] ?? '';
-
-const noAdapter = `Dawn finds no WebGPU adapter. ${driverRemedy} --backend wasm trains on CPU cores.`;
+const noAdapter = `Dawn finds no WebGPU adapter. ${webgpuDriverRemedy(process.platform)} --backend wasm trains on CPU cores.`;
