@@ -3,13 +3,11 @@ import parallelEnsemble from '../../../examples/07_parallel_ensemble/project.ts'
 import { noiseImages } from '../noise-images.ts';
 
 /** Example 07's networks on 10,000 images of noise, trained and nothing else, as `bench/peers/digits.py` does. */
-const { task, hyperparameters, model } = parallelEnsemble;
 export default defineProject({
+  ...parallelEnsemble,
   name: 'Digits of noise',
   description: 'Small convolutional networks, for benchmarks.',
-  task,
-  hyperparameters,
   defaults: { ...parallelEnsemble.defaults, members: 2, evaluateEveryEpochs: 2 },
   data: ({ seed }) => createSplits({ train: noiseImages(10_000, seed) }),
-  model,
+  figures: undefined,
 });
