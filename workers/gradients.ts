@@ -42,17 +42,20 @@ const fusedConv2dGradient: GradConfig = {
   },
 };
 
-/** Of products without transposes, as stacked members have them; tfjs's op of that name brings a gradient of its own. */
+/** Of stacks of products without transposes, as stacked members have them; tfjs's op of that name brings a gradient of its own. */
 const fusedMatMulGradient: GradConfig = {
   kernelName: '_FusedMatMul',
   inputsToSave: ['a', 'b'],
   outputsToSave: [true],
   gradFunc: (dy, [a, b, y], attributes) => {
     const inner = attributes.activation === 'relu' ? maskByOutput(dy as Tensor, y) : (dy as Tensor);
+    // Kernels rather than ops, which check and convert what is known here: small steps wait for that.
+    const run = (kernel: string, inputs: NamedTensorMap, how: NamedAttrMap): Tensor =>
+      core.engine().runKernel(kernel, inputs, how);
     return {
-      a: () => sumTo(core.matMul(inner, b, false, true), a.shape),
-      b: () => sumTo(core.matMul(a, inner, true, false), b.shape),
-      bias: () => core.sum(inner, -2, true),
+      a: () => sumTo(run('BatchMatMul', { a: inner, b }, { transposeA: false, transposeB: true }), a.shape),
+      b: () => sumTo(run('BatchMatMul', { a, b: inner }, { transposeA: true, transposeB: false }), b.shape),
+      bias: () => run('Sum', { x: inner }, { axis: [1], keepDims: true }),
     };
   },
 };

@@ -8,7 +8,7 @@ import { HubReport } from './hub-report.ts';
 import type { Prepared, Seat } from './prepare.ts';
 import { runSession, type SessionLinks } from './session.ts';
 import type { Controls } from './training/controls.ts';
-import { NonFiniteLossError } from './training/trainer.ts';
+import { NonFiniteLossError } from './training/non-finite-loss.ts';
 import { parameterCount } from './training/weights.ts';
 import { libraryVersions } from './versions.ts';
 

@@ -29,8 +29,9 @@ export async function runSession(launch: Launch, links: SessionLinks, prepared: 
 async function finish(launch: Launch, links: SessionLinks, prepared: Prepared): Promise<void> {
   const { config, groupRanks, placement } = launch;
   const { report } = links;
-  const { trainer, data, model, task } = prepared;
-  const { group } = trainer;
+  const { data, model, task } = prepared;
+  const { training } = prepared.trainer;
+  const { group } = training;
   if (links.group.rank !== group.rank) return;
   const comparison = comparisonSplit(data);
   if (comparison === null) return;
@@ -42,13 +43,13 @@ async function finish(launch: Launch, links: SessionLinks, prepared: Prepared): 
     ...(config.checkpoints.memberBest ? (['member-best'] as const) : []),
   ];
   const hasSets = data.validation !== undefined ? sets : [];
-  const evaluation = { model, task, data, group, earlierRanks, files, epoch: trainer.epoch };
+  const evaluation = { model, task, data, group, earlierRanks, files, epoch: training.epoch };
   const outcome = await evaluateSets(evaluation, comparison, hasSets);
   const isLastWave = earlierRanks.length + groupRanks.length === config.members;
   if (!isLastWave || group.rank !== groupRanks[0]) return;
   for (const set of outcome.evaluated) report.evaluated(set);
   for (const name of outcome.incomplete) {
-    trainer.announce('set-incomplete', `Set "${name}" was not evaluated: not every rank has such a checkpoint.`);
+    training.announce('set-incomplete', `Set "${name}" was not evaluated: not every rank has such a checkpoint.`);
   }
   await drawFigures(launch, links, prepared, outcome);
 }

@@ -10,6 +10,8 @@ export interface TrainingCase {
   task: Task;
   optimizer: OptimizerConfig;
   batch: () => Batch;
+  /** How many models make a step, and whether as one computation; by default one. */
+  members?: { count: number; isStacked: boolean };
 }
 
 const adam: OptimizerConfig = {
@@ -38,6 +40,25 @@ export const cases: Record<string, TrainingCase> = {
     batch: () => images(32, [32, 32, 3]),
   },
 };
+
+for (const size of [16, 64]) {
+  for (const isStacked of [false, true]) {
+    cases[`members-${size}-${isStacked ? 'stacked' : 'alone'}`] = {
+      model: smallDense,
+      task: taskOf('classification'),
+      optimizer: adam,
+      batch: () => images(size, [64]),
+      members: { count: 8, isStacked },
+    };
+  }
+}
+
+/** 64-64-10. */
+function smallDense(): LayersModel {
+  return tf.sequential({
+    layers: [tf.layers.dense({ units: 64, activation: 'relu', inputShape: [64] }), tf.layers.dense({ units: 10 })],
+  });
+}
 
 /** 3072-512-512-10. */
 function multilayerPerceptron(): LayersModel {

@@ -1,10 +1,13 @@
 import { createInterface } from 'node:readline';
 import { blasSchema } from '../../protocol/blas.ts';
 import { startBackend } from '../../workers/backends/backend.ts';
+import { ProcessGroup } from '../../workers/collectives/process-group.ts';
+import { MemberStack } from '../../workers/stacked/member-stack.ts';
 import { independentStrategy } from '../../workers/strategies/independent.ts';
+import type { Strategy } from '../../workers/strategies/strategy.ts';
 import { tf } from '../../workers/tf.ts';
-import { Member } from '../../workers/training/member.ts';
-import { createOptimizer } from '../../workers/training/optimizers.ts';
+import { type LossFunction, Member } from '../../workers/training/member.ts';
+import { createOptimizer, updateRuleOf } from '../../workers/training/optimizers.ts';
 import { cases } from './networks.ts';
 
 /**
@@ -13,8 +16,13 @@ import { cases } from './networks.ts';
  */
 
 const backend = await startBackend('wasm', { blas: blasSchema.nullable().parse(JSON.parse(process.argv[2])) });
-const strategy = independentStrategy();
-const members = new Map<string, Member>();
+const trainees = new Map<string, Trainee[]>();
+
+/** A model with what makes its steps. */
+interface Trainee {
+  member: Member;
+  strategy: Strategy;
+}
 
 console.log(JSON.stringify({ description: backend.description }));
 for await (const line of createInterface({ input: process.stdin })) {
@@ -24,26 +32,35 @@ for await (const line of createInterface({ input: process.stdin })) {
 }
 
 async function train(name: string, steps: number): Promise<number[]> {
-  const { batch: makeBatch, optimizer } = cases[name];
-  const member = members.get(name) ?? createMember(name);
+  const { batch: makeBatch, optimizer, members } = cases[name];
+  const trained = trainees.get(name) ?? (await createTrainees(name));
   const batch = makeBatch();
   const stepsMs: number[] = [];
   for (let step = 0; step < steps; step++) {
     const startMs = performance.now();
     const position = { epoch: 0, step, totalSteps: steps };
-    await strategy.trainStep(member, batch, { learningRate: optimizer.learningRate }, position);
+    const settings = { learningRate: optimizer.learningRate };
+    const makeStep = ({ member, strategy }: Trainee) => strategy.trainStep(member, batch, settings, position);
+    if (members?.isStacked === true) await Promise.all(trained.map(makeStep));
+    else for (const trainee of trained) await makeStep(trainee);
     stepsMs.push(performance.now() - startMs);
   }
   return stepsMs;
 }
 
-function createMember(name: string): Member {
-  const { model, task, optimizer } = cases[name];
-  const member = new Member(
-    model(),
-    (outputs, targets) => task.loss(outputs, targets),
-    (variables) => createOptimizer(optimizer, variables),
-  );
-  members.set(name, member);
-  return member;
+async function createTrainees(name: string): Promise<Trainee[]> {
+  const { model, task, optimizer, members = { count: 1, isStacked: false } } = cases[name];
+  const stack = new MemberStack({
+    rule: updateRuleOf(optimizer),
+    sharesBatches: false,
+    losses: (outputs, targets) => task.loss(outputs, targets),
+  });
+  const trained = Array.from({ length: members.count }, (): Trainee => {
+    const loss: LossFunction = (outputs, targets) => task.loss(outputs, targets);
+    const member = new Member(model(), loss, (variables) => createOptimizer(optimizer, variables));
+    return { member, strategy: members.isStacked ? stack.join((body) => body()) : independentStrategy() };
+  });
+  for (const { member, strategy } of trained) await strategy.setup(member, ProcessGroup.alone(0), null);
+  trainees.set(name, trained);
+  return trained;
 }

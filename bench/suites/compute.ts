@@ -1,6 +1,7 @@
 import type { Blas } from '../../protocol/blas.ts';
 import { fastestBlas, readSurvey } from '../../src-main/backends/blas-survey.ts';
 import { compare, type Row } from '../compute/contest.ts';
+import { measureStacked } from '../compute/stacked.ts';
 import { findPeer, type Peer, Stepper } from '../compute/steppers.ts';
 import { type Figure, figure, type Suite } from '../figures.ts';
 
@@ -29,6 +30,8 @@ export const suite: Suite = {
       if (blas !== null) contests.push({ kernels: blas.kind, target: row.blas, blas, coreType: blas.coreType });
       for (const contest of contests) figures.push(...(await runContest(row, contest, peer, note)));
     }
+    note('8 members 64-64-10 as one computation');
+    figures.push(...(await measureStacked(16, 4)), ...(await measureStacked(64, null)));
     return figures;
   },
 };

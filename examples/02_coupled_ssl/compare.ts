@@ -56,7 +56,7 @@ async function draw(): Promise<void> {
       colors: ['Accuracy', 'NLL', 'ECE'].flatMap(() => [BLUE, VERMILLION]),
     }),
   ];
-  const title = `${values.members} members on CIFAR-10 with few labels, coupled (blue) or not (red)`;
+  const title = `${values.members} members on CIFAR-10 with few labels, coupled (blue) or not (orange)`;
   await saveFigure(folder, 'coupled-ssl', figure({ title, width: 1000, height: 400, rows: 1, columns: 2, panels }));
 }
 

@@ -26,6 +26,6 @@ export async function drawFigures(
     });
   } catch (error) {
     const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    trainer.announce('figures-failed', `The project's figures() failed: ${reason}`);
+    trainer.training.announce('figures-failed', `The project's figures() failed: ${reason}`);
   }
 }

@@ -55,11 +55,12 @@ export interface ResumedTraining {
 
 /** Everything that the next step of a rank depends on, so that a resumed run goes on bit for bit as it would have. */
 export async function saveTrainingState(trainer: Trainer): Promise<void> {
-  const { parts, progress, history } = trainer;
+  const { training, history } = trainer;
+  const { parts, progress } = training;
   const { optimizer } = parts.member;
   const strategy = await parts.strategy.state?.();
   const tensors = [
-    ...(await readWeights(trainer.model)).map(prefixed('weights/')),
+    ...(await readWeights(training.model)).map(prefixed('weights/')),
     ...(await readTensors(optimizer.slots)).map(prefixed('optimizer/')),
     ...(strategy?.tensors ?? []).map(prefixed('strategy/')),
     ...history.toTensors(),

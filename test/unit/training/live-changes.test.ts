@@ -17,7 +17,8 @@ import { createOptimizer } from '../../../workers/training/optimizers.ts';
 import { RunFiles } from '../../../workers/training/run-files.ts';
 import { loadTrainingState } from '../../../workers/training/saved-state.ts';
 import { taskOf } from '../../../workers/training/tasks.ts';
-import { Trainer, type TrainerParts } from '../../../workers/training/trainer.ts';
+import type { TrainerParts } from '../../../workers/training/rank-training.ts';
+import { Trainer } from '../../../workers/training/trainer.ts';
 import { createInMemoryGroup } from '../relay/in-memory-group.ts';
 import { KeptReport, temporaryFolder } from './fakes.ts';
 
@@ -83,7 +84,8 @@ function createParts({ folder, group = ProcessGroup.alone(0), config: input, wis
   } satisfies TrainerParts;
 }
 
-const weightsOf = ({ model }: Trainer): number[] => model.getWeights().map((weight) => weight.dataSync()[0]);
+const weightsOf = ({ training }: Trainer): number[] =>
+  training.model.getWeights().map((weight) => weight.dataSync()[0]);
 const ratesOf = ({ points }: KeptReport): number[][] =>
   points.flatMap(({ name, step, value }) => (name.endsWith('_lr') ? [[step, value]] : []));
 const set = (learningRate: number): Control => ({ action: 'set', changes: { learningRate } });
@@ -156,7 +158,7 @@ it('a patience that is changed decides from the next evaluation on', async () =>
   const trainer = new Trainer({ ...parts, callbacks: [worse, new EarlyStopping({ monitor: 'score', patience: 20 })] });
   expect(await trainer.fit()).toBe('early-stopping');
   // The third epoch's evaluation is the second without an improvement.
-  expect(trainer.step).toBe(9);
+  expect(trainer.training.step).toBe(9);
 });
 
 describe('a rank that is stopped alone', () => {
@@ -168,7 +170,7 @@ describe('a rank that is stopped alone', () => {
     );
     const trainers = [stopped, other].map((parts) => new Trainer(parts));
     expect(await Promise.all(trainers.map((trainer) => trainer.fit()))).toEqual(['completed', 'completed']);
-    expect(trainers.map(({ step }) => step)).toEqual([5, 12]);
+    expect(trainers.map(({ training }) => training.step)).toEqual([5, 12]);
     expect(stopped.report.states.filter((state) => state === 'standing-by')).toHaveLength(3);
     expect(stopped.report.events).toMatchObject([{ kind: 'rank-stopped', epoch: 1, step: 5 }]);
 
@@ -185,7 +187,7 @@ describe('a rank that is stopped alone', () => {
     const round = (await latestCommonRound(folder, [0])) ?? -1;
     const resumed = new Trainer(parts, await loadTrainingState(parts.files, round, parts.member, []));
     expect(await resumed.fit()).toBe('requested');
-    expect(resumed.step).toBe(2);
+    expect(resumed.training.step).toBe(2);
   });
 });
 
@@ -193,5 +195,5 @@ it('a stop at the end of the epoch completes it', async () => {
   const wishes: Record<number, Control> = { 3: { action: 'stop-at-epoch-end' } };
   const trainer = new Trainer(createParts({ folder: await temporaryFolder(), wishes }));
   expect(await trainer.fit()).toBe('requested');
-  expect(trainer.progress).toMatchObject({ epoch: 2, batch: 0, step: 6 });
+  expect(trainer.training.progress).toMatchObject({ epoch: 2, batch: 0, step: 6 });
 });

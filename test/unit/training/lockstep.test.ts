@@ -13,7 +13,8 @@ import { Member } from '../../../workers/training/member.ts';
 import { createOptimizer } from '../../../workers/training/optimizers.ts';
 import { RunFiles } from '../../../workers/training/run-files.ts';
 import { taskOf } from '../../../workers/training/tasks.ts';
-import { NonFiniteLossError, Trainer } from '../../../workers/training/trainer.ts';
+import { NonFiniteLossError } from '../../../workers/training/non-finite-loss.ts';
+import { Trainer } from '../../../workers/training/trainer.ts';
 import { createInMemoryGroup } from '../relay/in-memory-group.ts';
 import { KeptReport, temporaryFolder } from './fakes.ts';
 
@@ -114,7 +115,7 @@ describe.each([
     }, lag);
     const reasons = await Promise.all(ranks.map(({ trainer }) => trainer.fit()));
     expect(reasons).toEqual(['requested', 'requested', 'requested']);
-    const steps = ranks.map(({ trainer }) => trainer.step);
+    const steps = ranks.map(({ trainer }) => trainer.training.step);
     expect(new Set(steps).size).toBe(1);
     expect(steps[0]).toBeGreaterThanOrEqual(6);
     expect(steps[0]).toBeLessThanOrEqual(8);
@@ -138,7 +139,7 @@ describe.each([
     }, lag);
     const reasons = await Promise.all(ranks.map(({ trainer }) => trainer.fit()));
     expect(reasons).toEqual(['requested', 'requested', 'requested']);
-    expect(ranks.map(({ trainer }) => trainer.step)).toEqual([stepsPerEpoch, stepsPerEpoch, stepsPerEpoch]);
+    expect(ranks.map(({ trainer }) => trainer.training.step)).toEqual([stepsPerEpoch, stepsPerEpoch, stepsPerEpoch]);
   });
 
   it('keep a checkpoint that is asked for as they are after the same step', async () => {
@@ -159,13 +160,13 @@ describe.each([
     }, lag);
     const ends = Promise.all(ranks.map(({ trainer }) => trainer.fit()));
     await expect.poll(() => ranks.map(({ report }) => report.states.at(-1))).toEqual(['paused', 'paused', 'paused']);
-    const steps = ranks.map(({ trainer }) => trainer.step);
+    const steps = ranks.map(({ trainer }) => trainer.training.step);
     expect(new Set(steps).size).toBe(1);
     tell(ranks, 0, { action: 'checkpoint', name: 'asked' }, { action: 'resume' });
     expect(await ends).toEqual(['completed', 'completed', 'completed']);
     for (const { trainer, report } of ranks) {
       expect(report.checkpoints).toMatchObject([{ name: 'asked', step: steps[0] }]);
-      expect(trainer.step).toBe(3 * stepsPerEpoch);
+      expect(trainer.training.step).toBe(3 * stepsPerEpoch);
     }
   });
 
@@ -178,7 +179,7 @@ describe.each([
       expect(error).toBeInstanceOf(NonFiniteLossError);
       expect((error as NonFiniteLossError).at).toEqual({ rank: 1, epoch: 1, step: 5 });
     }
-    const steps = ranks.map(({ trainer }) => trainer.step);
+    const steps = ranks.map(({ trainer }) => trainer.training.step);
     expect(new Set(steps).size).toBe(1);
     expect(steps[0]).toBeLessThanOrEqual(7);
   });

@@ -66,18 +66,19 @@ async function turns(): Promise<void> {
   for (let turn = 0; turn < 100; turn++) await setImmediate();
 }
 
-const weightsOf = ({ model }: Trainer): number[] => model.getWeights().map((weight) => weight.dataSync()[0]);
+const weightsOf = ({ training }: Trainer): number[] =>
+  training.model.getWeights().map((weight) => weight.dataSync()[0]);
 
 describe('a rank that is paused', () => {
   it('does no step until it is resumed, and ends as one that never was', async () => {
     const { trainer, controls, report } = await createFixture(1);
     const end = trainer.fit();
     await turns();
-    expect(trainer.step).toBe(2);
+    expect(trainer.training.step).toBe(2);
     expect(report.states.at(-1)).toBe('paused');
     controls.take({ action: 'resume' });
     expect(await end).toBe('completed');
-    expect(trainer.step).toBe(6);
+    expect(trainer.training.step).toBe(6);
 
     const unpaused = await createFixture(null);
     await unpaused.trainer.fit();
@@ -104,6 +105,6 @@ describe('a rank that is paused', () => {
     await turns();
     controls.take({ action: 'stop' });
     expect(await end).toBe('requested');
-    expect(trainer.step).toBe(2);
+    expect(trainer.training.step).toBe(2);
   });
 });

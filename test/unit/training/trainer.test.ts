@@ -17,7 +17,9 @@ import { createOptimizer } from '../../../workers/training/optimizers.ts';
 import { RunFiles } from '../../../workers/training/run-files.ts';
 import { loadTrainingState } from '../../../workers/training/saved-state.ts';
 import { taskOf } from '../../../workers/training/tasks.ts';
-import { NonFiniteLossError, Trainer, type TrainerParts } from '../../../workers/training/trainer.ts';
+import { NonFiniteLossError } from '../../../workers/training/non-finite-loss.ts';
+import type { TrainerParts } from '../../../workers/training/rank-training.ts';
+import { Trainer } from '../../../workers/training/trainer.ts';
 import { createInMemoryGroup } from '../relay/in-memory-group.ts';
 import { KeptReport, temporaryFolder } from './fakes.ts';
 
@@ -104,8 +106,8 @@ describe('a loss that is not finite', () => {
       expect(error).toBeInstanceOf(NonFiniteLossError);
       expect((error as NonFiniteLossError).at).toEqual({ rank: 1, epoch: 0, step: 2 });
     }
-    expect(ill.trainer.step).toBe(2);
-    expect(weightsOf(ill.trainer.model)).toEqual(weightsOf(once.trainer.model));
+    expect(ill.trainer.training.step).toBe(2);
+    expect(weightsOf(ill.trainer.training.model)).toEqual(weightsOf(once.trainer.training.model));
   });
 
   it('is left out where updates may be skipped', async () => {
@@ -114,7 +116,7 @@ describe('a loss that is not finite', () => {
       config: { onNonFinite: 'skip' },
     });
     expect(await trainer.fit()).toBe('completed');
-    expect(trainer.step).toBe(9);
+    expect(trainer.training.step).toBe(9);
     expect(parts.member.optimizer.steps).toEqual([8, 8]);
     expect(parts.report.events).toMatchObject([{ kind: 'non-finite-loss', epoch: 0, step: 2 }]);
   });
@@ -125,7 +127,7 @@ describe('a rank that stands by', () => {
     const [first, second] = createPair(await temporaryFolder(), (rank) => (rank === 0 ? { callbacks: [standBy] } : {}));
     const reasons = await Promise.all([first, second].map(({ trainer }) => trainer.fit()));
     expect(reasons).toEqual(['early-stopping', 'early-stopping']);
-    expect([first.trainer.step, second.trainer.step]).toEqual([3, 9]);
+    expect([first.trainer.training.step, second.trainer.training.step]).toEqual([3, 9]);
     const losses = first.parts.report.points.filter(({ name }) => name === 'train/loss');
     expect(losses.map(({ epoch, step }) => [epoch, step])).toEqual([
       [0, 3],
@@ -155,7 +157,7 @@ describe('the end of training', () => {
   it('comes at the last step, also amid an epoch', async () => {
     const { trainer } = createFixture(await temporaryFolder(), { config: { maxSteps: 4 } });
     expect(await trainer.fit()).toBe('completed');
-    expect([trainer.epoch, trainer.step]).toEqual([1, 4]);
+    expect([trainer.training.epoch, trainer.training.step]).toEqual([1, 4]);
   });
 
   it('comes for all ranks when one is asked to stop', async () => {
@@ -163,7 +165,7 @@ describe('the end of training', () => {
     second.parts.controls.take({ action: 'stop' });
     const reasons = await Promise.all([first, second].map(({ trainer }) => trainer.fit()));
     expect(reasons).toEqual(['requested', 'requested']);
-    expect([first.trainer.step, second.trainer.step]).toEqual([3, 0]);
+    expect([first.trainer.training.step, second.trainer.training.step]).toEqual([3, 0]);
   });
 
   it('leaves no tensor behind but what it began with', async () => {
@@ -198,11 +200,11 @@ describe('a resumed rank', () => {
     const round = await latestCommonRound(folder, [0]);
     const state = await loadTrainingState(parts.files, round ?? -1, parts.member, parts.callbacks);
     const resumed = new Trainer(parts, state);
-    expect(resumed.step).toBe(maxSteps);
+    expect(resumed.training.step).toBe(maxSteps);
     await resumed.fit();
 
-    expect(weightsOf(resumed.model)).toEqual(weightsOf(whole.trainer.model));
-    expect(resumed.progress).toMatchObject({ epoch: 5, batch: 0, step: 15 });
+    expect(weightsOf(resumed.training.model)).toEqual(weightsOf(whole.trainer.training.model));
+    expect(resumed.training.progress).toMatchObject({ epoch: 5, batch: 0, step: 15 });
     const lossesAfter = (report: KeptReport) =>
       report.points.filter(({ name, step }) => name === 'train/member_0_loss' && step > maxSteps);
     expect(lossesAfter(parts.report)).toEqual(lossesAfter(whole.parts.report));

@@ -8,11 +8,11 @@ import type { WasmRuntime } from './runtime.ts';
 /** Mean cross-entropy of logits `[..., B, K]` against labels int32 `[..., B]`. */
 export function crossEntropy({ kernels, memory }: WasmRuntime, inputs: NamedTensorInfoMap): TensorInfo {
   const [logits, labels] = [required(inputs, 'logits'), required(inputs, 'labels')];
-  const { stack, rows, columns } = batchesOf(logits);
+  const { stack, count, rows, columns } = batchesOf(logits);
   const loss = memory.output(stack);
-  const at = (tensor: TensorInfo, offset: number) => memory.address(tensor) + 4 * offset;
-  for (let i = 0; i < tf.util.sizeFromShape(stack); i++) {
-    kernels.crossEntropy(at(logits, i * rows * columns), at(labels, i * rows), rows, columns, at(loss, i));
+  const [z, y, out] = [logits, labels, loss].map((tensor) => memory.address(tensor));
+  for (let i = 0; i < count; i++) {
+    kernels.crossEntropy(z + 4 * i * rows * columns, y + 4 * i * rows, rows, columns, out + 4 * i);
   }
   return loss;
 }
@@ -20,12 +20,12 @@ export function crossEntropy({ kernels, memory }: WasmRuntime, inputs: NamedTens
 /** Its gradient for the logits, of the shape they have. */
 export function crossEntropyGradient({ kernels, memory }: WasmRuntime, inputs: NamedTensorInfoMap): TensorInfo {
   const [logits, labels, slope] = [required(inputs, 'logits'), required(inputs, 'labels'), required(inputs, 'dy')];
-  const { stack, rows, columns } = batchesOf(logits);
+  const { count, rows, columns } = batchesOf(logits);
   const gradient = memory.output(logits.shape);
-  const at = (tensor: TensorInfo, offset: number) => memory.address(tensor) + 4 * offset;
-  for (let i = 0; i < tf.util.sizeFromShape(stack); i++) {
-    const [from, to] = [at(logits, i * rows * columns), at(gradient, i * rows * columns)];
-    kernels.crossEntropyGradient(from, at(labels, i * rows), rows, columns, at(slope, i), to);
+  const [z, y, dy, out] = [logits, labels, slope, gradient].map((tensor) => memory.address(tensor));
+  for (let i = 0; i < count; i++) {
+    const values = 4 * i * rows * columns;
+    kernels.crossEntropyGradient(z + values, y + 4 * i * rows, rows, columns, dy + 4 * i, out + values);
   }
   return gradient;
 }
@@ -33,12 +33,13 @@ export function crossEntropyGradient({ kernels, memory }: WasmRuntime, inputs: N
 /** Mean of log σ² + (y − μ)²/σ², all three of one size. */
 export function gaussianNll({ kernels, memory }: WasmRuntime, inputs: NamedTensorInfoMap): TensorInfo {
   const { mean, variance, targets } = gaussianInputs(inputs);
-  const { stack, rows, columns } = batchesOf(mean);
+  const { stack, count, rows, columns } = batchesOf(mean);
   const loss = memory.output(stack);
+  const [means, variances, wanted, out] = [mean, variance, targets, loss].map((tensor) => memory.address(tensor));
   const size = rows * columns;
-  const at = (tensor: TensorInfo, offset: number) => memory.address(tensor) + 4 * offset;
-  for (let i = 0; i < tf.util.sizeFromShape(stack); i++) {
-    kernels.gaussianNll(at(mean, i * size), at(variance, i * size), at(targets, i * size), size, at(loss, i));
+  for (let i = 0; i < count; i++) {
+    const from = 4 * i * size;
+    kernels.gaussianNll(means + from, variances + from, wanted + from, size, out + 4 * i);
   }
   return loss;
 }
@@ -50,14 +51,15 @@ export function gaussianNllGradient(
   attributes: NamedAttrMap,
 ): TensorInfo {
   const { mean, variance, targets } = gaussianInputs(inputs);
-  const { stack, rows, columns } = batchesOf(mean);
+  const { count, rows, columns } = batchesOf(mean);
   const gradient = memory.output(mean.shape);
-  const [slope, ofVariance] = [required(inputs, 'dy'), Number(attributes.ofVariance)];
-  const size = rows * columns;
-  const at = (tensor: TensorInfo, offset: number) => memory.address(tensor) + 4 * offset;
-  for (let i = 0; i < tf.util.sizeFromShape(stack); i++) {
-    const [means, variances, wanted] = [mean, variance, targets].map((tensor) => at(tensor, i * size));
-    kernels.gaussianNllGradient(means, variances, wanted, size, at(slope, i), ofVariance, at(gradient, i * size));
+  const tensors = [mean, variance, targets, required(inputs, 'dy'), gradient];
+  const [means, variances, wanted, slope, out] = tensors.map((tensor) => memory.address(tensor));
+  const [size, ofVariance] = [rows * columns, Number(attributes.ofVariance)];
+  for (let i = 0; i < count; i++) {
+    const from = 4 * i * size;
+    const [m, v, y, dy] = [means + from, variances + from, wanted + from, slope + 4 * i];
+    kernels.gaussianNllGradient(m, v, y, size, dy, ofVariance, out + from);
   }
   return gradient;
 }
@@ -70,7 +72,8 @@ function gaussianInputs(inputs: NamedTensorInfoMap) {
   };
 }
 
-function batchesOf({ shape }: TensorInfo): { stack: number[]; rows: number; columns: number } {
+function batchesOf({ shape }: TensorInfo): { stack: number[]; count: number; rows: number; columns: number } {
   const [rows, columns] = shape.slice(-2);
-  return { stack: shape.slice(0, -2), rows, columns };
+  const stack = shape.slice(0, -2);
+  return { stack, count: tf.util.sizeFromShape(stack), rows, columns };
 }

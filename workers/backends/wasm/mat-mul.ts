@@ -131,6 +131,11 @@ function multiply(runtime: WasmRuntime, product: Product, a: TensorInfo, b: Tens
 /** For each matrix of the result which matrix of A and which of B make it. */
 function pairMatrices(batch: number[], batchA: number[], batchB: number[]): [number, number][] {
   const count = tf.util.sizeFromShape(batch);
+  const [countA, countB] = [tf.util.sizeFromShape(batchA), tf.util.sizeFromShape(batchB)];
+  // The usual stacks, quickly: all of both, or one for all.
+  if ([countA, countB].every((size) => size === count || size === 1)) {
+    return Array.from({ length: count }, (_, i) => [countA === 1 ? 0 : i, countB === 1 ? 0 : i]);
+  }
   const [stridesA, stridesB] = [broadcastStrides(batchA, batch.length), broadcastStrides(batchB, batch.length)];
   return Array.from({ length: count }, (_, i) => {
     const position = batch.map((size, axis) => Math.floor(i / tf.util.sizeFromShape(batch.slice(axis + 1))) % size);

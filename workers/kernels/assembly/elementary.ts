@@ -32,7 +32,14 @@ export function logarithm(x: f64): f64 {
   }
   const t = (mantissa - 1) / (mantissa + 1);
   const square = t * t;
-  let series: f64 = 0;
-  for (let n = 17; n > 0; n -= 2) series = series * square + 1 / <f64>n;
+  let series: f64 = 1.0 / 17;
+  series = series * square + 1.0 / 15;
+  series = series * square + 1.0 / 13;
+  series = series * square + 1.0 / 11;
+  series = series * square + 1.0 / 9;
+  series = series * square + 1.0 / 7;
+  series = series * square + 1.0 / 5;
+  series = series * square + 1.0 / 3;
+  series = series * square + 1;
   return <f64>exponent * 0.6931471805599453 + 2 * t * series;
 }

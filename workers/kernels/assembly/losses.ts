@@ -8,15 +8,24 @@ function largest(row: usize, size: i32): f32 {
   return most;
 }
 
-/** Σ exp(z − shift) of a row, in order. */
-function sumExponentials(row: usize, size: i32, shift: f32): f64 {
+/** Σ exp(z − shift) of a row, in order; the terms are kept at an address, unless that is 0. */
+function sumExponentials(row: usize, size: i32, shift: f32, kept: usize): f64 {
+  const whole = size & ~3;
   let sum: f64 = 0;
-  for (let i = 0; i < size; i++) sum += lane(exponential(f32x4.splat(load<f32>(at(row, i)) - shift)));
+  for (let i = 0; i < whole; i += 4) {
+    const terms = exponential(f32x4.sub(v128.load(at(row, i)), f32x4.splat(shift)));
+    if (kept != 0) v128.store(at(kept, i), terms);
+    sum += <f64>f32x4.extract_lane(terms, 0);
+    sum += <f64>f32x4.extract_lane(terms, 1);
+    sum += <f64>f32x4.extract_lane(terms, 2);
+    sum += <f64>f32x4.extract_lane(terms, 3);
+  }
+  for (let i = whole; i < size; i++) {
+    const term = f32x4.extract_lane(exponential(f32x4.splat(load<f32>(at(row, i)) - shift)), 0);
+    if (kept != 0) store<f32>(at(kept, i), term);
+    sum += <f64>term;
+  }
   return sum;
-}
-
-function lane(x: v128): f64 {
-  return <f64>f32x4.extract_lane(x, 0);
 }
 
 /** Mean over rows of logsumexp(z) − z[label], of logits `rows x classes` and int32 labels. A label beyond the classes adds nothing. */
@@ -27,7 +36,7 @@ export function crossEntropy(logits: usize, labels: usize, rows: i32, classes: i
     const label = load<i32>(at(labels, i));
     if (label < 0 || label >= classes) continue;
     const shift = largest(row, classes);
-    const logSum = <f64>shift + logarithm(sumExponentials(row, classes, shift));
+    const logSum = <f64>shift + logarithm(sumExponentials(row, classes, shift, 0));
     total += logSum - <f64>load<f32>(at(row, label));
   }
   store<f32>(loss, <f32>(total / <f64>rows));
@@ -49,9 +58,9 @@ export function crossEntropyGradient(
     const label = load<i32>(at(labels, i));
     const factor: f32 = label < 0 || label >= classes ? 0 : scale;
     const shift = largest(row, classes);
-    const sum = sumExponentials(row, classes, shift);
+    const sum = sumExponentials(row, classes, shift, target);
     for (let j = 0; j < classes; j++) {
-      const probability = lane(exponential(f32x4.splat(load<f32>(at(row, j)) - shift))) / sum;
+      const probability = <f64>load<f32>(at(target, j)) / sum;
       store<f32>(at(target, j), factor * <f32>(probability - (j == label ? 1 : 0)));
     }
   }
