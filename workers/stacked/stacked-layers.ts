@@ -1,6 +1,6 @@
 import { tf, type Tensor, type Variable } from '../tf.ts';
 import { stackedProduct } from './stacked-product.ts';
-import { rowOf, StackedVariable } from './stacked-variable.ts';
+import { StackedVariable } from './stacked-variable.ts';
 import type { Layer } from './model-graph.ts';
 
 /** A member's stream of random numbers: what is drawn from `Math.random` in `body` comes from there. */
@@ -32,6 +32,7 @@ const foldedKinds = new Set(
 export function stackingOf(layer: Layer): Stacking {
   const isTrained = layer.weights.every((weight) => weight.trainable) && layer.trainable;
   if (layer.getClassName() === 'Dense' && isTrained) return 'stacked';
+  if (layer.getClassName() === 'Dropout' && isDefault(layer.getConfig().noiseShape)) return 'stacked';
   return foldedKinds.has(layer.getClassName()) ? 'folded' : 'by-member';
 }
 
@@ -39,7 +40,7 @@ export function stackingOf(layer: Layer): Stacking {
 export function stackLayer(layers: readonly Layer[], draws: readonly Draw[]): StackedLayer {
   switch (stackingOf(layers[0])) {
     case 'stacked':
-      return stackDense(layers);
+      return layers[0].getClassName() === 'Dropout' ? stackDropout(layers[0], draws) : stackDense(layers);
     case 'folded':
       return foldLayer(layers);
     case 'by-member':
@@ -67,6 +68,24 @@ function stackDense(layers: readonly Layer[]): StackedLayer {
   };
 }
 
+/**
+ * x · ⌊u + keep⌋ / keep, as TensorFlow.js has it, with the numbers u in [0, 1) that each member would draw alone; only they are drawn member by
+ * member.
+ */
+function stackDropout(layer: Layer, draws: readonly Draw[]): StackedLayer {
+  const { rate, seed } = layer.getConfig() as { rate: number; seed?: number | null };
+  const keep = 1 - rate;
+  return {
+    weights: [],
+    apply([x]) {
+      if (!(rate > 0 && rate < 1)) return [x];
+      const shape = [1, ...x.shape.slice(1)];
+      const uniforms = draws.map((draw) => draw(() => tf.randomUniform(shape, 0, 1, 'float32', seed ?? undefined)));
+      return [tf.mul(x, tf.div(tf.floor(tf.add(tf.concat(uniforms), keep)), keep))];
+    },
+  };
+}
+
 /** Members become samples of the first member's layer: what it does to a sample, any member's would. */
 function foldLayer([layer]: readonly Layer[]): StackedLayer {
   return {
@@ -89,13 +108,20 @@ function loopLayer(layers: readonly Layer[], draws: readonly Draw[]): StackedLay
   return {
     weights: [],
     apply(inputs) {
+      const byInput = inputs.map((x) => membersOf(x, layers.length));
       const outputs = layers.map((layer, member) => {
-        const own = inputs.map((x) => tf.reshape(x.shape[0] === 1 ? x : rowOf(x, member), x.shape.slice(1)));
+        const own = byInput.map((ofMembers) => ofMembers[member]);
         return draws[member](() => asList(layer.apply(own.length === 1 ? own[0] : own, { training: true })));
       });
       return outputs[0].map((_, i) => tf.stack(outputs.map((ofMember) => ofMember[i])));
     },
   };
+}
+
+/** A value `[M, B, ...]` or `[1, B, ...]` as that of each member, `[B, ...]`. */
+export function membersOf(x: Tensor, members: number): Tensor[] {
+  const own = tf.unstack(x);
+  return own.length === members ? own : Array.from({ length: members }, () => own[0]);
 }
 
 /** Repeats what is the same for all members. */
@@ -106,6 +132,10 @@ function spread(x: Tensor, members: number): Tensor {
 function variablesOf(layers: readonly Layer[], weight: number): Variable[] {
   // The layers API hands its variables out typed as tensors.
   return layers.map((layer) => layer.weights[weight].read() as Variable);
+}
+
+function isDefault(option: unknown): boolean {
+  return option === null || option === undefined;
 }
 
 function asList(outputs: unknown): Tensor[] {
