@@ -6,7 +6,7 @@ import type { LossFunction } from '../training/member.ts';
 import { updateRuleOf } from '../training/optimizers.ts';
 import type { Task } from '../training/tasks.ts';
 import type { StackedTraining } from './stacked-members.ts';
-import { membersOf } from './stacked-layers.ts';
+import { membersOf } from './stacked-values.ts';
 
 /** How stacked members of a run learn. @param memberLoss that of one member; a project's own is called for each of them */
 export function stackedTraining(
