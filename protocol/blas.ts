@@ -17,7 +17,7 @@ export type Blas = z.output<typeof blasSchema>;
 export const probeTaskSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('backend'),
-    backend: z.enum(['wasm', 'tensorflow', 'cpu']),
+    backend: z.enum(['wasm', 'tensorflow', 'webgpu', 'cpu']),
     blas: blasSchema.nullable(),
   }),
   z.strictObject({ kind: z.literal('blas'), blas: blasSchema }),

@@ -1,7 +1,14 @@
 import type { DataType } from './arrays.ts';
 
 /** Operations in which every rank of a group takes part. Their order is part of the wire format: append only. */
-export const collectiveOperations = ['all-gather', 'all-reduce', 'broadcast', 'reduce-scatter', 'barrier'] as const;
+export const collectiveOperations = [
+  'all-gather',
+  'all-reduce',
+  'broadcast',
+  'reduce-scatter',
+  'barrier',
+  'shift',
+] as const;
 export type CollectiveOperation = (typeof collectiveOperations)[number];
 
 /** How values of the ranks become one. Their order is part of the wire format: append only. */
@@ -29,6 +36,8 @@ export interface CollectiveCall {
   shape: readonly number[];
   /** The rank whose array a broadcast spreads; null for every other operation. */
   root: number | null;
+  /** How many places down the order of ranks a shift moves arrays; null for every other operation. */
+  distance: number | null;
   /** Counts the calls of a rank, from 1. */
   sequence: number;
   stage: CollectiveStage;
@@ -59,7 +68,8 @@ export class CollectiveError extends Error {
 
 /** `all-reduce(sum) of float32[10], sequence number 7` */
 export function describeCall(call: CollectiveCall): string {
-  const detail = call.reduce ?? (call.root === null ? null : `root ${call.root}`);
+  const root = call.root === null ? null : `root ${call.root}`;
+  const detail = call.reduce ?? root ?? (call.distance === null ? null : `by ${call.distance}`);
   const name = detail === null ? call.operation : `${call.operation}(${detail})`;
   const operand = call.operation === 'barrier' ? '' : ` of ${call.dataType}[${call.shape.join(', ')}]`;
   const stage = call.stage === 'whole' ? '' : ` (${call.stage})`;
@@ -84,6 +94,7 @@ export function isSameCall(first: CollectiveCall, second: CollectiveCall): boole
     first.reduce === second.reduce &&
     first.dataType === second.dataType &&
     first.root === second.root &&
+    first.distance === second.distance &&
     first.stage === second.stage &&
     first.shape.length === second.shape.length &&
     first.shape.every((size, axis) => size === second.shape[axis])
@@ -92,7 +103,7 @@ export function isSameCall(first: CollectiveCall, second: CollectiveCall): boole
 
 /** Throws a RangeError for what no group of these ranks could answer. */
 export function checkCall(call: CollectiveCall, ranks: readonly number[]): void {
-  const { operation, reduce, dataType, root, shape } = call;
+  const { operation, reduce, dataType, root, distance, shape } = call;
   if (reduce === 'mean' && (dataType === 'int32' || dataType === 'uint8')) {
     throw new RangeError(`The mean of ${dataType} values would have to be rounded; send float32 or float64 instead.`);
   }
@@ -101,6 +112,9 @@ export function checkCall(call: CollectiveCall, ranks: readonly number[]): void 
   }
   if (operation === 'broadcast' && (root === null || !ranks.includes(root))) {
     throw new RangeError(`The root of a broadcast must be one of the ranks ${ranks.join(', ')}, not ${root}.`);
+  }
+  if (operation === 'shift' && !(Number.isInteger(distance) && Number(distance) > 0)) {
+    throw new RangeError(`A shift moves arrays by 1 or more places, not by ${distance}.`);
   }
   const length = elementCount(shape);
   if (operation === 'reduce-scatter' && length % ranks.length !== 0) {

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
-/** What a rank can run on: a GPU, or one CPU core. */
+/** What a rank can run on: a GPU, or one CPU core. `webgpu-cpu` is WebGPU on the CPU, as SwiftShader does it. */
 export const deviceSchema = z.strictObject({
-  /** Stable name, as selections use it: `cuda:0`, `rocm:1`, `cpu:0`. */
+  /** Stable name, as selections use it: `cuda:0`, `webgpu:1`, `cpu:0`. */
   id: z.string(),
-  kind: z.enum(['cuda', 'rocm', 'cpu']),
+  kind: z.enum(['cuda', 'webgpu', 'rocm', 'cpu', 'webgpu-cpu']),
   index: z.int().min(0),
   /** The maker's name of the device. */
   name: z.string(),
@@ -15,6 +15,10 @@ export const deviceSchema = z.strictObject({
   load: z.number().min(0).max(1).nullable(),
   /** Other processes that compute on it. */
   processCount: z.int().min(0).nullable(),
+  /** Where it is plugged in, e.g. `0000:03:00.0`, for WebGPU adapters that only this tells apart. */
+  pciAddress: z.string().optional(),
+  /** Why nothing can compute on it, though its kind can be computed on. */
+  unusable: z.string().optional(),
 });
 export type Device = z.output<typeof deviceSchema>;
 

@@ -121,7 +121,7 @@ function decodeCollective(description: Bytes, payload: Bytes): CollectiveFrame {
   const dataType = pick(dataTypes, view.getUint8(3), 'data type');
   const shape = Array.from({ length: view.getUint8(4) }, (_, axis) => view.getUint32(callStartBytes + 4 * axis, true));
   const length = view.getUint8(5) === 1 ? elementCount(shape) : null;
-  const root = view.getInt32(12, true);
+  const [root, distance] = [view.getInt32(12, true), view.getUint32(20, true)];
   checkPayload(payload, (length ?? 0) * bytesPerElement(dataType));
   return {
     kind: 'collective',
@@ -132,6 +132,7 @@ function decodeCollective(description: Bytes, payload: Bytes): CollectiveFrame {
       dataType,
       shape,
       root: root === -1 ? null : root,
+      distance: distance === 0 ? null : distance,
       sequence: view.getUint32(8, true),
       stage: pick(collectiveStages, view.getUint8(7), 'stage'),
     },

@@ -59,6 +59,7 @@ function encodeCall({ phase, call, wishes, data }: CollectiveRequest | Collectiv
   description.setUint32(8, call.sequence, true);
   description.setInt32(12, call.root ?? -1, true);
   description.setUint32(16, wishes.controls, true);
+  description.setUint32(20, call.distance ?? 0, true);
   for (const [axis, size] of call.shape.entries()) description.setUint32(callStartBytes + 4 * axis, size, true);
   return payload === null ? [bytes] : [bytes, payload];
 }

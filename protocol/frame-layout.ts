@@ -14,7 +14,7 @@
  *     a request's or result's    u8 phase (index in `phases`), u8 operation, u8 reduce operation + 1 (0: none),
  *     description                u8 data type, u8 dimensions, u8 whether there is a payload, u8 wish to halt,
  *                                u8 stage, u32 sequence number, i32 root (-1: none), u32 wish for controls,
- *                                u32 per dimension
+ *                                u32 distance (0: none), u32 per dimension
  *     its payload                the array
  *
  *     a failure's description    u8 phase, 7 reserved, reason as UTF-8 text
@@ -25,7 +25,7 @@ export const phases = ['request', 'result', 'failure'] as const;
 export const headBytes = 12;
 export const messageStartBytes = 8;
 export const arrayEntryBytes = 8;
-export const callStartBytes = 20;
+export const callStartBytes = 24;
 export const failureStartBytes = 8;
 
 /** 1 GiB: far above any real frame, so that a larger length means a broken stream. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { learningRateSchema } from './optimizer-config.ts';
 import { type PlainObject, setPath } from './options.ts';
-import { learningRateSchema, patienceSchema, type RunConfig } from './run-config.ts';
+import { patienceSchema, type RunConfig } from './run-config.ts';
 import { lockstepReason } from './strategy-rules.ts';
 
 /** What of a run's configuration can be changed while it trains; ranges and help are those of the configuration. */

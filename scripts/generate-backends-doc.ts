@@ -1,22 +1,29 @@
 /**
- * Writes docs/backends.md: every op of the tests' matrix on the wasm backend, held against the `cpu` backend. Takes about half a minute. The last
- * digits depend on the processor, so there is no `--check`; a unit test compares the list of ops.
+ * Writes docs/backends.md: every op of the tests' matrix on the wasm and webgpu backends, held against the `cpu` backend. Takes a few minutes, and
+ * SwiftShader. The last digits depend on the processor, so there is no `--check`; a unit test compares the list of ops.
  */
 import { writeFileSync } from 'node:fs';
+import { startBackend } from '../workers/backends/backend.ts';
 import { compareOp, type OpComparison } from '../test/unit/backends/op-matrix/compare.ts';
 import { opMatrix } from '../test/unit/backends/op-matrix/index.ts';
+import { setUpSwiftShader } from '../test/integration/swiftshader.ts';
 import { startBoth } from '../test/unit/backends/op-matrix/start.ts';
 
 const samples = 20;
 
-const introduction = `# Ops of the wasm backend
+const introduction = `# Ops of the wasm and webgpu backends
 
 Generated from the matrix of ops in \`test/unit/backends/op-matrix/\` by \`npm run docs:backends\`.
 
-Each op is run over ${samples} random draws of shapes and values on the wasm backend and on TensorFlow.js's \`cpu\` backend, plain JavaScript that
+Each op is run over ${samples} random draws of shapes and values on both backends and on TensorFlow.js's \`cpu\` backend, plain JavaScript that
 is slow and serves as reference. The error is the largest of max|a − b| / max|b| over the draws, of the op's value and of its gradients with
 respect to all inputs and weights; "–" stands where there is no gradient. Sums are rounded in another order, so errors of about 1e-6 are
-what float32 gives. Where the \`cpu\` backend itself is wrong (gradients of resizing and up-sampling), the reference is composed of
+what float32 gives.
+
+webgpu runs on SwiftShader here, which computes on the CPU; GPUs differ in the last digits. WebGPU asks of \`sin\` and \`cos\` no more
+than errors below 2⁻¹¹. Gradients of saturated \`tanh\` and \`sigmoid\` are what rounding leaves of 1 − y, so one unit in y's last place shows large.
+
+Where the \`cpu\` backend itself is wrong (gradients of resizing and up-sampling), the reference is composed of
 other ops. \`test/unit/backends/finite-differences.test.ts\` checks gradients of convolutions, pools and resizing against differences.
 
 What TensorFlow.js 4.22 lacks or has wrong on all backends stays so: a gradient of \`maximum\`, \`minimum\` and \`squaredDifference\` with
@@ -24,22 +31,35 @@ broadcasting, of \`split\` and \`unstack\` into one part. Images are \`[B, H, W,
 transpose others).
 `;
 
-const header = '| Op | Value | Gradient | Shapes of inputs, the first of them |\n| --- | --- | --- | --- |';
+const header =
+  '| Op | wasm: value | gradient | webgpu: value | gradient | Shapes of inputs, the first of them |\n' +
+  '| --- | --- | --- | --- | --- | --- |';
 
+const obstacle = await setUpSwiftShader();
+if (obstacle !== null) throw new Error(`The table has a column for webgpu, which cannot be had here: ${obstacle}.`);
 await startBoth('wasm', 'cpu');
+await startBackend('webgpu');
 const sections: string[] = [introduction];
 for (const [heading, cases] of opMatrix) {
   const rows: string[] = [];
-  for (const testCase of cases) rows.push(renderRow(await compareOp(testCase, 'wasm', 'cpu', samples)));
+  for (const testCase of cases) {
+    const wasm = await compareOp(testCase, 'wasm', 'cpu', samples);
+    rows.push(renderRow(wasm, await compareOp(testCase, 'webgpu', 'cpu', samples)));
+  }
   sections.push([`## ${heading}`, '', header, ...rows, ''].join('\n'));
 }
 writeFileSync(new URL('../docs/backends.md', import.meta.url), sections.join('\n'));
 
-function renderRow({ op, valueError, gradientError, shapes }: OpComparison): string {
+function renderRow(wasm: OpComparison, webgpu: OpComparison): string {
+  const { op, shapes } = wasm;
   const distinct = [...new Set(shapes)];
   const rest = distinct.length > 2 ? `; ${distinct.length - 2} more` : '';
   const shown = distinct.slice(0, 2).join('; ') + rest;
-  return `| \`${op}\` | ${renderError(valueError)} | ${gradientError === null ? '–' : renderError(gradientError)} | ${shown} |`;
+  return `| \`${op}\` | ${renderErrors(wasm)} | ${renderErrors(webgpu)} | ${shown} |`;
+}
+
+function renderErrors({ valueError, gradientError }: OpComparison): string {
+  return `${renderError(valueError)} | ${gradientError === null ? '–' : renderError(gradientError)}`;
 }
 
 function renderError(error: number): string {

@@ -89,8 +89,8 @@ export class Hub {
   async planRun(request: TrainRequest, project: ProjectDescription): Promise<PlannedRun> {
     const wanted = resolveConfig(project, request.overrides);
     const plan = await placeMembers(wanted);
-    refuseCombinations(wanted, plan, project);
     const config = { ...wanted, backend: backendOn(plan[0].device, wanted.backend) };
+    refuseCombinations(config, plan, project);
     const blas = await chooseBlas(config);
     const id = createRunId(basename(resolve(request.projectFolder)));
     return {
@@ -176,8 +176,12 @@ export class Hub {
 /** Which rank runs where and when. @throws when the configuration names devices that do not exist */
 export async function placeMembers(config: RunConfig): Promise<Placement[]> {
   const loadWindowMs = config.devices === 'idle' ? 200 : 0;
-  const { devices } = await detectDevices({ coreLoadWindowMs: loadWindowMs });
-  const selected = selectDevices(config.devices, devices, usableKinds(config.backend));
+  const kinds = usableKinds(config.backend);
+  const { devices, notes } = await detectDevices({ coreLoadWindowMs: loadWindowMs });
+  if (!devices.some(({ kind }) => kinds.includes(kind))) {
+    throw new Error([`The backend ${config.backend} finds no device that it computes on.`, ...notes].join(' '));
+  }
+  const selected = selectDevices(config.devices, devices, kinds);
   const { members, placement, membersPerDevice } = config;
   return planPlacement({ members, devices: selected, placement, membersPerDevice });
 }

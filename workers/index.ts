@@ -6,6 +6,7 @@ export type { LayersModel, Scalar, SymbolicTensor, Tensor, Variable } from './tf
 
 export {
   defineProject,
+  type CallbackContext,
   type DataContext,
   type FigureContext,
   type LossContext,
@@ -16,7 +17,8 @@ export { ensemblePredict, gatherEnsembleMetrics, loadEnsemble } from './function
 export { setupIndependentWorker, type IndependentWorker } from './setup.ts';
 export { ProcessGroup } from './collectives/process-group.ts';
 
-export type { Callback, Evaluation, Training } from './callbacks/callback.ts';
+export type { Callback, Evaluation, StepEnd, Training } from './callbacks/callback.ts';
+export type { ObservedEvaluation, ObservedTraining, ProjectCallback } from './callbacks/project-callback.ts';
 export { DistributedSeeder } from './callbacks/distributed-seeder.ts';
 export { EarlyStopping } from './callbacks/early-stopping.ts';
 export { EnsembleMetrics, RegressionEnsembleMetrics } from './callbacks/ensemble-metrics.ts';

@@ -12,6 +12,7 @@ import type { BatchSource } from './data/batches.ts';
 import { createSampler } from './data/samplers.ts';
 import type { Project } from './project/define-project.ts';
 import { loadProjectData } from './project/load-data.ts';
+import { projectCallbacks } from './project/project-callbacks.ts';
 import { loadProject, parseHyperparameters } from './project/load-project.ts';
 import type { SessionLinks } from './session.ts';
 import { setupIndependentWorker } from './setup.ts';
@@ -116,7 +117,7 @@ interface RankParts {
 }
 
 async function prepareRank({ launch, links }: Seat, shared: Shared, rank: RankParts): Promise<Prepared> {
-  const { config, task, data, batches } = shared;
+  const { project, hyperparameters, config, task, data, batches } = shared;
   const { member, seeder, stack, breath } = rank;
   const { placement, groupRanks } = launch;
   const { group, report, controls } = links;
@@ -135,6 +136,7 @@ async function prepareRank({ launch, links }: Seat, shared: Shared, rank: RankPa
   const callbacks = [
     seeder,
     ...createCallbacks({ config, task, files, groupRanks, hasValidation: data.validation !== undefined }),
+    ...projectCallbacks(project, { hyperparameters, config, rank: placement.rank }, seeder.seed),
   ];
   const totalSteps = plannedSteps(config, sampler);
   const stacked = stack?.join(seeder.draw) ?? null;

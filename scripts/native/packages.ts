@@ -6,10 +6,21 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
+/** A package of the npm registry, and where its files go. */
+interface Package {
+  name: string;
+  /** What npm calls the archive. */
+  file: string;
+  sha512: string;
+  folder: string;
+  /** What is unpacked of it; by default everything. */
+  members?: readonly string[];
+}
+
 export const tfjsNodeVersion = '4.22.0';
 
 /** tfjs-node without its install script, and the one library that its kernels load beside TensorFlow.js. */
-const packages = [
+export const tfjsNodePackages: readonly Package[] = [
   {
     name: `@tensorflow/tfjs-node@${tfjsNodeVersion}`,
     file: `tensorflow-tfjs-node-${tfjsNodeVersion}.tgz`,
@@ -24,13 +35,44 @@ const packages = [
   },
 ];
 
+export const webgpuVersions = { webgpu: '0.6.2', tfjsBackendWebgpu: '4.22.0' };
+
 /**
- * Unpacks the packages into `folder`, from the registry that npm is configured to use.
+ * Dawn for one system, and TensorFlow.js's kernels. Dawn's install script is not run: it does nothing but take a mark off the file that
+ * macOS puts on what browsers download.
+ */
+export function webgpuPackages(system: string): readonly Package[] {
+  const { webgpu, tfjsBackendWebgpu } = webgpuVersions;
+  return [
+    {
+      name: `webgpu@${webgpu}`,
+      file: `webgpu-${webgpu}.tgz`,
+      sha512: '3L4GfmqJLvYUIEWJngEQY+2HQiUlAFkg8+P8NDDj3Xx5hHHIFO/r8JW+ynfqBj7kHN4mbnwO74uB+lrRtLhp4Q==',
+      folder: 'webgpu',
+      members: ['package.json', 'index.js', 'LICENSE.md', `dist/${system}`],
+    },
+    {
+      name: `@tensorflow/tfjs-backend-webgpu@${tfjsBackendWebgpu}`,
+      file: `tensorflow-tfjs-backend-webgpu-${tfjsBackendWebgpu}.tgz`,
+      sha512: 'lvIc7Af4Tl2BCdYp43iQmSCRq3asaKT0q2xaErphXiUZ+jqeB0bQa0ZvQys1Xatvto0U4/c90DVsHPfvkn5ftg==',
+      folder: 'tfjs-backend-webgpu',
+      members: ['package.json', 'dist/tf-backend-webgpu.node.js'],
+    },
+  ];
+}
+
+/** npm says where it is to what it runs; by its name alone Windows would not start it without a shell. */
+const { npm_execpath: npmPath } = process.env;
+const [npm, ...npmArguments] = npmPath === undefined ? ['npm'] : [process.execPath, npmPath];
+
+/**
+ * Unpacks packages into `folder`, from the registry that npm is configured to use. No script of theirs is run.
  * @throws when npm cannot fetch one, or when its SHA-512 is another
  */
-export async function unpackPackages(folder: string, archives: string): Promise<void> {
-  for (const { name, file, sha512, folder: below } of packages) {
-    await run('npm', ['pack', name, '--pack-destination', archives]);
+export async function unpackPackages(packages: readonly Package[], folder: string, archives: string): Promise<void> {
+  await mkdir(archives, { recursive: true });
+  for (const { name, file, sha512, folder: below, members = [] } of packages) {
+    await run(npm, [...npmArguments, 'pack', name, '--pack-destination', archives]);
     const archive = join(archives, file);
     const digest = createHash('sha512')
       .update(await readFile(archive))
@@ -39,6 +81,7 @@ export async function unpackPackages(folder: string, archives: string): Promise<
       throw new Error(`The SHA-512 of ${name} is ${digest}, expected ${sha512}; it was not unpacked.`);
     const target = join(folder, below);
     await mkdir(target, { recursive: true });
-    await run('tar', ['-xzf', archive, '-C', target, '--strip-components', '1']);
+    const wanted = members.map((member) => `package/${member}`);
+    await run('tar', ['-xzf', archive, '-C', target, '--strip-components', '1', ...wanted]);
   }
 }

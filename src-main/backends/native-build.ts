@@ -3,6 +3,13 @@ import { delimiter, join } from 'node:path';
 import type { Device } from '../../protocol/devices.ts';
 import { type NativeBuild, nativeBuildSchema, nativeFolderVariable } from '../../protocol/native-build.ts';
 import type { RunConfig } from '../../protocol/run-config.ts';
+import {
+  webgpuAdapterVariable,
+  type WebgpuBuild,
+  webgpuBuildSchema,
+  webgpuFolderVariable,
+  webgpuSetupRemedy,
+} from '../../protocol/webgpu.ts';
 import { homePaths } from '../store/home.ts';
 
 type BackendChoice = RunConfig['backend'];
@@ -16,19 +23,61 @@ export function readNativeBuild(): NativeBuild | null {
   }
 }
 
-/** What a backend can compute on, as this machine is set up. */
+/** The WebGPU that `npm run setup:native -- --webgpu` set up; null where it was not. */
+export function readWebgpuBuild(): WebgpuBuild | null {
+  try {
+    return webgpuBuildSchema.parse(JSON.parse(readFileSync(join(homePaths().webgpu, 'build.json'), 'utf8')));
+  } catch {
+    return null;
+  }
+}
+
+/** What a backend can compute on, as this machine is set up. @throws when it is not set up at all */
 export function usableKinds(backend: BackendChoice = 'auto'): readonly Device['kind'][] {
   const hasCuda = (backend === 'auto' || backend === 'tensorflow') && readNativeBuild()?.hasCuda === true;
-  return hasCuda ? ['cuda', 'cpu'] : ['cpu'];
+  const hasWebgpu = (backend === 'auto' || backend === 'webgpu') && readWebgpuBuild() !== null;
+  if (backend === 'webgpu' && !hasWebgpu) {
+    throw new Error(`The webgpu backend is not set up. ${webgpuSetupRemedy}`);
+  }
+  return [
+    ...(hasCuda ? (['cuda'] as const) : []),
+    ...(hasWebgpu ? (['webgpu', 'webgpu-cpu'] as const) : []),
+    ...(backend === 'webgpu' ? [] : (['cpu'] as const)),
+  ];
 }
 
 /** `auto` on a GPU is the backend that computes on it. */
-export function backendOn(device: Device, backend: BackendChoice): BackendChoice {
-  return backend === 'auto' && device.kind === 'cuda' ? 'tensorflow' : backend;
+export function backendOn({ kind }: Device, backend: BackendChoice): BackendChoice {
+  if (backend !== 'auto' || kind === 'cpu') return backend;
+  return kind === 'cuda' ? 'tensorflow' : 'webgpu';
 }
 
-/** What TensorFlow reads when it is loaded: where its libraries are, and the one GPU that a rank may see (none, on a core). */
+/** What the native backends read when they are loaded, for a rank on this device. */
 export function nativeEnvironment(device?: Device): NodeJS.ProcessEnv {
+  return { ...tensorflowEnvironment(device), ...webgpuEnvironment(device) };
+}
+
+/** Where Dawn is, and the adapter that a rank computes on. */
+function webgpuEnvironment(device?: Device): NodeJS.ProcessEnv {
+  if (readWebgpuBuild() === null) return {};
+  const isAdapter = device?.kind === 'webgpu' || device?.kind === 'webgpu-cpu';
+  return {
+    [webgpuFolderVariable]: homePaths().webgpu,
+    ...(isAdapter ? { [webgpuAdapterVariable]: device.name } : {}),
+    ...(device?.pciAddress === undefined ? {} : showOnly(device.pciAddress)),
+  };
+}
+
+/**
+ * Has Mesa's device-select layer show one Vulkan device only: the one at a PCI address such as `0000:03:00.0`
+ * (https://docs.mesa3d.org/envvars.html, `DRI_PRIME`).
+ */
+export function showOnly(pciAddress: string): NodeJS.ProcessEnv {
+  return { DRI_PRIME: `pci-${pciAddress.replaceAll(/[:.]/g, '_')}!` };
+}
+
+/** Where TensorFlow's libraries are, and the one GPU that a rank may see (none, on a core). */
+function tensorflowEnvironment(device?: Device): NodeJS.ProcessEnv {
   const build = readNativeBuild();
   if (build === null) return {};
   const folder = homePaths().tensorflow;

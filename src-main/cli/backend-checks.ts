@@ -1,7 +1,7 @@
 import type { ProbeReply } from '../../protocol/blas.ts';
 import { type BlasSurvey, makeSurvey } from '../backends/blas-survey.ts';
 import { chooseBlas, describeAbsence, installBlas } from '../backends/choose-blas.ts';
-import { readNativeBuild } from '../backends/native-build.ts';
+import { readNativeBuild, readWebgpuBuild } from '../backends/native-build.ts';
 import { probe } from '../backends/probe.ts';
 import type { Check } from './checks.ts';
 import { formatCount } from './format.ts';
@@ -15,6 +15,7 @@ export async function checkBackends(): Promise<Check[]> {
     { name: 'backend wasm', ...(await describeWasm(survey)) },
     { name: 'system BLAS', ...(await describeBlas(survey)) },
     { name: 'backend tensorflow', ...(await checkTensorFlow()) },
+    { name: 'backend webgpu', ...(await checkWebgpu()) },
     { name: 'backend cpu', ...describeReply(cpu, 'Reinstall: npm ci.') },
   ];
 }
@@ -25,6 +26,14 @@ async function checkTensorFlow(): Promise<Omit<Check, 'name'>> {
   }
   const reply = await probe({ kind: 'backend', backend: 'tensorflow', blas: null });
   return describeReply(reply, 'Set it up anew: npm run setup:native.');
+}
+
+async function checkWebgpu(): Promise<Omit<Check, 'name'>> {
+  if (readWebgpuBuild() === null) {
+    return { status: 'ok', detail: 'not set up: npm run setup:native -- --webgpu does, for GPUs of all makers' };
+  }
+  const reply = await probe({ kind: 'backend', backend: 'webgpu', blas: null });
+  return describeReply(reply, "See that the GPU's driver is installed, or train with --backend wasm.");
 }
 
 async function describeWasm(survey: BlasSurvey): Promise<Omit<Check, 'name'>> {

@@ -1,12 +1,12 @@
 import { access, constants, mkdir, rm, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { detectDevices } from '../devices/index.ts';
-import { usableKinds } from '../backends/native-build.ts';
 import { listen } from '../relay/socket-server.ts';
 import { createScratchFolder } from '../runs/scratch.ts';
 import { formatBytes } from '../store/disk-space.ts';
 import { dataFolders, tuttiHome } from '../store/home.ts';
 import { checkBackends } from './backend-checks.ts';
+import { describeUse, isUsable } from './devices.ts';
 import { messageOf } from './errors.ts';
 
 export interface Check {
@@ -50,10 +50,10 @@ function checkNode(): Check {
 
 async function checkDevices(): Promise<Omit<Check, 'name'>> {
   const { devices, notes } = await detectDevices();
-  const usable = devices.filter(({ kind }) => usableKinds().some((known) => known === kind));
+  const usable = devices.filter(isUsable);
   if (usable.length === 0) throw new Error('There is no device that this build can compute on.');
   const unused = devices.filter((device) => !usable.includes(device));
-  const strangers = unused.map(({ id }) => `${id} has no backend in this build.`);
+  const strangers = unused.map((device) => `${device.id}: ${describeUse(device)}.`);
   const detail = [`${usable.length} usable (${usable[0].name}).`, ...strangers, ...notes].join(' ');
   return { status: 'ok', detail };
 }

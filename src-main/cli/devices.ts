@@ -28,8 +28,17 @@ export function listDevices(options: { json?: boolean }): Promise<number> {
 }
 
 /** Whether a backend of this build computes on it. */
-export function isUsable({ kind }: Device): boolean {
-  return usableKinds().some((usable) => usable === kind);
+export function isUsable({ kind, unusable }: Device): boolean {
+  return unusable === undefined && usableKinds().includes(kind);
+}
+
+/** Whether a device can be used; if not, why and what to do. */
+export function describeUse(device: Device): string {
+  if (isUsable(device)) return device.kind === 'webgpu-cpu' ? 'if named: it computes on the CPU' : 'yes';
+  if (device.unusable !== undefined) return `no: ${device.unusable}`;
+  if (device.kind === 'rocm' && usableKinds().includes('webgpu')) return 'as its webgpu device';
+  const option = device.kind === 'cuda' ? '--gpu' : '--webgpu';
+  return `no backend in this build: npm run setup:native -- ${option}`;
 }
 
 /** The cells of a device's row; `-` for what it does not tell. */
@@ -41,6 +50,6 @@ export function describeDevice(device: Device): string[] {
     memoryTotalBytes === null ? '-' : `${formatBytes(memoryUsedBytes ?? 0)} of ${formatBytes(memoryTotalBytes)}`,
     load === null ? '-' : `${Math.round(load * 100)} %`,
     processCount === null ? '-' : String(processCount),
-    isUsable(device) ? 'yes' : 'no backend in this build',
+    describeUse(device),
   ];
 }

@@ -17,6 +17,7 @@ const notable = new Set([
   'non-finite-loss',
   'set-incomplete',
   'figures-failed',
+  'callback-failed',
   'stop-requested',
   'rank-stopped',
   'restarted',

@@ -2,7 +2,7 @@ import type { Device, DeviceSelection } from '../../protocol/devices.ts';
 
 export type DeviceKind = Device['kind'];
 
-const pools = ['auto', 'gpu', 'cuda', 'rocm', 'cpu'] as const;
+const pools = ['auto', 'gpu', 'cuda', 'webgpu', 'rocm', 'cpu', 'webgpu-cpu'] as const;
 export type Pool = (typeof pools)[number];
 
 /** What a selection asks for, whichever way it was spelled. */
@@ -13,7 +13,7 @@ export type DeviceRequest =
   | { form: 'indices'; items: { pool: Pool; index: number }[] };
 
 const forms =
-  'a count (2), indices (0,2 or 2,), all or -1, auto, idle, cpu, gpu, cuda, rocm, or a kind with indices (cpu:0,1)';
+  'a count (2), indices (0,2 or 2,), all or -1, auto, idle, cpu, gpu, cuda, webgpu, rocm, webgpu-cpu, or a kind with indices (cpu:0,1)';
 
 /**
  * Reads a selection as PyTorch Lightning reads `devices` (`lightning.fabric.utilities.device_parser`): 2 and "2" are a
@@ -40,7 +40,7 @@ function indices(selection: DeviceSelection, items: string[]): DeviceRequest {
   const named = items
     .filter((item) => item !== '')
     .map((item) => {
-      const [, kind, index] = /^\s*(?:([a-z]+)\s*:)?\s*(\d+)\s*$/.exec(item) ?? [];
+      const [, kind, index] = /^\s*(?:([a-z-]+)\s*:)?\s*(\d+)\s*$/.exec(item) ?? [];
       const itemPool = kind === undefined ? pool : findPool(kind);
       if (index === undefined || itemPool === undefined) {
         throw selectionError(selection, `"${item.trim()}" names no device. Give ${forms}.`);

@@ -4,13 +4,27 @@ import type { DeviceKind, DeviceRequest, Pool } from './selection-form.ts';
 
 /** Kinds of a pool, best first. A pool is devices of one kind, because one backend trains a whole run. */
 const poolKinds: Record<Pool, readonly DeviceKind[]> = {
-  auto: ['cuda', 'rocm', 'cpu'],
-  gpu: ['cuda', 'rocm'],
+  auto: ['cuda', 'webgpu', 'rocm', 'cpu'],
+  gpu: ['cuda', 'webgpu', 'rocm'],
   cuda: ['cuda'],
+  webgpu: ['webgpu'],
   rocm: ['rocm'],
   cpu: ['cpu'],
+  // In no other pool: it is slower than a core itself, and only meant where it is named.
+  'webgpu-cpu': ['webgpu-cpu'],
 };
-const apiNames: Record<DeviceKind, string> = { cuda: 'CUDA', rocm: 'ROCm', cpu: 'CPU' };
+const apiNames: Record<DeviceKind, string> = {
+  cuda: 'CUDA',
+  webgpu: 'WebGPU',
+  rocm: 'ROCm',
+  cpu: 'CPU',
+  'webgpu-cpu': 'WebGPU',
+};
+/** How a kind gets a backend that computes on it. AMD GPUs are then found as `webgpu` devices. */
+const remedies: Partial<Record<DeviceKind, string>> = {
+  cuda: ' Run npm run setup:native -- --gpu, or npm run setup:native -- --webgpu, which lists it as webgpu device.',
+  rocm: ' Run npm run setup:native -- --webgpu, which lists it as webgpu device.',
+};
 
 /** Busier than this, and others are at work. An idle GPU that draws a display, or keeps its driver loaded, stays below. */
 const idleLimits = { memoryShare: 0.1, load: 0.1 };
@@ -18,6 +32,8 @@ const idleLimits = { memoryShare: 0.1, load: 0.1 };
 type Scope = {
   /** Usable devices of a pool, at least one; throws where there are none. */
   members: (pool: Pool) => Device[];
+  /** Why a device of a pool that is there cannot be used; undefined where there is no such device. */
+  obstacle: (pool: Pool, index: number) => string | undefined;
   fail: (message: string) => never;
 };
 
@@ -38,7 +54,9 @@ export function selectDevices(
   };
   const members = (pool: Pool) =>
     poolMembers(pool, available, usableKinds) ?? fail(explainEmpty(pool, available, usableKinds));
-  return choose(parseSelection(selection), { members, fail });
+  const obstacle = (pool: Pool, index: number) =>
+    available.find((device) => device.index === index && device.unusable !== undefined && isOf(pool, device))?.unusable;
+  return choose(parseSelection(selection), { members, obstacle, fail });
 }
 
 function choose(request: DeviceRequest, scope: Scope): Device[] {
@@ -62,10 +80,17 @@ function chooseFirst(count: number, { members, fail }: Scope): Device[] {
   );
 }
 
-function chooseNamed(items: { pool: Pool; index: number }[], { members, fail }: Scope): Device[] {
+function isOf(pool: Pool, { kind }: Device): boolean {
+  return poolKinds[pool].includes(kind);
+}
+
+function chooseNamed(items: { pool: Pool; index: number }[], { members, obstacle, fail }: Scope): Device[] {
   const devices = items.map(({ pool, index }) => {
     const device = members(pool).find((candidate) => candidate.index === index);
-    return device ?? fail(`there is no device ${index}; ${existing(members(pool))}.`);
+    if (device !== undefined) return device;
+    const reason = obstacle(pool, index);
+    const what = reason === undefined ? `there is no device ${index}` : `device ${index} cannot be used: ${reason}`;
+    return fail(`${what}; ${existing(members(pool))}.`);
   });
   const twice = devices.find((device, place) => devices.indexOf(device) !== place);
   if (twice !== undefined) return fail(`${twice.id} is named twice. Name each device once.`);
@@ -78,23 +103,26 @@ function chooseNamed(items: { pool: Pool; index: number }[], { members, fail }: 
 function poolMembers(pool: Pool, available: readonly Device[], usableKinds: readonly DeviceKind[]): Device[] | null {
   const groups = poolKinds[pool]
     .filter((kind) => usableKinds.includes(kind))
-    .map((kind) => available.filter((device) => device.kind === kind));
+    .map((kind) => available.filter((device) => device.kind === kind && device.unusable === undefined));
   return groups.find((group) => group.length > 0) ?? null;
 }
 
 function explainEmpty(pool: Pool, available: readonly Device[], usableKinds: readonly DeviceKind[]): string {
-  const usable = available.filter((device) => usableKinds.includes(device.kind));
-  const there = available.filter((device) => poolKinds[pool].includes(device.kind));
+  const usable = available.filter(({ kind, unusable }) => usableKinds.includes(kind) && unusable === undefined);
+  const there = available.filter((device) => isOf(pool, device));
   if (there.length === 0) return `this machine has no such device; ${existing(usable)}.`;
+  // All other backends do, also the one that `auto` takes.
+  if (there[0].kind === 'cpu') return `the webgpu backend does not compute on CPU cores; ${existing(usable)}.`;
   const api = apiNames[there[0].kind];
   const names = there.map((device) => `${device.id} (${device.name})`).join(', ');
-  const remedy = there[0].kind === 'cuda' ? ' Run npm run setup:native -- --gpu.' : '';
+  const remedy = remedies[there[0].kind] ?? '';
   return `found ${names}, but there is no ${api} backend.${remedy} For the backends that are there, ${existing(usable)}.`;
 }
 
 function existing(devices: readonly Device[]): string {
   if (devices.length === 0) return 'there are none';
-  return `there ${devices.length === 1 ? 'is' : 'are'} ${listDevices(devices)}`;
+  const note = devices.every(({ kind }) => kind === 'webgpu-cpu') ? ', to be named, as it computes on the CPU' : '';
+  return `there ${devices.length === 1 ? 'is' : 'are'} ${listDevices(devices)}${note}`;
 }
 
 /** `cpu:0, cpu:1`, and `cpu:0 to cpu:63` for many. */

@@ -16,6 +16,7 @@ export function computeAnswers(
     const [data] = requireData(ranks, arrays, (rank) => rank === call.root);
     return ranks.map((rank) => (rank === call.root ? null : data));
   }
+  if (call.operation === 'shift') return ranks.map((_, position) => arrays[position + Number(call.distance)] ?? null);
   const all = requireData(ranks, arrays);
   if (call.operation === 'all-gather') {
     const gathered = concatenate(all);

@@ -21,7 +21,7 @@ export class Evaluations {
   /** @throws when a checkpoint is missing or damaged, or the project has no such split */
   async evaluate(id: string, request: SetRequest): Promise<SetEvaluationResult> {
     const { folder } = await this.#hub.find(id);
-    const { config, blas, project } = await readRunRecord(folder);
+    const { config, blas, project, plan } = await readRunRecord(folder);
     const task: SetEvaluationTask = {
       ...request,
       runFolder: folder,
@@ -35,6 +35,7 @@ export class Evaluations {
       args: [],
       message: task,
       timeoutMs,
+      device: plan[0].device,
       signal: this.#closing.signal,
       subject: `The evaluation of ${request.members.length} checkpoints ended without a result`,
     });

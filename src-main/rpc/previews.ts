@@ -5,6 +5,7 @@ import type { RunPreview, RunRequest } from '../../protocol/rpc.ts';
 import type { RunConfig } from '../../protocol/run-config.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { withChanges } from '../../protocol/run-settings.ts';
+import { backendOn } from '../backends/native-build.ts';
 import { type Hub, placeMembers } from '../hub.ts';
 import { type Combined, findConflicts } from '../runs/combinations.ts';
 import { checkChanges, checkConfig, type CheckedConfig, parseConfig } from '../runs/resolve-config.ts';
@@ -78,7 +79,8 @@ async function placeOrExplain(
 ): Promise<{ plan: Placement[]; problems: ConfigProblem[] }> {
   try {
     const plan = await placeMembers(config);
-    return { plan, problems: findConflicts(config, plan, project) };
+    const backend = backendOn(plan[0].device, config.backend);
+    return { plan, problems: findConflicts({ ...config, backend }, plan, project) };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return { plan: [], problems: [{ path: 'devices', message }] };

@@ -1,4 +1,5 @@
 import { fork } from 'node:child_process';
+import type { Device } from '../../protocol/devices.ts';
 import { childEnvironment, nodeBinary, nodeFlags } from './node-process.ts';
 
 export interface Question {
@@ -12,6 +13,10 @@ export interface Question {
   signal?: AbortSignal;
   /** What the process is for, as the subject of "could not be loaded", "did not answer". */
   subject: string;
+  /** What it computes on. */
+  device?: Device;
+  /** Set beside the environment that every child has. */
+  environment?: NodeJS.ProcessEnv;
 }
 
 /**
@@ -19,11 +24,11 @@ export interface Question {
  * @throws when it ends or is ended without an answer, with what it printed
  */
 export async function askProcess<Answer extends object>(question: Question): Promise<Answer> {
-  const { entry, args, message, timeoutMs, signal, subject } = question;
+  const { entry, args, message, timeoutMs, signal, subject, device, environment } = question;
   const child = fork(entry, args, {
     execPath: nodeBinary,
     execArgv: nodeFlags,
-    env: childEnvironment(),
+    env: { ...childEnvironment(device), ...environment },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     // JSON would lose NaN.
     serialization: 'advanced',

@@ -73,9 +73,12 @@ function conflictsOfLockstep(config: RunConfig, waves: number): ConfigProblem[] 
 /** Only Tutti's own kernels round alike on every processor. */
 function conflictsOfDeterminism({ determinism, blas, backend }: RunConfig): ConfigProblem[] {
   if (determinism === 'relaxed') return [];
-  const other = blas === 'on' ? '--blas on' : backend === 'tensorflow' ? '--backend tensorflow' : null;
+  const isOther = backend === 'tensorflow' || backend === 'webgpu';
+  const other = blas === 'on' ? '--blas on' : isOther ? `--backend ${backend}` : null;
   if (other === null) return [];
-  const message = `With ${other} results differ in their last bits from machine to machine. Leave it out, or use --determinism relaxed.`;
+  const message =
+    `With ${other} results differ in their last bits from machine to machine. Leave it out, train on --devices cpu, or use ` +
+    '--determinism relaxed.';
   return [{ path: 'determinism', message }];
 }
 

@@ -11,6 +11,7 @@ import { appFile, unpacked } from './app-files.ts';
 const workerEntry = appFile('workers/worker.ts');
 export const describeEntry = appFile('workers/describe.ts');
 export const probeEntry = appFile('workers/probe-backend.ts');
+export const listAdaptersEntry = appFile('workers/list-adapters.ts');
 export const evaluateEntry = appFile('workers/evaluate.ts');
 export const writeLayersEntry = appFile('workers/write-layers.ts');
 

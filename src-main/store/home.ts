@@ -18,6 +18,8 @@ export function homePaths(home: string = tuttiHome()) {
     projects: join(home, 'projects.json'),
     /** TensorFlow's libraries, where `npm run setup:native` was run. */
     tensorflow: join(home, 'native', 'tensorflow'),
+    /** Dawn and TensorFlow.js's kernels for it, where `npm run setup:native -- --webgpu` was run. */
+    webgpu: join(home, 'native', 'webgpu'),
     /** Exports that pages asked for. */
     exports: join(home, 'exports'),
     /** Runs that were deleted a few seconds ago. */

@@ -14,8 +14,9 @@ export interface Note {
 const pixelsPerCharacter = 6.5;
 const besideLine = 3;
 const gap = 8;
-/** More would cover what the chart is about; labels without a place are in the chart's table. */
+/** More would cover what the chart is about, of a low one sooner; labels without a place are in the chart's table. */
 const maximumRows = 4;
+const pixelsPerRow = 70;
 export const noteHeight = 14;
 
 /** The notes of what is in the window, as far as there is room. */
@@ -24,15 +25,14 @@ export function placeNotes({ x, bands, events }: Scene, area: PlotArea): Note[] 
   const marks = [...bands.map(({ from, label }) => ({ x: from, label })), ...events]
     .filter((mark) => mark.x >= x.from && mark.x <= x.to)
     .sort((a, b) => a.x - b.x);
+  const rows = Math.min(maximumRows, Math.floor((area.bottom - area.top) / pixelsPerRow));
   const ends: number[] = [];
   return marks.flatMap(({ x: at, label }): Note[] => {
     const width = label.length * pixelsPerCharacter;
     const right = position(at) + besideLine;
     // At the right border the text ends at its line instead.
     const left = right + width <= area.right ? right : Math.max(area.left, position(at) - besideLine - width);
-    const row = Array.from({ length: maximumRows }, (_, index) => index).find(
-      (index) => left >= (ends[index] ?? -Infinity),
-    );
+    const row = Array.from({ length: rows }, (_, index) => index).find((index) => left >= (ends[index] ?? -Infinity));
     if (row === undefined) return [];
     ends[row] = left + width + gap;
     return [{ label, left, row }];

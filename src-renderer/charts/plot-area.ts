@@ -29,8 +29,16 @@ export interface Tracing {
   columnDash?: readonly number[];
 }
 
+/** To both sides of a line's only point: a pixel would hardly be seen on an empty chart. */
+const singleReach = 4;
+
 /** Follows a thinned line; a point between two gaps becomes a pixel of line, as it would be invisible otherwise. */
 export function tracePath({ x: xs, y: ys, count }: Points, { x, y, columnDash = [] }: Tracing, pen: Pen): void {
+  if (count === 1 && Number.isFinite(x(xs[0]) + y(ys[0]))) {
+    pen.moveTo(x(xs[0]) - singleReach, y(ys[0]));
+    pen.lineTo(x(xs[0]) + singleReach, y(ys[0]));
+    return;
+  }
   let isDrawing = false;
   for (let index = 0; index < count; index++) {
     const [left, top] = [x(xs[index]), y(ys[index])];

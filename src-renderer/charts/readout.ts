@@ -19,8 +19,9 @@ export function formatPosition(axis: ChartAxis, x: number): string {
   return `${axis} ${rounded.toLocaleString('en-US')}`;
 }
 
-/** The ensemble's value and the range of the ranks', for the line above a chart. */
+/** The ensemble's value and the range of the ranks', for the line above a chart; the chart's title names a line that is alone. */
 export function readoutSentence(values: readonly ReadoutValue[]): string {
+  if (values.length === 1) return formatValue(values[0].value);
   const others = values
     .filter(({ role }) => role !== 'rank')
     .map(({ label, value }) => `${label} ${formatValue(value)}`);

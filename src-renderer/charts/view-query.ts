@@ -10,9 +10,14 @@ export function viewToQuery(view: ChartViewState): Record<string, string> {
   if (logs !== '') query.log = logs;
   if (view.smoothing > 0) query.smooth = String(view.smoothing);
   if (view.clipsOutliers) query.clip = '1';
-  if (view.zoom !== null) query.zoom = `${view.zoom.from}_${view.zoom.to}`;
+  if (view.zoom !== null) query.zoom = [view.zoom.from, view.zoom.to].map(shorten).join('_');
   if (view.hiddenRanks.size > 0) query.hide = [...view.hiddenRanks].sort((a, b) => a - b).join('.');
   return query;
+}
+
+/** To a hundred-millionth of it: less than a pixel of any zoom that shows something. */
+function shorten(value: number): string {
+  return String(Number(value.toPrecision(9)));
 }
 
 /** The view that an address asks for. Whatever cannot be understood, as an address may be typed by hand, is at its default. */

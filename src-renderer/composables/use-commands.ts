@@ -1,18 +1,17 @@
 import { computed, type ComputedRef } from 'vue';
 import { useRouter } from 'vue-router';
-import { useHub } from '../client/use-hub.ts';
+import { formatTime } from '../format.ts';
 import { useRunsStore } from '../stores/runs.ts';
 import { themes, useSettingsStore } from '../stores/settings.ts';
 import type { Command } from './find-commands.ts';
-import { useLoaded } from './use-loaded.ts';
+import { useProjectCards } from './use-project-cards.ts';
 
 /** All that the command palette offers, from what the hub has at the moment. */
 export function useCommands(): ComputedRef<Command[]> {
   const router = useRouter();
-  const hub = useHub();
   const runs = useRunsStore();
   const settings = useSettingsStore();
-  const { data: projects } = useLoaded(() => hub.projects());
+  const { data: projects } = useProjectCards();
 
   const pages = ['projects', 'runs', 'settings'].map((name): Command => ({
     id: `page/${name}`,
@@ -38,11 +37,11 @@ export function useCommands(): ComputedRef<Command[]> {
       detail: task,
       run: () => void router.push({ name: 'configure', query: { project: folder } }),
     })),
-    ...(runs.rows ?? []).map(({ id, name, project, status }): Command => ({
+    ...(runs.rows ?? []).map(({ id, name, project, status, createdAt }): Command => ({
       id: `run/${id}`,
       group: 'Runs',
       label: name,
-      detail: `${project}, ${status}`,
+      detail: [...(project === name ? [] : [project]), status, formatTime(createdAt)].join(', '),
       run: () => void router.push({ name: 'run', params: { id } }),
     })),
     ...themeCommands,

@@ -124,6 +124,7 @@ describe('tutti', () => {
       'backend wasm',
       'system BLAS',
       'backend tensorflow',
+      'backend webgpu',
       'backend cpu',
       'devices',
       'home',
@@ -161,7 +162,12 @@ describe('tutti', () => {
 
     const exported = await run('export', String(listed.id), '--to', join(folder, 'exported'), '--format', 'csv,record');
     expect(exported).toMatchObject({ code: 0, stderr: '' });
-    expect((await readdir(join(folder, 'exported'))).sort()).toEqual(['events.jsonl', 'metrics.csv', 'run.json']);
+    expect((await readdir(join(folder, 'exported'))).sort()).toEqual([
+      'devices.csv',
+      'events.jsonl',
+      'metrics.csv',
+      'run.json',
+    ]);
     expect(await run('export', out, '--to', join(folder, 'first.zip'))).toMatchObject({ code: 0, stderr: '' });
     expect((await readFile(join(folder, 'first.zip'))).subarray(0, 4).toString('latin1')).toBe('PK\u0003\u0004');
   });

@@ -8,6 +8,7 @@ import type { CheckpointRecord, RunRecord } from '../../protocol/run-record.ts';
 import type { RunUpdate } from '../../protocol/run-updates.ts';
 import { Hub } from '../../src-main/hub.ts';
 import type { RunSession } from '../../src-main/runs/run-session.ts';
+import { type MetricTable, readMetrics } from '../../src-main/store/metric-table.ts';
 
 /** A run with real worker processes, watched. */
 export interface WatchedRun {
@@ -134,6 +135,13 @@ export function metricColumns(folder: string): Map<string, string[]> {
   const names = header.split(',');
   const columns = names.map((name, i): [string, string[]] => [name, cells.map((row) => row[i])]);
   return new Map(columns.filter(([name]) => !name.endsWith('samples_per_second')));
+}
+
+/** As {@link metricColumns}, with rows of the same step merged: how a row was split tells only which rank was slower. */
+export async function mergedMetrics(folder: string): Promise<Pick<MetricTable, 'epoch' | 'step' | 'values'>> {
+  const { epoch, step, values } = await readMetrics(folder);
+  const untimed = [...values].filter(([name]) => !name.endsWith('samples_per_second'));
+  return { epoch, step, values: new Map(untimed) };
 }
 
 /** Values of one metric in the order written, without empty cells. */

@@ -30,23 +30,26 @@ describe('members that are trained jointly, each by a worker', () => {
     expect(finalHashes(gathered.folder)).toEqual(finalHashes(reduced.folder));
   });
 
-  it.each(['reduce', 'pipelined'] as const)('stop at the same step and go on as if they had not (%s)', async (mode) => {
-    const config: RunConfigInput = { ...jointRun, strategy: { kind: 'joint', mode }, maxEpochs: 100_000 };
-    const run = await startRun(hub(), 'blobs', config);
-    await run.until((update) => update.type === 'progress' && update.step > 10);
-    run.session.control({ action: 'stop' });
-    expect((await run.ended).status).toBe('stopped');
-    const steps = ranks.map((rank) => readCheckpointRecord(run.folder, rank, 'final').step);
-    expect(new Set(steps).size).toBe(1);
+  it.each(['reduce', 'tree', 'pipelined'] as const)(
+    'stop at the same step and go on as if they had not (%s)',
+    async (mode) => {
+      const config: RunConfigInput = { ...jointRun, strategy: { kind: 'joint', mode }, maxEpochs: 100_000 };
+      const run = await startRun(hub(), 'blobs', config);
+      await run.until((update) => update.type === 'progress' && update.step > 10);
+      run.session.control({ action: 'stop' });
+      expect((await run.ended).status).toBe('stopped');
+      const steps = ranks.map((rank) => readCheckpointRecord(run.folder, rank, 'final').step);
+      expect(new Set(steps).size).toBe(1);
 
-    const maxEpochs = Math.ceil(steps[0] / 3) + 2;
-    expect((await resume(hub(), run.folder, { maxEpochs })).status).toBe('finished');
-    // A pipelined step that a rendezvous follows is not stale, so there only the end of training is compared.
-    if (mode === 'pipelined') return;
-    const whole = await train(hub(), 'blobs', { ...config, maxEpochs });
-    expect(finalHashes(run.folder)).toEqual(finalHashes(whole.folder));
-    expect(metricColumns(run.folder).get('train/loss')?.at(-1)).toBe(
-      metricColumns(whole.folder).get('train/loss')?.at(-1),
-    );
-  });
+      const maxEpochs = Math.ceil(steps[0] / 3) + 2;
+      expect((await resume(hub(), run.folder, { maxEpochs })).status).toBe('finished');
+      // A pipelined step that a rendezvous follows is not stale, so there only the end of training is compared.
+      if (mode === 'pipelined') return;
+      const whole = await train(hub(), 'blobs', { ...config, maxEpochs });
+      expect(finalHashes(run.folder)).toEqual(finalHashes(whole.folder));
+      expect(metricColumns(run.folder).get('train/loss')?.at(-1)).toBe(
+        metricColumns(whole.folder).get('train/loss')?.at(-1),
+      );
+    },
+  );
 });

@@ -9,7 +9,7 @@ import { nativeFolder, setUpTensorflow } from './native-tensorflow.ts';
 
 const obstacle = await setUpTensorflow();
 const project = resolve(import.meta.dirname, '..', '..', 'bench', 'projects', 'blobs');
-const probe = resolve(import.meta.dirname, '..', '..', 'scripts', 'native', 'try-tensorflow.ts');
+const probe = resolve(import.meta.dirname, '..', '..', 'scripts', 'native', 'try-backend.ts');
 
 describe.skipIf(obstacle !== null)(
   `the tensorflow backend${obstacle === null ? '' : `: not run, as ${obstacle}`}`,
@@ -39,13 +39,13 @@ describe.skipIf(obstacle !== null)(
 
     it('says that a GPU is not used, why, and what to do', async () => {
       const env = { ...process.env, [nativeFolderVariable]: nativeFolder, CUDA_VISIBLE_DEVICES: '0' };
-      const { stdout } = await promisify(execFile)(process.execPath, [probe], { env });
+      const { stdout } = await promisify(execFile)(process.execPath, [probe, 'tensorflow'], { env });
       expect(stdout).toContain('NOT the GPU: this build has no CUDA; run npm run setup:native -- --gpu');
     });
 
     it('says how to set it up where it is not', async () => {
       const env = { ...process.env, [nativeFolderVariable]: join(nativeFolder, 'nothing') };
-      await expect(promisify(execFile)(process.execPath, [probe], { env })).rejects.toThrow(
+      await expect(promisify(execFile)(process.execPath, [probe, 'tensorflow'], { env })).rejects.toThrow(
         'is not set up in ' + join(nativeFolder, 'nothing') + '. Run npm run setup:native',
       );
     });

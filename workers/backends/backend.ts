@@ -11,7 +11,7 @@ export interface Backend {
   memoryBytes(): number;
 }
 
-export type BackendKind = 'wasm' | 'tensorflow' | 'cpu';
+export type BackendKind = 'wasm' | 'tensorflow' | 'webgpu' | 'cpu';
 
 /** What the wasm backend computes with. */
 export interface BackendOptions {
@@ -23,6 +23,7 @@ export interface BackendOptions {
 const backends: Record<BackendKind, () => Promise<{ start: (options: BackendOptions) => Promise<Backend> }>> = {
   wasm: () => import('./wasm.ts'),
   tensorflow: () => import('./tensorflow.ts'),
+  webgpu: () => import('./webgpu.ts'),
   cpu: () => import('./cpu.ts'),
 };
 

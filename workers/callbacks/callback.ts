@@ -27,6 +27,15 @@ export interface Training {
   standBy(): void;
   /** Tells the user and the run's events. */
   announce(kind: string, message: string): void;
+  /** Tells a metric, by its full name, of where this rank stands now. */
+  log(metric: string, value: number): void;
+}
+
+/** A step that a rank has done. */
+export interface StepEnd {
+  /** Mean over the batch; null where the strategy learns it only later. */
+  loss: number | null;
+  learningRate: number;
 }
 
 /** An evaluation under way: callbacks add to its metrics in turn, and read what those before them added. */
@@ -48,6 +57,8 @@ export interface Callback {
   readonly name: string;
   /** Called before training, and whenever the user changes a setting of the run while it trains. */
   onSettings?(settings: RunSettings): void;
+  /** Between two steps, which wait for it: so it is no promise. */
+  onStepEnd?(training: Training, step: StepEnd): void;
   onEpochEnd?(training: Training): Promise<void>;
   onEvaluation?(training: Training, evaluation: Evaluation): Promise<void>;
   onFitEnd?(training: Training): Promise<void>;

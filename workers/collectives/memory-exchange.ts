@@ -104,7 +104,14 @@ export class MemoryExchange {
 
   /** Whether all ranks have room for an array that is larger than any before. */
   async #agreeOnRoom(sequence: number, bytes: number, request: Request): Promise<boolean> {
-    const about = { operation: 'all-reduce', reduce: 'min', dataType: 'uint8', shape: [1], root: null } as const;
+    const about = {
+      operation: 'all-reduce',
+      reduce: 'min',
+      dataType: 'uint8',
+      shape: [1],
+      root: null,
+      distance: null,
+    } as const;
     const isTrueOfAll = async (isTrue: boolean): Promise<boolean> => {
       const answer = await request({ ...about, sequence, stage: 'reserve' }, Uint8Array.of(Number(isTrue)));
       return answer?.[0] === 1;

@@ -27,6 +27,8 @@ export interface CollectiveStatistics {
   bytesReceived: number;
 }
 
+type CallDetails = Pick<CollectiveCall, 'operation'> & Partial<CollectiveCall>;
+
 interface PendingCall extends PromiseWithResolvers<CollectiveArray | null> {
   call: CollectiveCall;
 }
@@ -118,6 +120,15 @@ export class ProcessGroup {
     return await this.#exchange({ operation: 'reduce-scatter', reduce: operation }, array);
   }
 
+  /**
+   * The array of the rank `distance` places further up in the order of ranks; null where there is none, or where that rank does not send.
+   * All ranks pass an array of the same type and length.
+   */
+  async shift<T extends CollectiveArray>(array: T, distance: number, sends: boolean): Promise<T | null> {
+    const received = await this.#call({ operation: 'shift', distance }, array, sends ? array : null);
+    return received === null ? null : withTypeOf(array, received);
+  }
+
   /** Resolves once every rank has called it. */
   async barrier(): Promise<void> {
     await this.#exchange({ operation: 'barrier' }, nothing, null);
@@ -161,18 +172,29 @@ export class ProcessGroup {
     this.#pending.clear();
   }
 
-  /** `data` is what the others need of `array`. Gives the answer, in `into` if it likes, or a copy of `array` where that is the answer. */
+  /** The answer, in `into` if it likes, or a copy of `array` where that is the answer. */
   async #exchange<T extends CollectiveArray>(
-    what: Pick<CollectiveCall, 'operation'> & Partial<CollectiveCall>,
+    what: CallDetails,
     array: T,
     data: T | null = array,
     into: T | null = null,
   ): Promise<T> {
+    return withTypeOf(array, (await this.#call(what, array, data, into)) ?? array.slice());
+  }
+
+  /** `data` is what the others need of `array`. Null where the answer brings nothing. */
+  async #call(
+    what: CallDetails,
+    array: CollectiveArray,
+    data: CollectiveArray | null,
+    into: CollectiveArray | null = null,
+  ): Promise<CollectiveArray | null> {
     const call: CollectiveCall = {
       reduce: null,
       dataType: dataTypeOf(array),
       shape: [array.length],
       root: null,
+      distance: null,
       sequence: this.#statistics.count + 1,
       stage: 'whole',
       ...what,
@@ -181,8 +203,7 @@ export class ProcessGroup {
     checkCall(call, this.ranks);
     this.#statistics.count += 1;
     if (this.#link === null) this.#hear(this.wishes, call.sequence);
-    const answer = this.#link === null ? null : await this.#answerOf(this.#link, call, { data, into });
-    return withTypeOf(array, answer ?? array.slice());
+    return this.#link === null ? null : await this.#answerOf(this.#link, call, { data, into });
   }
 
   #answerOf(link: CollectiveLink, call: CollectiveCall, operands: Operands): Promise<CollectiveArray | null> {

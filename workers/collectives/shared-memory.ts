@@ -84,7 +84,8 @@ export class SharedMemory {
     const bytes = elementCount(shape) * bytesPerElement(dataType);
     // Sums of integers may fail, which the relay then tells all ranks.
     const isSafe = reduce === null || (dataType !== 'int32' && dataType !== 'uint8');
-    return operation !== 'barrier' && isSafe && bytes >= smallestBytes && bytes < this.#refusedBytes;
+    const isOfAll = operation !== 'barrier' && operation !== 'shift';
+    return isOfAll && isSafe && bytes >= smallestBytes && bytes < this.#refusedBytes;
   }
 
   hasRoom(bytes: number): boolean {

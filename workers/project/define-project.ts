@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { RunConfig, RunConfigInput } from '../../protocol/run-config.ts';
 import type { EvaluatedSet } from '../../protocol/run-record.ts';
+import type { ProjectCallback } from '../callbacks/project-callback.ts';
 import type { DataFolders, Splits } from '../data/index.ts';
 import type { Figure } from '../plots/index.ts';
 import type { LayersModel, Scalar, Tensor } from '../tf.ts';
@@ -41,6 +42,10 @@ export interface LossContext<H> extends ProjectContext<H> {
   progress: number;
 }
 
+export interface CallbackContext<H> extends ProjectContext<H> {
+  rank: number;
+}
+
 export interface FigureContext<H> extends ProjectContext<H> {
   data: Splits;
   /** Evaluations so far by metric name, e.g. `val/ens_nll`; `epochs[i]` and `steps[i]` belong to `values[i]`. */
@@ -72,6 +77,8 @@ export interface Project<S extends HyperparameterSchema = HyperparameterSchema> 
   model(context: ModelContext<z.output<S>>): LayersModel;
   /** Instead of the task's own loss: a scalar to minimise. */
   loss?(context: LossContext<z.output<S>>): Scalar;
+  /** Observers of a rank's training, which may log metrics. Called once per rank. */
+  callbacks?(context: CallbackContext<z.output<S>>): ProjectCallback[];
   /** Draws the project's figures into the run folder once training is over (called on the first rank). */
   figures?(context: FigureContext<z.output<S>>): Promise<void>;
 }

@@ -17,6 +17,7 @@ const projectSchema = z.looseObject({
   data: isFunction,
   model: isFunction,
   loss: isFunction.optional(),
+  callbacks: isFunction.optional(),
   figures: isFunction.optional(),
 });
 

@@ -1,6 +1,6 @@
 import type { RunConfig } from '../../protocol/run-config.ts';
 import { memberCountOf, strategyRules } from '../../protocol/strategy-rules.ts';
-import type { Callback, Training } from '../callbacks/callback.ts';
+import type { Callback, StepEnd, Training } from '../callbacks/callback.ts';
 import { ProcessGroup } from '../collectives/process-group.ts';
 import type { BatchSource } from '../data/batches.ts';
 import type { Dataset, Splits } from '../data/dataset.ts';
@@ -97,6 +97,11 @@ export class RankTraining implements Training {
     for (const callback of this.parts.callbacks) await call(callback);
   }
 
+  /** Tells the callbacks of a step that was done. */
+  endStep(end: StepEnd): void {
+    for (const callback of this.parts.callbacks) callback.onStepEnd?.(this, end);
+  }
+
   /** Of a rank that stands by, those it made last. */
   async predict(dataset: Dataset): Promise<Predictions> {
     const { member, task, group } = this.parts;
@@ -152,6 +157,10 @@ export class RankTraining implements Training {
 
   announce(kind: string, message: string): void {
     if (this.keeps) this.parts.report.event(kind, message, this.position);
+  }
+
+  log(metric: string, value: number): void {
+    if (this.keeps) this.parts.report.point(metric, value, this.position);
   }
 
   /** Whether this rank is a member of the ensemble, and so keeps what belongs to one. */

@@ -111,7 +111,9 @@ export class Trainer {
     progress.batch += 1;
     progress.step += 1;
     if (outcome !== null) this.meter.add(outcome, this.training.position);
-    this.meter.endStep(indices.length, this.training.position, outcome?.learningRate ?? settings.learningRate);
+    const end = { loss: outcome?.loss ?? null, learningRate: outcome?.learningRate ?? settings.learningRate };
+    this.meter.endStep(indices.length, this.training.position, end.learningRate);
+    this.training.endStep(end);
     this.reportStrategy();
     await this.breath.take(() => this.meter.tellProgress(this.training.position));
     await this.lockstep?.end();

@@ -25,6 +25,24 @@ export async function readWeights(model: LayersModel): Promise<NamedTensor[]> {
   return readTensors(new Map(weights.map((weight, i) => [names[i], weight.read()])));
 }
 
+/** A weight's numbers, row-major. */
+export interface WeightValues {
+  shape: number[];
+  data: Float32Array;
+}
+
+/** As {@link readWeights}, at once and by name. */
+export function copyWeights(model: LayersModel): Map<string, WeightValues> {
+  const names = weightNames(model);
+  const weights = model.layers.flatMap((layer) => layer.weights);
+  return new Map(
+    weights.map((weight, i) => {
+      const tensor = weight.read();
+      return [names[i], { shape: [...tensor.shape], data: tensor.dataSync<'float32'>().slice() }];
+    }),
+  );
+}
+
 /** @throws when names or shapes are not the model's: the checkpoint is of another model */
 export function writeWeights(model: LayersModel, tensors: readonly NamedTensor[], source: string): void {
   const names = weightNames(model);

@@ -1,9 +1,13 @@
 import { computed, type ComputedRef, onScopeDispose, watch } from 'vue';
-import type { HubApi, RunView } from '../../../protocol/rpc.ts';
+import type { HubApi, RunView, SeriesColumns } from '../../../protocol/rpc.ts';
 import { useHub } from '../../client/use-hub.ts';
 import { type Loaded, useLoaded } from '../../composables/use-loaded.ts';
 import type { ChartSeries } from '../../charts/types.ts';
+import { columnsOf } from '../../stores/metric-columns.ts';
 import { useRunsStore } from '../../stores/runs.ts';
+import { LineColumnsCache } from '../run/live/line-columns.ts';
+import { anchorsOf, startMs } from '../run/live/run-times.ts';
+import { stepsPerEpoch } from '../run/run-facts.ts';
 import { memberBand, memberNamesOf } from './member-band.ts';
 
 /** A screen has no more to show of one line. */
@@ -81,10 +85,11 @@ export function labelOf({ record, row }: RunView, all: readonly RunView[]): stri
 
 async function lineOf(
   hub: HubApi,
-  { record, metrics }: RunView,
+  run: RunView,
   metric: string,
   look: Pick<ChartSeries, 'version' | 'rank' | 'label'>,
 ): Promise<ChartSeries | null> {
+  const { record, metrics } = run;
   const members = memberNamesOf(metric, metrics);
   const { series } = await hub.series(record.id, {
     names: [metric, ...members],
@@ -99,9 +104,19 @@ async function lineOf(
     ...look,
     id: record.id,
     role: 'other',
-    x: { step: ensemble.step, epoch: ensemble.epoch, time: null },
+    x: axesOf(run, ensemble),
     y: ensemble.value,
     length: ensemble.value.length,
     band: others.length === 0 ? undefined : memberBand(ensemble, others),
   };
+}
+
+/** Fractional epochs, and seconds since the run's own start. */
+function axesOf(run: RunView, points: SeriesColumns): ChartSeries['x'] {
+  const { step, epoch, time } = new LineColumnsCache({
+    stepsPerEpoch: stepsPerEpoch(run),
+    startMs: startMs(run.record),
+    anchors: () => anchorsOf(run),
+  }).columnsOf(columnsOf(points, 0));
+  return { step, epoch, time };
 }

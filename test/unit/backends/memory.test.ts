@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { optimizerSchema } from '../../../protocol/run-config.ts';
+import { optimizerSchema } from '../../../protocol/optimizer-config.ts';
 import { startBackend } from '../../../workers/backends/backend.ts';
 import { OutOfMemoryError } from '../../../workers/backends/wasm/tensor-memory.ts';
 import { independentStrategy } from '../../../workers/strategies/independent.ts';

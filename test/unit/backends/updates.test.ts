@@ -1,6 +1,7 @@
 import type { Rank, Tensor1D, Tensor4D } from '@tensorflow/tfjs-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { optimizerSchema, type OptimizerConfig } from '../../../protocol/run-config.ts';
+import { optimizerSchema } from '../../../protocol/optimizer-config.ts';
+import type { OptimizerConfig } from '../../../protocol/run-config.ts';
 import { startBackend } from '../../../workers/backends/backend.ts';
 import { tf, type Variable } from '../../../workers/tf.ts';
 import { createOptimizer } from '../../../workers/training/optimizers.ts';

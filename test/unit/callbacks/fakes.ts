@@ -15,6 +15,7 @@ export class FakeTraining implements Training {
   readonly saved: { name: string; epoch: number; monitor: string | null; score: number | null }[] = [];
   readonly keptPredictions: { name: string; predictions: Predictions }[] = [];
   readonly announcements: string[] = [];
+  readonly logged: [metric: string, value: number][] = [];
 
   constructor(options: { group?: ProcessGroup; members?: number; rank?: number } = {}) {
     this.group = options.group ?? ProcessGroup.alone(options.rank ?? 0);
@@ -47,6 +48,10 @@ export class FakeTraining implements Training {
 
   announce(kind: string, message: string): void {
     this.announcements.push(`${kind}: ${message}`);
+  }
+
+  log(metric: string, value: number): void {
+    this.logged.push([metric, value]);
   }
 }
 

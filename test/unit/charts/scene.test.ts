@@ -98,6 +98,17 @@ describe('lines', () => {
     tracePath({ x, y, count: 5 }, { x: (value) => 10 * value, y: (value) => value }, pen);
     expect(calls).toEqual(['M0,1', 'L10,2', 'M30,5', 'L31,5']);
   });
+
+  it('of one point can be seen', () => {
+    const calls: number[][] = [];
+    const pen = { moveTo: (...to: number[]) => calls.push(to), lineTo: (...to: number[]) => calls.push(to) };
+    const [x, y] = [Float64Array.of(1), Float64Array.of(5)];
+    tracePath({ x, y, count: 1 }, { x: (value) => 10 * value, y: (value) => value }, pen);
+    expect(calls).toEqual([
+      [6, 5],
+      [14, 5],
+    ]);
+  });
 });
 
 describe('words', () => {
@@ -116,6 +127,7 @@ describe('words', () => {
       ['rank 1', 3],
     ]);
     expect(readoutSentence(values)).toBe('ensemble 2 · member 3');
+    expect(readoutSentence(values.slice(0, 1))).toBe('2');
     expect([formatPosition('step', 12_340.4), formatPosition('epoch', 3.25), formatPosition('time', 3840)]).toEqual([
       'step 12,340',
       'epoch 3.25',
@@ -177,7 +189,7 @@ describe('tables and files', () => {
 });
 
 describe('notes of events', () => {
-  const area = { left: 0, top: 0, right: 200, bottom: 100 };
+  const area = { left: 0, top: 0, right: 200, bottom: 300 };
   const notesOf = (...events: { x: number; label: string }[]) => placeNotes({ ...scene(two), events }, area);
 
   it('stand one below the other where they would meet, as far as there is room', () => {
@@ -187,6 +199,11 @@ describe('notes of events', () => {
       ...[0, 1, 2, 3].map((row) => ({ label: 'ten letter', left: 3, row })),
       { label: 'apart', left: 103, row: 0 },
     ]);
+  });
+
+  it('leave a low chart to its lines', () => {
+    const crowd = Array.from({ length: 3 }, () => ({ x: 0, label: 'ten letter' }));
+    expect(placeNotes({ ...scene(two), events: crowd }, { ...area, bottom: 150 })).toHaveLength(2);
   });
 
   it('end at their line near the right border, and are left out beyond the window', () => {

@@ -37,16 +37,17 @@ const callFrame = fc
     operation: fc.constantFrom(...collectiveOperations),
     reduce: fc.option(fc.constantFrom(...reduceOperations)),
     root: fc.option(fc.nat(255)),
+    distance: fc.option(fc.integer({ min: 1, max: 255 })),
     sequence: fc.nat(0xffffffff),
     stage: fc.constantFrom(...collectiveStages),
     wishes: fc.record({ controls: fc.nat(0xffffffff), halt: fc.boolean() }, { noNullPrototype: true }),
     data: fc.option(wireArray),
   })
-  .map(({ phase, operation, reduce, root, sequence, stage, wishes, data }): Frame => {
+  .map(({ phase, operation, reduce, root, distance, sequence, stage, wishes, data }): Frame => {
     const dataType =
       data === null ? 'uint8' : dataTypes.find((name) => createArray(name, 0).constructor === data.constructor);
     const shape = data === null ? [3, 5] : [1, data.length];
-    const call = { operation, reduce, dataType: dataType ?? 'uint8', shape, root, sequence, stage };
+    const call = { operation, reduce, dataType: dataType ?? 'uint8', shape, root, distance, sequence, stage };
     return { kind: 'collective', phase, call, wishes, data };
   });
 
@@ -90,6 +91,7 @@ describe('frames', () => {
       dataType: 'float32',
       shape: [2],
       root: null,
+      distance: null,
       sequence: 258,
       stage: 'written',
     } as const;
@@ -97,10 +99,11 @@ describe('frames', () => {
       ...bytesOf({ kind: 'collective', phase: 'request', call, wishes: { controls: 3, halt: true }, data }),
     ]).toStrictEqual(
       [
-        [24, 0, 0, 0, 8, 0, 0, 0, 1, 0, 0, 0], // 24 bytes of description, 8 of payload, a collective
+        [28, 0, 0, 0, 8, 0, 0, 0, 1, 0, 0, 0], // 28 bytes of description, 8 of payload, a collective
         [0, 1, 4, 0, 1, 1, 1, 2], // request, all-reduce, max, float32, one dimension, with payload, wishes to halt, written
         [2, 1, 0, 0, 255, 255, 255, 255], // sequence number 258, no root
         [3, 0, 0, 0], // has received three controls
+        [0, 0, 0, 0], // no distance
         [2, 0, 0, 0], // two elements
         [0, 0, 128, 63, 0, 0, 0, 192], // 1, -2
       ].flat(),
@@ -134,6 +137,7 @@ describe('frames', () => {
       dataType: 'float32',
       shape: [3],
       root: null,
+      distance: null,
       sequence: 1,
       stage: 'whole',
     } as const;
@@ -157,6 +161,7 @@ describe('a stream that is not made of frames', () => {
         dataType: 'int32',
         shape: [2],
         root: 0,
+        distance: null,
         sequence: 1,
         stage: 'whole',
       },
@@ -173,16 +178,16 @@ describe('a stream that is not made of frames', () => {
     ['a text', new TextEncoder().encode('GET / HTTP/1.1\r\n\r\n'), /unknown kind of frame 84/],
     ['an unknown kind', corrupt(8, 9), /unknown kind of frame 9/],
     ['reserved bytes in use', corrupt(9, 1), /bad head/],
-    ['a payload above 1 GiB', corrupt(7, 255), /24 \+ 42\d{8} bytes; from 8 \+ 0 to 1073741824 are possible/],
-    ['a description above 1 GiB', corrupt(3, 64), /says it has 1073741848 \+ 8 bytes/],
+    ['a payload above 1 GiB', corrupt(7, 255), /28 \+ 42\d{8} bytes; from 8 \+ 0 to 1073741824 are possible/],
+    ['a description above 1 GiB', corrupt(3, 64), /says it has 1073741852 \+ 8 bytes/],
     ['no description', corrupt(0, 0), /says it has 0 \+ 8 bytes/],
     ['an unknown phase', corrupt(12, 3), /unknown phase 3/],
     ['an unknown operation', corrupt(13, 77), /unknown operation 77/],
     ['an unknown reduce operation', corrupt(14, 5), /unknown reduce operation 4/],
     ['an unknown data type', corrupt(15, 200), /unknown data type 200/],
-    ['more dimensions than there are bytes', corrupt(16, 255), /24 \+ 8 bytes cannot be read/],
+    ['more dimensions than there are bytes', corrupt(16, 255), /28 \+ 8 bytes cannot be read/],
     ['a payload that it says is not there', corrupt(17, 0), /8 bytes of arrays describes 0 bytes/],
-    ['a shape that does not fit the payload', corrupt(32, 3), /8 bytes of arrays describes 12 bytes/],
+    ['a shape that does not fit the payload', corrupt(36, 3), /8 bytes of arrays describes 12 bytes/],
   ])('%s is refused', (_what, bytes, message) => {
     expect(() => new FrameDecoder().push(bytes)).toThrow(message);
   });
@@ -204,6 +209,7 @@ describe('a stream that is not made of frames', () => {
       dataType: 'uint8',
       shape: [2 ** 30],
       root: 0,
+      distance: null,
       sequence: 1,
       stage: 'whole',
     } as const;

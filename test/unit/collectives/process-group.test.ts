@@ -46,7 +46,7 @@ describe('a rank of a larger group', () => {
     void group.allGather(array, [2, 2]);
     void group.broadcast(array, 0);
     void group.barrier();
-    const none = { reduce: null, root: null, stage: 'whole' };
+    const none = { reduce: null, root: null, distance: null, stage: 'whole' };
     expect(sent).toStrictEqual([
       {
         kind: 'collective',
@@ -89,6 +89,7 @@ describe('a rank of a larger group', () => {
         dataType: 'uint8',
         shape: [],
         root: null,
+        distance: null,
         sequence,
         stage: 'whole',
       } as const;
@@ -138,6 +139,7 @@ describe('a rank of a larger group', () => {
       dataType: 'uint8',
       shape: [],
       root: null,
+      distance: null,
       sequence: 9,
       stage: 'whole',
     } as const;

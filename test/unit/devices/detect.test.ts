@@ -8,8 +8,10 @@ import { rocmProcesses, twoA100s, twoMi250s } from './recordings.ts';
 const noCores = { count: 0, read: () => [] };
 const mebibyte = 1_048_576;
 
+const noAdapters = { list: () => Promise.resolve(null), pciAddresses: () => Promise.resolve([]) };
+
 function detect(recordings: Parameters<typeof replay>[0]) {
-  return detectDevices({ run: replay(recordings), cores: noCores });
+  return detectDevices({ run: replay(recordings), cores: noCores, adapters: noAdapters });
 }
 
 describe('NVIDIA GPUs', () => {

@@ -75,6 +75,36 @@ describe('selectDevices reads kinds', () => {
   });
 });
 
+describe('WebGPU adapters', () => {
+  const adapters = [0, 1].map((index) => device('webgpu', index));
+  const software = device('webgpu-cpu', 0);
+  const machine = [...gpus, ...adapters, device('rocm', 0), ...cores, software];
+  const usable: Device['kind'][] = ['webgpu', 'webgpu-cpu', 'cpu'];
+
+  it('come after CUDA and before cores', () => {
+    expect(select('auto', machine, ['cuda', ...usable])).toEqual(['cuda:0', 'cuda:1', 'cuda:2']);
+    expect(select('auto', machine, usable)).toEqual(['webgpu:0', 'webgpu:1']);
+    expect(select('gpu:1', machine, usable)).toEqual(['webgpu:1']);
+  });
+
+  it('that compute on the CPU must be named', () => {
+    const without = [software, ...cores];
+    expect(select('auto', without, usable)).toEqual(['cpu:0', 'cpu:1', 'cpu:2', 'cpu:3']);
+    expect(select('webgpu-cpu:0', without, usable)).toEqual(['webgpu-cpu:0']);
+    expect(() => select('auto', without, ['webgpu', 'webgpu-cpu'])).toThrow(
+      'devices "auto": the webgpu backend does not compute on CPU cores; there is webgpu-cpu:0, to be named, as it computes on the CPU.',
+    );
+  });
+
+  it('that cannot be told apart are left out, and named with the reason', () => {
+    const twins = [adapters[0], { ...adapters[1], unusable: 'it has the name of another' }];
+    expect(select('auto', twins, usable)).toEqual(['webgpu:0']);
+    expect(() => select('webgpu:1', twins, usable)).toThrow(
+      'devices "webgpu:1": device 1 cannot be used: it has the name of another; there is webgpu:0.',
+    );
+  });
+});
+
 describe('idle', () => {
   const gibibyte = 2 ** 30;
   const memory = (used: number) => ({ memoryTotalBytes: 80 * gibibyte, memoryUsedBytes: used * gibibyte });
@@ -116,12 +146,12 @@ describe('wrong selections name what exists', () => {
     [
       'cuda:0',
       [gpus[0], ...two],
-      'devices "cuda:0": found cuda:0 (NVIDIA A40), but there is no CUDA backend. Run npm run setup:native -- --gpu. For the backends that are there, there are cpu:0, cpu:1.',
+      'devices "cuda:0": found cuda:0 (NVIDIA A40), but there is no CUDA backend. Run npm run setup:native -- --gpu, or npm run setup:native -- --webgpu, which lists it as webgpu device. For the backends that are there, there are cpu:0, cpu:1.',
     ],
     [
       'gpu',
       [device('rocm', 0, { name: 'Radeon RX 7900 XT' }), cores[0]],
-      'found rocm:0 (Radeon RX 7900 XT), but there is no ROCm backend. For the backends that are there, there is cpu:0.',
+      'found rocm:0 (Radeon RX 7900 XT), but there is no ROCm backend. Run npm run setup:native -- --webgpu, which lists it as webgpu device. For the backends that are there, there is cpu:0.',
     ],
   ])('%j', (selection, available, message) => {
     expect(() => select(selection, available)).toThrow(message);

@@ -103,8 +103,17 @@ describe.each(transports)('collectives $transport', ({ create }) => {
       async (group) => await group.broadcast(Uint8Array.from([group.rank, 7]), root),
     );
     expect(spread).toStrictEqual(groups.map(() => new Uint8Array([root, 7])));
+
+    // Ranks of even position send theirs one place down: nobody has one place above an odd one.
+    const moved = await everyRank(
+      groups,
+      async (group) => await group.shift(Uint8Array.of(group.rank), 1, group.rank % 2 === 0),
+    );
+    expect(moved).toStrictEqual(
+      groups.map((_, rank) => (rank % 2 === 1 && rank + 1 < worldSize ? Uint8Array.of(rank + 1) : null)),
+    );
     await everyRank(groups, async (group) => await group.barrier());
-    expect(groups.map((group) => group.statistics.count)).toStrictEqual(groups.map(() => 4));
+    expect(groups.map((group) => group.statistics.count)).toStrictEqual(groups.map(() => 5));
   });
 
   it('carry NaN and infinities: sums and extremes keep NaN, gathered bits stay as they were', async () => {

@@ -8,7 +8,16 @@ import { createInMemoryGroup, createRelay, ranksOf } from './in-memory-group.ts'
 const barrierRequest: CollectiveRequest = {
   kind: 'collective',
   phase: 'request',
-  call: { operation: 'barrier', reduce: null, dataType: 'uint8', shape: [0], root: null, sequence: 1, stage: 'whole' },
+  call: {
+    operation: 'barrier',
+    reduce: null,
+    dataType: 'uint8',
+    shape: [0],
+    root: null,
+    distance: null,
+    sequence: 1,
+    stage: 'whole',
+  },
   wishes: noWishes,
   data: null,
 };
@@ -85,6 +94,7 @@ describe('ranks that disagree', () => {
       dataType: 'float32',
       shape: [2],
       root: null,
+      distance: null,
       sequence: 1,
       stage: 'whole',
     } as const;

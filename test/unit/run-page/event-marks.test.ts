@@ -13,12 +13,17 @@ describe('marks of events', () => {
     expect(eventMarks([stop], base)).toEqual([{ x: { step: 25, epoch: 2.5, time: 3.5 }, label: 'stop' }]);
   });
 
-  it('are one where all ranks changed at the same step, and name them where they did not', () => {
-    expect(eventMarks([changed(0, 7), changed(1, 7)], base).map(({ label }) => label)).toEqual(['learning rate 0.5']);
-    expect(eventMarks([changed(1, 7), changed(0, 9)], base).map(({ label, x }) => [label, x.step])).toEqual([
-      ['rank 1: learning rate 0.5', 7],
-      ['rank 0: learning rate 0.5', 9],
-    ]);
+  it('are one for all ranks that were told the same, at the first of their steps, and name ranks where not all were', () => {
+    const marksOf = (...events: ReturnType<typeof changed>[]) =>
+      eventMarks(events, base).map(({ label, x }) => [label, x.step]);
+    expect(marksOf(changed(0, 7), changed(1, 7))).toEqual([['learning rate 0.5', 7]]);
+    expect(marksOf(changed(0, 9), changed(1, 7))).toEqual([['learning rate 0.5', 7]]);
+    expect(marksOf(changed(1, 7))).toEqual([['rank 1: learning rate 0.5', 7]]);
+  });
+
+  it('are two where a rank was told the same twice', () => {
+    const events = [changed(0, 7), changed(1, 8), changed(0, 20), changed(1, 21)];
+    expect(eventMarks(events, base).map(({ x }) => x.step)).toEqual([7, 20]);
   });
 
   it('leave out what has no step, what changes no curve, and what a resume or a restart made undone', () => {

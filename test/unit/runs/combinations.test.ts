@@ -43,12 +43,12 @@ describe('refuseCombinations', () => {
     expect(() => refuseCombinations(configOf(earlyStopping), planOf(...waves), classifier)).not.toThrow();
   });
 
-  it.each([{ blas: 'on' as const }, { backend: 'tensorflow' as const }])(
+  it.each([{ blas: 'on' as const }, { backend: 'tensorflow' as const }, { backend: 'webgpu' as const }])(
     'refuses deterministic results with %o',
     (other) => {
       const config = runConfigSchema.parse({ determinism: 'deterministic', ...other });
       expect(() => refuseCombinations(config, planOf(0, 0), classifier)).toThrow(
-        'results differ in their last bits from machine to machine. Leave it out, or use --determinism relaxed.',
+        'results differ in their last bits from machine to machine. Leave it out, train on --devices cpu, or use --determinism relaxed.',
       );
       const allowed = runConfigSchema.parse({ determinism: 'deterministic' });
       expect(() => refuseCombinations(allowed, planOf(0, 0), classifier)).not.toThrow();

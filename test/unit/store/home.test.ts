@@ -31,6 +31,7 @@ describe('tuttiHome', () => {
       window: join('/h', 'window.json'),
       desktop: join('/h', 'desktop'),
       tensorflow: join('/h', 'native', 'tensorflow'),
+      webgpu: join('/h', 'native', 'webgpu'),
     });
   });
 });

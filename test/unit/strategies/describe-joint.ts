@@ -135,14 +135,16 @@ export function describeJoint(backend: BackendKind): void {
     const logitBytes = 4 * classes * Float32Array.BYTES_PER_ELEMENT;
 
     it.each([
-      { mode: 'reduce', received: 1 },
-      { mode: 'gather', received: members },
-    ] as const)('become what one graph becomes ($mode)', async ({ mode, received }) => {
+      { mode: 'reduce', floats: ranksOf(members).map(() => 2) },
+      { mode: 'gather', floats: ranksOf(members).map(() => 1 + members) },
+      // Three ranks: the second and the third give to the first, whose sum both get.
+      { mode: 'tree', floats: [3, 2, 2] },
+    ] as const)('become what one graph becomes ($mode)', async ({ mode, floats }) => {
       const expected = trainOneGraph(0);
       const { losses, weights, traffic } = await trainRanks(mode);
       for (const own of losses) expectClose(own, expected.losses);
       weights.forEach((own, member) => expectClose(own, expected.weights[member]));
-      expect(traffic).toEqual(ranksOf(members).map(() => logitBytes * (1 + received)));
+      expect(traffic).toEqual(floats.map((count) => logitBytes * count));
     });
 
     it('give the same bits whether logits are reduced or gathered', async () => {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { scheduleSchema } from '../../../protocol/run-config.ts';
+import { scheduleSchema } from '../../../protocol/optimizer-config.ts';
 import { settingsAt } from '../../../workers/training/schedules.ts';
 
 const at = (step: number, totalSteps = 10, epoch = 0) => ({ epoch, step, totalSteps });

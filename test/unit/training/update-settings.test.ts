@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { optimizerSchema } from '../../../protocol/run-config.ts';
+import { optimizerSchema } from '../../../protocol/optimizer-config.ts';
 import { startBackend } from '../../../workers/backends/backend.ts';
 import { tf } from '../../../workers/tf.ts';
 import { createOptimizer, type UpdateSettings } from '../../../workers/training/optimizers.ts';

@@ -31,7 +31,8 @@ interface MarkedStep {
 }
 
 /**
- * Marks of the events that say at which step they happened; ranks that did the same at the same step share one.
+ * Marks of the events that say at which step they happened; ranks that did the same share one, at
+ * the step of the first of them.
  *
  * @param rankCount of the run: a mark of all of them names none
  */
@@ -57,16 +58,25 @@ function standing(events: readonly RunEvent[]): RunEvent[] {
 }
 
 function gather(events: readonly RunEvent[]): MarkedStep[] {
-  const marked = new Map<string, MarkedStep>();
+  const marked: MarkedStep[] = [];
   for (const event of events) {
-    const { kind, step, rank, message } = event;
+    const { kind, step, rank } = event;
     if (step === null || !(kind in labels)) continue;
-    const key = kindsOfRanks.has(kind) ? `${kind} ${step} ${JSON.stringify(event.data)}` : `${kind} ${step} ${message}`;
-    const known = marked.get(key) ?? { event, step, ranks: [] };
-    if (rank !== null) known.ranks.push(rank);
-    marked.set(key, known);
+    const known = marked.find((mark) => isSame(mark, event));
+    const mark = known ?? { event, step, ranks: [] };
+    mark.step = Math.min(mark.step, step);
+    if (rank !== null) mark.ranks.push(rank);
+    if (known === undefined) marked.push(mark);
   }
-  return [...marked.values()];
+  return marked;
+}
+
+/** Ranks that are apart do what they were told at steps of their own: that is one change, until a rank does it once more. */
+function isSame({ event, step, ranks }: MarkedStep, other: RunEvent): boolean {
+  if (event.kind !== other.kind || event.attempt !== other.attempt) return false;
+  if (!kindsOfRanks.has(event.kind)) return step === other.step && event.message === other.message;
+  const isNew = other.rank !== null && !ranks.includes(other.rank);
+  return isNew && JSON.stringify(event.data) === JSON.stringify(other.data);
 }
 
 function labelOf(event: RunEvent, ranks: readonly number[], rankCount: number): string {

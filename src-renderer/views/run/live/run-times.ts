@@ -1,3 +1,4 @@
+import type { RunView } from '../../../../protocol/rpc.ts';
 import type { RunRecord, RunEvent } from '../../../../protocol/run-record.ts';
 
 /** A moment of a run that is known by step and by clock. */
@@ -23,6 +24,12 @@ export function timeAnchors(record: RunRecord, events: readonly RunEvent[], now:
   for (const anchor of sorted)
     if (rising.length === 0 || anchor.step > rising[rising.length - 1].step) rising.push(anchor);
   return rising;
+}
+
+/** The anchors of a run as it stands: one under way is at the step of the rank that has come furthest. */
+export function anchorsOf({ record, events, ranks }: RunView): TimeAnchor[] {
+  const step = Math.max(0, ...ranks.map((rank) => rank.step));
+  return timeAnchors(record, events, record.status === 'running' ? { step, timeMs: Date.now() } : null);
 }
 
 /** Milliseconds since 1970 at a step, on straight lines between the anchors; that of the last one beyond it. */

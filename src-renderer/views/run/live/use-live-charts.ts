@@ -7,7 +7,7 @@ import { stepsPerEpoch } from '../run-facts.ts';
 import { type ChartSpec, chartSpecs, type LineSpec } from './chart-specs.ts';
 import { eventMarks } from './event-marks.ts';
 import { type LineColumns, LineColumnsCache } from './line-columns.ts';
-import { startMs, timeAnchors } from './run-times.ts';
+import { anchorsOf, startMs } from './run-times.ts';
 import { useZoomDetail } from './use-zoom-detail.ts';
 
 /** A line of a chart together with the columns behind it. */
@@ -85,9 +85,4 @@ export function seriesOf({ spec, columns }: LiveLine): ChartSeries {
   const { metric, label, role, rank } = spec;
   const { step, epoch, time, value, length, version } = columns;
   return { id: metric, label, role, rank, x: { step, epoch, time }, y: value, length, version };
-}
-
-function anchorsOf({ record, events, ranks }: RunView) {
-  const step = Math.max(0, ...ranks.map((rank) => rank.step));
-  return timeAnchors(record, events, record.status === 'running' ? { step, timeMs: Date.now() } : null);
 }

@@ -28,9 +28,9 @@ export async function compareOp(testCase: OpCase, backend: string, reference: st
   for (let i = 0; i < samples; i++) {
     await tf.setBackend(reference);
     const sample = testCase.draw(draw);
-    const expected = evaluate(sample, sample.reference ?? sample.apply);
+    const expected = await evaluate(sample, sample.reference ?? sample.apply);
     await tf.setBackend(backend);
-    const found = evaluate(sample, sample.apply);
+    const found = await evaluate(sample, sample.apply);
     const shapes = sample.inputs.map(({ shape }) => `[${shape.join(', ')}]`).join(' ');
     comparison.shapes.push(shapes);
     comparison.valueError = worse(comparison.valueError, relativeError(found.value, expected.value));
@@ -50,22 +50,22 @@ function worse(error: number, other: number): number {
 }
 
 /** On the current backend: the value, and the gradients of Σ value · dy with a fixed dy of both signs. */
-function evaluate(sample: OpSample, apply: OpSample['apply']): OpResult {
+async function evaluate(sample: OpSample, apply: OpSample['apply']): Promise<OpResult> {
   tf.engine().startScope();
   try {
     const inputs = sample.inputs.map(({ data, shape }) => tf.tensor(data, shape));
     const value = apply(inputs);
-    if (sample.differentiable === false) return { value: valuesOf(value), gradients: null };
+    if (sample.differentiable === false) return { value: await valuesOf(value), gradients: null };
     const weights = Float32Array.from({ length: value.size }, (_, i) => 0.25 + ((i * 7) % 11) / 8 - ((i * 5) % 3));
     const gradients = tf.grads((...args: Tensor[]) => apply(args))(inputs, tf.tensor(weights, value.shape));
-    return { value: valuesOf(value), gradients: gradients.map(valuesOf) };
+    return { value: await valuesOf(value), gradients: await Promise.all(gradients.map(valuesOf)) };
   } finally {
     tf.engine().endScope();
   }
 }
 
-function valuesOf(tensor: Tensor): Values {
-  return { shape: tensor.shape, data: Float32Array.from(tensor.dataSync()) };
+async function valuesOf(tensor: Tensor): Promise<Values> {
+  return { shape: tensor.shape, data: Float32Array.from(await tensor.data()) };
 }
 
 function relativeError(found: Values, expected: Values): number {

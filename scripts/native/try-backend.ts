@@ -1,9 +1,9 @@
-import { start } from '../../workers/backends/tensorflow.ts';
+import { startBackend } from '../../workers/backends/backend.ts';
 import { tf, type Tensor } from '../../workers/tf.ts';
 
-/** Computes a product and a gradient with the TensorFlow that the environment names, and prints what it computed on. */
+/** Computes a product and a gradient on a native backend that the environment names, and prints what it computed on. */
 
-const { description } = await start();
+const { description } = await startBackend(process.argv[2] === 'webgpu' ? 'webgpu' : 'tensorflow');
 const matrix: Tensor = tf.tensor2d([1, 2, 3, 4], [2, 2]);
 const gradient = tf.grad((x) => tf.sum(tf.square(tf.matMul(x, x))))(matrix);
 const values = Array.from(await gradient.data());

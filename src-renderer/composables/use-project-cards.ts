@@ -1,8 +1,8 @@
 import { type Ref, shallowRef, watch } from 'vue';
-import type { ProjectCard } from '../../../protocol/rpc.ts';
-import { useHub } from '../../client/use-hub.ts';
-import { type Loaded, useLoaded } from '../../composables/use-loaded.ts';
-import { messageOf } from '../../errors.ts';
+import type { ProjectCard } from '../../protocol/rpc.ts';
+import { useHub } from '../client/use-hub.ts';
+import { type Loaded, useLoaded } from './use-loaded.ts';
+import { messageOf } from '../errors.ts';
 
 /** Describing a project keeps a core busy for about a second. */
 const describedAtOnce = 2;

@@ -1,0 +1,62 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type NativeBuild, nativeFolderVariable } from '../../protocol/native-build.ts';
+import { homePaths } from '../../src-main/store/home.ts';
+import { bindingFile, checkCompiler, compileBinding } from './compile.ts';
+import { type Note, replaceFolder, tryBackend } from './folder.ts';
+import { downloadWheel } from './package-index.ts';
+import { tfjsNodePackages, tfjsNodeVersion, unpackPackages } from './packages.ts';
+import { unpackZip } from './unpack.ts';
+import { tensorflowVersion, type Wheel, wheelsFor } from './wheels.ts';
+
+/**
+ * Sets up the `tensorflow` backend. TensorFlow's libraries come from the Python Package Index, without Python; tfjs-node's binding is compiled
+ * from its own sources.
+ */
+export async function setUpTensorflow(hasCuda: boolean, note: Note): Promise<void> {
+  const wheels = wheelsFor(hasCuda);
+  await checkCompiler();
+  const { tensorflow: folder, cache } = homePaths();
+  const archives = join(cache, 'native');
+  await replaceFolder(folder, async (aside) => {
+    for (const wheel of wheels) await addWheel(wheel, archives, aside, note);
+    note('tfjs-node: fetching and compiling its binding');
+    await unpackPackages(tfjsNodePackages, join(aside, 'tfjs-node'), archives);
+    await compileBinding(aside);
+    await rm(join(aside, 'tensorflow', 'include'), { recursive: true });
+    await describeBuild(aside, wheels, hasCuda);
+    note(`Tried: ${await tryBackend('tensorflow', { [nativeFolderVariable]: aside })}`);
+  });
+  await rm(archives, { recursive: true, force: true });
+  note(`Ready in ${folder}. Train with --backend tensorflow.`);
+}
+
+async function addWheel(wheel: Wheel, archives: string, folder: string, note: Note): Promise<void> {
+  const archive = await downloadWheel(wheel, archives, note);
+  const count = await unpackZip(archive, folder, wantedPath);
+  if (count === 0) throw new Error(`${wheel.name} holds no library: it is laid out in another way than expected.`);
+}
+
+/** Libraries, and what the binding is compiled against; Python's files stay behind. */
+function wantedPath(name: string): string | null {
+  const isLibrary =
+    /^tensorflow\/libtensorflow_(cc|framework)\.so\.2$/.test(name) || /^nvidia\/.+\/lib\/.+\.so/.test(name);
+  const isHeader = /^tensorflow\/include\/(tensorflow\/(c|core\/platform)|tsl|xla\/tsl)\//.test(name);
+  // XLA compiles kernels for the GPU with these.
+  const isCompiler = /^nvidia\/cuda_nvcc\/(bin|nvvm)\//.test(name);
+  return isLibrary || isHeader || isCompiler ? name : null;
+}
+
+async function describeBuild(folder: string, wheels: readonly Wheel[], hasCuda: boolean): Promise<void> {
+  const libraries = wheels
+    .map(({ project }) => /^nvidia-(.+)-cu12$/.exec(project)?.[1])
+    .filter((name) => name !== undefined);
+  const build: NativeBuild = {
+    tensorflow: tensorflowVersion,
+    tfjsNode: tfjsNodeVersion,
+    hasCuda,
+    binding: bindingFile,
+    libraryFolders: libraries.map((name) => join('nvidia', name.replaceAll('-', '_'), 'lib')),
+  };
+  await writeFile(join(folder, 'build.json'), `${JSON.stringify(build, null, 2)}\n`);
+}

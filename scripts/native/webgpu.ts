@@ -1,0 +1,39 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { webgpuFolderVariable } from '../../protocol/webgpu.ts';
+import { homePaths } from '../../src-main/store/home.ts';
+import { listAdapters, loadDawn } from '../../workers/backends/webgpu/dawn.ts';
+import { type Note, replaceFolder, tryBackend } from './folder.ts';
+import { unpackPackages, webgpuPackages, webgpuVersions } from './packages.ts';
+
+/** The systems for which Dawn is published, as it names them. */
+const systems = ['darwin-universal', 'linux-arm64', 'linux-x64', 'win32-arm64', 'win32-x64'];
+
+/** Sets up the `webgpu` backend, from the npm registry alone. */
+export async function setUpWebgpu(note: Note): Promise<void> {
+  const { webgpu: folder, cache } = homePaths();
+  const archives = join(cache, 'native-webgpu');
+  const packages = webgpuPackages(dawnSystem());
+  await replaceFolder(folder, async (aside) => {
+    note(`Fetching ${packages.map(({ name }) => name).join(' and ')}`);
+    await unpackPackages(packages, aside, archives);
+    await writeFile(join(aside, 'build.json'), `${JSON.stringify(webgpuVersions, null, 2)}\n`);
+    // A GPU can come later; a library that does not load here never will.
+    const adapters = await listAdapters(await loadDawn(aside));
+    const hasGpu = adapters.some(({ isSoftware }) => !isSoftware);
+    note(hasGpu ? `Tried: ${await tryBackend('webgpu', { [webgpuFolderVariable]: aside })}` : noGpu);
+  });
+  await rm(archives, { recursive: true, force: true });
+  note(`Ready in ${folder}. Train with --backend webgpu.`);
+}
+
+const noGpu = 'Dawn loads, but finds no GPU: npx tutti devices says what is missing.';
+
+/** @throws where Dawn is not published for this system */
+function dawnSystem(): string {
+  const system = process.platform === 'darwin' ? 'darwin-universal' : `${process.platform}-${process.arch}`;
+  if (systems.includes(system)) return system;
+  throw new Error(
+    `WebGPU cannot be set up on ${process.platform} ${process.arch}, only on ${systems.join(', ')}. The wasm backend needs no setting up.`,
+  );
+}

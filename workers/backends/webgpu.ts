@@ -1,0 +1,49 @@
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { webgpuAdapterVariable, webgpuFolderVariable } from '../../protocol/webgpu.ts';
+import { shareOwnCopies } from '../project/own-copies.ts';
+import { tf } from '../tf.ts';
+import type { Backend } from './backend.ts';
+import { type Adapter, chooseAdapter, loadDawn, readBuild } from './webgpu/dawn.ts';
+import { correctKernels } from './webgpu/kernels.ts';
+import { guardReads, type WebgpuBackend } from './webgpu/reads.ts';
+
+/**
+ * GPUs of all makers through Dawn and TensorFlow.js's WebGPU kernels, on the adapter that the environment names.
+ * @throws when it has not been set up, or there is no such adapter, saying what to do
+ */
+export async function start(): Promise<Backend> {
+  const folder = process.env[webgpuFolderVariable] ?? '';
+  await readBuild(folder);
+  const dawn = await loadDawn(folder);
+  const wanted = process.env[webgpuAdapterVariable] ?? null;
+  const adapter = await chooseAdapter(dawn, wanted);
+  const { device, description, isFallbackAdapter } = adapter.info;
+  const name = wanted ?? device;
+  Object.assign(globalThis, dawn.globals);
+  await registerBackend(folder, adapter);
+  correctKernels();
+  guardReads(tf.backend() as WebgpuBackend, `WebGPU adapter "${name}"`);
+  return {
+    kind: 'webgpu',
+    description: `webgpu (${name}, ${description}${isFallbackAdapter ? ', NOT a GPU: it computes on the CPU' : ''})`,
+    memoryBytes: () => (tf.memory() as unknown as { numBytesAllocatedInGPU: number }).numBytesAllocatedInGPU,
+  };
+}
+
+/** tfjs asks the browser's `navigator.gpu` for an adapter, which stays there no longer than that: with it Node would not end. */
+async function registerBackend(folder: string, adapter: Adapter): Promise<void> {
+  const gpu = { requestAdapter: () => Promise.resolve(adapter) };
+  Object.defineProperty(navigator, 'gpu', { value: gpu, configurable: true });
+  shareOwnCopies();
+  try {
+    createRequire(join(folder, 'tfjs-backend-webgpu', 'package.json'))('./dist/tf-backend-webgpu.node.js');
+    if (!(await tf.setBackend('webgpu'))) {
+      throw new Error(
+        `TensorFlow.js did not start on the WebGPU adapter "${adapter.info.device}". Use --backend wasm.`,
+      );
+    }
+  } finally {
+    Reflect.deleteProperty(navigator, 'gpu');
+  }
+}

@@ -1,0 +1,119 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import {
+  type WebgpuAdapter,
+  type WebgpuBuild,
+  webgpuBuildSchema,
+  webgpuDriverRemedy,
+  webgpuSetupRemedy,
+} from '../../../protocol/webgpu.ts';
+
+/** What an adapter says of itself. `device` is its name, normalized as WebGPU prescribes. */
+interface AdapterInfo {
+  readonly device: string;
+  readonly description: string;
+  /** It computes on the CPU. */
+  readonly isFallbackAdapter: boolean;
+}
+
+export interface Adapter {
+  readonly info: AdapterInfo;
+}
+
+interface Gpu {
+  requestAdapter(options: { powerPreference: 'high-performance' }): Promise<Adapter | null>;
+}
+
+/** Chromium's WebGPU, as the npm package `webgpu` brings it: Vulkan on Linux, Metal on macOS, Direct3D 12 on Windows. */
+export interface Dawn {
+  create(flags: string[]): Gpu;
+  /** WebGPU's classes and constants, which are globals in a browser. */
+  readonly globals: Record<string, unknown>;
+}
+
+/** @throws when the folder holds no build, saying how to make one */
+export async function readBuild(folder: string): Promise<WebgpuBuild> {
+  try {
+    return webgpuBuildSchema.parse(JSON.parse(await readFile(join(folder, 'build.json'), 'utf8')));
+  } catch (cause) {
+    throw new Error(`The webgpu backend is not set up${folder === '' ? '' : ` in ${folder}`}. ${webgpuSetupRemedy}`, {
+      cause,
+    });
+  }
+}
+
+export async function loadDawn(folder: string): Promise<Dawn> {
+  return (await import(pathToFileURL(join(folder, 'webgpu', 'index.js')).href)) as Dawn;
+}
+
+/** Dawn's instances. An adapter or device does not keep its instance alive: collected as garbage, that takes the process along. */
+const instances: Gpu[] = [];
+
+function requestAdapter(dawn: Dawn, name: string | null): Promise<Adapter | null> {
+  const gpu = dawn.create(name === null ? [] : [`adapter=${name}`]);
+  instances.push(gpu);
+  // Discrete GPUs before integrated ones, wherever adapters are listed or chosen.
+  return gpu.requestAdapter({ powerPreference: 'high-performance' });
+}
+
+/** All adapters, in Dawn's order; of those with one name the first answers for the others. */
+export async function listAdapters(dawn: Dawn): Promise<WebgpuAdapter[]> {
+  const names = await adapterNames(dawn);
+  const isSoftware = new Map<string, boolean>();
+  for (const name of new Set(names)) {
+    const adapter = await requestAdapter(dawn, name);
+    isSoftware.set(name, adapter?.info.isFallbackAdapter === true);
+  }
+  return names.map((name) => ({ name, isSoftware: isSoftware.get(name) === true }));
+}
+
+/** WebGPU lists no adapters, but Dawn names them all where it is asked for one that is not there. */
+async function adapterNames(dawn: Dawn): Promise<string[]> {
+  try {
+    await requestAdapter(dawn, '(none is called so)');
+    return [];
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    if (!message.includes('Available adapters:')) throw error;
+    return [...message.matchAll(/^ \* backend: '.*', name: '(.*)'$/gm)].map(([, name]) => name);
+  }
+}
+
+/**
+ * The adapter of this name, or without one the first that is a GPU. Dawn takes the first whose name contains what is asked for, so what
+ * it gives is held against it.
+ * @throws when there is none, or it is another
+ */
+export async function chooseAdapter(dawn: Dawn, name: string | null): Promise<Adapter> {
+  const adapter = await requestAdapter(dawn, name).catch(async (cause: unknown) => {
+    const names = (await adapterNames(dawn)).map((other) => `"${other}"`).join(', ');
+    throw new Error(`There is no WebGPU adapter "${name}", only ${names}. tutti devices lists what is there now.`, {
+      cause,
+    });
+  });
+  if (adapter === null) throw new Error(noAdapter);
+  const { device, isFallbackAdapter } = adapter.info;
+  if (name === null && isFallbackAdapter) {
+    throw new Error(
+      `The only WebGPU adapter, "${device}", computes on the CPU. ${webgpuDriverRemedy(process.platform)} --backend wasm is faster ` +
+        'than that adapter; to have it all the same, name it: --devices webgpu-cpu:0.',
+    );
+  }
+  if (name !== null && device !== normalizeIdentifier(name)) {
+    throw new Error(
+      `Asked for the WebGPU adapter "${name}", Dawn gives "${device}", whose name contains that one. Choose that device instead.`,
+    );
+  }
+  return adapter;
+}
+
+/** https://gpuweb.github.io/gpuweb/#normalized-identifier-string, as Dawn reads it: a dash may end it. */
+function normalizeIdentifier(name: string): string {
+  return name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-/, '');
+}
+
+const noAdapter = `Dawn finds no WebGPU adapter. ${webgpuDriverRemedy(process.platform)} --backend wasm trains on CPU cores.`;

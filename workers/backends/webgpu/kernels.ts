@@ -1,0 +1,108 @@
+import * as core from '@tensorflow/tfjs-core';
+import type { KernelFunc, NamedAttrMap, Rank, Tensor, Tensor3D, TensorInfo } from '@tensorflow/tfjs-core';
+
+/** Kernels that TensorFlow.js 4.22 has wrong on webgpu, composed of what is right. To be called when its own are registered. */
+export function correctKernels(): void {
+  for (const name of ['Cumsum', 'Cumprod']) replace(name, cumulate);
+  for (const name of ['Prod', 'ArgMax', 'ArgMin']) replace(name, withReducedShape);
+  for (const [name, step] of Object.entries(stepsByAxis)) replace(name, (own) => axisByAxis(own, step));
+  replace('Select', selectFlat);
+}
+
+/** From here on shaders do not compile, or read what they need synchronously. */
+const mostAxes = 4;
+
+function replace(kernelName: string, correct: (own: KernelFunc) => KernelFunc): void {
+  const own = core.getKernel(kernelName, 'webgpu');
+  if (own === undefined)
+    throw new Error(`tfjs-backend-webgpu has no kernel ${kernelName}: is its version the pinned one?`);
+  core.unregisterKernel(kernelName, 'webgpu');
+  core.registerKernel({ ...own, kernelFunc: correct(own.kernelFunc) });
+}
+
+/** Of few values, which are reduced on the host, tfjs's forget `keepDims`; of one axis, that a scalar has none. */
+function withReducedShape(own: KernelFunc): KernelFunc {
+  return (call) => {
+    const { shape } = tensorOf(call.inputs.x);
+    const { axis, keepDims } = call.attrs as { axis: number | number[]; keepDims?: boolean };
+    const axes = core.util.parseAxisParam(axis, shape);
+    const reduced =
+      keepDims === true
+        ? shape.map((size, i) => (axes.includes(i) ? 1 : size))
+        : shape.filter((_, i) => !axes.includes(i));
+    return { ...(own(call) as TensorInfo), shape: reduced };
+  };
+}
+
+/** tfjs's reverse ones keep a shader with the first length that they meet, and use it for all others. */
+function cumulate(own: KernelFunc): KernelFunc {
+  return (call) => {
+    const { axis, exclusive, reverse } = call.attrs as { axis: number; exclusive: boolean; reverse: boolean };
+    const x = tensorOf(call.inputs.x);
+    if (!reverse && x.shape.length <= mostAxes) return own(call);
+    return core.tidy(() => {
+      const flat = aroundAxis(x, core.util.parseAxisParam(axis, x.shape)[0]);
+      const ordered = reverse ? core.reverse(flat, 1) : flat;
+      const attrs = { axis: 1, exclusive, reverse: false };
+      const sums = core
+        .engine()
+        .makeTensorFromTensorInfo(own({ ...call, inputs: { x: ordered }, attrs }) as TensorInfo);
+      return core.reshape(reverse ? core.reverse(sums, 1) : sums, x.shape);
+    });
+  };
+}
+
+/** What a kernel that treats its axes apart does to the middle one of three, which is `axis` of `rank`. */
+type Step = (x: Tensor3D, axis: number, attributes: NamedAttrMap, rank: number) => Tensor3D;
+
+const unchanged = [0, 0];
+
+const stepsByAxis: Record<string, Step> = {
+  PadV2: (x, axis, { paddings, constantValue }) =>
+    core.pad(x, middle(paddings as unknown as number[][], axis), constantValue as number),
+  MirrorPad: (x, axis, { paddings, mode }) =>
+    core.mirrorPad(x, middle(paddings as unknown as number[][], axis), mode as 'reflect'),
+  Reverse: (x, axis, { dims }, rank) =>
+    core.util.parseAxisParam(dims as number[], Array<number>(rank).fill(1)).includes(axis) ? core.reverse(x, 1) : x,
+  Tile: (x, axis, { reps }) => core.tile(x, [1, (reps as number[])[axis], 1]),
+};
+
+function middle(paddings: number[][], axis: number): [number, number][] {
+  return [unchanged, paddings[axis], unchanged] as [number, number][];
+}
+
+function axisByAxis(own: KernelFunc, step: Step): KernelFunc {
+  return (call) => {
+    const x = tensorOf(call.inputs.x);
+    if (x.shape.length <= mostAxes) return own(call);
+    return core.tidy(() =>
+      x.shape.reduce<Tensor>((done, _, axis) => {
+        const next = step(aroundAxis(done, axis), axis, call.attrs ?? {}, x.shape.length);
+        return core.reshape(next, done.shape.with(axis, next.shape[1]));
+      }, core.clone(x)),
+    );
+  };
+}
+
+/** As `[N, L, R]`, where L is the axis, and N and R are those before and after it. */
+function aroundAxis(x: Tensor, axis: number): Tensor3D {
+  return core.reshape<Rank.R3>(x, [-1, x.shape[axis], core.util.sizeFromShape(x.shape.slice(axis + 1))]);
+}
+
+function selectFlat(own: KernelFunc): KernelFunc {
+  return (call) => {
+    const [condition, t, e] = [call.inputs.condition, call.inputs.t, call.inputs.e].map(tensorOf);
+    if (t.shape.length <= mostAxes || condition.size !== t.size) return own(call);
+    return core.tidy(() => {
+      const inputs = { condition: core.reshape(condition, [-1]), t: core.reshape(t, [-1]), e: core.reshape(e, [-1]) };
+      const chosen = core.engine().makeTensorFromTensorInfo(own({ ...call, inputs }) as TensorInfo);
+      return core.reshape(chosen, t.shape);
+    });
+  };
+}
+
+/** The engine calls kernels with whole tensors. */
+function tensorOf(info: TensorInfo | undefined): Tensor {
+  if (info instanceof core.Tensor) return info;
+  throw new Error('A kernel was called without one of its inputs.');
+}

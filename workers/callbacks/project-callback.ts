@@ -1,0 +1,123 @@
+import { Generator, installAsMathRandom } from '../random/index.ts';
+import { tf } from '../tf.ts';
+import type { Predictions } from '../training/predict.ts';
+import { copyWeights, type WeightValues } from '../training/weights.ts';
+import type { Callback, Evaluation, StepEnd, Training } from './callback.ts';
+
+/** What a project's callback sees of a rank's training. */
+export interface ObservedTraining {
+  readonly rank: number;
+  /** M: all members of the ensemble. */
+  readonly members: number;
+  /** Zero-based. */
+  readonly epoch: number;
+  /** Steps done. */
+  readonly step: number;
+  /** Adds a point to the metric `<callback>/member_<rank>_<name>`; the name has letters, digits, "-" and "_". */
+  readonly log: (name: string, value: number) => void;
+  /** Prints a line to the user and to the run's events. */
+  readonly print: (line: string) => void;
+}
+
+export interface ObservedEvaluation extends ObservedTraining {
+  /** Of the validation split, by full name: `val/ens_nll`. */
+  readonly metrics: ReadonlyMap<string, number>;
+  /** Of this rank for the validation split; a copy. */
+  readonly predictions: Predictions;
+  /** Copies of this rank's weights, by the names that checkpoints have: `dense_0/kernel`. */
+  readonly weights: () => Map<string, WeightValues>;
+}
+
+/**
+ * A project's own callback: it observes a rank's training and logs what it finds. It is given copies, draws random numbers of its own,
+ * and what it returns means nothing, so that a run is the same bits with and without it.
+ */
+export interface ProjectCallback {
+  /** Heads the names of its metrics: letters, digits, "-" and "_". */
+  readonly name: string;
+  onStepEnd?(step: ObservedTraining & Readonly<StepEnd>): void;
+  onEpochEnd?(epoch: ObservedTraining): void;
+  /** After the run's own callbacks, which have computed the metrics. */
+  onEvaluation?(evaluation: ObservedEvaluation): void;
+}
+
+const namePattern = /^[\w-]+$/;
+/** Metrics of the run itself begin so. */
+const takenNames = new Set(['train', 'val', 'test']);
+
+/** Has a project's callback called among the others. One that fails is told of and called no more; the run goes on. */
+export class ObservingCallback implements Callback {
+  readonly name: string;
+  readonly #observer: ProjectCallback;
+  readonly #seed: number;
+  #isOff = false;
+
+  /** @param seed of the rank @throws when its name cannot head metrics */
+  constructor(observer: ProjectCallback, seed: number) {
+    if (!namePattern.test(observer.name) || takenNames.has(observer.name)) {
+      throw new Error(
+        `The project has a callback "${observer.name}", which cannot head the names of metrics: use letters, digits, "-" and "_", ` +
+          `and none of ${[...takenNames].join(', ')}.`,
+      );
+    }
+    this.name = `project:${observer.name}`;
+    this.#observer = observer;
+    this.#seed = seed;
+  }
+
+  onStepEnd(training: Training, { loss, learningRate }: StepEnd): void {
+    const observer = this.#observer;
+    if (observer.onStepEnd === undefined) return;
+    this.#call(training, 'onStepEnd', () => observer.onStepEnd?.({ ...this.#see(training), loss, learningRate }));
+  }
+
+  async onEpochEnd(training: Training): Promise<void> {
+    this.#call(training, 'onEpochEnd', () => this.#observer.onEpochEnd?.(this.#see(training)));
+  }
+
+  async onEvaluation(training: Training, { metrics, predictions }: Evaluation): Promise<void> {
+    this.#call(training, 'onEvaluation', () =>
+      this.#observer.onEvaluation?.({
+        ...this.#see(training),
+        metrics: new Map(metrics),
+        predictions: { ...predictions, values: predictions.values.map((values) => values.slice()) },
+        weights: () => copyWeights(training.model),
+      }),
+    );
+  }
+
+  #see(training: Training): ObservedTraining {
+    const { rank, members, epoch, step } = training;
+    const log = (name: string, value: number): void => {
+      if (!namePattern.test(name)) {
+        throw new Error(`"${name}" cannot name a metric: use letters, digits, "-" and "_", as in "gradient-norm".`);
+      }
+      training.log(`${this.#observer.name}/member_${rank}_${name}`, value);
+    };
+    return { rank, members, epoch, step, log, print: (line) => training.announce('print', line) };
+  }
+
+  /** Numbers that it draws are of its own stream, which depends on the step alone: a resumed run draws the same. */
+  #call(training: Training, hook: string, body: () => unknown): void {
+    if (this.#isOff) return;
+    const restore = installAsMathRandom(new Generator(this.#seed, `${this.name}/${hook}/${training.step}`));
+    try {
+      tf.tidy(() => refusePromise(body()));
+    } catch (error) {
+      this.#isOff = true;
+      const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      const message = `The project's callback "${this.#observer.name}" failed in ${hook} and is called no more: ${reason}`;
+      training.announce('callback-failed', message);
+    } finally {
+      restore();
+    }
+  }
+}
+
+/** What goes on after a hook has returned would run while the rank trains. */
+function refusePromise(returned: unknown): void {
+  if (!(returned instanceof Promise)) return;
+  // Whatever becomes of it: that it was made is the mistake.
+  returned.catch(() => undefined);
+  throw new Error('It returned a promise. Hooks of callbacks are plain functions: leave out async.');
+}
