@@ -7,8 +7,8 @@ import type { Scene } from './scene.ts';
 
 Chart.register(LinearScale);
 
-/** Room for the x axis's label, in pixels. */
-const labelHeight = 16;
+/** Room for the x axis's label, and for half a marker at the last point, in pixels. */
+const padding = { bottom: 16, right: 8 };
 
 /**
  * A canvas that shows scenes. Chart.js lays out and draws the axes; the lines come straight from thinned typed arrays, as
@@ -32,7 +32,7 @@ export class SceneCanvas {
         // The page follows the pointer itself: nothing of Chart.js's own has to be found under it.
         events: [],
         onResize: resized,
-        layout: { padding: { bottom: labelHeight } },
+        layout: { padding },
         font: { family: getComputedStyle(canvas).fontFamily, size: 12 },
         scales: { x: this.#axis('x'), y: this.#axis('y') },
       },

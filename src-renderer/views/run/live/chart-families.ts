@@ -151,7 +151,7 @@ export const trainingFamilies: Family[] = [
   {
     id: 'weight-distance',
     title: 'Distance between ranks',
-    yLabel: 'of the weights’ norm',
+    yLabel: 'relative',
     lines: [{ metric: 'train/member_{rank}_weight_distance', label: 'rank {rank}', isOptional: true }],
     best: null,
   },
