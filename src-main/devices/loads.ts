@@ -15,8 +15,8 @@ export interface LoadReading {
 
 /**
  * Reads the loads of some devices, each time as the mean since the last time (of GPUs: of the last second or less, as their driver
- * tells). The first reading only begins: it tells nothing, so that what follows is not taken to go on from an earlier attempt. WebGPU
- * does not tell the loads of its devices.
+ * tells). The first reading only begins: it tells nothing, so that what follows is not taken to go on from an earlier attempt. Only
+ * NVIDIA's driver is asked; devices of other kinds of GPU have loads that are not known.
  */
 export function loadReader(
   devices: readonly Device[],
