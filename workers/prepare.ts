@@ -62,12 +62,7 @@ export interface Prepared extends Shared {
 export async function prepare(seats: readonly Seat[]): Promise<Prepared[]> {
   const { shared, seeders } = await prepareShared(seats);
   const members = seats.map((seat, i) => createMember(seat, shared, seeders[i]));
-  if (members.length > 1)
-    requireStackable(
-      members.map(({ model }) => model),
-      ranksOf(seats),
-    );
-  const stack = members.length > 1 ? new MemberStack(stackedTraining(shared, lossOf(shared))) : null;
+  const stack = members.length > 1 ? createStack(shared, members, ranksOf(seats)) : null;
   const breath = new Breath();
   return Promise.all(
     seats.map((seat, i) => prepareRank(seat, shared, { member: members[i], seeder: seeders[i], stack, breath })),
@@ -89,6 +84,13 @@ async function prepareShared(seats: readonly Seat[]): Promise<{ shared: Shared; 
   const { splits: data, batches } = await loadData(launch, project, hyperparameters, groups);
   const shared = { project, hyperparameters, config, backend, task, data, batches };
   return { shared, seeders: [seeder, ...otherSeeders] };
+}
+
+/** @throws when the ranks' models cannot be one computation */
+function createStack(shared: Shared, members: readonly Member[], ranks: readonly number[]): MemberStack {
+  const models = members.map(({ model }) => model);
+  requireStackable(models, ranks);
+  return new MemberStack(stackedTraining(shared, lossOf(shared)));
 }
 
 function ranksOf(seats: readonly Seat[]): number[] {
