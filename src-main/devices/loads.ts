@@ -15,8 +15,8 @@ export interface LoadReading {
 
 /**
  * Reads the loads of some devices, each time as the mean since the last time (of GPUs: of the last second or less, as their driver
- * tells). The first reading only begins: it tells nothing, so that what follows is not taken to go on from an earlier attempt. AMD
- * GPUs, on which nothing computes yet, are not asked.
+ * tells). The first reading only begins: it tells nothing, so that what follows is not taken to go on from an earlier attempt. WebGPU
+ * does not tell the loads of its devices.
  */
 export function loadReader(
   devices: readonly Device[],

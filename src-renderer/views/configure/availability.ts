@@ -1,5 +1,6 @@
 import type { Device } from '../../../protocol/devices.ts';
 import type { OptionDescription } from '../../../protocol/options.ts';
+import { isGpu } from './device-selection.ts';
 
 /** What decides which options and choices make sense at the moment. */
 export interface FormContext {
@@ -42,7 +43,6 @@ function workerCount(value: FormContext['value']): number {
 
 /** Why a way of choosing devices finds none; null where it finds some. */
 export function whyNoDevices(selection: string, devices: readonly Device[]): string | null {
-  const hasGpu = devices.some(({ kind }) => kind !== 'cpu');
-  if (selection === 'gpu' && !hasGpu) return 'No GPU was found. Settings and health says what is missing.';
+  if (selection === 'gpu' && !devices.some(isGpu)) return 'No GPU was found. Settings and health says what is missing.';
   return null;
 }

@@ -18,13 +18,18 @@ export function modeOf(selection: unknown): DeviceMode {
   return deviceModes.find((mode) => mode === text) ?? 'named';
 }
 
+/** Whether selections that name no kind can mean it: not CPU cores, nor WebGPU on the CPU, which is only meant where it is named. */
+export function isGpu({ kind, unusable }: Device): boolean {
+  return kind !== 'cpu' && kind !== 'webgpu-cpu' && unusable === undefined;
+}
+
 /** Ids of the devices that a selection names: `cuda:0,1` names `cuda:0` and `cuda:1`. Indices without a kind are of the best. */
 export function namedDevices(selection: unknown, devices: readonly Device[]): Set<string> {
   const text = Array.isArray(selection) ? selection.join(',') : String(selection);
   if (!/[,:]/.test(text) && !Array.isArray(selection)) return new Set();
-  let kind: string = devices.find((device) => device.kind !== 'cpu')?.kind ?? 'cpu';
+  let kind: string = devices.find(isGpu)?.kind ?? 'cpu';
   const ids = text.split(',').flatMap((item) => {
-    const [, itemKind, index] = /^\s*(?:([a-z]+)\s*:)?\s*(\d+)\s*$/i.exec(item) ?? [];
+    const [, itemKind, index] = /^\s*(?:([a-z-]+)\s*:)?\s*(\d+)\s*$/i.exec(item) ?? [];
     if (index === undefined) return [];
     kind = itemKind?.toLowerCase() ?? kind;
     return [`${kind}:${index}`];

@@ -3,7 +3,7 @@ import type { Device } from '../../../protocol/devices.ts';
 import { describeOptions, type OptionDescription, type PlainObject } from '../../../protocol/options.ts';
 import { runConfigSchema } from '../../../protocol/run-config.ts';
 import { readOverrides, writeOverrides } from '../../../src-renderer/views/configure/address.ts';
-import { whyIdle, whyUnavailable } from '../../../src-renderer/views/configure/availability.ts';
+import { whyIdle, whyNoDevices, whyUnavailable } from '../../../src-renderer/views/configure/availability.ts';
 import { plannedDevices } from '../../../src-renderer/views/configure/device-plan.ts';
 import { namedDevices, toggleDevice } from '../../../src-renderer/views/configure/device-selection.ts';
 import { formSections } from '../../../src-renderer/views/configure/form-sections.ts';
@@ -96,6 +96,15 @@ describe('devices', () => {
     expect([...namedDevices('0,', devices)]).toEqual(['cuda:0']);
     expect([...namedDevices([0], [cpu(0)])]).toEqual(['cpu:0']);
     expect([...namedDevices('2', devices)]).toEqual([]);
+  });
+
+  it('that do WebGPU on the CPU are no GPUs, and are meant where they are named', () => {
+    const software: Device = { ...cpu(0), id: 'webgpu-cpu:0', kind: 'webgpu-cpu' };
+    const devices = [software, cpu(0)];
+    expect([...namedDevices('webgpu-cpu:0', devices)]).toEqual(['webgpu-cpu:0']);
+    expect([...namedDevices('0,', devices)]).toEqual(['cpu:0']);
+    expect(whyNoDevices('gpu', devices)).toBe('No GPU was found. Settings and health says what is missing.');
+    expect(whyNoDevices('gpu', [gpu, ...devices])).toBeNull();
   });
 
   it('are ticked and unticked, of one kind', () => {

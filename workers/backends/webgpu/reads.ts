@@ -24,7 +24,11 @@ export function guardReads(backend: WebgpuBackend, adapter: string): void {
     const isMemory = error.constructor.name === 'GPUOutOfMemoryError';
     if (isMemory)
       fail(`has no memory left: ${error.message}`, 'Use a smaller --batch-size, or fewer members to a device.');
-    else fail(`refused what TensorFlow.js asked of it: ${error.message}`, 'Use --backend wasm.');
+    else
+      fail(
+        `refused what TensorFlow.js asked of it: ${error.message}`,
+        'If it speaks of a size, use a smaller --batch-size, else --backend wasm.',
+      );
   });
   void backend.device.lost.then(({ reason, message }) =>
     fail(
