@@ -91,8 +91,8 @@ const images: Recipe = {
  * @param missing why the backend cannot be had here; null where it can
  */
 export function describeStacks(backend: 'cpu' | 'wasm' | 'tensorflow', missing: string | null = null): void {
-  const title = `three members as one computation on ${backend}${missing === null ? '' : ` (left out: ${missing})`}`;
-  describe.skipIf(missing !== null)(title, () => {
+  const note = missing === null ? '' : `: left out, as ${missing}`;
+  describe.skipIf(missing !== null)(`three members as one computation on ${backend}${note}`, () => {
     beforeAll(async () => void (await startBackend(backend)));
 
     it.each(Object.entries(recipes))('are what they are alone: %s', async (_, recipe) => {
