@@ -3,7 +3,7 @@ import { connect } from '../workers/collectives/socket-channel.ts';
 import { ProcessGroup } from '../workers/collectives/process-group.ts';
 import { sharedMemoryIn } from '../workers/collectives/shared-memory.ts';
 
-/** One rank of the collectives suite, a process of its own: `node collective-rank.ts <socket> <rank> <world size>`. */
+/** One rank of the collectives suite, a process of its own: `node collective-rank.ts <socket> <rank> <world size> <mapped|files>`. */
 
 export interface CollectiveCase {
   name: 'all-gather 8 KB' | 'all-reduce 1 MB' | 'all-reduce 40 MB';
@@ -12,16 +12,18 @@ export interface CollectiveCase {
   repeats: number;
 }
 
+/** As in `bench/peers/collectives.py`. */
 const cases: CollectiveCase[] = [
-  { name: 'all-gather 8 KB', operation: 'all-gather', bytes: 8192, repeats: 4000 },
-  { name: 'all-reduce 1 MB', operation: 'all-reduce', bytes: 2 ** 20, repeats: 1000 },
-  { name: 'all-reduce 40 MB', operation: 'all-reduce', bytes: 40 * 2 ** 20, repeats: 12 },
+  { name: 'all-gather 8 KB', operation: 'all-gather', bytes: 8192, repeats: 400 },
+  { name: 'all-reduce 1 MB', operation: 'all-reduce', bytes: 2 ** 20, repeats: 100 },
+  { name: 'all-reduce 40 MB', operation: 'all-reduce', bytes: 40 * 2 ** 20, repeats: 8 },
 ];
 
-const [socket, rank, worldSize] = process.argv.slice(2);
+const [socket, rank, worldSize, way] = process.argv.slice(2);
 const channel = await connect(socket, 10_000);
 const ranks = Array.from({ length: Number(worldSize) }, (_, index) => index);
-const group = new ProcessGroup(Number(rank), ranks, channel, sharedMemoryIn(dirname(socket), Number(rank), ranks));
+const memory = sharedMemoryIn(dirname(socket), Number(rank), ranks, { mayMap: way === 'mapped' });
+const group = new ProcessGroup(Number(rank), ranks, channel, memory);
 channel.onFrame((frame) => {
   if (frame.kind === 'collective') group.receive(frame);
 });

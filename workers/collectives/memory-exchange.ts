@@ -117,7 +117,7 @@ export class MemoryExchange {
       return answer?.[0] === 1;
     };
     const everyRankHasRoom = await isTrueOfAll(this.#memory.reserve(bytes));
-    if (everyRankHasRoom) this.#memory.settle(bytes, await isTrueOfAll(await this.#memory.canMap()));
+    if (everyRankHasRoom) this.#memory.settle(bytes, await isTrueOfAll(await this.#memory.prepare()));
     else this.#memory.refuse(bytes);
     return everyRankHasRoom;
   }

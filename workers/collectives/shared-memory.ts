@@ -3,13 +3,12 @@ import { join } from 'node:path';
 import { bytesPerElement, createArray, dataTypeOf } from '../../protocol/arrays.ts';
 import type { CollectiveArray, CollectiveCall } from '../../protocol/collectives.ts';
 import { elementCount } from '../../protocol/collectives.ts';
-import { reduceArrays } from '../../protocol/reduce.ts';
 import { type Libc, loadLibc, type Mapping } from '../system/libc.ts';
 import { barrierBytes, MappedBarrier } from './mapped-barrier.ts';
+import { pieceBytes, Pieces } from './pieces.ts';
 
 /** Below this a second request through the hub costs more than the copies it saves. */
 const smallestBytes = 256 * 1024;
-const pieceBytes = 128 * 1024;
 const zeros = new Uint8Array(2 ** 20);
 
 export interface SharedMemoryOptions {
@@ -53,6 +52,7 @@ export class SharedMemory {
   /** Of all ranks' files, where they are mapped. Those of before a file grew stay mapped: they take no memory beside it. */
   #mappings: Map<number, Mapping> | null = null;
   #libc: Libc | null = null;
+  #pieces: Pieces | null = null;
   #barrier: MappedBarrier | null = null;
   #hasTold = false;
   #isLinked = true;
@@ -111,8 +111,9 @@ export class SharedMemory {
     }
   }
 
-  /** Whether this rank can map files. Only a rank that has reserved room asks: koffi takes some 20 ms to load. */
-  async canMap(): Promise<boolean> {
+  /** Loads what large arrays need, once there are any: it takes some 20 ms. Gives whether this rank can map files. */
+  async prepare(): Promise<boolean> {
+    this.#pieces ??= await Pieces.create(this.#ranks.length);
     if (this.#options.mayMap === false) return false;
     try {
       this.#libc ??= await loadLibc();
@@ -186,24 +187,25 @@ export class SharedMemory {
   }
 
   /**
-   * This rank's slice of the combined array, into `target`: {@link reduceArrays} over the ranks in their order, in pieces that stay in the
-   * processor's cache. `own` is what this rank brought. For an all-reduce, others can read the slice in the place of what this rank wrote there,
+   * This rank's slice of the combined array, into `target`: `reduceArrays` over the ranks in their order, in pieces that stay in the processor's
+   * cache. `own` is what this rank brought. For an all-reduce, others can read the slice in the place of what this rank wrote there,
    * which nobody else reads.
    */
   reduceOwnSlice(call: CollectiveCall, own: CollectiveArray, target: CollectiveArray): void {
     if (call.reduce === null) throw new TypeError(`${call.operation} was called without a reduce operation.`);
     const [first, end] = this.#sliceOf(this.#rank, call);
     const pieceLength = pieceBytes / own.BYTES_PER_ELEMENT;
-    const pieces = createArray(call.dataType, pieceLength * this.#ranks.length);
+    const pieces = this.#pieces;
+    if (pieces === null) throw new Error('Shared memory was not prepared: call prepare before the first collective.');
     for (let start = first; start < end; start += pieceLength) {
       const length = Math.min(pieceLength, end - start);
       const operands = this.#ranks.map((rank, i) => {
-        const piece = pieces.subarray(i * pieceLength, i * pieceLength + length);
+        const piece = pieces.at(i, own, length);
         if (rank === this.#rank) piece.set(own.subarray(start, start + length));
         else this.#fill(rank, piece, start * own.BYTES_PER_ELEMENT);
         return piece;
       });
-      const reduced = reduceArrays(operands, call.reduce);
+      const reduced = pieces.reduce(operands, call.reduce);
       target.set(reduced, start - first);
       if (call.operation === 'all-reduce') this.#writeAt(reduced, start * own.BYTES_PER_ELEMENT);
     }

@@ -1,7 +1,9 @@
-import { tf, type Tensor, type Variable } from '../tf.ts';
-import { stackedProduct } from './stacked-product.ts';
-import { rowOf, StackedVariable } from './stacked-variable.ts';
+import { tf, type Tensor } from '../tf.ts';
 import type { Layer } from './model-graph.ts';
+import { isOverLastAxis, stackLayerNormalization } from './stacked-normalization.ts';
+import { stackedProduct } from './stacked-product.ts';
+import { asMatrices, membersOf, stackWeight, withShapeOf } from './stacked-values.ts';
+import type { StackedVariable } from './stacked-variable.ts';
 
 /** A member's stream of random numbers: what is drawn from `Math.random` in `body` comes from there. */
 export type Draw = <T>(body: () => T) => T;
@@ -30,28 +32,38 @@ const foldedKinds = new Set(
 
 /** How TensorFlow.js's layers are stacked; those of a project, which may do anything, never are. */
 export function stackingOf(layer: Layer): Stacking {
-  const isTrained = layer.weights.every((weight) => weight.trainable) && layer.trainable;
-  if (layer.getClassName() === 'Dense' && isTrained) return 'stacked';
+  if (stackerOf(layer) !== null) return 'stacked';
   return foldedKinds.has(layer.getClassName()) ? 'folded' : 'by-member';
 }
 
 /** @param layers one of each member. @param draws the members' streams */
 export function stackLayer(layers: readonly Layer[], draws: readonly Draw[]): StackedLayer {
-  switch (stackingOf(layers[0])) {
-    case 'stacked':
-      return stackDense(layers);
-    case 'folded':
-      return foldLayer(layers);
-    case 'by-member':
-      return loopLayer(layers, draws);
+  const stack = stackerOf(layers[0]);
+  if (stack !== null) return stack(layers, draws);
+  return stackingOf(layers[0]) === 'folded' ? foldLayer(layers) : loopLayer(layers, draws);
+}
+
+type Stacker = (layers: readonly Layer[], draws: readonly Draw[]) => StackedLayer;
+
+/** Null for layers, and options of layers, that have no computation of their own. */
+function stackerOf(layer: Layer): Stacker | null {
+  if (!layer.trainable || layer.weights.some((weight) => !weight.trainable)) return null;
+  switch (layer.getClassName()) {
+    case 'Dense':
+      return stackDense;
+    case 'Dropout':
+      return isDefault(layer.getConfig().noiseShape) ? stackDropout : null;
+    case 'LayerNormalization':
+      return isOverLastAxis(layer) ? stackLayerNormalization : null;
+    default:
+      return null;
   }
 }
 
 /** act(x W + b): kernels `[M, I, O]`, biases `[M, 1, O]`. */
 function stackDense(layers: readonly Layer[]): StackedLayer {
-  const kernel = new StackedVariable(variablesOf(layers, 0));
-  const biases = layers[0].weights.length > 1 ? variablesOf(layers, 1) : null;
-  const bias = biases === null ? null : new StackedVariable(biases, [layers.length, 1, biases[0].size]);
+  const kernel = stackWeight(layers, 0);
+  const bias = layers[0].weights.length > 1 ? stackWeight(layers, 1) : null;
   const activation = layers[0].getConfig().activation as string;
   // ReLU is part of the product's kernel; others are applied by the layer's own function.
   const isFused = activation === 'relu' || activation === 'linear';
@@ -59,10 +71,33 @@ function stackDense(layers: readonly Layer[]): StackedLayer {
   return {
     weights: bias === null ? [kernel] : [kernel, bias],
     apply([x]) {
-      const matrices = x.rank === 3 ? x : tf.reshape(x, [x.shape[0], -1, ...x.shape.slice(-1)]);
-      const y = stackedProduct(matrices, kernel.variable, bias?.variable ?? null, isFused ? activation : 'linear');
-      const shaped = x.rank === 3 ? y : tf.reshape(y, [y.shape[0], ...x.shape.slice(1, -1), ...y.shape.slice(2)]);
-      return [isFused ? shaped : activate.apply(shaped)];
+      const matrices = asMatrices(x);
+      const product = stackedProduct(
+        matrices,
+        kernel.variable,
+        bias?.variable ?? null,
+        isFused ? activation : 'linear',
+      );
+      const y = withShapeOf(x, product);
+      return [isFused ? y : activate.apply(y)];
+    },
+  };
+}
+
+/**
+ * x · ⌊u + keep⌋ / keep, as TensorFlow.js has it, with the numbers u in [0, 1) that each member would draw alone; only they are drawn member by
+ * member.
+ */
+function stackDropout([layer]: readonly Layer[], draws: readonly Draw[]): StackedLayer {
+  const { rate, seed } = layer.getConfig() as { rate: number; seed?: number | null };
+  const keep = 1 - rate;
+  return {
+    weights: [],
+    apply([x]) {
+      if (!(rate > 0 && rate < 1)) return [x];
+      const shape = [1, ...x.shape.slice(1)];
+      const uniforms = draws.map((draw) => draw(() => tf.randomUniform(shape, 0, 1, 'float32', seed ?? undefined)));
+      return [tf.mul(x, tf.div(tf.floor(tf.add(tf.concat(uniforms), keep)), keep))];
     },
   };
 }
@@ -89,8 +124,9 @@ function loopLayer(layers: readonly Layer[], draws: readonly Draw[]): StackedLay
   return {
     weights: [],
     apply(inputs) {
+      const byInput = inputs.map((x) => membersOf(x, layers.length));
       const outputs = layers.map((layer, member) => {
-        const own = inputs.map((x) => tf.reshape(x.shape[0] === 1 ? x : rowOf(x, member), x.shape.slice(1)));
+        const own = byInput.map((ofMembers) => ofMembers[member]);
         return draws[member](() => asList(layer.apply(own.length === 1 ? own[0] : own, { training: true })));
       });
       return outputs[0].map((_, i) => tf.stack(outputs.map((ofMember) => ofMember[i])));
@@ -103,9 +139,8 @@ function spread(x: Tensor, members: number): Tensor {
   return x.shape[0] === members ? x : tf.tile(x, [members, ...x.shape.slice(1).map(() => 1)]);
 }
 
-function variablesOf(layers: readonly Layer[], weight: number): Variable[] {
-  // The layers API hands its variables out typed as tensors.
-  return layers.map((layer) => layer.weights[weight].read() as Variable);
+function isDefault(option: unknown): boolean {
+  return option === null || option === undefined;
 }
 
 function asList(outputs: unknown): Tensor[] {

@@ -6,7 +6,7 @@ import type { LossFunction } from '../training/member.ts';
 import { updateRuleOf } from '../training/optimizers.ts';
 import type { Task } from '../training/tasks.ts';
 import type { StackedTraining } from './stacked-members.ts';
-import { rowOf } from './stacked-variable.ts';
+import { membersOf } from './stacked-values.ts';
 
 /** How stacked members of a run learn. @param memberLoss that of one member; a project's own is called for each of them */
 export function stackedTraining(
@@ -18,11 +18,12 @@ export function stackedTraining(
     sharesBatches: commonSamplers.includes(samplerOf(config)),
     losses(outputs, targets, positions, draws) {
       if (project.loss === undefined) return task.loss(outputs, targets, config.loss);
-      const losses = positions.map((position, member) => {
-        const [own, ownTargets] = [outputs, [targets]].map((values) =>
-          values.map((value) => tf.squeeze(rowOf(value, member), [0])),
-        );
-        return draws[member](() => memberLoss(own, ownTargets[0], position));
+      const members = positions.length;
+      const ownOutputs = outputs.map((output) => membersOf(output, members));
+      const ownTargets = membersOf(targets, members);
+      const losses = positions.map((position, m) => {
+        const own = ownOutputs.map((ofMembers) => ofMembers[m]);
+        return draws[m](() => memberLoss(own, ownTargets[m], position));
       });
       return tf.stack(losses);
     },

@@ -23,7 +23,7 @@ export class StackedVariable {
 }
 
 /** Row m of a tensor `[M, ...]`, shape `[1, ...]`. */
-export function rowOf(tensor: Tensor, member: number): Tensor {
+function rowOf(tensor: Tensor, member: number): Tensor {
   const others = tensor.shape.slice(1);
   return tf.slice(tensor, [member, ...others.map(() => 0)], [1, ...others]);
 }

@@ -58,6 +58,20 @@ const recipes: Record<string, Recipe> = {
         ],
       }),
   },
+  'dense layers on sequences, dropout and normalisation before them': {
+    create: () =>
+      tf.sequential({
+        layers: [
+          layers.reshape({ targetShape: [5, 1], inputShape: [5] }),
+          layers.dropout({ rate: 0.3 }),
+          layers.dense({ units: 4, activation: 'sigmoid' }),
+          layers.layerNormalization({ epsilon: 0.01 }),
+          layers.flatten(),
+          layers.dense({ units: 3 }),
+        ],
+      }),
+    sharesBatches: true,
+  },
 };
 
 const images: Recipe = {

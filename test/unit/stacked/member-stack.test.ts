@@ -127,7 +127,8 @@ describe('what the user is told of a stack', () => {
       layers: [
         layers.conv1d({ filters: 2, kernelSize: 2, inputShape: [4, 2], name: 'edges' }),
         layers.flatten(),
-        layers.dropout({ rate: 0.5, name: 'noise' }),
+        layers.layerNormalization(),
+        layers.gaussianNoise({ stddev: 0.5, name: 'noise' }),
         layers.dense({ units: 3 }),
       ],
     });

@@ -90,6 +90,7 @@ export interface KernelModule {
     c: number,
     dx: number,
   ): void;
+  addTo(sum: number, other: number, size: number): void;
   sumAxis(x: number, outer: number, reduced: number, inner: number, scale: number, out: number): void;
   maxAxis(x: number, outer: number, reduced: number, inner: number, out: number): void;
   swapAxes(x: number, batch: number, rows: number, columns: number, run: number, out: number): void;
@@ -132,7 +133,7 @@ export interface LoadedKernels {
   readonly determinism: Determinism;
 }
 
-/** Loads Tutti's kernels into the memory of TensorFlow.js's own module, so that tensors need no copying. */
+/** Loads Tutti's kernels into a memory: that of TensorFlow.js's own module, so that tensors need no copying, or another. */
 export async function loadKernels(memory: WebAssembly.Memory, wanted: Determinism): Promise<LoadedKernels> {
   const relaxed = wanted === 'relaxed' ? await readModule('relaxed') : null;
   const determinism = relaxed !== null && WebAssembly.validate(relaxed) ? 'relaxed' : 'deterministic';

@@ -1,6 +1,7 @@
 /** What the kernels' loader uses of WebAssembly: without the DOM's types neither TypeScript nor Node declares it. */
 declare namespace WebAssembly {
-  interface Memory {
+  class Memory {
+    constructor(size: { initial: number });
     readonly buffer: ArrayBuffer;
   }
   interface Instance {

@@ -1,3 +1,4 @@
+import { valuesOf } from '../../backends/tensor-values.ts';
 import { tf, type Tensor, type Variable } from '../../tf.ts';
 import type { Gradient } from '../../training/member.ts';
 
@@ -18,31 +19,42 @@ export class FlatLayout {
 
   /** Writes the tensors' values into `flat`. */
   async read(tensors: readonly Tensor[], flat: Float32Array): Promise<void> {
-    const values = await Promise.all(tensors.map((tensor) => tensor.data()));
-    values.forEach((own, i) => flat.set(own, this.#offsets[i]));
+    for (const [i, tensor] of tensors.entries()) flat.set(await valuesOf(tensor), this.#offsets[i]);
+  }
+
+  /** flat ← weight · gradients; zeros for a gradient that is null. */
+  async readGradients(gradients: readonly Gradient[], weight: number, flat: Float32Array): Promise<void> {
+    for (const [i, gradient] of gradients.entries()) {
+      const target = this.#part(flat, i);
+      if (gradient === null) target.fill(0);
+      else target.set(await valuesOf(gradient));
+      if (weight !== 1) for (let j = 0; j < target.length; j++) target[j] *= weight;
+    }
   }
 
   /** flat ← flat + weight · gradients; a gradient that is null adds nothing. */
   async addGradients(gradients: readonly Gradient[], weight: number, flat: Float32Array): Promise<void> {
     for (const [i, gradient] of gradients.entries()) {
       if (gradient === null) continue;
-      const own = await gradient.data();
+      const own = await valuesOf(gradient);
       const offset = this.#offsets[i];
       for (let j = 0; j < own.length; j++) flat[offset + j] += weight * own[j];
     }
   }
 
-  /** New tensors of the values; the caller disposes of them. */
+  /** New tensors of the values, which some backends read where they are: dispose of them before `flat` changes. */
   toTensors(flat: Float32Array): Tensor[] {
-    return this.#shapes.map((shape, i) => tf.tensor(this.#slice(flat, i), [...shape]));
+    return this.#shapes.map((shape, i) => tf.tensor(this.#part(flat, i), [...shape]));
   }
 
   /** Gives the variables the values. */
   write(flat: Float32Array, variables: readonly Variable[]): void {
-    tf.tidy(() => this.toTensors(flat).forEach((tensor, i) => variables[i].assign(tensor)));
+    // A variable of the cpu backend keeps the array that it is given.
+    const own = flat.slice();
+    tf.tidy(() => this.toTensors(own).forEach((tensor, i) => variables[i].assign(tensor)));
   }
 
-  #slice(flat: Float32Array, i: number): Float32Array {
-    return flat.slice(this.#offsets[i], this.#offsets[i] + this.#sizes[i]);
+  #part(flat: Float32Array, i: number): Float32Array {
+    return flat.subarray(this.#offsets[i], this.#offsets[i] + this.#sizes[i]);
   }
 }

@@ -9,6 +9,8 @@ export interface LocalGradients {
    * length. Valid until the next step.
    */
   flat: Float32Array<ArrayBuffer>;
+  /** `flat` with two more elements, in which an exchange has its own scalars travel along. */
+  bucket: Float32Array<ArrayBuffer>;
   /** Sum of n/B. */
   weight: number;
   /** Sum of n/B · loss. */
@@ -24,7 +26,8 @@ export class GradientAccumulator {
   /** Of the flat array: P, or the next multiple of what was asked for. */
   readonly length: number;
   readonly #batchSize: number;
-  #flat: Float32Array<ArrayBuffer>;
+  readonly #bucket: Float32Array<ArrayBuffer>;
+  readonly #flat: Float32Array<ArrayBuffer>;
   /** Which variables the loss depended on when there were samples last. */
   #isReached: boolean[];
 
@@ -32,27 +35,32 @@ export class GradientAccumulator {
     this.layout = new FlatLayout(member.variables);
     this.length = Math.ceil(this.layout.length / multipleOf) * multipleOf;
     this.#batchSize = batchSize;
-    this.#flat = new Float32Array(this.length);
+    this.#bucket = new Float32Array(this.length + 2);
+    this.#flat = this.#bucket.subarray(0, this.length);
     this.#isReached = member.variables.map(() => true);
   }
 
   async compute(member: Member, batch: Batch, position: StepPosition): Promise<LocalGradients> {
-    const flat = this.#flat.fill(0);
+    const [flat, bucket] = [this.#flat, this.#bucket];
     let weight = 0;
     let weightedLoss = 0;
     for (const part of partsOf(batch, this.#batchSize)) {
       const { loss, gradients } = await member.lossAndGradients(part, position);
       const share = part.featureShape[0] / this.#batchSize;
-      await this.layout.addGradients(gradients, share, flat);
+      // The first part takes the place of what was there, which saves an addition for all weights.
+      if (weight === 0) await this.layout.readGradients(gradients, share, flat);
+      else await this.layout.addGradients(gradients, share, flat);
       this.#isReached = gradients.map((gradient) => gradient !== null);
       for (const gradient of gradients) gradient?.dispose();
       weight += share;
       weightedLoss += share * loss;
     }
-    return { flat, weight, weightedLoss };
+    // Without samples nothing was read; what pads the end may hold what an exchange left there.
+    flat.fill(0, weight === 0 ? 0 : this.layout.length);
+    return { flat, bucket, weight, weightedLoss };
   }
 
-  /** Gradients as an optimizer takes them; the caller disposes of them. */
+  /** Gradients as an optimizer takes them, which are valid as long as `flat` is; the caller disposes of them. */
   toGradients(flat: Float32Array): Gradient[] {
     return this.layout.toTensors(flat).map((tensor, i) => {
       if (this.#isReached[i]) return tensor;

@@ -1,0 +1,13 @@
+import { createSplits, defineProject } from 'tutti';
+import parallelEnsemble from '../../../examples/07_parallel_ensemble/project.ts';
+import { noiseImages } from '../noise-images.ts';
+
+/** Example 07's networks on 10,000 images of noise, trained and nothing else, as `bench/peers/digits.py` does. */
+export default defineProject({
+  ...parallelEnsemble,
+  name: 'Digits of noise',
+  description: 'Small convolutional networks, for benchmarks.',
+  defaults: { ...parallelEnsemble.defaults, members: 2, evaluateEveryEpochs: 2 },
+  data: ({ seed }) => createSplits({ train: noiseImages(10_000, seed) }),
+  figures: undefined,
+});

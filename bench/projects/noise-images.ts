@@ -1,0 +1,14 @@
+import { createDataset, type Dataset, Generator } from 'tutti';
+
+/** Noise in the shape of MNIST: what counts is how long a step takes. */
+export function noiseImages(samples: number, seed: number): Dataset {
+  const values = new Float32Array(samples * 784);
+  new Generator(seed, 'noise').fillUniform(values);
+  return createDataset({
+    name: 'noise',
+    featureShape: [28, 28, 1],
+    features: Uint8Array.from(values, (value) => Math.floor(value * 256)),
+    targets: Int32Array.from({ length: samples }, (_, i) => i % 10),
+    classCount: 10,
+  });
+}

@@ -1,0 +1,70 @@
+import { join } from 'node:path';
+import { z } from 'zod';
+import { type CommandRun, runTrainCommand } from '../command.ts';
+
+const projectsFolder = join(import.meta.dirname, '..', 'projects');
+const network = join(projectsFolder, 'network');
+const experts = join(projectsFolder, 'experts');
+const progressSchema = z.looseObject({ rank: z.int(), step: z.int() });
+/** Kernels are compiled and caches filled in the first steps. */
+const firstStep = 10;
+
+/** Fills the cache of compiled code. */
+export async function warmUp(): Promise<void> {
+  for (const project of [network, experts]) await train(project, '--max-steps', '2');
+}
+
+/** Time a step over that of the same members trained independently, as a fraction of it, for two ways to train jointly. */
+export async function sharesOfJointTraining(): Promise<{ reduce: number; pipelined: number }> {
+  const independent = await stepsPerSecond(experts);
+  const joint = (mode: string) => stepsPerSecond(experts, '--strategy', 'joint', '--strategy.mode', mode);
+  return {
+    reduce: independent / (await joint('reduce')) - 1,
+    pipelined: independent / (await joint('pipelined')) - 1,
+  };
+}
+
+/** Both take batches of 128 on each rank, so that two ranks have twice the samples a step. */
+export async function dataParallelSpeedup(): Promise<number> {
+  const one = await stepsPerSecond(network, '--members', '1', '--devices', 'cpu:0');
+  const two = await stepsPerSecond(network, '--members', '2', '--devices', 'cpu:0,1', '--strategy', 'data-parallel');
+  return (2 * two) / one;
+}
+
+/**
+ * The share follows from a run that averages at every step and one that never does, (t₁ − t₀) / (1000 · t₀): one averaging in a
+ * thousand steps is far below what two runs differ by.
+ */
+export async function shareOfAveraging(): Promise<number> {
+  const hdet = (averageEverySteps: string) =>
+    stepsPerSecond(
+      network,
+      '--strategy',
+      'hdet',
+      '--strategy.adapt',
+      'false',
+      '--strategy.average-every-steps',
+      averageEverySteps,
+    );
+  return ((await hdet('100000')) / (await hdet('1')) - 1) / 1000;
+}
+
+async function train(project: string, ...args: string[]): Promise<CommandRun> {
+  return await runTrainCommand([project, ...args]);
+}
+
+/** Of the slowest rank, without its first steps. */
+async function stepsPerSecond(project: string, ...args: string[]): Promise<number> {
+  const { lines } = await train(project, ...args);
+  const progress = lines
+    .filter(({ update }) => update.type === 'progress')
+    .map(({ afterMs, update }) => ({ afterMs, ...progressSchema.parse(update) }))
+    .filter(({ step }) => step >= firstStep);
+  const rates = [...Map.groupBy(progress, ({ rank }) => rank).values()].map((told) => {
+    const [first, last] = [told[0], told[told.length - 1]];
+    return (1000 * (last.step - first.step)) / (last.afterMs - first.afterMs);
+  });
+  const slowest = Math.min(...rates);
+  if (!Number.isFinite(slowest)) throw new Error(`${project} told too little of its progress: give it more epochs.`);
+  return slowest;
+}

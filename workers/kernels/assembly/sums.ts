@@ -1,0 +1,10 @@
+import { at } from './arithmetic';
+
+/** sum ← sum + other, for `size` float32 values: the bits of one addition after the other. */
+export function addTo(sum: usize, other: usize, size: i32): void {
+  const whole = size & ~3;
+  for (let i = 0; i < whole; i += 4) {
+    v128.store(at(sum, i), f32x4.add(v128.load(at(sum, i)), v128.load(at(other, i))));
+  }
+  for (let i = whole; i < size; i++) store<f32>(at(sum, i), load<f32>(at(sum, i)) + load<f32>(at(other, i)));
+}
