@@ -116,6 +116,16 @@ describe('a run that may restart', () => {
     expect(record.summary?.metrics['val/ens_nll']).toBe(undisturbed.record.summary?.metrics['val/ens_nll']);
   });
 
+  it('goes on with all members of a process that was lost', async () => {
+    const packed: RunConfigInput = { ...config, devices: 'cpu:0', membersPerDevice: 2, maxEpochs: 400 };
+    const run = await startRun(hub(), 'blobs', { ...packed, restarts: 1 });
+    await untilStep(run, 1, 200);
+    process.kill(pidOf(run.updates, 1), 'SIGKILL');
+    expect(statusesOf(await run.ended)).toEqual(['failed', 'finished']);
+    expect(await restartsIn(run.folder)).toMatchObject([{ data: { ranks: [0, 1] } }]);
+    await expectSameOutcome(run.folder, (await train(hub(), 'blobs', packed)).folder);
+  });
+
   it('fails like any other once its restarts are used up', async () => {
     const faulty = { members: 2, devices: 'cpu:0,1', hyperparameters: { fault: 'exit' } };
     const { record, folder } = await train(hub(), 'faulty', { ...faulty, restarts: 2 });
