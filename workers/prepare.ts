@@ -74,11 +74,12 @@ async function prepareShared(seats: readonly Seat[]): Promise<{ shared: Shared; 
   const { config } = launch;
   const project = await loadProject(launch.projectFolder);
   const hyperparameters = parseHyperparameters(project, config.hyperparameters);
-  // The first rank's last: whatever no rank draws for itself comes from its stream, as if it were alone.
+  const { backend, seeder } = await setupIndependentWorker(links.group, config, launch.blas);
   const otherSeeders = ranksOf(seats.slice(1)).map(
     (rank) => new DistributedSeeder({ baseSeed: config.seed, rank, unique: !config.identicalSeeds }),
   );
-  const { backend, seeder } = await setupIndependentWorker(links.group, config, launch.blas);
+  // Whatever no rank draws for itself comes from the first rank's stream, as if it were alone.
+  seeder.install();
   const task = ensembleTask(taskOf(project.task), config.strategy);
   const groups = seats.map((seat) => seat.links.group);
   const { splits: data, batches } = await loadData(launch, project, hyperparameters, groups);
