@@ -62,12 +62,7 @@ export interface Prepared extends Shared {
 export async function prepare(seats: readonly Seat[]): Promise<Prepared[]> {
   const { shared, seeders } = await prepareShared(seats);
   const members = seats.map((seat, i) => createMember(seat, shared, seeders[i]));
-  if (members.length > 1)
-    requireStackable(
-      members.map(({ model }) => model),
-      ranksOf(seats),
-    );
-  const stack = members.length > 1 ? new MemberStack(stackedTraining(shared, lossOf(shared))) : null;
+  const stack = members.length > 1 ? createStack(shared, members, ranksOf(seats)) : null;
   const breath = new Breath();
   return Promise.all(
     seats.map((seat, i) => prepareRank(seat, shared, { member: members[i], seeder: seeders[i], stack, breath })),
@@ -79,16 +74,24 @@ async function prepareShared(seats: readonly Seat[]): Promise<{ shared: Shared; 
   const { config } = launch;
   const project = await loadProject(launch.projectFolder);
   const hyperparameters = parseHyperparameters(project, config.hyperparameters);
-  // The first rank's last: whatever no rank draws for itself comes from its stream, as if it were alone.
+  const { backend, seeder } = await setupIndependentWorker(links.group, config, launch.blas);
   const otherSeeders = ranksOf(seats.slice(1)).map(
     (rank) => new DistributedSeeder({ baseSeed: config.seed, rank, unique: !config.identicalSeeds }),
   );
-  const { backend, seeder } = await setupIndependentWorker(links.group, config, launch.blas);
+  // Whatever no rank draws for itself comes from the first rank's stream, as if it were alone.
+  seeder.install();
   const task = ensembleTask(taskOf(project.task), config.strategy);
   const groups = seats.map((seat) => seat.links.group);
   const { splits: data, batches } = await loadData(launch, project, hyperparameters, groups);
   const shared = { project, hyperparameters, config, backend, task, data, batches };
   return { shared, seeders: [seeder, ...otherSeeders] };
+}
+
+/** @throws when the ranks' models cannot be one computation */
+function createStack(shared: Shared, members: readonly Member[], ranks: readonly number[]): MemberStack {
+  const models = members.map(({ model }) => model);
+  requireStackable(models, ranks);
+  return new MemberStack(stackedTraining(shared, lossOf(shared)));
 }
 
 function ranksOf(seats: readonly Seat[]): number[] {

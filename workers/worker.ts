@@ -38,6 +38,8 @@ async function work(): Promise<void> {
     await Promise.all(links.map((link, i) => link.train(seats[i], prepared[i])));
   } catch (error) {
     // What fails while they are prepared is the same for all: the first tells it.
-    links.forEach((link, i) => (i === 0 ? link.fail(error) : link.fail(error, true)));
+    const [first, ...others] = links;
+    first.fail(error);
+    for (const link of others) link.fail(error, true);
   }
 }

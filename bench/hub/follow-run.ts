@@ -17,9 +17,9 @@ import { lossAt, lossOf } from './long-run.ts';
 
 /** A tenth of a second's worth at 20,000 points a second. */
 const stepsPerBatch = 125;
-const batches = 6_000;
-/** Columns are full, and buffers as large as they get, after this many. */
-const warmUpBatches = 2_000;
+const batches = 8_000;
+/** Columns are full, and what the allocator keeps has settled, after this many. */
+const warmUpBatches = 4_000;
 
 function batchOf(rank: number, firstStep: number): PointBatch {
   const step = Int32Array.from({ length: stepsPerBatch }, (_, at) => firstStep + at);

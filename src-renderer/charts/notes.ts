@@ -29,6 +29,7 @@ export function placeNotes({ x, bands, events }: Scene, area: PlotArea): Note[] 
   const ends: number[] = [];
   return marks.flatMap(({ x: at, label }): Note[] => {
     const width = label.length * pixelsPerCharacter;
+    if (width > area.right - area.left) return [];
     const right = position(at) + besideLine;
     // At the right border the text ends at its line instead.
     const left = right + width <= area.right ? right : Math.max(area.left, position(at) - besideLine - width);

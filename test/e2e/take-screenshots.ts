@@ -57,7 +57,11 @@ async function takeAll(page: Page, home: string): Promise<void> {
     {
       name: 'projects',
       address: '/',
-      prepare: () => expect(page.getByText(/CPU cores? found/)).toBeVisible(patience),
+      prepare: async () => {
+        await expect(page.getByText(/CPU cores? found/)).toBeVisible(patience);
+        // Names of folders give way to those of projects, the last one to that of the last example.
+        await expect(page.getByRole('heading', { name: /^\d\d_/ })).toHaveCount(0, patience);
+      },
     },
     {
       name: 'settings',
@@ -106,7 +110,7 @@ async function compareSets(page: Page): Promise<void> {
   await tray.getByRole('button', { name: "Ensemble's best" }).first().click();
   await tray.getByRole('button', { name: 'Final' }).last().click();
   await tray.getByRole('button', { name: 'Evaluate' }).click();
-  await expect(tray.getByRole('row').nth(1)).toBeVisible(patience);
+  await expect(tray.getByRole('button', { name: 'Evaluate', exact: true })).toBeEnabled(patience);
 }
 
 const chromium = await findChromium();

@@ -50,6 +50,19 @@ describe.skipIf(obstacle !== null)(`the webgpu backend${obstacle === null ? '' :
     expect(await resume(hub(), run.folder, { maxSteps: 6 })).toMatchObject({ status: 'finished', error: null });
   });
 
+  it('trains two members as one computation', async () => {
+    const config = { maxSteps: 4, logEverySteps: 2, hyperparameters: { samples: 400, width: 8 } };
+    const reference = await train(hub(), project, { ...config, devices: 'cpu', backend: 'cpu' });
+    const run = await train(hub(), project, { ...config, devices: 'webgpu-cpu:0', membersPerDevice: 2 });
+    expect(run.record).toMatchObject({ status: 'finished', plan: [{ stack: 0 }, { stack: 0 }] });
+    for (const name of ['train/member_0_loss', 'train/member_1_loss', 'val/ens_nll']) {
+      const expected = metricValues(reference.folder, name).map(Number);
+      const values = metricValues(run.folder, name).map(Number);
+      expect(values.length).toBe(expected.length);
+      values.forEach((value, i) => expect(Math.abs(value / expected[i] - 1)).toBeLessThan(1e-5));
+    }
+  });
+
   it('is what auto takes for such a device, and refuses to be deterministic', async () => {
     await expect(train(hub(), project, { devices: 'webgpu-cpu:0', determinism: 'deterministic' })).rejects.toThrow(
       'With --backend webgpu results differ in their last bits from machine to machine.',

@@ -14,6 +14,11 @@ export class DistributedSeeder implements Callback {
   constructor(options: { baseSeed: number; rank: number; unique?: boolean }) {
     this.seed = seedForRank(options.baseSeed, options.rank, options.unique === false);
     this.generator = new Generator(this.seed, 'member');
+    this.install();
+  }
+
+  /** Has `Math.random` draw from this rank's stream from now on. */
+  install(): void {
     installAsMathRandom(this.generator);
   }
 

@@ -26,6 +26,15 @@ describe('marks of events', () => {
     expect(eventMarks(events, base).map(({ x }) => x.step)).toEqual([7, 20]);
   });
 
+  it('say in few words what ended a run, and for whom', () => {
+    const labelOf = (event: ReturnType<typeof runEvent>) => eventMarks([event], base).at(0)?.label;
+    const stopped = (metric: string) =>
+      runEvent({ kind: 'early-stopping', rank: 1, step: 9, message: `${metric}: no improvement in 3 evaluations.` });
+    expect(labelOf(stopped('val/ens_nll'))).toBe('early stop');
+    expect(labelOf(stopped('val/member_1_nll'))).toBe('rank 1: early stop');
+    expect(labelOf(runEvent({ kind: 'non-finite-loss', rank: 1, step: 9 }))).toBe('rank 1: loss not finite');
+  });
+
   it('leave out what has no step, what changes no curve, and what a resume or a restart made undone', () => {
     const events = [
       runEvent({ kind: 'started' }),

@@ -2,11 +2,13 @@ import type { RunEvent } from '../../../../protocol/run-record.ts';
 import { settingPaths } from '../../../../protocol/run-settings.ts';
 import type { ChartEvent } from '../../../charts/types.ts';
 
-/** What a mark of each kind says; kinds that change nothing about the curves have none. */
+/** What a mark of each kind says, in a few words, as the events say it all; kinds that change nothing about the curves have none. */
 const labels: Record<string, (event: RunEvent) => string> = {
-  'early-stopping': ({ message }) => message,
-  'non-finite-loss': ({ message }) => message,
-  failed: ({ message }) => message,
+  // A joint stop, which the first rank announces, is that of all.
+  'early-stopping': ({ message, rank }) =>
+    message.includes(`/member_${rank}_`) ? `rank ${rank}: early stop` : 'early stop',
+  'non-finite-loss': () => 'loss not finite',
+  failed: () => 'failed',
   changed: ({ data }) => `${settingNames.get(String(data.path)) ?? String(data.path)} ${String(data.to)}`,
   'rank-stopped': () => 'stopped',
   'stop-requested': () => 'stop',
@@ -22,7 +24,7 @@ const settingNames = new Map<string, string>([
 ]);
 
 /** These mean little without the rank, so that one rank's is not taken for that of all. */
-const kindsOfRanks = new Set(['changed', 'rank-stopped']);
+const kindsOfRanks = new Set(['changed', 'rank-stopped', 'non-finite-loss']);
 
 interface MarkedStep {
   event: RunEvent;
