@@ -5,11 +5,12 @@ import { loadBlas } from './blas/system-blas.ts';
 import { createBlasGemm } from './wasm/blas-gemm.ts';
 import { createGemm } from './wasm/gemm.ts';
 import { registerGradients } from './wasm/gradients.ts';
-import { loadKernels } from './wasm/kernel-module.ts';
+import { type Determinism, loadKernels } from './wasm/kernel-module.ts';
 import { normalizeInLayers } from './wasm/normalize-in-layers.ts';
 import { registerKernels } from './wasm/register.ts';
 import { saveTensorsCheaply } from './wasm/saved-tensors.ts';
 import { TensorMemory } from './wasm/tensor-memory.ts';
+import { chooseTiles } from './wasm/tiles.ts';
 import { createUpdateKernels } from './wasm/updates.ts';
 import { registerUpdateKernels } from '../training/update-kernels.ts';
 
@@ -35,7 +36,12 @@ export async function start({ determinism: wanted = 'relaxed', blas = null }: Ba
   registerUpdateKernels('wasm', createUpdateKernels(runtime));
   return {
     kind: 'wasm',
-    description: system === null ? `wasm (SIMD, ${determinism}, one core)` : `wasm + ${system.description}`,
+    description:
+      system === null ? describeOwn(determinism, chooseTiles(kernels, memory, own)) : `wasm + ${system.description}`,
     memoryBytes: () => memory.heapBytes,
   };
+}
+
+function describeOwn(determinism: Determinism, vectorBits: number): string {
+  return `wasm (${vectorBits}-bit SIMD, ${determinism}, one core)`;
 }

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { propertyOptions, spread } from './fill.ts';
 import { kernelsAlone, place } from './wasm-memory.ts';
 
@@ -56,7 +56,11 @@ function compute(
 
 const operandsOf = ({ m, n, k }: Case) => [spread(m * k, 1), spread(k * n, 2), spread(m * n, 3)];
 
-describe('GEMM', () => {
+describe.each(['narrow', 'wide'])('GEMM in %s tiles', (tiles) => {
+  beforeAll(() => {
+    for (const { kernels } of [deterministic, relaxed]) kernels.useWideTiles(Number(tiles === 'wide'));
+  });
+
   it('of the deterministic build is, bit for bit, a plain loop', () => {
     fc.assert(
       fc.property(cases({ m: 40, n: 40, k: 40 }), (shape) => {
@@ -72,6 +76,7 @@ describe('GEMM', () => {
     { transposeA: true, transposeB: true, m: 7, n: 1030, k: 300, beta: 1 as const },
     { transposeA: true, transposeB: false, m: 121, n: 1025, k: 257, beta: 0 as const },
     { transposeA: false, transposeB: true, m: 241, n: 17, k: 512, beta: 1 as const },
+    { transposeA: false, transposeB: false, m: 122, n: 47, k: 513, beta: 1 as const },
   ])('across blocks, too: $m x $n x $k, transposed: $transposeA, $transposeB', (shape) => {
     const [a, b, c] = operandsOf(shape);
     expect(compute(deterministic, shape, [a, b, c])).toEqual(reference(shape, a, b, c));

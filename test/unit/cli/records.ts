@@ -37,7 +37,7 @@ export function placementOf(rank: number, wave = 0): Placement {
 
 export const facts: RunFacts = {
   task: 'classification',
-  backend: 'wasm (SIMD, one core)',
+  backend: 'wasm (128-bit SIMD, relaxed, one core)',
   parameterCount: 51,
   totalSteps: 8000,
   ensembleMonitor: 'val/ens_nll',

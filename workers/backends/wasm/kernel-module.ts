@@ -19,6 +19,7 @@ export interface KernelModule {
     scratch: number,
   ): void;
   gemmScratchBytes(): number;
+  useWideTiles(wide: number): void;
   addBias(x: number, bias: number, rows: number, columns: number, activation: number): void;
   im2col(images: number, window: number, from: number, to: number, columns: number): void;
   col2im(columns: number, window: number, from: number, to: number, images: number): void;

@@ -1,6 +1,7 @@
 import { at } from './arithmetic';
 import { packColumns, packRows, panelColumns, panelRows } from './pack';
 import { multiplyPanels } from './tile';
+import { multiplyPanelPairs } from './wide-tile';
 
 // A block of A (120 KiB) stays in the second-level cache while a panel of B (8 KiB) stays in the first.
 const blockRows: i32 = 120;
@@ -9,6 +10,13 @@ const blockColumns: i32 = 1024;
 
 const packedBlockRows: i32 = blockRows * blockDepth;
 const packedBlockColumns: i32 = blockColumns * blockDepth;
+
+let isWide: bool = false;
+
+/** Whether products are made in tiles of 6 x 16 or of 6 x 8: the same bits, and which is faster depends on what V8 makes of them. */
+export function useWideTiles(wide: bool): void {
+  isWide = wide;
+}
 
 /** Bytes of scratch space that `gemm` needs: a packed block of A, one of B, one tile of C. */
 export function gemmScratchBytes(): i32 {
@@ -60,19 +68,58 @@ function multiplyBlocks(
   ldc: i32,
   accumulate: bool,
 ): void {
-  const step = (<usize>ldc) << 2;
-  const tile = at(a, packedBlockRows);
-  for (let j = 0; j < columns; j += panelColumns) {
+  const wholeRows = rows - (rows % panelRows);
+  for (let j = 0; j < columns;) {
+    const panels = isWide && columns - j >= 2 * panelColumns ? 2 : 1;
+    const width = min(columns - j, panels * panelColumns);
+    const isWhole = width === panels * panelColumns;
     const panelB = at(b, j * depth);
-    for (let i = 0; i < rows; i += panelRows) {
-      const panelA = at(a, i * depth);
+    const target = at(c, j);
+    if (isWhole) multiplyWhole(panels, wholeRows, depth, a, panelB, target, ldc, accumulate);
+    const first = isWhole ? wholeRows : 0;
+    multiplyRagged(first, rows, width, depth, a, panelB, target, ldc, accumulate);
+    j += width;
+  }
+}
+
+/** Whole tiles, one below the other. */
+function multiplyWhole(
+  panels: i32,
+  rows: i32,
+  depth: i32,
+  a: usize,
+  b: usize,
+  c: usize,
+  ldc: i32,
+  accumulate: bool,
+): void {
+  const step = (<usize>ldc) << 2;
+  for (let i = 0; i < rows; i += panelRows) {
+    const panelA = at(a, i * depth);
+    const target = at(c, i * ldc);
+    if (panels === 2) multiplyPanelPairs(depth, panelA, b, target, step, accumulate);
+    else multiplyPanels(depth, panelA, b, target, step, accumulate);
+  }
+}
+
+/** Rows `first` to `rows` of a panel or two, by way of a tile beside C: what of it lies outside of C is dropped. */
+function multiplyRagged(
+  first: i32,
+  rows: i32,
+  columns: i32,
+  depth: i32,
+  a: usize,
+  b: usize,
+  c: usize,
+  ldc: i32,
+  accumulate: bool,
+): void {
+  const tile = at(a, packedBlockRows);
+  for (let i = first; i < rows; i += panelRows) {
+    for (let j = 0; j < columns; j += panelColumns) {
+      multiplyPanels(depth, at(a, i * depth), at(b, j * depth), tile, panelColumns << 2, false);
       const target = at(c, i * ldc + j);
-      if (rows - i >= panelRows && columns - j >= panelColumns) {
-        multiplyPanels(depth, panelA, panelB, target, step, accumulate);
-      } else {
-        multiplyPanels(depth, panelA, panelB, tile, panelColumns << 2, false);
-        storePart(tile, min(rows - i, panelRows), min(columns - j, panelColumns), target, ldc, accumulate);
-      }
+      storePart(tile, min(rows - i, panelRows), min(columns - j, panelColumns), target, ldc, accumulate);
     }
   }
 }
