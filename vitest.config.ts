@@ -1,10 +1,7 @@
 import { defineConfig } from 'vitest/config';
-import { vectorFlags } from './src-main/runs/node-process.ts';
 
 export default defineConfig({
   test: {
-    // Kernels are tested as workers run them.
-    execArgv: vectorFlags,
     projects: [
       { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], testTimeout: 20_000, sequence: { groupOrder: 0 } } },
       {

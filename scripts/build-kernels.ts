@@ -1,13 +1,22 @@
 /**
- * Compiles `workers/kernels/assembly` to the two modules beside it: deterministic (the same bits on every processor) and relaxed (fused
- * multiply-add as the processor has it). `--check` only fails where the committed modules are not what the sources give.
+ * Compiles `workers/kernels/assembly` to the modules beside it: deterministic (the same bits on every processor) and relaxed (fused
+ * multiply-add as the processor has it), and of each the matrix product alone in wide tiles (see `workers/backends/wasm/wide-gemm.ts`).
+ * `--check` only fails where the committed modules are not what the sources give.
  */
 import { mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import asc from 'assemblyscript/asc';
 
 const folder = join(import.meta.dirname, '..', 'workers', 'kernels');
-const builds = { deterministic: [], relaxed: ['--enable', 'relaxed-simd'] };
+const relaxed = ['--enable', 'relaxed-simd'];
+const narrow = ['--use', 'panelsPerTile=1'];
+const wide = ['--use', 'panelsPerTile=2'];
+const builds: Record<string, { entry: string; options: string[] }> = {
+  deterministic: { entry: 'index.ts', options: narrow },
+  relaxed: { entry: 'index.ts', options: [...narrow, ...relaxed] },
+  'deterministic-wide': { entry: 'gemm.ts', options: wide },
+  'relaxed-wide': { entry: 'gemm.ts', options: [...wide, ...relaxed] },
+};
 
 const common = [
   '--disableWarning',
@@ -24,15 +33,15 @@ const common = [
 ];
 const scratch = await mkdtemp(join(folder, '.build-'));
 try {
-  for (const [name, options] of Object.entries(builds)) await build(name, options);
+  for (const [name, { entry, options }] of Object.entries(builds)) await build(name, entry, options);
 } finally {
   await rm(scratch, { recursive: true });
 }
 
-async function build(name: string, options: string[]): Promise<void> {
+async function build(name: string, source: string, options: string[]): Promise<void> {
   const built = join(scratch, `${name}.wasm`);
   const committed = join(folder, `${name}.wasm`);
-  const entry = join(folder, 'assembly', 'index.ts');
+  const entry = join(folder, 'assembly', source);
   const { error } = await asc.main([entry, '--outFile', built, ...common, ...options], { stderr: process.stderr });
   if (error !== null) throw new Error(`The ${name} kernels do not compile.`, { cause: error });
   requireNoStaticData(new Uint8Array(await readFile(built)), name);

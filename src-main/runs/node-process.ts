@@ -26,20 +26,8 @@ function packagedNode(): string {
   return join(unpacked(folder), 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
 }
 
-const revectorize = '--experimental-wasm-revectorize';
-/**
- * The V8 of Node 24 can join neighbouring 128-bit instructions of WebAssembly to 256-bit ones of AVX2, which makes matrix products 1.5 to 1.8
- * times as fast. Another V8 may not know the flag, and would not start.
- */
-export const vectorFlags =
-  nodeBinary !== process.execPath || process.versions.v8.startsWith('13.6.') ? [revectorize] : [];
-
 /** Type stripping is what Tutti is built on, and no news to its users. */
-export const nodeFlags = [
-  '--disable-warning=ExperimentalWarning',
-  '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON',
-  ...vectorFlags,
-];
+export const nodeFlags = ['--disable-warning=ExperimentalWarning', '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON'];
 
 /**
  * A training step leaves many short-lived objects behind. Left to itself the heap of a small model's worker grows to 300 MB before it is

@@ -10,8 +10,8 @@ import { normalizeInLayers } from './wasm/normalize-in-layers.ts';
 import { registerKernels } from './wasm/register.ts';
 import { saveTensorsCheaply } from './wasm/saved-tensors.ts';
 import { TensorMemory } from './wasm/tensor-memory.ts';
-import { chooseTiles } from './wasm/tiles.ts';
 import { createUpdateKernels } from './wasm/updates.ts';
+import { createWideGemm } from './wasm/wide-gemm.ts';
 import { registerUpdateKernels } from '../training/update-kernels.ts';
 
 /**
@@ -27,7 +27,8 @@ export async function start({ determinism: wanted = 'relaxed', blas = null }: Ba
   const { kernels, determinism } = await loadKernels(memory.wasmMemory, wanted);
   const own = createGemm(kernels, memory);
   const system = blas === null ? null : await loadBlas(blas);
-  const gemm = system === null ? own : createBlasGemm(system, memory, own);
+  const wide = system === null ? await createWideGemm(own, memory, determinism) : null;
+  const gemm = system === null ? (wide ?? own) : createBlasGemm(system, memory, own);
   const runtime = { memory, kernels, determinism, gemm };
   registerKernels(runtime);
   registerGradients();
@@ -36,8 +37,7 @@ export async function start({ determinism: wanted = 'relaxed', blas = null }: Ba
   registerUpdateKernels('wasm', createUpdateKernels(runtime));
   return {
     kind: 'wasm',
-    description:
-      system === null ? describeOwn(determinism, chooseTiles(kernels, memory, own)) : `wasm + ${system.description}`,
+    description: system === null ? describeOwn(determinism, wide === null ? 128 : 256) : `wasm + ${system.description}`,
     memoryBytes: () => memory.heapBytes,
   };
 }

@@ -1,10 +1,9 @@
 import fc from 'fast-check';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { propertyOptions, spread } from './fill.ts';
 import { kernelsAlone, place } from './wasm-memory.ts';
 
-const deterministic = await kernelsAlone('deterministic');
-const relaxed = await kernelsAlone('relaxed');
+const builds = [await kernelsAlone('deterministic'), await kernelsAlone('relaxed')];
 
 interface Case {
   transposeA: boolean;
@@ -43,7 +42,7 @@ function reference({ transposeA, transposeB, m, n, k, beta }: Case, a: Float32Ar
 }
 
 function compute(
-  { memory, gemm }: typeof deterministic,
+  { memory, gemm }: Pick<(typeof builds)[number], 'memory' | 'gemm'>,
   { transposeA, transposeB, m, n, k, beta }: Case,
   operands: Float32Array[],
 ): Float32Array {
@@ -56,10 +55,8 @@ function compute(
 
 const operandsOf = ({ m, n, k }: Case) => [spread(m * k, 1), spread(k * n, 2), spread(m * n, 3)];
 
-describe.each(['narrow', 'wide'])('GEMM in %s tiles', (tiles) => {
-  beforeAll(() => {
-    for (const { kernels } of [deterministic, relaxed]) kernels.useWideTiles(Number(tiles === 'wide'));
-  });
+describe.each(['gemm', 'wideGemm'] as const)('%s', (name) => {
+  const [deterministic, relaxed] = builds.map(({ memory, [name]: gemm }) => ({ memory, gemm }));
 
   it('of the deterministic build is, bit for bit, a plain loop', () => {
     fc.assert(

@@ -1,4 +1,4 @@
-import type { KernelModule } from './kernel-module.ts';
+import type { GemmModule } from './kernel-module.ts';
 import type { TensorMemory } from './tensor-memory.ts';
 
 /**
@@ -21,7 +21,7 @@ export type Gemm = (
 ) => void;
 
 /** Tutti's own kernel. Its scratch space is allocated once, for good. */
-export function createGemm(kernels: KernelModule, memory: TensorMemory): Gemm {
+export function createGemm(kernels: GemmModule, memory: TensorMemory): Gemm {
   const scratch = memory.allocate(kernels.gemmScratchBytes());
   return (transposeA, transposeB, m, n, k, a, lda, b, ldb, beta, c, ldc) =>
     kernels.gemm(Number(transposeA), Number(transposeB), m, n, k, a, lda, b, ldb, c, ldc, beta, scratch);

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type { RunConfig } from '../../../protocol/run-config.ts';
 
-/** What `workers/kernels/assembly/index.ts` exports. Addresses and counts are 32-bit integers; flags are 0 or 1. */
-export interface KernelModule {
+/** What `workers/kernels/assembly/gemm.ts` exports. Addresses and counts are 32-bit integers; flags are 0 or 1. */
+export interface GemmModule {
   gemm(
     transposeA: number,
     transposeB: number,
@@ -19,7 +19,10 @@ export interface KernelModule {
     scratch: number,
   ): void;
   gemmScratchBytes(): number;
-  useWideTiles(wide: number): void;
+}
+
+/** What `index.ts` beside it exports. */
+export interface KernelModule extends GemmModule {
   addBias(x: number, bias: number, rows: number, columns: number, activation: number): void;
   im2col(images: number, window: number, from: number, to: number, columns: number): void;
   col2im(columns: number, window: number, from: number, to: number, images: number): void;

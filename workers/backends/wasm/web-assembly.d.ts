@@ -4,7 +4,11 @@ declare namespace WebAssembly {
     constructor(size: { initial: number });
     readonly buffer: ArrayBuffer;
   }
-  interface Instance {
+  class Module {
+    constructor(bytes: Uint8Array);
+  }
+  class Instance {
+    constructor(module: Module, imports: { env: { memory: Memory } });
     readonly exports: Record<string, unknown>;
   }
   function validate(bytes: Uint8Array): boolean;

@@ -11,13 +11,6 @@ const blockColumns: i32 = 1024;
 const packedBlockRows: i32 = blockRows * blockDepth;
 const packedBlockColumns: i32 = blockColumns * blockDepth;
 
-let isWide: bool = false;
-
-/** Whether products are made in tiles of 6 x 16 or of 6 x 8: the same bits, and which is faster depends on what V8 makes of them. */
-export function useWideTiles(wide: bool): void {
-  isWide = wide;
-}
-
 /** Bytes of scratch space that `gemm` needs: a packed block of A, one of B, one tile of C. */
 export function gemmScratchBytes(): i32 {
   return (packedBlockRows + packedBlockColumns + panelRows * panelColumns) << 2;
@@ -70,7 +63,7 @@ function multiplyBlocks(
 ): void {
   const wholeRows = rows - (rows % panelRows);
   for (let j = 0; j < columns;) {
-    const panels = isWide && columns - j >= 2 * panelColumns ? 2 : 1;
+    const panels = columns - j >= panelsPerTile * panelColumns ? panelsPerTile : 1;
     const width = min(columns - j, panels * panelColumns);
     const isWhole = width === panels * panelColumns;
     const panelB = at(b, j * depth);

@@ -2,7 +2,7 @@
 export { columnMoments, columnSlopes, combineColumns, scaleColumns } from './batch-normalization';
 export { addBias, gradientOfRelu } from './bias';
 export { depthwise, depthwiseFilterGradient, depthwiseInputGradient } from './depthwise';
-export { gemm, gemmScratchBytes, useWideTiles } from './gemm';
+export { gemm, gemmScratchBytes } from './gemm';
 export { col2im, im2col } from './im2col';
 export { crossEntropy, crossEntropyGradient, gaussianNll, gaussianNllGradient } from './losses';
 export { avgPoolGradient, maxPoolGradient } from './pool';
