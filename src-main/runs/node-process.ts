@@ -4,7 +4,7 @@ import { availableParallelism, cpus } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Device, Placement } from '../../protocol/devices.ts';
 import { nativeEnvironment } from '../backends/native-build.ts';
-import { homePaths } from '../store/home.ts';
+import { compileCache } from '../store/home.ts';
 import { appFile, unpacked } from './app-files.ts';
 
 /** Entries of the processes that the hub starts. They run on this Node, which runs TypeScript as it is. */
@@ -38,8 +38,12 @@ const workerFlags = [...nodeFlags, '--max-semi-space-size=2', '--heap-growing-pe
 /** The environment of a child: compiled code is cached across processes, which halves the time to start one. */
 export function childEnvironment(device?: Device): NodeJS.ProcessEnv {
   // One arena for all threads' small allocations: a worker computes on one, and each further arena holds megabytes.
-  const compileCache = { NODE_COMPILE_CACHE: `${homePaths().cache}/compile` };
-  return { MALLOC_ARENA_MAX: '1', ...process.env, ...compileCache, ...nativeEnvironment(device) };
+  return {
+    MALLOC_ARENA_MAX: '1',
+    ...process.env,
+    NODE_COMPILE_CACHE: compileCache(),
+    ...nativeEnvironment(device),
+  };
 }
 
 /**

@@ -35,3 +35,8 @@ export function dataFolders(): { lookup: string | null; cache: string } {
   const lookup = process.env.TUTTI_DATA;
   return { lookup: lookup ? resolve(lookup) : null, cache: homePaths().cache };
 }
+
+/** Where compiled code is kept across processes; the user's own choice goes before. */
+export function compileCache(): string {
+  return process.env.NODE_COMPILE_CACHE || join(homePaths().cache, 'compile');
+}

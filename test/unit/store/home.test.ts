@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { dataFolders, homePaths, tuttiHome } from '../../../src-main/store/home.ts';
+import { compileCache, dataFolders, homePaths, tuttiHome } from '../../../src-main/store/home.ts';
 
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -33,6 +33,16 @@ describe('tuttiHome', () => {
       tensorflow: join('/h', 'native', 'tensorflow'),
       webgpu: join('/h', 'native', 'webgpu'),
     });
+  });
+});
+
+describe('compileCache', () => {
+  it('is in the cache, unless the user has chosen another', () => {
+    vi.stubEnv('TUTTI_HOME', '/disk/tutti');
+    vi.stubEnv('NODE_COMPILE_CACHE', undefined);
+    expect(compileCache()).toBe(join('/disk/tutti', 'cache', 'compile'));
+    vi.stubEnv('NODE_COMPILE_CACHE', '/fast/compiled');
+    expect(compileCache()).toBe('/fast/compiled');
   });
 });
 
