@@ -54,6 +54,8 @@ export interface KernelModule extends GemmModule {
   ): void;
   avgPoolGradient(dy: number, dx: number, window: number, positions: number): void;
   gradientOfRelu(x: number, dy: number, size: number, dx: number): void;
+  gradientOfSigmoid(y: number, dy: number, size: number, dx: number): void;
+  gradientOfTanh(y: number, dy: number, size: number, dx: number): void;
   crossEntropy(logits: number, labels: number, rows: number, classes: number, loss: number): void;
   crossEntropyGradient(
     logits: number,
