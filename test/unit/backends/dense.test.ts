@@ -66,7 +66,7 @@ describe('a dense layer', () => {
     const made = layer('tanh', 1);
     const before = tf.memory().numTensors;
     tf.dispose(tf.grad((value: Tensor) => tf.sum(made.apply(value) as Tensor))(x));
-    tf.dispose(made.apply(x));
+    tf.dispose(made.apply(x) as Tensor);
     expect(tf.memory().numTensors).toBe(before);
   });
 });
