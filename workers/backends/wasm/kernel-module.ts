@@ -97,6 +97,7 @@ export interface KernelModule extends GemmModule {
     dx: number,
   ): void;
   addTo(sum: number, other: number, size: number): void;
+  divideBy(x: number, divisor: number, size: number): void;
   sumAxis(x: number, outer: number, reduced: number, inner: number, scale: number, out: number): void;
   maxAxis(x: number, outer: number, reduced: number, inner: number, out: number): void;
   swapAxes(x: number, batch: number, rows: number, columns: number, run: number, out: number): void;

@@ -8,6 +8,6 @@ export { col2im, im2col } from './im2col';
 export { crossEntropy, crossEntropyGradient, gaussianNll, gaussianNllGradient } from './losses';
 export { avgPoolGradient, maxPoolGradient } from './pool';
 export { maxAxis, sumAxis } from './reductions';
-export { addTo } from './sums';
+export { addTo, divideBy } from './sums';
 export { swapAxes } from './transpose';
 export { updateAdam, updateSgd } from './updates';
