@@ -59,6 +59,18 @@ function clippedBounds(lines: readonly PreparedLine[], window: ChartRange, isLog
   return { from, to };
 }
 
+/** Finite values in the window that a y axis does not reach, of the points that the page holds. */
+export function countOutside(lines: readonly PreparedLine[], window: ChartRange, shown: ChartRange): number {
+  let count = 0;
+  for (const { series, x, y } of lines) {
+    const end = upperBound(x, series.length, window.to);
+    for (let index = lowerBound(x, series.length, window.from); index < end; index++) {
+      if ((y[index] < shown.from || y[index] > shown.to) && Number.isFinite(y[index])) count += 1;
+    }
+  }
+  return count;
+}
+
 function withRoomAround({ from, to }: ChartRange, isLog: boolean): ChartRange {
   if (!(from <= to)) return isLog ? { from: 1, to: 10 } : { from: 0, to: 1 };
   if (isLog) {
