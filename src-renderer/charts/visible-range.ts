@@ -5,6 +5,8 @@ import type { ChartAxis, ChartRange, ChartSeries } from './types.ts';
 
 /** Points of each line that outlier clipping looks at, evenly spaced: enough for two percentiles. */
 const clippingSample = 1000;
+/** Smaller spans, relative to the values, are how smoothing rounds a constant: magnified they would look like noise. */
+const roundingErrors = 1e-12;
 
 /** All of x: from the first to the last point of any line; with logarithms from the first that is above 0. */
 export function wholeRange(series: readonly ChartSeries[], axis: ChartAxis, isLog: boolean): ChartRange {
@@ -73,10 +75,11 @@ export function countOutside(lines: readonly PreparedLine[], window: ChartRange,
 
 function withRoomAround({ from, to }: ChartRange, isLog: boolean): ChartRange {
   if (!(from <= to)) return isLog ? { from: 1, to: 10 } : { from: 0, to: 1 };
+  const isFlat = to - from <= roundingErrors * Math.max(Math.abs(from), Math.abs(to));
   if (isLog) {
-    const factor = from === to ? 2 : (to / from) ** 0.05;
+    const factor = isFlat ? 2 : (to / from) ** 0.05;
     return { from: from / factor, to: to * factor };
   }
-  const room = from === to ? Math.abs(from) * 0.05 || 1 : (to - from) * 0.05;
+  const room = isFlat ? Math.abs(from) * 0.05 || 1 : (to - from) * 0.05;
   return { from: from - room, to: to + room };
 }

@@ -56,6 +56,17 @@ describe.skipIf(chromium === null)(
       expect(await toolbar.evaluate(({ clientHeight }) => clientHeight)).toBeLessThan(1.5 * tallest);
     });
 
+    it('a page begins at its top, wherever the one before was scrolled to', async () => {
+      await visit(page, `/runs/${run}/live`);
+      await expectPoints(page, 'NLL');
+      const scroller = page.locator('.page');
+      await scroller.evaluate((element) => element.scrollTo(0, element.scrollHeight));
+      expect(await scroller.evaluate(({ scrollTop }) => scrollTop)).toBeGreaterThan(0);
+      await visit(page, `/runs/${run}/configuration`);
+      await expect(page.getByText('maxEpochs').first()).toBeVisible();
+      expect(await scroller.evaluate(({ scrollTop }) => scrollTop)).toBe(0);
+    });
+
     it('arrow keys go through the epochs of one split, and the address follows', async () => {
       await visit(page, `/runs/${run}/ensemble?predictions=validation/epoch-00001`);
       const slider = page.getByRole('slider', { name: 'Predictions of the validation split, by epoch' });
