@@ -10,6 +10,7 @@ import { optionsOf, resolveConfig } from '../runs/resolve-config.ts';
 import { writeFileAtomic } from '../store/atomic-file.ts';
 import { errorCode, explainFileError } from '../store/file-error.ts';
 import { homePaths } from '../store/home.ts';
+import { ProjectTitles } from './project-titles.ts';
 import { describeRow } from './run-list.ts';
 
 const examplesFolder = appFile('examples');
@@ -28,26 +29,39 @@ interface Described {
 export class Projects {
   readonly #hub: Hub;
   readonly #described = new Map<string, Described>();
-  /** Of the projects whose cards were asked for, as they were then. */
-  readonly #titles = new Map<string, Title>();
+  readonly #titles = new ProjectTitles();
+  /** Why projects could not be described, and of which newest source that holds; null where there was no folder. */
+  readonly #failures = new Map<string, { modifiedMs: number | null; message: string }>();
   readonly #listeners = new Set<(folders: string[]) => void>();
 
   constructor(hub: Hub) {
     this.#hub = hub;
   }
 
-  /** Examples first, then projects opened, the latest first. Waits for no project's code, so that pages open at once. */
+  /**
+   * Examples first, then projects opened, the latest first. Waits for no project's code, so that pages open at once: what it says is
+   * known of projects that were described before and have not changed since.
+   */
   async list(): Promise<ProjectCard[]> {
     const folders = [...(await exampleFolders()), ...(await readRemembered())];
-    return folders.map((folder) => this.#cardWith(folder, this.#titles.get(folder) ?? titleOfFolder(folder)));
+    return Promise.all(folders.map(async (folder) => this.#cardWith(folder, await this.#knownTitle(folder))));
   }
 
   /** With what the project's code says of itself, or why it cannot be loaded. */
   async card(folder: string): Promise<ProjectCard> {
     const absolute = resolve(folder);
-    const title = await this.#title(absolute);
-    this.#titles.set(absolute, title);
-    return this.#cardWith(absolute, title);
+    const modifiedMs = await newestSourceMs(absolute).catch(() => null);
+    try {
+      const { name, description, task } = await this.describe(absolute);
+      const title = { name, description, task };
+      this.#failures.delete(absolute);
+      if (modifiedMs !== null) await this.#titles.keep(absolute, { modifiedMs, ...title });
+      return this.#cardWith(absolute, { ...title, isDescribed: true, error: null });
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      this.#failures.set(absolute, { modifiedMs, message });
+      return this.#cardWith(absolute, failedTitle(absolute, message));
+    }
   }
 
   /** @throws when the folder holds no project */
@@ -61,6 +75,7 @@ export class Projects {
 
   async forget(folder: string): Promise<void> {
     await this.#remember((await readRemembered()).filter((other) => other !== resolve(folder)));
+    await this.#titles.forget(resolve(folder));
   }
 
   /** Folders that were opened, the latest first. */
@@ -102,19 +117,24 @@ export class Projects {
     return { ...title, folder, isExample: isExample(folder), lastRun };
   }
 
-  async #title(folder: string): Promise<Title> {
-    try {
-      const { name, description, task } = await this.describe(folder);
-      return { name, description, task, isDescribed: true, error: null };
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      return { ...titleOfFolder(folder), isDescribed: true, error: message };
-    }
+  async #knownTitle(folder: string): Promise<Title> {
+    // A folder that is gone has no times; its card says so when it is asked for.
+    const modifiedMs = await newestSourceMs(folder).catch(() => null);
+    const failure = this.#failures.get(folder);
+    if (failure?.modifiedMs === modifiedMs) return failedTitle(folder, failure.message);
+    const known = modifiedMs === null ? null : await this.#titles.find(folder, modifiedMs);
+    if (known === null) return titleOfFolder(folder);
+    const { modifiedMs: _modifiedMs, ...title } = known;
+    return { ...title, isDescribed: true, error: null };
   }
 }
 
 function titleOfFolder(folder: string): Title {
   return { name: basename(folder), description: '', task: '', isDescribed: false, error: null };
+}
+
+function failedTitle(folder: string, message: string): Title {
+  return { ...titleOfFolder(folder), isDescribed: true, error: message };
 }
 
 /** Options of every run, then the hyperparameters at the place where the configuration has them. */

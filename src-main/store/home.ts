@@ -16,6 +16,8 @@ export function homePaths(home: string = tuttiHome()) {
     externalRuns: join(home, 'external-runs.txt'),
     /** Projects that were opened, beside the examples. */
     projects: join(home, 'projects.json'),
+    /** What their cards say, as long as their sources stay as they are. */
+    projectTitles: join(home, 'cache', 'project-titles.json'),
     /** TensorFlow's libraries, where `npm run setup:native` was run. */
     tensorflow: join(home, 'native', 'tensorflow'),
     /** Dawn and TensorFlow.js's kernels for it, where `npm run setup:native -- --webgpu` was run. */

@@ -3,7 +3,7 @@ import type { Scale } from './scale.ts';
 import type { PreparedLine, SeriesLines } from './series-lines.ts';
 import { type Tick, ticks, timeTicks } from './ticks.ts';
 import type { ChartAxis, ChartRange, ChartViewState, SeriesChartProps } from './types.ts';
-import { valueRange, wholeRange } from './visible-range.ts';
+import { countOutside, valueRange, wholeRange } from './visible-range.ts';
 
 export type SceneLine = PreparedLine & { style: LineStyle };
 
@@ -17,6 +17,8 @@ export interface Scene {
   markers: { x: number; y: number; label: string; style: LineStyle }[];
   bands: (ChartRange & { label: string })[];
   events: { x: number; label: string }[];
+  /** Points above and below the y axis, which outlier clipping left out. */
+  outside: number;
 }
 
 const axisLabels: Record<ChartAxis, string> = { step: 'step', epoch: 'epoch', time: 'time' };
@@ -53,6 +55,7 @@ export function composeScene(
     markers: placeMarkers(markers, styled, axis),
     bands: bands.flatMap((band) => placeBand(band, axis)),
     events: events.flatMap(({ x, label }) => (x[axis] === null ? [] : [{ x: x[axis], label }])),
+    outside: clipsOutliers ? countOutside(prepared, window, y) : 0,
   };
 }
 

@@ -1,5 +1,10 @@
 import { withRoom } from './columns.ts';
 
+/** As far as smoothing is offered. */
+export const maximumSmoothing = 0.99;
+/** Points after which what came before them weighs nothing that could be seen, even at the maximum: 0.99^1000 = 4e-5. */
+export const longestMemory = 1000;
+
 /**
  * Exponential moving average without the bias towards its start at zero, as TensorBoard draws it:
  * `s_n = w s_(n-1) + (1 - w) y_n`, shown as `s_n / (1 - w^n)`, where n counts the finite values so far. A point depends only on

@@ -8,7 +8,7 @@ const maximumEvents = 5;
 
 /** A chart in words, for those who cannot see it. */
 export function summarize(title: string, axis: ChartAxis, scene: Scene): string {
-  const { lines, x, events } = scene;
+  const { lines, x, events, outside } = scene;
   if (lines.every(({ thinned }) => thinned.count === 0)) return `${title}: no points yet.`;
   const span = `${formatPosition(axis, x.from)} to ${formatPosition(axis, x.to)}`;
   const bold = lines.filter(({ series }) => series.role !== 'rank').map(describeLine);
@@ -19,11 +19,17 @@ export function summarize(title: string, axis: ChartAxis, scene: Scene): string 
     bold.push(`${ranks(members.length)}, latest from ${formatValue(low)} to ${formatValue(high)}`);
   }
   if (finite.length < members.length) bold.push(`${ranks(members.length - finite.length)} at no finite value`);
+  if (outside > 0) bold.push(spellOutside(outside));
   const marked = events.filter((event) => event.x >= x.from && event.x <= x.to).slice(-maximumEvents);
   if (marked.length > 0) {
     bold.push(`Marked: ${marked.map((event) => `${event.label} at ${formatPosition(axis, event.x)}`).join(', ')}`);
   }
   return `${title}, ${span}. ${bold.map((part) => `${part}.`).join(' ')}`;
+}
+
+/** `3 points outside`, of those that outlier clipping leaves out. */
+export function spellOutside(count: number): string {
+  return `${formatValue(count)} ${count === 1 ? 'point' : 'points'} outside`;
 }
 
 function ranks(count: number): string {

@@ -1,3 +1,4 @@
+import { maximumSmoothing } from './smoothing.ts';
 import type { ChartViewState } from './types.ts';
 
 const axes = ['step', 'epoch', 'time'] as const;
@@ -28,7 +29,7 @@ export function viewFromQuery(query: Record<string, unknown>): Partial<ChartView
     axis: axes.find((axis) => axis === text('axis')) ?? 'step',
     logX: text('log').includes('x'),
     logY: text('log').includes('y'),
-    smoothing: smoothing > 0 && smoothing <= 0.99 ? smoothing : 0,
+    smoothing: smoothing > 0 && smoothing <= maximumSmoothing ? smoothing : 0,
     clipsOutliers: text('clip') === '1',
     zoom: parseZoom(text('zoom')),
     hiddenRanks: new Set(text('hide').split('.').filter(Boolean).map(Number).filter(Number.isInteger)),

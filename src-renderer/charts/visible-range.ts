@@ -5,6 +5,8 @@ import type { ChartAxis, ChartRange, ChartSeries } from './types.ts';
 
 /** Points of each line that outlier clipping looks at, evenly spaced: enough for two percentiles. */
 const clippingSample = 1000;
+/** Smaller spans, relative to the values, are how smoothing rounds a constant: magnified they would look like noise. */
+const roundingErrors = 1e-12;
 
 /** All of x: from the first to the last point of any line; with logarithms from the first that is above 0. */
 export function wholeRange(series: readonly ChartSeries[], axis: ChartAxis, isLog: boolean): ChartRange {
@@ -59,12 +61,25 @@ function clippedBounds(lines: readonly PreparedLine[], window: ChartRange, isLog
   return { from, to };
 }
 
+/** Finite values in the window that a y axis does not reach, of the points that the page holds. */
+export function countOutside(lines: readonly PreparedLine[], window: ChartRange, shown: ChartRange): number {
+  let count = 0;
+  for (const { series, x, y } of lines) {
+    const end = upperBound(x, series.length, window.to);
+    for (let index = lowerBound(x, series.length, window.from); index < end; index++) {
+      if ((y[index] < shown.from || y[index] > shown.to) && Number.isFinite(y[index])) count += 1;
+    }
+  }
+  return count;
+}
+
 function withRoomAround({ from, to }: ChartRange, isLog: boolean): ChartRange {
   if (!(from <= to)) return isLog ? { from: 1, to: 10 } : { from: 0, to: 1 };
+  const isFlat = to - from <= roundingErrors * Math.max(Math.abs(from), Math.abs(to));
   if (isLog) {
-    const factor = from === to ? 2 : (to / from) ** 0.05;
+    const factor = isFlat ? 2 : (to / from) ** 0.05;
     return { from: from / factor, to: to * factor };
   }
-  const room = from === to ? Math.abs(from) * 0.05 || 1 : (to - from) * 0.05;
+  const room = isFlat ? Math.abs(from) * 0.05 || 1 : (to - from) * 0.05;
   return { from: from - room, to: to + room };
 }

@@ -17,12 +17,16 @@ export interface MetricColumns {
   readonly version: number;
   /** Whether the hub thinned the points (extremes kept): all of them can be asked for by range of steps. */
   readonly isThinned: boolean;
+  /** Mean distance of the points that the hub had when they were read, in steps; 0 where there were fewer than two. */
+  readonly stepsPerPoint: number;
 }
 
 /** Columns of what the hub read from disk. */
 export function columnsOf({ name, epoch, step, value, total }: SeriesColumns, version: number): MetricColumns {
   const timeMs = new Float64Array(value.length).fill(NaN);
-  return { name, epoch, step, timeMs, value, length: value.length, version, isThinned: total > value.length };
+  const length = value.length;
+  const stepsPerPoint = length < 2 ? 0 : (step[length - 1] - step[0]) / (total - 1);
+  return { name, epoch, step, timeMs, value, length, version, isThinned: total > length, stepsPerPoint };
 }
 
 /**
@@ -57,6 +61,7 @@ function emptyColumns(name: string): MetricColumns {
     length: 0,
     version: 0,
     isThinned: false,
+    stepsPerPoint: 0,
   };
 }
 

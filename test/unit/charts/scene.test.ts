@@ -47,6 +47,27 @@ describe('scenes', () => {
     expect([y.from, y.to]).toEqual([expect.closeTo(5 - 4.55, 9), expect.closeTo(96 + 4.55, 9)]);
   });
 
+  it('show a constant as one, smoothed or not', () => {
+    const constant = [lineOf(Array.from({ length: 50 }, () => 0.003))];
+    for (const smoothing of [0, 0.6]) {
+      const { y } = scene(constant, { smoothing });
+      expect([y.from, y.to]).toEqual([expect.closeTo(0.00285, 9), expect.closeTo(0.00315, 9)]);
+    }
+  });
+
+  it('count what clipping leaves out of what is visible', () => {
+    // 99 values of 0 to 98, then two spikes and a gap: of 101 finite values, those at places 5 and 95.
+    const values = [...Array.from({ length: 99 }, (_, index) => index), 1e6, -1e6, NaN];
+    const clipped = scene([lineOf(values)], { clipsOutliers: true });
+    // 4.0 to 94.0 with 5 % of room is -0.5 to 98.5.
+    expect(clipped.outside).toBe(2);
+    expect(summarize('NLL', 'step', clipped)).toContain('2 points outside.');
+    expect(scene([lineOf(values)]).outside).toBe(0);
+    const zoomed = scene([lineOf(values)], { clipsOutliers: true, zoom: { from: 0, to: 50 } });
+    // 51 values of 0 to 50: percentiles 2.5 and 47.5, shown 0.25 to 49.75.
+    expect(zoomed.outside).toBe(2);
+  });
+
   it('smooth before thinning, and append without smoothing again', () => {
     const lines = new SeriesLines();
     const y = Float64Array.of(1, 2, 6);

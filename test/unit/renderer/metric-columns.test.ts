@@ -27,6 +27,7 @@ describe('columns from disk', () => {
   it('hold the points without times, and say whether they were thinned', () => {
     expect(fromDisk(2)).toMatchObject({ length: 2, version: 7, isThinned: false });
     expect(fromDisk(3).isThinned).toBe(true);
+    expect([fromDisk(2).stepsPerPoint, fromDisk(3).stepsPerPoint]).toEqual([10, 5]);
     expect([...fromDisk(2).timeMs]).toEqual([NaN, NaN]);
   });
 });

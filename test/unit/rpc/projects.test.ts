@@ -1,6 +1,7 @@
 import { mkdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { Projects } from '../../../src-main/rpc/projects.ts';
 import { openService } from './page.ts';
 import { writeTinyProject } from './tiny-project.ts';
 
@@ -114,6 +115,24 @@ describe('previews', () => {
     expect(await page.hub.runs()).toEqual([]);
   });
 });
+
+it('knows at the next start what projects say, until their sources change', async () => {
+  const { hub, page, folder, home } = await openTinyProject();
+  await page.hub.openProject(folder);
+  const cardAtNextStart = async () => (await new Projects(hub).list()).find((card) => card.folder === folder);
+  expect(await cardAtNextStart()).toMatchObject({ name: 'Blobs', task: 'classification', isDescribed: true });
+  const cache = join(home, 'home', 'cache', 'project-titles.json');
+  const kept = await readFile(cache, 'utf8');
+  await writeFile(cache, kept.slice(1));
+  expect(await cardAtNextStart()).toMatchObject({ name: 'blobs', isDescribed: false });
+  await writeFile(cache, kept);
+  await utimes(join(folder, 'project.ts'), new Date(), new Date(Date.now() + 1000));
+  expect(await cardAtNextStart()).toMatchObject({ name: 'blobs', isDescribed: false });
+  await page.hub.projectCard(folder);
+  expect(await cardAtNextStart()).toMatchObject({ name: 'Blobs', isDescribed: true });
+  await page.hub.forgetProject(folder);
+  expect(JSON.parse(await readFile(cache, 'utf8'))).toEqual({});
+}, 30_000);
 
 it('keeps the list of projects in a file that people can read', async () => {
   const { page, folder, home } = await openTinyProject();

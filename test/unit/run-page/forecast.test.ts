@@ -31,7 +31,17 @@ function losses(timesMs: number[]): MetricColumns {
   const value = new Float64Array(timesMs.length);
   const timeMs = Float64Array.from(timesMs);
   const length = timesMs.length;
-  return { name: 'train/member_0_loss', epoch: step, step, timeMs, value, length, version: 0, isThinned: false };
+  return {
+    name: 'train/member_0_loss',
+    epoch: step,
+    step,
+    timeMs,
+    value,
+    length,
+    version: 0,
+    isThinned: false,
+    stepsPerPoint: 0,
+  };
 }
 
 describe('how long a run will train', () => {

@@ -26,6 +26,12 @@ describe('kept predictions', () => {
     expect(chooseKept([], '')).toBeNull();
   });
 
+  it('of a run that keeps all, shown is the epoch at which the ensemble was best', () => {
+    const outcome = { split: 'test' as const, name: 'ensemble-best', epoch: 1 };
+    expect(chooseKept([outcome, ...names], '')).toEqual(names[2]);
+    expect(chooseKept([outcome, names[1]], '')).toEqual(outcome);
+  });
+
   it('fall into right and wrong ones', () => {
     const [right, wrong] = splitByHit(Float64Array.of(1, 2, 3), Int32Array.of(0, 1, 0), Int32Array.of(0, 0, 0));
     expect([...right.values]).toEqual([1, 3]);

@@ -16,6 +16,7 @@ function metric(steps: number[], values: number[], fields: Partial<MetricColumns
     length: steps.length,
     version: 0,
     isThinned: false,
+    stepsPerPoint: 0,
     ...fields,
   };
 }

@@ -2,6 +2,7 @@ import { createPinia } from 'pinia';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createSSRApp, effectScope, shallowReactive } from 'vue';
 import type { SeriesColumns, SeriesRequest } from '../../../protocol/rpc.ts';
+import { DebiasedSmoothing, longestMemory, maximumSmoothing } from '../../../src-renderer/charts/smoothing.ts';
 import { useChartView } from '../../../src-renderer/charts/use-chart-view.ts';
 import { hubClientKey } from '../../../src-renderer/client/use-hub.ts';
 import type { MetricColumns } from '../../../src-renderer/stores/metric-columns.ts';
@@ -21,6 +22,7 @@ function metric(steps: number[], fields: Partial<MetricColumns> = {}): MetricCol
     length: steps.length,
     version: 3,
     isThinned: true,
+    stepsPerPoint: 0,
     ...fields,
   };
 }
@@ -51,6 +53,25 @@ describe('a detail', () => {
     expect(stepsOf(withDetail(thinned, detail)).slice(1)).toEqual([985, 986, 987, 988, 989, 990]);
     const longer = metric([...stepsOf(thinned), 991, 992]);
     expect(stepsOf(withDetail(longer, detail)).slice(-3)).toEqual([990, 991, 992]);
+  });
+
+  it('with what is read before the window, is smoothed in it as the whole is', () => {
+    // A loss that begins high: where smoothing begins anew, it is felt for hundreds of points.
+    const valueAt = (step: number) => (step === 0 ? 100 : step % 2);
+    const whole = Float64Array.from({ length: 2100 }, (_, step) => valueAt(step));
+    const expected = new DebiasedSmoothing(maximumSmoothing).extend(whole, whole.length);
+    const read = points(2000 - longestMemory, 2020);
+    const detail = {
+      points: { ...read, value: Float64Array.from(read.step, valueAt) },
+      version: -1,
+      reachesEnd: false,
+    };
+    const long = metric([0, 2099], { value: Float64Array.of(100, 1) });
+    const shown = withDetail(long, detail);
+    const smoothed = new DebiasedSmoothing(maximumSmoothing).extend(shown.value, shown.length);
+    for (let step = 2000; step <= 2020; step += 1) {
+      expect(smoothed[shown.step.indexOf(step)]).toBeCloseTo(expected[step], 3);
+    }
   });
 
   it('covers the window and the nearest points outside', () => {
@@ -114,6 +135,17 @@ describe('zooming', () => {
     chartView.zoom = null;
     await settle();
     expect(requests).toHaveLength(1);
+  });
+
+  it('reads a thousand points more before the window, for smoothing', async () => {
+    const { chartView, columns, requests, settle } = open();
+    columns.set('a', { ...thinned, stepsPerPoint: 0.05 });
+    chartView.zoom = { from: 203, to: 218 };
+    await settle();
+    expect(requests).toMatchObject([{ fromStep: 150, toStep: 220 }]);
+    chartView.zoom = { from: 3, to: 8 };
+    await settle();
+    expect(requests.at(-1)).toMatchObject({ fromStep: 0, toStep: 10 });
   });
 
   it('drops an answer that comes after the zoom has changed', async () => {

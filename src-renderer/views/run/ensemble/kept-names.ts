@@ -16,9 +16,14 @@ export function inTime(names: readonly KeptName[]): KeptName[] {
   );
 }
 
-/** What is asked for; else those of the best evaluation, else the latest. Null where nothing was kept. */
+/**
+ * What is asked for; else those of the best evaluation, which runs that keep all have under its epoch's name; else the latest.
+ * Null where nothing was kept.
+ */
 export function chooseKept(names: readonly KeptName[], asked: string): KeptName | null {
-  const wanted = [asked, 'validation/best', 'validation/ensemble-best', 'test/ensemble-best'];
-  const found = wanted.flatMap((key) => names.find((kept) => spellKept(kept) === key) ?? []);
-  return found.at(0) ?? inTime(names).at(-1) ?? null;
+  const named = (key: string): KeptName[] => names.filter((kept) => spellKept(kept) === key);
+  const best = named('test/ensemble-best');
+  const ofBestEpoch = names.filter(({ split, epoch }) => split === 'validation' && epoch === best.at(0)?.epoch);
+  const wanted = [named(asked), named('validation/best'), named('validation/ensemble-best'), ofBestEpoch, best];
+  return wanted.flat().at(0) ?? inTime(names).at(-1) ?? null;
 }

@@ -1,4 +1,5 @@
 import { onScopeDispose, shallowReactive, watch } from 'vue';
+import { longestMemory } from '../../../charts/smoothing.ts';
 import type { ChartRange, ChartView } from '../../../charts/types.ts';
 import { useHub } from '../../../client/use-hub.ts';
 import type { MetricColumns } from '../../../stores/metric-columns.ts';
@@ -66,7 +67,12 @@ export function useZoomDetail(
   async function read(window: ChartRange): Promise<void> {
     const own = turn;
     const sources = lacking();
-    const ranges = sources.flatMap((source) => stepsAround(axesOf(detailed(source)), chartView.axis, window) ?? []);
+    const ranges = sources.flatMap((source) => {
+      const range = stepsAround(axesOf(detailed(source)), chartView.axis, window);
+      // Smoothing begins so far to the left that in the window it is what it would be from the start.
+      const before = Math.ceil(longestMemory * source.stepsPerPoint);
+      return range === null ? [] : [{ from: Math.max(0, range.from - before), to: range.to }];
+    });
     if (ranges.length === 0) return;
     const fromStep = Math.min(...ranges.map(({ from }) => from));
     const toStep = Math.max(...ranges.map(({ to }) => to));
