@@ -36,15 +36,16 @@ export function cssColor({ rank, color }: Colored): string {
 }
 
 /**
- * The ensemble is ink and bold, a variant of it dashed; a rank is thin and stands out while it is hovered, when the other ranks fade.
+ * The ensemble is ink and bold, a variant of it dashed; a rank is thin and stands out while it is hovered, when the other ranks fade,
+ * unless it is hidden.
  *
  * @param order position among the lines of the chart, which colours others that have no rank
  */
-export function lineStyle(series: ChartSeries, order: number, { hoveredRank }: ChartViewState): LineStyle {
+export function lineStyle(series: ChartSeries, order: number, { hoveredRank, hiddenRanks }: ChartViewState): LineStyle {
   if (series.role === 'ensemble') return { color: 'text', width: 2.5, opacity: 1, dash: [] };
   if (series.role === 'variant') return { color: 'text', width: 2, opacity: 1, dash: [8, 4] };
   const base = rankStyle(series.rank ?? order);
   if (series.role === 'other') return { ...base, width: 1.5, opacity: 1 };
-  if (hoveredRank === null) return { ...base, width: 1, opacity: 0.6 };
+  if (hoveredRank === null || hiddenRanks.has(hoveredRank)) return { ...base, width: 1, opacity: 0.6 };
   return series.rank === hoveredRank ? { ...base, width: 2, opacity: 1 } : { ...base, width: 1, opacity: 0.2 };
 }

@@ -77,5 +77,14 @@ describe.skipIf(chromium === null)(
       await expect(slider).toHaveAttribute('aria-valuetext', 'validation: last (epoch 4)');
       await expect(page.getByText('280 samples after epoch 4')).toBeVisible();
     });
+
+    it('the share of samples that are answered is part of the address', async () => {
+      await visit(page, `/runs/${run}/ensemble?predictions=validation/last&coverage=0.5`);
+      const slider = page.getByRole('slider', { name: 'Share that is answered' });
+      await expect(slider).toHaveAttribute('aria-valuetext', /^answers 50 %/);
+      await slider.press('End');
+      await expect(page).toHaveURL(/coverage=1$/);
+      await expect(slider).toHaveAttribute('aria-valuetext', /^answers 100 %/);
+    });
   },
 );

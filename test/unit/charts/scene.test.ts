@@ -101,6 +101,8 @@ describe('lines', () => {
     expect(lineStyle(two[1], 1, plainView())).toMatchObject({ color: 'rank-1', width: 1, opacity: 0.6 });
     expect(lineStyle(two[1], 1, plainView({ hoveredRank: 1 })).opacity).toBe(1);
     expect(lineStyle(two[1], 1, plainView({ hoveredRank: 0 })).opacity).toBe(0.2);
+    const hidden = plainView({ hoveredRank: 0, hiddenRanks: new Set([0]) });
+    expect(lineStyle(two[1], 1, hidden).opacity).toBe(0.6);
   });
 
   it('repeat hues with dashes from rank 8 on', () => {
