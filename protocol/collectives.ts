@@ -19,9 +19,10 @@ export type ReduceOperation = (typeof reduceOperations)[number];
  * A collective is one request and its answer (`whole`), with the arrays in them; or, where ranks share memory, several requests under one
  * sequence number, by which each rank says how far it is: room for its array (`reserve`, which answers whether all found it), its array lies
  * there (`written`), its slice of the result does (`reduced`). Ranks that wait for each other in that memory tell the relay only that they
- * began (`mapped`). Their order is part of the wire format: append only.
+ * began (`mapped`), and, with their indices, which ranks one of them has waited for too long (`stuck`). Their order is part of the wire
+ * format: append only.
  */
-export const collectiveStages = ['whole', 'reserve', 'written', 'reduced', 'mapped'] as const;
+export const collectiveStages = ['whole', 'reserve', 'written', 'reduced', 'mapped', 'stuck'] as const;
 export type CollectiveStage = (typeof collectiveStages)[number];
 
 /** What a collective takes and gives. */

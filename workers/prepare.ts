@@ -44,13 +44,14 @@ interface Shared {
   config: RunConfig;
   backend: Backend;
   task: Task;
-  /** Of `train` perhaps only a sample: `batches` has them all. */
+  /** Of `train` perhaps only a sample: its batches have them all. */
   data: Splits;
-  batches: BatchSource;
+  openBatches: () => BatchSource;
 }
 
 /** Everything a rank needs to train. */
 export interface Prepared extends Shared {
+  batches: BatchSource;
   model: LayersModel;
   trainer: Trainer;
   totalSteps: number;
@@ -82,8 +83,8 @@ async function prepareShared(seats: readonly Seat[]): Promise<{ shared: Shared; 
   seeder.install();
   const task = ensembleTask(taskOf(project.task), config.strategy);
   const groups = seats.map((seat) => seat.links.group);
-  const { splits: data, batches } = await loadData(launch, project, hyperparameters, groups);
-  const shared = { project, hyperparameters, config, backend, task, data, batches };
+  const { splits: data, openBatches } = await loadData(launch, project, hyperparameters, groups);
+  const shared = { project, hyperparameters, config, backend, task, data, openBatches };
   return { shared, seeders: [seeder, ...otherSeeders] };
 }
 
@@ -120,12 +121,13 @@ interface RankParts {
 }
 
 async function prepareRank({ launch, links }: Seat, shared: Shared, rank: RankParts): Promise<Prepared> {
-  const { project, hyperparameters, config, task, data, batches } = shared;
+  const { project, hyperparameters, config, task, data, openBatches } = shared;
   const { member, seeder, stack, breath } = rank;
   const { placement, groupRanks } = launch;
   const { group, report, controls } = links;
   const files = new RunFiles(launch.runFolder, placement.rank);
   if (placement.rank === 0) await keepTargets(files, data);
+  const batches = openBatches();
   const sampler = createSampler({
     kind: samplerOf(config),
     length: batches.length,
@@ -148,7 +150,7 @@ async function prepareRank({ launch, links }: Seat, shared: Shared, rank: RankPa
   const about = { config, member, task, data, batches, sampler, strategy, callbacks };
   const parts: TrainerParts = { ...about, group, files, report, controls, breath };
   const trainer = new Trainer(parts, launch.resume ? await resumed(launch, parts) : undefined);
-  return { ...shared, model: member.model, trainer, totalSteps, leaveStack: () => stacked?.leave() };
+  return { ...shared, batches, model: member.model, trainer, totalSteps, leaveStack: () => stacked?.leave() };
 }
 
 /** The data of this process's ranks, as `data.mode` has it. */

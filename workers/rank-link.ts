@@ -61,6 +61,7 @@ export class RankLink {
       // A rank that sleeps until others come would keep those of its own process from coming.
       mayMap: this.options.ranks === 1,
       tell: (message) => this.tell(message),
+      timeoutMs: launch.config.timeouts.collectiveMs,
     });
     const group = new ProcessGroup(
       rank,

@@ -7,7 +7,7 @@ export function noiseImages(samples: number, seed: number): Dataset {
   return createDataset({
     name: 'noise',
     featureShape: [28, 28, 1],
-    features: Uint8Array.from(values, (value) => Math.floor(value * 256)),
+    features: new Uint8Array(values.map((value) => value * 256)),
     targets: Int32Array.from({ length: samples }, (_, i) => i % 10),
     classCount: 10,
   });

@@ -24,11 +24,17 @@ export async function sharesOfJointTraining(): Promise<{ reduce: number; pipelin
   };
 }
 
-/** Both take batches of 128 on each rank, so that two ranks have twice the samples a step. */
-export async function dataParallelSpeedup(): Promise<number> {
+/**
+ * Samples a second of two ranks, each with batches of 128 and a core, over those of one: with gradients exchanged at each step, and
+ * without, which is all that two cores and their memory give.
+ */
+export async function gainsOfTwoRanks(): Promise<{ dataParallel: number; independent: number }> {
   const one = await stepsPerSecond(network, '--members', '1', '--devices', 'cpu:0');
-  const two = await stepsPerSecond(network, '--members', '2', '--devices', 'cpu:0,1', '--strategy', 'data-parallel');
-  return (2 * two) / one;
+  const two = (...args: string[]) => stepsPerSecond(network, '--members', '2', '--devices', 'cpu:0,1', ...args);
+  return {
+    dataParallel: (2 * (await two('--strategy', 'data-parallel'))) / one,
+    independent: (2 * (await two())) / one,
+  };
 }
 
 /**

@@ -7,8 +7,8 @@ import { type Figure, figure, median, type Suite } from '../figures.ts';
 const project = join(import.meta.dirname, '..', 'projects', 'blobs');
 const bareProducts = join(import.meta.dirname, '..', 'bare-products.ts');
 const pairs = 3;
-/** So many that starting up, which is not faster with more cores, is a small part of the command. */
-const epochs = ['--max-epochs', '20'];
+/** A step computes for some milliseconds, and there are so many that starting up, which more cores do not speed up, is a small part. */
+const size = ['--width', '512', '--max-epochs', '30'];
 
 /** Two members at the same time on two cores, against one after the other on one core: whole commands, in fair pairs. */
 export const suite: Suite = {
@@ -20,9 +20,9 @@ export const suite: Suite = {
     const bareGains: number[] = [];
     for (let pair = 1; pair <= pairs; pair++) {
       note(`pair ${pair} of ${pairs}`);
-      parallelMs.push((await runTrainCommand([project, ...epochs, '--devices', 'cpu:0,1'])).durationMs);
+      parallelMs.push((await runTrainCommand([project, ...size, '--devices', 'cpu:0,1'])).durationMs);
       sequentialMs.push(
-        (await runTrainCommand([project, ...epochs, '--devices', 'cpu:0', '--placement', 'waves'])).durationMs,
+        (await runTrainCommand([project, ...size, '--devices', 'cpu:0', '--placement', 'waves'])).durationMs,
       );
       bareGains.push(await gainOfBareProcesses());
     }

@@ -6,6 +6,7 @@ import {
   goesOn,
   isSameCall,
   uniteWishes,
+  type Wishes,
 } from '../../protocol/collectives.ts';
 import type { CollectiveFrame, CollectiveRequest } from '../../protocol/frames.ts';
 import { computeAnswers } from './answers.ts';
@@ -48,6 +49,8 @@ export class Relay {
   readonly #open = new Map<number, OpenCollective>();
   /** Sequence numbers under which every rank has made a request and will make another. */
   readonly #continued = new Set<number>();
+  /** What all ranks began last in the memory that they share, where the relay sees no more of it. */
+  #mapped: { call: CollectiveCall; wishes: Wishes } | null = null;
   #failure: string | null = null;
   #isHeld = false;
 
@@ -99,6 +102,7 @@ export class Relay {
 
   #take(rank: number, request: CollectiveRequest): void {
     const { call } = request;
+    if (call.stage === 'stuck') return this.#hearOfStuck(rank, request);
     const expected = (this.#sequences.get(rank) ?? 0) + 1;
     const isContinued = this.#continued.has(call.sequence);
     if (call.sequence !== expected && !isContinued) {
@@ -129,7 +133,11 @@ export class Relay {
       const missing = this.#ranks.filter((rank) => !open.requests.has(rank));
       // A rank that stands by, or has less to do, waits as long as the others' epochs take.
       if (missing.every((rank) => options.stepsOf(rank) > (steps.get(rank) ?? 0))) this.#startTimer(open);
-      else this.#timeOut(open, missing, timeoutMs);
+      else
+        this.#timeOut(
+          missing,
+          `${describeCall(open.call)}, timed out after ${timeoutMs} ms: ${describeMissing(open, missing)}`,
+        );
     }, timeoutMs).unref();
   }
 
@@ -142,6 +150,7 @@ export class Relay {
     const arrays = this.#ranks.map((rank) => requests.get(rank)?.data ?? null);
     const answers = computeAnswers(call, this.#ranks, arrays);
     const wishes = uniteWishes([...requests.values()].map((request) => request.wishes));
+    if (call.stage === 'mapped') this.#mapped = { call, wishes };
     for (const [position, rank] of this.#ranks.entries()) {
       const data = answers[position];
       const shape = data === null ? [] : [data.length];
@@ -149,11 +158,31 @@ export class Relay {
     }
   }
 
-  #timeOut(open: OpenCollective, missing: number[], timeoutMs: number): void {
-    const arrived = [...open.requests.keys()].sort((first, second) => first - second);
-    const reason =
-      `${describeCall(open.call)}, timed out after ${timeoutMs} ms: called by ${nameRanks(arrived)}, never by ` +
-      `${nameRanks(missing)}. ${missing.map((rank) => this.#options.describeRank(rank)).join(' ')}`;
+  /** A rank has waited in shared memory for as long as it may: unless the group is held, those it names never come. */
+  #hearOfStuck(rank: number, { call, data }: CollectiveRequest): void {
+    const mapped = this.#mapped;
+    const missing = this.#ranks.filter((other) => data?.some((named: number) => named === other));
+    if (mapped?.call.sequence !== call.sequence || missing.length === 0) {
+      throw new CollectiveError(
+        `Rank ${rank} waits in ${describeCall(call)}, which the ranks have not begun together.`,
+      );
+    }
+    if (this.#isHeld) {
+      const { wishes } = mapped;
+      return this.#deliver(rank, {
+        kind: 'collective',
+        phase: 'result',
+        call: { ...call, shape: [] },
+        wishes,
+        data: null,
+      });
+    }
+    const waited = `${describeCall(mapped.call)}, timed out after ${this.#options.timeoutMs()} ms`;
+    this.#timeOut(missing, `${waited}: begun by all, never ended by ${nameRanks(missing)}.`);
+  }
+
+  #timeOut(missing: number[], what: string): void {
+    const reason = `${what} ${missing.map((rank) => this.#options.describeRank(rank)).join(' ')}`;
     this.#fail(reason);
     this.#options.onStuck(missing, new CollectiveError(reason));
   }
@@ -184,6 +213,11 @@ export class Relay {
 function stopTimer(open: OpenCollective): void {
   if (open.timer !== null) clearTimeout(open.timer);
   open.timer = null;
+}
+
+function describeMissing({ requests }: OpenCollective, missing: readonly number[]): string {
+  const arrived = [...requests.keys()].sort((first, second) => first - second);
+  return `called by ${nameRanks(arrived)}, never by ${nameRanks(missing)}.`;
 }
 
 /** `rank 0 called all-reduce(sum) of float32[10], sequence number 7; rank 1 called ...` */

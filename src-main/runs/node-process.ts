@@ -33,7 +33,7 @@ export const nodeFlags = ['--disable-warning=ExperimentalWarning', '--disable-wa
  * A training step leaves many short-lived objects behind. Left to itself the heap of a small model's worker grows to 300 MB before it is
  * swept; kept so small it stays below 150 MB, at a twentieth of the time of the smallest steps.
  */
-const workerFlags = [...nodeFlags, '--max-semi-space-size=2', '--heap-growing-percent=10'];
+const workerFlags = [...nodeFlags, '--max-semi-space-size=2', '--heap-growing-percent=20'];
 
 /** The environment of a child: compiled code is cached across processes, which halves the time to start one. */
 export function childEnvironment(device?: Device): NodeJS.ProcessEnv {

@@ -52,13 +52,17 @@ describe.skipIf(!canMap)(
     });
 
     it('name the one who never comes', async () => {
-      const run = await startRun(hub(), 'blobs', config);
+      // Nearly all that ranks exchange here are gradients.
+      const run = await startRun(hub(), 'blobs', { ...config, batchSize: 1, evaluateEveryEpochs: 1_000_000 });
       const pids = await trainingPids(run);
       process.kill(pids[1], 'SIGSTOP');
       const { status, error } = await run.ended;
       expect(status).toBe('failed');
       expect(error).toMatchObject({ rank: 1 });
-      expect(error?.message).toMatch(/\(mapped\), timed out after 1000 ms: called by rank 0, never by rank 1\./);
+      // It may have stopped in the midst of one.
+      const reason =
+        /\(mapped\), timed out after 1000 ms: (called by rank 0, never by rank 1|begun by all, never ended by rank 1)\./;
+      expect(error?.message).toMatch(reason);
       expect(pids.filter(isRunning)).toEqual([]);
     });
   },

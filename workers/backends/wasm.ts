@@ -3,6 +3,7 @@ import { tf } from '../tf.ts';
 import type { Backend, BackendOptions } from './backend.ts';
 import { loadBlas } from './blas/system-blas.ts';
 import { createBlasGemm } from './wasm/blas-gemm.ts';
+import { denseInLayers } from './wasm/dense-in-layers.ts';
 import { createGemm } from './wasm/gemm.ts';
 import { registerGradients } from './wasm/gradients.ts';
 import { type Determinism, loadKernels } from './wasm/kernel-module.ts';
@@ -32,6 +33,7 @@ export async function start({ determinism: wanted = 'relaxed', blas = null }: Ba
   const runtime = { memory, kernels, determinism, gemm };
   registerKernels(runtime);
   registerGradients();
+  denseInLayers();
   normalizeInLayers();
   saveTensorsCheaply(memory);
   registerUpdateKernels('wasm', createUpdateKernels(runtime));

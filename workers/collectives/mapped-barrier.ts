@@ -19,12 +19,13 @@ const spins = 2000;
 export class MappedBarrier {
   readonly #futex: Futex;
   readonly #own: Word;
-  readonly #others: Word[];
+  readonly #others: (Word & { rank: number })[];
 
-  constructor(futex: Futex, own: Mapping, others: readonly Mapping[]) {
+  /** @param others by rank */
+  constructor(futex: Futex, own: Mapping, others: ReadonlyMap<number, Mapping>) {
     this.#futex = futex;
     this.#own = wordOf(own);
-    this.#others = others.map(wordOf);
+    this.#others = [...others].map(([rank, mapping]) => ({ ...wordOf(mapping), rank }));
     const timeout = new BigInt64Array(own.buffer, timeoutWord * 4, 2);
     timeout[1] = BigInt(sleepNs);
   }
@@ -34,16 +35,18 @@ export class MappedBarrier {
     this.#own.words[callWord + area] = signature;
   }
 
-  /** Resolves once all ranks have come as far as this one. @throws what `failure` gives, as soon as it gives something */
-  async meet(failure: () => Error | null): Promise<void> {
+  /**
+   * Resolves once all ranks have come as far as this one.
+   * @param isAwaited called every few milliseconds meanwhile, with a rank that has not come; what it throws ends the wait
+   */
+  async meet(isAwaited: (rank: number) => Promise<void>): Promise<void> {
     const stage = (this.#own.words[progressWord] + 1) | 0;
     Atomics.store(this.#own.words, progressWord, stage);
     this.#futex.wake(this.#own.address);
     for (const other of this.#others) {
       while (!this.#sleepUntil(other, stage)) {
         await setImmediate();
-        const error = failure();
-        if (error !== null) throw error;
+        await isAwaited(other.rank);
       }
     }
   }

@@ -70,12 +70,22 @@ export class MemoryExchange {
     const { barrier, area } = this.#memory;
     if (barrier === null) return (stage) => request({ ...call, stage }, null);
     let failure: Error | null = null;
-    const told = request({ ...call, stage: 'mapped' }, null).catch((error: Error) => {
-      failure = error;
-    });
+    let isBegun = false;
+    const told = request({ ...call, stage: 'mapped' }, null)
+      .then(() => void (isBegun = true))
+      .catch((error: Error) => {
+        failure = error;
+      });
     barrier.announce(crc32(describeCall(call)), area);
     return async (stage) => {
-      await barrier.meet(() => failure);
+      let sinceMs = performance.now();
+      await barrier.meet(async (awaited) => {
+        if (failure !== null) throw failure;
+        // Until all ranks have begun it, the relay itself sees who does not come.
+        if (!isBegun || performance.now() - sinceMs < this.#memory.timeoutMs) return;
+        await request(stuckCall(call), Int32Array.of(awaited));
+        sinceMs = performance.now();
+      });
       // The relay knows who called what, and its answer is that the group has failed.
       if (stage === 'written' && !barrier.agree(area)) await told;
       if (failure !== null) throw failure;
@@ -121,4 +131,18 @@ export class MemoryExchange {
     else this.#memory.refuse(bytes);
     return everyRankHasRoom;
   }
+}
+
+/** Tells the relay of a rank that does not come to the end of a collective that it has begun. */
+function stuckCall({ sequence }: CollectiveCall): CollectiveCall {
+  return {
+    operation: 'all-gather',
+    reduce: null,
+    dataType: 'int32',
+    shape: [1],
+    root: null,
+    distance: null,
+    sequence,
+    stage: 'stuck',
+  };
 }

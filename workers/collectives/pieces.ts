@@ -40,7 +40,7 @@ export class Pieces {
       return reduceArrays(pieces, operation);
     }
     for (let i = 1; i < pieces.length; i++) this.#kernels.addTo(0, i * pieceBytes, sum.length);
-    if (operation === 'mean') for (let i = 0; i < sum.length; i++) sum[i] /= pieces.length;
+    if (operation === 'mean') this.#kernels.divideBy(0, pieces.length, sum.length);
     return sum;
   }
 }

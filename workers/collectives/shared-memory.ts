@@ -16,6 +16,8 @@ export interface SharedMemoryOptions {
   tell?: (message: string) => void;
   /** Whether files may be mapped. */
   mayMap?: boolean;
+  /** How long a rank may be waited for in mapped memory; without it, a minute. */
+  timeoutMs?: number;
 }
 
 /** The memory that ranks share where the run's folder lies in memory; null elsewhere. */
@@ -72,6 +74,10 @@ export class SharedMemory {
   /** Where ranks wait for each other; null where the relay has them do so. */
   get barrier(): MappedBarrier | null {
     return this.#barrier;
+  }
+
+  get timeoutMs(): number {
+    return this.#options.timeoutMs ?? 60_000;
   }
 
   /** Which of the two areas the collective under way has. */
@@ -144,8 +150,7 @@ export class SharedMemory {
     const own = mappingOf(this.#rank);
     const others = this.#ranks.filter((rank) => rank !== this.#rank).map((rank) => [rank, mappingOf(rank)] as const);
     this.#mappings = new Map([[this.#rank, own], ...others]);
-    const mappings = others.map(([, mapping]) => mapping);
-    this.#barrier = new MappedBarrier(futex, own, mappings);
+    this.#barrier = new MappedBarrier(futex, own, new Map(others));
   }
 
   #tellOnce(how: string): void {

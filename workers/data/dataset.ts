@@ -88,12 +88,14 @@ export function createSplits(splits: Splits): Splits {
   return Object.freeze({ ...splits });
 }
 
-/** The samples at `indices` as one batch: bytes divided by 255, then normalized. */
-export function gatherBatch(dataset: Dataset, indices: Int32Array): Batch {
+/** The samples at `indices` as one batch: bytes divided by 255, then normalized. @param room where features go, at its beginning */
+export function gatherBatch(dataset: Dataset, indices: Int32Array, room?: Float32Array): Batch {
   checkIndices(dataset, indices);
+  const featureCount = indices.length * product(dataset.featureShape);
+  const rows = room?.subarray(0, featureCount) ?? new Float32Array(featureCount);
   const targetSize = dataset.targets.length / dataset.length;
   return {
-    features: gatherFeatures(dataset, indices),
+    features: gatherFeatures(dataset, indices, rows),
     featureShape: [indices.length, ...dataset.featureShape],
     targets: gatherTargets(dataset, indices),
     targetShape: targetSize === 1 ? [indices.length] : [indices.length, targetSize],
@@ -131,19 +133,18 @@ export function flattened(dataset: Dataset): Dataset {
   return createDataset({ ...dataset, featureShape: [product(dataset.featureShape)] });
 }
 
-function gatherFeatures(dataset: Dataset, indices: Int32Array): Float32Array {
+function gatherFeatures(dataset: Dataset, indices: Int32Array, rows: Float32Array): Float32Array {
   const { features, normalization } = dataset;
-  const size = product(dataset.featureShape);
-  if (features instanceof Uint8Array) return gatherBytes(features, size, indices, normalization);
-  const rows = copyRows(features, new Float32Array(indices.length * size), indices);
+  if (features instanceof Uint8Array) return gatherBytes(features, rows, indices, normalization);
+  copyRows(features, rows, indices);
   if (normalization) normalizeInPlace(rows, normalization);
   return rows;
 }
 
 /** A byte has 256 values, so each channel needs only a table of them: no arithmetic per pixel. */
-function gatherBytes(bytes: Uint8Array, size: number, indices: Int32Array, normalization?: Normalization) {
+function gatherBytes(bytes: Uint8Array, rows: Float32Array, indices: Int32Array, normalization?: Normalization) {
   const { mean, std } = normalization ?? { mean: [0], std: [1] };
-  const rows = new Float32Array(indices.length * size);
+  const size = rows.length / indices.length;
   for (const [channel, center] of mean.entries()) {
     const levels = Float32Array.from({ length: 256 }, (_, byte) => (byte / 255 - center) / std[channel]);
     for (let row = 0; row < indices.length; row++) {

@@ -10,7 +10,8 @@ import { decodeSplits, encodeSplits, mapSplits, readSplits, writeSplits } from '
 export interface RankData {
   /** What this rank has. Where batches are broadcast, only the first rank has more than one sample of the split `train`. */
   splits: Splits;
-  batches: BatchSource;
+  /** The training batches of one rank of this process: each has its own memory for them. */
+  openBatches: () => BatchSource;
 }
 
 export interface Distribution {
@@ -27,7 +28,7 @@ export interface Distribution {
 export async function distributeData(how: Distribution, load: () => Promise<Splits>): Promise<RankData> {
   if (how.mode === 'broadcast') return broadcastData(how.groups[0], load);
   const splits = await loadOnce(how, load);
-  return { splits, batches: ownBatches(splits.train) };
+  return { splits, openBatches: () => ownBatches(splits.train) };
 }
 
 /** The file is gone once all have what they need: what lies in memory must not outlive a run whose processes are killed. */
@@ -59,7 +60,7 @@ async function broadcastData(group: ProcessGroup, load: () => Promise<Splits>): 
   const received = await group.broadcast(isRoot ? message : new Uint8Array(bytes), root);
   // A copy of its own begins where its buffer does, and keeps nothing else alive.
   const splits = loaded ?? decodeSplits(Buffer.from(new Uint8Array(received).buffer), `What rank ${root} sent`);
-  return { splits, batches: new BroadcastBatches(group, splits.train, length) };
+  return { splits, openBatches: () => new BroadcastBatches(group, splits.train, length) };
 }
 
 function messageOf({ train, validation, test }: Splits): Uint8Array {

@@ -1,5 +1,6 @@
 import type { ProcessGroup } from '../collectives/process-group.ts';
-import { type Dataset, gatherBatch } from '../data/dataset.ts';
+import { ownBatches } from '../data/batches.ts';
+import type { Dataset } from '../data/dataset.ts';
 import { tf, type LayersModel } from '../tf.ts';
 import { batchTensors, outputsOf } from './member.ts';
 import type { Task } from './tasks.ts';
@@ -54,11 +55,12 @@ async function predictRange(
   end: number,
 ): Promise<Predictions> {
   const parts: Float32Array[][] = [];
+  const batches = ownBatches(dataset);
   for (let first = start; first < end; first += evaluationBatchSize) {
     const size = Math.min(evaluationBatchSize, end - first);
     const indices = Int32Array.from({ length: size }, (_, i) => first + i);
     const outputs = tf.tidy(() => {
-      const [features] = batchTensors(gatherBatch(dataset, indices));
+      const [features] = batchTensors(batches.batch(indices));
       return task.predictions(outputsOf(model, features, false));
     });
     parts.push(await Promise.all(outputs.map(async (output) => (await output.data()) as Float32Array)));

@@ -2,8 +2,13 @@ import { mkdtempSync } from 'node:fs';
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { CollectiveArray, ReduceOperation } from '../../../protocol/collectives.ts';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import {
+  type CollectiveArray,
+  type CollectiveCall,
+  noWishes,
+  type ReduceOperation,
+} from '../../../protocol/collectives.ts';
 import { whyNotMapped } from '../../../src-main/runs/mapped-files.ts';
 import type { ProcessGroup } from '../../../workers/collectives/process-group.ts';
 import { SharedMemory } from '../../../workers/collectives/shared-memory.ts';
@@ -189,5 +194,57 @@ describe.each(ways)('with $how', ({ mayMap }) => {
       'await one collective before the next',
     );
     await first;
+  });
+});
+
+describe.skipIf(!canMap)('a rank that begins a collective in mapped memory and never ends it', () => {
+  const begun: CollectiveCall = {
+    operation: 'all-reduce',
+    reduce: 'sum',
+    dataType: 'float32',
+    shape: [large],
+    root: null,
+    distance: null,
+    // The first one asked for room.
+    sequence: 2,
+    stage: 'mapped',
+  };
+  const together = (stuck: number[][]): Promise<TestGroup> => {
+    const below = mkdtempSync(join(folder, 'run-'));
+    const options = { timeoutMs: () => 40, onStuck: (ranks: number[]) => void stuck.push(ranks) };
+    const made = createInMemoryGroup(
+      [0, 1],
+      options,
+      (rank) => new SharedMemory(below, rank, [0, 1], { timeoutMs: 40 }),
+    );
+    return every(made.groups, (group) => group.allReduce(new Float32Array(large), 'sum')).then(() => made);
+  };
+
+  it('is named, though the relay has heard of all ranks', async () => {
+    const stuck: number[][] = [];
+    const { groups, workerChannels } = await together(stuck);
+    const waiting = groups[0].allReduce(new Float32Array(large), 'sum');
+    workerChannels[1].send({ kind: 'collective', phase: 'request', call: begun, wishes: noWishes, data: null });
+    const reason =
+      'all-reduce(sum) of float32[70001], sequence number 2 (mapped), timed out after 40 ms: begun by all, never ended by rank 1. ' +
+      'Rank 1 runs on cpu:1.';
+    await expect(waiting).rejects.toThrow(reason);
+    expect(stuck).toEqual([[1]]);
+  });
+
+  it('has all the time while the group is held', async () => {
+    const stuck: number[][] = [];
+    const { relay, groups, workerChannels } = await together(stuck);
+    const received = vi.spyOn(relay, 'receive');
+    const timesAsked = () =>
+      received.mock.calls.filter(([, frame]) => frame.phase === 'request' && frame.call.stage === 'stuck').length;
+    relay.hold();
+    const waiting = groups[0].allReduce(new Float32Array(large), 'sum');
+    workerChannels[1].send({ kind: 'collective', phase: 'request', call: begun, wishes: noWishes, data: null });
+    await vi.waitFor(() => expect(timesAsked()).toBeGreaterThan(1));
+    expect(stuck).toEqual([]);
+    relay.release();
+    await expect(waiting).rejects.toThrow('never ended by rank 1');
+    expect(stuck).toEqual([[1]]);
   });
 });

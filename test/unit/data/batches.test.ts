@@ -32,6 +32,14 @@ it('of own samples are gathered from them', () => {
   expect(source.batch(Int32Array.of(4, 0))).toEqual(gatherBatch(images, Int32Array.of(4, 0)));
 });
 
+it('of own samples stay as they are until the batch after the next', () => {
+  const source = ownBatches(images);
+  const first = source.batch(Int32Array.of(4, 0, 3));
+  const second = source.batch(Int32Array.of(1));
+  expect([first, second]).toEqual([gatherBatch(images, Int32Array.of(4, 0, 3)), gatherBatch(images, Int32Array.of(1))]);
+  expect(source.batch(Int32Array.of(2, 2)).features.buffer).toBe(first.features.buffer);
+});
+
 describe.each<{ dataset: Dataset; batches: number[][] }>([
   { dataset: images, batches: [[4, 0, 3], [1], [2, 2]] },
   {

@@ -26,6 +26,7 @@ describe('tuttiHome', () => {
       index: join('/h', 'index.sqlite'),
       externalRuns: join('/h', 'external-runs.txt'),
       projects: join('/h', 'projects.json'),
+      projectTitles: join('/h', 'cache', 'project-titles.json'),
       exports: join('/h', 'exports'),
       trash: join('/h', 'trash'),
       window: join('/h', 'window.json'),

@@ -7,7 +7,15 @@ import { tf, type Tensor } from '../../tf.ts';
  */
 export function registerGradients(): void {
   if (tf.getGradient('CrossEntropy') !== undefined) return;
-  preferKernel('Relu', 'ReluGradient', (dy, [x]) => ({ x: () => run('ReluGradient', { x, dy }) }));
+  for (const op of Object.values(activations)) {
+    preferKernel(op, `${op}Gradient`, (dy, [x]) => ({ x: () => run(`${op}Gradient`, { x, dy }) }));
+  }
+  tf.registerGradient({
+    kernelName: 'Dense',
+    inputsToSave: ['x', 'kernel'],
+    outputsToSave: [true],
+    gradFunc: (dy, [x, kernel, y], attributes) => gradientOfDense(dy as Tensor, x, kernel, y, attributes),
+  });
   tf.registerGradient({
     kernelName: 'CrossEntropy',
     inputsToSave: ['logits', 'labels'],
@@ -33,6 +41,19 @@ export function registerGradients(): void {
     gradFunc: gradientOfNormalizeBatch,
   });
   reduceBroadcastProducts();
+}
+
+/** Ops of the activations by the layers' names for them, each with a kernel for its gradient. */
+const activations: Record<string, string> = { relu: 'Relu', sigmoid: 'Sigmoid', tanh: 'Tanh' };
+
+/** With s = x W + b and y = act(s): ds from y and dy, then dx = ds Wᵀ, dW = xᵀ ds, db = Σ ds. Of a network's input none is asked for. */
+function gradientOfDense(dy: Tensor, x: Tensor, kernel: Tensor, y: Tensor, { activation }: NamedAttrMap) {
+  const ds = activation === 'linear' ? dy : run(`${activations[activation as string]}Gradient`, { x: y, dy });
+  return {
+    x: () => run('BatchMatMul', { a: ds, b: kernel }, { transposeA: false, transposeB: true }),
+    kernel: () => run('BatchMatMul', { a: x, b: ds }, { transposeA: true, transposeB: false }),
+    bias: () => run('Sum', { x: ds }, { axis: [0], keepDims: false }),
+  };
 }
 
 /** All three gradients come from one call, which passes twice over the batch. Those of the statistics are not asked for. */

@@ -54,6 +54,8 @@ export interface KernelModule extends GemmModule {
   ): void;
   avgPoolGradient(dy: number, dx: number, window: number, positions: number): void;
   gradientOfRelu(x: number, dy: number, size: number, dx: number): void;
+  gradientOfSigmoid(y: number, dy: number, size: number, dx: number): void;
+  gradientOfTanh(y: number, dy: number, size: number, dx: number): void;
   crossEntropy(logits: number, labels: number, rows: number, classes: number, loss: number): void;
   crossEntropyGradient(
     logits: number,
@@ -95,6 +97,7 @@ export interface KernelModule extends GemmModule {
     dx: number,
   ): void;
   addTo(sum: number, other: number, size: number): void;
+  divideBy(x: number, divisor: number, size: number): void;
   sumAxis(x: number, outer: number, reduced: number, inner: number, scale: number, out: number): void;
   maxAxis(x: number, outer: number, reduced: number, inner: number, out: number): void;
   swapAxes(x: number, batch: number, rows: number, columns: number, run: number, out: number): void;

@@ -85,7 +85,7 @@ function applyBiasAndActivation(
 
 /** By the activation's own kernel. */
 function activate(runtime: WasmRuntime, x: TensorInfo, { name, prelu, leakyAlpha }: Activation): TensorInfo {
-  const kernelName = { elu: 'Elu', leakyrelu: 'LeakyRelu', prelu: 'Prelu', sigmoid: 'Sigmoid' }[name];
+  const kernelName = { elu: 'Elu', leakyrelu: 'LeakyRelu', prelu: 'Prelu', sigmoid: 'Sigmoid', tanh: 'Tanh' }[name];
   const kernel = kernelName === undefined ? undefined : tf.getKernel(kernelName, 'wasm');
   if (kernel === undefined) throw new Error(`The wasm backend has no fused activation "${name}": make it a layer.`);
   const inputs = name === 'prelu' && prelu !== null ? { x, alpha: prelu } : { x };

@@ -1,4 +1,5 @@
 import { tf, type Tensor } from '../../tf.ts';
+import { isInNestedGradient } from './nested-gradient.ts';
 
 /** What is private in tfjs-layers' batch normalisation. */
 interface BatchNormalization {
@@ -52,10 +53,4 @@ function moveTowards(average: LayerVariable, value: Tensor, momentum: number): v
     const before = average.read();
     average.write(tf.sub(before, tf.mul(tf.sub(before, value), 1 - momentum)));
   });
-}
-
-/** The fused gradient has no gradient of its own. */
-function isInNestedGradient(): boolean {
-  const { state } = tf.engine() as unknown as { state: { gradientDepth: number } };
-  return state.gradientDepth > 1;
 }

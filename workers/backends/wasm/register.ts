@@ -3,6 +3,7 @@ import { tf } from '../../tf.ts';
 import { batchNormalizationKernels } from './batch-normalization.ts';
 import { borrowedKernels } from './borrowed.ts';
 import { convolutionKernels } from './convolution.ts';
+import { denseKernels } from './dense.ts';
 import { depthwiseKernels } from './depthwise.ts';
 import { gatherKernels } from './gather.ts';
 import { identity } from './identity.ts';
@@ -12,7 +13,6 @@ import { batchMatMul, fusedMatMul } from './mat-mul.ts';
 import { poolKernels } from './pool.ts';
 import { prelu } from './prelu.ts';
 import { max, mean, sum } from './reductions.ts';
-import { reluGradient } from './relu.ts';
 import type { WasmRuntime } from './runtime.ts';
 import { transpose } from './transpose.ts';
 
@@ -26,12 +26,12 @@ const kernels: Record<string, Kernel> = {
   Max: max,
   Mean: mean,
   Prelu: prelu,
-  ReluGradient: reluGradient,
   Sum: sum,
   Transpose: transpose,
   _FusedMatMul: fusedMatMul,
   ...batchNormalizationKernels,
   ...convolutionKernels,
+  ...denseKernels,
   ...depthwiseKernels,
   ...poolKernels,
   ...gatherKernels,

@@ -4,9 +4,10 @@ declare namespace WebAssembly {
     constructor(size: { initial: number });
     readonly buffer: ArrayBuffer;
   }
-  class Module {
-    constructor(bytes: Uint8Array);
+  interface Module {
+    readonly [Symbol.toStringTag]: string;
   }
+  const Module: new (bytes: Uint8Array) => Module;
   class Instance {
     constructor(module: Module, imports: { env: { memory: Memory } });
     readonly exports: Record<string, unknown>;

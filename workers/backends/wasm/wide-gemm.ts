@@ -14,7 +14,7 @@ const whileCompiling = ['--experimental-wasm-revectorize', '--no-liftoff', '--no
 const afterwards = ['--no-experimental-wasm-revectorize', '--liftoff', '--wasm-lazy-compilation'];
 
 /** Below so many products of two numbers they cost more than they save. */
-const leastProducts = 2 ** 20;
+const leastProducts = 2 ** 17;
 /** What is measured: whole tiles, in the second-level cache. V8 has compiled both for speed after a few rounds; all take about 10 ms. */
 const trial = { m: 48, n: 64, k: 256 };
 const trialRounds = 60;

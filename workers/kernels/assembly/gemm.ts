@@ -119,11 +119,17 @@ function multiplyRagged(
 
 /** Copies what of a tile lies within C. */
 function storePart(tile: usize, rows: i32, columns: i32, c: usize, ldc: i32, accumulate: bool): void {
+  const whole = columns & ~3;
   for (let i = 0; i < rows; i++) {
-    for (let j = 0; j < columns; j++) {
-      const target = at(c, i * ldc + j);
-      const sum = load<f32>(at(tile, i * panelColumns + j));
-      store<f32>(target, accumulate ? load<f32>(target) + sum : sum);
+    const from = at(tile, i * panelColumns);
+    const to = at(c, i * ldc);
+    for (let j = 0; j < whole; j += 4) {
+      const sums = v128.load(at(from, j));
+      v128.store(at(to, j), accumulate ? f32x4.add(v128.load(at(to, j)), sums) : sums);
+    }
+    for (let j = whole; j < columns; j++) {
+      const sum = load<f32>(at(from, j));
+      store<f32>(at(to, j), accumulate ? load<f32>(at(to, j)) + sum : sum);
     }
   }
 }

@@ -49,8 +49,8 @@ export class FlatLayout {
 
   /** Gives the variables the values. */
   write(flat: Float32Array, variables: readonly Variable[]): void {
-    // A variable of the cpu backend keeps the array that it is given.
-    const own = flat.slice();
+    // A variable of the cpu backend keeps the array that it is given; others copy it.
+    const own = tf.getBackend() === 'cpu' ? flat.slice() : flat;
     tf.tidy(() => this.toTensors(own).forEach((tensor, i) => variables[i].assign(tensor)));
   }
 

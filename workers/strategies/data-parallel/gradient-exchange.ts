@@ -33,7 +33,7 @@ export async function allReduceGradients(
   const { flat, bucket } = local;
   const { length } = flat;
   bucket.set([local.weight, local.weightedLoss], length);
-  await group.allReduce(bucket, 'sum', bucket);
+  await group.allReduce(bucket, 'mean', bucket);
   return mean(flat, Float64Array.of(bucket[length], bucket[length + 1]));
 }
 
@@ -43,11 +43,17 @@ export async function reduceScatterGradients(
   local: LocalGradients,
   compression: Compression,
 ): Promise<MeanGradients> {
-  const scatter = async (): Promise<Float32Array<ArrayBuffer>> =>
-    compression === 'bfloat16'
-      ? decodeBfloat16(await group.reduceScatter(encodeBfloat16(local.flat), 'sum'))
-      : await group.reduceScatter(local.flat, 'sum');
-  const [slice, totals] = await Promise.all([scatter(), group.allReduce(totalsOf(local), 'sum')]);
+  if (compression === 'bfloat16') {
+    const [halves, totals] = await Promise.all([
+      group.reduceScatter(encodeBfloat16(local.flat), 'sum'),
+      group.allReduce(totalsOf(local), 'sum'),
+    ]);
+    return mean(decodeBfloat16(halves), totals);
+  }
+  const [slice, totals] = await Promise.all([
+    group.reduceScatter(local.flat, 'mean'),
+    group.allReduce(totalsOf(local), 'mean'),
+  ]);
   return mean(slice, totals);
 }
 
@@ -73,9 +79,11 @@ function totalsOf({ weight, weightedLoss }: LocalGradients): Float64Array<ArrayB
   return Float64Array.of(weight, weightedLoss);
 }
 
+/** Of sums over the ranks, or of means over them: those of whole batches, whose mean weight is 1, are what is asked for already. */
 function mean(sum: Float32Array<ArrayBuffer>, [weight, weightedLoss]: Float64Array): MeanGradients {
   // Most weights are powers of two: then a product has the quotient's bits, in half the time.
   const factor = 1 / weight;
+  if (weight === 1) return { flat: sum, loss: weightedLoss };
   if (Number.isInteger(Math.log2(weight))) for (let i = 0; i < sum.length; i++) sum[i] *= factor;
   else for (let i = 0; i < sum.length; i++) sum[i] /= weight;
   return { flat: sum, loss: weightedLoss / weight };

@@ -22,9 +22,13 @@ export class Replicas {
     this.write(await this.#group.broadcast(await this.read(), this.#group.ranks[0]));
   }
 
-  /** This rank's weights, shape `[P]`. */
-  async read(): Promise<Float32Array<ArrayBuffer>> {
-    const flat = new Float32Array(this.#layout.length);
+  /** An array for weights, shape `[P]`. */
+  allocate(): Float32Array<ArrayBuffer> {
+    return new Float32Array(this.#layout.length);
+  }
+
+  /** This rank's weights, shape `[P]`, in `flat`. */
+  async read(flat = this.allocate()): Promise<Float32Array<ArrayBuffer>> {
     await this.#layout.read(this.#variables, flat);
     return flat;
   }
@@ -33,8 +37,8 @@ export class Replicas {
     this.#layout.write(flat, this.#variables);
   }
 
-  /** The mean of all ranks' weights, shape `[P]`. */
-  async mean(own: Float32Array): Promise<Float32Array> {
-    return await this.#group.allReduce(own, 'mean');
+  /** The mean of all ranks' weights, shape `[P]`, in `flat`. */
+  async mean(own: Float32Array, flat = this.allocate()): Promise<Float32Array> {
+    return await this.#group.allReduce(own, 'mean', flat);
   }
 }

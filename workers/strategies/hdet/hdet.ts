@@ -24,6 +24,8 @@ interface Ready {
   index: number;
   accumulator: GradientAccumulator;
   weights: Replicas;
+  /** For the weights of a sync: arrays of this size, made anew each time, would have their garbage collected in between. */
+  room: { own: Float32Array<ArrayBuffer>; mean: Float32Array<ArrayBuffer> };
   buffers: Replicas;
   scalars: Scalars;
   controller: HdetController;
@@ -71,6 +73,7 @@ export class Hdet implements Strategy {
       index,
       accumulator,
       weights,
+      room: { own: weights.allocate(), mean: weights.allocate() },
       buffers: new Replicas(model, group, 'buffers'),
       scalars,
       controller,
@@ -154,9 +157,9 @@ export class Hdet implements Strategy {
 
   /** Every rank's weights become their mean; after the warm-up the bases move as well. */
   async #sync(stepsDone: number, scheduled: UpdateSettings): Promise<void> {
-    const { group, weights, controller, scalars } = this.#prepared();
-    const own = await weights.read();
-    const mean = await weights.mean(own);
+    const { group, weights, controller, scalars, room } = this.#prepared();
+    const own = await weights.read(room.own);
+    const mean = await weights.mean(own, room.mean);
     const distance = relativeDistance(own, mean);
     const loss = this.#interval.loss / this.#interval.steps;
     const all = await group.allGather(Float64Array.of(loss, distance));
@@ -241,8 +244,9 @@ function relativeDistance(own: Float32Array, mean: Float32Array): number {
   let difference = 0;
   let size = 0;
   for (let i = 0; i < own.length; i++) {
-    difference += (own[i] - mean[i]) ** 2;
-    size += mean[i] ** 2;
+    const apart = own[i] - mean[i];
+    difference += apart * apart;
+    size += mean[i] * mean[i];
   }
   return Math.sqrt(difference / size);
 }

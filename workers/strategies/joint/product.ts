@@ -20,15 +20,16 @@ export function productLoss(sum: Float32Array, labels: ArrayLike<number>, member
   const samples = labels.length;
   const classes = sum.length / samples;
   const gradient = new Float32Array(sum.length);
+  const logits = new Float64Array(classes);
   let loss = 0;
   for (let sample = 0; sample < samples; sample++) {
-    const row = sum.subarray(sample * classes, (sample + 1) * classes);
-    const logits = Float64Array.from(row, (value) => value / members);
+    const first = sample * classes;
+    for (let label = 0; label < classes; label++) logits[label] = sum[first + label] / members;
     const logNormalizer = logSumExp(logits);
     loss += (logNormalizer - logits[labels[sample]]) / samples;
     for (let label = 0; label < classes; label++) {
       const target = label === labels[sample] ? 1 : 0;
-      gradient[sample * classes + label] = (Math.exp(logits[label] - logNormalizer) - target) / (members * samples);
+      gradient[first + label] = (Math.exp(logits[label] - logNormalizer) - target) / (members * samples);
     }
   }
   return { loss, gradient };
@@ -36,8 +37,11 @@ export function productLoss(sum: Float32Array, labels: ArrayLike<number>, member
 
 /** log Σ exp(z), from the largest down so that nothing overflows; NaN where any z is. */
 function logSumExp(logits: Float64Array): number {
-  const largest = logits.reduce((best, value) => Math.max(best, value), -Infinity);
-  return largest + Math.log(logits.reduce((sum, value) => sum + Math.exp(value - largest), 0));
+  let largest = -Infinity;
+  for (const logit of logits) largest = Math.max(largest, logit);
+  let sum = 0;
+  for (const logit of logits) sum += Math.exp(logit - largest);
+  return largest + Math.log(sum);
 }
 
 /** Sums members' arrays element by element, in their order and rounded to float32 after each, as the relay does. */
