@@ -44,16 +44,45 @@ describe.skipIf(chromium === null)(
     });
 
     it.each([
-      ['live', () => `/runs/${run}/live`],
-      ['compare', () => `/compare?runs=${run}`],
-    ])('what sets charts stands in one line on %s', async (_place, address) => {
+      ['live', () => `/runs/${run}/live`, () => expectPoints(page, 'NLL')],
+      ['ensemble', () => `/runs/${run}/ensemble`, () => expect(page.locator('figure').first()).toBeVisible()],
+      [
+        'configuration',
+        () => `/runs/${run}/configuration`,
+        () => expect(page.getByText('npx tutti train')).toBeVisible(),
+      ],
+      [
+        'configure',
+        () => `/configure?from=${run}`,
+        () => expect(page.getByLabel('Command line', { exact: true })).toBeVisible(),
+      ],
+    ])('next to nothing jumps while %s loads', async (_place, address, ready) => {
       await visit(page, address());
-      const toolbar = page.getByRole('toolbar', { name: 'How charts are shown' });
-      await expect(toolbar).toBeVisible();
-      const tallest = await toolbar.evaluate(({ children }) =>
-        Math.max(...[...children].map((child) => child.clientHeight)),
-      );
-      expect(await toolbar.evaluate(({ clientHeight }) => clientHeight)).toBeLessThan(1.5 * tallest);
+      await page.reload();
+      await page.evaluate(`
+      globalThis.shifts = new PerformanceObserver((list) => (shifts.past += sumOf(list.getEntries())));
+      globalThis.sumOf = (entries) => entries.reduce((sum, { value }) => sum + value, 0);
+      shifts.past = 0;
+      shifts.observe({ type: 'layout-shift', buffered: true });
+    `);
+      await ready();
+      // Shares of the window that moved, times how far, by https://web.dev/articles/cls, where up to 0.1 is good.
+      expect(await page.evaluate<number>('shifts.past + sumOf(shifts.takeRecords())')).toBeLessThan(0.05);
+    });
+
+    it.each([
+      ['live', () => `/runs/${run}/live`, () => expectPoints(page, 'NLL')],
+      ['compare', () => `/compare?runs=${run}`, () => expect(page.getByLabel('Differences')).toBeVisible()],
+    ])('what sets charts stands in one line on %s', async (_place, address, ready) => {
+      await visit(page, address());
+      await ready();
+      const [height, tallest] = await page
+        .getByRole('toolbar', { name: 'How charts are shown' })
+        .evaluate((toolbar) => {
+          const heights = [...toolbar.children].map((child) => child.clientHeight);
+          return [toolbar.clientHeight, Math.max(...heights)];
+        });
+      expect(height).toBeLessThan(1.5 * tallest);
     });
 
     it('a page begins at its top, wherever the one before was scrolled to', async () => {

@@ -7,6 +7,8 @@ import { type Loaded, useLoaded } from '../../../composables/use-loaded.ts';
 import { type ConfigEntry, configEntries, overridesOf } from './config-entries.ts';
 
 export interface Configuration {
+  /** Whether it is known what the defaults are: the project has told its own, or cannot. */
+  isCompared: ComputedRef<boolean>;
   changed: ComputedRef<ConfigEntry[]>;
   all: ComputedRef<ConfigEntry[]>;
   /** What "default" means here. */
@@ -36,6 +38,7 @@ export function useConfiguration(view: () => RunView): Configuration {
   });
 
   return {
+    isCompared: computed(() => project.data.value !== null || project.error.value !== null),
     all,
     changed: computed(() => all.value.filter(({ isChanged }) => isChanged)),
     standard: computed(() => (project.data.value === null ? 'general' : 'project')),
