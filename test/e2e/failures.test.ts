@@ -106,5 +106,5 @@ describe.skipIf(chromium === null)(
 /** The page tries by itself, too, and then has no such button any more. */
 async function tryNow(page: Page): Promise<void> {
   const buttons = page.getByRole('button', { name: 'Try now' });
-  await buttons.evaluateAll((found) => found.forEach((button) => (button as HTMLElement).click()));
+  await buttons.evaluateAll((found) => found.forEach((button) => button.click()));
 }
