@@ -8,7 +8,7 @@ export default defineProject({
   hyperparameters: z.object({
     samples: z.int().min(1).default(2560).meta({ help: 'Samples to train on.' }),
   }),
-  defaults: { batchSize: 128, maxEpochs: 6, evaluateEveryEpochs: 6, checkpoints: { final: false } },
+  defaults: { batchSize: 128, maxEpochs: 15, evaluateEveryEpochs: 15, checkpoints: { final: false } },
   data({ hyperparameters: { samples }, seed }) {
     const features = new Float32Array(samples * 3072);
     new Generator(seed, 'noise').fillUniform(features);
