@@ -14,7 +14,8 @@ export function describeMachine(): Machine {
     cpu: cpus()[0]?.model.trim() ?? 'unknown',
     cores: availableParallelism(),
     memoryGiB: Math.round(totalmem() / 2 ** 30),
-    system: `${type()} ${release()} ${process.arch}`,
+    // Without what its builder calls it.
+    system: `${type()} ${release().split('-')[0]} ${process.arch}`,
     node: process.version,
   };
 }
