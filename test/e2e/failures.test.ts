@@ -65,6 +65,7 @@ describe.skipIf(chromium === null)(
       await tunnel.cut();
       await expect(page.getByRole('alert')).toContainText('Tutti does not answer.');
       await expectPoints(page, 'NLL');
+      await expect(page.getByRole('button', { name: 'Try now' })).toBeVisible();
       await tunnel.open();
       await tryNow(page);
       await expect(page.getByRole('alert')).toHaveCount(0, { timeout: 30_000 });

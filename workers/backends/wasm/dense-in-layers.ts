@@ -14,8 +14,8 @@ interface Dense {
 const fused = new Set(['linear', 'relu', 'sigmoid', 'tanh']);
 
 /**
- * Lets dense layers compute with one op, whose gradients are one op each, where the backend has it. What tfjs composes a layer of (seven
- * ops forwards and fourteen backwards for a sigmoid layer, half of them reshapes) takes a small network longer than its arithmetic.
+ * Lets dense layers compute with one op, whose gradients are one op each, where the backend has it. What tfjs composes a layer of
+ * (sixteen ops for a sigmoid layer and its gradients, which are five here) takes a small network longer than its arithmetic.
  */
 export function denseInLayers(): void {
   const layers = Object.getPrototypeOf(tf.layers.dense({ units: 1 })) as Dense;

@@ -49,8 +49,8 @@ export class FlatLayout {
 
   /** Gives the variables the values. */
   write(flat: Float32Array, variables: readonly Variable[]): void {
-    // A variable of the cpu backend keeps the array that it is given; others copy it.
-    const own = tf.getBackend() === 'cpu' ? flat.slice() : flat;
+    // Only wasm copies at once: elsewhere a variable keeps the array that it is given, for good or until an op needs it.
+    const own = tf.getBackend() === 'wasm' ? flat : flat.slice();
     tf.tidy(() => this.toTensors(own).forEach((tensor, i) => variables[i].assign(tensor)));
   }
 
