@@ -8,6 +8,8 @@ import type { Access, Refusal } from './access.ts';
 
 /** A page that reads so slowly is cut off: it comes back and reads everything anew. */
 const maximumBacklogBytes = 64 * 2 ** 20;
+/** So ends a browser that is closed as a whole: by what is read from it, and by what is written to it. */
+const browserHasGone: ReadonlySet<string | null> = new Set(['ECONNRESET', 'EPIPE']);
 /** RFC 6455, section 7.4.1: the message violates our policy; the peer is too slow has no code of its own. */
 const policyViolation = 1008;
 const tryAgainLater = 1013;
@@ -22,8 +24,7 @@ export function acceptPages(server: Server, access: Access, options: PageSocketO
   const sockets = new WebSocketServer({ noServer: true, maxPayload: maximumCallBytes, perMessageDeflate: false });
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', (error) => {
-      // So ends a browser that is closed as a whole.
-      if (errorCode(error) !== 'ECONNRESET') options.onError(error);
+      if (!browserHasGone.has(errorCode(error))) options.onError(error);
     });
     const refusal = access.refuseOrigin(request) ?? access.refuseStranger(request) ?? refusePath(request);
     if (refusal !== null) return refuse(socket, refusal);

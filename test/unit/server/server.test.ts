@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, get } from 'node:http';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -94,6 +95,22 @@ async function openSocket(server: RunningServer): Promise<WebSocket> {
   await once(socket, 'open');
   return socket;
 }
+
+/** A socket that is taken, as bytes: how it ends is the test's own business. */
+async function openRawSocket(server: RunningServer): Promise<Socket> {
+  const handshake = {
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': Buffer.alloc(16).toString('base64'),
+  };
+  const headers = { ...(await signIn(server)), ...handshake };
+  const [, socket] = await once(get({ host: '127.0.0.1', port: server.port, path: '/rpc', headers }), 'upgrade');
+  return socket;
+}
+
+/** RFC 6455, section 5.5.1: a masked frame (of mask 0) that says 1001, the page goes away. */
+const goingAway = Uint8Array.of(0x88, 0x82, 0, 0, 0, 0, 1001 >> 8, 1001 & 255);
 
 describe('pages and files', () => {
   it('are not for those without a session, not even the page', async () => {
@@ -227,6 +244,21 @@ describe('sockets', () => {
     expect((await closed)[0]).toBe(1009);
     expect(received).toEqual([]);
     expect(String(errors[0])).toContain('Max payload size exceeded');
+  });
+
+  it.each([
+    ['with a farewell', [goingAway]],
+    ['without one', []],
+  ])('take a browser that ends %s for one that has gone, not for a fault', async (_how, lastWords) => {
+    const { server, pages, connected, errors } = await serve();
+    const socket = await openRawSocket(server);
+    await expect.poll(connected).toBe(1);
+    for (const words of lastWords) socket.write(words);
+    socket.destroy();
+    // The connection breaks at this, before the server has read what the browser said last: it answers nobody.
+    pages[0].send(Uint8Array.of(1));
+    await expect.poll(connected).toBe(0);
+    expect(errors).toEqual([]);
   });
 
   it('end with the server', async () => {
