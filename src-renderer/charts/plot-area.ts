@@ -63,7 +63,8 @@ export function isDenseLine(points: number, area: PlotArea): boolean {
   return points > area.right - area.left;
 }
 
-function isInGap(left: number, dash: readonly number[]): boolean {
+/** Whether dashes that stand still, counted from 0, leave out what is at `left`. */
+export function isInGap(left: number, dash: readonly number[]): boolean {
   if (dash.length === 0) return false;
   let rest = left % dash.reduce((sum, length) => sum + length, 0);
   const part = dash.findIndex((length) => (rest -= length) < 0);
