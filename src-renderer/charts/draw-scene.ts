@@ -116,7 +116,14 @@ function strokeColumns(
 ): void {
   const columns = new PixelColumns(area, deviceRatio(canvas), style);
   for (const line of lines) tracePath(line, place, columns);
-  columns.stroke(canvas);
+  canvas.save();
+  canvas.resetTransform();
+  canvas.setLineDash([]);
+  canvas.lineWidth = 1;
+  canvas.beginPath();
+  columns.trace(canvas);
+  canvas.stroke();
+  canvas.restore();
 }
 
 /** Device pixels to one of the canvas's units. */

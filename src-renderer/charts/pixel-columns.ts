@@ -48,28 +48,17 @@ export class PixelColumns implements Pen {
     this.#y = toY;
   }
 
-  /** Strokes the columns in the canvas's colour and opacity. */
-  stroke(canvas: CanvasRenderingContext2D): void {
-    canvas.save();
-    canvas.resetTransform();
-    canvas.setLineDash([]);
-    canvas.lineWidth = 1;
-    canvas.beginPath();
-    this.trace(canvas);
-    canvas.stroke();
-    canvas.restore();
-  }
-
   /**
-   * Draws an upright stroke, in device pixels, in each column that the line passes and that is in none of its dashes' gaps. Where
-   * the line climbs by `d` within its width `w`, the stroke is `sqrt(w^2 + d^2)` tall.
+   * Traces an upright stroke, in device pixels, in each column that the line passes and that is in none of its dashes' gaps. Where
+   * the line climbs by `d` within its width `w`, the stroke is `sqrt(w^2 + d^2)` tall. Strokes are to be one pixel wide.
    */
   trace(pen: Pen): void {
     const width = 2 * this.#reach;
     for (let column = 0; column < this.#tops.length; column++) {
       const [top, bottom] = [this.#tops[column], this.#bottoms[column]];
       if (top > bottom || isInGap((column + 0.5) / this.#ratio, this.#dash)) continue;
-      const overhang = (Math.hypot(width, bottom - top) - (bottom - top)) / 2;
+      const climb = bottom - top;
+      const overhang = (Math.sqrt(width * width + climb * climb) - climb) / 2;
       pen.moveTo(column + 0.5, top - overhang);
       pen.lineTo(column + 0.5, bottom + overhang);
     }

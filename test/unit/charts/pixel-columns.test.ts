@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import type { LineStyle } from '../../../src-renderer/charts/line-style.ts';
 import { PixelColumns } from '../../../src-renderer/charts/pixel-columns.ts';
 
 type Point = [x: number, y: number];
 type Stroke = [column: number, top: number, bottom: number];
 
 const area = { left: 0, top: 0, right: 8, bottom: 100 };
-const thin = { width: 1, dash: [] };
+const thin: Pick<LineStyle, 'width' | 'dash'> = { width: 1, dash: [] };
 
 /** Upright strokes of a line through points, in device pixels. */
 function strokesOf(points: readonly Point[], style = thin, ratio = 1, plot = area): Stroke[] {
