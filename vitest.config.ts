@@ -26,8 +26,9 @@ export default defineConfig({
           retry: 2,
           include: ['test/e2e/**/*.test.ts'],
           globalSetup: ['test/e2e/global-setup.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          // Longer than `patienceMs` of what a test waits for last, which then says what was missing.
+          testTimeout: 240_000,
+          hookTimeout: 240_000,
           fileParallelism: false,
         },
       },

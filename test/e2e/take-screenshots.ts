@@ -1,8 +1,9 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { expect, type Page } from '@playwright/test';
+import type { Page } from '@playwright/test';
 import { buildIfStale } from '../../src-main/start/build.ts';
 import { findChromium } from './chromium.ts';
+import { expect } from './expect.ts';
 import { blobs, expectPoints, sine, Stage, startRun, visit } from './stage.ts';
 
 /** Takes `docs/screenshots/`: every page in both themes, from runs that are trained for it. */
