@@ -1,5 +1,6 @@
-import { expect, type Page } from '@playwright/test';
+import type { Page } from '@playwright/test';
 import { afterAll, beforeAll, describe, inject, it } from 'vitest';
+import { expect } from './expect.ts';
 import { Stage } from './stage.ts';
 
 const chromium = inject('chromium');
