@@ -1,7 +1,6 @@
 import { AxeBuilder } from '@axe-core/playwright';
-import type { Page } from '@playwright/test';
+import { expect, type Page } from '@playwright/test';
 import { afterAll, beforeAll, describe, inject, it } from 'vitest';
-import { expect } from './expect.ts';
 import { blobs, expectPoints, expectStatus, Stage, startRun, visit } from './stage.ts';
 
 const chromium = inject('chromium');

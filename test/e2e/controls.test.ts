@@ -1,6 +1,5 @@
-import type { Locator, Page } from '@playwright/test';
+import { expect, type Locator, type Page } from '@playwright/test';
 import { afterAll, beforeAll, describe, inject, it } from 'vitest';
-import { expect } from './expect.ts';
 import { blobs, expectPoints, expectProgress, expectStatus, Stage, startRun, visit } from './stage.ts';
 
 const chromium = inject('chromium');

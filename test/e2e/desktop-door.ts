@@ -4,9 +4,8 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { _electron, chromium, type Page } from '@playwright/test';
+import { _electron, chromium, expect, type Page } from '@playwright/test';
 import type * as Electron from 'electron';
-import { expect } from './expect.ts';
 
 /** What runs in the app's main process: by its source, so it sees nothing from around it. */
 type InMain<Argument, Result> = (electron: typeof Electron, argument: Argument) => Result | Promise<Result>;
@@ -36,6 +35,9 @@ export interface DoorOptions {
 
 const builtMain = join(import.meta.dirname, '..', '..', 'out', 'main', 'electron.js');
 const register = join(import.meta.dirname, 'electron-stub', 'register.ts');
+/** On a busy machine. */
+const patience = { timeout: 30_000 };
+
 /** Runs the built app on the stub, its windows in that Chromium. */
 export async function openInStub(
   executablePath: string,
@@ -97,10 +99,10 @@ export async function openInElectron(
 export async function ownPage(door: DesktopDoor): Promise<Page> {
   const find = (): Page | undefined =>
     door.pages().findLast((page) => !page.isClosed() && /^(tutti:\/\/app|http:\/\/app\.tutti)/.test(page.url()));
-  await expect.poll(() => find() !== undefined).toBe(true);
+  await expect.poll(() => find() !== undefined, patience).toBe(true);
   const page = find();
   if (page === undefined) throw new Error('The window went away as it came.');
-  await expect(page.getByRole('navigation', { name: 'Pages' })).toBeVisible();
+  await expect(page.getByRole('navigation', { name: 'Pages' })).toBeVisible(patience);
   return page;
 }
 

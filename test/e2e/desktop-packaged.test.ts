@@ -3,10 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { expect } from '@playwright/test';
 import { afterAll, beforeAll, describe, inject, it } from 'vitest';
-import { expect } from './expect.ts';
 import { openInStub } from './desktop-door.ts';
-import { DesktopStage } from './desktop-stage.ts';
+import { DesktopStage, patience } from './desktop-stage.ts';
 import { layOutPackage } from './packaged-layout.ts';
 import { blobs, expectPoints, expectStatus } from './stage.ts';
 
@@ -30,7 +30,7 @@ describe.skipIf(chromium === null)(
 
     it('offers the examples that lie beside its archive', async () => {
       const link = stage.page.getByRole('link', { name: 'Train Heteroscedastic regression' });
-      await expect(link).toHaveAttribute('href', /app\.asar\.unpacked\/examples\/00_/);
+      await expect(link).toHaveAttribute('href', /app\.asar\.unpacked\/examples\/00_/, patience);
     });
 
     it('trains with workers of its own, on the Node that came along', async () => {

@@ -1,11 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Page } from '@playwright/test';
+import { expect, type Page } from '@playwright/test';
 import { describe, inject } from 'vitest';
 import { findElectron } from '../../src-main/start/electron-binary.ts';
-import { expect } from './expect.ts';
 import { type DesktopDoor, openInElectron, openInStub, ownPage } from './desktop-door.ts';
+
+/** On a busy machine, a worker alone takes seconds to start. */
+export const patience = { timeout: 30_000 };
 
 /** The desktop app with a home of its own. */
 export class DesktopStage {
@@ -52,8 +54,8 @@ export class DesktopStage {
   async startRun(project: string, overrides: object): Promise<string> {
     const query = new URLSearchParams({ project, set: JSON.stringify(overrides) });
     await this.visit(`/configure?${query.toString()}`);
-    await this.page.getByRole('button', { name: 'Start', exact: true }).click();
-    await expect.poll(() => this.page.url()).toMatch(/#\/runs\/[\w-]+$/);
+    await this.page.getByRole('button', { name: 'Start', exact: true }).click(patience);
+    await expect.poll(() => this.page.url(), patience).toMatch(/#\/runs\/[\w-]+$/);
     return this.page.url().replace(/^.*\/runs\//, '');
   }
 

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { expect } from '@playwright/test';
 import { afterAll, beforeAll, it } from 'vitest';
 import { readRunRecord } from '../../src-main/store/run-folder.ts';
 import { readZip } from '../unit/export/zip-reader.ts';
-import { expect } from './expect.ts';
 import { ownPage } from './desktop-door.ts';
-import { describeDesktop, DesktopStage } from './desktop-stage.ts';
+import { describeDesktop, DesktopStage, patience } from './desktop-stage.ts';
 import { blobs, expectPoints, expectStatus } from './stage.ts';
 
 const faulty = join(import.meta.dirname, '..', 'integration', 'projects', 'faulty');
@@ -33,7 +33,7 @@ describeDesktop('Training in the desktop app', (open) => {
     await expectPoints(stage.page, 'NLL');
     await expectStatus(stage.page, 'finished');
     await expect
-      .poll(() => stage.notifications())
+      .poll(() => stage.notifications(), patience)
       .toEqual([
         {
           title: 'Overlapping blobs has finished',
@@ -51,7 +51,7 @@ describeDesktop('Training in the desktop app', (open) => {
     await stage.choose('Export Run…');
     const dialog = page.getByRole('dialog', { name: 'Export this run' });
     await dialog.getByRole('button', { name: 'Export' }).click();
-    await expect(dialog.getByRole('status')).toContainText(path);
+    await expect(dialog.getByRole('status')).toContainText(path, patience);
     expect([...readZip(await readFile(path)).keys()]).toContain('metrics.csv');
     await page.keyboard.press('Escape');
   });
@@ -59,7 +59,7 @@ describeDesktop('Training in the desktop app', (open) => {
   it('that diverges is told of as such, and a click shows it', async () => {
     const id = await stage.startRun(faulty, { members: 2, hyperparameters: { fault: 'nan' } });
     await expectStatus(stage.page, 'failed');
-    await expect.poll(async () => (await stage.notifications()).at(-1)?.title).toBe('Faulty diverged');
+    await expect.poll(async () => (await stage.notifications()).at(-1)?.title, patience).toBe('Faulty diverged');
     await stage.visit('/settings');
     await expect(stage.page.getByRole('heading', { level: 1 })).toHaveText('Settings and health');
     await stage.door.evaluate(() =>
@@ -73,9 +73,9 @@ describeDesktop('Training in the desktop app', (open) => {
     await stage.startRun(blobs, endless);
     await expectPoints(page, 'NLL');
     await stage.choose('Pause or Go On');
-    await expect(page.locator('.run-header .state')).toContainText('paused');
+    await expect(page.locator('.run-header .state')).toContainText('paused', patience);
     await stage.choose('Pause or Go On');
-    await expect(page.locator('.run-header .state')).not.toContainText('paused');
+    await expect(page.locator('.run-header .state')).not.toContainText('paused', patience);
     await stage.choose('Stop Jointly…');
     await page.getByRole('alertdialog').getByRole('button', { name: 'Stop now' }).click();
     await expectStatus(page, 'stopped');
@@ -86,7 +86,7 @@ describeDesktop('Training in the desktop app', (open) => {
     lastRun = await stage.startRun(blobs, endless);
     await expectPoints(stage.page, 'NLL');
     await door.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0].close());
-    await expect.poll(async () => (await stage.notifications()).at(-1)?.title).toBe('Tutti keeps training');
+    await expect.poll(async () => (await stage.notifications()).at(-1)?.title, patience).toBe('Tutti keeps training');
     expect(await door.startAgain()).toBe(0);
     stage.page = await ownPage(door);
     await stage.visit(`/runs/${lastRun}`);

@@ -1,8 +1,7 @@
-import type { Page } from '@playwright/test';
+import { expect, type Page } from '@playwright/test';
 import { afterAll, beforeAll, it } from 'vitest';
 import { maximumCallBytes, messageChannel } from '../../protocol/window.ts';
-import { expect } from './expect.ts';
-import { describeDesktop, DesktopStage } from './desktop-stage.ts';
+import { describeDesktop, DesktopStage, patience } from './desktop-stage.ts';
 import { blobs, sine } from './stage.ts';
 
 describeDesktop('The window', (open) => {
@@ -73,7 +72,7 @@ describeDesktop('The window', (open) => {
         await new BrowserWindow({ width: 200, height: 200, webPreferences: { preload } }).loadURL('about:blank');
       });
       const findStranger = (): Page | undefined => door.pages().find((one) => one.url() === 'about:blank');
-      await expect.poll(() => findStranger() !== undefined).toBe(true);
+      await expect.poll(() => findStranger() !== undefined, patience).toBe(true);
       const refusal = findStranger()?.evaluate('window.tutti.openFolder().catch(({ message }) => message)');
       expect(await refusal).toMatch(/No handler registered/);
     } finally {
@@ -89,11 +88,11 @@ describeDesktop('The window', (open) => {
 
   it('is turned away when it sends what is no call, and comes back anew', async () => {
     const { page } = stage;
-    const reloaded = page.waitForEvent('load');
+    const reloaded = page.waitForEvent('load', patience);
     await page.evaluate(`window.tutti.send(new Uint8Array(${maximumCallBytes + 1}))`);
     await reloaded;
     expect(await page.evaluate('window.isStillHere')).toBeUndefined();
-    await expect(page.getByRole('link', { name: 'Train Heteroscedastic regression' })).toBeVisible();
+    await expect(page.getByRole('link', { name: 'Train Heteroscedastic regression' })).toBeVisible(patience);
   });
 
   it('saves no other files than exports', async () => {
@@ -104,9 +103,9 @@ describeDesktop('The window', (open) => {
   it('opens the folder that is dropped on it, or says what is wrong with it', async () => {
     const { door, page } = stage;
     await door.drop(blobs);
-    await expect(page.getByRole('heading', { level: 1 })).toHaveText('Overlapping blobs');
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('Overlapping blobs', patience);
     await door.drop(stage.home);
-    await expect(page.getByRole('status').getByText(/There is no project in/)).toBeVisible();
+    await expect(page.getByRole('status').getByText(/There is no project in/)).toBeVisible(patience);
   });
 
   it('opens the folder that is chosen in the menu, and offers it again', async () => {
@@ -115,9 +114,9 @@ describeDesktop('The window', (open) => {
       dialog.showOpenDialog = async () => ({ canceled: false, filePaths: [folder] });
     }, sine);
     await stage.choose('Open Project…');
-    await expect(page.getByRole('heading', { level: 1 })).toHaveText('Heteroscedastic regression');
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('Heteroscedastic regression', patience);
     await stage.choose(`blobs  (${blobs})`);
-    await expect(page.getByRole('heading', { level: 1 })).toHaveText('Overlapping blobs');
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('Overlapping blobs', patience);
   });
 
   it('does what the menu says', async () => {
@@ -135,7 +134,7 @@ describeDesktop('The window', (open) => {
     const { door, page } = stage;
     await door.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0].minimize());
     expect(await door.startAgain(sine)).toBe(0);
-    await expect(page.getByRole('heading', { level: 1 })).toHaveText('Heteroscedastic regression');
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('Heteroscedastic regression', patience);
     expect(
       await door.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows().map((one) => one.isMinimized())),
     ).toEqual([false]);

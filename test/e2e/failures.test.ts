@@ -1,6 +1,5 @@
-import type { Page } from '@playwright/test';
+import { expect, type Page } from '@playwright/test';
 import { afterAll, beforeAll, describe, inject, it } from 'vitest';
-import { expect } from './expect.ts';
 import { blobs, expectPoints, expectProgress, expectStatus, Stage, startRun } from './stage.ts';
 import { Tunnel, tunnelBrowserFlag } from './tunnel.ts';
 import { startTutti } from './tutti-process.ts';
@@ -49,7 +48,7 @@ describe.skipIf(chromium === null)(
       const column = (await ranks.getByRole('columnheader').allInnerTexts()).indexOf('Restarts');
       await expect(rows.nth(1).locator('> *').nth(column)).toHaveText('0');
       process.kill(Number(await rows.nth(1).getByRole('cell').nth(1).innerText()), 'SIGKILL');
-      await expect(rows.nth(0).locator('> *').nth(column)).toHaveText('1');
+      await expect(rows.nth(0).locator('> *').nth(column)).toHaveText('1', { timeout: 30_000 });
       await expect(page.getByRole('region', { name: 'Events' })).toContainText('Restart 1 of 1: rank 1 was lost');
       const chart = page.getByRole('img', { name: /^NLL, / });
       await expect(chart).toHaveAttribute('aria-label', /restarted, rank 1 was lost at step [\d,]+/);
@@ -69,7 +68,7 @@ describe.skipIf(chromium === null)(
       await expect(page.getByRole('button', { name: 'Try now' })).toBeVisible();
       await tunnel.open();
       await tryNow(page);
-      await expect(page.getByRole('alert')).toHaveCount(0);
+      await expect(page.getByRole('alert')).toHaveCount(0, { timeout: 30_000 });
       await expectProgress(page, 'NLL');
     });
 
@@ -83,7 +82,9 @@ describe.skipIf(chromium === null)(
       await tunnel.cut();
       await tunnel.open(stage.tutti.port);
       await tryNow(page);
-      await expect(page.getByRole('alert')).toContainText('Tutti does not know this page any more.');
+      await expect(page.getByRole('alert')).toContainText('Tutti does not know this page any more.', {
+        timeout: 30_000,
+      });
     });
 
     it('the run it left behind is interrupted, and goes on where it was', async () => {

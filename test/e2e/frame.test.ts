@@ -1,6 +1,5 @@
-import type { Page } from '@playwright/test';
+import { expect, type Page } from '@playwright/test';
 import { afterAll, beforeAll, describe, inject, it } from 'vitest';
-import { expect } from './expect.ts';
 import { Stage } from './stage.ts';
 
 const chromium = inject('chromium');

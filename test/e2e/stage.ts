@@ -1,13 +1,15 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser, BrowserContext, Page } from '@playwright/test';
-import { expect } from './expect.ts';
+import { type Browser, type BrowserContext, expect, type Page } from '@playwright/test';
 import { launchChromium } from './chromium.ts';
 import { startTutti, type TuttiProcess } from './tutti-process.ts';
 
 export const blobs = join(import.meta.dirname, 'projects', 'blobs');
 export const sine = join(import.meta.dirname, '..', '..', 'examples', '00_heteroscedastic_regression');
+
+/** On a busy machine, a worker alone takes seconds to start. */
+const patience = { timeout: 30_000 };
 
 export interface StageOptions {
   browserFlags?: readonly string[];
@@ -75,25 +77,25 @@ export async function startRun(page: Page, project: string, overrides: object, n
   const query = new URLSearchParams({ project, set: JSON.stringify(overrides) });
   await visit(page, `/configure?${query.toString()}`);
   if (name !== '') await page.getByRole('textbox', { name: 'Name', exact: true }).fill(name);
-  await page.getByRole('button', { name: 'Start', exact: true }).click();
-  await page.waitForURL(/#\/runs\/[\w-]+$/);
+  await page.getByRole('button', { name: 'Start', exact: true }).click(patience);
+  await page.waitForURL(/#\/runs\/[\w-]+$/, patience);
   return page.url().replace(/^.*\/runs\//, '');
 }
 
 /** The header's word for how the run stands. */
 export async function expectStatus(page: Page, status: string): Promise<void> {
-  await expect(page.locator('.run-header .status')).toHaveText(status);
+  await expect(page.locator('.run-header .status')).toHaveText(status, patience);
 }
 
 /** Points of the ensemble on the big chart, as it says to those who cannot see it. */
 export async function expectPoints(page: Page, chart: string): Promise<void> {
-  await expect(page.getByRole('img', { name: new RegExp(`^${chart}, .*latest [-\\d]`) })).toBeVisible();
+  await expect(page.getByRole('img', { name: new RegExp(`^${chart}, .*latest [-\\d]`) })).toBeVisible(patience);
 }
 
 /** Newer points than those on the chart now. */
 export async function expectProgress(page: Page, chart: string): Promise<void> {
   const before = await latestStep(page, chart);
-  await expect.poll(() => latestStep(page, chart)).toBeGreaterThan(before);
+  await expect.poll(() => latestStep(page, chart), patience).toBeGreaterThan(before);
 }
 
 async function latestStep(page: Page, chart: string): Promise<number> {

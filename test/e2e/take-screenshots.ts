@@ -1,8 +1,7 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { Page } from '@playwright/test';
+import { expect, type Page } from '@playwright/test';
 import { buildIfStale } from '../../src-main/start/build.ts';
-import { expect } from './expect.ts';
 import { findChromium } from './chromium.ts';
 import { blobs, expectPoints, sine, Stage, startRun, visit } from './stage.ts';
 

@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import type { Page } from '@playwright/test';
+import { expect, type Page } from '@playwright/test';
 import { afterAll, beforeAll, describe, inject, it } from 'vitest';
 import { readZip } from '../unit/export/zip-reader.ts';
-import { expect } from './expect.ts';
 import { expectPoints, expectProgress, expectStatus, Stage } from './stage.ts';
 
 const chromium = inject('chromium');
@@ -87,7 +86,7 @@ describe.skipIf(chromium === null)('An ensemble trained from the browser (left o
     await tray.getByRole('combobox', { name: 'Evaluate on' }).selectOption('test');
     await tray.getByRole('button', { name: 'Evaluate' }).click();
     const nll = tray.getByRole('row').filter({ hasText: /^NLL/ });
-    await expect(nll).toHaveText(/-?\d+\.\d+/);
+    await expect(nll).toHaveText(/-?\d+\.\d+/, { timeout: 30_000 });
     const evaluated = await nll.getByRole('cell').first().innerText();
     await page.getByRole('link', { name: 'Live' }).click();
     const best = page.getByRole('region', { name: 'Evaluated sets' }).locator('tbody', { hasText: 'ensemble-best' });
