@@ -57,16 +57,18 @@ type Points = Pick<ThinnedLine, 'x' | 'y' | 'count'>;
 
 /**
  * Whether a line has more points than pixels. It then goes up and down so much that dashes along its length would look like
- * noise, and take many times as long to draw: such a line is dashed by where it stands.
+ * noise: such a line is dashed by where it stands, and a canvas draws it by `PixelColumns`.
  */
 export function isDenseLine(points: number, area: PlotArea): boolean {
   return points > area.right - area.left;
 }
 
-function isInGap(left: number, dash: readonly number[]): boolean {
+/** Whether dashes that stand still, counted from 0, leave out what is at `left`. */
+export function isInGap(left: number, dash: readonly number[]): boolean {
   if (dash.length === 0) return false;
   let rest = left % dash.reduce((sum, length) => sum + length, 0);
-  const part = dash.findIndex((length) => (rest -= length) < 0);
+  let part = 0;
+  while (rest >= dash[part]) rest -= dash[part++];
   return part % 2 === 1;
 }
 
