@@ -30,7 +30,7 @@ export interface SlotExchangeOptions {
   /** Ascending. */
   ranks: readonly number[];
   /** Tells the hub's relay how this rank stands with a call; it answers only by failing the group. */
-  tell(call: CollectiveCall): void;
+  tell: (call: CollectiveCall) => void;
 }
 
 /**

@@ -34,9 +34,12 @@ async function sharingSlots(
   return { ...made, heard };
 }
 
+const hexOf = (array: Float32Array | Uint16Array | null): string | null =>
+  array === null ? null : Buffer.from(array.buffer, array.byteOffset, array.byteLength).toString('hex');
+
 const reasons = async (calls: readonly Promise<unknown>[]): Promise<string[]> =>
   (await Promise.allSettled(calls)).map((outcome) =>
-    outcome.status === 'rejected' ? String((outcome.reason as Error).message) : 'no error',
+    outcome.status === 'rejected' ? (outcome.reason as Error).message : 'no error',
   );
 
 describe.skipIf(!canMap)(`small arrays in memory${canMap ? '' : ' (left out: no koffi or no futex here)'}`, () => {
@@ -76,11 +79,7 @@ describe.skipIf(!canMap)(`small arrays in memory${canMap ? '' : ' (left out: no 
       ['a shift', (group) => group.shift(thirds(group.rank, length), 1, group.rank !== 2)],
     ])('%s are those of the relay', async (_what, call) => {
       const [through, relayed] = await compared(call);
-      through.forEach((array, rank) => {
-        const expected = relayed[rank];
-        if (array === null || expected === null) expect(array).toBe(expected);
-        else expectSameBits(array, expected);
-      });
+      expect(through.map(hexOf)).toEqual(relayed.map(hexOf));
     });
 
     it('keep apart when more are under way than there are slots, with large ones in between', async () => {
