@@ -1,12 +1,24 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
+/** What is waited for comes at once on a free machine; on a busy one it may take seconds. */
+const patient = { poll: { timeout: 15_000 } };
+
 export default defineConfig({
   test: {
     // Each test's home is its own; what Node has compiled is the same for all of their processes.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules', '.cache', 'tutti-compiled') },
     projects: [
-      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], testTimeout: 20_000, sequence: { groupOrder: 0 } } },
+      {
+        test: {
+          name: 'unit',
+          include: ['test/unit/**/*.test.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          sequence: { groupOrder: 0 },
+          expect: patient,
+        },
+      },
       {
         test: {
           name: 'integration',
@@ -16,6 +28,7 @@ export default defineConfig({
           testTimeout: 180_000,
           hookTimeout: 60_000,
           fileParallelism: false,
+          expect: patient,
         },
       },
       {

@@ -30,11 +30,15 @@ channel.onFrame((frame) => {
 channel.onClose((error) => group.fail(error ?? new Error('the hub closed the connection')));
 channel.send({ kind: 'message', message: { rank: group.rank }, arrays: [] });
 
+await group.mapSlots();
 for (const { name, operation, bytes, repeats } of cases) {
-  // Zeros, which stay so: results are written in place, as PyTorch's all_reduce does.
+  // Zeros, which stay so: results are written where they are wanted, as PyTorch does.
   const array = new Float32Array(bytes / 4);
+  const gathered = new Float32Array(operation === 'all-gather' ? array.length * ranks.length : 0);
   const call = async (): Promise<unknown> =>
-    operation === 'all-gather' ? await group.allGather(array) : await group.allReduce(array, 'sum', array);
+    operation === 'all-gather'
+      ? await group.allGather(array, [array.length], gathered)
+      : await group.allReduce(array, 'sum', array);
   for (let warmUp = 0; warmUp < repeats / 4; warmUp += 1) await call();
   const durationsMs = new Float64Array(repeats);
   for (let repeat = 0; repeat < repeats; repeat += 1) {

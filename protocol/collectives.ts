@@ -19,10 +19,20 @@ export type ReduceOperation = (typeof reduceOperations)[number];
  * A collective is one request and its answer (`whole`), with the arrays in them; or, where ranks share memory, several requests under one
  * sequence number, by which each rank says how far it is: room for its array (`reserve`, which answers whether all found it), its array lies
  * there (`written`), its slice of the result does (`reduced`). Ranks that wait for each other in that memory tell the relay only that they
- * began (`mapped`), and, with their indices, which ranks one of them has waited for too long (`stuck`). Their order is part of the wire
- * format: append only.
+ * began (`mapped`), and, with their indices, which ranks one of them has waited for too long (`stuck`). Of small arrays in that memory the
+ * relay hears only where a rank does not soon have those of all others (`awaited`), and when it has (`withdrawn`, which has no answer). Their
+ * order is part of the wire format: append only.
  */
-export const collectiveStages = ['whole', 'reserve', 'written', 'reduced', 'mapped', 'stuck'] as const;
+export const collectiveStages = [
+  'whole',
+  'reserve',
+  'written',
+  'reduced',
+  'mapped',
+  'stuck',
+  'awaited',
+  'withdrawn',
+] as const;
 export type CollectiveStage = (typeof collectiveStages)[number];
 
 /** What a collective takes and gives. */
@@ -79,7 +89,7 @@ export function describeCall(call: CollectiveCall): string {
 
 /** Whether the arrays of this request lie in memory that the ranks share, and its answer brings none. */
 export function isInMemory({ stage }: CollectiveCall): boolean {
-  return stage === 'written' || stage === 'reduced' || stage === 'mapped';
+  return stage === 'written' || stage === 'reduced' || stage === 'mapped' || stage === 'awaited';
 }
 
 /** Whether the ranks will make another request under the same sequence number. */

@@ -103,19 +103,41 @@ export class Relay {
   #take(rank: number, request: CollectiveRequest): void {
     const { call } = request;
     if (call.stage === 'stuck') return this.#hearOfStuck(rank, request);
-    const expected = (this.#sequences.get(rank) ?? 0) + 1;
-    const isContinued = this.#continued.has(call.sequence);
-    if (call.sequence !== expected && !isContinued) {
-      throw new CollectiveError(
-        `Rank ${rank} called ${describeCall(call)}, where sequence number ${expected} was due.`,
-      );
-    }
+    if (call.stage === 'withdrawn') return this.#withdraw(rank, call);
+    // Of small arrays in memory the relay hears late, or never: they keep no order with what it does hear of.
+    if (call.stage !== 'awaited' && !this.#continued.has(call.sequence)) this.#advance(rank, call);
     checkCall(call, this.#ranks);
-    if (!isContinued) this.#sequences.set(rank, call.sequence);
     const open = this.#open.get(call.sequence) ?? this.#openCollective(call);
     open.requests.set(rank, request);
     if (!isSameCall(open.call, call)) throw new CollectiveError(describeDisagreement(open));
     if (open.requests.size === this.#ranks.length) this.#complete(open);
+  }
+
+  /** A rank calls the next collective that goes through the relay: one that others have called before is not left out. */
+  #advance(rank: number, call: CollectiveCall): void {
+    const newest = this.#sequences.get(rank) ?? 0;
+    if (call.sequence <= newest) {
+      throw new CollectiveError(`Rank ${rank} called ${describeCall(call)}, after sequence number ${newest}.`);
+    }
+    const ahead = this.#ranks.find((other) => (this.#sequences.get(other) ?? 0) > call.sequence);
+    if (ahead !== undefined && !this.#open.has(call.sequence)) {
+      throw new CollectiveError(`Rank ${rank} called ${describeCall(call)}, which rank ${ahead} has left out.`);
+    }
+    for (const { call: due } of this.#open.values()) {
+      if (due.stage === 'awaited' || due.sequence <= newest || due.sequence >= call.sequence) continue;
+      throw new CollectiveError(`Rank ${rank} called ${describeCall(call)}, where ${describeCall(due)} was due.`);
+    }
+    this.#sequences.set(rank, call.sequence);
+  }
+
+  /** A rank has in memory what it waited for. */
+  #withdraw(rank: number, { sequence }: CollectiveCall): void {
+    const open = this.#open.get(sequence);
+    if (open === undefined) return;
+    open.requests.delete(rank);
+    if (open.requests.size > 0) return;
+    stopTimer(open);
+    this.#open.delete(sequence);
   }
 
   #openCollective(call: CollectiveCall): OpenCollective {

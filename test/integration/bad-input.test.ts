@@ -112,7 +112,9 @@ describe('the folder of a run', () => {
     mkdirSync(parent);
     chmodSync(parent, 0o500);
     const run = await startRun(hub(), 'blobs', short, join(parent, 'run'));
-    await expect(run.ended).rejects.toThrow(/no permission[\s\S]*read-only/i);
+    await expect(run.ended).rejects.toThrow(
+      `Cannot create the run folder ${join(parent, 'run')}: this user may not (EACCES). Change the permissions`,
+    );
   });
 });
 

@@ -1,37 +1,18 @@
 import { dataTypeOf } from '../../protocol/arrays.ts';
 import {
-  checkCall,
   type CollectiveArray,
   type CollectiveCall,
   CollectiveError,
-  describeCall,
   elementCount,
-  noWishes,
   type ReduceOperation,
   type Wishes,
 } from '../../protocol/collectives.ts';
 import type { CollectiveFrame } from '../../protocol/frames.ts';
-import { MemoryExchange, type Operands, type Request } from './memory-exchange.ts';
+import { CallsUnderWay, type CollectiveLink, type CollectiveStatistics } from './calls-under-way.ts';
 import type { SharedMemory } from './shared-memory.ts';
 
-/** Where a group's requests go: the worker's channel to the hub. */
-export interface CollectiveLink {
-  send(frame: CollectiveFrame): void;
-}
-
-export interface CollectiveStatistics {
-  /** Collectives called so far. */
-  count: number;
-  /** Bytes of arrays, without headers. */
-  bytesSent: number;
-  bytesReceived: number;
-}
-
-type CallDetails = Pick<CollectiveCall, 'operation'> & Partial<CollectiveCall>;
-
-interface PendingCall extends PromiseWithResolvers<CollectiveArray | null> {
-  call: CollectiveCall;
-}
+type CallDetails = Pick<CollectiveCall, 'operation'> &
+  Partial<Pick<CollectiveCall, 'reduce' | 'shape' | 'root' | 'distance'>>;
 
 /**
  * The ranks that train together, seen from one of them. Every rank must make the same calls in the same order; several
@@ -46,17 +27,8 @@ export class ProcessGroup {
   readonly rank: number;
   /** Global indices of the group's M members, ascending. */
   readonly ranks: readonly number[];
-  /** What this rank tells the others with every collective it calls. They must only grow: more controls, a halt for good. */
-  wishes: Wishes = noWishes;
-  readonly #link: CollectiveLink | null;
-  readonly #large: MemoryExchange | null;
-  readonly #pending = new Map<number, PendingCall>();
-  readonly #statistics: CollectiveStatistics = { count: 0, bytesSent: 0, bytesReceived: 0 };
-  /** Of all ranks, in the newest answer. Answers come in the order of the calls. */
-  #newestWishes: Wishes = noWishes;
-  #mark = 0;
-  #agreed: Wishes = noWishes;
-  #failure: Error | null = null;
+  readonly #memory: SharedMemory | null;
+  readonly #calls: CallsUnderWay;
 
   /** `link` may be null for a group of one, which needs nobody. Large arrays go through `memory`, if there is one. */
   constructor(rank: number, ranks: readonly number[], link: CollectiveLink | null, memory: SharedMemory | null = null) {
@@ -65,8 +37,8 @@ export class ProcessGroup {
     if (link === null && ranks.length > 1) throw new TypeError(`A group of ${ranks.length} ranks needs a link.`);
     this.rank = rank;
     this.ranks = [...ranks].sort((first, second) => first - second);
-    this.#link = ranks.length > 1 ? link : null;
-    this.#large = memory === null ? null : new MemoryExchange(memory, rank, ranks.length);
+    this.#memory = ranks.length > 1 ? memory : null;
+    this.#calls = new CallsUnderWay(rank, this.ranks, ranks.length > 1 ? link : null, memory);
   }
 
   /** A group of one rank: every collective gives back a copy of what went in. */
@@ -79,21 +51,44 @@ export class ProcessGroup {
   }
 
   get statistics(): Readonly<CollectiveStatistics> {
-    return this.#statistics;
+    return this.#calls.statistics;
+  }
+
+  /** What this rank tells the others with every collective it calls. It must only grow: more controls, a halt for good. */
+  set wishes(wishes: Wishes) {
+    this.#calls.wishes = wishes;
   }
 
   /**
-   * Every rank's array, ordered by rank: M arrays, which are views of one buffer. `shape` takes part in the check that
-   * ranks agree.
+   * Has small arrays go through memory from now on, if all ranks can map each other's: for ranks that exchange at every step. All ranks call
+   * it before such steps.
    */
-  async allGather<T extends CollectiveArray>(array: T, shape: readonly number[] = [array.length]): Promise<T[]> {
+  async mapSlots(): Promise<void> {
+    if (this.#memory === null) return;
+    const file = await this.#memory.createSlotFile();
+    const [allCan] = await this.allReduce(Uint8Array.of(Number(file !== null)), 'min');
+    if (allCan === 1 && file !== null) this.#calls.useSlots(file.map());
+    await this.barrier();
+    file?.unlink();
+  }
+
+  /**
+   * Every rank's array, ordered by rank: M arrays, which are views of one buffer: of `into`, if given, which has M times the length. `shape`
+   * takes part in the check that ranks agree.
+   */
+  async allGather<T extends CollectiveArray>(
+    array: T,
+    shape: readonly number[] = [array.length],
+    into?: T,
+  ): Promise<T[]> {
     if (elementCount(shape) !== array.length) {
       throw new RangeError(`An array of ${array.length} elements does not have the shape [${shape.join(', ')}].`);
     }
-    const gathered = await this.#exchange({ operation: 'all-gather', shape }, array);
+    const gathered = await this.#exchange({ operation: 'all-gather', shape }, array, array, into);
+    if (into !== undefined && gathered !== into) into.set(gathered);
     return this.ranks.map((_, position) => {
       const start = position * array.length;
-      return withTypeOf(array, gathered.subarray(start, start + array.length));
+      return withTypeOf(array, (into ?? gathered).subarray(start, start + array.length));
     });
   }
 
@@ -136,8 +131,7 @@ export class ProcessGroup {
 
   /** Has {@link agreed} speak of the collective called last. */
   mark(): void {
-    this.#mark = this.#statistics.count;
-    this.#agreed = this.#newestWishes;
+    this.#calls.agreed.mark(this.#calls.statistics.count);
   }
 
   /**
@@ -145,31 +139,18 @@ export class ProcessGroup {
    * one, whatever was answered since. Waits until the hub has answered that one, which may be after its result was there.
    */
   async agreed(): Promise<Wishes> {
-    for (const [sequence, { promise }] of this.#pending) if (sequence <= this.#mark) await promise;
-    return this.#agreed;
+    await this.#calls.untilMarked();
+    return this.#calls.agreed.agreed;
   }
 
   /** Takes what the hub's relay sent. */
   receive(frame: CollectiveFrame): void {
-    if (frame.phase === 'failure') return this.fail(new CollectiveError(frame.reason));
-    const { sequence } = frame.call;
-    const pending = this.#pending.get(sequence);
-    if (frame.phase === 'request' || pending === undefined) {
-      if (this.#failure !== null) return;
-      return this.fail(new CollectiveError(`The hub sent a ${frame.phase} for ${describeCall(frame.call)}, unasked.`));
-    }
-    this.#pending.delete(sequence);
-    this.#hear(frame.wishes, sequence);
-    this.#statistics.bytesReceived += frame.data?.byteLength ?? 0;
-    pending.resolve(frame.data);
+    this.#calls.receive(frame);
   }
 
   /** Fails the group from this side, for instance because the channel broke. The first reason stays. */
   fail(error: Error): void {
-    if (this.#failure !== null) return;
-    this.#failure = error;
-    for (const { call, reject } of this.#pending.values()) reject(this.#callError(call, error));
-    this.#pending.clear();
+    this.#calls.fail(error);
   }
 
   /** The answer, in `into` if it likes, or a copy of `array` where that is the answer. */
@@ -189,51 +170,9 @@ export class ProcessGroup {
     data: CollectiveArray | null,
     into: CollectiveArray | null = null,
   ): Promise<CollectiveArray | null> {
-    const call: CollectiveCall = {
-      reduce: null,
-      dataType: dataTypeOf(array),
-      shape: [array.length],
-      root: null,
-      distance: null,
-      sequence: this.#statistics.count + 1,
-      stage: 'whole',
-      ...what,
-    };
-    if (this.#failure !== null) throw this.#callError(call, this.#failure);
-    checkCall(call, this.ranks);
-    this.#statistics.count += 1;
-    if (this.#link === null) this.#hear(this.wishes, call.sequence);
-    return this.#link === null ? null : await this.#answerOf(this.#link, call, { data, into });
-  }
-
-  #answerOf(link: CollectiveLink, call: CollectiveCall, operands: Operands): Promise<CollectiveArray | null> {
-    const request: Request = (stage, data) => this.#request(link, stage, data);
-    return this.#large?.takes(call) === true ? this.#large.run(call, operands, request) : request(call, operands.data);
-  }
-
-  #hear(wishes: Wishes, sequence: number): void {
-    this.#newestWishes = wishes;
-    if (sequence <= this.#mark) this.#agreed = wishes;
-  }
-
-  async #request(
-    link: CollectiveLink,
-    call: CollectiveCall,
-    data: CollectiveArray | null,
-  ): Promise<CollectiveArray | null> {
-    const answer = Promise.withResolvers<CollectiveArray | null>();
-    this.#pending.set(call.sequence, { call, ...answer });
-    this.#statistics.bytesSent += data?.byteLength ?? 0;
-    try {
-      link.send({ kind: 'collective', phase: 'request', call, wishes: this.wishes, data });
-    } catch (error) {
-      this.fail(error instanceof Error ? error : new Error(String(error)));
-    }
-    return await answer.promise;
-  }
-
-  #callError(call: CollectiveCall, cause: Error): CollectiveError {
-    return new CollectiveError(`${describeCall(call)}, failed on rank ${this.rank}: ${cause.message}`, { cause });
+    const none = { reduce: null, root: null, distance: null };
+    const call = { ...none, dataType: dataTypeOf(array), shape: [array.length], ...what };
+    return await this.#calls.run(call, { data, into });
   }
 }
 

@@ -1,15 +1,16 @@
-import { ftruncateSync, openSync, readSync, statfsSync, unlinkSync, writeSync } from 'node:fs';
+import { ftruncateSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { bytesPerElement, createArray, dataTypeOf } from '../../protocol/arrays.ts';
 import type { CollectiveArray, CollectiveCall } from '../../protocol/collectives.ts';
 import { elementCount } from '../../protocol/collectives.ts';
 import { type Libc, loadLibc, type Mapping } from '../system/libc.ts';
+import { growFile } from './grow-file.ts';
 import { barrierBytes, MappedBarrier } from './mapped-barrier.ts';
 import { pieceBytes, Pieces } from './pieces.ts';
+import { SlotFile } from './slot-file.ts';
 
 /** Below this a second request through the hub costs more than the copies it saves. */
 const smallestBytes = 256 * 1024;
-const zeros = new Uint8Array(2 ** 20);
 
 export interface SharedMemoryOptions {
   /** Told once, by every rank, how large arrays go from now on. */
@@ -102,30 +103,30 @@ export class SharedMemory {
   reserve(bytes: number): boolean {
     const file = this.#files.get(this.#rank) ?? openSync(this.#path(this.#rank), 'wx+', 0o600);
     this.#files.set(this.#rank, file);
-    const { bavail, bsize } = statfsSync(this.#folder);
-    const [size, wanted] = [fileBytes(this.#capacity), fileBytes(bytes)];
-    if (bavail * bsize < 2 * (wanted - size)) return false;
-    try {
-      // Written, as a file that is only long takes its memory when it may be gone.
-      for (let end = this.#capacity === 0 ? 0 : size; end < wanted;) {
-        end += writeSync(file, zeros, 0, Math.min(zeros.length, wanted - end), end);
-      }
-      return true;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
-      return false;
-    }
+    return growFile(file, this.#folder, this.#capacity === 0 ? 0 : fileBytes(this.#capacity), fileBytes(bytes));
   }
 
   /** Loads what large arrays need, once there are any: it takes some 20 ms. Gives whether this rank can map files. */
   async prepare(): Promise<boolean> {
     this.#pieces ??= await Pieces.create(this.#ranks.length);
-    if (this.#options.mayMap === false) return false;
+    const libc = await this.#loadLibc();
+    return libc !== null && libc.futex !== null;
+  }
+
+  /** The file for small arrays; null where this rank cannot map it, or there is no room. */
+  async createSlotFile(): Promise<SlotFile | null> {
+    const libc = await this.#loadLibc();
+    const [folder, rank, ranks] = [this.#folder, this.#rank, this.#ranks];
+    return libc === null ? null : SlotFile.create({ folder, rank, ranks }, libc);
+  }
+
+  async #loadLibc(): Promise<Libc | null> {
+    if (this.#options.mayMap === false) return null;
     try {
       this.#libc ??= await loadLibc();
-      return this.#libc.futex !== null;
+      return this.#libc;
     } catch {
-      return false; // Not installed, or not for this system: files do as well, and what is used is told.
+      return null; // Not installed, or not for this system: files do as well, and what is used is told.
     }
   }
 

@@ -58,6 +58,7 @@ export class Trainer {
 
   /** Trains until the last step, an early stop or a request, whichever comes first. */
   async fit(): Promise<StopReason> {
+    if (this.lockstep !== null) await this.parts.group.mapSlots();
     await this.parts.strategy.setup(this.parts.member, this.parts.group, this.savedStrategy);
     this.reportEvents();
     for (;;) {

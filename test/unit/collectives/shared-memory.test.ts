@@ -1,29 +1,16 @@
-import { mkdtempSync } from 'node:fs';
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import {
-  type CollectiveArray,
-  type CollectiveCall,
-  noWishes,
-  type ReduceOperation,
-} from '../../../protocol/collectives.ts';
-import { whyNotMapped } from '../../../src-main/runs/mapped-files.ts';
-import type { ProcessGroup } from '../../../workers/collectives/process-group.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { type CollectiveCall, noWishes, type ReduceOperation } from '../../../protocol/collectives.ts';
 import { SharedMemory } from '../../../workers/collectives/shared-memory.ts';
 import { createInMemoryGroup, ranksOf, type TestGroup } from '../relay/in-memory-group.ts';
+import { canMap, every, expectSameBits, thirds, useFolders } from './mapped.ts';
 
 /** A little above what goes through the hub, and no multiple of any group's size. */
 const large = 70_001;
 
-let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'tutti-memory-'));
-});
-afterEach(() => rm(folder, { recursive: true }));
+const folders = useFolders();
 
-const canMap = process.platform === 'linux' && whyNotMapped() === null;
 /** Files that are mapped, where they can be, and files that are read and written. */
 const ways = [
   { how: 'mapped memory', mayMap: true },
@@ -38,24 +25,9 @@ function sharing(
 }
 
 function sharingWithRelay(worldSize: number, memoryOf: (below: string, rank: number) => SharedMemory): TestGroup {
-  const below = mkdtempSync(join(folder, 'run-'));
+  const below = folders.next();
   return createInMemoryGroup(ranksOf(worldSize), {}, (rank) => memoryOf(below, rank));
 }
-
-/** Thirds have no exact float, so that sums depend on their order. */
-const thirds = (rank: number, length: number): Float32Array =>
-  Float32Array.from({ length }, (_, i) => (i - rank * 1000) / 3);
-
-const every = <T>(groups: readonly ProcessGroup[], call: (group: ProcessGroup) => Promise<T>): Promise<T[]> =>
-  Promise.all(groups.map(call));
-
-function expectSameBits(actual: CollectiveArray, expected: CollectiveArray): void {
-  expect(actual.length).toBe(expected.length);
-  expect(bytesOf(actual).equals(bytesOf(expected))).toBe(true);
-}
-
-const bytesOf = ({ buffer, byteOffset, byteLength }: CollectiveArray): Buffer =>
-  Buffer.from(buffer, byteOffset, byteLength);
 
 const worlds = [2, 3, 5].flatMap((worldSize) => ways.map((way) => ({ worldSize, ...way })));
 describe.each(worlds)('$worldSize ranks that share $how', ({ worldSize, how, mayMap }) => {
@@ -74,8 +46,7 @@ describe.each(worlds)('$worldSize ranks that share $how', ({ worldSize, how, may
       await every(groups, (group) => group.allReduce(new Float32Array(length), 'sum'));
     }
     expect(told).toEqual(ranksOf(worldSize).map(() => `Arrays of 256 KiB and more go through ${how}.`));
-    const files = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.bin'));
-    expect(files).toEqual([]);
+    expect(await folders.named()).toEqual([]);
   });
 
   it.each<ReduceOperation>(['sum', 'mean', 'min', 'max'])(
@@ -210,12 +181,12 @@ describe.skipIf(!canMap)('a rank that begins a collective in mapped memory and n
     stage: 'mapped',
   };
   const together = (stuck: number[][]): Promise<TestGroup> => {
-    const below = mkdtempSync(join(folder, 'run-'));
-    const options = { timeoutMs: () => 40, onStuck: (ranks: number[]) => void stuck.push(ranks) };
+    const below = folders.next();
+    const options = { timeoutMs: () => 500, onStuck: (ranks: number[]) => void stuck.push(ranks) };
     const made = createInMemoryGroup(
       [0, 1],
       options,
-      (rank) => new SharedMemory(below, rank, [0, 1], { timeoutMs: 40 }),
+      (rank) => new SharedMemory(below, rank, [0, 1], { timeoutMs: 500 }),
     );
     return every(made.groups, (group) => group.allReduce(new Float32Array(large), 'sum')).then(() => made);
   };
@@ -226,7 +197,7 @@ describe.skipIf(!canMap)('a rank that begins a collective in mapped memory and n
     const waiting = groups[0].allReduce(new Float32Array(large), 'sum');
     workerChannels[1].send({ kind: 'collective', phase: 'request', call: begun, wishes: noWishes, data: null });
     const reason =
-      'all-reduce(sum) of float32[70001], sequence number 2 (mapped), timed out after 40 ms: begun by all, never ended by rank 1. ' +
+      'all-reduce(sum) of float32[70001], sequence number 2 (mapped), timed out after 500 ms: begun by all, never ended by rank 1. ' +
       'Rank 1 runs on cpu:1.';
     await expect(waiting).rejects.toThrow(reason);
     expect(stuck).toEqual([[1]]);
@@ -241,7 +212,7 @@ describe.skipIf(!canMap)('a rank that begins a collective in mapped memory and n
     relay.hold();
     const waiting = groups[0].allReduce(new Float32Array(large), 'sum');
     workerChannels[1].send({ kind: 'collective', phase: 'request', call: begun, wishes: noWishes, data: null });
-    await vi.waitFor(() => expect(timesAsked()).toBeGreaterThan(1));
+    await expect.poll(() => timesAsked()).toBeGreaterThan(1);
     expect(stuck).toEqual([]);
     relay.release();
     await expect(waiting).rejects.toThrow('never ended by rank 1');

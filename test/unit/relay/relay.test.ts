@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type CollectiveArray, noWishes } from '../../../protocol/collectives.ts';
+import { type CollectiveArray, type CollectiveStage, noWishes } from '../../../protocol/collectives.ts';
 import type { CollectiveFrame, CollectiveRequest } from '../../../protocol/frames.ts';
 import { reduceArrays } from '../../../protocol/reduce.ts';
 import { createInMemoryGroup, createRelay, ranksOf } from './in-memory-group.ts';
@@ -76,13 +76,24 @@ describe('ranks that disagree', () => {
     expect(await reasons([groups[1].barrier()])).toStrictEqual([expect.stringContaining(who)]);
   });
 
-  it('on the sequence number all fail', async () => {
-    const { groups, workerChannels } = createInMemoryGroup([0, 1]);
-    const waiting = groups[0].barrier();
-    workerChannels[1].send({ ...barrierRequest, call: { ...barrierRequest.call, sequence: 8 } });
-    expect(await reasons([waiting])).toStrictEqual([
-      expect.stringContaining('Rank 1 called barrier, sequence number 8, where sequence number 1 was due.'),
-    ]);
+  it.each([
+    [
+      'leaves out what others have called',
+      [1],
+      [8],
+      'Rank 1 called barrier, sequence number 8, where barrier, sequence number 1 was due.',
+    ],
+    ['has left out what others call', [8], [1], 'Rank 1 called barrier, sequence number 1, which rank 0 has left out.'],
+    ['goes back', [8], [8, 8], 'Rank 1 called barrier, sequence number 8, after sequence number 8.'],
+  ])('all fail where a rank %s', (_what, first, second, reason) => {
+    const relay = createRelay([0, 1]);
+    const heard: CollectiveFrame[] = [];
+    for (const rank of [0, 1]) relay.attach(rank, (frame) => void heard.push(frame));
+    const call = (rank: number, sequence: number) =>
+      relay.receive(rank, { ...barrierRequest, call: { ...barrierRequest.call, sequence } });
+    for (const sequence of first) call(0, sequence);
+    for (const sequence of second) call(1, sequence);
+    expect(heard.slice(-2)).toStrictEqual([0, 1].map(() => ({ kind: 'collective', phase: 'failure', reason })));
   });
 
   it('a request that no group could answer fails all, and does not break the hub', async () => {
@@ -219,6 +230,36 @@ describe('a collective that takes too long', () => {
     vi.advanceTimersByTime(1);
     expect(stuck).toStrictEqual([[1]]);
     await reasons([before, within]);
+  });
+
+  it('leaves no timer where all who awaited one in memory withdraw, whatever they call meanwhile', () => {
+    const relay = createRelay([0, 1, 2], { timeoutMs: () => 1000 });
+    const heard: CollectiveFrame[] = [];
+    for (const rank of [0, 1, 2]) relay.attach(rank, (frame) => void heard.push(frame));
+    const send = (rank: number, stage: CollectiveStage, sequence: number) =>
+      relay.receive(rank, { ...barrierRequest, call: { ...barrierRequest.call, stage, sequence } });
+    send(0, 'awaited', 7);
+    send(1, 'awaited', 7);
+    send(0, 'withdrawn', 7);
+    // Rank 2 has come, and gone on, before rank 1 has noticed.
+    for (const rank of [2, 0]) send(rank, 'whole', 8);
+    send(1, 'withdrawn', 7);
+    send(1, 'whole', 8);
+    expect(heard.map(({ phase }) => phase)).toEqual(['result', 'result', 'result']);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('fails for who awaits one in memory, as for any other', async () => {
+    const stuck: number[][] = [];
+    const relay = createRelay([0, 1], { timeoutMs: () => 1000, onStuck: (ranks) => void stuck.push(ranks) });
+    const heard: CollectiveFrame[] = [];
+    for (const rank of [0, 1]) relay.attach(rank, (frame) => void heard.push(frame));
+    relay.receive(0, { ...barrierRequest, call: { ...barrierRequest.call, stage: 'awaited', sequence: 7 } });
+    vi.advanceTimersByTime(1000);
+    expect(stuck).toEqual([[1]]);
+    const reason =
+      'barrier, sequence number 7 (awaited), timed out after 1000 ms: called by rank 0, never by rank 1. Rank 1 runs on cpu:1.';
+    expect(heard).toEqual([0, 1].map(() => ({ kind: 'collective', phase: 'failure', reason })));
   });
 
   it('succeeds for a late rank that comes in time, and leaves no timer', async () => {

@@ -1,5 +1,5 @@
 import { createPinia } from 'pinia';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSSRApp, effectScope, type EffectScope } from 'vue';
 import type { DeviceLoadColumns } from '../../../protocol/device-loads.ts';
 import type { RunUpdate } from '../../../protocol/run-updates.ts';
@@ -146,11 +146,11 @@ const stepsOf = (store: RunStore): number[] => {
   return columns === undefined ? [] : [...columns.step.subarray(0, columns.length)];
 };
 const tell = (...updates: RunUpdate[]): void => hub.page?.runUpdates('r', updates);
-const settled = (store: RunStore): Promise<void> =>
-  vi.waitFor(() => {
-    expect(store.isLoading).toBe(false);
-    expect(store.view).not.toBeNull();
-  });
+async function settled(store: RunStore): Promise<void> {
+  await expect
+    .poll(() => ({ isLoading: store.isLoading, hasView: store.view !== null }))
+    .toEqual({ isLoading: false, hasView: true });
+}
 
 describe('a run on a page', () => {
   it('is read, then followed', async () => {
@@ -158,17 +158,17 @@ describe('a run on a page', () => {
     await settled(store);
     expect(stepsOf(store)).toEqual([10, 20]);
     tell(points(30), { type: 'worker', rank: 0, state: 'training', epoch: 1, step: 30, pid: 77 });
-    await vi.waitFor(() => expect(stepsOf(store)).toEqual([10, 20, 30]));
+    await expect.poll(() => stepsOf(store)).toEqual([10, 20, 30]);
     expect(store.ranks[0]).toMatchObject({ state: 'training', step: 30, pid: 77 });
     tell({ type: 'ended', record: record({ status: 'finished' }) });
-    await vi.waitFor(() => expect(store.status).toBe('finished'));
+    await expect.poll(() => store.status).toBe('finished');
   });
 
   it('loses nothing and repeats nothing of what is told while it is read', async () => {
     hub.api.watch = () => tell(points(20, 30));
     const store = open();
     await settled(store);
-    await vi.waitFor(() => expect(stepsOf(store)).toEqual([10, 20, 30]));
+    await expect.poll(() => stepsOf(store)).toEqual([10, 20, 30]);
   });
 
   it('knows the loads of its devices, each moment once', async () => {
@@ -180,19 +180,19 @@ describe('a run on a page', () => {
       loads: [{ device: 'cpu:0', load, memoryUsedBytes: null }],
     });
     tell(sample(1000, 0.5), sample(2000, 0.75), sample(3000, null));
-    await vi.waitFor(() => expect(store.deviceLoads.get('cpu:0')).toEqual(loads([1000, 2000, 3000], [0.5, 0.75, NaN])));
+    await expect.poll(() => store.deviceLoads.get('cpu:0')).toEqual(loads([1000, 2000, 3000], [0.5, 0.75, NaN]));
   });
 
   it('is read anew when it was resumed: steps are computed again', async () => {
     const store = open();
     await settled(store);
     tell(points(30, 40));
-    await vi.waitFor(() => expect(stepsOf(store)).toEqual([10, 20, 30, 40]));
+    await expect.poll(() => stepsOf(store)).toEqual([10, 20, 30, 40]);
     const version = store.columns.get('train/loss')?.version ?? NaN;
     const resumed = record({ attempts: [attempt(1), attempt(2)] });
     hub.api.run = () => ({ ...view(), record: resumed });
     tell({ type: 'record', record: resumed, folder: '/runs/r' });
-    await vi.waitFor(() => expect(stepsOf(store)).toEqual([10, 20]));
+    await expect.poll(() => stepsOf(store)).toEqual([10, 20]);
     expect(store.columns.get('train/loss')?.version).toBe(version + 1);
   });
 
@@ -201,9 +201,9 @@ describe('a run on a page', () => {
     await settled(store);
     onDisk = [10, 20, 30, 40];
     hub.last.closed(false);
-    await vi.waitFor(() => expect(hub.listeners).toHaveLength(2));
+    await expect.poll(() => hub.listeners).toHaveLength(2);
     hub.last.opened();
-    await vi.waitFor(() => expect(stepsOf(store)).toEqual([10, 20, 30, 40]));
+    await expect.poll(() => stepsOf(store)).toEqual([10, 20, 30, 40]);
     expect(calls.filter((call) => call === 'watch')).toHaveLength(2);
   });
 
@@ -212,7 +212,7 @@ describe('a run on a page', () => {
       throw new Error('There is no run r.');
     };
     const store = open();
-    await vi.waitFor(() => expect(store.error).toBe('There is no run r.'));
+    await expect.poll(() => store.error).toBe('There is no run r.');
     expect(store.isLoading).toBe(false);
   });
 
@@ -222,7 +222,7 @@ describe('a run on a page', () => {
     await settled(store);
     expect(calls).toEqual(['watch', 'series']);
     scope.stop();
-    await vi.waitFor(() => expect(calls).toEqual(['watch', 'series', 'unwatch']));
+    await expect.poll(() => calls).toEqual(['watch', 'series', 'unwatch']);
     scope = effectScope();
     const again = open();
     expect(again.view).toBeNull();
