@@ -35,8 +35,6 @@ export default defineConfig({
         test: {
           name: 'e2e',
           sequence: { groupOrder: 2 },
-          // A reload under load once left a page without its run; not seen again in seven tries.
-          retry: 2,
           include: ['test/e2e/**/*.test.ts'],
           globalSetup: ['test/e2e/global-setup.ts'],
           // Longer than `patienceMs` of what a test waits for last, which then says what was missing.

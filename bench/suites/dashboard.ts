@@ -57,10 +57,19 @@ async function measureCharts(browser: Browser, outDir: string): Promise<Figure[]
       await page.goto(url);
       firstDraws.push(await page.evaluate<number>('bench.firstDraw()'));
     }
-    return await chartFigures(page, firstDraws);
+    return [...(await chartFigures(page, firstDraws)), await finePixelsFigure(browser, url)];
   } finally {
     await server.close();
   }
+}
+
+/** Four times the pixels, in which a line of one pixel is two wide. */
+async function finePixelsFigure(browser: Browser, url: string): Promise<Figure> {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, deviceScaleFactor: 2 });
+  await page.goto(url);
+  await page.evaluate('bench.firstDraw()');
+  const appends = await page.evaluate<number[]>(`bench.append(${repeats.append})`);
+  return milliseconds('append, screen of double density, median', median(appends), null);
 }
 
 /** Measures a page on which the chart stands, and judges all. */

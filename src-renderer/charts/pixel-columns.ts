@@ -1,5 +1,5 @@
 import type { LineStyle } from './line-style.ts';
-import { isInGap, type Pen, type PlotArea } from './plot-area.ts';
+import type { Pen, PlotArea } from './plot-area.ts';
 
 /**
  * Takes lines that have more points than pixels, and keeps how far up and down they go in each column of the device's pixels. Drawn
@@ -49,19 +49,48 @@ export class PixelColumns implements Pen {
   }
 
   /**
-   * Traces an upright stroke, in device pixels, in each column that the line passes and that is in none of its dashes' gaps. Where
-   * the line climbs by `d` within its width `w`, the stroke is `sqrt(w^2 + d^2)` tall. Strokes are to be one pixel wide.
+   * Traces an upright stroke, in device pixels, in each column that the line passes; in the gaps of its dashes only where it reaches
+   * beyond the dashes on both sides, as no spike is to be lost. Strokes are to be one pixel wide.
    */
   trace(pen: Pen): void {
-    const width = 2 * this.#reach;
-    for (let column = 0; column < this.#tops.length; column++) {
-      const [top, bottom] = [this.#tops[column], this.#bottoms[column]];
-      if (top > bottom || isInGap((column + 0.5) / this.#ratio, this.#dash)) continue;
-      const climb = bottom - top;
-      const overhang = (Math.sqrt(width * width + climb * climb) - climb) / 2;
-      pen.moveTo(column + 0.5, top - overhang);
-      pen.lineTo(column + 0.5, bottom + overhang);
+    const count = this.#tops.length;
+    let gapStart = 0;
+    for (let column = 0; column < count; column++) {
+      if (this.#isInGap(column)) continue;
+      this.#strokeSpikes(gapStart, column, pen);
+      this.#stroke(column, this.#tops[column], this.#bottoms[column], pen);
+      gapStart = column + 1;
     }
+    this.#strokeSpikes(gapStart, count, pen);
+  }
+
+  /** Dashes stand still, counted from the canvas's left edge. */
+  #isInGap(column: number): boolean {
+    if (this.#dash.length === 0) return false;
+    let rest = ((column + 0.5) / this.#ratio) % this.#dash.reduce((sum, length) => sum + length, 0);
+    let part = 0;
+    while (rest >= this.#dash[part]) rest -= this.#dash[part++];
+    return part % 2 === 1;
+  }
+
+  #strokeSpikes(start: number, end: number, pen: Pen): void {
+    const width = 2 * this.#reach;
+    const highest = Math.min(this.#tops[start - 1] ?? Infinity, this.#tops[end] ?? Infinity);
+    const lowest = Math.max(this.#bottoms[start - 1] ?? -Infinity, this.#bottoms[end] ?? -Infinity);
+    for (let column = start; column < end; column++) {
+      const [top, bottom] = [this.#tops[column], this.#bottoms[column]];
+      if (top < highest - width) this.#stroke(column, top, Math.min(bottom, highest), pen);
+      if (bottom > lowest + width) this.#stroke(column, Math.max(top, lowest), bottom, pen);
+    }
+  }
+
+  /** Where the line climbs by `d` within its width `w`, its stroke is `sqrt(w^2 + d^2)` tall. */
+  #stroke(column: number, top: number, bottom: number, pen: Pen): void {
+    if (top > bottom) return;
+    const [width, climb] = [2 * this.#reach, bottom - top];
+    const overhang = (Math.sqrt(width * width + climb * climb) - climb) / 2;
+    pen.moveTo(column + 0.5, top - overhang);
+    pen.lineTo(column + 0.5, bottom + overhang);
   }
 
   #cover(column: number, y: number): void {

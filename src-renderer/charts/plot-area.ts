@@ -25,15 +25,13 @@ export interface Pen {
 export interface Tracing {
   x: (value: number) => number;
   y: (value: number) => number;
-  /** Leaves out what stands in these gaps of the x axis. */
-  columnDash?: readonly number[];
 }
 
 /** To both sides of a line's only point: a pixel would hardly be seen on an empty chart. */
 const singleReach = 4;
 
 /** Follows a thinned line; a point between two gaps becomes a pixel of line, as it would be invisible otherwise. */
-export function tracePath({ x: xs, y: ys, count }: Points, { x, y, columnDash = [] }: Tracing, pen: Pen): void {
+export function tracePath({ x: xs, y: ys, count }: Points, { x, y }: Tracing, pen: Pen): void {
   if (count === 1 && Number.isFinite(x(xs[0]) + y(ys[0]))) {
     pen.moveTo(x(xs[0]) - singleReach, y(ys[0]));
     pen.lineTo(x(xs[0]) + singleReach, y(ys[0]));
@@ -43,7 +41,7 @@ export function tracePath({ x: xs, y: ys, count }: Points, { x, y, columnDash = 
   for (let index = 0; index < count; index++) {
     const [left, top] = [x(xs[index]), y(ys[index])];
     // The sum is NaN or infinite where either is.
-    if (!Number.isFinite(left + top) || isInGap(left, columnDash)) isDrawing = false;
+    if (!Number.isFinite(left + top)) isDrawing = false;
     else if (isDrawing) pen.lineTo(left, top);
     else {
       pen.moveTo(left, top);
@@ -63,19 +61,15 @@ export function isDenseLine(points: number, area: PlotArea): boolean {
   return points > area.right - area.left;
 }
 
-/** Whether dashes that stand still, counted from 0, leave out what is at `left`. */
-export function isInGap(left: number, dash: readonly number[]): boolean {
-  if (dash.length === 0) return false;
-  let rest = left % dash.reduce((sum, length) => sum + length, 0);
-  let part = 0;
-  while (rest >= dash[part]) rest -= dash[part++];
-  return part % 2 === 1;
-}
-
 /** The path of a line, for the `d` of an SVG's path. */
 export function pathData(line: Points, tracing: Tracing): string {
+  return pathOf((pen) => tracePath(line, tracing, pen));
+}
+
+/** What `trace` draws, for the `d` of an SVG's path. */
+export function pathOf(trace: (pen: Pen) => void): string {
   const commands: string[] = [];
-  tracePath(line, tracing, {
+  trace({
     moveTo: (left, top) => commands.push(`M${hundredths(left)} ${hundredths(top)}`),
     lineTo: (left, top) => commands.push(`L${hundredths(left)} ${hundredths(top)}`),
   });

@@ -1,6 +1,7 @@
 import type { LineStyle, Palette } from './line-style.ts';
 import { noteHeight, placeNotes } from './notes.ts';
-import { hundredths, isDenseLine, pathData, pixels, type PlotArea } from './plot-area.ts';
+import { PixelColumns } from './pixel-columns.ts';
+import { hundredths, isDenseLine, pathData, pathOf, pixels, type PlotArea, tracePath } from './plot-area.ts';
 import { backToFront, type Scene, type SceneLine } from './scene.ts';
 
 /** A chart as a stand-alone SVG document: title, run name, axes, lines and legend, in the theme that is on the screen. */
@@ -97,10 +98,14 @@ function lineAreaSvg(scene: Scene, line: SceneLine, area: PlotArea, palette: Pal
 }
 
 function lineSvg(scene: Scene, { thinned, style }: SceneLine, area: PlotArea, palette: Palette): string {
-  const [x, y] = [pixels(scene.x, area.left, area.right), pixels(scene.y, area.bottom, area.top)];
-  const isDense = isDenseLine(thinned.count, area);
-  const path = pathData(thinned, { x, y, columnDash: isDense ? style.dash : [] });
-  return `<path d="${path}" fill="none" ${strokeSvg(isDense ? { ...style, dash: [] } : style, palette)}/>`;
+  const place = { x: pixels(scene.x, area.left, area.right), y: pixels(scene.y, area.bottom, area.top) };
+  if (style.dash.length === 0 || !isDenseLine(thinned.count, area)) {
+    return `<path d="${pathData(thinned, place)}" fill="none" ${strokeSvg(style, palette)}/>`;
+  }
+  const columns = new PixelColumns(area, 1, style);
+  tracePath(thinned, place, columns);
+  const path = pathOf((pen) => columns.trace(pen));
+  return `<path d="${path}" fill="none" ${strokeSvg({ ...style, width: 1, dash: [] }, palette)}/>`;
 }
 
 function markerSvg(scene: Scene, marker: Scene['markers'][number], area: PlotArea, palette: Palette): string {

@@ -78,6 +78,23 @@ it('leaves out columns in the gaps of dashes, counted from the left edge', () =>
   expect(strokes.map(([column]) => column)).toEqual([0, 1, 3, 4, 6, 7]);
 });
 
+it('loses no spike in a gap, and shows of it what reaches beyond the dashes', () => {
+  const points: Point[] = [
+    [0.5, 50],
+    [2.3, 50],
+    [2.5, 10],
+    [2.7, 50],
+    [5.4, 50],
+    [5.5, 51],
+    [5.6, 50],
+    [7.5, 50],
+  ];
+  // Columns 2 and 5 are gaps; a pixel up or down is no spike.
+  const strokes = strokesOf(points, { width: 1, dash: [2, 1] });
+  expect(strokes.map(([column]) => column)).toEqual([0, 1, 2, 3, 4, 6, 7]);
+  expect(strokes[2]).toEqual([2, expect.closeTo(10, 1), expect.closeTo(50, 1)]);
+});
+
 it('goes by the pixels of the device', () => {
   const style = { width: 1, dash: [1, 1] };
   // Two device pixels to each of the canvas's: from 2.6 to 7.4, two wide, dashes of two columns.

@@ -211,6 +211,40 @@ describe('tables and files', () => {
   });
 });
 
+describe('an SVG', () => {
+  const palette: Palette = {
+    text: '',
+    'text-muted': '',
+    border: '',
+    surface: '',
+    accent: '',
+    warn: '',
+    'rank-0': '#rank-0',
+  };
+  /** Alternately 0 and 1, and once 9. */
+  const noisy = (rank: number) =>
+    rankLine(
+      rank,
+      Array.from({ length: 2000 }, (_, x) => (x === 1001 ? 9 : x % 2)),
+    );
+  const drawn = (rank: number): string =>
+    sceneSvg(scene([noisy(rank)]), { title: 'NLL', runName: 'run', width: 480, height: 316, palette });
+
+  it('follows the points of a dense line, and dashes one of upright strokes without losing its spike', () => {
+    // The plot is 200 pixels from 72 on, for values from -0.45 to 9.45: 9 stands at 81.09.
+    expect(drawn(0)).toMatch(/d="M64 [\d.]+L[^"]* 81\.09L[^"]*" fill="none" stroke="#rank-0" stroke-width="1"/);
+    const dashed = /<path d="(M[^"]*)" fill="none" stroke="#rank-0"/.exec(drawn(hues))?.[1] ?? '';
+    const strokes = [...dashed.matchAll(/M([\d.]+) ([\d.]+)L([\d.]+) ([\d.]+)/g)].map((found) =>
+      found.slice(1).map(Number),
+    );
+    expect(strokes.every(([left, , right]) => left === right)).toBe(true);
+    expect(Math.min(...strokes.map(([, top]) => top))).toBeCloseTo(81.09, 1);
+    // Of columns 64 to 463, those in gaps (6 to 8 of each 9) are left out, but for the spike and the line's end.
+    const inGaps = strokes.filter(([left]) => Math.floor(left) % 9 >= 6);
+    expect(inGaps.length).toBeLessThanOrEqual(2);
+  });
+});
+
 describe('notes of events', () => {
   const area = { left: 0, top: 0, right: 200, bottom: 300 };
   const notesOf = (...events: { x: number; label: string }[]) => placeNotes({ ...scene(two), events }, area);
