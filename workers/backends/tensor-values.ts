@@ -2,8 +2,9 @@ import { tf, type Tensor } from '../tf.ts';
 
 /** What wasm's backend has beside what all have. */
 interface HeapBackend {
-  typedArrayFromHeap(tensor: Tensor): Float32Array;
+  typedArrayFromHeap(tensor: Tensor): Float32Array<ArrayBuffer>;
   dataIdMap: { has(dataId: object): boolean };
+  refCount(dataId: object): number;
 }
 
 /**
@@ -11,9 +12,20 @@ interface HeapBackend {
  * copy, which changes with the next op.
  */
 export async function valuesOf(tensor: Tensor): Promise<Float32Array> {
+  return viewOf(tensor) ?? ((await tensor.data()) as Float32Array);
+}
+
+/** A float tensor's values where they lie in memory that this process can see, to be used at once; null where they do not. */
+export function viewOf(tensor: Tensor): Float32Array<ArrayBuffer> | null {
   const backend: unknown = tf.backend();
-  if (isHeapBackend(backend) && backend.dataIdMap.has(tensor.dataId)) return backend.typedArrayFromHeap(tensor);
-  return (await tensor.data()) as Float32Array;
+  const isThere = isHeapBackend(backend) && backend.dataIdMap.has(tensor.dataId);
+  return isThere ? backend.typedArrayFromHeap(tensor) : null;
+}
+
+/** Whether a tensor's values lie where {@link viewOf} shows them, and are no other tensor's as well. */
+export function isAloneInMemory(tensor: Tensor): boolean {
+  const backend: unknown = tf.backend();
+  return isHeapBackend(backend) && backend.dataIdMap.has(tensor.dataId) && backend.refCount(tensor.dataId) === 1;
 }
 
 function isHeapBackend(backend: unknown): backend is HeapBackend {

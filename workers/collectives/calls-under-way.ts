@@ -1,3 +1,4 @@
+import { bytesPerElement } from '../../protocol/arrays.ts';
 import {
   checkCall,
   type CollectiveArray,
@@ -65,15 +66,17 @@ export class CallsUnderWay {
     this.#small = new SlotExchange(slots, { rank: this.#rank, ranks: this.#ranks, tell });
   }
 
-  /** Null where the answer brings nothing. */
+  /** Null where the answer brings nothing, or lies where it is wanted. */
   async run(what: Omit<CollectiveCall, 'sequence' | 'stage'>, operands: Operands): Promise<CollectiveArray | null> {
     const { statistics } = this;
     const call: CollectiveCall = { ...what, sequence: statistics.count + 1, stage: 'whole' };
     if (this.#failure !== null) throw this.#callError(call, this.#failure);
     checkCall(call, this.#ranks);
     statistics.count += 1;
-    if (this.#link !== null) return await this.#answerOf(this.#link, call, operands);
-    this.agreed.hear(this.wishes, call.sequence);
+    if (this.#link === null) return this.#answerAlone(call, operands);
+    const answer = await this.#answerOf(this.#link, call, operands);
+    if (answer === null || operands.into === null) return answer;
+    operands.into.set(answer);
     return null;
   }
 
@@ -106,17 +109,23 @@ export class CallsUnderWay {
     this.#pending.clear();
   }
 
+  #answerAlone({ sequence }: CollectiveCall, { data, into }: Operands): null {
+    this.agreed.hear(this.wishes, sequence);
+    if (data !== null) into?.set(data.whole());
+    return null;
+  }
+
   #answerOf(link: CollectiveLink, call: CollectiveCall, operands: Operands): Promise<CollectiveArray | null> {
     const request: Request = (stage, data) => this.#request(link, stage, data);
     if (this.#large?.takes(call) === true) return this.#large.run(call, operands, request);
     if (this.#small?.takes(call) === true) return this.#throughSlots(this.#small, call, operands);
-    return request(call, operands.data);
+    return request(call, operands.data?.whole() ?? null);
   }
 
   async #throughSlots(small: SlotExchange, call: CollectiveCall, operands: Operands): Promise<CollectiveArray | null> {
     const answer = small.run(call, this.wishes, operands);
     this.#inSlots.set(call.sequence, answer);
-    this.statistics.bytesSent += operands.data?.byteLength ?? 0;
+    this.statistics.bytesSent += (operands.data?.length ?? 0) * bytesPerElement(call.dataType);
     try {
       const { wishes, data: received } = await answer;
       this.#heard(call.sequence, wishes, received);

@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { bytesPerElement, createArray } from '../../protocol/arrays.ts';
 import { type CollectiveArray, type CollectiveCall, describeCall, elementCount } from '../../protocol/collectives.ts';
+import { Parts } from './parts.ts';
 import type { SharedMemory } from './shared-memory.ts';
 
 /** Sends a request to the hub's relay and gives what it answers. */
@@ -11,8 +12,8 @@ type Meet = (stage: 'written' | 'reduced') => Promise<unknown>;
 
 /** What a rank brings to a collective, and where the result is wanted, if anywhere in particular. */
 export interface Operands {
-  data: CollectiveArray | null;
-  into: CollectiveArray | null;
+  data: Parts | null;
+  into: Parts | null;
 }
 
 /**
@@ -36,7 +37,10 @@ export class MemoryExchange {
     return this.#memory.takes(call);
   }
 
-  /** This rank's answer; null where it needs none. The first request is made at once, so that calls keep their order. */
+  /**
+   * This rank's answer; null where it needs none, or has it where it wanted it. The first request is made at once, so that calls keep their
+   * order.
+   */
   async run(call: CollectiveCall, operands: Operands, request: Request): Promise<CollectiveArray | null> {
     if (this.#open !== null) {
       throw new Error(
@@ -47,7 +51,9 @@ export class MemoryExchange {
     this.#open = call;
     const bytes = elementCount(call.shape) * bytesPerElement(call.dataType);
     const hasRoom = this.#memory.hasRoom(bytes) || (await this.#agreeOnRoom(call.sequence, bytes, request));
-    const answer = hasRoom ? await this.#exchange(call, operands, request) : await request(call, operands.data);
+    const answer = hasRoom
+      ? await this.#exchange(call, operands, request)
+      : await request(call, operands.data?.whole() ?? null);
     this.#open = null;
     return answer;
   }
@@ -93,22 +99,21 @@ export class MemoryExchange {
   }
 
   /** Every rank reduces its slice, and then reads those of the others. */
-  async #allReduce(
-    call: CollectiveCall,
-    data: CollectiveArray,
-    into: CollectiveArray | null,
-    meet: Meet,
-  ): Promise<CollectiveArray> {
-    const whole = into ?? createArray(call.dataType, data.length);
-    this.#memory.reduceOwnSlice(call, data, this.#memory.ownSlice(whole, call));
+  async #allReduce(call: CollectiveCall, data: Parts, into: Parts | null, meet: Meet): Promise<CollectiveArray | null> {
+    if (into === null) {
+      const whole = createArray(call.dataType, data.length);
+      await this.#allReduce(call, data, Parts.of(whole), meet);
+      return whole;
+    }
+    this.#memory.reduceOwnSlice(call, data, into, this.#memory.ownSliceStart(call));
     await meet('reduced');
-    this.#memory.readOtherSlices(whole, call);
-    return whole;
+    this.#memory.readOtherSlices(into, call);
+    return null;
   }
 
-  #reduceScatter(call: CollectiveCall, data: CollectiveArray): CollectiveArray {
+  #reduceScatter(call: CollectiveCall, data: Parts): CollectiveArray {
     const slice = createArray(call.dataType, data.length / this.#worldSize);
-    this.#memory.reduceOwnSlice(call, data, slice);
+    this.#memory.reduceOwnSlice(call, data, Parts.of(slice), 0);
     return slice;
   }
 

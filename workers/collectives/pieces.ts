@@ -1,3 +1,4 @@
+import { type DataType, viewArray } from '../../protocol/arrays.ts';
 import type { CollectiveArray, ReduceOperation } from '../../protocol/collectives.ts';
 import { reduceArrays } from '../../protocol/reduce.ts';
 import { type KernelModule, loadKernels } from '../backends/wasm/kernel-module.ts';
@@ -27,10 +28,9 @@ export class Pieces {
     this.#buffer = buffer;
   }
 
-  /** The i-th piece, as an array of the type and length of `like`, to be filled. */
-  at(i: number, like: CollectiveArray, length: number): CollectiveArray {
-    const TypedArray = like.constructor as new (buffer: ArrayBuffer, offset: number, length: number) => CollectiveArray;
-    return new TypedArray(this.#buffer, i * pieceBytes, length);
+  /** The i-th piece, as an array to be filled. */
+  at(i: number, dataType: DataType, length: number): CollectiveArray {
+    return viewArray(dataType, this.#buffer, i * pieceBytes, length);
   }
 
   /** Pieces of {@link at}, from the first on, as one: the first becomes the result. */

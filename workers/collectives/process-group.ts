@@ -1,4 +1,4 @@
-import { dataTypeOf } from '../../protocol/arrays.ts';
+import { type DataType, dataTypeOf } from '../../protocol/arrays.ts';
 import {
   type CollectiveArray,
   type CollectiveCall,
@@ -9,6 +9,7 @@ import {
 } from '../../protocol/collectives.ts';
 import type { CollectiveFrame } from '../../protocol/frames.ts';
 import { CallsUnderWay, type CollectiveLink, type CollectiveStatistics } from './calls-under-way.ts';
+import { Parts } from './parts.ts';
 import type { SharedMemory } from './shared-memory.ts';
 
 type CallDetails = Pick<CollectiveCall, 'operation'> &
@@ -85,10 +86,9 @@ export class ProcessGroup {
       throw new RangeError(`An array of ${array.length} elements does not have the shape [${shape.join(', ')}].`);
     }
     const gathered = await this.#exchange({ operation: 'all-gather', shape }, array, array, into);
-    if (into !== undefined && gathered !== into) into.set(gathered);
     return this.ranks.map((_, position) => {
       const start = position * array.length;
-      return withTypeOf(array, (into ?? gathered).subarray(start, start + array.length));
+      return withTypeOf(array, gathered.subarray(start, start + array.length));
     });
   }
 
@@ -99,10 +99,13 @@ export class ProcessGroup {
    * given, which may be `array` itself: for large arrays that saves the time to make new ones.
    */
   async allReduce<T extends CollectiveArray>(array: T, operation: ReduceOperation, into?: T): Promise<T> {
-    const result = await this.#exchange({ operation: 'all-reduce', reduce: operation }, array, array, into);
-    if (into === undefined || result === into) return result;
-    into.set(result);
-    return into;
+    return await this.#exchange({ operation: 'all-reduce', reduce: operation }, array, array, into);
+  }
+
+  /** As {@link allReduce}, of an array that lies in several places, where the result is written as well. Other ranks' may lie otherwise. */
+  async allReduceParts(parts: Parts, dataType: DataType, operation: ReduceOperation): Promise<void> {
+    const call = { ...noDetails, operation: 'all-reduce', reduce: operation, dataType, shape: [parts.length] } as const;
+    await this.#calls.run(call, { data: parts, into: parts });
   }
 
   /** The array of rank `root` (a global rank). All ranks pass an array of the same type and length. */
@@ -153,14 +156,14 @@ export class ProcessGroup {
     this.#calls.fail(error);
   }
 
-  /** The answer, in `into` if it likes, or a copy of `array` where that is the answer. */
+  /** The answer, in `into` where that is given; a copy of `array` where that is the answer. */
   async #exchange<T extends CollectiveArray>(
     what: CallDetails,
     array: T,
     data: T | null = array,
     into: T | null = null,
   ): Promise<T> {
-    return withTypeOf(array, (await this.#call(what, array, data, into)) ?? array.slice());
+    return withTypeOf(array, (await this.#call(what, array, data, into)) ?? into ?? array.slice());
   }
 
   /** `data` is what the others need of `array`. Null where the answer brings nothing. */
@@ -170,13 +173,14 @@ export class ProcessGroup {
     data: CollectiveArray | null,
     into: CollectiveArray | null = null,
   ): Promise<CollectiveArray | null> {
-    const none = { reduce: null, root: null, distance: null };
-    const call = { ...none, dataType: dataTypeOf(array), shape: [array.length], ...what };
-    return await this.#calls.run(call, { data, into });
+    const call = { ...noDetails, dataType: dataTypeOf(array), shape: [array.length], ...what };
+    const partsOf = (of: CollectiveArray | null): Parts | null => (of === null ? null : Parts.of(of));
+    return await this.#calls.run(call, { data: partsOf(data), into: partsOf(into) });
   }
 }
 
 const nothing = new Uint8Array(0);
+const noDetails = { reduce: null, root: null, distance: null };
 
 /** Narrows an answer to the type of the array that was passed in. */
 function withTypeOf<T extends CollectiveArray>(array: T, answer: CollectiveArray): T {

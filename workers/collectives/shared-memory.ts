@@ -6,6 +6,7 @@ import { elementCount } from '../../protocol/collectives.ts';
 import { type Libc, loadLibc, type Mapping } from '../system/libc.ts';
 import { growFile } from './grow-file.ts';
 import { barrierBytes, MappedBarrier } from './mapped-barrier.ts';
+import type { Parts } from './parts.ts';
 import { pieceBytes, Pieces } from './pieces.ts';
 import { SlotFile } from './slot-file.ts';
 
@@ -171,10 +172,10 @@ export class SharedMemory {
   }
 
   /** Puts this rank's array where the others can read it; of one to be reduced, what they will. */
-  write(array: CollectiveArray, call: CollectiveCall): void {
+  write(array: Parts, call: CollectiveCall): void {
     const [start, end] = call.reduce === null ? [0, 0] : this.#sliceOf(this.#rank, call);
-    this.#writeAt(array.subarray(0, start), 0);
-    this.#writeAt(array.subarray(end), end * array.BYTES_PER_ELEMENT);
+    this.#writeAll(array.views(0, start), 0);
+    this.#writeAll(array.views(end), end * bytesPerElement(call.dataType));
   }
 
   /** What one rank wrote. */
@@ -193,40 +194,45 @@ export class SharedMemory {
   }
 
   /**
-   * This rank's slice of the combined array, into `target`: `reduceArrays` over the ranks in their order, in pieces that stay in the processor's
-   * cache. `own` is what this rank brought. For an all-reduce, others can read the slice in the place of what this rank wrote there,
-   * which nobody else reads.
+   * This rank's slice of the combined array, into `target` from `targetStart` on: `reduceArrays` over the ranks in their order, in pieces that stay in
+   * the processor's cache. `own` is what this rank brought. For an all-reduce, others can read the slice in the place of what this rank wrote
+   * there, which nobody else reads.
    */
-  reduceOwnSlice(call: CollectiveCall, own: CollectiveArray, target: CollectiveArray): void {
+  reduceOwnSlice(call: CollectiveCall, own: Parts, target: Parts, targetStart: number): void {
     if (call.reduce === null) throw new TypeError(`${call.operation} was called without a reduce operation.`);
     const [first, end] = this.#sliceOf(this.#rank, call);
-    const pieceLength = pieceBytes / own.BYTES_PER_ELEMENT;
+    const elementBytes = bytesPerElement(call.dataType);
+    const pieceLength = pieceBytes / elementBytes;
     const pieces = this.#pieces;
     if (pieces === null) throw new Error('Shared memory was not prepared: call prepare before the first collective.');
     for (let start = first; start < end; start += pieceLength) {
       const length = Math.min(pieceLength, end - start);
       const operands = this.#ranks.map((rank, i) => {
-        const piece = pieces.at(i, own, length);
-        if (rank === this.#rank) piece.set(own.subarray(start, start + length));
-        else this.#fill(rank, piece, start * own.BYTES_PER_ELEMENT);
+        const piece = pieces.at(i, call.dataType, length);
+        if (rank === this.#rank) own.copyTo(piece, start);
+        else this.#fill(rank, piece, start * elementBytes);
         return piece;
       });
       const reduced = pieces.reduce(operands, call.reduce);
-      target.set(reduced, start - first);
-      if (call.operation === 'all-reduce') this.#writeAt(reduced, start * own.BYTES_PER_ELEMENT);
+      target.set(reduced, targetStart + start - first);
+      if (call.operation === 'all-reduce') this.#writeAll([reduced], start * elementBytes);
     }
   }
 
-  /** The part of an array that {@link reduceOwnSlice} gives. */
-  ownSlice(whole: CollectiveArray, call: CollectiveCall): CollectiveArray {
-    return whole.subarray(...this.#sliceOf(this.#rank, call));
+  /** First element of the slice that {@link reduceOwnSlice} gives. */
+  ownSliceStart(call: CollectiveCall): number {
+    return this.#sliceOf(this.#rank, call)[0];
   }
 
   /** Fills in the slices that the other ranks reduced. */
-  readOtherSlices(whole: CollectiveArray, call: CollectiveCall): void {
-    for (const rank of this.#ranks) {
+  readOtherSlices(whole: Parts, call: CollectiveCall): void {
+    for (const rank of this.#ranks.filter((other) => other !== this.#rank)) {
       const [start, end] = this.#sliceOf(rank, call);
-      if (rank !== this.#rank) this.#fill(rank, whole.subarray(start, end), start * whole.BYTES_PER_ELEMENT);
+      let offset = start * bytesPerElement(call.dataType);
+      for (const view of whole.views(start, end)) {
+        this.#fill(rank, view, offset);
+        offset += view.byteLength;
+      }
     }
   }
 
@@ -249,6 +255,15 @@ export class SharedMemory {
       if (count === 0)
         throw new Error(`${this.#path(rank)} ends before the ${dataTypeOf(target)} that rank ${rank} wrote.`);
       done += count;
+    }
+  }
+
+  /** Writes arrays one after the other. */
+  #writeAll(arrays: readonly CollectiveArray[], offset: number): void {
+    let end = offset;
+    for (const array of arrays) {
+      this.#writeAt(array, end);
+      end += array.byteLength;
     }
   }
 

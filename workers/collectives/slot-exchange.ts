@@ -62,7 +62,8 @@ export class SlotExchange {
     this.#failed.reject(this.#failure);
   }
 
-  async run(call: CollectiveCall, wishes: Wishes, { data, into }: Operands): Promise<SlotAnswer> {
+  async run(call: CollectiveCall, wishes: Wishes, operands: Operands): Promise<SlotAnswer> {
+    const [data, into] = [operands.data?.whole() ?? null, operands.into?.whole() ?? null];
     const number = (this.#calls += 1);
     const earlier = this.#turn;
     const turn = Promise.withResolvers<void>();

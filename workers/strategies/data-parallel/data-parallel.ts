@@ -1,11 +1,13 @@
 import type { StrategyConfig } from '../../../protocol/run-config.ts';
 import type { ProcessGroup } from '../../collectives/process-group.ts';
 import type { Batch } from '../../data/dataset.ts';
+import { tf } from '../../tf.ts';
 import type { Member, StepPosition } from '../../training/member.ts';
 import type { UpdateSettings } from '../../training/optimizers.ts';
 import type { StepOutcome, Strategy, StrategyContext, StrategyEvent } from '../strategy.ts';
 import { effectiveBatch } from './effective-batch.ts';
 import { allReduceGradients, clipByNorm, type MeanGradients, sumOfSquares } from './gradient-exchange.ts';
+import { updateInPlace } from './in-place.ts';
 import { GradientAccumulator } from './local-gradients.ts';
 import { Replicas } from './replicas.ts';
 
@@ -48,9 +50,18 @@ export class DataParallel implements Strategy {
     position: StepPosition,
   ): Promise<StepOutcome> {
     const { group, accumulator } = this.#ready();
+    if (this.#isExchangedInPlace(batch)) {
+      return await updateInPlace(group, member, await member.lossAndGradients(batch, position), settings);
+    }
     const local = await accumulator.compute(member, batch, position);
     const mean = await allReduceGradients(group, local, this.#config.compression);
     return applyMean(member, accumulator, mean, settings, this.#config.clipNorm);
+  }
+
+  /** Where gradients neither add up over parts of a batch, nor change before or after they are exchanged. */
+  #isExchangedInPlace({ featureShape: [samples] }: Batch): boolean {
+    const { compression, clipNorm } = this.#config;
+    return tf.getBackend() === 'wasm' && samples === this.#batchSize && compression === 'none' && clipNorm === 0;
   }
 
   async assemble(): Promise<null> {

@@ -81,10 +81,15 @@ function totalsOf({ weight, weightedLoss }: LocalGradients): Float64Array<ArrayB
 
 /** Of sums over the ranks, or of means over them: those of whole batches, whose mean weight is 1, are what is asked for already. */
 function mean(sum: Float32Array<ArrayBuffer>, [weight, weightedLoss]: Float64Array): MeanGradients {
-  if (weight === 1) return { flat: sum, loss: weightedLoss };
+  divideByWeight(sum, weight);
+  return { flat: sum, loss: weightedLoss / weight };
+}
+
+/** values ← values / weight */
+export function divideByWeight(values: Float32Array, weight: number): void {
+  if (weight === 1) return;
   // Most weights are powers of two: then a product has the quotient's bits, in half the time.
   const factor = 1 / weight;
-  if (Number.isInteger(Math.log2(weight))) for (let i = 0; i < sum.length; i++) sum[i] *= factor;
-  else for (let i = 0; i < sum.length; i++) sum[i] /= weight;
-  return { flat: sum, loss: weightedLoss / weight };
+  if (Number.isInteger(Math.log2(weight))) for (let i = 0; i < values.length; i++) values[i] *= factor;
+  else for (let i = 0; i < values.length; i++) values[i] /= weight;
 }

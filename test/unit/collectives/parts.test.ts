@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import type { ReduceOperation } from '../../../protocol/collectives.ts';
+import { Parts } from '../../../workers/collectives/parts.ts';
+import { SharedMemory } from '../../../workers/collectives/shared-memory.ts';
+import { createInMemoryGroup, ranksOf } from '../relay/in-memory-group.ts';
+import { canMap, every, expectSameBits, thirds, useFolders } from './mapped.ts';
+
+const folders = useFolders();
+
+/** An array as three parts, which end where the caller says. */
+function cut(array: Float32Array, first: number, second: number): Float32Array[] {
+  return [array.slice(0, first), array.slice(first, second), array.slice(second)];
+}
+
+describe('an array in parts', () => {
+  const arrays = cut(Float32Array.of(0, 1, 2, 3, 4, 5), 1, 4);
+  const parts = new Parts(6, () => arrays);
+
+  it('shows any of its elements where they lie', () => {
+    expect(parts.views(2, 5)).toEqual([Float32Array.of(2, 3), Float32Array.of(4)]);
+    expect(parts.views(2, 5)[0].buffer).toBe(arrays[1].buffer);
+    expect(parts.views(3, 3)).toEqual([]);
+    expect(parts.views().length).toBe(3);
+  });
+
+  it('is one array: a copy, or itself where it lies in one place', () => {
+    expect(parts.whole()).toEqual(Float32Array.of(0, 1, 2, 3, 4, 5));
+    const array = Float32Array.of(7, 8);
+    expect(Parts.of(array).whole()).toBe(array);
+  });
+
+  it('is read and written across its parts', () => {
+    const target = new Float32Array(4);
+    parts.copyTo(target, 1);
+    expect([...target]).toEqual([1, 2, 3, 4]);
+    parts.set(Float32Array.of(30, 40), 3);
+    expect(arrays).toEqual([Float32Array.of(0), Float32Array.of(1, 2, 30), Float32Array.of(40, 5)]);
+  });
+});
+
+describe.each([
+  { how: 'the hub', length: 1001, mayMap: null },
+  { how: 'files', length: 70_001, mayMap: false },
+  ...(canMap
+    ? [
+        { how: 'slots', length: 1001, mayMap: true },
+        { how: 'mapped memory', length: 70_001, mayMap: true },
+      ]
+    : []),
+])('arrays in parts, through $how', ({ length, mayMap }) => {
+  it.each<ReduceOperation>(['sum', 'mean', 'max'])(
+    'are all-reduced(%s) where they lie, as whole ones are, wherever each rank has cut them',
+    async (operation) => {
+      const folder = folders.next();
+      const memoryOf = (rank: number) =>
+        mayMap === null ? null : new SharedMemory(folder, rank, [0, 1, 2], { mayMap });
+      const { groups } = createInMemoryGroup([0, 1, 2], {}, memoryOf);
+      await every(groups, (group) => group.mapSlots());
+      const cutByRank = ranksOf(3).map((rank) => cut(thirds(rank, length), 10 * rank, length - 300 * (rank + 1)));
+      await every(groups, ({ rank }) =>
+        groups[rank].allReduceParts(new Parts(length, () => cutByRank[rank]), 'float32', operation),
+      );
+      const whole = createInMemoryGroup([0, 1, 2]).groups;
+      const [expected] = await every(whole, (group) => group.allReduce(thirds(group.rank, length), operation));
+      for (const arrays of cutByRank) expectSameBits(new Parts(length, () => arrays).whole(), expected);
+    },
+  );
+});

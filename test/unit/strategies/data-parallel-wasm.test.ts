@@ -1,0 +1,3 @@
+import { describeDataParallel } from './describe-data-parallel.ts';
+
+describeDataParallel('wasm');

@@ -1,0 +1,56 @@
+import { createArray, dataTypeOf } from '../../protocol/arrays.ts';
+import type { CollectiveArray } from '../../protocol/collectives.ts';
+
+/** An array that lies in several places: its parts, one after the other. */
+export class Parts {
+  readonly length: number;
+  readonly #locate: () => readonly CollectiveArray[];
+
+  /** @param locate where the parts are now, all of one type: asked anew before each use, as memory may move */
+  constructor(length: number, locate: () => readonly CollectiveArray[]) {
+    this.length = length;
+    this.#locate = locate;
+  }
+
+  /** An array in one place. */
+  static of(array: CollectiveArray): Parts {
+    return new Parts(array.length, () => [array]);
+  }
+
+  /** The elements from `start` to `end` where they lie, to be used at once. */
+  views(start = 0, end = this.length): CollectiveArray[] {
+    let offset = 0;
+    return this.#locate().flatMap((part) => {
+      const [from, to] = [Math.max(start - offset, 0), Math.min(end - offset, part.length)];
+      offset += part.length;
+      return from < to ? [part.subarray(from, to)] : [];
+    });
+  }
+
+  /** All elements as one array: where that is how they lie, themselves, else a copy. */
+  whole(): CollectiveArray {
+    const parts = this.#locate();
+    if (parts.length === 1) return parts[0];
+    const whole = createArray(dataTypeOf(parts[0]), this.length);
+    this.copyTo(whole, 0);
+    return whole;
+  }
+
+  /** Copies elements from `start` on, as many as `target` has. */
+  copyTo(target: CollectiveArray, start: number): void {
+    let offset = 0;
+    for (const view of this.views(start, start + target.length)) {
+      target.set(view, offset);
+      offset += view.length;
+    }
+  }
+
+  /** Writes values to where the elements from `start` on lie. */
+  set(values: CollectiveArray, start = 0): void {
+    let offset = 0;
+    for (const view of this.views(start, start + values.length)) {
+      view.set(values.subarray(offset, offset + view.length));
+      offset += view.length;
+    }
+  }
+}

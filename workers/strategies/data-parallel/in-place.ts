@@ -1,0 +1,54 @@
+import { isAloneInMemory, viewOf } from '../../backends/tensor-values.ts';
+import { Parts } from '../../collectives/parts.ts';
+import type { ProcessGroup } from '../../collectives/process-group.ts';
+import { tf, type Tensor } from '../../tf.ts';
+import type { Gradient, Member } from '../../training/member.ts';
+import type { UpdateSettings } from '../../training/optimizers.ts';
+import type { StepOutcome } from '../strategy.ts';
+import { divideByWeight } from './gradient-exchange.ts';
+
+/** A rank's gradients of one whole batch, where the backend has them. */
+export interface WholeBatch {
+  loss: number;
+  gradients: Gradient[];
+}
+
+/**
+ * What the flat array of `GradientAccumulator` is for, without it: gradients of a whole batch, whose weight is 1, are exchanged where they
+ * lie, which saves copying them twice. To the other ranks it is the same collective, with weight and loss at its end, so each rank may do
+ * as suits its batch. Takes the gradients over.
+ */
+export async function updateInPlace(
+  group: ProcessGroup,
+  member: Member,
+  { loss: ownLoss, gradients }: WholeBatch,
+  settings: UpdateSettings,
+): Promise<StepOutcome> {
+  const own = gradients.map((gradient) =>
+    gradient === null || isAloneInMemory(gradient) ? gradient : moved(gradient),
+  );
+  const unreached = own.map((gradient, i) => (gradient === null ? new Float32Array(member.variables[i].size) : null));
+  const totals = Float32Array.of(1, ownLoss);
+  const length = member.variables.reduce((sum, { size }) => sum + size, 0);
+  const views = () =>
+    own.map((gradient, i) => (gradient === null ? null : viewOf(gradient)) ?? unreached[i] ?? missing(i));
+  await group.allReduceParts(new Parts(length + totals.length, () => [...views(), totals]), 'float32', 'mean');
+  const [weight, weightedLoss] = totals;
+  for (const view of views()) divideByWeight(view, weight);
+  const loss = weightedLoss / weight;
+  const updated = Number.isFinite(loss);
+  if (updated) member.applyGradients(own, settings);
+  for (const gradient of own) gradient?.dispose();
+  return { loss, updated };
+}
+
+/** The same values in memory of their own: what is written there must not change another tensor. */
+function moved(gradient: Tensor): Tensor {
+  const copy = tf.mul(gradient, 1);
+  gradient.dispose();
+  return copy;
+}
+
+function missing(i: number): never {
+  throw new Error(`Gradient ${i} is not in the backend's memory: it cannot be exchanged in place.`);
+}
