@@ -35,6 +35,8 @@ export default defineConfig({
         test: {
           name: 'e2e',
           sequence: { groupOrder: 2 },
+          // A browser on a machine that is busy with other things has surprised us; the report tells who needed a second try.
+          retry: 2,
           include: ['test/e2e/**/*.test.ts'],
           globalSetup: ['test/e2e/global-setup.ts'],
           // Longer than `patienceMs` of what a test waits for last, which then says what was missing.

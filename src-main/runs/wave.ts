@@ -50,8 +50,6 @@ export class Wave {
   private readonly logs: LogFile[] = [];
   private readonly ready = new Set<number>();
   private hasStarted = false;
-  /** A whole collective has passed since the start, so that the next may be expected soon. */
-  private collectives = 0;
   private failure: RunError | null = null;
   private isProcessLost = false;
   /** What the first rank said that failed only because its group did. */
@@ -166,10 +164,7 @@ export class Wave {
   }
 
   private receive(handle: WorkerHandle, frame: Frame): void {
-    if (frame.kind !== 'message') {
-      if (this.hasStarted) this.collectives += 1;
-      return this.relay.receive(handle.rank, frame);
-    }
+    if (frame.kind !== 'message') return this.relay.receive(handle.rank, frame);
     try {
       const message = workerMessageSchema.parse(frame.message);
       this.take(handle, message);
@@ -185,7 +180,7 @@ export class Wave {
   }
 
   private take(handle: WorkerHandle, message: WorkerMessage): void {
-    if ('epoch' in message) ({ epoch: handle.epoch, step: handle.step } = message);
+    if ('epoch' in message) handle.moveTo(message);
     switch (message.type) {
       case 'state':
         handle.state = message.state;
@@ -261,7 +256,8 @@ export class Wave {
   private collectiveTimeoutMs(): number {
     const { prepareMs, firstCollectiveMs, collectiveMs } = this.config.timeouts;
     if (!this.hasStarted) return prepareMs;
-    return this.collectives <= this.ranks.length ? firstCollectiveMs : collectiveMs;
+    const allHaveStepped = [...this.handles.values()].every(({ hasStepped }) => hasStepped);
+    return allHaveStepped ? collectiveMs : firstCollectiveMs;
   }
 
   private handle(rank: number): WorkerHandle {

@@ -1,6 +1,6 @@
 import type { Channel } from '../../protocol/channel.ts';
 import type { Placement } from '../../protocol/devices.ts';
-import type { Frame } from '../../protocol/frames.ts';
+import type { CollectiveFrame, Frame } from '../../protocol/frames.ts';
 import type { HubMessage, WorkerState } from '../../protocol/messages.ts';
 import type { RunConfig } from '../../protocol/run-config.ts';
 import type { LogFile } from './log-file.ts';
@@ -42,6 +42,8 @@ export class WorkerHandle {
   state: WorkerState = 'starting';
   epoch = 0;
   step = 0;
+  /** Whether it has done a step since it began to train. */
+  hasStepped = false;
   /** Resolves when the process is gone, however it went. */
   readonly exited: Promise<void>;
   private readonly options: WorkerOptions;
@@ -70,7 +72,7 @@ export class WorkerHandle {
     this.channel = channel;
     channel.onFrame((frame) => {
       // A rank that waits for the others is rightly silent; how long it may is the relay's to judge.
-      this.isWaiting = frame.kind === 'collective';
+      this.isWaiting = frame.kind === 'collective' && !isWithdrawal(frame);
       if (this.isWaiting) this.stopTimer();
       else this.restartTimer();
       this.options.listener.frame(frame);
@@ -94,6 +96,13 @@ export class WorkerHandle {
     } catch (error) {
       this.options.log.write(`(hub) ${error instanceof Error ? error.message : String(error)}`);
     }
+  }
+
+  /** Takes where the worker says it is. */
+  moveTo({ epoch, step }: { epoch: number; step: number }): void {
+    this.hasStepped ||= this.state === 'training' && step > this.step;
+    this.epoch = epoch;
+    this.step = step;
   }
 
   /** While held, a rank that runs may be silent for as long as it likes. */
@@ -168,4 +177,9 @@ export class WorkerHandle {
     };
     return limits[this.phase];
   }
+}
+
+/** Whether a rank says that it has what it waited for. */
+function isWithdrawal(frame: CollectiveFrame): boolean {
+  return frame.phase === 'request' && frame.call.stage === 'withdrawn';
 }

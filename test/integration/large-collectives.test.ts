@@ -1,4 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { RunConfigInput } from '../../protocol/run-config.ts';
 import type { RunUpdate } from '../../protocol/run-updates.ts';
@@ -34,8 +35,9 @@ describe.skipIf(!canMap)(
         event: { rank: 0, message: 'Arrays of 256 KiB and more go through mapped memory.' },
       });
       await trainingPids(run);
-      const files = readdirSync('/dev/shm', { recursive: true, encoding: 'utf8' });
-      expect(files.filter((name) => name.startsWith(`tutti-${process.pid}-`) && name.endsWith('.bin'))).toEqual([]);
+      const folders = readdirSync('/dev/shm').filter((name) => name.startsWith(`tutti-${process.pid}-`));
+      const files = folders.flatMap((folder) => readdirSync(join('/dev/shm', folder)));
+      expect(files.filter((name) => name.endsWith('.bin'))).toEqual([]);
       run.session.control({ action: 'stop' });
       expect(await run.ended).toMatchObject({ status: 'stopped' });
     });

@@ -1,0 +1,99 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type Channel, createChannelPair } from '../../../protocol/channel.ts';
+import { type CollectiveStage, noWishes } from '../../../protocol/collectives.ts';
+import { timeoutsSchema } from '../../../protocol/run-config.ts';
+import { LogFile } from '../../../src-main/runs/log-file.ts';
+import { WorkerHandle } from '../../../src-main/runs/worker-handle.ts';
+import type { WorkerProcess } from '../../../src-main/runs/worker-process.ts';
+
+const unknown = { memoryTotalBytes: null, memoryUsedBytes: null, load: null, processCount: null };
+const neverEnding = {
+  pid: 4711,
+  ended: new Promise<string>(() => undefined),
+} as unknown as WorkerProcess;
+
+let folder: string;
+let handle: WorkerHandle;
+let worker: Channel;
+let overdue: string[];
+
+beforeEach(async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  folder = await mkdtemp(join(tmpdir(), 'tutti-handle-'));
+  overdue = [];
+  handle = new WorkerHandle({
+    placement: { rank: 0, wave: 0, device: { id: 'cpu:0', kind: 'cpu', index: 0, name: 'A core', ...unknown } },
+    process: neverEnding,
+    timeouts: timeoutsSchema.parse({ silenceMs: 1000 }),
+    log: new LogFile(folder, 0, () => undefined),
+    listener: { frame: () => undefined, lost: () => undefined, overdue: (reason) => overdue.push(reason) },
+  });
+  const [hub, other] = createChannelPair();
+  worker = other;
+  handle.attach(hub);
+  handle.enter('running');
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  await rm(folder, { recursive: true });
+});
+
+/** The rank tells the relay how it stands with a barrier. */
+async function tell(stage: CollectiveStage): Promise<void> {
+  const what = {
+    operation: 'barrier',
+    reduce: null,
+    dataType: 'uint8',
+    shape: [0],
+    root: null,
+    distance: null,
+  } as const;
+  worker.send({
+    kind: 'collective',
+    phase: 'request',
+    call: { ...what, sequence: 1, stage },
+    wishes: noWishes,
+    data: null,
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+}
+
+describe('a rank that is silent while it runs', () => {
+  it('is overdue after its limit', () => {
+    vi.advanceTimersByTime(999);
+    expect(overdue).toEqual([]);
+    vi.advanceTimersByTime(1);
+    expect(overdue).toEqual(['said nothing for 1000 ms while running']);
+  });
+
+  it.each<CollectiveStage>(['whole', 'awaited'])(
+    'waits for others in a collective (%s): that is not its fault',
+    async (stage) => {
+      await tell(stage);
+      vi.advanceTimersByTime(60_000);
+      expect(overdue).toEqual([]);
+    },
+  );
+
+  it('has the limit again once it has what it waited for in memory', async () => {
+    await tell('awaited');
+    await tell('withdrawn');
+    vi.advanceTimersByTime(1000);
+    expect(overdue).toEqual(['said nothing for 1000 ms while running']);
+  });
+});
+
+describe('a rank has done a step', () => {
+  it('once it is beyond where its training began, which may be where an earlier attempt ended', () => {
+    handle.moveTo({ epoch: 0, step: 0 });
+    handle.moveTo({ epoch: 5, step: 600 });
+    handle.state = 'training';
+    handle.moveTo({ epoch: 5, step: 600 });
+    expect(handle.hasStepped).toBe(false);
+    handle.moveTo({ epoch: 5, step: 601 });
+    expect(handle.hasStepped).toBe(true);
+  });
+});
