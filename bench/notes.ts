@@ -1,10 +1,9 @@
 /** What should be known beside a suite's figures: where the time goes, why a target is missed. By suite, a paragraph each. */
 export const notes: Record<string, string[]> = {
   collectives: [
-    'Ranks, and the hub that relays small arrays between them, share two cores here: with 2 ranks three processes take turns on them, with ' +
-      '8 ranks nine do, and each message wakes one that waits for a core. Two ranks took 93 to 190 µs for 8 KB in runs of the same day. ' +
-      'Gloo takes 9 to 13 times as long with 4 and 8 ranks. Small arrays do not go through mapped memory, where ' +
-      'ranks would not need the hub, as several of them may be under way at a time.',
+    'Small arrays of ranks that exchange at every step lie in memory that all ranks have mapped, where the last one to come wakes the others by a futex; ' +
+      'through the hub 8 KB took 160, 409 and 893 µs for 2, 4 and 8 ranks. With more ranks than cores they take turns: of 8 ranks on two cores each computes some 50 µs a ' +
+      'call, and is woken once. Yielding the core instead of sleeping made no difference; spinning, where each rank has a core, saves half.',
     'Large arrays are summed in place by SIMD kernels, each rank its slice, in pieces that stay in the second-level cache. Four ranks on two ' +
       'cores take 28 to 31 ms for 40 MB.',
   ],
@@ -33,12 +32,12 @@ export const notes: Record<string, string[]> = {
       'processes that only multiply matrices, and share nothing but the machine, are the peer. Runs of the same day gave 1.77 to 1.9.',
   ],
   strategies: [
-    'Data-parallel training gains what PyTorch gains with DistributedDataParallel over gloo, beside it in turns. Of a step of 19 ms, 11 are ' +
-      'forward and backward passes, 2.7 the update, and 5 the exchange of 7 MB: arrays are copied to shared memory (0.4 ms), slices ' +
-      'reduced (1.1) and read back (0.4), and most of the rest is waiting for the slower rank. Exchanging while the backward pass ' +
-      'still computes was not tried.',
-    'Joint training waits for the slower of the ranks at each step; the exchange of 8 KB itself takes 0.1 to 0.2 ms. A step took 14.4 ms, and its ' +
-      'backward pass varied by 3 ms, while large batches were garbage that had all garbage collected every sixth step; since they take ' +
-      'turns in the same memory it takes 10.5 ms. How uneven the passes still are was not measured again.',
+    'Two ranks that do nothing but wait for each other at each step, at a barrier, take 2 to 7 % longer than two that do not: a step of 12 ms varies by 1 to ' +
+      '2 ms on this machine, and each waits for the slower one. That is all that joint training costs: it takes as much processor time as independent training ' +
+      'does. While exchanges went through the hub it cost 12.5 %, which woke both cores for it. Pipelined, a rank does not wait, but has activations of two batches alive, and takes ' +
+      '2 to 6 % more processor time.',
+    'Data-parallel training exchanges 7 MB at a step of 16 ms; beside it in turns, PyTorch with DistributedDataParallel over gloo. An all-reduce of that size, where other work has emptied the caches, takes ' +
+      '3 ms, and waiting for the slower rank 0.7. Gradients are exchanged where they lie, which gained 13 % over copying them to one array and back, ' +
+      'measured in turns. To exchange while the backward pass still computes would not help this network: 85 % of its gradients are those of the first layer, which come last.',
   ],
 };
