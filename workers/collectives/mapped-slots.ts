@@ -1,4 +1,4 @@
-import { availableParallelism } from 'node:os';
+import { cpus } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
 import { viewArray } from '../../protocol/arrays.ts';
 import { type CollectiveArray, type CollectiveCall, elementCount, type Wishes } from '../../protocol/collectives.ts';
@@ -8,7 +8,7 @@ import { MappedWord, writeTimespec } from './mapped-word.ts';
 /** What a slot holds of a rank. */
 export const slotBytes = 256 * 1024;
 const slotCount = 4;
-/** The first page: of each slot four words in cache lines of their own, then, for each rank, how long a sleep is. */
+/** The first page: of each slot four words in cache lines of their own, then how long a sleep is. */
 const wordBytes = 64;
 const timespecOffset = 4 * slotCount * wordBytes;
 const pageBytes = 4096;
@@ -53,8 +53,9 @@ export class MappedSlots {
     this.#position = position;
     this.#worldSize = worldSize;
     this.#slots = Array.from({ length: slotCount }, (_, slot) => wordsOf(slot, futex, mapping));
-    this.#spins = worldSize <= availableParallelism() ? spinsBesideFree : 0;
-    this.#timespecAddress = writeTimespec(mapping, timespecOffset + position * 16);
+    // Not those that this process may run on: each worker is bound to one of its own.
+    this.#spins = worldSize <= cpus().length ? spinsBesideFree : 0;
+    this.#timespecAddress = writeTimespec(mapping, timespecOffset);
   }
 
   /** Whether call number `call`, from 1, can be put: all before it are, and all ranks have read what its slot held. */
