@@ -3,7 +3,7 @@ export const notes: Record<string, string[]> = {
   collectives: [
     'Small arrays of ranks that exchange at every step lie in memory that all ranks have mapped, where the last one to come wakes the others by a futex; ' +
       'through the hub 8 KB took 160, 409 and 893 µs for 2, 4 and 8 ranks. With more ranks than cores they take turns: of 8 ranks on two cores each computes some 50 µs a ' +
-      'call, and is woken once. Yielding the core instead of sleeping made no difference; spinning, where each rank has a core, saves half.',
+      'call, and is woken once. Yielding the core instead of sleeping did not help; spinning, where each rank has a core, saves half.',
     'Large arrays are summed in place by SIMD kernels, each rank its slice, in pieces that stay in the second-level cache. Four ranks on two ' +
       'cores take 28 to 33 ms for 40 MB, copying: whether they spin before they sleep made no difference.',
   ],
@@ -34,10 +34,10 @@ export const notes: Record<string, string[]> = {
   strategies: [
     'Two ranks that do nothing but wait for each other at each step, at a barrier, take 2 to 7 % longer than two that do not: a step of 12 ms varies by 1 to ' +
       '2 ms on this machine, and each waits for the slower one. That is all that joint training costs: it takes as much processor time as independent training ' +
-      'does. Five runs of the same day gave 4 to 5.7 %, pipelined 2.8 to 7.1 %. While exchanges went through the hub it cost 12.5 %, which woke both cores for it. Pipelined, a rank does not wait, but has activations of two batches alive, and takes ' +
+      'does. Four runs of the same day gave 4 to 5.7 %, pipelined 2.8 to 7.1 %. While exchanges went through the hub it cost 12.5 %. Pipelined, a rank does not wait, but has activations of two batches alive, and takes ' +
       'up to 6 % more processor time.',
-    'Data-parallel training exchanges 7 MB at a step of 16 ms; beside it in turns, PyTorch with DistributedDataParallel over gloo. An all-reduce of that size, where other work has emptied the caches, takes ' +
+    'Data-parallel training exchanges 7 MB at each step; beside it in turns, PyTorch with DistributedDataParallel over gloo. An all-reduce of that size, where other work has emptied the caches, takes ' +
       '3 ms, and waiting for the slower rank 0.7. Gradients are exchanged where they lie, which gained 13 % over copying them to one array and back, ' +
-      'measured in turns. To exchange while the backward pass still computes would not help this network: 85 % of its gradients are those of the first layer, which come last.',
+      "measured in turns. To exchange while the backward pass still computes was not tried: it could hide little, as 85 % of this network's gradients are those of the first layer, which come last.",
   ],
 };

@@ -13,7 +13,6 @@ import { AgreedWishes } from './agreed-wishes.ts';
 import { MemoryExchange, type Operands, type Request } from './memory-exchange.ts';
 import type { MappedSlots } from './mapped-slots.ts';
 import type { SharedMemory } from './shared-memory.ts';
-
 import { type SlotAnswer, SlotExchange } from './slot-exchange.ts';
 
 /** Where a group's requests go: the worker's channel to the hub. */

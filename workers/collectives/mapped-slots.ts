@@ -33,7 +33,7 @@ export interface SlotContent {
 
 /**
  * Memory that ranks share for small arrays: a few slots, used in turn, each with room for every rank's. A rank puts its array there and
- * counts that; the last one wakes the others, so nobody sleeps more than once. All read what all have put, and count that too: then the slot is
+ * counts that; only the last one wakes the others, so nobody is woken in vain. All read what all have put, and count that too: then the slot is
  * free for the fourth call after.
  */
 export class MappedSlots {

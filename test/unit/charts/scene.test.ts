@@ -22,6 +22,8 @@ function scene(series: readonly ChartSeries[], view: Partial<ChartView> = {}, li
 
 const two = [lineOf([4, 2, 1], { label: 'ensemble' }), rankLine(1, [5, 3, 2])];
 
+const colourless = { text: '', 'text-muted': '', border: '', surface: '', accent: '', warn: '' };
+
 describe('scenes', () => {
   it('fit the axes to what is visible, with 5 % of room for values', () => {
     const { x, y } = scene(two);
@@ -212,15 +214,7 @@ describe('tables and files', () => {
 });
 
 describe('an SVG', () => {
-  const palette: Palette = {
-    text: '',
-    'text-muted': '',
-    border: '',
-    surface: '',
-    accent: '',
-    warn: '',
-    'rank-0': '#rank-0',
-  };
+  const palette: Palette = { ...colourless, 'rank-0': '#rank-0' };
   /** Alternately 0 and 1, and once 9. */
   const noisy = (rank: number) =>
     rankLine(
@@ -272,15 +266,7 @@ describe('notes of events', () => {
   it('are in the summary and in the SVG', () => {
     const marked = { ...scene(two), events: [{ x: 1, label: 'learning rate 0.5' }] };
     expect(summarize('NLL', 'step', marked)).toContain('Marked: learning rate 0.5 at step 1.');
-    const palette: Palette = {
-      text: '',
-      'text-muted': '',
-      border: '',
-      surface: '',
-      accent: '',
-      warn: '',
-      'rank-1': '',
-    };
+    const palette: Palette = { ...colourless, 'rank-1': '' };
     const svg = sceneSvg(marked, { title: 'NLL', runName: 'run', width: 480, height: 316, palette });
     expect(svg).toContain('>learning rate 0.5<');
     // The plot is 400 pixels wide and begins at 64.

@@ -1,7 +1,27 @@
 import { createChannelPair, type Channel } from '../../../protocol/channel.ts';
+import { noWishes } from '../../../protocol/collectives.ts';
+import type { CollectiveRequest } from '../../../protocol/frames.ts';
 import { Relay, type RelayOptions } from '../../../src-main/relay/relay.ts';
 import type { SharedMemory } from '../../../workers/collectives/shared-memory.ts';
 import { ProcessGroup } from '../../../workers/collectives/process-group.ts';
+
+/** The first call of a rank that calls a barrier. */
+export const barrierRequest: CollectiveRequest = {
+  kind: 'collective',
+  phase: 'request',
+  call: {
+    operation: 'barrier',
+    reduce: null,
+    dataType: 'uint8',
+    shape: [0],
+    root: null,
+    distance: null,
+    sequence: 1,
+    stage: 'whole',
+  },
+  wishes: noWishes,
+  data: null,
+};
 
 /** A relay and its ranks in one process, for tests. */
 export interface TestGroup {

@@ -1,26 +1,9 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type CollectiveArray, type CollectiveStage, noWishes } from '../../../protocol/collectives.ts';
-import type { CollectiveFrame, CollectiveRequest } from '../../../protocol/frames.ts';
+import type { CollectiveFrame } from '../../../protocol/frames.ts';
 import { reduceArrays } from '../../../protocol/reduce.ts';
-import { createInMemoryGroup, createRelay, ranksOf } from './in-memory-group.ts';
-
-const barrierRequest: CollectiveRequest = {
-  kind: 'collective',
-  phase: 'request',
-  call: {
-    operation: 'barrier',
-    reduce: null,
-    dataType: 'uint8',
-    shape: [0],
-    root: null,
-    distance: null,
-    sequence: 1,
-    stage: 'whole',
-  },
-  wishes: noWishes,
-  data: null,
-};
+import { barrierRequest, createInMemoryGroup, createRelay, ranksOf } from './in-memory-group.ts';
 
 /** What every promise was rejected with; fails when one was not. */
 async function reasons(calls: Promise<unknown>[]): Promise<string[]> {

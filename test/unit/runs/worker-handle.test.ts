@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Channel, createChannelPair } from '../../../protocol/channel.ts';
-import { type CollectiveStage, noWishes } from '../../../protocol/collectives.ts';
+import type { CollectiveStage } from '../../../protocol/collectives.ts';
 import { timeoutsSchema } from '../../../protocol/run-config.ts';
 import { LogFile } from '../../../src-main/runs/log-file.ts';
 import { WorkerHandle } from '../../../src-main/runs/worker-handle.ts';
 import type { WorkerProcess } from '../../../src-main/runs/worker-process.ts';
+import { barrierRequest } from '../relay/in-memory-group.ts';
 
 const unknown = { memoryTotalBytes: null, memoryUsedBytes: null, load: null, processCount: null };
 const neverEnding = {
@@ -43,21 +44,7 @@ afterEach(async () => {
 
 /** The rank tells the relay how it stands with a barrier. */
 async function tell(stage: CollectiveStage): Promise<void> {
-  const what = {
-    operation: 'barrier',
-    reduce: null,
-    dataType: 'uint8',
-    shape: [0],
-    root: null,
-    distance: null,
-  } as const;
-  worker.send({
-    kind: 'collective',
-    phase: 'request',
-    call: { ...what, sequence: 1, stage },
-    wishes: noWishes,
-    data: null,
-  });
+  worker.send({ ...barrierRequest, call: { ...barrierRequest.call, stage } });
   await new Promise((resolve) => setImmediate(resolve));
 }
 
