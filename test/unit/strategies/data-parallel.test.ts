@@ -16,9 +16,15 @@ describe('sharded training', () => {
 
   it('splits what Adam remembers: each of 3 ranks holds a third of 2 × 51 numbers', async () => {
     const ranks = await createRanks(input);
-    for (const { strategy, member } of ranks) {
+    // 24 + 6 + 18 + 3 weights in slices of 17, each with the parts of tensors that lie in it; means first, then squares.
+    const slots = [
+      [17, 17],
+      [7, 6, 4, 7, 6, 4],
+      [14, 3, 14, 3],
+    ];
+    for (const { group, strategy, member } of ranks) {
       const state = await strategy.state?.();
-      expect(state?.tensors.map(({ data }) => data.length)).toEqual([17, 17]);
+      expect(state?.tensors.map(({ data }) => data.length)).toEqual(slots[group.rank]);
       expect(member.optimizer.slots.size).toBe(0);
     }
   });
@@ -41,6 +47,24 @@ describe('sharded training', () => {
     await trainRanks(resumed, input, { from: 20, to: 30 });
     expect(resumed.map(weightsOf)).toEqual(through.map(weightsOf));
     expect(resumed[0].outcomes).toEqual(through[0].outcomes.slice(20));
+  });
+});
+
+describe('the state of a sharded run', () => {
+  it('that counted updates for a whole slice, as older versions did, is refused by name', async () => {
+    const input: RunConfigInput = { members: 2, batchSize: 5, strategy: { kind: 'sharded' }, optimizer: adam };
+    const [rank] = await createRanks(input);
+    const tensors = ['mean.0', 'square.0'].map((name) => ({
+      name,
+      dtype: 'F32' as const,
+      shape: [26],
+      data: new Float32Array(26),
+    }));
+    const saved = { tensors, data: { optimizerSteps: [7] } };
+    await expect(createRanks(input, { saved: [saved, saved] })).rejects.toThrow(
+      'The saved optimizer state of rank 0 counts updates of 1 part(s) of its slice of the weights, not of 2',
+    );
+    expect(rank.group.rank).toBe(0);
   });
 });
 

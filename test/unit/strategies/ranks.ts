@@ -1,4 +1,4 @@
-import type { RunConfigInput } from '../../../protocol/run-config.ts';
+import type { RunConfig, RunConfigInput } from '../../../protocol/run-config.ts';
 import { runConfigSchema } from '../../../protocol/run-config.ts';
 import { samplerOf, samplesPerStep } from '../../../protocol/strategy-rules.ts';
 import { ProcessGroup } from '../../../workers/collectives/process-group.ts';
@@ -8,7 +8,7 @@ import { Generator } from '../../../workers/random/index.ts';
 import { createStrategy } from '../../../workers/strategies/index.ts';
 import type { StepOutcome, Strategy, StrategyState } from '../../../workers/strategies/strategy.ts';
 import { tf, type LayersModel } from '../../../workers/tf.ts';
-import { Member } from '../../../workers/training/member.ts';
+import { type LossFunction, Member } from '../../../workers/training/member.ts';
 import { createOptimizer } from '../../../workers/training/optimizers.ts';
 import { settingsAt } from '../../../workers/training/schedules.ts';
 import { taskOf } from '../../../workers/training/tasks.ts';
@@ -58,18 +58,24 @@ export function createModel(seed: number): LayersModel {
 /** Ranks of a run, set up. Rank r's weights are those of seed + r, before the strategy has a say. */
 export async function createRanks(
   input: RunConfigInput,
-  options: { create?: (seed: number) => LayersModel; totalSteps?: number; saved?: (StrategyState | null)[] } = {},
+  options: {
+    create?: (seed: number) => LayersModel;
+    loss?: LossFunction;
+    totalSteps?: number;
+    saved?: (StrategyState | null)[];
+  } = {},
 ): Promise<TrainedRank[]> {
   const config = runConfigSchema.parse(input);
   const { members } = config;
   const groups = members === 1 ? [ProcessGroup.alone(0)] : createInMemoryGroup(ranksOf(members)).groups;
   const context = { config, task, totalSteps: options.totalSteps ?? 50 };
+  const loss: LossFunction = (outputs, targets, { scalars }) =>
+    task.loss(outputs, targets, { ...config.loss, ...Object.fromEntries(scalars ?? []) });
   return await Promise.all(
     groups.map(async (group) => {
       const member = new Member(
         (options.create ?? createModel)(config.seed + group.rank),
-        (outputs, targets, { scalars }) =>
-          task.loss(outputs, targets, { ...config.loss, ...Object.fromEntries(scalars ?? []) }),
+        options.loss ?? loss,
         (variables) => createOptimizer(config.optimizer, config.strategy.kind === 'sharded' ? [] : variables),
       );
       const strategy = createStrategy(config.strategy, context);
@@ -88,19 +94,8 @@ export async function trainRanks(
   const config = runConfigSchema.parse(input);
   await Promise.all(
     ranks.map(async ({ group, member, strategy, outcomes }) => {
-      const sampler = createSampler({
-        kind: samplerOf(config),
-        length: dataset.length,
-        batchSize: samplesPerStep(config),
-        dropLast: false,
-        seed: config.seed + group.rank,
-        sharedSeed: config.seed,
-        rank: group.rank,
-        worldSize: config.members,
-      });
       for (let step = from; step < to; step++) {
-        const epoch = Math.floor(step / sampler.batchesPerEpoch);
-        const indices = [...sampler.batches(epoch)][step % sampler.batchesPerEpoch];
+        const { epoch, indices } = samplesOf(config, group.rank, step);
         const position = { epoch, step, totalSteps: to };
         const settings = settingsAt(config.schedule, config.optimizer.learningRate, position);
         const outcome = await strategy.trainStep(member, gatherBatch(dataset, indices), settings, position);
@@ -108,6 +103,22 @@ export async function trainRanks(
       }
     }),
   );
+}
+
+/** Indices of the samples that a rank sees at a step, and the epoch they belong to. */
+export function samplesOf(config: RunConfig, rank: number, step: number): { epoch: number; indices: Int32Array } {
+  const sampler = createSampler({
+    kind: samplerOf(config),
+    length: dataset.length,
+    batchSize: samplesPerStep(config),
+    dropLast: false,
+    seed: config.seed + rank,
+    sharedSeed: config.seed,
+    rank,
+    worldSize: config.members,
+  });
+  const epoch = Math.floor(step / sampler.batchesPerEpoch);
+  return { epoch, indices: [...sampler.batches(epoch)][step % sampler.batchesPerEpoch] };
 }
 
 /** All weights of a rank, one after the other. */

@@ -16,7 +16,8 @@ export type DataParallelConfig = Extract<StrategyConfig, { kind: 'data-parallel'
 /**
  * One model, trained by all ranks: each computes gradients of its share of a step's samples, all take the mean over all samples,
  * and all make the same update (Li et al., 2020, "PyTorch Distributed"). With the same samples a step this is one rank's
- * training with a batch N times as large, up to rounding.
+ * training with a batch N times as large, up to rounding. A step updates a weight where the loss of at least one rank's samples
+ * depends on it.
  *
  * Running statistics of batch normalisation are each rank's own while it trains; what is evaluated and kept are the first rank's.
  */
@@ -84,14 +85,14 @@ export class DataParallel implements Strategy {
 export function applyMean(
   member: Member,
   accumulator: GradientAccumulator,
-  { flat, loss }: MeanGradients,
+  { flat, loss, isReached }: MeanGradients,
   settings: UpdateSettings | readonly UpdateSettings[],
   clipNorm: number,
 ): StepOutcome {
   const updated = Number.isFinite(loss);
   if (updated) {
     if (clipNorm > 0) clipByNorm(flat, sumOfSquares(flat), clipNorm);
-    const gradients = accumulator.toGradients(flat);
+    const gradients = accumulator.toGradients(flat, isReached);
     member.applyGradients(gradients, settings);
     for (const gradient of gradients) gradient?.dispose();
   }

@@ -2,6 +2,16 @@ import { valuesOf } from '../../backends/tensor-values.ts';
 import { tf, type Tensor, type Variable } from '../../tf.ts';
 import type { Gradient } from '../../training/member.ts';
 
+/** What a slice of the flat array holds of one tensor. */
+export interface Segment {
+  /** The tensor's place in their order. */
+  tensor: number;
+  /** First element, counted from the slice's beginning. */
+  start: number;
+  /** Element after the last. */
+  end: number;
+}
+
 /** Where tensors lie in one flat array, one after the other in their order: shape `[P]` for P scalars in all. */
 export class FlatLayout {
   /** P, the scalars in all tensors. */
@@ -15,6 +25,15 @@ export class FlatLayout {
     this.#sizes = tensors.map(({ size }) => size);
     this.#offsets = this.#sizes.map((_, i) => this.#sizes.slice(0, i).reduce((sum, size) => sum + size, 0));
     this.length = this.#sizes.reduce((sum, size) => sum + size, 0);
+  }
+
+  /** The tensors, or parts of them, that lie between two elements of the flat array. */
+  segments(from: number, to: number): Segment[] {
+    return this.#sizes.flatMap((size, tensor) => {
+      const start = Math.max(this.#offsets[tensor], from);
+      const end = Math.min(this.#offsets[tensor] + size, to);
+      return start < end ? [{ tensor, start: start - from, end: end - from }] : [];
+    });
   }
 
   /** Writes the tensors' values into `flat`. */

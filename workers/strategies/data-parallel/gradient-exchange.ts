@@ -1,6 +1,7 @@
 import { decodeBfloat16, encodeBfloat16 } from '../../../protocol/bfloat16.ts';
 import type { ProcessGroup } from '../../collectives/process-group.ts';
 import type { LocalGradients } from './local-gradients.ts';
+import { decodeTotals, encodeTotals } from './totals.ts';
 
 /** How gradients travel: as they are, or rounded to bfloat16 at half the bytes. */
 export type Compression = 'none' | 'bfloat16';
@@ -11,12 +12,14 @@ export interface MeanGradients {
   flat: Float32Array<ArrayBuffer>;
   /** Mean over all samples; not finite as soon as one rank's is not. */
   loss: number;
+  /** Of each variable: whether the loss of at least one rank's samples depends on it. The others are not updated. */
+  isReached: readonly boolean[];
 }
 
 /**
  * All ranks' gradients in one all-reduce: Σ_r w_r·g_r / Σ_r w_r with a rank's samples as its weight, so that uneven batches count
- * as one large batch would. The result takes the place of the local gradients. Weight and loss ride at the bucket's end; with `bfloat16`, whose 8 digits would not do for them, they go in
- * a collective of their own at the same time.
+ * as one large batch would. The result takes the place of the local gradients. The totals travel at the bucket's end; with `bfloat16`, whose 8 bits are too few
+ * for them, they have a separate collective at the same time.
  */
 export async function allReduceGradients(
   group: ProcessGroup,
@@ -32,9 +35,9 @@ export async function allReduceGradients(
   }
   const { flat, bucket } = local;
   const { length } = flat;
-  bucket.set([local.weight, local.weightedLoss], length);
+  bucket.set(encodeTotals(local), length);
   await group.allReduce(bucket, 'mean', bucket);
-  return mean(flat, Float64Array.of(bucket[length], bucket[length + 1]));
+  return mean(flat, bucket.subarray(length));
 }
 
 /** As {@link allReduceGradients}, but a rank gets its slice only. The flat gradients' length must divide by the ranks. */
@@ -75,14 +78,15 @@ export function sumOfSquares(values: Float32Array): number {
   return sum;
 }
 
-function totalsOf({ weight, weightedLoss }: LocalGradients): Float64Array<ArrayBuffer> {
-  return Float64Array.of(weight, weightedLoss);
+function totalsOf(local: LocalGradients): Float64Array<ArrayBuffer> {
+  return Float64Array.from(encodeTotals(local));
 }
 
 /** Of sums over the ranks, or of means over them: those of whole batches, whose mean weight is 1, are what is asked for already. */
-function mean(sum: Float32Array<ArrayBuffer>, [weight, weightedLoss]: Float64Array): MeanGradients {
+function mean(sum: Float32Array<ArrayBuffer>, reduced: Float32Array | Float64Array): MeanGradients {
+  const { weight, weightedLoss, isReached } = decodeTotals(reduced);
   divideByWeight(sum, weight);
-  return { flat: sum, loss: weightedLoss / weight };
+  return { flat: sum, loss: weightedLoss / weight, isReached };
 }
 
 /** values ← values / weight */

@@ -6,6 +6,7 @@ import type { Gradient, Member } from '../../training/member.ts';
 import type { UpdateSettings } from '../../training/optimizers.ts';
 import type { StepOutcome } from '../strategy.ts';
 import { divideByWeight } from './gradient-exchange.ts';
+import { decodeTotals, encodeTotals } from './totals.ts';
 
 /** A rank's gradients of one whole batch, where the backend has them. */
 export interface WholeBatch {
@@ -15,7 +16,7 @@ export interface WholeBatch {
 
 /**
  * What the flat array of `GradientAccumulator` is for, without it: gradients of a whole batch, whose weight is 1, are exchanged where they
- * lie, which saves copying them twice. To the other ranks it is the same collective, with weight and loss at its end, so each rank may do
+ * lie, which saves copying them twice. To the other ranks it is the same collective, with the same totals at its end, so each rank may do
  * as suits its batch. Takes the gradients over.
  */
 export async function updateInPlace(
@@ -28,18 +29,25 @@ export async function updateInPlace(
     gradient === null || isAloneInMemory(gradient) ? gradient : moved(gradient),
   );
   const unreached = own.map((gradient, i) => (gradient === null ? new Float32Array(member.variables[i].size) : null));
-  const totals = Float32Array.of(1, ownLoss);
+  const isReachedHere = own.map((gradient) => gradient !== null);
+  const totals = Float32Array.from(encodeTotals({ weight: 1, weightedLoss: ownLoss, isReached: isReachedHere }));
   const length = member.variables.reduce((sum, { size }) => sum + size, 0);
   const views = () =>
     own.map((gradient, i) => (gradient === null ? null : viewOf(gradient)) ?? unreached[i] ?? missing(i));
   await group.allReduceParts(new Parts(length + totals.length, () => [...views(), totals]), 'float32', 'mean');
-  const [weight, weightedLoss] = totals;
+  const { weight, weightedLoss, isReached } = decodeTotals(totals);
   for (const view of views()) divideByWeight(view, weight);
   const loss = weightedLoss / weight;
   const updated = Number.isFinite(loss);
-  if (updated) member.applyGradients(own, settings);
-  for (const gradient of own) gradient?.dispose();
+  const means = own.map((gradient, i) => gradient ?? (isReached[i] ? ofOtherRanks(member, i, unreached[i]) : null));
+  if (updated) member.applyGradients(means, settings);
+  for (const gradient of means) gradient?.dispose();
   return { loss, updated };
+}
+
+/** The mean gradient of a variable that only other ranks' losses depend on. */
+function ofOtherRanks({ variables }: Member, i: number, mean: Float32Array | null): Tensor {
+  return tf.tensor(mean ?? missing(i), variables[i].shape);
 }
 
 /** The same values in memory of their own: what is written there must not change another tensor. */

@@ -1,6 +1,7 @@
 import type { Batch } from '../../data/dataset.ts';
 import type { Gradient, Member, StepPosition } from '../../training/member.ts';
 import { FlatLayout } from './flat-layout.ts';
+import { totalsLength } from './totals.ts';
 
 /** What one rank makes of its part of a step's samples. */
 export interface LocalGradients {
@@ -9,12 +10,14 @@ export interface LocalGradients {
    * length. Valid until the next step.
    */
   flat: Float32Array<ArrayBuffer>;
-  /** `flat` with two more elements, in which an exchange has its own scalars travel along. */
+  /** `flat` with `totalsLength` more elements, in which the exchange has its totals travel along. */
   bucket: Float32Array<ArrayBuffer>;
   /** Sum of n/B. */
   weight: number;
   /** Sum of n/B · loss. */
   weightedLoss: number;
+  /** Of each variable, in the member's order: whether the loss of at least one of these samples depends on it. */
+  isReached: readonly boolean[];
 }
 
 /**
@@ -28,42 +31,45 @@ export class GradientAccumulator {
   readonly #batchSize: number;
   readonly #bucket: Float32Array<ArrayBuffer>;
   readonly #flat: Float32Array<ArrayBuffer>;
-  /** Which variables the loss depended on when there were samples last. */
-  #isReached: boolean[];
 
   constructor(member: Member, batchSize: number, multipleOf = 1) {
     this.layout = new FlatLayout(member.variables);
     this.length = Math.ceil(this.layout.length / multipleOf) * multipleOf;
     this.#batchSize = batchSize;
-    this.#bucket = new Float32Array(this.length + 2);
+    this.#bucket = new Float32Array(this.length + totalsLength(member.variables.length));
     this.#flat = this.#bucket.subarray(0, this.length);
-    this.#isReached = member.variables.map(() => true);
   }
 
   async compute(member: Member, batch: Batch, position: StepPosition): Promise<LocalGradients> {
     const [flat, bucket] = [this.#flat, this.#bucket];
     let weight = 0;
     let weightedLoss = 0;
+    const isReached = member.variables.map(() => false);
     for (const part of partsOf(batch, this.#batchSize)) {
       const { loss, gradients } = await member.lossAndGradients(part, position);
       const share = part.featureShape[0] / this.#batchSize;
       // The first part takes the place of what was there, which saves an addition for all weights.
       if (weight === 0) await this.layout.readGradients(gradients, share, flat);
       else await this.layout.addGradients(gradients, share, flat);
-      this.#isReached = gradients.map((gradient) => gradient !== null);
-      for (const gradient of gradients) gradient?.dispose();
+      gradients.forEach((gradient, i) => {
+        if (gradient !== null) isReached[i] = true;
+        gradient?.dispose();
+      });
       weight += share;
       weightedLoss += share * loss;
     }
     // Without samples nothing was read; what pads the end may hold what an exchange left there.
     flat.fill(0, weight === 0 ? 0 : this.layout.length);
-    return { flat, bucket, weight, weightedLoss };
+    return { flat, bucket, weight, weightedLoss, isReached };
   }
 
-  /** Gradients as an optimizer takes them, which are valid as long as `flat` is; the caller disposes of them. */
-  toGradients(flat: Float32Array): Gradient[] {
+  /**
+   * Gradients as an optimizer takes them, null for variables that no rank's loss reached. They are valid as long as `flat` is; the
+   * caller disposes of them.
+   */
+  toGradients(flat: Float32Array, isReached: readonly boolean[]): Gradient[] {
     return this.layout.toTensors(flat).map((tensor, i) => {
-      if (this.#isReached[i]) return tensor;
+      if (isReached[i]) return tensor;
       tensor.dispose();
       return null;
     });

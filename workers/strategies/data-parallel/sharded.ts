@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { OptimizerConfig, StrategyConfig } from '../../../protocol/run-config.ts';
 import type { ProcessGroup } from '../../collectives/process-group.ts';
 import type { Batch } from '../../data/dataset.ts';
-import { tf, type Variable } from '../../tf.ts';
+import { tf } from '../../tf.ts';
 import type { Member, StepPosition } from '../../training/member.ts';
 import { createOptimizer, type Optimizer, type UpdateSettings } from '../../training/optimizers.ts';
 import { readTensors, writeTensors } from '../../training/weights.ts';
@@ -11,6 +11,7 @@ import { effectiveBatch } from './effective-batch.ts';
 import { clipByNorm, reduceScatterGradients, sumOfSquares } from './gradient-exchange.ts';
 import { GradientAccumulator } from './local-gradients.ts';
 import { Replicas } from './replicas.ts';
+import { WeightSlice } from './weight-slice.ts';
 
 type ShardedConfig = Extract<StrategyConfig, { kind: 'sharded' }>;
 
@@ -19,15 +20,15 @@ interface Shard {
   accumulator: GradientAccumulator;
   buffers: Replicas;
   /** This rank's slice of all trained weights, shape `[S]`; the last rank's ends with zeros that belong to no weight. */
-  weights: Variable;
+  slice: WeightSlice;
   optimizer: Optimizer;
 }
 
 /**
  * Data-parallel training whose optimizer state is split over the ranks (Rajbhandari et al., 2020, "ZeRO", stage 1): a reduce-scatter
  * gives each rank the mean gradient of its slice of the weights, it updates these, and an all-gather brings the slices together. An
- * update depends on nothing but its own weight, so the weights are those of data-parallel training. A weight that the loss does
- * not depend on has the gradient 0.
+ * update depends on nothing but its own weight, so the weights are those of data-parallel training, also where a step's loss does not
+ * depend on all of them.
  */
 export class Sharded implements Strategy {
   readonly name = 'sharded';
@@ -51,9 +52,9 @@ export class Sharded implements Strategy {
     await accumulator.layout.read(member.variables, flat);
     const size = flat.length / group.worldSize;
     const start = group.ranks.indexOf(group.rank) * size;
-    const weights = tf.variable(tf.tensor1d(flat.slice(start, start + size)), false);
-    const optimizer = createOptimizer(this.#optimizerConfig, [weights]);
-    this.#shard = { group, accumulator, weights, optimizer, buffers: new Replicas(member.model, group, 'buffers') };
+    const slice = new WeightSlice(flat.slice(start, start + size), accumulator.layout.segments(start, start + size));
+    const optimizer = createOptimizer(this.#optimizerConfig, [...slice.variables]);
+    this.#shard = { group, accumulator, slice, optimizer, buffers: new Replicas(member.model, group, 'buffers') };
     if (saved !== null) restore(optimizer, saved, group.rank);
     this.#events.push(effectiveBatch(this.#batchSize, group.worldSize, this.#config.accumulate));
   }
@@ -64,15 +65,15 @@ export class Sharded implements Strategy {
     settings: UpdateSettings,
     position: StepPosition,
   ): Promise<StepOutcome> {
-    const { group, accumulator, weights, optimizer } = this.#ready();
+    const { group, accumulator, slice, optimizer } = this.#ready();
     const local = await accumulator.compute(member, batch, position);
-    const { flat, loss } = await reduceScatterGradients(group, local, this.#config.compression);
+    const { flat, loss, isReached } = await reduceScatterGradients(group, local, this.#config.compression);
     if (!Number.isFinite(loss)) return { loss, updated: false };
     await this.#clip(group, flat);
-    tf.tidy(() => optimizer.apply([tf.tensor1d(flat)], settings));
-    const slices = await group.allGather((await weights.data()) as Float32Array);
+    tf.tidy(() => optimizer.apply(slice.toGradients(flat, isReached), settings));
+    const slices = await group.allGather(await slice.read());
     const whole = new Float32Array(accumulator.length);
-    slices.forEach((slice, i) => whole.set(slice, i * slice.length));
+    slices.forEach((values, i) => whole.set(values, i * values.length));
     accumulator.layout.write(whole, member.variables);
     return { loss, updated: true };
   }
@@ -105,9 +106,19 @@ export class Sharded implements Strategy {
   }
 }
 
+/** `optimizerSteps` has one count for each tensor, or part of one, in the rank's slice. */
 const savedSchema = z.strictObject({ optimizerSteps: z.array(z.int()) });
 
 function restore(optimizer: Optimizer, { tensors, data }: StrategyState, rank: number): void {
+  const { optimizerSteps } = savedSchema.parse(data);
+  const expected = optimizer.steps.length;
+  if (optimizerSteps.length !== expected) {
+    throw new Error(
+      `The saved optimizer state of rank ${rank} counts updates of ${optimizerSteps.length} part(s) of its slice of the weights, not of ` +
+        `${expected}: older versions of Tutti counted them for a whole slice, also of weights that the loss did not depend on. ` +
+        'Start the run anew, or resume it with the version that saved it.',
+    );
+  }
   writeTensors(optimizer.slots, tensors, `The optimizer state of rank ${rank}`);
-  optimizer.steps = savedSchema.parse(data).optimizerSteps;
+  optimizer.steps = optimizerSteps;
 }

@@ -152,7 +152,8 @@ export class Hdet implements Strategy {
     const { group } = this.#prepared();
     if (this.#config.gradientSync) return await allReduceGradients(group, local, this.#config.compression);
     if (local.weight === 0) return null;
-    return { flat: local.flat.map((sum) => sum / local.weight), loss: local.weightedLoss / local.weight };
+    const { flat, weight, weightedLoss, isReached } = local;
+    return { flat: flat.map((sum) => sum / weight), loss: weightedLoss / weight, isReached };
   }
 
   /** Every rank's weights become their mean; after the warm-up the bases move as well. */
