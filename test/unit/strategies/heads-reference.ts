@@ -61,7 +61,7 @@ function gradientOf(weights: Weights, indices: readonly number[], step: number, 
   let loss = 0;
   const gradients = Array.from({ length: headCount }, (_, head) => {
     if (!isHeadReached(head, step, labels, stepMask)) return [null, null];
-    const kernel = new Array<number>(inputs).fill(0);
+    const kernel = Array.from({ length: inputs }, () => 0);
     let bias = 0;
     indices.forEach((sample, i) => {
       const x = Array.from({ length: inputs }, (_, j) => dataset.features[sample * inputs + j]);
