@@ -1,0 +1,122 @@
+"""The runs. What they say of a run is said as Tutti's configuration has it (`protocol/run-config.ts`)."""
+
+ADAM = {"kind": "adam", "learningRate": 0.01}
+SGD = {"kind": "sgd", "learningRate": 0.05, "momentum": 0.9}
+NESTEROV = {"kind": "sgd", "learningRate": 0.03, "momentum": 0.9, "nesterov": True, "weightDecay": 0.01}
+ADAMW = {"kind": "adamw", "learningRate": 0.01, "weightDecay": 0.05}
+ONE_CYCLE = {"kind": "one-cycle", "risingFraction": 0.3, "startDivisor": 25, "finalDivisor": 10}
+COSINE = {"kind": "cosine", "warmupSteps": 10, "floorFraction": 0.1}
+
+
+def run(name, network="mlp", **config):
+    defaults = {"members": 3, "batchSize": 8, "samples": 53, "seed": 11, "maxSteps": 100, "optimizer": ADAM}
+    return {"name": name, "network": network, **defaults, "recordedSteps": [1, 10, 50, 100], **config}
+
+
+def independent(name, network="mlp", sampler="shuffled", **config):
+    return run(name, network, strategy={"kind": "independent"}, sampler=sampler, **config)
+
+
+def joint(name, mode, network="mlp", **config):
+    return run(name, network, strategy={"kind": "joint", "mode": mode}, sampler="shared", **config)
+
+
+def coupled(name, network="mlp", **config):
+    strategy = {"kind": "coupled", "couplingWeight": 0.7, "unlabelledBatchSize": 6}
+    return run(name, network, strategy=strategy, sampler="shuffled", **config)
+
+
+def data_parallel(name, network="mlp", accumulate=1, clipNorm=0, compression="none", **config):
+    strategy = {"kind": "data-parallel", "accumulate": accumulate, "clipNorm": clipNorm, "compression": compression}
+    return run(name, network, strategy=strategy, sampler="sharded-uneven", **config)
+
+
+def hdet(name, network="mlp", options=None, **config):
+    strategy = {
+        "kind": "hdet",
+        "accumulate": 1,
+        "clipNorm": 0,
+        "compression": "none",
+        "spread": 0.4,
+        "diverge": ["learningRate"],
+        "averageEverySteps": 15,
+        "gradientSync": True,
+        "adapt": True,
+        "warmupSteps": 30,
+        "lossScale": 0.1,
+        "adaptation": 0.5,
+        "inertia": 0.9,
+        "groups": [],
+        **(options or {}),
+    }
+    return run(name, network, strategy=strategy, sampler="sharded-uneven", **config)
+
+
+# 21 samples over 4 ranks: the first has 6, the others 5; in batches of 5 these have an empty batch while the first has one of 1.
+EMPTY = {"members": 4, "samples": 21, "batchSize": 5}
+HELD = {"hold": {"untilStep": 30, "partialBatches": False}}
+HELD_IN_PART = {"hold": {"untilStep": 0, "partialBatches": True}}
+
+FAMILIES = {
+    "independent": [
+        independent("uneven last batch, warm-up and cosine", schedule=COSINE),
+        independent("Nesterov momentum and decay, samples for all", sampler="shared", optimizer=NESTEROV),
+        independent("batch normalisation, one-cycle", "normalized", optimizer=SGD, schedule=ONE_CYCLE),
+        independent("convolution of stride 2, decoupled decay", "convolutional", optimizer=ADAMW),
+        independent("a loss that reaches half of the weights in 30 steps", "heads", samples=40, **HELD),
+    ],
+    "joint": [
+        joint("momentum, uneven last batch", "reduce", optimizer={**SGD, "learningRate": 0.2}),
+        joint("batch normalisation, Adam", "reduce", "normalized"),
+        joint("one step stale", "pipelined", optimizer={**SGD, "learningRate": 0.1}),
+        joint("one step stale, one-cycle, Adam", "pipelined", schedule=ONE_CYCLE, members=4),
+    ],
+    "coupled": [
+        coupled("uneven last batch, Adam", batchSize=9),
+        coupled("batch normalisation, momentum", "normalized", optimizer=SGD),
+    ],
+    "data-parallel": [
+        data_parallel("uneven last batches, Adam"),
+        data_parallel("whole batches, momentum", samples=48, batchSize=4, optimizer=SGD),
+        data_parallel("uneven and empty batches, Adam", **EMPTY),
+        data_parallel("8 ranks, batches of 1, decoupled decay", members=8, batchSize=1, optimizer=ADAMW),
+        data_parallel("clipped, Nesterov momentum", clipNorm=0.2, optimizer=NESTEROV),
+        data_parallel("accumulated, decoupled decay", accumulate=2, batchSize=4, optimizer=ADAMW),
+        data_parallel("as bfloat16, momentum", compression="bfloat16", optimizer=SGD),
+        data_parallel(
+            "accumulated, clipped, as bfloat16, empty batches, cosine",
+            accumulate=2,
+            clipNorm=0.3,
+            compression="bfloat16",
+            schedule=COSINE,
+            **{**EMPTY, "batchSize": 2},
+        ),
+        data_parallel("batch normalisation, each rank's statistics", "normalized", optimizer=SGD),
+        data_parallel("batch normalisation, empty batches", "normalized", **EMPTY),
+        data_parallel("batch normalisation, accumulated", "normalized", accumulate=2, batchSize=4, samples=50),
+        data_parallel("weights unreached for 30 steps, whole batches", "heads", samples=40, batchSize=5, members=2, **HELD),
+        data_parallel("weights unreached for 30 steps, empty batches", "heads", **EMPTY, **HELD),
+        data_parallel("weights unreached for 30 steps, momentum and decay, clipped", "heads", clipNorm=1, optimizer=NESTEROV, **EMPTY, **HELD),
+        data_parallel("weights that only whole batches reach", "heads", **EMPTY, **HELD_IN_PART),
+        data_parallel("weights that only whole batches reach, accumulated", "heads", accumulate=2, **{**EMPTY, "batchSize": 2}, **HELD_IN_PART),
+    ],
+    "hdet": [
+        hdet("one-cycle, rates adapt", optimizer=SGD, schedule=ONE_CYCLE),
+        hdet("rates spread, nothing adapts, Adam", options={"adapt": False}),
+        hdet("ranks train alone between syncs, empty batches", options={"gradientSync": False}, schedule=ONE_CYCLE, **EMPTY),
+        hdet(
+            "rate and decay by group and label smoothing, given decay, clipped",
+            optimizer=ADAMW,
+            loss={"labelSmoothing": 0.1},
+            options={
+                "diverge": ["learningRate", "weightDecay", "labelSmoothing"],
+                "groups": [{"name": "head", "weights": "out"}],
+                "decay": 0.05,
+                "clipNorm": 0.5,
+                "averageEverySteps": 10,
+            },
+        ),
+        hdet("batch normalisation, accumulated", "normalized", options={"accumulate": 2}, batchSize=4, optimizer=SGD),
+        hdet("weights unreached for 30 steps, empty batches", "heads", schedule=ONE_CYCLE, **EMPTY, **HELD),
+    ],
+}

@@ -1,0 +1,85 @@
+"""Records runs of 100 steps as PyTorch makes them in float64, one file for each family of strategies: `python3 generate.py`.
+
+Beside each run stands how far PyTorch's own float32 is from it, which says what can be asked of another float32.
+"""
+
+import json
+from pathlib import Path
+
+import torch
+
+import divergent
+import strategies
+from cases import FAMILIES
+from networks import DATA_OF, datasets, initial
+
+SIMULATIONS = {
+    "independent": strategies.independent,
+    "joint": strategies.joint,
+    "coupled": strategies.coupled,
+    "data-parallel": strategies.data_parallel,
+    "hdet": divergent.hdet,
+}
+
+
+def rounded(values):
+    return [float(f"{value:.9g}") for value in values]
+
+
+def largest(first, second):
+    return max(abs(a - b) for own, other in zip(first, second) for a, b in zip(own, other))
+
+
+def record(family, case, data):
+    exact = SIMULATIONS[family](case, data, torch.float64)
+    single = SIMULATIONS[family](case, data, torch.float32)
+    distances = [(exact.weights[step] - single.weights[step]).abs().max().item() for step in exact.weights]
+    seeds = [case["seed"] + rank for rank in range(case["members"])]
+    weights = {step: [rounded(rank.tolist()) for rank in ranks] for step, ranks in exact.weights.items()}
+    return {
+        **case,
+        "initial": [torch.cat([w.flatten() for w in initial(case["network"], seed).values()]).tolist() for seed in seeds],
+        "losses": once([rounded(losses) for losses in exact.losses]),
+        "weights": {step: once(ranks) for step, ranks in weights.items()},
+        "assembled": assembled(family, exact.ranks),
+        "float32": {
+            "loss": float(f"{largest(exact.losses, single.losses):.2g}"),
+            "weight": float(f"{max(distances):.2g}"),
+        },
+    }
+
+
+def assembled(family, ranks):
+    """What is evaluated of one model: the first rank's weights and statistics or, where ranks diverge, their mean."""
+    if family == "data-parallel":
+        return rounded(ranks[0].flat().tolist())
+    return rounded(torch.stack([rank.flat() for rank in ranks]).mean(0).tolist()) if family == "hdet" else None
+
+
+def once(ranks):
+    """One entry where all ranks' are equal."""
+    return ranks[:1] if all(rank == ranks[0] for rank in ranks) else ranks
+
+
+def main():
+    torch.set_num_threads(1)
+    data = datasets()
+    folder = Path(__file__).parent.parent / "recorded"
+    for family, cases in FAMILIES.items():
+        used = {name for case in cases for name in [DATA_OF[case["network"]]]} | ({"unlabelled"} if family == "coupled" else set())
+        recorded = {
+            "source": f"PyTorch {torch.__version__}, float64, by generator/generate.py",
+            "datasets": {
+                name: {"shape": of["shape"], "features": of["features"].flatten().tolist(), "targets": of["targets"].tolist()}
+                for name, of in data.items()
+                if name in used
+            },
+            "cases": [record(family, case, data) for case in cases],
+        }
+        path = folder / f"{family}.json"
+        path.write_text(json.dumps(recorded, separators=(",", ":")) + "\n")
+        for case in recorded["cases"]:
+            print(family, "|", case["name"], "|", case["float32"], "loss", case["losses"][0][0], case["losses"][0][-1])
+
+
+main()

@@ -1,0 +1,97 @@
+import { readFileSync } from 'node:fs';
+import type { RunConfigInput } from '../../../protocol/run-config.ts';
+import { createDataset, type Dataset } from '../../../workers/data/dataset.ts';
+import type { NetworkName } from './networks.ts';
+
+export const families = ['independent', 'joint', 'coupled', 'data-parallel', 'hdet'] as const;
+export type Family = (typeof families)[number];
+
+/** A run as `generator/generate.py` recorded it of PyTorch. What holds for all ranks is recorded of the first only. */
+export interface RecordedRun {
+  name: string;
+  config: RunConfigInput & { members: number; maxSteps: number };
+  network: NetworkName;
+  /** When the loss of `heads` holds the variance, which then reaches half of the weights only. */
+  hold: { untilStep: number; partialBatches: boolean };
+  data: Dataset;
+  unlabelled?: Dataset;
+  /** Initial weights of each rank, layer by layer in the order of `layerNames`. */
+  initial: number[][];
+  /** Of each rank, step by step. */
+  losses: number[][];
+  /** Of each rank, after so many steps. */
+  weights: Map<number, number[][]>;
+  /** What is evaluated and kept of one model that several ranks train; null where each rank has its own. */
+  assembled: number[] | null;
+  /** How far PyTorch's own float32 is from these numbers at most. */
+  float32: { loss: number; weight: number };
+}
+
+interface File {
+  datasets: Record<string, { shape: number[]; features: number[]; targets: number[] }>;
+  cases: (RunConfigInput & {
+    name: string;
+    network: NetworkName;
+    samples: number;
+    hold?: RecordedRun['hold'];
+    recordedSteps: number[];
+    initial: number[][];
+    losses: number[][];
+    weights: Record<string, number[][]>;
+    assembled: number[] | null;
+    float32: RecordedRun['float32'];
+  })[];
+}
+
+const dataOf = { mlp: 'plane', normalized: 'plane', convolutional: 'images', heads: 'curve' } as const;
+
+export function readFamily(family: Family): RecordedRun[] {
+  const file = JSON.parse(readFileSync(new URL(`recorded/${family}.json`, import.meta.url), 'utf8')) as File;
+  return file.cases.map((recorded) => {
+    const {
+      name,
+      network,
+      samples,
+      hold,
+      recordedSteps: _,
+      initial,
+      losses,
+      weights,
+      assembled,
+      float32,
+      ...config
+    } = recorded;
+    return {
+      name,
+      config: config as RecordedRun['config'],
+      network,
+      hold: hold ?? { untilStep: 0, partialBatches: false },
+      data: datasetOf(file, dataOf[network], samples),
+      unlabelled: family === 'coupled' ? datasetOf(file, 'unlabelled') : undefined,
+      initial,
+      losses,
+      weights: new Map(Object.entries(weights).map(([step, ranks]) => [Number(step), ranks])),
+      assembled,
+      float32,
+    };
+  });
+}
+
+/** The first samples of a recorded data set. */
+function datasetOf({ datasets }: File, name: string, samples?: number): Dataset {
+  const { shape, features, targets } = datasets[name];
+  const length = samples ?? targets.length;
+  const width = features.length / targets.length;
+  const kept = targets.slice(0, length);
+  const isRegression = name === 'curve';
+  return createDataset({
+    name,
+    featureShape: shape,
+    features: Float32Array.from(features.slice(0, length * width)),
+    targets: isRegression ? Float32Array.from(kept) : Int32Array.from(kept),
+    classCount: isRegression ? undefined : 3,
+  });
+}
+
+/** What is recorded of a rank. */
+export const ofRank = <T>(ranks: readonly T[], rank: number): T => ranks[ranks.length === 1 ? 0 : rank];

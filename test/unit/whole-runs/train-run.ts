@@ -1,0 +1,153 @@
+import { runConfigSchema, type RunConfig, type RunConfigInput } from '../../../protocol/run-config.ts';
+import { samplerOf, samplesPerStep } from '../../../protocol/strategy-rules.ts';
+import { ProcessGroup } from '../../../workers/collectives/process-group.ts';
+import { BroadcastBatches, ownBatches } from '../../../workers/data/batches.ts';
+import { subset } from '../../../workers/data/dataset.ts';
+import { createSampler, type Sampler } from '../../../workers/data/samplers.ts';
+import { MemberStack } from '../../../workers/stacked/member-stack.ts';
+import { stackedTraining } from '../../../workers/stacked/stacked-training.ts';
+import { createStrategy } from '../../../workers/strategies/index.ts';
+import type { Strategy } from '../../../workers/strategies/strategy.ts';
+import { Member } from '../../../workers/training/member.ts';
+import { createOptimizer } from '../../../workers/training/optimizers.ts';
+import { settingsAt } from '../../../workers/training/schedules.ts';
+import { createInMemoryGroup, ranksOf } from '../relay/in-memory-group.ts';
+import { createNetwork, heldLoss, lossOf, taskFor, weightsOf } from './networks.ts';
+import { ofRank, type Family, type RecordedRun } from './recorded-runs.ts';
+
+/** A way to train that must give what is recorded. */
+export interface Form {
+  name: string;
+  change?: RunConfigInput;
+  isStacked?: boolean;
+}
+
+/** What a rank's training gave. */
+export interface TrainedRun {
+  losses: number[];
+  /** After so many steps. */
+  weights: Map<number, number[]>;
+  /** What would be evaluated and kept at the end. */
+  assembled: number[];
+}
+
+/** The forms of a family, of those that suit a run. */
+export function formsOf(family: Family, { config: { strategy, sampler } }: RecordedRun): Form[] {
+  switch (family) {
+    case 'independent': {
+      const forms: Form[] = [{ name: 'each by itself' }, { name: 'as one computation', isStacked: true }];
+      const isCommon = sampler === 'shared';
+      return isCommon ? [...forms, { name: 'from broadcast batches', change: { data: { mode: 'broadcast' } } }] : forms;
+    }
+    case 'joint':
+      return strategy?.kind === 'joint' && strategy.mode === 'pipelined'
+        ? [{ name: 'pipelined' }]
+        : (['reduce', 'gather', 'tree'] as const).map((mode) => ({
+            name: mode,
+            change: { strategy: { kind: 'joint', mode } },
+          }));
+    case 'data-parallel':
+      if (strategy?.kind !== 'data-parallel')
+        throw new Error(`A data-parallel run has the strategy ${strategy?.kind}.`);
+      return [{ name: 'data-parallel' }, { name: 'sharded', change: { strategy: { ...strategy, kind: 'sharded' } } }];
+    default:
+      return [{ name: family }];
+  }
+}
+
+interface Rank {
+  group: ProcessGroup;
+  member: Member;
+  strategy: Strategy;
+  sampler: Sampler;
+}
+
+/** Trains all ranks of a recorded run in this process, as their workers would, up to its last step. */
+export async function trainRun(run: RecordedRun, { change, isStacked = false }: Form): Promise<TrainedRun[]> {
+  const config = runConfigSchema.parse({ ...run.config, ...change });
+  const ranks = await createRanks(run, config, isStacked);
+  return await Promise.all(ranks.map((rank) => trainRank(run, config, rank)));
+}
+
+async function createRanks(run: RecordedRun, config: RunConfig, isStacked: boolean): Promise<Rank[]> {
+  const { members, optimizer, strategy: strategyConfig, maxSteps, seed } = config;
+  const task = taskFor(run.network);
+  const project = run.network === 'heads' ? { loss: heldLoss(run) } : {};
+  const stack = new MemberStack(stackedTraining({ config, project, task }, lossOf(run)));
+  const groups = members === 1 ? [ProcessGroup.alone(0)] : createInMemoryGroup(ranksOf(members)).groups;
+  const context = { config, task, totalSteps: maxSteps, unlabelled: run.unlabelled };
+  const ranks = groups.map((group): Rank => {
+    const { rank } = group;
+    const member = new Member(createNetwork(run.network, run.initial[rank]), lossOf(run), (variables) =>
+      createOptimizer(optimizer, strategyConfig.kind === 'sharded' ? [] : variables),
+    );
+    const strategy = isStacked ? stack.join((body) => body()) : createStrategy(strategyConfig, context);
+    const sampler = createSampler({
+      kind: samplerOf(config),
+      length: run.data.length,
+      batchSize: samplesPerStep(config),
+      dropLast: false,
+      seed: seed + rank,
+      sharedSeed: seed,
+      rank,
+      worldSize: members,
+    });
+    return { group, member, strategy, sampler };
+  });
+  await Promise.all(ranks.map(({ member, strategy, group }) => strategy.setup(member, group, null)));
+  return ranks;
+}
+
+async function trainRank(run: RecordedRun, config: RunConfig, rank: Rank): Promise<TrainedRun> {
+  const { group, member, strategy, sampler } = rank;
+  const { maxSteps: totalSteps, schedule, optimizer } = config;
+  const batches = config.data.mode === 'broadcast' ? broadcastBatches(run, group) : ownBatches(run.data);
+  const trained: TrainedRun = { losses: [], weights: new Map(), assembled: [] };
+  const note = (outcome: Awaited<ReturnType<Strategy['trainStep']>>): void => {
+    if (outcome !== null) trained.losses.push(outcome.loss);
+  };
+  for (let step = 0; step < totalSteps; step++) {
+    const epoch = Math.floor(step / sampler.batchesPerEpoch);
+    const indices = [...sampler.batches(epoch)][step % sampler.batchesPerEpoch];
+    const position = { epoch, step, totalSteps };
+    const settings = settingsAt(schedule, optimizer.learningRate, position);
+    note(await strategy.trainStep(member, await batches.batch(indices), settings, position));
+    // Ranks meet at the end of every epoch. A stack copies its members' weights into their models only then.
+    const isRecorded = run.weights.has(step + 1);
+    const isStacked = 'leave' in strategy;
+    const meets = (step + 1) % sampler.batchesPerEpoch === 0 || step + 1 === totalSteps;
+    if (meets || (isStacked && isRecorded)) note((await strategy.settle?.()) ?? null);
+    if (isRecorded) trained.weights.set(step + 1, weightsOf(member.model, run.network));
+  }
+  await strategy.assemble?.();
+  trained.assembled = weightsOf(member.model, run.network);
+  return trained;
+}
+
+/** The first rank has the samples, the others one that tells their shape. */
+function broadcastBatches({ data }: RecordedRun, group: ProcessGroup): BroadcastBatches {
+  return new BroadcastBatches(group, group.rank === 0 ? data : subset(data, Int32Array.of(0)), data.length);
+}
+
+/** The largest distances of a training from what is recorded. */
+export interface RunError {
+  loss: number;
+  weight: number;
+}
+
+/** @throws where ranks have another number of losses or weights than is recorded */
+export function errorOf(run: RecordedRun, trained: readonly TrainedRun[]): RunError {
+  const losses = trained.map(({ losses }, rank) => largestDistance(losses, ofRank(run.losses, rank)));
+  const weights = trained.flatMap(({ weights }, rank) =>
+    [...run.weights].map(([step, ranks]) => largestDistance(weights.get(step) ?? [], ofRank(ranks, rank))),
+  );
+  const assembled = trained.map((own) => (run.assembled === null ? 0 : largestDistance(own.assembled, run.assembled)));
+  return { loss: Math.max(...losses), weight: Math.max(...weights, ...assembled) };
+}
+
+export function largestDistance(actual: readonly number[], expected: readonly number[]): number {
+  if (actual.length !== expected.length) {
+    throw new Error(`There are ${actual.length} values where ${expected.length} are recorded.`);
+  }
+  return Math.max(...actual.map((value, i) => Math.abs(value - expected[i])));
+}

@@ -1,0 +1,3 @@
+import { describeWholeRuns } from './describe-whole-runs.ts';
+
+describeWholeRuns('wasm');
