@@ -18,4 +18,4 @@ export function describeWholeRuns(backend: BackendKind): void {
 }
 
 /** A few times what PyTorch's own float32 is off: other sums are rounded in another order. */
-const tolerance = (float32: number): number => 10 * float32 + 1e-6;
+const tolerance = (float32: number): number => 5 * float32 + 1e-6;
