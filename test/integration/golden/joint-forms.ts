@@ -1,0 +1,22 @@
+import type { RunConfigInput } from '../../../protocol/run-config.ts';
+
+export const optimizer = { kind: 'sgd', learningRate: 0.5, momentum: 0.9, nesterov: false, weightDecay: 0 } as const;
+export const batchSize = 100;
+
+/** The first steps are held against PyTorch as they come; later ones each from the golden's own weights. */
+export const strictSteps = 50;
+export const lossTolerance = 1e-4;
+
+interface JointForm {
+  form: string;
+  members: number;
+  expertsPerMember: number;
+  strategy: RunConfigInput['strategy'] & { kind: 'independent' | 'joint' };
+}
+
+/** How ten experts are trained as one model. */
+export const jointForms: JointForm[] = [
+  { form: 'in one graph', members: 1, expertsPerMember: 10, strategy: { kind: 'independent' } },
+  { form: 'each in a rank', members: 10, expertsPerMember: 1, strategy: { kind: 'joint' } },
+  { form: 'five in each of two ranks', members: 2, expertsPerMember: 5, strategy: { kind: 'joint' } },
+];
