@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -26,7 +25,8 @@ const REFERENCE_TENSORS: NamedTensor[] = [
   { name: 'e', dtype: 'F32', shape: [0, 3], data: new Float32Array(0) },
 ];
 
-const GOLDEN = '../shared/golden/joint_init.safetensors';
+/** A larger file that Python wrote. */
+const GOLDEN = new URL('../../integration/golden/joint-0.safetensors', import.meta.url);
 
 /** A file with the given header text (or object) and data, whatever they say. */
 function fileOf(header: unknown, data: readonly number[] = []): Uint8Array {
@@ -53,21 +53,19 @@ describe('safetensors, against the Python implementation', () => {
     for (const expected of REFERENCE_TENSORS) expect(tensors).toContainEqual(expected);
   });
 
-  it.skipIf(!existsSync(GOLDEN))(
-    'reads the shared golden file (skipped where ../shared/golden is absent)',
-    async () => {
-      const { tensors, metadata } = decodeSafetensors(await readFile(GOLDEN));
-      expect(tensors).toHaveLength(80);
-      expect(metadata['members']).toBe('10');
-      const byName = new Map(tensors.map((tensor) => [tensor.name, tensor]));
-      expect(byName.get('member0.conv1.weight')?.shape).toEqual([3, 3, 1, 20]);
-      // Printed by Python: f[name].flatten()[index].
-      expect(byName.get('member0.conv1.weight')?.data[0]).toBe(0.26639389991760254);
-      expect(byName.get('member3.fc1.bias')?.data[7]).toBe(-0.09821828454732895);
-      expect(byName.get('member9.fc2.weight')?.data[123]).toBe(-0.11772716045379639);
-      expect(byName.get('member9.fc2.bias')?.data[9]).toBe(0.09375067055225372);
-    },
-  );
+  it('reads a file of 259 tensors', async () => {
+    const { tensors, metadata } = decodeSafetensors(await readFile(GOLDEN));
+    expect(tensors).toHaveLength(259);
+    expect(metadata.source).toContain('make_joint_golden.py');
+    const byName = new Map(tensors.map((tensor) => [tensor.name, tensor]));
+    expect(byName.get('initial/conv1/kernel')?.shape).toEqual([10, 3, 3, 1, 3]);
+    // Printed by Python: f.get_tensor(name).flatten()[index].
+    expect(byName.get('initial/conv1/kernel')?.data[0]).toBe(-0.0024956068955361843);
+    expect(byName.get('50/weights/fc1/bias')?.data[37]).toBe(-0.3895837366580963);
+    expect(byName.get('95/next/fc2/kernel')?.data[123]).toBe(-0.04020693153142929);
+    expect(byName.get('90/loss')?.data[0]).toBe(0.63138882985188);
+    expect(byName.get('losses')?.data[99]).toBe(0.3560826495778286);
+  });
 });
 
 describe('safetensors round trip', () => {
