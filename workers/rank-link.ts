@@ -7,8 +7,8 @@ import { HubLink } from './hub-link.ts';
 import { HubReport } from './hub-report.ts';
 import type { Prepared, Seat } from './prepare.ts';
 import { runSession, type SessionLinks } from './session.ts';
+import { AgreedError } from './training/agreed-error.ts';
 import type { Controls } from './training/controls.ts';
-import { NonFiniteLossError } from './training/non-finite-loss.ts';
 import { parameterCount } from './training/weights.ts';
 import { libraryVersions } from './versions.ts';
 
@@ -94,7 +94,7 @@ export class RankLink {
     const { report, launch } = this;
     const { rank } = this.options;
     report.flush();
-    const at = error instanceof NonFiniteLossError ? error.at : { rank, ...report.position };
+    const at = error instanceof AgreedError ? error.at : { rank, ...report.position };
     const message = error instanceof Error ? error.message : String(error);
     const device = launch?.placement.device.id ?? null;
     this.link.send({

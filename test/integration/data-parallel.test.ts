@@ -61,6 +61,39 @@ describe('data-parallel training in two processes', () => {
   });
 });
 
+describe('replicas', () => {
+  it('of which one is changed on its own end the run at the next rendezvous, with the rank, the weight and the step', async () => {
+    const { record, folder } = await train(hub(), 'faulty', {
+      members: 2,
+      devices: 2,
+      batchSize: 15,
+      strategy: { kind: 'data-parallel' },
+      hyperparameters: { fault: 'weight', atStep: 4 },
+    });
+    expect(record.status).toBe('failed');
+    // Step 4, counted from 0, is in the second epoch of three steps.
+    expect(record.error).toMatchObject({ rank: 1, epoch: 1, step: 6 });
+    expect(record.error?.message).toContain(
+      'differ at epoch 1, step 6: "dense_0/bias" of rank 1 is not that of rank 0.',
+    );
+    expect(numbers(folder, 'val/ens_nll')).toHaveLength(1);
+  });
+
+  it('stay equal where the loss does not reach all weights and last batches are empty: example 00 in three processes', async () => {
+    const { record } = await train(hub(), '../../../examples/00_heteroscedastic_regression', {
+      members: 3,
+      devices: 1,
+      batchSize: 2,
+      sampler: 'sharded-uneven',
+      strategy: { kind: 'data-parallel' },
+      maxEpochs: 10,
+      evaluateEveryEpochs: 5,
+    });
+    expect(record.error).toBeNull();
+    expect(record.status).toBe('finished');
+  });
+});
+
 describe('sharded training in two processes', () => {
   const sharded: RunConfigInput = { ...parallel, strategy: { kind: 'sharded' } };
 

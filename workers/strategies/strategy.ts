@@ -4,6 +4,7 @@ import type { ProcessGroup } from '../collectives/process-group.ts';
 import type { Batch, Dataset } from '../data/dataset.ts';
 import type { Member, StepPosition } from '../training/member.ts';
 import type { UpdateSettings } from '../training/optimizers.ts';
+import type { Position } from '../training/report.ts';
 import type { Task } from '../training/tasks.ts';
 
 /** What a strategy may need to know besides its own options. */
@@ -55,9 +56,9 @@ export interface Strategy {
   readonly isLockstep: boolean;
   /**
    * Called once, on all ranks, with weights as the rank's seed made them or as an earlier attempt left them. `saved` is what `state`
-   * gave then.
+   * gave then; `resumedAt`, where that attempt stood, is absent at a run's beginning.
    */
-  setup(member: Member, group: ProcessGroup, saved: StrategyState | null): Promise<void>;
+  setup(member: Member, group: ProcessGroup, saved: StrategyState | null, resumedAt?: Position): Promise<void>;
   /**
    * Forward, any exchange, backward and update of one batch. Checks the loss before it updates. Null while no batch is done: its update
    * comes with a later step.
@@ -72,6 +73,12 @@ export interface Strategy {
   settle?(): Promise<StepOutcome | null>;
   /** What to save for an exact resume; called when everything is settled. */
   state?(): Promise<StrategyState>;
+  /**
+   * Checks, on all ranks at each rendezvous before anything is evaluated or kept, that what they train together is the same on all of them.
+   *
+   * @throws ReplicasDifferError on all ranks
+   */
+  verify?(member: Member, position: Position): Promise<void>;
   /** Metrics of its own by full name (`train/member_3_bytes_per_step`), asked for every `logEverySteps` steps. */
   points?(): ReadonlyMap<string, number>;
   /** What has happened since it was last asked; of each kind the first rank tells, points are every rank's own. */

@@ -37,6 +37,7 @@ export class Trainer {
   /** Null where ranks run freely. */
   private readonly lockstep: Lockstep | null;
   private readonly savedStrategy: StrategyState | null;
+  private readonly isResumed: boolean;
   private readonly breath: Breath;
   private lastStateMs = performance.now();
 
@@ -54,12 +55,14 @@ export class Trainer {
     const isLockstep = parts.strategy.isLockstep || parts.batches.isLockstep;
     this.lockstep = isLockstep ? new Lockstep(group, parts.controls) : null;
     this.savedStrategy = resumed?.strategy ?? null;
+    this.isResumed = resumed !== undefined;
   }
 
   /** Trains until the last step, an early stop or a request, whichever comes first. */
   async fit(): Promise<StopReason> {
     if (this.lockstep !== null) await this.parts.group.mapSlots();
-    await this.parts.strategy.setup(this.parts.member, this.parts.group, this.savedStrategy);
+    const resumedAt = this.isResumed ? this.training.position : undefined;
+    await this.parts.strategy.setup(this.parts.member, this.parts.group, this.savedStrategy, resumedAt);
     this.reportEvents();
     for (;;) {
       await this.trainRound();
@@ -143,14 +146,20 @@ export class Trainer {
     this.training.progress.batch = 0;
   }
 
-  /** First half of the rendezvous. @throws NonFiniteLossError on every rank when the loss of one was not finite */
+  /**
+   * First half of the rendezvous.
+   *
+   * @throws NonFiniteLossError on every rank when the loss of one was not finite
+   * @throws ReplicasDifferError on every rank when ranks that train one model hold different weights
+   */
   private async agreeThatAllIsWell(): Promise<AgreedRound> {
-    const { config, group, controls, report } = this.parts;
+    const { config, group, controls, member, report, strategy } = this.parts;
     const { position } = this.training;
     const { meanLoss, nonFinite } = this.meter.endRound(position);
     const own = { position, meanLoss, nonFinite, stopRequested: controls.stopReceived };
     const agreed = await agreeOnRound(group, own);
     if (agreed.nonFinite !== null && config.onNonFinite === 'stop') throw new NonFiniteLossError(agreed.nonFinite);
+    await strategy.verify?.(member, position);
     if (this.training.isFirst && !Number.isNaN(agreed.meanLoss))
       report.point('train/loss', agreed.meanLoss, agreed.position);
     return agreed;

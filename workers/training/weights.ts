@@ -18,6 +18,13 @@ export function weightNames(model: LayersModel): string[] {
   return numberRepeated(names);
 }
 
+/** As {@link weightNames}, of the weights that are trained, in the order of `model.trainableWeights`. */
+export function trainedWeightNames(model: LayersModel): string[] {
+  const names = weightNames(model);
+  const weights = model.layers.flatMap((layer) => layer.weights);
+  return model.trainableWeights.map((weight) => names[weights.indexOf(weight)]);
+}
+
 /** Copies of all weights, trainable or not, in the model's order. */
 export async function readWeights(model: LayersModel): Promise<NamedTensor[]> {
   const names = weightNames(model);

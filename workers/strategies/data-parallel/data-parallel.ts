@@ -4,11 +4,13 @@ import type { Batch } from '../../data/dataset.ts';
 import { tf } from '../../tf.ts';
 import type { Member, StepPosition } from '../../training/member.ts';
 import type { UpdateSettings } from '../../training/optimizers.ts';
-import type { StepOutcome, Strategy, StrategyContext, StrategyEvent } from '../strategy.ts';
+import type { Position } from '../../training/report.ts';
+import type { StepOutcome, Strategy, StrategyContext, StrategyEvent, StrategyState } from '../strategy.ts';
 import { effectiveBatch } from './effective-batch.ts';
 import { allReduceGradients, clipByNorm, type MeanGradients, sumOfSquares } from './gradient-exchange.ts';
 import { updateInPlace } from './in-place.ts';
 import { GradientAccumulator } from './local-gradients.ts';
+import { requireEqualReplicas } from './replica-check.ts';
 import { Replicas } from './replicas.ts';
 
 export type DataParallelConfig = Extract<StrategyConfig, { kind: 'data-parallel' }>;
@@ -36,11 +38,12 @@ export class DataParallel implements Strategy {
     this.#batchSize = batchSize;
   }
 
-  async setup(member: Member, group: ProcessGroup): Promise<void> {
+  async setup(member: Member, group: ProcessGroup, _: StrategyState | null, resumedAt?: Position): Promise<void> {
     this.#group = group;
     this.#accumulator = new GradientAccumulator(member, this.#batchSize);
     this.#buffers = new Replicas(member.model, group, 'buffers');
-    await new Replicas(member.model, group, 'all').broadcast();
+    if (resumedAt === undefined) await new Replicas(member.model, group, 'all').broadcast();
+    else await this.verify(member, resumedAt);
     this.#events.push(effectiveBatch(this.#batchSize, group.worldSize, this.#config.accumulate));
   }
 
@@ -63,6 +66,10 @@ export class DataParallel implements Strategy {
   #isExchangedInPlace({ featureShape: [samples] }: Batch): boolean {
     const { compression, clipNorm } = this.#config;
     return tf.getBackend() === 'wasm' && samples === this.#batchSize && compression === 'none' && clipNorm === 0;
+  }
+
+  async verify(member: Member, position: Position): Promise<void> {
+    await requireEqualReplicas(this.#ready().group, member, position, { withOptimizer: true });
   }
 
   async assemble(): Promise<null> {

@@ -4,12 +4,14 @@ import type { ProcessGroup } from '../../collectives/process-group.ts';
 import type { Batch } from '../../data/dataset.ts';
 import { tf } from '../../tf.ts';
 import type { Member, StepPosition } from '../../training/member.ts';
+import type { Position } from '../../training/report.ts';
 import { createOptimizer, type Optimizer, type UpdateSettings } from '../../training/optimizers.ts';
 import { readTensors, writeTensors } from '../../training/weights.ts';
 import type { StepOutcome, Strategy, StrategyContext, StrategyEvent, StrategyState } from '../strategy.ts';
 import { effectiveBatch } from './effective-batch.ts';
 import { clipByNorm, reduceScatterGradients, sumOfSquares } from './gradient-exchange.ts';
 import { GradientAccumulator } from './local-gradients.ts';
+import { requireEqualReplicas } from './replica-check.ts';
 import { Replicas } from './replicas.ts';
 import { WeightSlice } from './weight-slice.ts';
 
@@ -45,8 +47,9 @@ export class Sharded implements Strategy {
     this.#optimizerConfig = optimizer;
   }
 
-  async setup(member: Member, group: ProcessGroup, saved: StrategyState | null): Promise<void> {
-    await new Replicas(member.model, group, 'all').broadcast();
+  async setup(member: Member, group: ProcessGroup, saved: StrategyState | null, resumedAt?: Position): Promise<void> {
+    if (resumedAt === undefined) await new Replicas(member.model, group, 'all').broadcast();
+    else await requireEqualReplicas(group, member, resumedAt, { withOptimizer: false });
     const accumulator = new GradientAccumulator(member, this.#batchSize, group.worldSize);
     const flat = new Float32Array(accumulator.length);
     await accumulator.layout.read(member.variables, flat);
@@ -76,6 +79,11 @@ export class Sharded implements Strategy {
     slices.forEach((values, i) => whole.set(values, i * values.length));
     accumulator.layout.write(whole, member.variables);
     return { loss, updated: true };
+  }
+
+  /** What the optimizer remembers is each rank's slice. */
+  async verify(member: Member, position: Position): Promise<void> {
+    await requireEqualReplicas(this.#ready().group, member, position, { withOptimizer: false });
   }
 
   async assemble(): Promise<null> {

@@ -5,10 +5,12 @@ import type { Batch } from '../../data/dataset.ts';
 import type { Member, StepPosition } from '../../training/member.ts';
 import { floorFraction, peakStep } from '../../training/one-cycle.ts';
 import type { UpdateSettings } from '../../training/optimizers.ts';
+import type { Position } from '../../training/report.ts';
 import { applyMean } from '../data-parallel/data-parallel.ts';
 import { effectiveBatch } from '../data-parallel/effective-batch.ts';
 import { allReduceGradients, type MeanGradients } from '../data-parallel/gradient-exchange.ts';
 import { GradientAccumulator, type LocalGradients } from '../data-parallel/local-gradients.ts';
+import { requireEqualReplicas } from '../data-parallel/replica-check.ts';
 import { Replicas } from '../data-parallel/replicas.ts';
 import type { StepOutcome, Strategy, StrategyContext, StrategyEvent, StrategyState } from '../strategy.ts';
 import { type ControllerState, type Course, HdetController } from './controller.ts';
@@ -58,7 +60,7 @@ export class Hdet implements Strategy {
     this.#totalSteps = totalSteps;
   }
 
-  async setup(member: Member, group: ProcessGroup, saved: StrategyState | null): Promise<void> {
+  async setup(member: Member, group: ProcessGroup, saved: StrategyState | null, resumedAt?: Position): Promise<void> {
     const { model } = member;
     const { warmStart, noise, accumulate, spread, lossScale, adaptation, inertia } = this.#config;
     const { batchSize, seed } = this.#run;
@@ -84,6 +86,7 @@ export class Hdet implements Strategy {
     } else {
       this.#restore(savedSchema.parse(saved.data), controller);
     }
+    if (resumedAt !== undefined) await this.verify(member, resumedAt);
     this.#events.push(effectiveBatch(batchSize, group.worldSize, accumulate));
   }
 
@@ -123,6 +126,12 @@ export class Hdet implements Strategy {
 
   events(): readonly StrategyEvent[] {
     return this.#events.splice(0);
+  }
+
+  /** Ranks with a spread are equal right after a sync only, and what their optimizers remember never is. */
+  async verify(member: Member, position: Position): Promise<void> {
+    if (this.#hasSpread && position.step % this.#config.averageEverySteps !== 0) return;
+    await requireEqualReplicas(this.#prepared().group, member, position, { withOptimizer: !this.#hasSpread });
   }
 
   async assemble(): Promise<(() => void) | null> {

@@ -1,5 +1,5 @@
 import type { LayersModel } from '../../tf.ts';
-import { weightNames } from '../../training/weights.ts';
+import { trainedWeightNames } from '../../training/weights.ts';
 
 /** Weights by a pattern of their names; the first group that fits has them. */
 export interface ParameterGroup {
@@ -14,10 +14,8 @@ export interface ParameterGroup {
  * @throws when a pattern is no regular expression, or a group has no weights
  */
 export function groupsOfVariables(model: LayersModel, groups: readonly ParameterGroup[]): (string | null)[] {
-  const names = weightNames(model);
-  const weights = model.layers.flatMap((layer) => layer.weights);
   const patterns = groups.map(({ name, weights: pattern }) => ({ name, pattern: compile(name, pattern) }));
-  const trained = model.trainableWeights.map((weight) => names[weights.indexOf(weight)]);
+  const trained = trainedWeightNames(model);
   const found = trained.map((weight) => patterns.find(({ pattern }) => pattern.test(weight))?.name ?? null);
   const empty = groups.find(({ name }) => !found.includes(name));
   if (empty === undefined) return found;

@@ -1,6 +1,17 @@
-import { crossEntropyLoss, defineProject, gaussianBlobs, Generator, ProcessGroup, splitDataset, tf, z } from 'tutti';
+import {
+  crossEntropyLoss,
+  defineProject,
+  type LayersModel,
+  gaussianBlobs,
+  Generator,
+  ProcessGroup,
+  splitDataset,
+  tf,
+  z,
+} from 'tutti';
 
 let ownRank = 0;
+let ownModel: LayersModel | null = null;
 
 /** Does, on one rank and at one step, what a project must not do. */
 export default defineProject({
@@ -8,7 +19,7 @@ export default defineProject({
   description: 'Goes wrong as it is told.',
   task: 'classification',
   hyperparameters: z.object({
-    fault: z.enum(['exit', 'loop', 'nan', 'data', 'model', 'width', 'labels', 'disagree']),
+    fault: z.enum(['exit', 'loop', 'nan', 'data', 'model', 'width', 'labels', 'disagree', 'weight']),
     rank: z.int().min(0).default(1),
     atStep: z.int().min(0).default(4),
   }),
@@ -30,7 +41,8 @@ export default defineProject({
     if (fault === 'model' && rank === faultyRank) throw new Error('No such layer: "densse".');
     if (fault === 'disagree' && rank === faultyRank) gatherAnotherType();
     const units = fault === 'width' ? targetSize + 1 : targetSize;
-    return tf.sequential({ layers: [tf.layers.dense({ units, inputShape: [2] })] });
+    ownModel = tf.sequential({ layers: [tf.layers.dense({ units, inputShape: [2] })] });
+    return ownModel;
   },
 
   loss({ outputs: [logits], targets, step, hyperparameters: { fault, rank, atStep } }) {
@@ -41,6 +53,7 @@ export default defineProject({
       process.exit(7);
     }
     if (fault === 'loop') for (;;);
+    if (fault === 'weight') ownModel?.layers[0].weights[1].write(tf.fill([logits.shape[1] ?? 0], 1e-7));
     return fault === 'nan' ? tf.mul(loss, NaN) : loss;
   },
 });

@@ -1,0 +1,74 @@
+import { hash } from 'node:crypto';
+import { valuesOf } from '../../backends/tensor-values.ts';
+import type { ProcessGroup } from '../../collectives/process-group.ts';
+import type { Tensor } from '../../tf.ts';
+import { AgreedError } from '../../training/agreed-error.ts';
+import type { Member } from '../../training/member.ts';
+import type { Position } from '../../training/report.ts';
+import { trainedWeightNames } from '../../training/weights.ts';
+
+const digestBytes = 32;
+
+/** Ranks that train one model no longer hold the same bits of it. */
+export class ReplicasDifferError extends AgreedError {
+  override name = 'ReplicasDifferError';
+
+  /** @param part what differs, e.g. `dense_0/kernel`. @param differing ranks that have it otherwise than `reference` */
+  constructor(part: string, differing: readonly number[], reference: number, { epoch, step }: Position) {
+    const ranks = `${differing.length === 1 ? 'rank' : 'ranks'} ${differing.join(', ')}`;
+    super(
+      `The ranks' copies of the model differ at epoch ${epoch}, step ${step}: ${part} of ${ranks} is not that of rank ${reference}. All ranks ` +
+        'must hold the same bits after the same updates; nothing of this round was evaluated or saved. Look for code of the project ' +
+        'that changes weights on some ranks only, and for devices with faulty memory; then resume the run from its last saved state.',
+      { rank: differing[0], epoch, step },
+    );
+  }
+}
+
+/**
+ * Compares the SHA-256 of what must be the same on all ranks that train one model: each trained weight and, where `withOptimizer`, each
+ * tensor that the optimizer remembers and its counts of updates. One all-gather of 32 bytes a tensor, so that all ranks conclude the same.
+ *
+ * @throws ReplicasDifferError on all ranks, naming the first part that differs
+ */
+export async function requireEqualReplicas(
+  group: ProcessGroup,
+  member: Member,
+  position: Position,
+  { withOptimizer }: { withOptimizer: boolean },
+): Promise<void> {
+  const parts = partsOf(member, withOptimizer);
+  const own = new Uint8Array(digestBytes * (parts.size + 1));
+  let offset = 0;
+  for (const tensor of parts.values()) {
+    own.set(digestOf(await valuesOf(tensor)), offset);
+    offset += digestBytes;
+  }
+  own.set(digestOf(Float64Array.from(withOptimizer ? member.optimizer.steps : [])), offset);
+  const all = await group.allGather(own);
+  [...parts.keys(), "the optimizer's counts of updates"].forEach((name, i) => {
+    const digests = all.map((digest) => Buffer.from(digest).toString('hex', i * digestBytes, (i + 1) * digestBytes));
+    const common = mostFrequent(digests);
+    const differing = group.ranks.filter((_, rank) => digests[rank] !== common);
+    if (differing.length > 0) {
+      throw new ReplicasDifferError(name, differing, group.ranks[digests.indexOf(common)], position);
+    }
+  });
+}
+
+function partsOf({ model, variables, optimizer }: Member, withOptimizer: boolean): Map<string, Tensor> {
+  const names = trainedWeightNames(model);
+  const weights = variables.map((variable, i): [string, Tensor] => [`"${names[i]}"`, variable]);
+  const slots = [...optimizer.slots].map(([name, slot]): [string, Tensor] => [`the optimizer's "${name}"`, slot]);
+  return new Map([...weights, ...(withOptimizer ? slots : [])]);
+}
+
+function digestOf({ buffer, byteOffset, byteLength }: Float32Array | Float64Array): Buffer {
+  return hash('sha256', new Uint8Array(buffer, byteOffset, byteLength), 'buffer');
+}
+
+/** What most have; of equally many the first. */
+function mostFrequent(values: readonly string[]): string {
+  const countOf = (value: string): number => values.filter((other) => other === value).length;
+  return values.reduce((best, value) => (countOf(value) > countOf(best) ? value : best));
+}
