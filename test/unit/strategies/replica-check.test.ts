@@ -33,15 +33,18 @@ function flipLowestBit(variable: Variable, element: number): void {
   tf.tidy(() => variable.assign(tf.tensor(values, variable.shape)));
 }
 
+async function errorOf({ strategy, member }: TrainedRank, step: number): Promise<unknown> {
+  try {
+    await strategy.verify?.(member, { epoch: 2, step });
+    return null;
+  } catch (error) {
+    return error;
+  }
+}
+
+/** What each rank throws; null where it throws nothing. */
 const verify = (ranks: readonly TrainedRank[], step: number): Promise<unknown[]> =>
-  Promise.all(
-    ranks.map(({ strategy, member }) =>
-      strategy.verify?.(member, { epoch: 2, step }).then(
-        () => null,
-        (error: unknown) => error,
-      ),
-    ),
-  );
+  Promise.all(ranks.map((rank) => errorOf(rank, step)));
 
 async function trained(strategy: RunConfigInput['strategy'], steps = 4, members = 3): Promise<TrainedRank[]> {
   const input = configOf(strategy, members);
