@@ -6,13 +6,27 @@ import type { GradConfig, NamedAttrMap, NamedTensorMap, Tensor, Tensor4D } from 
  * have is used where it is.
  */
 export function registerGradients(): void {
-  for (const config of [conv2dGradient, fusedConv2dGradient, fusedMatMulGradient, depthwiseGradient, avgPoolGradient]) {
+  for (const config of [
+    absGradient,
+    conv2dGradient,
+    fusedConv2dGradient,
+    fusedMatMulGradient,
+    depthwiseGradient,
+    avgPoolGradient,
+  ]) {
     core.registerGradient(config);
   }
   Object.assign(core.fused, { conv2d: fusedConv2d });
 }
 
 type Pair = [number, number];
+
+/** sign(x), as PyTorch and Keras have it. That of tfjs is -1 at 0, so that an L1 penalty drove weights away from 0. */
+const absGradient: GradConfig = {
+  kernelName: 'Abs',
+  inputsToSave: ['x'],
+  gradFunc: (dy, [x]) => ({ x: () => core.mul(dy as Tensor, core.sign(core.cast(x, 'float32'))) }),
+};
 
 /** tfjs has none for dilated windows. */
 const conv2dGradient: GradConfig = {

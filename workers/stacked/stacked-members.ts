@@ -1,12 +1,15 @@
 import type { Batch } from '../data/dataset.ts';
 import type { StepOutcome } from '../strategies/strategy.ts';
 import { tf, type Tensor, type Variable } from '../tf.ts';
+import { constrain } from '../training/constraints.ts';
 import type { Member, StepPosition } from '../training/member.ts';
 import type { UpdateRule, UpdateSettings } from '../training/optimizers.ts';
 import { stackBatches } from './stacked-batch.ts';
+import { constrainStacked } from './stacked-constraints.ts';
 import type { Draw } from './stacked-layers.ts';
 import { StackedModel } from './stacked-model.ts';
 import { type MemberUpdate, StackedOptimizer } from './stacked-optimizer.ts';
+import { StackedPenalties } from './stacked-penalties.ts';
 
 /** What a member brings to a step. */
 export interface StepInput {
@@ -40,6 +43,7 @@ export class StackedMembers {
   private readonly training: StackedTraining;
   private readonly model: StackedModel;
   private readonly optimizer: StackedOptimizer;
+  private readonly penalties: StackedPenalties;
   /** Of each member its variables that are not stacked. */
   private readonly others: Variable[][];
   private readonly variables: Variable[];
@@ -48,11 +52,10 @@ export class StackedMembers {
     this.members = stackable.map(({ member }) => member);
     this.draws = stackable.map(({ draw }) => draw);
     this.training = training;
-    this.model = new StackedModel(
-      this.members.map(({ model }) => model),
-      this.draws,
-    );
+    const models = this.members.map(({ model }) => model);
+    this.model = new StackedModel(models, this.draws);
     const { weights } = this.model;
+    this.penalties = new StackedPenalties(models, weights);
     this.optimizer = new StackedOptimizer(training.rule, this.members, weights);
     const stacked = new Set(weights.flatMap(({ sources }) => sources));
     this.others = this.members.map(({ variables }) => variables.filter((variable) => !stacked.has(variable)));
@@ -67,7 +70,10 @@ export class StackedMembers {
         this.training.sharesBatches,
       );
       const positions = inputs.map(({ position }) => position);
-      const losses = () => this.training.losses(this.model.forward(features), targets, positions, this.draws);
+      const losses = (): Tensor => {
+        const outputs = this.model.forward(features);
+        return this.penalties.addTo(this.training.losses(outputs, targets, positions, this.draws));
+      };
       return tf.engine().gradients(losses, this.variables, undefined, true);
     });
     const losses = await value.data();
@@ -95,15 +101,18 @@ export class StackedMembers {
 
   private update(gradients: readonly (Tensor | null)[], updates: readonly MemberUpdate[]): void {
     this.optimizer.apply(gradients.slice(0, this.model.weights.length), updates);
+    const isUpdated = updates.map((update) => update !== null);
+    constrainStacked(this.model.weights, this.members, isUpdated);
     let next = this.model.weights.length;
     this.members.forEach((member, m) => {
       const own = new Map(this.others[m].map((variable) => [variable, gradients[next++]]));
       const update = updates[m];
       if (update === null || own.size === 0) return;
-      member.applyGradients(
+      member.optimizer.apply(
         member.variables.map((variable) => own.get(variable) ?? null),
         update,
       );
+      constrain(new Map([...member.constraints].filter(([variable]) => own.has(variable))));
     });
   }
 }

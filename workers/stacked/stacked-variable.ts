@@ -11,6 +11,11 @@ export class StackedVariable {
     this.variable = tf.tidy(() => tf.variable(tf.reshape(tf.stack([...sources]), shape), trainable));
   }
 
+  /** Each member's row, of the shape of its own variable. */
+  rows(): Tensor[] {
+    return tf.unstack(this.variable).map((row, member) => tf.reshape(row, this.sources[member].shape));
+  }
+
   /** Gives a member's own variable the values that its row has now. */
   unload(member: number): void {
     const own = this.sources[member];

@@ -1,7 +1,9 @@
 import type { Batch } from '../data/dataset.ts';
 import { tf, type LayersModel, type Scalar, type Tensor, type Variable } from '../tf.ts';
+import { type Constraint, constrain, constraintsOf } from './constraints.ts';
 import { ForwardPass } from './forward-pass.ts';
 import type { Optimizer, UpdateSettings } from './optimizers.ts';
+import { addPenalties, type Penalty, penaltiesOf } from './penalties.ts';
 
 /** The loss of a batch, to be minimised; called while the gradient tape records. */
 export type LossFunction = (outputs: Tensor[], targets: Tensor, position: StepPosition) => Tensor;
@@ -16,36 +18,52 @@ export interface StepPosition {
 
 export type Gradient = Tensor | null;
 
+/** A loss and its gradients, one for each of a member's variables. */
+export interface LossAndGradients {
+  loss: number;
+  gradients: Gradient[];
+}
+
 /** One member of the ensemble as it is trained: a model, its loss and its optimizer. */
 export class Member {
   readonly model: LayersModel;
   readonly variables: Variable[];
   readonly optimizer: Optimizer;
+  readonly constraints: ReadonlyMap<Variable, Constraint>;
   private readonly loss: LossFunction;
+  private readonly penalties: readonly Penalty[];
 
   constructor(model: LayersModel, loss: LossFunction, createOptimizer: (variables: Variable[]) => Optimizer) {
     this.model = model;
     this.loss = loss;
     this.variables = trainableVariables(model);
     this.optimizer = createOptimizer(this.variables);
+    this.constraints = constraintsOf(model);
+    this.penalties = penaltiesOf(model);
   }
 
   /**
-   * Forward and backward pass. The gradients are the caller's to dispose of: one for each of `variables`, null where the loss
-   * does not depend on it.
+   * Forward and backward pass of the loss with the layers' penalties. The gradients are the caller's to dispose of: one for each of
+   * `variables`, null where the loss does not depend on it.
    */
-  async lossAndGradients(batch: Batch, position: StepPosition): Promise<{ loss: number; gradients: Gradient[] }> {
-    const { value, grads } = tf.tidy(() => {
+  async lossAndGradients(batch: Batch, position: StepPosition): Promise<LossAndGradients> {
+    return await this.gradientsOf(() => {
       const [features, targets] = batchTensors(batch);
-      const loss = () => this.loss(outputsOf(this.model, features, true), targets, position) as Scalar;
-      return tf.variableGrads(loss, this.variables);
+      return () => addPenalties(this.loss(outputsOf(this.model, features, true), targets, position), this.penalties);
     });
-    const [loss] = await value.data();
-    value.dispose();
-    return { loss, gradients: this.variables.map((variable) => grads[variable.name] ?? null) };
   }
 
-  /** Forward pass of a model with one output, whose backward pass comes later. */
+  /**
+   * The layers' penalties alone, for a step whose loss comes from elsewhere; null for a model without any. The gradients are the
+   * caller's to dispose of.
+   */
+  async penalty(): Promise<LossAndGradients | null> {
+    const [first, ...others] = this.penalties;
+    if (first === undefined) return null;
+    return await this.gradientsOf(() => () => addPenalties(first(), others));
+  }
+
+  /** Forward pass of a model with one output, whose backward pass comes later. It knows nothing of penalties. */
   forward(batch: Batch): ForwardPass {
     return new ForwardPass(this.variables, () => {
       const [features] = batchTensors(batch);
@@ -54,9 +72,34 @@ export class Member {
     });
   }
 
+  /** An update, after which the weights meet their constraints. */
   applyGradients(gradients: Gradient[], settings: UpdateSettings | readonly UpdateSettings[]): void {
     this.optimizer.apply(gradients, settings);
+    this.constrain();
   }
+
+  /** Applies the layers' constraints; for weights that were changed by anything but `applyGradients`. */
+  constrain(): void {
+    constrain(this.constraints);
+  }
+
+  private async gradientsOf(prepare: () => () => Tensor): Promise<LossAndGradients> {
+    const { value, grads } = tf.tidy(() => tf.variableGrads(prepare() as () => Scalar, this.variables));
+    const [loss] = await value.data();
+    value.dispose();
+    return { loss, gradients: this.variables.map((variable) => grads[variable.name] ?? null) };
+  }
+}
+
+/** Sums by variable. Takes the gradients over. */
+export function addGradients(first: readonly Gradient[], second: readonly Gradient[]): Gradient[] {
+  return first.map((gradient, i) => {
+    const other = second[i];
+    if (gradient === null || other === null) return gradient ?? other;
+    const sum = tf.add(gradient, other);
+    tf.dispose([gradient, other]);
+    return sum;
+  });
 }
 
 /** A model's outputs as a list, whether it has one or several. */

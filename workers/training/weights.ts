@@ -66,7 +66,8 @@ export function writeWeights(model: LayersModel, tensors: readonly NamedTensor[]
         `"${names[i]}" is [${tensor.shape.join(', ')}], the model's is [${weight.shape.join(', ')}]`,
       );
     }
-    tf.tidy(() => void weight.write(tf.tensor(tensor.data as Float32Array, [...tensor.shape])));
+    // Not by `write`, which would apply the weight's constraint to it, and so change its last bits.
+    tf.tidy(() => void (weight.read() as Variable).assign(tf.tensor(tensor.data as Float32Array, [...tensor.shape])));
   });
 }
 

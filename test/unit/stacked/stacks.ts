@@ -61,13 +61,13 @@ export async function createMembers(recipe: Recipe, isStacked: boolean): Promise
 export async function train(
   members: readonly TestMember[],
   batchOf: (member: number, step: number) => Batch,
-  { from = 0, to }: { from?: number; to: number },
+  { from = 0, to, learningRate = 0.01 }: { from?: number; to: number; learningRate?: number },
 ): Promise<StepOutcome[][]> {
   const outcomes = members.map((): StepOutcome[] => []);
   for (let step = from; step < to; step++) {
     const position = { epoch: 0, step, totalSteps: to };
     const steps = members.map(({ member, strategy, draw }, m) => {
-      const makeStep = () => strategy.trainStep(member, batchOf(m, step), { learningRate: 0.01 }, position);
+      const makeStep = () => strategy.trainStep(member, batchOf(m, step), { learningRate }, position);
       // What a lone member draws before its first await comes from its stream; stacked ones see to it themselves.
       return strategy.leave === undefined ? draw(makeStep) : makeStep();
     });

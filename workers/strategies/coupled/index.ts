@@ -5,7 +5,7 @@ import { type Batch, type Dataset, gatherBatch } from '../../data/dataset.ts';
 import { createSampler, type Sampler } from '../../data/samplers.ts';
 import { Generator, seedForRank } from '../../random/index.ts';
 import { tf } from '../../tf.ts';
-import type { Gradient, Member, StepPosition } from '../../training/member.ts';
+import { addGradients, type Gradient, type Member, type StepPosition } from '../../training/member.ts';
 import type { StepOutcome, Strategy, StrategyContext } from '../strategy.ts';
 import type { UpdateSettings } from '../../training/optimizers.ts';
 import { couple } from './coupling.ts';
@@ -134,15 +134,4 @@ async function readAndDispose(tensor: ReturnType<typeof tf.softmax>) {
   const values = await tensor.data();
   tensor.dispose();
   return values;
-}
-
-/** Sums by variable. Takes the gradients over. */
-function addGradients(first: readonly Gradient[], second: readonly Gradient[]): Gradient[] {
-  return first.map((gradient, i) => {
-    const other = second[i];
-    if (gradient === null || other === null) return gradient ?? other;
-    const sum = tf.add(gradient, other);
-    tf.dispose([gradient, other]);
-    return sum;
-  });
 }

@@ -19,6 +19,8 @@ type ShardedConfig = Extract<StrategyConfig, { kind: 'sharded' }>;
 
 interface Shard {
   group: ProcessGroup;
+  /** Where this rank's slice begins. */
+  start: number;
   accumulator: GradientAccumulator;
   buffers: Replicas;
   /** This rank's slice of all trained weights, shape `[S]`; the last rank's ends with zeros that belong to no weight. */
@@ -57,7 +59,14 @@ export class Sharded implements Strategy {
     const start = group.ranks.indexOf(group.rank) * size;
     const slice = new WeightSlice(flat.slice(start, start + size), accumulator.layout.segments(start, start + size));
     const optimizer = createOptimizer(this.#optimizerConfig, [...slice.variables]);
-    this.#shard = { group, accumulator, slice, optimizer, buffers: new Replicas(member.model, group, 'buffers') };
+    this.#shard = {
+      group,
+      start,
+      accumulator,
+      slice,
+      optimizer,
+      buffers: new Replicas(member.model, group, 'buffers'),
+    };
     if (saved !== null) restore(optimizer, saved, group.rank);
     this.#events.push(effectiveBatch(this.#batchSize, group.worldSize, this.#config.accumulate));
   }
@@ -78,12 +87,22 @@ export class Sharded implements Strategy {
     const whole = new Float32Array(accumulator.length);
     slices.forEach((values, i) => whole.set(values, i * values.length));
     accumulator.layout.write(whole, member.variables);
+    await this.#constrain(member, whole);
     return { loss, updated: true };
   }
 
   /** What the optimizer remembers is each rank's slice. */
   async verify(member: Member, position: Position): Promise<void> {
     await requireEqualReplicas(this.#ready().group, member, position, { withOptimizer: false });
+  }
+
+  /** A constraint needs whole tensors, so every rank applies it to all of them, and takes its slice from the result. */
+  async #constrain(member: Member, whole: Float32Array<ArrayBuffer>): Promise<void> {
+    if (member.constraints.size === 0) return;
+    const { accumulator, slice, start } = this.#ready();
+    member.constrain();
+    await accumulator.layout.read(member.variables, whole);
+    slice.write(whole.subarray(start));
   }
 
   async assemble(): Promise<null> {

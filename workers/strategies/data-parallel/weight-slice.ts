@@ -33,6 +33,13 @@ export class WeightSlice {
     );
   }
 
+  /** Gives the weights values, of which there may be more than these. */
+  write(values: Float32Array): void {
+    for (const [i, { start, end }] of this.#segments.entries()) {
+      tf.tidy(() => this.variables[i].assign(tf.tensor1d(values.slice(start, end))));
+    }
+  }
+
   /** The weights now, shape `[S]`; valid until the next call. */
   async read(): Promise<Float32Array<ArrayBuffer>> {
     for (const [i, { start }] of this.#segments.entries()) this.#values.set(await valuesOf(this.variables[i]), start);

@@ -22,6 +22,7 @@ import { startWarm } from './warm-start.ts';
 /** Set up for a member and a group. */
 interface Ready {
   group: ProcessGroup;
+  member: Member;
   /** Position among the group's ranks. */
   index: number;
   accumulator: GradientAccumulator;
@@ -72,6 +73,7 @@ export class Hdet implements Strategy {
     const index = group.ranks.indexOf(group.rank);
     this.#ready = {
       group,
+      member,
       index,
       accumulator,
       weights,
@@ -135,13 +137,14 @@ export class Hdet implements Strategy {
   }
 
   async assemble(): Promise<(() => void) | null> {
-    const { weights, buffers } = this.#prepared();
+    const { member, weights, buffers } = this.#prepared();
     if (!this.#hasSpread) {
       await buffers.broadcast();
       return null;
     }
     const own = await weights.read();
     weights.write(await weights.mean(own));
+    member.constrain();
     return () => weights.write(own);
   }
 
@@ -167,13 +170,14 @@ export class Hdet implements Strategy {
 
   /** Every rank's weights become their mean; after the warm-up the bases move as well. */
   async #sync(stepsDone: number, scheduled: UpdateSettings): Promise<void> {
-    const { group, weights, controller, scalars, room } = this.#prepared();
+    const { group, member, weights, controller, scalars, room } = this.#prepared();
     const own = await weights.read(room.own);
     const mean = await weights.mean(own, room.mean);
     const distance = relativeDistance(own, mean);
     const loss = this.#interval.loss / this.#interval.steps;
     const all = await group.allGather(Float64Array.of(loss, distance));
     weights.write(mean);
+    member.constrain();
     this.#interval = { loss: 0, steps: 0 };
     const adaptations = this.#adapts(stepsDone)
       ? controller.sync(

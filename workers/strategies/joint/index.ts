@@ -1,7 +1,7 @@
 import type { ProcessGroup } from '../../collectives/process-group.ts';
 import { tf } from '../../tf.ts';
 import type { ForwardPass } from '../../training/forward-pass.ts';
-import type { Member } from '../../training/member.ts';
+import { addGradients, type LossAndGradients, type Member } from '../../training/member.ts';
 import type { UpdateSettings } from '../../training/optimizers.ts';
 import type { StepOutcome, Strategy } from '../strategy.ts';
 import { type JointConfig, type SummedLogits, sumLogits } from './exchange.ts';
@@ -11,6 +11,8 @@ import { productLoss } from './product.ts';
 interface PendingStep {
   member: Member;
   pass: ForwardPass;
+  /** Of the weights that the pass has seen. */
+  penalty: LossAndGradients | null;
   labels: ArrayLike<number>;
   settings: UpdateSettings;
   summed: Promise<SummedLogits>;
@@ -19,7 +21,8 @@ interface PendingStep {
 /**
  * Members that learn as one model: the loss is that of their product of experts, the softmax of the mean logits, and each member
  * goes back from its own logits with (q − p) / (M·B). A step has one forward pass and exchanges nothing but logits (Webb, 2019,
- * "Distributed joint training of large ensembles with low communication overhead").
+ * "Distributed joint training of large ensembles with low communication overhead"). A rank adds its own penalties (regularizers) to the loss that it
+ * reports, and their gradients to those of the product.
  *
  * `pipelined` goes forward with the next batch while the last one's logits are under way. Gradients are then of weights that lack the
  * last update, one step stale; the first step of each round only goes forward, and its end catches up.
@@ -47,7 +50,8 @@ export function jointStrategy({ mode }: JointConfig): Strategy {
       const pass = member.forward(batch);
       const logits = (await pass.output.data()) as Float32Array;
       const summed = sumLogits(group, mode, logits);
-      pending = { member, pass, labels: batch.targets, settings, summed };
+      const penalty = await member.penalty();
+      pending = { member, pass, penalty, labels: batch.targets, settings, summed };
       if (mode === 'pipelined') return earlier === null ? null : complete(earlier);
       return settle();
     },
@@ -66,17 +70,20 @@ export function jointStrategy({ mode }: JointConfig): Strategy {
   }
 }
 
-/** Backward pass and update, unless the loss is not finite: it is the same on all ranks, so they agree about that. */
-function update({ member, pass, labels, settings }: PendingStep, sum: Float32Array, members: number): StepOutcome {
-  const { loss, gradient } = productLoss(sum, labels, members);
+/** Backward pass and update, unless the loss is not finite. That of the product is the same on all ranks. */
+function update(step: PendingStep, sum: Float32Array, members: number): StepOutcome {
+  const { member, pass, penalty, labels, settings } = step;
+  const product = productLoss(sum, labels, members);
+  const loss = product.loss + (penalty?.loss ?? 0);
   const updated = Number.isFinite(loss);
   if (!updated) {
     pass.discard();
+    tf.dispose(penalty?.gradients.filter((tensor) => tensor !== null) ?? []);
     return { loss, updated };
   }
-  const { shape } = pass.output;
-  const outputGradient = tf.tensor(gradient, shape, 'float32');
-  const gradients = pass.backward(outputGradient);
+  const outputGradient = tf.tensor(product.gradient, pass.output.shape, 'float32');
+  const ofProduct = pass.backward(outputGradient);
+  const gradients = penalty === null ? ofProduct : addGradients(ofProduct, penalty.gradients);
   member.applyGradients(gradients, settings);
   tf.dispose([outputGradient, ...gradients.filter((tensor) => tensor !== null)]);
   return { loss, updated, learningRate: settings.learningRate };

@@ -1,0 +1,3 @@
+import { describeRegularized } from './describe-regularized.ts';
+
+describeRegularized('wasm');
