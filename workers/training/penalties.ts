@@ -11,13 +11,16 @@ export type Penalty = () => Tensor;
  */
 export function penaltiesOf(model: LayersModel): Penalty[] {
   const seen = new Set<Layer>();
-  const visit = (layer: Layer): Penalty[] => {
-    if (seen.has(layer)) return [];
+  // A wrapper has its layer's penalties too.
+  const penalties = new Set<Penalty>();
+  const visit = (layer: Layer): void => {
+    if (seen.has(layer)) return;
     seen.add(layer);
-    const own = (layer as unknown as { _losses?: Penalty[] })._losses ?? [];
-    return [...own, ...layersIn(layer).flatMap(visit)];
+    for (const penalty of layer.losses) penalties.add(penalty);
+    for (const inner of layersIn(layer)) visit(inner);
   };
-  return visit(model);
+  visit(model);
+  return [...penalties];
 }
 
 /** loss + Σ penalties, of a scalar loss or of losses `[M]` with penalties `[M]`. */

@@ -67,7 +67,8 @@ export function writeWeights(model: LayersModel, tensors: readonly NamedTensor[]
       );
     }
     // Not by `write`, which would apply the weight's constraint to it, and so change its last bits.
-    tf.tidy(() => void (weight.read() as Variable).assign(tf.tensor(tensor.data as Float32Array, [...tensor.shape])));
+    const variable = weight.read() as Variable;
+    tf.tidy(() => variable.assign(tf.tensor(tensor.data as Float32Array, [...tensor.shape])));
   });
 }
 

@@ -66,21 +66,15 @@ export function describeRegularized(backend: BackendKind): void {
       });
     });
 
-    it.each([
-      { kind: 'data-parallel' },
-      { kind: 'data-parallel', clipNorm: 1e6 },
-      { kind: 'sharded' },
-      { kind: 'hdet', spread: 0 },
-    ] as const)('are those of PyTorch for one model on 3 ranks with empty batches: %o', async (strategy) => {
-      const ranks = await trainRanks({ ...base, strategy }, (rank, step) => batches[step][rank]);
-      if (strategy.kind === 'hdet') {
-        expect(largestDifference(weightsOf(ranks[0]), runs.oneModel.weights[0])).toBeLessThan(2e-5);
-      } else {
+    it.each([{ kind: 'data-parallel' }, { kind: 'data-parallel', clipNorm: 1e6 }, { kind: 'sharded' }] as const)(
+      'are those of PyTorch for one model on 3 ranks with empty batches: %o',
+      async (strategy) => {
+        const ranks = await trainRanks({ ...base, strategy }, (rank, step) => batches[step][rank]);
         expectAlike(ranks, runs.oneModel, [0, 0, 0]);
-      }
-      expect(weightsOf(ranks[1])).toEqual(weightsOf(ranks[0]));
-      expect(weightsOf(ranks[2])).toEqual(weightsOf(ranks[0]));
-    });
+        expect(weightsOf(ranks[1])).toEqual(weightsOf(ranks[0]));
+        expect(weightsOf(ranks[2])).toEqual(weightsOf(ranks[0]));
+      },
+    );
 
     it('are those of PyTorch for HDET, whose mean weights are constrained again', async () => {
       const strategy = { kind: 'hdet', spread: 0.5, averageEverySteps: 2, adapt: false } as const;
