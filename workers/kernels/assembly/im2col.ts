@@ -37,14 +37,14 @@ function copyRuns(row: usize, window: Window, count: i32, target: usize, depth: 
   let left = window.left;
   for (let i = 0; i < count; i++) {
     if (left < 0 || left > lastLeft) copyEdge(row, window, left, target);
-    else if (length == 3) copyThree(at(row, left), target);
+    else if (length == 3) copyThree(at(row, left * channels), target);
     else copy(at(row, left * channels), target, length);
     left += step;
     target = at(target, depth);
   }
 }
 
-/** Three pixels of one channel, by far the most frequent first layer: a loop would take longer than its copies. */
+/** Three pixels of one channel, by far the most frequent first layer, or one of three: a loop would take longer than its copies. */
 function copyThree(source: usize, target: usize): void {
   store<u64>(target, load<u64>(source));
   store<f32>(target, load<f32>(source, 8), 8);

@@ -1,0 +1,64 @@
+import { expect } from 'vitest';
+import { startBackend } from '../../../../workers/backends/backend.ts';
+import { tf, type Tensor } from '../../../../workers/tf.ts';
+import { spread } from '../fill.ts';
+import { type NaiveArray, type NaiveResult, sizeOf } from './windows.ts';
+
+/** What a test runs on: each backend of this machine, and each build of the wasm kernels. */
+export const subjects = ['wasm, relaxed', 'wasm, deterministic', 'cpu'] as const;
+
+export async function startSubject(subject: (typeof subjects)[number]): Promise<void> {
+  if (subject === 'cpu') await startBackend('cpu');
+  else await startBackend('wasm', { determinism: subject === 'wasm, relaxed' ? 'relaxed' : 'deterministic' });
+}
+
+/** Values in [-1, 1), exact in float32. */
+export function draw(shape: readonly number[], seed: number): NaiveArray {
+  return { shape, data: Float64Array.from(spread(sizeOf(shape), seed)) };
+}
+
+/** Multiples of 1/2 in [-1.5, 1.5], so that maxima are often equal. */
+export function drawWithTies(shape: readonly number[], seed: number): NaiveArray {
+  const { data } = draw(shape, seed);
+  return { shape, data: data.map((value) => Math.round(value * 3) / 2) };
+}
+
+/**
+ * Asserts that on the current backend an op's value and gradients are those expected, within `tolerance` of each array's largest value. NaN is
+ * expected where the reference has it, and only there.
+ */
+export function expectLikeNaive(
+  inputs: readonly NaiveArray[],
+  apply: (inputs: Tensor[]) => Tensor,
+  expected: NaiveResult,
+  tolerance = 2e-6,
+): void {
+  const dy = spread(sizeOf(expected.shape), 99);
+  const found = tf.tidy(() => {
+    const tensors = inputs.map(({ data, shape }) => tf.tensor(Float32Array.from(data), [...shape]));
+    const value = apply(tensors);
+    expect(value.shape).toEqual(expected.shape);
+    const gradients = tf.grads((...args: Tensor[]) => apply(args))(tensors, tf.tensor(dy, value.shape));
+    return [value, ...gradients].map((tensor) => tensor.dataSync());
+  });
+  const [value, ...gradients] = found;
+  expectClose('value', value, expected.value, tolerance);
+  expected
+    .gradients(dy)
+    .forEach((gradient, input) => expectClose(`gradient of input ${input}`, gradients[input], gradient, tolerance));
+}
+
+export function expectClose(
+  what: string,
+  found: ArrayLike<number>,
+  expected: ArrayLike<number>,
+  tolerance: number,
+): void {
+  expect(found.length, what).toBe(expected.length);
+  const finite = Array.from(expected).filter(Number.isFinite);
+  const scale = Math.max(1e-30, ...finite.map(Math.abs));
+  for (let i = 0; i < expected.length; i++) {
+    const isClose = Object.is(found[i], expected[i]) || Math.abs(found[i] - expected[i]) <= tolerance * scale;
+    if (!isClose) expect({ what, i, value: found[i] }).toEqual({ what, i, value: expected[i] });
+  }
+}
