@@ -6,14 +6,7 @@ import type { GradConfig, NamedAttrMap, NamedTensorMap, Tensor, Tensor4D } from 
  * have is used where it is.
  */
 export function registerGradients(): void {
-  for (const config of [
-    absGradient,
-    conv2dGradient,
-    fusedConv2dGradient,
-    fusedMatMulGradient,
-    depthwiseGradient,
-    avgPoolGradient,
-  ]) {
+  for (const config of [absGradient, conv2dGradient, fusedConv2dGradient, fusedMatMulGradient, depthwiseGradient]) {
     core.registerGradient(config);
   }
   Object.assign(core.fused, { conv2d: fusedConv2d });
@@ -86,44 +79,6 @@ function maskByOutput(dy: Tensor, y: Tensor): Tensor {
   const hasKernel = core.getKernel('ReluGradient', core.getBackend()) !== undefined;
   if (!hasKernel || core.engine().isTapeOn()) return core.mul(dy, core.step(y));
   return core.engine().runKernel('ReluGradient', { x: y, dy });
-}
-
-/**
- * tfjs divides dy by the window's whole size also where part of the window is padding, which the forward pass leaves out of its mean.
- */
-const avgPoolGradient: GradConfig = {
-  kernelName: 'AvgPool',
-  inputsToSave: ['x'],
-  gradFunc: (dy, [x], attributes) => ({
-    x: () => {
-      const corrected = core.mul(dy as Tensor, paddingCorrection(x.shape, attributes));
-      return core.engine().runKernel('AvgPoolGrad', { dy: corrected, input: x }, attributes);
-    },
-  }),
-};
-
-/** Size of the window, divided by how much of it lies within the image: `[1, OH, OW, 1]`, or 1 where there is no padding. */
-function paddingCorrection(shape: number[], { filterSize, strides, pad, dimRoundingMode }: NamedAttrMap): Tensor {
-  const info = core.backend_util.computePool2DInfo(
-    shape as [number, number, number, number],
-    filterSize as Pair,
-    strides as Pair,
-    1,
-    pad as 'same',
-    dimRoundingMode as 'floor',
-  );
-  const { top, bottom, left, right } = info.padInfo;
-  if (top + bottom + left + right === 0) return core.scalar(1);
-  const rows = factors(info.outHeight, info.strideHeight, info.filterHeight, top, info.inHeight);
-  const columns = factors(info.outWidth, info.strideWidth, info.filterWidth, left, info.inWidth);
-  return core.mul(core.tensor(rows, [1, rows.length, 1, 1]), core.tensor(columns, [1, 1, columns.length, 1]));
-}
-
-function factors(outputs: number, stride: number, window: number, pad: number, size: number): number[] {
-  return Array.from({ length: outputs }, (_, position) => {
-    const start = position * stride - pad;
-    return window / (Math.min(start + window, size) - Math.max(start, 0));
-  });
 }
 
 type Convolution = 'Conv2D' | 'DepthwiseConv2dNative';

@@ -4,6 +4,7 @@ import type { WebgpuBackend } from '../../workers/backends/webgpu/reads.ts';
 import { Generator } from '../../workers/random/index.ts';
 import { tf, type LayersModel, type Tensor, type Variable } from '../../workers/tf.ts';
 import { crossEntropyLoss } from '../../workers/training/tasks.ts';
+import { testWindows } from '../unit/backends/naive/test-windows.ts';
 import { setUpSwiftShader } from './swiftshader.ts';
 
 const obstacle = await setUpSwiftShader();
@@ -52,6 +53,13 @@ describe.skipIf(isLeftOut)(`what TensorFlow.js has wrong on webgpu${remark}`, ()
   ])('%s', async (_, compute) => {
     expect(await on('webgpu', compute)).toEqual(await on('cpu', compute));
   });
+});
+
+describe.skipIf(isLeftOut)(`values and gradients, but of equal maxima, are those of loops in float64${remark}`, () => {
+  beforeAll(() => tf.setBackend('webgpu'));
+
+  // tfjs's max pool gives its gradient to the last of equal values there.
+  testWindows({ numRuns: 15, firstOfEqualsWins: false });
 });
 
 function createModel(): LayersModel {

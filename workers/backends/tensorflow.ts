@@ -7,6 +7,7 @@ import { type NativeBuild, nativeBuildSchema, nativeFolderVariable } from '../..
 import { shareOwnCopies } from '../project/own-copies.ts';
 import { tf } from '../tf.ts';
 import type { Backend } from './backend.ts';
+import { poolVolumesAsImages } from './volumes.ts';
 
 /** tfjs-node's binding to TensorFlow's C API. */
 interface Binding {
@@ -32,6 +33,7 @@ export async function start(): Promise<Backend> {
   tf.registerBackend('tensorflow', () => new NodeJSKernelBackend(binding, '@tensorflow/tfjs-node'));
   if (!(await tf.setBackend('tensorflow')))
     throw new Error(`TensorFlow ${build.tensorflow} in ${folder} did not start.`);
+  poolVolumesAsImages('tensorflow');
   return {
     kind: 'tensorflow',
     description: describe(build, binding.isUsingGpuDevice()),

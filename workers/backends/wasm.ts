@@ -13,6 +13,7 @@ import { saveTensorsCheaply } from './wasm/saved-tensors.ts';
 import { TensorMemory } from './wasm/tensor-memory.ts';
 import { createUpdateKernels } from './wasm/updates.ts';
 import { createWideGemm } from './wasm/wide-gemm.ts';
+import { correctVolumes } from './volumes.ts';
 import { registerUpdateKernels } from '../training/update-kernels.ts';
 
 /**
@@ -32,6 +33,7 @@ export async function start({ determinism: wanted = 'relaxed', blas = null }: Ba
   const gemm = system === null ? (wide ?? own) : createBlasGemm(system, memory, own);
   const runtime = { memory, kernels, determinism, gemm };
   registerKernels(runtime);
+  correctVolumes('wasm');
   registerGradients();
   denseInLayers();
   normalizeInLayers();

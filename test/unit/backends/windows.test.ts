@@ -1,135 +1,28 @@
-import fc from 'fast-check';
-import { beforeAll, describe, it } from 'vitest';
-import { tf, type Tensor } from '../../../workers/tf.ts';
-import { propertyOptions } from './fill.ts';
-import { draw, drawWithTies, expectLikeNaive, startSubject, subjects } from './naive/compare.ts';
-import * as naive from './naive/windows.ts';
-
-/** Sizes at which products of two of them coincide with others: 3 channels under a width of 1 are 3 values, as 1 under 3 are. */
-const channels = fc.constantFrom(1, 2, 3, 4, 5, 8);
-
-const axis = fc
-  .record({
-    window: fc.integer({ min: 1, max: 3 }),
-    stride: fc.integer({ min: 1, max: 4 }),
-    dilation: fc.integer({ min: 1, max: 3 }),
-    beyond: fc.integer({ min: 0, max: 5 }),
-    padding: fc.tuple(fc.nat(2), fc.nat(2)),
-  })
-  .map(({ padding, ...rest }) => ({
-    ...rest,
-    padding: padding.map((size) => Math.min(size, rest.window - 1)) as [number, number],
-  }));
-
-/** Images or volumes, and the windows over them. TensorFlow.js refuses strides and dilations above 1 at the same time. */
-function places(rank: number, paddings: readonly ('same' | 'valid' | 'explicit')[], mayDilate: boolean) {
-  return fc
-    .record({
-      axes: fc.array(axis, { minLength: rank, maxLength: rank }),
-      padding: fc.constantFrom(...paddings),
-      isDilated: mayDilate ? fc.boolean() : fc.constant(false),
-      batch: fc.integer({ min: 1, max: 2 }),
-      channels,
-      outputs: fc.constantFrom(1, 2, 3, 5, 8, 17),
-    })
-    .map(({ axes, padding, isDilated, batch, ...rest }) => {
-      const windows: naive.Windows = {
-        window: axes.map(({ window }) => window),
-        strides: axes.map(({ stride }) => (isDilated ? 1 : stride)),
-        dilations: axes.map(({ dilation }) => (isDilated ? dilation : 1)),
-        padding: padding === 'explicit' ? axes.map((one) => one.padding) : padding,
-      };
-      const sizes = axes.map(({ window, beyond }, i) => (window - 1) * windows.dilations[i] + 1 + beyond);
-      return { windows, sizes, batch, ...rest };
-    });
-}
-
-const everyPadding = ['same', 'valid', 'explicit'] as const;
-
-/** As TensorFlow.js takes paddings of images. */
-function imagePadding({ padding }: naive.Windows): 'same' {
-  return (typeof padding === 'string' ? padding : [[0, 0], ...padding, [0, 0]]) as 'same';
-}
+import { beforeAll, describe, expect, it } from 'vitest';
+import { tf } from '../../../workers/tf.ts';
+import { startSubject, subjects } from './naive/compare.ts';
+import { testWindows } from './naive/test-windows.ts';
 
 describe.each(subjects)('on %s, values and gradients are those of loops in float64', (subject) => {
   beforeAll(() => startSubject(subject));
 
-  const holds = <T>(cases: fc.Arbitrary<T>, check: (one: T) => void): void =>
-    fc.assert(fc.property(cases, check), { ...propertyOptions, numRuns: 150 });
+  testWindows({ numRuns: 150 });
+});
 
-  it('of conv2d', () =>
-    holds(places(2, everyPadding, true), ({ windows, sizes, batch, channels, outputs }) => {
-      const inputs = [draw([batch, ...sizes, channels], 1), draw([...windows.window, channels, outputs], 2)];
-      const [strides, dilations] = [windows.strides, windows.dilations] as [number, number][];
-      const apply = ([x, filter]: Tensor[]): Tensor =>
-        tf.conv2d(x as never, filter as never, strides, imagePadding(windows), 'NHWC', dilations);
-      expectLikeNaive(inputs, apply, naive.convolution(inputs[0], inputs[1], windows));
-    }));
+describe.each(subjects)('on %s, a window over nothing but padding', (subject) => {
+  beforeAll(() => startSubject(subject));
 
-  it('of conv1d', () =>
-    holds(places(1, ['same', 'valid'], true), ({ windows, sizes, batch, channels, outputs }) => {
-      const inputs = [draw([batch, ...sizes, channels], 1), draw([...windows.window, channels, outputs], 2)];
-      const { strides, dilations, padding } = windows;
-      const apply = ([x, filter]: Tensor[]): Tensor =>
-        tf.conv1d(x as never, filter as never, strides[0], padding as 'same', 'NWC', dilations[0]);
-      expectLikeNaive(inputs, apply, naive.convolution(inputs[0], inputs[1], windows));
-    }));
-
-  it('of conv2dTranspose, whose gradients are a convolution', () =>
-    holds(places(2, ['same', 'valid'], false), ({ windows, sizes, batch, channels, outputs }) => {
-      // The transposed convolution of dy is the gradient of the convolution for its images.
-      const counts = naive.windowCounts(sizes, windows);
-      const dy = draw([batch, ...counts, outputs], 1);
-      const filter = draw([...windows.window, channels, outputs], 2);
-      const images = { shape: [batch, ...sizes, channels], data: new Float64Array(naive.sizeOf([batch, ...sizes, channels])) };
-      const [value] = naive.convolution(images, filter, windows).gradients(dy.data);
-      const gradients = (slope: ArrayLike<number>): Float64Array[] => {
-        const back = naive.convolution({ ...images, data: Float64Array.from(slope) }, filter, windows);
-        return [back.value, back.gradients(dy.data)[1]];
-      };
-      const strides = windows.strides as [number, number];
-      const apply = ([x, w]: Tensor[]): Tensor =>
-        tf.conv2dTranspose(x as never, w as never, images.shape as never, strides, windows.padding as 'same');
-      expectLikeNaive([dy, filter], apply, { shape: images.shape, value, gradients });
-    }));
-
-  it('of depthwiseConv2d', () =>
-    holds(places(2, ['same', 'valid'], true), ({ windows, sizes, batch, channels, outputs }) => {
-      const inputs = [draw([batch, ...sizes, channels], 1), draw([...windows.window, channels, Math.min(outputs, 3)], 2)];
-      const [strides, dilations] = [windows.strides, windows.dilations] as [number, number][];
-      const apply = ([x, filter]: Tensor[]): Tensor =>
-        tf.depthwiseConv2d(x as never, filter as never, strides, windows.padding as 'same', 'NHWC', dilations);
-      expectLikeNaive(inputs, apply, naive.depthwiseConvolution(inputs[0], inputs[1], windows));
-    }));
-
-  it('of conv3d', () =>
-    holds(places(3, ['same', 'valid'], false), ({ windows, sizes, batch, channels, outputs }) => {
-      const [narrow, few] = [Math.min(channels, 3), Math.min(outputs, 3)];
-      const inputs = [draw([batch, ...sizes, narrow], 1), draw([...windows.window, narrow, few], 2)];
-      const strides = windows.strides as [number, number, number];
-      const apply = ([x, filter]: Tensor[]): Tensor =>
-        tf.conv3d(x as never, filter as never, strides, windows.padding as 'same');
-      expectLikeNaive(inputs, apply, naive.convolution(inputs[0], inputs[1], windows));
-    }));
-
-  describe.each(['maxPool', 'avgPool'] as const)('of %s', (kind) => {
-    const reference = kind === 'maxPool' ? naive.maxPool : naive.averagePool;
-
-    it('over images', () =>
-      holds(places(2, everyPadding, false), ({ windows, sizes, batch, channels }) => {
-        const x = drawWithTies([batch, ...sizes, channels], 1);
-        const [size, strides] = [windows.window, windows.strides] as [number, number][];
-        const apply = ([images]: Tensor[]): Tensor => tf[kind](images as never, size, strides, imagePadding(windows));
-        expectLikeNaive([x], apply, reference(x, windows));
-      }));
-
-    it('over volumes', () =>
-      holds(places(3, ['same', 'valid'], false), ({ windows, sizes, batch, channels }) => {
-        const x = drawWithTies([batch, ...sizes, channels], 1);
-        const [size, strides] = [windows.window, windows.strides] as [number, number, number][];
-        const apply = ([volumes]: Tensor[]): Tensor =>
-          tf[`${kind}3d`](volumes as never, size, strides, windows.padding as 'same');
-        expectLikeNaive([x], apply, reference(x, windows));
-      }));
+  it.each(['maxPool', 'avgPool'] as const)('is refused by %s, which has no value for it', (kind) => {
+    const x = tf.ones([1, 3, 3, 1]);
+    const around = [
+      [0, 0],
+      [2, 0],
+      [0, 0],
+      [0, 0],
+    ] as never;
+    expect(() => tf[kind](x as never, 2, 1, around)).toThrow(
+      /among 3 rows, a window of 2 with strides of 1 and padding of 2 covers nothing but padding\. Pad by less/,
+    );
+    expect(() => tf[kind](x as never, 1, 3, 0, 'ceil')).toThrow(/among 3 rows, a window of 1 with strides of 3/);
   });
 });

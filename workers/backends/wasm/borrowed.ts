@@ -7,9 +7,9 @@ import type { WasmRuntime } from './runtime.ts';
 
 /**
  * Kernels that TensorFlow.js's wasm backend lacks or has wrong, and that are rarely what training waits for: those of its `cpu` backend,
- * on copies. tfjs 4.22's own give wrong values in 3-D pools and wrong gradients in 3-D convolutions.
+ * on copies. tfjs 4.22's own give wrong gradients in 3-D convolutions.
  */
-const names = ['Conv3DBackpropFilterV2', 'Conv3DBackpropInputV2', 'Einsum', 'MaxPool3D', 'MaxPool3DGrad'];
+const names = ['Conv3DBackpropFilterV2', 'Conv3DBackpropInputV2', 'Einsum'];
 
 export const borrowedKernels: Record<string, Kernel> = Object.fromEntries(names.map((name) => [name, borrow(name)]));
 

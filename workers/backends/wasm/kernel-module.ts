@@ -43,6 +43,8 @@ export interface KernelModule extends GemmModule {
     multiplier: number,
     positions: number,
   ): void;
+  maxPool(x: number, y: number, window: number, positions: number): void;
+  avgPool(x: number, y: number, window: number, positions: number): void;
   maxPoolGradient(
     x: number,
     y: number,

@@ -1,5 +1,8 @@
 import * as core from '@tensorflow/tfjs-core';
 import type { KernelFunc, NamedAttrMap, Rank, Tensor, Tensor3D, TensorInfo } from '@tensorflow/tfjs-core';
+import { covered, describePool, type PoolAxis, refuseEmptyWindows } from '../pool-windows.ts';
+import { replaceKernel, tensorOf } from '../replace-kernel.ts';
+import { correctVolumes } from '../volumes.ts';
 
 /** Kernels that TensorFlow.js 4.22 has wrong on webgpu, composed of what is right. To be called when its own are registered. */
 export function correctKernels(): void {
@@ -7,17 +10,16 @@ export function correctKernels(): void {
   for (const name of ['Prod', 'ArgMax', 'ArgMin']) replace(name, withReducedShape);
   for (const [name, step] of Object.entries(stepsByAxis)) replace(name, (own) => axisByAxis(own, step));
   replace('Select', selectFlat);
+  for (const name of ['MaxPool', 'AvgPool']) replace(name, refuseEmptyWindows);
+  replace('AvgPoolGrad', divideByCovered);
+  correctVolumes('webgpu');
 }
 
 /** From here on shaders do not compile, or read what they need synchronously. */
 const mostAxes = 4;
 
 function replace(kernelName: string, correct: (own: KernelFunc) => KernelFunc): void {
-  const own = core.getKernel(kernelName, 'webgpu');
-  if (own === undefined)
-    throw new Error(`tfjs-backend-webgpu has no kernel ${kernelName}: is its version the pinned one?`);
-  core.unregisterKernel(kernelName, 'webgpu');
-  core.registerKernel({ ...own, kernelFunc: correct(own.kernelFunc) });
+  replaceKernel('webgpu', kernelName, correct);
 }
 
 /** Of few values, which are reduced on the host, tfjs's forget `keepDims`; of one axis, that a scalar has none. */
@@ -32,6 +34,28 @@ function withReducedShape(own: KernelFunc): KernelFunc {
         : shape.filter((_, i) => !axes.includes(i));
     return { ...(own(call) as TensorInfo), shape: reduced };
   };
+}
+
+/** tfjs divides dy by the window's whole size also where part of the window is padding, which the pool leaves out of its mean. */
+function divideByCovered(own: KernelFunc): KernelFunc {
+  return (call) => {
+    const { rows, columns } = describePool('avgPool', tensorOf(call.inputs.input).shape, call.attrs ?? {});
+    const [tall, wide] = [factors(rows), factors(columns)];
+    if ([...tall, ...wide].every((factor) => factor === 1)) return own(call);
+    return core.tidy(() => {
+      const correction = core.mul(core.tensor(tall, [1, tall.length, 1, 1]), core.tensor(wide, [1, 1, wide.length, 1]));
+      const dy = core.mul(tensorOf(call.inputs.dy), correction);
+      return core.engine().makeTensorFromTensorInfo(own({ ...call, inputs: { ...call.inputs, dy } }) as TensorInfo);
+    });
+  };
+}
+
+/** Size of each window, divided by how much of it lies within the image. */
+function factors(axis: PoolAxis): number[] {
+  return Array.from({ length: axis.outputs }, (_, output) => {
+    const [first, last] = covered(axis, output);
+    return axis.window / (last - first);
+  });
 }
 
 /** tfjs's reverse ones keep a shader with the first length that they meet, and use it for all others. */
@@ -99,10 +123,4 @@ function selectFlat(own: KernelFunc): KernelFunc {
       return core.reshape(chosen, t.shape);
     });
   };
-}
-
-/** The engine calls kernels with whole tensors. */
-function tensorOf(info: TensorInfo | undefined): Tensor {
-  if (info instanceof core.Tensor) return info;
-  throw new Error('A kernel was called without one of its inputs.');
 }

@@ -6,7 +6,7 @@ export { depthwise, depthwiseFilterGradient, depthwiseInputGradient } from './de
 export { gemm, gemmScratchBytes } from './gemm';
 export { col2im, im2col } from './im2col';
 export { crossEntropy, crossEntropyGradient, gaussianNll, gaussianNllGradient } from './losses';
-export { avgPoolGradient, maxPoolGradient } from './pool';
+export { avgPool, avgPoolGradient, maxPool, maxPoolGradient } from './pool';
 export { maxAxis, sumAxis } from './reductions';
 export { addTo, divideBy } from './sums';
 export { swapAxes } from './transpose';

@@ -47,4 +47,31 @@ export class Window {
     const column = this.left + ahead * this.strideWidth + kernelColumn * this.dilationWidth;
     return row < 0 || column < 0 || column >= this.width ? -1 : row + column * this.channels;
   }
+
+  /** Rows and columns of the window that are not padding: from the first to before the last. For windows without dilation. */
+  @inline
+  firstRow(): i32 {
+    return max(0, -this.top);
+  }
+
+  @inline
+  lastRow(): i32 {
+    return min(this.kernelHeight, this.height - this.top);
+  }
+
+  @inline
+  firstColumn(): i32 {
+    return max(0, -this.left);
+  }
+
+  @inline
+  lastColumn(): i32 {
+    return min(this.kernelWidth, this.width - this.left);
+  }
+
+  /** How many pixels it covers. */
+  @inline
+  covered(): i32 {
+    return (this.lastRow() - this.firstRow()) * (this.lastColumn() - this.firstColumn());
+  }
 }

@@ -27,21 +27,21 @@ export function drawWithTies(shape: readonly number[], seed: number): NaiveArray
  * Asserts that on the current backend an op's value and gradients are those expected, within `tolerance` of each array's largest value. NaN is
  * expected where the reference has it, and only there.
  */
-export function expectLikeNaive(
+export async function expectLikeNaive(
   inputs: readonly NaiveArray[],
   apply: (inputs: Tensor[]) => Tensor,
   expected: NaiveResult,
   tolerance = 2e-6,
-): void {
+): Promise<void> {
   const dy = spread(sizeOf(expected.shape), 99);
   const found = tf.tidy(() => {
     const tensors = inputs.map(({ data, shape }) => tf.tensor(Float32Array.from(data), [...shape]));
     const value = apply(tensors);
     expect(value.shape).toEqual(expected.shape);
-    const gradients = tf.grads((...args: Tensor[]) => apply(args))(tensors, tf.tensor(dy, value.shape));
-    return [value, ...gradients].map((tensor) => tensor.dataSync());
+    return [value, ...tf.grads((...args: Tensor[]) => apply(args))(tensors, tf.tensor(dy, value.shape))];
   });
-  const [value, ...gradients] = found;
+  const [value, ...gradients] = await Promise.all(found.map((tensor) => tensor.data()));
+  tf.dispose(found);
   expectClose('value', value, expected.value, tolerance);
   expected
     .gradients(dy)
