@@ -92,8 +92,8 @@ interface VolumeConvolution {
 }
 
 const convolutions: Record<string, VolumeConvolution> = {
-  Conv3D: { takesVolumes: true, filterShape: (filter) => tensorOf(filter).shape },
-  Conv3DBackpropInputV2: { takesVolumes: false, filterShape: (filter) => tensorOf(filter).shape },
+  Conv3D: { takesVolumes: true, filterShape: (filter) => shapeOf(filter) },
+  Conv3DBackpropInputV2: { takesVolumes: false, filterShape: (filter) => shapeOf(filter) },
   Conv3DBackpropFilterV2: { takesVolumes: true, filterShape: (_, { filterShape }) => filterShape as number[] },
 };
 
@@ -102,7 +102,7 @@ function trimmed(own: KernelFunc, { takesVolumes, filterShape }: VolumeConvoluti
   return (call) => {
     const { inputs, attrs = {} } = call;
     if (attrs.pad !== 'same') return own(call);
-    const whole = takesVolumes ? tensorOf(inputs.x).shape : (attrs.inputShape as number[]);
+    const whole = takesVolumes ? shapeOf(inputs.x) : (attrs.inputShape as number[]);
     const shape = reached(whole, filterShape(inputs.filter, attrs), attrs);
     if (shape.join() === whole.join()) return own(call);
     const begin = whole.map(() => 0);
@@ -118,6 +118,12 @@ function trimmed(own: KernelFunc, { takesVolumes, filterShape }: VolumeConvoluti
       );
     });
   };
+}
+
+/** Where another backend's kernels borrow this one, its inputs are no whole tensors. */
+function shapeOf(input: TensorInfo | undefined): number[] {
+  if (input === undefined) throw new Error('A convolution was called without one of its inputs.');
+  return input.shape;
 }
 
 /** The shape of volumes without what lies beyond the last window. */
