@@ -21,15 +21,7 @@ export function maxPool(x: usize, y: usize, window: Window, positions: i32): voi
 }
 
 /** NaN are noted apart: a maximum that keeps them takes several instructions. */
-@inline
-function largestUnder(
-  source: usize,
-  rows: i32,
-  lineBytes: usize,
-  columns: i32,
-  pixelBytes: usize,
-  lanes: i32,
-): v128 {
+function largestUnder(source: usize, rows: i32, lineBytes: usize, columns: i32, pixelBytes: usize, lanes: i32): v128 {
   let largest = loadLanes(source, lanes);
   let isNan = f32x4.ne(largest, largest);
   for (let row = 0; row < rows; row++) {
@@ -66,7 +58,6 @@ export function avgPool(x: usize, y: usize, window: Window, positions: i32): voi
 }
 
 /** Row by row, and then the rows: long sums keep their digits. */
-@inline
 function sumUnder(source: usize, rows: i32, lineBytes: usize, columns: i32, pixelBytes: usize, lanes: i32): v128 {
   let sum = f32x4.splat(0);
   for (let row = 0; row < rows; row++) {
@@ -83,7 +74,6 @@ function sumUnder(source: usize, rows: i32, lineBytes: usize, columns: i32, pixe
 }
 
 /** The first 1 to 4 lanes; the others are 0. */
-@inline
 function loadLanes(source: usize, lanes: i32): v128 {
   if (lanes == 4) return v128.load(source);
   if (lanes == 1) return v128.load32_zero(source);
@@ -91,7 +81,6 @@ function loadLanes(source: usize, lanes: i32): v128 {
   return lanes == 2 ? two : v128.load32_lane(source, two, 2, 8);
 }
 
-@inline
 function storeLanes(target: usize, values: v128, lanes: i32): void {
   if (lanes == 4) return v128.store(target, values);
   if (lanes == 1) return v128.store32_lane(target, values, 0);
