@@ -10,4 +10,4 @@ export const layersTaskSchema = runSourceSchema.extend({
 });
 export type LayersTask = z.output<typeof layersTaskSchema>;
 
-export type LayersReply = { type: 'written' } | { type: 'failed'; message: string; stack: string };
+export type LayersReply = { type: 'written'; warnings: string[] } | { type: 'failed'; message: string; stack: string };

@@ -72,7 +72,7 @@ export interface HubApi {
   predictions(id: string, request: { split: 'validation' | 'test'; name: string }): Promise<PredictionData | null>;
   predictionNames(id: string): Promise<{ split: 'validation' | 'test'; name: string; epoch: number }[]>;
   /** Writes an export below the hub's home and returns where, and a link to fetch it (browser door). */
-  exportRun(id: string, request: ExportRequest): Promise<{ path: string; link: string | null; bytes: number }>;
+  exportRun(id: string, request: ExportRequest): Promise<ExportResult>;
 
   /** Calls `runUpdates` for this run from now on, until `unwatch` or the end of the connection. */
   watch(id: string): Promise<void>;
@@ -261,6 +261,14 @@ export const exportRequestSchema = z.strictObject({
 });
 export type ExportRequest = z.output<typeof exportRequestSchema>;
 
+export interface ExportResult {
+  path: string;
+  link: string | null;
+  bytes: number;
+  /** What of it may not be as it was when the run trained. */
+  warnings: string[];
+}
+
 export const setRequestSchema = z.strictObject({
   members: z.array(checkpointKeySchema).min(1),
   split: z.enum(['validation', 'test']),
@@ -271,6 +279,8 @@ export interface SetEvaluationResult {
   split: 'validation' | 'test';
   ensemble: Record<string, number>;
   members: Record<string, number[]>;
+  /** What may not be as it was when the run trained: its project's source has changed, say. */
+  warnings: string[];
 }
 
 /** Predictions of M members for N samples, W values each; one array `[M, N, W]` per output of the task. */

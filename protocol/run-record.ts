@@ -33,6 +33,8 @@ export const evaluatedSetSchema = z.strictObject({
 export type EvaluatedSet = z.output<typeof evaluatedSetSchema>;
 
 export const runSummarySchema = z.strictObject({
+  /** Which attempt ended so; one that failed since has left the summary as it was. Absent from records of earlier versions. */
+  attempt: z.int().min(1).optional(),
   epochs: z.int(),
   steps: z.int(),
   stopReason: z.enum(['completed', 'early-stopping', 'requested']),
@@ -49,7 +51,22 @@ export const attemptSchema = z.strictObject({
   startedAt: z.iso.datetime(),
   endedAt: z.iso.datetime().nullable(),
   status: runStatusSchema,
+  // Absent from attempts of earlier versions is all that follows.
+  /** What began it: the run itself, a user's resume, or a restart after a lost process. */
+  kind: z.enum(['start', 'resume', 'restart']).optional(),
+  /** What was asked for: on top of the project's defaults, or of what the attempt before had. */
+  overrides: z.record(z.string(), z.unknown()).optional(),
+  /** What it trained with, complete. */
+  config: runConfigSchema.optional(),
+  /** What was changed while it trained, or before and not overridden: counts instead of what its `config` says. */
+  changed: settingChangesSchema.optional(),
+  /** Where its ranks went on from, once they did; null where waves go on each from its own. */
+  from: z.strictObject({ epoch: z.int(), step: z.int() }).nullable().optional(),
+  /** SHA-256 of the project's source files, and the commit they were at; null where there was none. */
+  sourceHash: z.string().length(64).nullable().optional(),
+  gitCommit: z.string().nullable().optional(),
 });
+export type Attempt = z.output<typeof attemptSchema>;
 
 export const runRecordSchema = z.strictObject({
   format: z.literal(1),
@@ -78,6 +95,12 @@ export const runRecordSchema = z.strictObject({
 });
 export type RunRecord = z.output<typeof runRecordSchema>;
 
+/** The summary that the last attempt ended with; null while it trains, and where it ended without one. */
+export function ownSummary({ summary, attempts }: Pick<RunRecord, 'summary' | 'attempts'>): RunSummary | null {
+  const isEarlier = summary?.attempt !== undefined && summary.attempt < attempts.length;
+  return isEarlier ? null : summary;
+}
+
 /** One line of `events.jsonl`. `rank` is null for what concerns the run as a whole. */
 export const runEventSchema = z.strictObject({
   time: z.iso.datetime(),
@@ -101,6 +124,8 @@ export const checkpointRecordSchema = z.strictObject({
   step: z.int(),
   monitor: z.string().nullable(),
   score: realNumber.nullable(),
+  /** SHA-256 of the model's architecture, which names its file in `models/`; absent from checkpoints of earlier versions. */
+  model: z.string().length(64).optional(),
   sha256: z.string().length(64),
   bytes: z.int(),
   savedAt: z.iso.datetime(),

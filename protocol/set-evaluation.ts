@@ -7,6 +7,9 @@ import { runConfigSchema } from './run-config.ts';
 export const runSourceSchema = z.strictObject({
   runFolder: z.string(),
   projectFolder: z.string(),
+  task: z.string(),
+  /** How the project's source differs from that of the run, as a sentence for the user; null where it is known to be the same. */
+  sourceChange: z.string().nullable(),
   dataFolders: z.strictObject({ lookup: z.string().nullable(), cache: z.string() }),
   config: runConfigSchema,
 });

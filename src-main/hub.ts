@@ -5,12 +5,11 @@ import { basename, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import type { Blas } from '../protocol/blas.ts';
 import type { Placement } from '../protocol/devices.ts';
-import { getPath, type PlainObject } from '../protocol/options.ts';
+import { mergeConfig, type PlainObject } from '../protocol/options.ts';
 import type { ProjectDescription } from '../protocol/project-description.ts';
 import type { ControlRequest } from '../protocol/remote-control.ts';
 import type { RunConfig } from '../protocol/run-config.ts';
 import type { RunRecord } from '../protocol/run-record.ts';
-import { type SettingChanges, type SettingName, settingNames, settingPaths } from '../protocol/run-settings.ts';
 import { blasOfResumed, chooseBlas } from './backends/choose-blas.ts';
 import { backendOn, usableKinds } from './backends/native-build.ts';
 import { type Detected, detectDevices, planPlacement, selectDevices } from './devices/index.ts';
@@ -18,7 +17,9 @@ import { type ExportOptions, type ExportReport, exportRun } from './export/expor
 import { withNext } from './runs/attempts.ts';
 import { describeProject } from './runs/describe-project.ts';
 import { refuseCombinations } from './runs/combinations.ts';
+import { hashProjectSource } from './runs/project-source.ts';
 import { changeConfig, resolveConfig } from './runs/resolve-config.ts';
+import { resumedRecord, whyNotResume } from './runs/resume-run.ts';
 import { controlRun } from './runs/remote-control.ts';
 import type { RunListener } from './runs/run-recorder.ts';
 import { RunSession } from './runs/run-session.ts';
@@ -43,6 +44,8 @@ export interface PlannedRun {
   project: ProjectDescription;
   projectFolder: string;
   config: RunConfig;
+  /** What was asked for on top of the project's defaults. */
+  overrides: PlainObject;
   plan: Placement[];
   blas: Blas | null;
   folder: string;
@@ -97,6 +100,7 @@ export class Hub {
       project,
       projectFolder: resolve(request.projectFolder),
       config,
+      overrides: request.overrides.reduce((merged, layer) => mergeConfig(merged, layer), {}),
       plan,
       blas,
       folder: resolve(request.folder ?? join(homePaths().runs, id)),
@@ -116,7 +120,7 @@ export class Hub {
       claim: async (hub) => {
         const record = { ...(await newRecord(planned)), hub };
         await createRunFolder(folder, record);
-        return record;
+        return { record, before: null };
       },
     });
   }
@@ -124,6 +128,7 @@ export class Hub {
   /**
    * A session that goes on with a run from the newest state that all its ranks hold.
    * @param override what to change of its configuration, `maxEpochs` for instance
+   * @throws NothingLeftError for a finished run that would train nothing
    */
   async resume(run: string, override: PlainObject, listener: RunListener): Promise<RunSession> {
     const { folder } = await this.find(run);
@@ -137,14 +142,21 @@ export class Hub {
       folder,
       plan.map(({ rank }) => rank),
     );
+    const reason = whyNotResume(before, config, point);
+    if (reason !== null) throw reason;
     const blas = await blasOfResumed(before, config);
-    const claim = (hub: NonNullable<RunRecord['hub']>) =>
-      takeOverRun(folder, (record) =>
-        nextAttempt({ ...record, config, changed: stillChanged(record, override), plan, blas, hub }),
-      );
+    const source = await sourceOf(before.project.folder);
+    const claim = async (hub: NonNullable<RunRecord['hub']>) => {
+      let replaced = before;
+      const record = await takeOverRun(folder, (found) => {
+        replaced = found;
+        return { ...resumedRecord(found, override, { config, plan, blas, ...source }), hub };
+      });
+      return { record, before: replaced };
+    };
     // Members of different waves stand at different steps: their rows are merged by key instead of cut off.
-    const afterStep = waves > 1 ? undefined : (point?.step ?? 0);
-    return new RunSession({ folder, index: this.index, listener, claim, resume: { afterStep } });
+    const from = waves > 1 ? null : { epoch: point?.epoch ?? 0, step: point?.step ?? 0 };
+    return new RunSession({ folder, index: this.index, listener, claim, resume: { from } });
   }
 
   runs(query: RunQuery): IndexedRun[] {
@@ -193,8 +205,10 @@ function createRunId(project: string): string {
   return `${time}-${slug}-${randomBytes(2).toString('hex')}`;
 }
 
-async function newRecord({ id, name, project, projectFolder, config, plan, blas }: PlannedRun): Promise<RunRecord> {
+async function newRecord(planned: PlannedRun): Promise<RunRecord> {
+  const { id, name, project, projectFolder, config, overrides, plan, blas } = planned;
   const createdAt = new Date().toISOString();
+  const source = await sourceOf(projectFolder);
   return {
     format: 1,
     id,
@@ -209,24 +223,17 @@ async function newRecord({ id, name, project, projectFolder, config, plan, blas 
     seeds: plan.map(({ rank }) => (config.identicalSeeds ? config.seed : (config.seed + rank) >>> 0)),
     blas,
     versions: { node: process.versions.node },
-    gitCommit: await gitCommit(projectFolder),
-    attempts: [{ attempt: 1, startedAt: createdAt, endedAt: null, status: 'running' }],
+    gitCommit: source.gitCommit,
+    attempts: withNext([], { kind: 'start', overrides, config, ...source }),
     hub: null,
     error: null,
     summary: null,
   };
 }
 
-/** What was changed while the run trained and is not overridden now. */
-function stillChanged({ changed }: RunRecord, override: PlainObject): SettingChanges | undefined {
-  if (changed === undefined) return undefined;
-  const isOverridden = (name: SettingName) => getPath(override, settingPaths[name].split('.')) !== undefined;
-  const kept = settingNames.filter((name) => changed[name] !== undefined && !isOverridden(name));
-  return Object.fromEntries(kept.map((name) => [name, changed[name]]));
-}
-
-function nextAttempt(record: RunRecord): RunRecord {
-  return { ...record, status: 'created', endedAt: null, error: null, attempts: withNext(record.attempts) };
+/** What of a project's source a record keeps. */
+async function sourceOf(folder: string): Promise<{ sourceHash: string | null; gitCommit: string | null }> {
+  return { sourceHash: await hashProjectSource(folder), gitCommit: await gitCommit(folder) };
 }
 
 /** The commit that the project is at, for the record; null outside a repository, and where there is no git. */

@@ -6,13 +6,11 @@ import {
   setEvaluationTaskSchema,
 } from '../protocol/set-evaluation.ts';
 import { startBackend } from './backends/backend.ts';
-import { readCheckpoint } from './checkpoints/checkpoint-store.ts';
 import type { Dataset, Splits } from './data/dataset.ts';
-import { rebuildModel } from './project/rebuild-model.ts';
+import { RunModels } from './project/rebuild-model.ts';
 import { splitByMember } from './training/evaluate-sets.ts';
 import { joinStacks, predict } from './training/predict.ts';
 import type { Split } from './training/run-files.ts';
-import { writeWeights } from './training/weights.ts';
 
 /**
  * Entry of the process that evaluates any choice of a run's checkpoints as one ensemble. Started by
@@ -20,20 +18,21 @@ import { writeWeights } from './training/weights.ts';
  */
 
 async function evaluate(request: SetEvaluationTask): Promise<SetEvaluationResult> {
-  const { runFolder, config, members, split } = request;
+  const { config, members, split } = request;
   await startBackend(config.backend, { blas: request.blas, determinism: config.determinism });
-  const { model, task, data } = await rebuildModel(request, members[0].rank);
+  const models = new RunModels(request);
+  const { task, data } = await models.project();
   const dataset = requireSplit(data, split);
   const stacks = [];
-  // One after the other in one model: the set may be larger than what memory holds at once.
+  // One after the other, in one model where the architecture is the same: the set may be larger than what memory holds at once.
   for (const [position, { rank, name }] of members.entries()) {
-    const { tensors } = await readCheckpoint(runFolder, rank, name);
-    writeWeights(model, tensors, `Checkpoint "${name}" of rank ${rank}`);
+    const model = await models.withWeights(rank, name);
+    task.check(model, dataset);
     // By position: a set may have several checkpoints of one rank.
     stacks.push({ ...(await predict(model, task, dataset)), ranks: [position] });
   }
   const stack = joinStacks(stacks);
-  return { split, ...splitByMember(task.metrics(stack, dataset), stack.ranks) };
+  return { split, ...splitByMember(task.metrics(stack, dataset), stack.ranks), warnings: models.warnings };
 }
 
 function requireSplit(data: Splits, split: Split): Dataset {

@@ -3,27 +3,25 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type LayersReply, type LayersTask, layersTaskSchema } from '../protocol/layers-task.ts';
 import { startBackend } from './backends/backend.ts';
-import { readCheckpoint } from './checkpoints/checkpoint-store.ts';
 import { writeLayersModel } from './checkpoints/layers-model.ts';
-import { rebuildModel } from './project/rebuild-model.ts';
-import { writeWeights } from './training/weights.ts';
+import { RunModels } from './project/rebuild-model.ts';
 
 /**
  * Entry of the process that writes checkpoints of a run as layers models of TensorFlow.js. Started by
  * `src-main/export/layers-entries.ts`, which sends the task and takes the reply.
  */
 
-async function writeAll(task: LayersTask): Promise<void> {
+async function writeAll(task: LayersTask): Promise<string[]> {
   // Nothing is computed: any machine can do this, whatever the run was trained on.
   await startBackend('cpu');
-  const { model } = await rebuildModel(task, task.members[0].rank);
+  const models = new RunModels(task);
   for (const { rank, name } of task.members) {
-    const { tensors } = await readCheckpoint(task.runFolder, rank, name);
-    writeWeights(model, tensors, `Checkpoint "${name}" of rank ${rank}`);
+    const model = await models.withWeights(rank, name);
     const folder = join(task.into, `rank-${rank}`, name);
     await mkdir(folder, { recursive: true });
     await writeLayersModel(model, folder);
   }
+  return models.warnings;
 }
 
 function reply(message: LayersReply): void {
@@ -34,8 +32,7 @@ function reply(message: LayersReply): void {
 
 try {
   const [message] = await once(process, 'message');
-  await writeAll(layersTaskSchema.parse(message));
-  reply({ type: 'written' });
+  reply({ type: 'written', warnings: await writeAll(layersTaskSchema.parse(message)) });
 } catch (error) {
   const { message, stack = '' } = error instanceof Error ? error : new Error(String(error));
   reply({ type: 'failed', message, stack });

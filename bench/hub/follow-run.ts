@@ -44,7 +44,7 @@ await createRunFolder(folder, record);
 const index = await RunIndex.open();
 let told: RunUpdate[] = [];
 const recorder = new RunRecorder(folder, record, index, (update) => void told.push(update));
-await recorder.open();
+await recorder.begin(null);
 const followed = await FollowedRun.open(folder);
 
 let beforeMegabytes = 0;

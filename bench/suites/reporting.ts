@@ -39,7 +39,7 @@ async function measure(): Promise<{ share: number; points: number }> {
   const recorder = new RunRecorder(folder, record, index, (update) => {
     if (update.type === 'points') points += update.batch.value.length;
   });
-  await recorder.open();
+  await recorder.begin(null);
   server.onConnection((channel) => take(channel, recorder));
   const reporters = spawn(
     process.execPath,

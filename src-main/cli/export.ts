@@ -17,6 +17,7 @@ export function exportRun(run: string, { to, zip, overwrite = false, format }: E
     const { folder } = await orUsageError(hub.find(run));
     const report = await hub.export(folder, { to, zip: zip ?? to.endsWith('.zip'), overwrite, formats });
     for (const { path, reason } of report.skipped) console.error(`left out ${path}: ${reason}`);
+    for (const message of report.warnings) console.error(`warning: ${message}`);
     process.stdout.write(`Exported ${report.paths.length} files to ${report.to}\n`);
     return exitCodes.finished;
   });

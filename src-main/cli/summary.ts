@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import type { EvaluatedSet, RunRecord } from '../../protocol/run-record.ts';
+import { type EvaluatedSet, ownSummary, type RunRecord, type RunSummary } from '../../protocol/run-record.ts';
 import { describePlan } from '../devices/index.ts';
 import { runPaths } from '../store/run-folder.ts';
 import { countEpoch, formatCount, formatDuration, formatMetric, metricLabel } from './format.ts';
@@ -38,6 +38,7 @@ export function summarize(record: RunRecord, folder: string): string[] {
       : [
           `best ${metricLabel(best.metric)} ${formatMetric(best.value)} at epoch ${countEpoch(best.epoch)}, step ${best.step}`,
         ]),
+    ...ofEarlier(record),
     ...compareSets(summary?.evaluatedSets ?? []),
     '',
     `folder: ${folder}`,
@@ -63,13 +64,24 @@ export function compareSets(sets: readonly EvaluatedSet[]): string[] {
   return ['', ...renderTable(columns, rows)];
 }
 
-function ending({ status, summary, attempts }: RunRecord): string {
+/** The summary of a run whose last attempt has none is that of an earlier one. */
+function ofEarlier(record: RunRecord): string[] {
+  const { summary } = record;
+  if (summary === null || ownSummary(record) !== null) return [];
+  return [`The values are those that attempt ${summary.attempt} ended with, after ${countWork(summary)}.`];
+}
+
+function countWork({ epochs, steps }: RunSummary): string {
+  return `${epochs} ${epochs === 1 ? 'epoch' : 'epochs'}, ${formatCount(steps)} steps`;
+}
+
+function ending(record: RunRecord): string {
+  const { status, attempts } = record;
+  const summary = ownSummary(record);
   const attempt = attempts.at(-1);
   const lastedMs = attempt?.endedAt ? Date.parse(attempt.endedAt) - Date.parse(attempt.startedAt) : 0;
   if (summary === null) return `${status} after ${formatDuration(lastedMs)}`;
-  const { epochs, steps, stopReason } = summary;
-  const work = `${epochs} ${epochs === 1 ? 'epoch' : 'epochs'}, ${formatCount(steps)} steps`;
-  return `${status} after ${work}, ${formatDuration(lastedMs)}${stopReasons[stopReason]}`;
+  return `${status} after ${countWork(summary)}, ${formatDuration(lastedMs)}${stopReasons[summary.stopReason]}`;
 }
 
 function nextStep({ id, status }: RunRecord): string[] {

@@ -25,6 +25,9 @@ const notable = new Set([
   'resumed',
   'change-requested',
   'checkpoint-requested',
+  'source-changed',
+  'model-changed',
+  'model-not-described',
 ]);
 /** Those that say nothing without their rank. */
 const ofOneRank = new Set(['non-finite-loss', 'rank-stopped']);

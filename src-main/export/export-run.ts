@@ -10,7 +10,7 @@ export interface ExportOptions {
   /** A folder that is absent or empty, or the file of the ZIP. */
   to: string;
   zip: boolean;
-  /** Default: all but `tfjs`, which needs the project and its data. */
+  /** Default: all but `tfjs`. */
   formats?: readonly ExportFormat[];
   /** Default: all. */
   checkpoints?: readonly CheckpointKey[];
@@ -24,6 +24,8 @@ export interface ExportReport {
   paths: string[];
   /** Checkpoints that are incomplete or damaged. */
   skipped: SkippedFile[];
+  /** What may not be as it was when the run trained. */
+  warnings: string[];
 }
 
 /** Exports a run, also one that still trains, into a folder or one ZIP. Layout: docs/formats.md. */
@@ -33,10 +35,14 @@ export async function exportRun(folder: string, options: ExportOptions): Promise
   const record = await readRunRecord(folder);
   const openSink = options.zip ? openZipSink : openFolderSink;
   const sink = await openSink(to, options.overwrite ?? false);
-  const report: ExportReport = { to, paths: [], skipped: [] };
+  const report: ExportReport = { to, paths: [], skipped: [], warnings: [] };
+  const tell = {
+    skipped: (file: SkippedFile) => void report.skipped.push(file),
+    warning: (message: string) => void report.warnings.push(message),
+  };
   const choice = { formats: new Set(options.formats ?? usualFormats), checkpoints: options.checkpoints ?? null };
   try {
-    for await (const entry of runEntries(folder, record, choice, (file) => report.skipped.push(file))) {
+    for await (const entry of runEntries(folder, record, choice, tell)) {
       await sink.add(entry);
       report.paths.push(entry.path);
     }

@@ -7,29 +7,32 @@ import type { CheckpointKey } from '../../protocol/rpc.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { askProcess } from '../runs/ask-process.ts';
 import { writeLayersEntry } from '../runs/node-process.ts';
+import { describeSourceChange } from '../runs/project-source.ts';
 import { readCheckpointRecords } from '../store/checkpoint-records.ts';
 import { dataFolders } from '../store/home.ts';
 import type { ExportEntry } from './sinks.ts';
 
-/** Reading the data, which tells the model its shapes; a download may be under way. */
+/** A model that the run did not keep needs the project's data, which tell its shapes; a download may be under way. */
 const timeoutMs = 1_800_000;
 
 /**
- * Checkpoints as TensorFlow.js layers models, `tfjs/rank-<r>/<name>/model.json` with its `weights.bin`. A process rebuilds the
- * project's model and writes them into a temporary folder, which goes once they have been taken.
+ * Checkpoints as TensorFlow.js layers models, `tfjs/rank-<r>/<name>/model.json` with its `weights.bin`. A process builds the model of
+ * each again and writes them into a temporary folder, which goes once they have been taken.
  * @param checkpoints null for all
- * @throws when the project is gone, does not fit, or a checkpoint is missing or damaged
+ * @param warn told what may not be as it was when the run trained
+ * @throws when a checkpoint is missing or damaged, or needs a project that is gone or does not fit
  */
 export async function* layersEntries(
   folder: string,
   record: RunRecord,
   checkpoints: readonly CheckpointKey[] | null,
+  warn: (message: string) => void,
 ): AsyncGenerator<ExportEntry> {
   const members = checkpoints ?? (await readCheckpointRecords(folder)).map(({ rank, name }) => ({ rank, name }));
   if (members.length === 0) return;
   const aside = await mkdtemp(join(tmpdir(), 'tutti-layers-'));
   try {
-    await writeLayers(folder, record, members, aside);
+    for (const message of await writeLayers(folder, record, members, aside)) warn(message);
     for (const { rank, name } of members) {
       for (const file of ['model.json', 'weights.bin']) {
         const path = `rank-${rank}/${name}/${file}`;
@@ -44,13 +47,16 @@ export async function* layersEntries(
 
 async function writeLayers(
   runFolder: string,
-  { config, project }: RunRecord,
+  record: RunRecord,
   members: readonly CheckpointKey[],
   into: string,
-): Promise<void> {
+): Promise<string[]> {
+  const { config, project } = record;
   const task: LayersTask = {
     runFolder,
     projectFolder: project.folder,
+    task: record.task,
+    sourceChange: await describeSourceChange(record),
     dataFolders: dataFolders(),
     config,
     members: [...members],
@@ -64,4 +70,5 @@ async function writeLayers(
     subject: `The process that writes ${members.length} layers models ended without an answer`,
   });
   if (reply.type === 'failed') throw new Error(reply.message);
+  return reply.warnings;
 }

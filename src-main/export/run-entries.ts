@@ -19,7 +19,7 @@ import { eventFiles } from './tensorboard.ts';
 
 /** What an export holds unless told otherwise: all that a run's folder alone gives. */
 export const usualFormats = ['record', 'csv', 'jsonl', 'tensorboard', 'checkpoints', 'logs', 'plots'] as const;
-/** `tfjs` rebuilds the model, which takes the project and its data. */
+/** `tfjs` builds each checkpoint's model again, which takes a process. */
 export const EXPORT_FORMATS = [...usualFormats, 'tfjs'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
@@ -33,21 +33,21 @@ interface ExportChoice {
 const CHUNK_BYTES = 65_536;
 const passingEndings = [ASIDE_ENDING, DELETED_ENDING];
 
-/** The files of an export, each made when its turn comes. @param skip told of checkpoints that do not count */
+/** The files of an export, each made when its turn comes. @param tell told of checkpoints that do not count, and of what may be wrong */
 export async function* runEntries(
   folder: string,
   record: RunRecord,
   { formats, checkpoints }: ExportChoice,
-  skip: (file: SkippedFile) => void,
+  tell: { skipped: (file: SkippedFile) => void; warning: (message: string) => void },
 ): AsyncGenerator<ExportEntry> {
   // A run that has not begun has no events yet.
   const recordFiles = ['run.json', 'events.jsonl'].filter((name) => existsSync(join(folder, name)));
   if (formats.has('record')) yield* fileEntries(folder, recordFiles);
   yield* metricEntries(folder, record, formats);
   if (formats.has('checkpoints')) {
-    yield* checkpointEntries(folder, checkpoints?.map(basePath) ?? (await basesOfAll(folder)), skip);
+    yield* checkpointEntries(folder, checkpoints?.map(basePath) ?? (await basesOfAll(folder)), tell.skipped);
   }
-  if (formats.has('tfjs')) yield* layersEntries(folder, record, checkpoints);
+  if (formats.has('tfjs')) yield* layersEntries(folder, record, checkpoints, tell.warning);
   if (formats.has('logs')) yield* fileEntries(folder, await listFiles(folder, 'logs'));
   if (formats.has('plots')) yield* fileEntries(folder, await listFiles(folder, 'plots'));
 }

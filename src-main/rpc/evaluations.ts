@@ -3,6 +3,7 @@ import type { SetEvaluationReply, SetEvaluationTask } from '../../protocol/set-e
 import type { Hub } from '../hub.ts';
 import { askProcess } from '../runs/ask-process.ts';
 import { evaluateEntry } from '../runs/node-process.ts';
+import { describeSourceChange } from '../runs/project-source.ts';
 import { dataFolders } from '../store/home.ts';
 import { readRunRecord } from '../store/run-folder.ts';
 
@@ -21,11 +22,14 @@ export class Evaluations {
   /** @throws when a checkpoint is missing or damaged, or the project has no such split */
   async evaluate(id: string, request: SetRequest): Promise<SetEvaluationResult> {
     const { folder } = await this.#hub.find(id);
-    const { config, blas, project, plan } = await readRunRecord(folder);
+    const record = await readRunRecord(folder);
+    const { config, blas, project, plan } = record;
     const task: SetEvaluationTask = {
       ...request,
       runFolder: folder,
       projectFolder: project.folder,
+      task: record.task,
+      sourceChange: await describeSourceChange(record),
       dataFolders: dataFolders(),
       config,
       blas,

@@ -10,7 +10,7 @@ export async function writeExport(
   { hub }: HubParts,
   id: string,
   { formats, checkpoints }: ExportRequest,
-): Promise<{ path: string; fileName: string; bytes: number }> {
+): Promise<{ path: string; fileName: string; bytes: number; warnings: string[] }> {
   const known = formats.filter(isFormat);
   if (known.length < formats.length) {
     const unknown = formats.find((format) => !isFormat(format));
@@ -19,14 +19,14 @@ export async function writeExport(
   const run = await hub.find(id);
   const fileName = `${run.id}.zip`;
   const path = join(homePaths().exports, fileName);
-  await hub.export(run.folder, {
+  const { warnings } = await hub.export(run.folder, {
     to: path,
     zip: true,
     overwrite: true,
     ...(known.length === 0 ? {} : { formats: known }),
     ...(checkpoints === null ? {} : { checkpoints }),
   });
-  return { path, fileName, bytes: (await stat(path)).size };
+  return { path, fileName, bytes: (await stat(path)).size, warnings };
 }
 
 function isFormat(name: string): name is ExportFormat {

@@ -143,7 +143,7 @@ export class HubService {
   }
 
   async #export(id: string, request: ExportRequest): ReturnType<HubApi['exportRun']> {
-    const { path, fileName, bytes } = await writeExport(this.#parts, id, request);
-    return { path, bytes, link: this.#options.exportLink(fileName) };
+    const { fileName, ...written } = await writeExport(this.#parts, id, request);
+    return { ...written, link: this.#options.exportLink(fileName) };
   }
 }

@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Placement } from '../../protocol/devices.ts';
 import type { RankView, RunView } from '../../protocol/rpc.ts';
+import { type EvaluatedSet, ownSummary, type RunRecord } from '../../protocol/run-record.ts';
 import type { FollowedRun } from '../runs/followed-run.ts';
 import type { LiveRank } from '../runs/live-runs.ts';
 import { isInReach } from '../runs/remote-control.ts';
@@ -29,9 +30,16 @@ export async function viewRun({ hub, live, feed }: HubParts, id: string): Promis
     metrics: columns.names,
     events: [...events],
     warnings: [...run.warnings],
-    evaluatedSets: record.summary?.evaluatedSets ?? [...(ours?.evaluatedSets ?? [])],
+    evaluatedSets: evaluatedSetsOf(record, ours?.evaluatedSets ?? []),
     plots: await readPlots(folder),
   };
+}
+
+/** Those of the last attempt; while it has none of a name, the earlier attempt's. */
+function evaluatedSetsOf(record: RunRecord, live: readonly EvaluatedSet[]): EvaluatedSet[] {
+  const kept = record.summary?.evaluatedSets ?? [];
+  if (ownSummary(record) !== null) return kept;
+  return [...kept.filter(({ set }) => live.every((one) => one.set !== set)), ...live];
 }
 
 /** A rank as it says of itself where this process trains it, else as its metrics show it. */

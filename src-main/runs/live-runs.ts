@@ -96,7 +96,8 @@ export class LiveRuns {
     let hasBegun = false;
     const session = await open((update) => {
       this.#take(id, update);
-      hasBegun ||= update.type === 'record';
+      // Of a resume only once it trains: one that fails before that has changed nothing, and whoever asked for it learns why.
+      hasBegun ||= update.type === 'record' && update.record.attempts.at(-1)?.from !== undefined;
       if (hasBegun) begun.resolve();
     });
     if (this.#runs.has(id)) throw new Error(`The run ${id} is being trained already.`);
@@ -104,7 +105,7 @@ export class LiveRuns {
     const ending = session
       .run()
       .then(
-        () => undefined,
+        () => begun.resolve(),
         (error: unknown) => (hasBegun ? this.#onError(error) : begun.reject(error)),
       )
       .finally(() => {

@@ -1,14 +1,24 @@
 import type { LoadSample } from '../../protocol/device-loads.ts';
-import type { CheckpointRecord, EvaluatedSet, RunEvent, RunRecord, RunSummary } from '../../protocol/run-record.ts';
+import type {
+  Attempt,
+  CheckpointRecord,
+  EvaluatedSet,
+  RunEvent,
+  RunRecord,
+  RunSummary,
+} from '../../protocol/run-record.ts';
 import type { PointBatch } from '../../protocol/points.ts';
 import type { RunFacts, RunUpdate } from '../../protocol/run-updates.ts';
 import { appendLoads } from '../store/device-loads.ts';
-import { type MetricTable, readMetrics } from '../store/metric-table.ts';
+import { lastValuesOf, type MetricTable, readMetrics } from '../store/metric-table.ts';
 import { MetricsLog } from '../store/metrics-log.ts';
 import { appendEvent, runPaths, writeRunRecord } from '../store/run-folder.ts';
 import type { RunIndex } from '../store/run-index.ts';
-import { withEnd, withNext } from './attempts.ts';
+import { withEnd, withNext, withStart } from './attempts.ts';
 import { LogFile } from './log-file.ts';
+
+/** Where the ranks of an attempt go on from; null where waves go on each from its own. */
+export type ResumeStart = NonNullable<Attempt['from']> | null;
 
 export type RunListener = (update: RunUpdate) => void;
 
@@ -23,6 +33,7 @@ export class RunRecorder {
   private readonly index: RunIndex;
   private readonly tell: RunListener;
   private metrics: MetricsLog | null = null;
+  private ranks: readonly number[] | null = null;
   private readonly lastValues = new Map<string, number>();
   private best: RunSummary['best'] = null;
   private bestTimer: NodeJS.Timeout | null = null;
@@ -41,20 +52,26 @@ export class RunRecorder {
     this.tell = tell;
   }
 
-  /** Opens the metrics file; on resume without the rows beyond the step that the ranks go on from. */
-  async open(resumeAfterStep?: number): Promise<void> {
-    await this.openMetrics(resumeAfterStep);
-    if (this.record.attempts.length > 1) this.earlier = await readMetrics(this.folder);
+  /** Opens the metrics file; on resume without the rows beyond the step that the ranks go on from (null: all stay). */
+  async begin(resume: { from: ResumeStart } | null): Promise<void> {
+    await this.openMetrics(resume?.from?.step);
+    if (resume !== null) await this.readEarlier();
+    const from = resume === null ? { epoch: 0, step: 0 } : resume.from;
+    // Told last: who hears that an attempt has begun reads the metrics anew.
+    await this.change({ attempts: withStart(this.record.attempts, from) });
   }
 
   /** Ends this attempt as failed and begins the next one, whose ranks go on from a step as those of a resume do. */
-  async nextAttempt(resumeAfterStep: number | undefined): Promise<void> {
+  async nextAttempt(from: ResumeStart): Promise<void> {
     await this.metrics?.close();
-    await this.openMetrics(resumeAfterStep);
-    this.earlier = await readMetrics(this.folder);
+    await this.openMetrics(from?.step);
+    await this.readEarlier();
     this.facts = null;
     // Told last: who hears of one more attempt reads the metrics anew.
-    await this.change({ attempts: withNext(withEnd(this.record.attempts, 'failed')) });
+    const { attempts, changed } = this.record;
+    const { config, sourceHash, gitCommit } = attempts[attempts.length - 1];
+    const next = withNext(withEnd(attempts, 'failed', changed), { kind: 'restart', config, sourceHash, gitCommit });
+    await this.change({ attempts: withStart(next, from) });
   }
 
   private async openMetrics(resumeAfterStep: number | undefined): Promise<void> {
@@ -64,10 +81,20 @@ export class RunRecorder {
       resumeAfterStep,
       onError: (error) => this.failedToWrite(error),
     });
+    if (this.ranks !== null) this.metrics.setRanks(this.ranks);
+  }
+
+  /** What was reported before counts until it is reported again. */
+  private async readEarlier(): Promise<void> {
+    this.earlier = await readMetrics(this.folder);
+    this.lastValues.clear();
+    for (const [name, value] of lastValuesOf(this.earlier)) this.lastValues.set(name, value);
+    if (this.facts !== null) this.best = bestOf(this.earlier, this.facts.ensembleMonitor);
   }
 
   /** The ranks that report from now on: a row of metrics waits for these only. */
   setRanks(ranks: readonly number[]): void {
+    this.ranks = ranks;
     this.metrics?.setRanks(ranks);
   }
 
@@ -155,7 +182,8 @@ export class RunRecorder {
 
   summary(stopReason: RunSummary['stopReason']): RunSummary {
     const metrics = Object.fromEntries([...this.lastValues].sort(([a], [b]) => (a < b ? -1 : 1)));
-    return { ...this.progress, stopReason, metrics, best: this.best, evaluatedSets: this.evaluatedSets };
+    const attempt = this.record.attempts.length;
+    return { attempt, ...this.progress, stopReason, metrics, best: this.best, evaluatedSets: this.evaluatedSets };
   }
 
   /** @throws the first write that failed since the last call */

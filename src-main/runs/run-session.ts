@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import type { Channel } from '../../protocol/channel.ts';
 import { type Control, workerMessageSchema } from '../../protocol/messages.ts';
 import type { ControlRequest } from '../../protocol/remote-control.ts';
-import type { RunError, RunRecord, RunStatus, RunSummary } from '../../protocol/run-record.ts';
+import type { Attempt, RunError, RunRecord, RunStatus, RunSummary } from '../../protocol/run-record.ts';
 import { listen } from '../relay/socket-server.ts';
 import type { RunIndex } from '../store/run-index.ts';
 import { withEnd } from './attempts.ts';
 import { ControlDoor } from './control-door.ts';
 import { LoadSampler } from './load-sampler.ts';
 import { RunControls } from './run-controls.ts';
-import { type RunListener, RunRecorder } from './run-recorder.ts';
+import { type ResumeStart, type RunListener, RunRecorder } from './run-recorder.ts';
 import { createScratchFolder } from './scratch.ts';
 import type { WaveOutcome } from './wave.ts';
 import { WaveSequence } from './wave-sequence.ts';
@@ -22,8 +22,15 @@ export interface SessionOptions {
   index: RunIndex;
   listener: RunListener;
   /** Makes the run's record on disk, new or taken over, with this hub in it. */
-  claim(hub: NonNullable<RunRecord['hub']>): Promise<RunRecord>;
-  resume: { afterStep: number | undefined } | null;
+  claim(hub: NonNullable<RunRecord['hub']>): Promise<Claim>;
+  /** Where a resumed run's ranks go on from; null with waves, whose ranks go on each from its own place. */
+  resume: { from: ResumeStart } | null;
+}
+
+interface Claim {
+  record: RunRecord;
+  /** As it was; null for a new run. */
+  before: RunRecord | null;
 }
 
 /** One process's work on a run: has its waves trained, keeps what they report, and says how it ended. */
@@ -32,6 +39,8 @@ export class RunSession {
   private readonly token = randomBytes(16).toString('hex');
   private waves: WaveSequence | null = null;
   private isAborted = false;
+  /** Whether its ranks were ready, or it is a new run. */
+  private hasBegun = false;
   private readonly controls = new RunControls();
   private recorder: RunRecorder | null = null;
 
@@ -42,7 +51,8 @@ export class RunSession {
   /**
    * Runs it to its end.
    * @returns the record as it ended; a run that failed is returned, not thrown
-   * @throws when the run could not begin: its folder, socket or files cannot be had
+   * @throws when the run could not begin: its folder, socket or files cannot be had. A resume that fails before a rank trains leaves the
+   * record as it was
    */
   async run(): Promise<RunRecord> {
     const scratchFolder = await createScratchFolder();
@@ -50,14 +60,13 @@ export class RunSession {
     const server = await listen(socketPath);
     try {
       const door = await ControlDoor.open(socketPath, (request) => this.obey(request));
-      const record = await this.options.claim({ host: hostname(), pid: process.pid, socket: socketPath });
-      const { folder, index, listener, resume } = this.options;
+      const { record, before } = await this.options.claim({ host: hostname(), pid: process.pid, socket: socketPath });
+      const { folder, index, listener } = this.options;
       const recorder = new RunRecorder(folder, record, index, listener);
       this.recorder = recorder;
       this.controls.begin(recorder);
-      await recorder.open(resume?.afterStep);
       server.onConnection((channel) => this.greet(channel, door));
-      return await this.attempt(recorder, { scratchFolder, socketPath });
+      return await this.attempt(recorder, before, { scratchFolder, socketPath });
     } finally {
       await server.close();
       await rm(scratchFolder, { recursive: true, force: true });
@@ -83,13 +92,24 @@ export class RunSession {
     this.waves?.abort();
   }
 
-  private async attempt(recorder: RunRecorder, paths: { scratchFolder: string; socketPath: string }) {
+  private async attempt(
+    recorder: RunRecorder,
+    before: RunRecord | null,
+    paths: { scratchFolder: string; socketPath: string },
+  ): Promise<RunRecord> {
+    // What was written of a run that is resumed stays as it is until its ranks are ready.
+    if (before === null) await this.begin(recorder);
     await recorder.change({ status: 'running' });
-    const step = this.options.resume?.afterStep ?? null;
-    recorder.event(null, 'started', `Attempt ${recorder.record.attempts.length} started.`, { step });
     const loads = this.sampleLoads(recorder);
     const { controls, token, options, isAborted } = this;
-    const waves = new WaveSequence({ recorder, controls, token, ...paths, resume: options.resume !== null });
+    const waves = new WaveSequence({
+      recorder,
+      controls,
+      token,
+      ...paths,
+      resume: options.resume !== null,
+      begin: () => (this.hasBegun ? Promise.resolve() : this.begin(recorder)),
+    });
     this.waves = waves;
     if (isAborted) waves.abort();
     const outcome = await waves.run().catch((reason: unknown): WaveOutcome => {
@@ -98,7 +118,30 @@ export class RunSession {
       return { kind: 'failed', error, isProcessLost: false };
     });
     await loads.stop();
+    if (before !== null && !this.hasBegun && outcome.kind !== 'finished') return this.undo(recorder, before, outcome);
     return this.conclude(recorder, outcome);
+  }
+
+  /** From now on the run's files and its record are this attempt's. */
+  private async begin(recorder: RunRecorder): Promise<void> {
+    const { resume } = this.options;
+    await recorder.begin(resume);
+    this.hasBegun = true;
+    const { attempts } = recorder.record;
+    recorder.event(null, 'started', `Attempt ${attempts.length} started.`, { step: resume?.from?.step ?? null });
+    if (hasNewSource(attempts)) recorder.event(null, 'source-changed', sourceChanged(recorder.record));
+  }
+
+  /** Nothing was trained: the run stays as its last attempt left it. @throws the reason, unless it was the user's wish */
+  private async undo(recorder: RunRecorder, before: RunRecord, outcome: WaveOutcome): Promise<RunRecord> {
+    const reason = outcome.kind === 'failed' ? outcome.error.message : null;
+    const message = `A resume did not begin, and changed nothing: ${reason ?? 'it was ended before its ranks were ready.'}`;
+    recorder.event(null, 'resume-failed', message);
+    await recorder.change({ ...before, changed: before.changed, hub: null });
+    await recorder.close();
+    recorder.update({ type: 'ended', record: recorder.record });
+    if (reason !== null) throw new Error(`The run ${before.id} could not go on, and is as it was: ${reason}`);
+    return recorder.record;
   }
 
   private sampleLoads(recorder: RunRecorder): LoadSampler {
@@ -132,7 +175,7 @@ export class RunSession {
     );
     const { status, error, summary } = this.verdict(recorder, outcome, closing);
     recorder.event(null, status, error?.message ?? `The run ended: ${status}.`);
-    const attempts = withEnd(recorder.record.attempts, status);
+    const attempts = withEnd(recorder.record.attempts, status, recorder.record.changed);
     const endedAt = attempts.at(-1)?.endedAt ?? null;
     await recorder.change({ status, error, summary, endedAt, attempts, hub: null });
     recorder.update({ type: 'ended', record: recorder.record });
@@ -144,8 +187,10 @@ export class RunSession {
     outcome: WaveOutcome,
     closing: string | null,
   ): { status: RunStatus; error: RunError | null; summary: RunSummary | null } {
-    if (outcome.kind === 'failed') return { status: 'failed', error: outcome.error, summary: null };
-    if (outcome.kind === 'aborted') return { status: 'interrupted', error: null, summary: null };
+    // That of an earlier attempt holds until there is another.
+    const earlier = recorder.record.summary;
+    if (outcome.kind === 'failed') return { status: 'failed', error: outcome.error, summary: earlier };
+    if (outcome.kind === 'aborted') return { status: 'interrupted', error: null, summary: earlier };
     const summary = recorder.summary(outcome.stopReason);
     if (closing !== null) {
       const error = { message: closing, rank: null, device: null, epoch: null, step: null };
@@ -153,4 +198,14 @@ export class RunSession {
     }
     return { status: outcome.stopReason === 'requested' ? 'stopped' : 'finished', error: null, summary };
   }
+}
+
+/** Whether the project's source is known to be another than that of the attempt before. */
+function hasNewSource(attempts: readonly Attempt[]): boolean {
+  const [before, now] = attempts.slice(-2).map(({ sourceHash }) => sourceHash);
+  return attempts.length > 1 && before !== undefined && before !== now;
+}
+
+function sourceChanged({ project, attempts }: RunRecord): string {
+  return `The source in ${project.folder} has changed since attempt ${attempts.length - 1}: this attempt trains with what it is now.`;
 }

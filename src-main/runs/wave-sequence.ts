@@ -23,6 +23,8 @@ export interface WaveSequenceOptions {
   token: string;
   /** Ranks go on from their newest common state. */
   resume: boolean;
+  /** Called whenever all ranks of a wave are ready, before they train. */
+  begin(): Promise<void>;
 }
 
 /**
@@ -84,7 +86,10 @@ export class WaveSequence {
         message: (handle, message, arrays) => keepMessage(recorder, handle, message, arrays),
         exited: ({ rank, epoch, step, pid }) =>
           recorder.update({ type: 'worker', rank, state: 'exited', epoch, step, pid }),
-        beforeStart: () => this.#checkDisk(),
+        beforeStart: async () => {
+          await this.#checkDisk();
+          await this.#options.begin();
+        },
       },
     });
     controls.enter(this.#wave);
@@ -97,23 +102,25 @@ export class WaveSequence {
   }
 
   /** @returns what happened, for the logs */
-  async #prepareRestart(placements: readonly Placement[], { message, ...at }: RunError): Promise<string> {
+  async #prepareRestart(placements: readonly Placement[], { message, ...lost }: RunError): Promise<string> {
     const { recorder } = this.#options;
     const { restarts } = recorder.record.config;
     this.#restarts += 1;
     this.#resume = true;
-    recorder.event(at.rank, 'lost', message, { epoch: at.epoch, step: at.step });
+    await this.#options.begin();
+    recorder.event(lost.rank, 'lost', message, { epoch: lost.epoch, step: lost.step });
     const point = await findResumePoint(
       recorder.folder,
       placements.map(({ rank }) => rank),
     );
     // Members of different waves stand at different steps: their rows are merged by key instead of cut off.
-    const afterStep = this.#waves.length > 1 ? undefined : (point?.step ?? 0);
-    await recorder.nextAttempt(afterStep);
-    const from = point === null ? 'begin anew, as no state was saved yet' : `go on from step ${point.step}`;
-    const note = `Restart ${this.#restarts} of ${restarts}: rank ${at.rank} was lost; its wave's ranks ${from}.`;
-    const data = { rank: at.rank, ranks: placements.map(({ rank }) => rank) };
-    recorder.event(null, 'restarted', note, { step: afterStep ?? null, data });
+    const start = { epoch: point?.epoch ?? 0, step: point?.step ?? 0 };
+    const from = this.#waves.length > 1 ? null : start;
+    await recorder.nextAttempt(from);
+    const whence = point === null ? 'begin anew, as no state was saved yet' : `go on from step ${point.step}`;
+    const note = `Restart ${this.#restarts} of ${restarts}: rank ${lost.rank} was lost; its wave's ranks ${whence}.`;
+    const data = { rank: lost.rank, ranks: placements.map(({ rank }) => rank) };
+    recorder.event(null, 'restarted', note, { step: from?.step ?? null, data });
     return note;
   }
 

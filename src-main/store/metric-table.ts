@@ -48,6 +48,14 @@ export async function readMetrics(folder: string): Promise<MetricTable> {
   return table;
 }
 
+/** The value of each metric's last row that has one. */
+export function lastValuesOf({ values, present }: MetricTable): Map<string, number> {
+  const lasts = [...values].map(
+    ([metric, column]) => [metric, column[present.get(metric)?.lastIndexOf(1) ?? -1]] as const,
+  );
+  return new Map(lasts.filter(([, value]) => value !== undefined));
+}
+
 export interface MetricColumn {
   metric: string;
   values: Float64Array;

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { toJson } from '../../protocol/numbers.ts';
-import type { RunRecord } from '../../protocol/run-record.ts';
+import { ownSummary, type RunRecord } from '../../protocol/run-record.ts';
 import { explainFileError } from './file-error.ts';
 import { homePaths, tuttiHome } from './home.ts';
 import { inTransaction, openIndexDatabase } from './index-database.ts';
@@ -153,9 +153,10 @@ export class RunIndex {
       config: toJson(record.config),
     };
     const columns = Object.keys(row);
-    // A record without a best value says nothing against the one that was noted while the run trained.
+    // A record whose last attempt has no best value yet says nothing against the one that was noted while it trained.
+    const isNoted = (ownSummary(record)?.best ?? null) === null;
     const valueOf = (column: string) =>
-      column.startsWith('best_') && best === null ? `runs.${column}` : `excluded.${column}`;
+      column.startsWith('best_') && isNoted ? `runs.${column}` : `excluded.${column}`;
     const changes = columns.map((column) => `${column} = ${valueOf(column)}`).join(', ');
     // What the user noted stays, above all a name given since.
     this.#database

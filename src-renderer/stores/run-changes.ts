@@ -1,5 +1,5 @@
 import type { RankView, RunView } from '../../protocol/rpc.ts';
-import type { EvaluatedSet, RunEvent } from '../../protocol/run-record.ts';
+import { type EvaluatedSet, ownSummary, type RunEvent } from '../../protocol/run-record.ts';
 import type { RunUpdate } from '../../protocol/run-updates.ts';
 
 /** What a run looks like after one update; points and loads are kept elsewhere (`metric-columns.ts`, `device-loads.ts`). */
@@ -33,8 +33,9 @@ export function applyUpdate(view: RunView, update: Exclude<RunUpdate, { type: 'p
 }
 
 function withRecord(view: RunView, record: RunView['record']): RunView {
-  const { status, endedAt, error, summary } = record;
-  const row = { ...view.row, status, endedAt, error: error?.message ?? null, best: summary?.best ?? view.row.best };
+  const { status, endedAt, error } = record;
+  const best = ownSummary(record)?.best ?? view.row.best;
+  const row = { ...view.row, status, endedAt, error: error?.message ?? null, best };
   return { ...view, record, row };
 }
 

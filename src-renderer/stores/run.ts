@@ -2,6 +2,7 @@ import { defineStore, getActivePinia } from 'pinia';
 import { computed, onScopeDispose, shallowReactive, shallowRef } from 'vue';
 import type { DeviceLoadColumns } from '../../protocol/device-loads.ts';
 import type { RankView, RunView } from '../../protocol/rpc.ts';
+import type { RunRecord } from '../../protocol/run-record.ts';
 import type { RunUpdate } from '../../protocol/run-updates.ts';
 import { useHubClient } from '../client/use-hub.ts';
 import { messageOf } from '../errors.ts';
@@ -31,6 +32,12 @@ export function useRunStore(id: string): RunStore {
 }
 
 export type RunStore = ReturnType<ReturnType<typeof defineRunStore>>;
+
+/** Those that train or have trained; before a resume trains, it changes nothing. */
+function attemptsBegun({ attempts }: RunRecord): number {
+  const waiting = attempts.at(-1);
+  return attempts.length - (waiting?.config !== undefined && waiting.from === undefined ? 1 : 0);
+}
 
 function defineRunStore(id: string) {
   return defineStore(`run/${id}`, () => {
@@ -109,8 +116,8 @@ function defineRunStore(id: string) {
       view.value = after;
       // A run that goes on for hours must not fill the page's memory: the hub thins it anew.
       if (heldPoints() > 2 * pointBudget) void refresh();
-      // A resumed run computes some steps again: what was read before no longer holds.
-      if (after.record.attempts.length !== before.record.attempts.length) void refresh();
+      // A resumed run computes some steps again: once it trains, what was read before no longer holds.
+      if (attemptsBegun(after.record) !== attemptsBegun(before.record)) void refresh();
     }
 
     const endings = [

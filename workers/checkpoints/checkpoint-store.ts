@@ -10,7 +10,10 @@ import { readRecord, readSealed, removeSealed, sealOf, writeSealed } from './sea
  * ({@link CheckpointRecord}). How the two are replaced without a moment that loses both: `sealed-file.ts`.
  */
 
-export type CheckpointToSave = Pick<CheckpointRecord, 'rank' | 'name' | 'epoch' | 'step' | 'monitor' | 'score'> & {
+export type CheckpointToSave = Pick<
+  CheckpointRecord,
+  'rank' | 'name' | 'epoch' | 'step' | 'monitor' | 'score' | 'model'
+> & {
   tensors: readonly NamedTensor[];
 };
 

@@ -1,26 +1,103 @@
 import type { RunSource } from '../../protocol/set-evaluation.ts';
+import { type Checkpoint, readCheckpoint } from '../checkpoints/checkpoint-store.ts';
+import {
+  describeDifference,
+  isSelfContained,
+  modelFromTopology,
+  readTopology,
+  topologyOf,
+} from '../checkpoints/model-topology.ts';
 import type { Splits } from '../data/dataset.ts';
-import type { LayersModel } from '../tf.ts';
 import { ensembleTask } from '../strategies/ensemble-task.ts';
+import type { LayersModel } from '../tf.ts';
 import { type Task, taskOf } from '../training/tasks.ts';
+import { writeWeights } from '../training/weights.ts';
+import type { Project } from './define-project.ts';
 import { loadProjectData } from './load-data.ts';
 import { loadProject, parseHyperparameters } from './load-project.ts';
 
-export interface RebuiltModel {
-  /** As it was before training: write a checkpoint's weights into it. */
-  model: LayersModel;
+interface LoadedProject {
+  project: Project;
+  hyperparameters: Record<string, unknown>;
   task: Task;
   data: Splits;
 }
 
-/** The model of one rank of a run, built again from the project; the data tell its shapes. A backend must have been started. */
-export async function rebuildModel(source: RunSource, rank: number): Promise<RebuiltModel> {
-  const { config, projectFolder } = source;
-  const project = await loadProject(projectFolder);
-  const hyperparameters = parseHyperparameters(project, config.hyperparameters);
-  const data = await loadProjectData(project, hyperparameters, source);
-  const task = ensembleTask(taskOf(project.task), config.strategy);
-  const { featureShape } = data.train;
-  const targetSize = task.targetSize(data.train);
-  return { model: project.model({ hyperparameters, config, featureShape, targetSize, rank }), task, data };
+/**
+ * The models of a run's checkpoints, built again. Each is of the architecture that the run kept for it, which may differ between ranks and
+ * attempts; the project's present source is asked only for what the run did not keep. A backend must have been started.
+ */
+export class RunModels {
+  /** What may not be as it was when the run trained. */
+  readonly warnings: string[] = [];
+  readonly #source: RunSource;
+  readonly #models = new Map<string, Promise<LayersModel>>();
+  #project: Promise<LoadedProject> | null = null;
+
+  constructor(source: RunSource) {
+    this.#source = source;
+  }
+
+  /** The project's present data and the run's task, read when they are first asked for. */
+  async project(): Promise<LoadedProject> {
+    return (this.#project ??= this.#load());
+  }
+
+  /** The model of a checkpoint, with its weights. A later checkpoint of the same architecture gets the same model. @throws when they do not fit */
+  async withWeights(rank: number, name: string): Promise<LayersModel> {
+    const { record, tensors } = await readCheckpoint(this.#source.runFolder, rank, name);
+    const key = record.model ?? `rank ${rank}`;
+    let building = this.#models.get(key);
+    if (building === undefined) this.#models.set(key, (building = this.#build(record)));
+    const model = await building;
+    writeWeights(model, tensors, `Checkpoint "${name}" of rank ${rank}`);
+    return model;
+  }
+
+  async #build({ rank, name, model: kept }: Checkpoint['record']): Promise<LayersModel> {
+    const subject = `checkpoint "${name}" of rank ${rank}`;
+    if (kept === undefined) {
+      this.#warn(`The run did not keep the model of ${subject}: it is built from the project's present source.`);
+      return this.#modelOfProject(rank);
+    }
+    const topology = await readTopology(this.#source.runFolder, rank, kept);
+    if (isSelfContained(topology)) return modelFromTopology(topology, subject);
+    return this.#modelWithOwnLayers(rank, topology, subject);
+  }
+
+  /** What a project's own layer computes stands in its source alone. @throws when the source builds another model than the run had */
+  async #modelWithOwnLayers(rank: number, topology: string, subject: string): Promise<LayersModel> {
+    const model = await this.#modelOfProject(rank);
+    const difference = describeDifference(topology, topologyOf(model));
+    if (difference === null) return model;
+    throw new Error(
+      `The project in ${this.#source.projectFolder} no longer builds the model of ${subject}: ${difference}. ` +
+        'The model has layers of the project, so it needs the source as it was when the run trained. Restore that.',
+    );
+  }
+
+  async #modelOfProject(rank: number): Promise<LayersModel> {
+    const { config } = this.#source;
+    const { project, hyperparameters, task, data } = await this.project();
+    const targetSize = task.targetSize(data.train);
+    return project.model({ hyperparameters, config, featureShape: data.train.featureShape, targetSize, rank });
+  }
+
+  async #load(): Promise<LoadedProject> {
+    const { config, projectFolder, task: kind, sourceChange } = this.#source;
+    if (sourceChange !== null) this.#warn(sourceChange);
+    const project = await loadProject(projectFolder);
+    if (project.task !== kind) {
+      throw new Error(
+        `The project in ${projectFolder} is a ${project.task} now, the run was a ${kind}. Restore the source that the run was trained with.`,
+      );
+    }
+    const hyperparameters = parseHyperparameters(project, config.hyperparameters);
+    const data = await loadProjectData(project, hyperparameters, this.#source);
+    return { project, hyperparameters, task: ensembleTask(taskOf(project.task), config.strategy), data };
+  }
+
+  #warn(message: string): void {
+    if (!this.warnings.includes(message)) this.warnings.push(message);
+  }
 }

@@ -2,6 +2,7 @@ import type { RunConfig } from '../../protocol/run-config.ts';
 import { memberCountOf, strategyRules } from '../../protocol/strategy-rules.ts';
 import type { Callback, StepEnd, Training } from '../callbacks/callback.ts';
 import { ProcessGroup } from '../collectives/process-group.ts';
+import { describeDifference, keepTopology, readTopology, topologyOf } from '../checkpoints/model-topology.ts';
 import type { BatchSource } from '../data/batches.ts';
 import type { Dataset, Splits } from '../data/dataset.ts';
 import type { Sampler } from '../data/samplers.ts';
@@ -48,6 +49,8 @@ export class RankTraining implements Training {
   private isAssembled = false;
   private hasVotedStop = false;
   private lastPredictions: Predictions | null = null;
+  /** What names the model's architecture in the run folder; null where it has no description. */
+  private topology: string | null = null;
 
   constructor(parts: TrainerParts, progress: TrainingProgress) {
     this.parts = parts;
@@ -92,6 +95,40 @@ export class RankTraining implements Training {
     return this.hasVotedStop;
   }
 
+  /** SHA-256 of the model's architecture, which its checkpoints name; undefined where it has none. */
+  get modelHash(): string | undefined {
+    return this.topology ?? undefined;
+  }
+
+  /**
+   * Keeps the model's architecture in the run folder, before the first step changes anything of it.
+   * @param earlier that of the attempt that this one goes on from: a difference is told, as weights fit many a model
+   */
+  async keepArchitecture(earlier: string | undefined): Promise<void> {
+    if (!this.keeps) return;
+    const { folder, rank } = this.parts.files;
+    const text = this.describeModel();
+    if (text === null) return;
+    this.topology = await keepTopology(folder, rank, text);
+    if (earlier === undefined || earlier === this.topology) return;
+    const difference = describeDifference(await readTopology(folder, rank, earlier), text);
+    this.announce('model-changed', `The model of rank ${rank} is not that of the earlier attempt: ${difference}.`);
+  }
+
+  private describeModel(): string | null {
+    try {
+      return topologyOf(this.model);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      const remedy = 'Checkpoints will need the project as it is now; give its own layers a getConfig().';
+      this.announce(
+        'model-not-described',
+        `The model of rank ${this.rank} cannot describe itself: ${reason}. ${remedy}`,
+      );
+      return null;
+    }
+  }
+
   /** Calls the callbacks one after the other. */
   async each(call: (callback: Callback) => Promise<void> | undefined): Promise<void> {
     for (const callback of this.parts.callbacks) await call(callback);
@@ -130,7 +167,7 @@ export class RankTraining implements Training {
 
   async saveCheckpoint(name: string, monitor: string | null, score: number | null): Promise<void> {
     const { files, report } = this.parts;
-    const about = { name, epoch: this.epoch, step: this.step, monitor, score };
+    const about = { name, epoch: this.epoch, step: this.step, monitor, score, model: this.modelHash };
     await this.withModel(async () => {
       if (this.keeps) report.checkpoint(await files.saveCheckpoint(await readWeights(this.model), about));
     });

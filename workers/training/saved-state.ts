@@ -40,6 +40,8 @@ const savedDataSchema = z.strictObject({
   optimizerSteps: z.array(z.int()),
   losses: z.strictObject({ loss: realNumber, steps: z.int() }),
   callbacks: z.record(z.string(), z.unknown()),
+  /** SHA-256 of the model's architecture; absent from states of earlier versions. */
+  model: z.string().optional(),
   /** Absent for a strategy without a state. */
   strategy: z.unknown().optional(),
 });
@@ -51,6 +53,7 @@ export interface ResumedTraining {
   history: History;
   losses: LossSum;
   strategy: StrategyState | null;
+  model?: string | undefined;
 }
 
 /** Everything that the next step of a rank depends on, so that a resumed run goes on bit for bit as it would have. */
@@ -73,6 +76,7 @@ export async function saveTrainingState(trainer: Trainer): Promise<void> {
     losses: trainer.meter.losses,
     callbacks: Object.fromEntries(callbacks),
     strategy: strategy?.data,
+    model: training.modelHash,
   };
   const { round, epoch, step } = progress;
   await saveState(parts.files.folder, parts.files.rank, { round, epoch, step, tensors, data });
@@ -94,10 +98,10 @@ export async function loadTrainingState(
   for (const callback of callbacks) {
     if (callback.restore && callback.name in saved.callbacks) callback.restore(saved.callbacks[callback.name]);
   }
-  const { progress, settings, losses } = saved;
+  const { progress, settings, losses, model } = saved;
   const strategy =
     saved.strategy === undefined ? null : { tensors: withoutPrefix(tensors, 'strategy/'), data: saved.strategy };
-  return { progress, settings, losses, strategy, history: History.fromTensors(tensors) };
+  return { progress, settings, losses, strategy, model, history: History.fromTensors(tensors) };
 }
 
 function prefixed(prefix: string): (tensor: NamedTensor) => NamedTensor {

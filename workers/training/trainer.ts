@@ -39,6 +39,7 @@ export class Trainer {
   private readonly savedStrategy: StrategyState | null;
   private readonly isResumed: boolean;
   private readonly breath: Breath;
+  private readonly earlierModel: string | undefined;
   private lastStateMs = performance.now();
 
   /** `resumed` is what an earlier attempt left; the member's weights and optimizer are already as it left them. */
@@ -56,10 +57,12 @@ export class Trainer {
     this.lockstep = isLockstep ? new Lockstep(group, parts.controls) : null;
     this.savedStrategy = resumed?.strategy ?? null;
     this.isResumed = resumed !== undefined;
+    this.earlierModel = resumed?.model;
   }
 
   /** Trains until the last step, an early stop or a request, whichever comes first. */
   async fit(): Promise<StopReason> {
+    await this.training.keepArchitecture(this.earlierModel);
     if (this.lockstep !== null) await this.parts.group.mapSlots();
     const resumedAt = this.isResumed ? this.training.position : undefined;
     await this.parts.strategy.setup(this.parts.member, this.parts.group, this.savedStrategy, resumedAt);

@@ -84,7 +84,7 @@ function mismatch(source: string, what: string): Error {
 }
 
 /** The layer's type in snake case when its name was given by tfjs (`dense_Dense1`, `dense_1`), null when by the project. */
-function automaticName(name: string, className: string): string | null {
+export function automaticName(name: string, className: string): string | null {
   // As tfjs-layers does it (`toSnakeCase` in utils/generic_utils): Conv2D is conv2d, BatchNormalization batch_normalization.
   const snake = className
     .replace(/(.)([A-Z][a-z0-9]+)/g, '$1_$2')

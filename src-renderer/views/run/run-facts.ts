@@ -1,5 +1,5 @@
 import type { RunConfig } from '../../../protocol/run-config.ts';
-import type { RunEvent } from '../../../protocol/run-record.ts';
+import { ownSummary, type RunEvent } from '../../../protocol/run-record.ts';
 import { memberCountOf, strategyRules } from '../../../protocol/strategy-rules.ts';
 import type { RunView } from '../../../protocol/rpc.ts';
 
@@ -35,7 +35,7 @@ export function stepsPerEpoch({ record, totalSteps }: Pick<RunView, 'record' | '
 /** Epoch under way, counted from 1 as people do: that of the rank that has come furthest. */
 export function currentEpoch({ ranks, record }: Pick<RunView, 'ranks' | 'record'>): number {
   const furthest = Math.max(0, ...ranks.map(({ epoch }) => epoch + 1));
-  return Math.min(record.summary?.epochs ?? furthest, record.config.maxEpochs);
+  return Math.min(ownSummary(record)?.epochs ?? furthest, record.config.maxEpochs);
 }
 
 /** A member's metric that answers the ensemble's: `val/ens_nll` and `val/product_nll` for rank 3 are `val/member_3_nll`. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createRunFolder } from '../../../src-main/store/run-folder.ts';
@@ -10,7 +10,7 @@ import { type Tensor, tf } from '../../../workers/tf.ts';
 import { readZip } from '../export/zip-reader.ts';
 import { runRecord } from '../store/records.ts';
 import { openService } from './page.ts';
-import { writeTinyProject } from './tiny-project.ts';
+import { sourceWithActivations, writeTinyProject } from './tiny-project.ts';
 
 const id = 'run-1';
 
@@ -156,6 +156,49 @@ it('chosen checkpoints are exported as layers models that predict as their weigh
   await expect(
     page.hub.exportRun(runId, { formats: ['tfjs'], checkpoints: [{ rank: 0, name: 'absent' }] }),
   ).rejects.toThrow('Rank 0 has no checkpoint "absent"');
+});
+
+describe('checkpoints of ranks whose models differ', () => {
+  const finals = [0, 1].map((rank) => ({ rank, name: 'final' }));
+
+  async function trainedThenChanged() {
+    const { home, page } = await openService();
+    const projectFolder = await writeTinyProject(home, sourceWithActivations('relu', 'tanh'));
+    const { id: runId } = await page.hub.startRun({ projectFolder, overrides: {}, name: null, out: null });
+    await expect.poll(async () => (await page.hub.run(runId)).row.status, { timeout: 15_000 }).toBe('finished');
+    return { page, runId, projectFolder };
+  }
+
+  it('are exported as the models that were trained, also where the source has changed since or is gone', async () => {
+    const { page, runId, projectFolder } = await trainedThenChanged();
+    await rm(projectFolder, { recursive: true });
+    const { path, warnings } = await page.hub.exportRun(runId, { formats: ['tfjs'], checkpoints: finals });
+    const files = readZip(await readFile(path));
+    const activations = [0, 1].map((rank) => {
+      const text = files.get(`tfjs/rank-${rank}/final/model.json`)?.toString() ?? '';
+      return [...text.matchAll(/"activation":"(\w+)"/g)].map(([, name]) => name);
+    });
+    expect(activations).toEqual([
+      ['relu', 'linear'],
+      ['tanh', 'linear'],
+    ]);
+    expect(warnings).toEqual([]);
+  });
+
+  it('are evaluated each with its own model, and a source that has changed is named', async () => {
+    const { page, runId, projectFolder } = await trainedThenChanged();
+    const { record } = await page.hub.run(runId);
+    const trained = record.summary?.evaluatedSets.find(({ set }) => set === 'final');
+    const unchanged = await page.hub.evaluateSet(runId, { members: finals, split: 'test' });
+    expect(unchanged.warnings).toEqual([]);
+    await writeFile(join(projectFolder, 'project.ts'), sourceWithActivations('sigmoid', 'sigmoid'));
+    const found = await page.hub.evaluateSet(runId, { members: finals, split: 'test' });
+    for (const { members, ensemble } of [unchanged, found]) {
+      members.nll.forEach((nll, rank) => expect(nll).toBeCloseTo(trained?.members.nll[rank] ?? NaN, 5));
+      expect(ensemble.nll).toBeCloseTo(trained?.ensemble.nll ?? NaN, 5);
+    }
+    expect(found.warnings).toEqual([expect.stringContaining(`${projectFolder} has changed since the run trained`)]);
+  });
 });
 
 /** As `tf.loadLayersModel(url)` does with files that a web server sends. */

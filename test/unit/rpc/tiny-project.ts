@@ -23,10 +23,17 @@ export default defineProject({
 });
 `;
 
+/** As above, but ranks compute differently with weights of the same shapes: 0 with the first activation, 1 with the second. */
+export function sourceWithActivations(first: string, second: string): string {
+  return source
+    .replace("activation: 'relu'", `activation: ['${first}', '${second}'][rank]`)
+    .replace('model: ({ hyperparameters,', 'model: ({ rank, hyperparameters,');
+}
+
 /** Writes the project into a new folder in `parent`. @returns that folder */
-export async function writeTinyProject(parent: string): Promise<string> {
+export async function writeTinyProject(parent: string, text = source): Promise<string> {
   const folder = join(parent, 'blobs');
   await mkdir(folder);
-  await writeFile(join(folder, 'project.ts'), source);
+  await writeFile(join(folder, 'project.ts'), text);
   return folder;
 }

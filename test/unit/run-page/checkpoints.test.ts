@@ -109,8 +109,9 @@ describe('two evaluated sets', () => {
     split: 'test' as const,
     ensemble: { nll: 0.5, acc: 0.9, disagreement: 0.1 },
     members: { nll: [0.6, 0.8] },
+    warnings: [],
   };
-  const b = { split: 'test' as const, ensemble: { nll: 0.25, acc: 0.8, disagreement: 0.2 }, members: {} };
+  const b = { split: 'test' as const, ensemble: { nll: 0.25, acc: 0.8, disagreement: 0.2 }, members: {}, warnings: [] };
 
   it('are held against each other: less NLL is better, more accuracy is, of disagreement neither', () => {
     expect(compareSets(a, b)).toEqual([

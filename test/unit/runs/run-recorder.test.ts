@@ -41,7 +41,7 @@ describe('RunRecorder', () => {
 
   it('has the best value so far in the index while the run trains', async () => {
     const { recorder, index } = await createRecorder();
-    await recorder.open();
+    await recorder.begin(null);
     await recorder.change({ status: 'running' });
     recorder.described(facts, {});
     recorder.points(0, pointBatch([[0, 3, 'val/ens_nll', 0.5]]));
@@ -56,7 +56,7 @@ describe('RunRecorder', () => {
 
   it('writes points and keeps the last value of each metric and the best of the monitored one', async () => {
     const { recorder, folder } = await createRecorder();
-    await recorder.open();
+    await recorder.begin(null);
     recorder.described(facts, { tfjs: '4' });
     recorder.points(0, pointBatch([[0, 3, 'val/ens_nll', 0.5]]));
     recorder.points(0, pointBatch([[1, 6, 'val/ens_nll', NaN]]));
@@ -71,6 +71,7 @@ describe('RunRecorder', () => {
     recorder.reached(3, 12);
     await recorder.close();
     expect(recorder.summary('completed')).toEqual({
+      attempt: 1,
       epochs: 4,
       steps: 12,
       stopReason: 'completed',
@@ -84,7 +85,7 @@ describe('RunRecorder', () => {
 
   it('has points on disk when asked to keep them, amid a run', async () => {
     const { recorder, folder } = await createRecorder();
-    await recorder.open();
+    await recorder.begin(null);
     recorder.points(0, pointBatch([[0, 3, 'val/ens_nll', 0.5]]));
     await recorder.keepMetrics();
     expect((await readMetrics(folder)).values.get('val/ens_nll')).toEqual(Float64Array.of(0.5));
@@ -93,7 +94,7 @@ describe('RunRecorder', () => {
 
   it('goes on from the best of earlier attempts, without the rows that a resume drops', async () => {
     const { recorder, folder, index } = await createRecorder();
-    await recorder.open();
+    await recorder.begin(null);
     recorder.points(
       0,
       pointBatch([
@@ -105,9 +106,12 @@ describe('RunRecorder', () => {
     await recorder.close();
     const record = { ...recorder.record, attempts: [attempt, { ...attempt, attempt: 2 }] };
     const resumed = new RunRecorder(folder, record, index, () => {});
-    await resumed.open(6);
+    await resumed.begin({ from: { epoch: 0, step: 6 } });
     resumed.described(facts, {});
-    expect(resumed.summary('completed').best).toEqual({ metric: 'val/ens_nll', value: 0.5, epoch: 0, step: 3 });
+    const { best, metrics } = resumed.summary('completed');
+    expect(best).toEqual({ metric: 'val/ens_nll', value: 0.5, epoch: 0, step: 3 });
+    // What this attempt does not report again, is as the earlier one left it.
+    expect(metrics).toEqual({ 'val/ens_nll': 0.6 });
     await resumed.close();
   });
 

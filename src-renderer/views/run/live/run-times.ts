@@ -1,5 +1,5 @@
 import type { RunView } from '../../../../protocol/rpc.ts';
-import type { RunRecord, RunEvent } from '../../../../protocol/run-record.ts';
+import { ownSummary, type RunEvent, type RunRecord } from '../../../../protocol/run-record.ts';
 
 /** A moment of a run that is known by step and by clock. */
 export interface TimeAnchor {
@@ -17,7 +17,8 @@ export interface TimeAnchor {
 export function timeAnchors(record: RunRecord, events: readonly RunEvent[], now: TimeAnchor | null): TimeAnchor[] {
   const start = { step: 0, timeMs: startMs(record) };
   const seen = events.flatMap(({ step, time }) => (step === null ? [] : [{ step, timeMs: Date.parse(time) }]));
-  const { summary, endedAt } = record;
+  const { endedAt } = record;
+  const summary = ownSummary(record);
   const end = summary === null || endedAt === null ? now : { step: summary.steps, timeMs: Date.parse(endedAt) };
   const sorted = [start, ...seen, ...(end === null ? [] : [end])].sort((left, right) => left.timeMs - right.timeMs);
   const rising: TimeAnchor[] = [];

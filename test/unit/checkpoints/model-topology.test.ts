@@ -1,0 +1,88 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { startBackend } from '../../../workers/backends/backend.ts';
+import {
+  describeDifference,
+  isSelfContained,
+  keepTopology,
+  modelFromTopology,
+  readTopology,
+  topologyOf,
+} from '../../../workers/checkpoints/model-topology.ts';
+import { type LayersModel, type SymbolicTensor, type Tensor, tf } from '../../../workers/tf.ts';
+import { readWeights, weightNames, writeWeights } from '../../../workers/training/weights.ts';
+import { temporaryFolder } from '../store/fixtures.ts';
+
+type Layer = InstanceType<typeof tf.layers.Layer>;
+
+class Doubling extends tf.layers.Layer {
+  static className = 'Doubling';
+
+  override call(inputs: Tensor | Tensor[]): Tensor {
+    return tf.mul(Array.isArray(inputs) ? inputs[0] : inputs, 2);
+  }
+}
+
+/** Two branches that meet: layers named by tfjs and by the project, a wrapper and a normalisation. */
+function branched(): LayersModel {
+  const input = tf.input({ shape: [4, 3] });
+  const left = tf.layers.bidirectional({ layer: tf.layers.lstm({ units: 2 }), mergeMode: 'concat' });
+  const right = tf.layers.dense({ units: 4, activation: 'tanh', name: 'right' });
+  const flat = tf.layers.flatten().apply(right.apply(input)) as SymbolicTensor;
+  const joined = tf.layers.concatenate().apply([left.apply(input) as SymbolicTensor, flat]) as SymbolicTensor;
+  const normed = tf.layers.batchNormalization().apply(joined);
+  const outputs = tf.layers.dense({ units: 2, kernelRegularizer: tf.regularizers.l2({ l2: 0.5 }) }).apply(normed);
+  return tf.model({ inputs: input, outputs: outputs as SymbolicTensor });
+}
+
+function sequential(activation: 'relu' | 'tanh', last: Layer = tf.layers.dense({ units: 3 })): LayersModel {
+  return tf.sequential({ layers: [tf.layers.dense({ units: 5, inputShape: [2], activation }), last] });
+}
+
+beforeAll(async () => void (await startBackend('cpu')));
+
+describe('the description of a model', () => {
+  it('is the same for the same model, whatever the process has built before', () => {
+    const [first, second] = [branched(), branched()];
+    expect(first.layers[3].name).not.toBe(second.layers[3].name);
+    expect(topologyOf(second)).toBe(topologyOf(first));
+    expect(topologyOf(sequential('relu'))).toBe(topologyOf(sequential('relu')));
+  });
+
+  it('builds a model with the same weights by name, which computes the same', async () => {
+    const original = branched();
+    const rebuilt = await modelFromTopology(topologyOf(original), 'a test');
+    expect(weightNames(rebuilt)).toEqual(weightNames(original));
+    writeWeights(rebuilt, await readWeights(original), 'The original');
+    const input = tf.randomNormal([5, 4, 3], 0, 1, 'float32', 7);
+    const [expected, found] = [original, rebuilt].map((model) => (model.predict(input) as Tensor).arraySync());
+    expect(found).toEqual(expected);
+  });
+
+  it('says by which setting two models differ', () => {
+    const [before, after] = [topologyOf(sequential('relu')), topologyOf(sequential('tanh'))];
+    expect(describeDifference(before, after)).toBe('model.config.layers.0.config.activation is "tanh", it was "relu"');
+    expect(describeDifference(before, before)).toBeNull();
+  });
+
+  it("needs the project where a layer is the project's own, registered or not", () => {
+    expect(isSelfContained(topologyOf(branched()))).toBe(true);
+    const own = topologyOf(sequential('relu', new Doubling()));
+    expect(isSelfContained(own)).toBe(false);
+    tf.serialization.registerClass(Doubling);
+    expect(isSelfContained(own)).toBe(false);
+  });
+});
+
+it('a kept description is read back, and refused once it was changed', async () => {
+  const folder = await temporaryFolder();
+  const text = topologyOf(sequential('relu'));
+  const sha256 = await keepTopology(folder, 3, text);
+  expect(await keepTopology(folder, 3, text)).toBe(sha256);
+  expect(await readTopology(folder, 3, sha256)).toBe(text);
+  const path = join(folder, 'models', 'rank-3', `${sha256}.json`);
+  await writeFile(path, (await readFile(path, 'utf8')).replace('relu', 'tanh'));
+  await expect(readTopology(folder, 3, sha256)).rejects.toThrow(`${path} was damaged or changed`);
+  await expect(readTopology(folder, 0, sha256)).rejects.toThrow('is missing: it holds the model of rank 0');
+});

@@ -1,0 +1,47 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { describeSourceChange, hashProjectSource } from '../../../src-main/runs/project-source.ts';
+import { temporaryFolder } from '../store/fixtures.ts';
+import { runRecord } from '../store/records.ts';
+
+async function project(): Promise<string> {
+  const folder = await temporaryFolder();
+  await mkdir(join(folder, 'parts'));
+  await writeFile(join(folder, 'project.ts'), 'export default 1;');
+  await writeFile(join(folder, 'parts', 'layers.mjs'), 'export const a = 1;');
+  return folder;
+}
+
+it('the hash of a source changes with its scripts, wherever they lie in the folder, and with nothing else', async () => {
+  const folder = await project();
+  const before = await hashProjectSource(folder);
+  expect(before).toBe(await hashProjectSource(await project()));
+  for (const name of ['node_modules', '.cache', 'run']) await mkdir(join(folder, name));
+  await writeFile(join(folder, 'node_modules', 'index.js'), '');
+  await writeFile(join(folder, '.cache', 'project.js'), '');
+  await writeFile(join(folder, 'run', 'run.json'), '{}');
+  await writeFile(join(folder, 'run', 'copy.ts'), '');
+  await writeFile(join(folder, 'data.csv'), '1,2');
+  expect(await hashProjectSource(folder)).toBe(before);
+  await writeFile(join(folder, 'parts', 'layers.mjs'), 'export const a = 2;');
+  expect(await hashProjectSource(folder)).not.toBe(before);
+});
+
+it('a run tells whether the source is the one that it trained with', async () => {
+  const folder = await project();
+  const sourceHash = await hashProjectSource(folder);
+  const attempt = { attempt: 1, startedAt: '2026-01-02T03:04:05.000Z', endedAt: null, status: 'finished' as const };
+  const about = { name: 'wine', description: '', folder };
+  const change = (hashes: (string | null | undefined)[]) => {
+    const attempts = hashes.map((hash) => (hash === undefined ? attempt : { ...attempt, sourceHash: hash }));
+    return describeSourceChange(runRecord({ project: about, attempts }));
+  };
+  expect(await change([sourceHash])).toBeNull();
+  expect(await change([sourceHash, 'b'.repeat(64)])).toContain('has changed since the run trained:');
+  expect(await change([undefined, sourceHash])).toContain(
+    'may have changed since the run trained, which did not note it',
+  );
+  await rm(folder, { recursive: true });
+  expect(await change([sourceHash])).toContain(`${folder} is gone`);
+});

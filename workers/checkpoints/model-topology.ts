@@ -1,0 +1,110 @@
+import { existsSync } from 'node:fs';
+import { hash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { tf, type LayersModel } from '../tf.ts';
+import { automaticName } from '../training/weights.ts';
+import { errorCode, writeFileAtomically } from './atomic-file.ts';
+
+/**
+ * The architecture of a rank's model, `<run>/models/rank-<r>/<sha256>.json`: what `tf.loadLayersModel` reads as `modelTopology`. Every
+ * checkpoint names the architecture that its weights belong to, because the project's source may change after the run.
+ */
+
+/** What any process can build without the project. */
+const ownClasses = new Set(Object.keys(tf.serialization.SerializationMap.getMap().classNameMap));
+
+/**
+ * A model's topology as JSON, with the same text for the same model: layers that tfjs named after a counter of the process
+ * (`dense_Dense7`) are numbered by their place in the model, which leaves the names of their weights (`weightNames`) as they are.
+ */
+export function topologyOf(model: LayersModel): string {
+  const { class_name, config } = model.toJSON(null, false) as { class_name: unknown; config: unknown };
+  const names = new Map<string, string>();
+  const counts = new Map<string, number>();
+  for (const { name, type } of automaticNames({ class_name, config })) {
+    if (names.has(name)) continue;
+    const index = counts.get(type) ?? 0;
+    counts.set(type, index + 1);
+    names.set(name, `${type}_${index}`);
+  }
+  return JSON.stringify({ class_name, config }, (_key, value: unknown) =>
+    typeof value === 'string' ? (names.get(value) ?? value) : value,
+  );
+}
+
+/** Keeps the architecture of a rank's model, unless it is there already. @returns its SHA-256 */
+export async function keepTopology(runFolder: string, rank: number, text: string): Promise<string> {
+  const sha256 = hash('sha256', text, 'hex');
+  const path = pathOf(runFolder, rank, sha256);
+  if (!existsSync(path)) await writeFileAtomically(path, text);
+  return sha256;
+}
+
+/** Reads the architecture that a checkpoint names. @throws when it is missing or damaged, naming the file and the remedy */
+export async function readTopology(runFolder: string, rank: number, sha256: string): Promise<string> {
+  const path = pathOf(runFolder, rank, sha256);
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    if (errorCode(error) !== 'ENOENT') throw error;
+    throw new Error(`${path} is missing: it holds the model of rank ${rank}. Restore it from a copy.`, {
+      cause: error,
+    });
+  });
+  const found = hash('sha256', text, 'hex');
+  if (found === sha256) return text;
+  throw new Error(
+    `${path} was damaged or changed: its SHA-256 is ${found}, not the one in its name. Restore it from a copy.`,
+  );
+}
+
+/** Whether all of an architecture's classes are tfjs's own: others are built by their project alone. */
+export function isSelfContained(topology: string): boolean {
+  return classNamesIn(JSON.parse(topology)).every((name) => ownClasses.has(name));
+}
+
+/**
+ * Builds a model from its architecture; its weights are new.
+ * @throws when the model that was built is not the one that is described
+ */
+export async function modelFromTopology(topology: string, source: string): Promise<LayersModel> {
+  const model = await tf.models.modelFromJSON(JSON.parse(topology) as Parameters<typeof tf.models.modelFromJSON>[0]);
+  const difference = describeDifference(topology, topologyOf(model));
+  if (difference === null) return model;
+  throw new Error(`The model of ${source} cannot be built from its description: ${difference}.`);
+}
+
+/** The first layer or setting by which two architectures differ; null where they are the same. */
+export function describeDifference(expected: string, found: string): string | null {
+  if (expected === found) return null;
+  const [before, after] = [leavesOf(JSON.parse(expected)), leavesOf(JSON.parse(found))];
+  const path = [...before.keys(), ...after.keys()].find((key) => before.get(key) !== after.get(key)) ?? '';
+  return `${path} is ${after.get(path) ?? 'absent'}, it was ${before.get(path) ?? 'absent'}`;
+}
+
+function pathOf(runFolder: string, rank: number, sha256: string): string {
+  return join(runFolder, 'models', `rank-${rank}`, `${sha256}.json`);
+}
+
+/** Of all layers, also of those inside others. */
+function automaticNames(value: unknown): { name: string; type: string }[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const inner = Object.values(value).flatMap(automaticNames);
+  const { class_name: className, config } = value as { class_name?: unknown; config?: { name?: unknown } };
+  if (typeof className !== 'string' || typeof config?.name !== 'string') return inner;
+  const { name } = config;
+  const counted = /^(input|model|sequential|functional)_?\d+$/.exec(name)?.at(1);
+  const type = automaticName(name, className) ?? counted;
+  return type === undefined ? inner : [{ name, type }, ...inner];
+}
+
+/** Of layers, initializers, regularizers and all else that has a class. */
+function classNamesIn(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const own = 'class_name' in value && typeof value.class_name === 'string' ? [value.class_name] : [];
+  return [...own, ...Object.values(value).flatMap(classNamesIn)];
+}
+
+function leavesOf(value: unknown, path = 'model'): Map<string, string> {
+  if (typeof value !== 'object' || value === null) return new Map([[path, JSON.stringify(value)]]);
+  return new Map(Object.entries(value).flatMap(([key, child]) => [...leavesOf(child, `${path}.${key}`)]));
+}
