@@ -52,10 +52,9 @@ export function resumedRecord(
   const changed = stillChanged(record, override);
   const { changed: _replaced, ...kept } = record;
   const attempts = withNext(keepConfigOfLast(record), { kind: 'resume', overrides: override, config, ...source });
-  const isChanged = changed !== undefined && Object.keys(changed).length > 0;
   return {
     ...kept,
-    ...(isChanged ? { changed } : {}),
+    ...(changed === undefined ? {} : { changed }),
     config,
     plan,
     blas,

@@ -191,7 +191,7 @@ describe('tutti', () => {
     expect(endings).toEqual(wrong.map(({ said }) => ({ code: 2, stdout: '', stderr: expect.stringContaining(said) })));
   });
 
-  it('stops jointly at Ctrl-C, and resumes', async () => {
+  it('stops jointly at Ctrl-C, and resumes until nothing is left to do', async () => {
     const { code, lines, last } = await interrupt('SIGINT');
     expect({ code, status: last.status }).toEqual({ code: 130, status: 'stopped' });
     expect(lines.filter(({ type }) => type === 'evaluated')).toHaveLength(3);
@@ -200,6 +200,12 @@ describe('tutti', () => {
     expect(resumed.code).toBe(0);
     const { record } = parseLine(resumed.stdout.trimEnd().split('\n').at(-1) ?? '');
     expect(record).toMatchObject({ id: last.id, status: 'finished', config: { maxEpochs: 1 }, attempts: [{}, {}] });
+
+    const again = await run('resume', last.id);
+    expect(again).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(`Nothing is left to do: the run ${last.id}`),
+    });
   });
 
   it('controls a run that another terminal trains', async () => {
