@@ -52,6 +52,8 @@ export interface HubApi {
 
   /** Everything about a run but its metrics. */
   run(id: string): Promise<RunView>;
+  /** The command behind each attempt of a run that has one. @throws when its project cannot be described */
+  attemptCommands(id: string): Promise<AttemptCommand[]>;
   /** The points of some metrics, each with at most `maximumPoints` (extremes kept); of all metrics where `names` is empty. */
   series(id: string, request: SeriesRequest): Promise<SeriesData>;
   /** How busy the run's devices were while it trained. */
@@ -213,6 +215,12 @@ export interface RunView {
   evaluatedSets: EvaluatedSet[];
   /** Names of the files in `plots/`, SVG as text. */
   plots: { name: string; svg: string }[];
+}
+
+export interface AttemptCommand {
+  attempt: number;
+  /** For a terminal. */
+  command: string;
 }
 
 export const seriesRequestSchema = z.strictObject({

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { blasSchema } from './blas.ts';
 import { placementSchema } from './devices.ts';
 import { realNumber } from './numbers.ts';
-import { runConfigSchema } from './run-config.ts';
+import { type RunConfig, runConfigSchema } from './run-config.ts';
 import { settingChangesSchema } from './run-settings.ts';
 
 /** What the folder of a run says of it: `run.json`, `events.jsonl`, a checkpoint's `.json`. Formats: docs/formats.md. */
@@ -94,6 +94,14 @@ export const runRecordSchema = z.strictObject({
   summary: runSummarySchema.nullable(),
 });
 export type RunRecord = z.output<typeof runRecordSchema>;
+
+/** What an attempt was configured with; null where a version that kept only the last one's wrote the record. */
+export function configOfAttempt(
+  { config, attempts }: Pick<RunRecord, 'config' | 'attempts'>,
+  attempt: Attempt,
+): RunConfig | null {
+  return attempt.config ?? (attempt.attempt === attempts.length ? config : null);
+}
 
 /** The summary that the last attempt ended with; null while it trains, and where it ended without one. */
 export function ownSummary({ summary, attempts }: Pick<RunRecord, 'summary' | 'attempts'>): RunSummary | null {

@@ -34,6 +34,7 @@ const argumentSchemas = {
   deleteRun: z.tuple([id]),
   undoDelete: z.tuple([id]),
   run: z.tuple([id]),
+  attemptCommands: z.tuple([id]),
   series: z.tuple([id, seriesRequestSchema]),
   deviceLoads: z.tuple([id]),
   logs: z.tuple([id, z.strictObject({ ranks: z.array(z.int()), limit: z.int().min(1).max(100_000) })]),

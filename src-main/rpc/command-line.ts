@@ -21,10 +21,20 @@ export function commandLine(
 }
 
 /** The command that goes on with a run from a terminal, with what is changed of its configuration. */
-export function resumeCommandLine(id: string, before: RunConfig, config: RunConfig): string {
+export function resumeCommandLine(id: string, overrides: PlainObject): string {
+  const changes = settingsOf(null).flatMap((setting) => {
+    const text = spell(getPath(overrides, setting.path.split('.')), setting.variants[0]);
+    return text === undefined ? [] : assignment(setting, text);
+  });
+  return ['npx tutti resume', quote(id), ...changes].join(' ');
+}
+
+/** What turns one configuration into another, as a layer over the first. */
+export function changesBetween(before: RunConfig, config: RunConfig): PlainObject {
   const changes = changesTo(config, settingsOf(null), (kinds) => changeConfig(before, kinds));
-  return ['npx tutti resume', quote(id), ...changes.flatMap(({ setting, text }) => assignment(setting, text))].join(
-    ' ',
+  return changes.reduce<PlainObject>(
+    (so, { setting: { path } }) => setPath(so, path, getPath(config, path.split('.'))),
+    {},
   );
 }
 

@@ -2,6 +2,7 @@ import type { ExportRequest, Health, HubApi, RunRequest } from '../../protocol/r
 import type { Hub } from '../hub.ts';
 import { LiveRuns } from '../runs/live-runs.ts';
 import { RunFeed } from '../runs/run-feed.ts';
+import { attemptCommands } from './attempt-commands.ts';
 import { deleteCheckpoints, listCheckpoints, pinCheckpoints } from './checkpoints.ts';
 import { connectPage, type PageMethods, type PageWire } from './connection.ts';
 import { deleteRun } from './delete-run.ts';
@@ -116,6 +117,7 @@ export class HubService {
       deleteRun: (id) => deleteRun(this.#parts, this.#trash, id),
       undoDelete: (deletion) => this.#trash.takeBack(deletion),
       run: (id) => viewRun(this.#parts, id),
+      attemptCommands: (id) => attemptCommands(hub, this.#projects, id),
       series: (id, request) => readSeries(this.#parts, id, request),
       deviceLoads: async (id) => (await feed.open(id)).deviceLoads,
       logs: (id, request) => readLogs(this.#parts, id, request),

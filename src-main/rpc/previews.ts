@@ -13,7 +13,7 @@ import { factsOf } from '../runs/run-facts.ts';
 import { forecastRunBytes, readFreeBytes } from '../store/disk-space.ts';
 import { homePaths } from '../store/home.ts';
 import { readEvents, readRunRecord } from '../store/run-folder.ts';
-import { commandLine, resumeCommandLine } from './command-line.ts';
+import { changesBetween, commandLine, resumeCommandLine } from './command-line.ts';
 import type { Projects } from './projects.ts';
 
 /** Earlier runs of a project that are looked through for one to compare with. */
@@ -44,7 +44,7 @@ export async function previewResume(hub: Hub, id: string, override: PlainObject)
     project: { task: record.task, hasOwnLoss: false },
     projectFolder: record.project.folder,
     runFolder: folder,
-    commandLine: (config) => resumeCommandLine(id, before, config),
+    commandLine: (config) => resumeCommandLine(id, changesBetween(before, config)),
   });
 }
 

@@ -1,19 +1,37 @@
 import type { PlainObject } from '../../../protocol/options.ts';
 
-/** A setting that is not the same in all of the compared runs. */
+/** A setting that is not the same in all of the compared runs, or changed within one. */
 export interface ConfigDifference {
   path: string;
-  /** One value a run, in the order of the runs; undefined where the run has no such setting. */
-  values: unknown[];
+  /** For each run the values that it trained with, in their order; undefined where it had no such setting. */
+  values: unknown[][];
 }
 
-/** Settings that differ between configurations, in the order in which they first come. */
-export function configDifferences(configs: readonly PlainObject[]): ConfigDifference[] {
-  const flat = configs.map((config) => new Map(leavesOf(config, '')));
-  const paths = new Set(flat.flatMap((leaves) => [...leaves.keys()]));
+/**
+ * Settings that differ between runs, in the order in which they first come.
+ * @param histories for each run the configurations that it trained with, one after the other
+ */
+export function configDifferences(histories: readonly (readonly PlainObject[])[]): ConfigDifference[] {
+  const flat = histories.map((history) => history.map((config) => new Map(leavesOf(config, ''))));
+  const paths = new Set(flat.flat().flatMap((leaves) => [...leaves.keys()]));
   return [...paths]
-    .map((path) => ({ path, values: flat.map((leaves) => leaves.get(path)) }))
-    .filter(({ values }) => new Set(values.map((value) => JSON.stringify(value))).size > 1);
+    .map((path) => ({ path, values: flat.map((history) => withoutRepeats(history.map((leaves) => leaves.get(path)))) }))
+    .filter(({ values }) => values.some(({ length }) => length > 1) || new Set(values.map(spell)).size > 1);
+}
+
+/** `0.1 → 0.01` where a run changed it. */
+export function spellHistory(values: readonly unknown[]): string {
+  return values
+    .map((value) => (value === undefined ? '-' : typeof value === 'string' ? value : spell(value)))
+    .join(' → ');
+}
+
+function withoutRepeats(values: readonly unknown[]): unknown[] {
+  return values.filter((value, index) => index === 0 || spell(value) !== spell(values[index - 1]));
+}
+
+function spell(value: unknown): string {
+  return JSON.stringify(value) ?? '-';
 }
 
 function leavesOf(object: object, prefix: string): [string, unknown][] {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RunRow, SeriesColumns } from '../../../protocol/rpc.ts';
-import { configDifferences } from '../../../src-renderer/views/runs/config-differences.ts';
+import { configDifferences, spellHistory } from '../../../src-renderer/views/runs/config-differences.ts';
 import { comparableMetrics, memberBand, memberNamesOf } from '../../../src-renderer/views/runs/member-band.ts';
 import { filterRuns, type RunFilter } from '../../../src-renderer/views/runs/run-filter.ts';
 
@@ -70,20 +70,25 @@ describe('the table of runs', () => {
 describe('differences of configurations', () => {
   it('are the leaves that are not the same everywhere', () => {
     const differences = configDifferences([
-      { members: 2, devices: [0, 1], optimizer: { kind: 'sgd', momentum: 0.9 } },
-      { members: 2, devices: [0, 2], optimizer: { kind: 'adam' } },
+      [{ members: 2, devices: [0, 1], optimizer: { kind: 'sgd', momentum: 0.9 } }],
+      [{ members: 2, devices: [0, 2], optimizer: { kind: 'adam' } }],
     ]);
     expect(differences).toEqual([
       {
         path: 'devices',
-        values: [
-          [0, 1],
-          [0, 2],
-        ],
+        values: [[[0, 1]], [[0, 2]]],
       },
-      { path: 'optimizer.kind', values: ['sgd', 'adam'] },
-      { path: 'optimizer.momentum', values: [0.9, undefined] },
+      { path: 'optimizer.kind', values: [['sgd'], ['adam']] },
+      { path: 'optimizer.momentum', values: [[0.9], [undefined]] },
     ]);
+  });
+
+  it('are also what changed within a run, be it in all of them', () => {
+    const resumed = [{ rate: 0.5 }, { rate: 0.5 }, { rate: 0.25 }];
+    expect(configDifferences([resumed, [{ rate: 0.25 }]])).toEqual([{ path: 'rate', values: [[0.5, 0.25], [0.25]] }]);
+    expect(configDifferences([resumed, resumed])).toHaveLength(1);
+    expect(spellHistory([0.5, 0.25])).toBe('0.5 → 0.25');
+    expect(spellHistory([undefined, 'adam', [0, 2]])).toBe('- → adam → [0,2]');
   });
 });
 

@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { describeOptions } from '../../../protocol/options.ts';
+import { describeOptions, getPath } from '../../../protocol/options.ts';
 import { runConfigSchema } from '../../../protocol/run-config.ts';
-import {
-  configEntries,
-  overridesOf,
-  spellValue,
-} from '../../../src-renderer/views/run/configuration/config-entries.ts';
+import type { Attempt } from '../../../protocol/run-record.ts';
+import { configHistory, describeAttempt } from '../../../src-renderer/views/run/configuration/attempt-configs.ts';
+import { configEntries, spellValue } from '../../../src-renderer/views/run/configuration/config-entries.ts';
 
 const defaults = runConfigSchema.parse({});
 const options = describeOptions(runConfigSchema);
@@ -41,10 +39,6 @@ describe('the configuration of a run', () => {
     });
   });
 
-  it('gives overrides that make the same run again', () => {
-    expect(runConfigSchema.parse(overridesOf(entries))).toEqual(config);
-  });
-
   it('spells values as the terminal takes them', () => {
     expect([spellValue('adam'), spellValue(true), spellValue([0, 1]), spellValue(undefined)]).toEqual([
       'adam',
@@ -52,5 +46,35 @@ describe('the configuration of a run', () => {
       '[0,1]',
       '-',
     ]);
+  });
+});
+
+describe('the configurations of a run that was resumed', () => {
+  const attempt = { startedAt: '2026-01-02T03:04:05.000Z', endedAt: null, status: 'finished' as const };
+  const slower = runConfigSchema.parse({ optimizer: { kind: 'adam', learningRate: 0.25 } });
+  const faster = runConfigSchema.parse({ optimizer: { kind: 'adam', learningRate: 0.5 } });
+  const rates = (record: Parameters<typeof configHistory>[0]) =>
+    configHistory(record).map((one) => getPath(one, ['optimizer', 'learningRate']));
+
+  it('are those of its attempts in their order, with what was changed while it trained', () => {
+    const attempts = [
+      { ...attempt, attempt: 1, config: slower, changed: { learningRate: 0.125 } },
+      { ...attempt, attempt: 2, config: faster },
+    ];
+    expect(rates({ attempts, config: faster })).toEqual([0.25, 0.125, 0.5, 0.5]);
+    expect(rates({ attempts, config: faster, changed: { learningRate: 1 } })).toEqual([0.25, 0.125, 0.5, 1]);
+  });
+
+  it('are the last one alone where an earlier version kept no other', () => {
+    const attempts = [1, 2].map((number) => ({ ...attempt, attempt: number }));
+    expect(rates({ attempts, config: faster })).toEqual([0.5, 0.5]);
+  });
+
+  it('belong to attempts that say where they began', () => {
+    const at = (facts: Partial<Attempt>) => describeAttempt({ ...attempt, attempt: 2, ...facts });
+    expect(at({})).toBe('Attempt 2');
+    expect(at({ kind: 'start', from: { epoch: 0, step: 0 } })).toBe('Attempt 2, started');
+    expect(at({ kind: 'resume', from: { epoch: 4, step: 12 } })).toBe('Attempt 2, resumed at epoch 5 (step 12)');
+    expect(at({ kind: 'restart', from: null })).toBe('Attempt 2, restarted');
   });
 });

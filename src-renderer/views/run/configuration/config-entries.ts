@@ -1,4 +1,4 @@
-import { type OptionDescription, type PlainObject, setPath } from '../../../../protocol/options.ts';
+import type { OptionDescription } from '../../../../protocol/options.ts';
 import type { RunConfig } from '../../../../protocol/run-config.ts';
 
 /** One leaf of a run's configuration beside what it would be by default. */
@@ -33,13 +33,6 @@ export function configEntries(
       unit: description?.unit ?? null,
     };
   });
-}
-
-/** What differs from the defaults, nested as the configuration is: the same run again. */
-export function overridesOf(entries: readonly ConfigEntry[]): PlainObject {
-  return entries
-    .filter(({ isChanged }) => isChanged)
-    .reduce<PlainObject>((overrides, { path, value }) => setPath(overrides, path, value), {});
 }
 
 /** A value as the terminal would take it: `adam`, `true`, `[0,2]`. */

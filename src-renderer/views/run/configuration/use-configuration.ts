@@ -1,10 +1,10 @@
-import { computed, type ComputedRef } from 'vue';
+import { computed, type ComputedRef, watch } from 'vue';
 import { describeOptions } from '../../../../protocol/options.ts';
-import type { RunView } from '../../../../protocol/rpc.ts';
+import type { AttemptCommand, RunView } from '../../../../protocol/rpc.ts';
 import { runConfigSchema } from '../../../../protocol/run-config.ts';
 import { useHub } from '../../../client/use-hub.ts';
 import { type Loaded, useLoaded } from '../../../composables/use-loaded.ts';
-import { type ConfigEntry, configEntries, overridesOf } from './config-entries.ts';
+import { type ConfigEntry, configEntries } from './config-entries.ts';
 
 export interface Configuration {
   /** Whether it is known what the defaults are: the project has told its own, or cannot. */
@@ -13,8 +13,8 @@ export interface Configuration {
   all: ComputedRef<ConfigEntry[]>;
   /** What "default" means here. */
   standard: ComputedRef<'project' | 'general'>;
-  /** The same run from the terminal. */
-  commandLine: Loaded<string>;
+  /** The same attempts from the terminal. */
+  commands: Loaded<AttemptCommand[]>;
 }
 
 /** A run's configuration beside the defaults of its project; those of Tutti where the project is no longer there. */
@@ -30,18 +30,17 @@ export function useConfiguration(view: () => RunView): Configuration {
       ? configEntries(config, runConfigSchema.parse({}), describeOptions(runConfigSchema))
       : configEntries(config, described.defaults, described.options);
   });
-  const commandLine = useLoaded(async () => {
-    const described = await hub.describeProject(folder);
-    const overrides = overridesOf(configEntries(view().record.config, described.defaults, described.options));
-    const request = { projectFolder: folder, overrides, name: view().record.name, out: null };
-    return (await hub.previewRun(request)).commandLine;
-  });
+  const commands = useLoaded(() => hub.attemptCommands(view().record.id));
+  watch(
+    () => view().record.attempts.length,
+    () => void commands.reload(),
+  );
 
   return {
     isCompared: computed(() => project.data.value !== null || project.error.value !== null),
     all,
     changed: computed(() => all.value.filter(({ isChanged }) => isChanged)),
     standard: computed(() => (project.data.value === null ? 'general' : 'project')),
-    commandLine,
+    commands,
   };
 }

@@ -1,0 +1,53 @@
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { runConfigSchema } from '../../../protocol/run-config.ts';
+import type { RunRecord } from '../../../protocol/run-record.ts';
+import { createRunFolder } from '../../../src-main/store/run-folder.ts';
+import { runRecord } from '../store/records.ts';
+import { openService } from './page.ts';
+import { writeTinyProject } from './tiny-project.ts';
+
+const times = { startedAt: '2026-01-02T03:04:05.000Z', endedAt: null, status: 'finished' as const };
+const ofProject = {
+  maxEpochs: 3,
+  batchSize: 16,
+  logEverySteps: 2,
+  devices: 'cpu',
+  hyperparameters: { width: 8 },
+} as const;
+const first = runConfigSchema.parse({ ...ofProject, members: 4 });
+const last = runConfigSchema.parse({ ...first, maxEpochs: 9, optimizer: { kind: 'sgd', learningRate: 0.25 } });
+
+async function commandsOf(attempts: RunRecord['attempts']) {
+  const { page, home } = await openService();
+  const folder = await writeTinyProject(home);
+  const project = { name: 'Blobs', description: '', folder };
+  await createRunFolder(
+    join(home, 'home', 'runs', 'run-1'),
+    runRecord({ project, attempts, config: last, status: 'finished' }),
+  );
+  await page.hub.runs();
+  const commands = await page.hub.attemptCommands('run-1');
+  return commands.map(({ attempt, command }) => [attempt, command.replace(folder, 'blobs')]);
+}
+
+it('each attempt has the command that began it, however the run was resumed since', async () => {
+  const overrides = { maxEpochs: 9, optimizer: { kind: 'sgd', learningRate: 0.25 } };
+  expect(
+    await commandsOf([
+      { ...times, attempt: 1, kind: 'start', overrides: { members: 4 }, config: first },
+      { ...times, attempt: 2, kind: 'restart', config: first },
+      { ...times, attempt: 3, kind: 'resume', overrides, config: last },
+    ]),
+  ).toEqual([
+    [1, 'npx tutti train blobs --members 4 --name first'],
+    [3, 'npx tutti resume run-1 --set optimizer.kind=sgd --set optimizer.learningRate=0.25 --set maxEpochs=9'],
+  ]);
+});
+
+it('of a run of an earlier version the configuration of its last attempt alone is known', async () => {
+  const attempts = [1, 2].map((attempt) => ({ ...times, attempt }));
+  expect(await commandsOf(attempts)).toEqual([
+    [2, 'npx tutti train blobs --members 4 --optimizer sgd --optimizer.learning-rate 0.25 --max-epochs 9 --name first'],
+  ]);
+});
