@@ -78,6 +78,19 @@ export function decodeSafetensors(bytes: Uint8Array): { tensors: NamedTensor[]; 
   return { tensors: sorted.map((entry) => readTensor(entry, data)), metadata: metadataResult.data };
 }
 
+/** What a byte of a well-formed file belongs to, in words; past its end: that. */
+export function placeOf(offset: number, bytes: Uint8Array): string {
+  const { header, data } = splitFile(bytes);
+  const { [METADATA_KEY]: _, ...entries } = header;
+  const inData = offset - (bytes.byteLength - data.byteLength);
+  if (inData < 0) return 'its header';
+  const tensor = Object.entries(entries).find(([name, entry]) => {
+    const { begin, end } = parseEntry(name, entry);
+    return begin <= inData && inData < end;
+  });
+  return tensor === undefined ? 'its end' : `tensor "${tensor[0]}"`;
+}
+
 function byTypeThenName(a: NamedTensor, b: NamedTensor): number {
   return DTYPE_ORDER.indexOf(a.dtype) - DTYPE_ORDER.indexOf(b.dtype) || (a.name < b.name ? -1 : 1);
 }

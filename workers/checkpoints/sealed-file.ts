@@ -3,6 +3,7 @@ import { readFile, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { toJson } from '../../protocol/numbers.ts';
+import { type SavedPosition, requireReadBack } from './read-back.ts';
 import { flushFolder, renameFlushed, unlessMissing, writeFileAtomically, writeFlushed } from './atomic-file.ts';
 
 /**
@@ -11,7 +12,7 @@ import { flushFolder, renameFlushed, unlessMissing, writeFileAtomically, writeFl
  *
  * Two files cannot be renamed in one step, so replacing goes
  *
- *     1. new data  -> <base>.safetensors.next     flushed; the old pair is untouched
+ *     1. new data  -> <base>.safetensors.next     flushed, read back and compared; the old pair is untouched
  *     2. new record -> <base>.json                atomic: from here on the new pair counts
  *     3. <base>.safetensors.next -> <base>.safetensors
  *
@@ -32,11 +33,16 @@ export function sealOf(content: Uint8Array): Seal {
   return { sha256: hash('sha256', content, 'hex'), bytes: content.byteLength };
 }
 
-/** Writes or replaces the pair at `base` (a path without extension); `record` carries the seal of `content`. */
-export async function writeSealed(base: string, content: Uint8Array, record: Seal): Promise<void> {
+/**
+ * Writes or replaces the pair at `base` (a path without extension); `record` carries the seal of `content`, which is in the safetensors format.
+ *
+ * @throws where the data cannot be written, or reads back otherwise than it was written; the old pair stays
+ */
+export async function writeSealed(base: string, content: Uint8Array, record: Seal & SavedPosition): Promise<void> {
   const { data, next, json } = pathsOf(base);
   await finishInterruptedWrite(base);
   await writeFlushed(next, content);
+  await requireReadBack(next, content, record);
   await writeFileAtomically(json, `${toJson(record, 2)}\n`);
   await renameFlushed(next, data);
 }

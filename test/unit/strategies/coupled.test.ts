@@ -67,7 +67,7 @@ function createStrategy(options: Partial<CoupledConfig>, members: number): Coupl
 async function train(group: ProcessGroup, options: Partial<CoupledConfig>) {
   const member = createMember(group.rank);
   const strategy = createStrategy(options, group.worldSize);
-  await strategy.setup(member, group);
+  await strategy.setup(member, group, null);
   const points: Map<string, number>[] = [];
   for (let step = 0; step < steps; step++) {
     await strategy.trainStep(member, batch, { learningRate }, { epoch: 0, step, totalSteps: steps });

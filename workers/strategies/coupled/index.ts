@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { StrategyConfig } from '../../../protocol/run-config.ts';
 import type { ProcessGroup } from '../../collectives/process-group.ts';
 import { augmentImages } from '../../data/augment.ts';
@@ -6,17 +7,24 @@ import { createSampler, type Sampler } from '../../data/samplers.ts';
 import { Generator, seedForRank } from '../../random/index.ts';
 import { tf } from '../../tf.ts';
 import { addGradients, type Gradient, type Member, type StepPosition } from '../../training/member.ts';
-import type { StepOutcome, Strategy, StrategyContext } from '../strategy.ts';
+import type { StepOutcome, Strategy, StrategyContext, StrategyState } from '../strategy.ts';
 import type { UpdateSettings } from '../../training/optimizers.ts';
 import { couple } from './coupling.ts';
 
 export type CoupledConfig = Extract<StrategyConfig, { kind: 'coupled' }>;
 
+const sumsSchema = z.strictObject({
+  supervised: z.number(),
+  coupling: z.number(),
+  bytes: z.number(),
+  steps: z.int(),
+});
+
 /**
  * Members that learn from labels each by itself, and from unlabelled samples by agreeing: a member's loss is its task's on a labelled
  * batch plus λ·KL(member || ensemble mean) on an unlabelled one, which is the same for all ranks. The ensemble's mean is all-reduced and
  * takes no gradient. Every rank augments its images in its own way. Sampling and augmentation are functions of seed and step, so that
- * a resume needs no state.
+ * a resume needs nothing for them; its state is what the next points are means of.
  */
 export class Coupled implements Strategy {
   readonly name = 'coupled';
@@ -26,7 +34,7 @@ export class Coupled implements Strategy {
   private readonly sampler: Sampler;
   private readonly seedOf: (rank: number) => number;
   private exchange: ProcessGroup | null = null;
-  /** Since the last points. */
+  /** Since the last points, which may have been in an earlier attempt. */
   private sums = { supervised: 0, coupling: 0, bytes: 0, steps: 0 };
 
   /** @throws where the project has no unlabelled samples */
@@ -52,8 +60,9 @@ export class Coupled implements Strategy {
     });
   }
 
-  async setup(_: Member, group: ProcessGroup): Promise<void> {
+  async setup(_: Member, group: ProcessGroup, saved: StrategyState | null): Promise<void> {
     this.exchange = group;
+    if (saved !== null) this.sums = sumsSchema.parse(saved.data);
   }
 
   async trainStep(
@@ -80,6 +89,10 @@ export class Coupled implements Strategy {
     const gradients = addGradients(supervised.gradients, pass.backward(outputGradient));
     outputGradient.dispose();
     return this.update(member, supervised.loss, coupling.loss, gradients, settings);
+  }
+
+  async state(): Promise<StrategyState> {
+    return { tensors: [], data: { ...this.sums } };
   }
 
   points(): Map<string, number> {

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { ProcessGroup } from '../../collectives/process-group.ts';
 import { tf } from '../../tf.ts';
 import type { ForwardPass } from '../../training/forward-pass.ts';
@@ -6,6 +7,8 @@ import type { UpdateSettings } from '../../training/optimizers.ts';
 import type { StepOutcome, Strategy } from '../strategy.ts';
 import { type JointConfig, type SummedLogits, sumLogits } from './exchange.ts';
 import { productLoss } from './product.ts';
+
+const trafficSchema = z.strictObject({ bytes: z.number(), steps: z.int() });
 
 /** A batch that has gone forward, and whose logits are under way. */
 interface PendingStep {
@@ -30,6 +33,7 @@ interface PendingStep {
 export function jointStrategy({ mode }: JointConfig): Strategy {
   let group: ProcessGroup;
   let pending: PendingStep | null = null;
+  /** Since the last points, which may have been in an earlier attempt. */
   let traffic = { bytes: 0, steps: 0 };
 
   async function complete(step: PendingStep): Promise<StepOutcome> {
@@ -42,8 +46,9 @@ export function jointStrategy({ mode }: JointConfig): Strategy {
   return {
     name: 'joint',
     isLockstep: true,
-    async setup(_, ownGroup) {
+    async setup(_, ownGroup, saved) {
       group = ownGroup;
+      if (saved !== null) traffic = trafficSchema.parse(saved.data);
     },
     async trainStep(member, batch, settings) {
       const earlier = pending;
@@ -56,6 +61,9 @@ export function jointStrategy({ mode }: JointConfig): Strategy {
       return settle();
     },
     settle,
+    async state() {
+      return { tensors: [], data: { ...traffic } };
+    },
     points() {
       const { bytes, steps } = traffic;
       traffic = { bytes: 0, steps: 0 };
