@@ -6,8 +6,10 @@ export const batchSize = 100;
 /** The first steps are held against PyTorch as they come; later ones each from the golden's own weights. */
 export const strictSteps = 50;
 export const lossTolerance = 1e-4;
+export const weightTolerance = 1e-5;
+export const seeds = [0, 1, 2];
 
-interface JointForm {
+export interface JointForm {
   form: string;
   members: number;
   expertsPerMember: number;

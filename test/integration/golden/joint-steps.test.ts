@@ -1,121 +1,23 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { runConfigSchema } from '../../../protocol/run-config.ts';
 import { startBackend } from '../../../workers/backends/backend.ts';
-import { ProcessGroup } from '../../../workers/collectives/process-group.ts';
-import { gatherBatch } from '../../../workers/data/dataset.ts';
-import { createStrategy } from '../../../workers/strategies/index.ts';
-import type { Strategy } from '../../../workers/strategies/strategy.ts';
-import { tf, type Variable } from '../../../workers/tf.ts';
-import { Member } from '../../../workers/training/member.ts';
-import { createOptimizer } from '../../../workers/training/optimizers.ts';
-import { taskOf } from '../../../workers/training/tasks.ts';
-import { createInMemoryGroup, ranksOf } from '../../unit/relay/in-memory-group.ts';
-import {
-  createExperts,
-  digits,
-  type Golden,
-  loadWeights,
-  numbersOf,
-  readGolden,
-  recordedWeights,
-} from '../projects/joint-golden/experts.ts';
-import { batchSize, jointForms, lossTolerance, optimizer, strictSteps } from './joint-forms.ts';
+import { jointForms, lossTolerance, seeds, weightTolerance } from './joint-forms.ts';
+import { firstStepsError, laterStepsError } from './joint-in-memory.ts';
 
-const images = digits();
-const steps = 100;
-const weightTolerance = 1e-5;
-const cases = [0, 1, 2].flatMap((seed) => jointForms.map((form) => ({ seed, ...form })));
-
-interface Rank {
-  experts: number[];
-  member: Member;
-  strategy: Strategy;
-}
-
-async function createRanks({
-  members,
-  expertsPerMember,
-  strategy: kind,
-}: (typeof jointForms)[number]): Promise<Rank[]> {
-  const config = runConfigSchema.parse({ members, strategy: kind, optimizer });
-  const task = taskOf('classification');
-  const groups = members === 1 ? [ProcessGroup.alone(0)] : createInMemoryGroup(ranksOf(members)).groups;
-  return await Promise.all(
-    groups.map(async (group) => {
-      const experts = Array.from({ length: expertsPerMember }, (_, expert) => group.rank * expertsPerMember + expert);
-      const member = new Member(
-        createExperts(experts),
-        (outputs, targets) => task.loss(outputs, targets),
-        (variables) => createOptimizer(config.optimizer, variables),
-      );
-      const strategy = createStrategy(config.strategy, { config, task, totalSteps: steps });
-      await strategy.setup(member, group, null);
-      return { experts, member, strategy };
-    }),
-  );
-}
-
-/** One step of all ranks, which have one loss. */
-async function trainStep(ranks: readonly Rank[], step: number): Promise<number> {
-  const batches = images.length / batchSize;
-  const first = (step % batches) * batchSize;
-  const batch = gatherBatch(
-    images,
-    Int32Array.from({ length: batchSize }, (_, i) => first + i),
-  );
-  const position = { epoch: Math.floor(step / batches), step, totalSteps: steps };
-  const outcomes = await Promise.all(
-    ranks.map(({ member, strategy }) => strategy.trainStep(member, batch, optimizer, position)),
-  );
-  expect(new Set(outcomes.map((outcome) => outcome?.loss)).size).toBe(1);
-  return outcomes[0]?.loss ?? NaN;
-}
-
-/** Gives an optimizer the recorded velocities. */
-function loadVelocities({ member, experts }: Rank, golden: Golden, kind: string): void {
-  for (const { weight, values } of recordedWeights(member.model, experts, golden, kind)) {
-    const slot = member.optimizer.slots.get(`velocity.${member.variables.indexOf(weight.read() as Variable)}`);
-    if (slot === undefined) throw new Error(`The optimizer keeps no velocity of ${weight.name}.`);
-    tf.tidy(() => slot.assign(tf.tensor(values, slot.shape)));
-  }
-}
-
-/** The largest distance of a rank's weights from those recorded. */
-function weightError({ member, experts }: Rank, golden: Golden, kind: string): number {
-  const distances = [...recordedWeights(member.model, experts, golden, kind)].map(({ weight, values }) => {
-    const actual = weight.read().dataSync();
-    return Math.max(...values.map((value, i) => Math.abs(value - actual[i])));
-  });
-  return Math.max(...distances);
-}
+const cases = seeds.flatMap((seed) => jointForms.map((form) => ({ seed, ...form })));
 
 describe('ten experts on digits, in one process', () => {
   beforeAll(async () => void (await startBackend('wasm')));
 
   it.each(cases)('have the losses of PyTorch in their first steps: seed $seed, $form', async ({ seed, ...form }) => {
-    const golden = readGolden(seed);
-    const expected = numbersOf(golden, 'losses');
-    const ranks = await createRanks(form);
-    for (const { member, experts } of ranks) loadWeights(member.model, experts, golden, 'initial');
-    for (let step = 0; step < strictSteps; step++) {
-      expect(Math.abs((await trainStep(ranks, step)) - expected[step])).toBeLessThan(lossTolerance);
-    }
+    expect(await firstStepsError(seed, form)).toBeLessThan(lossTolerance);
   });
 
   it.each(cases)(
     "make PyTorch's step from PyTorch's weights later on: seed $seed, $form",
     async ({ seed, ...form }) => {
-      const golden = readGolden(seed);
-      const ranks = await createRanks(form);
-      for (let step = strictSteps; step < steps; step += 5) {
-        for (const rank of ranks) {
-          loadWeights(rank.member.model, rank.experts, golden, `${step}/weights`);
-          loadVelocities(rank, golden, `${step}/velocities`);
-        }
-        const loss = await trainStep(ranks, step);
-        expect(Math.abs(loss - numbersOf(golden, `${step}/loss`)[0])).toBeLessThan(lossTolerance);
-        for (const rank of ranks) expect(weightError(rank, golden, `${step}/next`)).toBeLessThan(weightTolerance);
-      }
+      const error = await laterStepsError(seed, form);
+      expect(error.loss).toBeLessThan(lossTolerance);
+      expect(error.weight).toBeLessThan(weightTolerance);
     },
   );
 });

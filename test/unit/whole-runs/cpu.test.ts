@@ -1,3 +1,3 @@
 import { describeWholeRuns } from './describe-whole-runs.ts';
 
-describeWholeRuns('cpu');
+describeWholeRuns('cpu', 1);

@@ -81,8 +81,11 @@ export function weightsOf(model: LayersModel, name: NetworkName): number[] {
   return orderedWeights(model, name).flatMap((weight) => [...weight.read().dataSync()]);
 }
 
+/** A network's layers with weights, in the recorded order. */
+export const layerNames = (name: NetworkName): readonly string[] => networks[name].layerNames;
+
 function orderedWeights(model: LayersModel, name: NetworkName) {
-  return networks[name].layerNames.flatMap((layer) => model.getLayer(layer).weights);
+  return layerNames(name).flatMap((layer) => model.getLayer(layer).weights);
 }
 
 /** The task of a network: its loss, unless a run holds the variance. */

@@ -106,16 +106,18 @@ async function trainRank(run: RecordedRun, config: RunConfig, rank: Rank): Promi
   const note = (outcome: Awaited<ReturnType<Strategy['trainStep']>>): void => {
     if (outcome !== null) trained.losses.push(outcome.loss);
   };
+  let epochBatches: Int32Array[] = [];
   for (let step = 0; step < totalSteps; step++) {
     const epoch = Math.floor(step / sampler.batchesPerEpoch);
-    const indices = [...sampler.batches(epoch)][step % sampler.batchesPerEpoch];
+    const batch = step % sampler.batchesPerEpoch;
+    if (batch === 0) epochBatches = [...sampler.batches(epoch)];
     const position = { epoch, step, totalSteps };
     const settings = settingsAt(schedule, optimizer.learningRate, position);
-    note(await strategy.trainStep(member, await batches.batch(indices), settings, position));
+    note(await strategy.trainStep(member, await batches.batch(epochBatches[batch]), settings, position));
     // Ranks meet at the end of every epoch. A stack copies its members' weights into their models only then.
     const isRecorded = run.weights.has(step + 1);
     const isStacked = 'leave' in strategy;
-    const meets = (step + 1) % sampler.batchesPerEpoch === 0 || step + 1 === totalSteps;
+    const meets = batch + 1 === sampler.batchesPerEpoch || step + 1 === totalSteps;
     if (meets || (isStacked && isRecorded)) note((await strategy.settle?.()) ?? null);
     if (isRecorded) trained.weights.set(step + 1, weightsOf(member.model, run.network));
   }

@@ -12,6 +12,15 @@ export function readGolden(seed: number): Golden {
   return readTensors(`joint-${seed}.safetensors`);
 }
 
+/** How far PyTorch's own float32 is from the golden file's float64. */
+export function float32Errors(seed: number): { firstSteps: number; laterLoss: number; laterWeight: number } {
+  const { metadata } = readFile(`joint-${seed}.safetensors`);
+  const [firstSteps, laterLoss, laterWeight] = ['FirstSteps', 'LaterLoss', 'LaterWeight'].map((name) =>
+    Number(metadata[`float32${name}`]),
+  );
+  return { firstSteps, laterLoss, laterWeight };
+}
+
 /** 1000 images of handwritten digits (UCI Machine Learning Repository, https://doi.org/10.24432/C50P49, CC BY 4.0), from −1 to 1. */
 export function digits(): Dataset {
   const tensors = readTensors('digits.safetensors');
@@ -74,6 +83,10 @@ export function loadWeights(model: LayersModel, experts: readonly number[], gold
 }
 
 function readTensors(file: string): Golden {
-  const { tensors } = decodeSafetensors(readFileSync(new URL(file, goldenFolder)));
+  const { tensors } = readFile(file);
   return new Map(tensors.map((tensor) => [tensor.name, tensor]));
+}
+
+function readFile(file: string): ReturnType<typeof decodeSafetensors> {
+  return decodeSafetensors(readFileSync(new URL(file, goldenFolder)));
 }

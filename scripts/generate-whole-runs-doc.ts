@@ -1,0 +1,74 @@
+/** Writes the sections of docs/references.md about whole runs: `npm run docs:whole-runs`. Takes a minute. */
+import { float32Errors } from '../test/integration/projects/joint-golden/experts.ts';
+import { jointForms, seeds } from '../test/integration/golden/joint-forms.ts';
+import { firstStepsError, laterStepsError } from '../test/integration/golden/joint-in-memory.ts';
+import { startBoth } from '../test/unit/backends/op-matrix/start.ts';
+import { families, type Family, readFamily, type RecordedRun } from '../test/unit/whole-runs/recorded-runs.ts';
+import { errorOf, formsOf, type RunError, trainRun } from '../test/unit/whole-runs/train-run.ts';
+import { tf } from '../workers/tf.ts';
+import { writeReferenceSection } from './references-doc.ts';
+
+const backends = ['wasm', 'cpu'] as const;
+
+const wholeRuns = `Runs of 100 steps, simulated by PyTorch in float64 from the strategies' definitions (\`test/unit/whole-runs/generator/\`): losses of all
+steps and all ranks, and weights after 1, 10, 50 and 100 steps. Errors are the largest |a − b| over all of them, over the forms that must give
+the same and over the backends ${backends.join(' and ')}. Beside them stands how far PyTorch's own float32 is off; the tests allow ten times that plus 1e-6.
+
+| Strategy | Run | Ranks | Forms | Error of losses | PyTorch float32 | Error of weights | PyTorch float32 |
+| --- | --- | --- | --- | --- | --- | --- | --- |
+`;
+
+const jointGolden = `Ten experts on digits, batches of 100, SGD at a rate of 0.5 with momentum 0.9, against PyTorch in float64
+(\`test/integration/golden/make_joint_golden.py\`), on wasm: the losses of the first 50 steps and then, as rounding errors grow, single steps from
+PyTorch's own weights and velocities.
+
+| Form | Seed | Error of losses, steps 1 to 50 | PyTorch float32 | Error of later losses | PyTorch float32 | Error of later weights | PyTorch float32 |
+| --- | --- | --- | --- | --- | --- | --- | --- |
+`;
+
+await startBoth('wasm', 'cpu');
+const runs: string[] = [];
+for (const family of families) for (const run of readFamily(family)) runs.push(await runRow(family, run));
+writeReferenceSection('Whole runs', wholeRuns + runs.join('\n'));
+
+await tf.setBackend('wasm');
+const joint: string[] = [];
+for (const form of jointForms) for (const seed of seeds) joint.push(await jointRow(seed, form));
+writeReferenceSection('Joint training of ten experts', jointGolden + joint.join('\n'));
+// The wasm backend's threads would keep the process.
+process.exit();
+
+async function runRow(family: Family, run: RecordedRun): Promise<string> {
+  const forms = formsOf(family, run);
+  const errors: RunError[] = [];
+  for (const backend of backends) {
+    await tf.setBackend(backend);
+    for (const form of forms) errors.push(errorOf(run, await trainRun(run, form)));
+  }
+  const largest = (which: keyof RunError): string => render(Math.max(...errors.map((error) => error[which])));
+  const names = forms.map(({ name }) => name).join(', ');
+  const { loss, weight } = run.float32;
+  const cells = [
+    family,
+    run.name,
+    run.config.members,
+    names,
+    largest('loss'),
+    render(loss),
+    largest('weight'),
+    render(weight),
+  ];
+  return `| ${cells.join(' | ')} |`;
+}
+
+async function jointRow(seed: number, form: (typeof jointForms)[number]): Promise<string> {
+  const first = await firstStepsError(seed, form);
+  const later = await laterStepsError(seed, form);
+  const single = float32Errors(seed);
+  const errors = [first, single.firstSteps, later.loss, single.laterLoss, later.weight, single.laterWeight];
+  return `| ${[form.form, seed, ...errors.map(render)].join(' | ')} |`;
+}
+
+function render(error: number): string {
+  return error === 0 ? '0' : error.toExponential(0);
+}

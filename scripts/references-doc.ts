@@ -1,0 +1,19 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+
+const file = new URL('../docs/references.md', import.meta.url);
+const introduction = `# Independent references
+
+What Tutti computes, held against other implementations. Every section is written by a script from what was measured; the last digits depend
+on the processor.
+`;
+
+/** Replaces a section of docs/references.md, which begins with its heading (\`## ...\`), or puts it at the end where there is none. */
+export function writeReferenceSection(heading: string, body: string): void {
+  const text = existsSync(file) ? readFileSync(file, 'utf8') : introduction;
+  const sections = text.split(/^(?=## )/m);
+  const section = `## ${heading}\n\n${body.trim()}\n`;
+  const place = sections.findIndex((other) => other.startsWith(`## ${heading}\n`));
+  if (place < 0) sections.push(section);
+  else sections[place] = section;
+  writeFileSync(file, sections.map((other) => other.trim()).join('\n\n') + '\n');
+}

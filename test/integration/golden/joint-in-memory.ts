@@ -1,0 +1,113 @@
+import { runConfigSchema } from '../../../protocol/run-config.ts';
+import { ProcessGroup } from '../../../workers/collectives/process-group.ts';
+import { gatherBatch } from '../../../workers/data/dataset.ts';
+import { createStrategy } from '../../../workers/strategies/index.ts';
+import type { Strategy } from '../../../workers/strategies/strategy.ts';
+import { tf, type Variable } from '../../../workers/tf.ts';
+import { Member } from '../../../workers/training/member.ts';
+import { createOptimizer } from '../../../workers/training/optimizers.ts';
+import { taskOf } from '../../../workers/training/tasks.ts';
+import { createInMemoryGroup, ranksOf } from '../../unit/relay/in-memory-group.ts';
+import {
+  createExperts,
+  digits,
+  type Golden,
+  loadWeights,
+  numbersOf,
+  readGolden,
+  recordedWeights,
+} from '../projects/joint-golden/experts.ts';
+import { batchSize, type JointForm, optimizer, strictSteps } from './joint-forms.ts';
+
+const images = digits();
+const steps = 100;
+
+interface Rank {
+  experts: number[];
+  member: Member;
+  strategy: Strategy;
+}
+
+async function createRanks({ members, expertsPerMember, strategy: kind }: JointForm): Promise<Rank[]> {
+  const config = runConfigSchema.parse({ members, strategy: kind, optimizer });
+  const task = taskOf('classification');
+  const groups = members === 1 ? [ProcessGroup.alone(0)] : createInMemoryGroup(ranksOf(members)).groups;
+  return await Promise.all(
+    groups.map(async (group) => {
+      const experts = Array.from({ length: expertsPerMember }, (_, expert) => group.rank * expertsPerMember + expert);
+      const member = new Member(
+        createExperts(experts),
+        (outputs, targets) => task.loss(outputs, targets),
+        (variables) => createOptimizer(config.optimizer, variables),
+      );
+      const strategy = createStrategy(config.strategy, { config, task, totalSteps: steps });
+      await strategy.setup(member, group, null);
+      return { experts, member, strategy };
+    }),
+  );
+}
+
+/** One step of all ranks, which have one loss. */
+async function trainStep(ranks: readonly Rank[], step: number): Promise<number> {
+  const batches = images.length / batchSize;
+  const first = (step % batches) * batchSize;
+  const batch = gatherBatch(
+    images,
+    Int32Array.from({ length: batchSize }, (_, i) => first + i),
+  );
+  const position = { epoch: Math.floor(step / batches), step, totalSteps: steps };
+  const outcomes = await Promise.all(
+    ranks.map(({ member, strategy }) => strategy.trainStep(member, batch, optimizer, position)),
+  );
+  const losses = outcomes.map((outcome) => outcome?.loss ?? NaN);
+  if (new Set(losses).size > 1) throw new Error(`Ranks that train jointly have the losses ${losses.join(', ')}.`);
+  return losses[0];
+}
+
+/** Gives an optimizer the recorded velocities. */
+function loadVelocities({ member, experts }: Rank, golden: Golden, kind: string): void {
+  for (const { weight, values } of recordedWeights(member.model, experts, golden, kind)) {
+    const slot = member.optimizer.slots.get(`velocity.${member.variables.indexOf(weight.read() as Variable)}`);
+    if (slot === undefined) throw new Error(`The optimizer keeps no velocity of ${weight.name}.`);
+    tf.tidy(() => slot.assign(tf.tensor(values, slot.shape)));
+  }
+}
+
+/** The largest distance of a rank's weights from those recorded. */
+function weightError({ member, experts }: Rank, golden: Golden, kind: string): number {
+  const distances = [...recordedWeights(member.model, experts, golden, kind)].map(({ weight, values }) => {
+    const actual = weight.read().dataSync();
+    return Math.max(...values.map((value, i) => Math.abs(value - actual[i])));
+  });
+  return Math.max(...distances);
+}
+
+/** How far the losses of the first steps are from the golden's at most. */
+export async function firstStepsError(seed: number, form: JointForm): Promise<number> {
+  const golden = readGolden(seed);
+  const expected = numbersOf(golden, 'losses');
+  const ranks = await createRanks(form);
+  for (const { member, experts } of ranks) loadWeights(member.model, experts, golden, 'initial');
+  const errors: number[] = [];
+  for (let step = 0; step < strictSteps; step++) {
+    errors.push(Math.abs((await trainStep(ranks, step)) - expected[step]));
+  }
+  return Math.max(...errors);
+}
+
+/** How far loss and weights are from the golden's at most after one step from the golden's own weights, over its later steps. */
+export async function laterStepsError(seed: number, form: JointForm): Promise<{ loss: number; weight: number }> {
+  const golden = readGolden(seed);
+  const ranks = await createRanks(form);
+  const errors = { loss: 0, weight: 0 };
+  for (let step = strictSteps; step < steps; step += 5) {
+    for (const rank of ranks) {
+      loadWeights(rank.member.model, rank.experts, golden, `${step}/weights`);
+      loadVelocities(rank, golden, `${step}/velocities`);
+    }
+    const loss = await trainStep(ranks, step);
+    errors.loss = Math.max(errors.loss, Math.abs(loss - numbersOf(golden, `${step}/loss`)[0]));
+    errors.weight = Math.max(errors.weight, ...ranks.map((rank) => weightError(rank, golden, `${step}/next`)));
+  }
+  return errors;
+}

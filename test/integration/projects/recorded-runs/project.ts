@@ -1,0 +1,11 @@
+import { defineProject } from 'tutti';
+import { hyperparameters, recordedParts } from './recorded-project.ts';
+
+/** Runs of classifiers that PyTorch recorded. */
+export default defineProject({
+  name: 'Recorded runs',
+  description: 'Training from weights, and on data, of PyTorch.',
+  task: 'classification',
+  hyperparameters,
+  ...recordedParts,
+});

@@ -1,0 +1,67 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { RunConfigInput } from '../../protocol/run-config.ts';
+import { decodeSafetensors } from '../../workers/checkpoints/safetensors.ts';
+import { layerNames } from '../unit/whole-runs/networks.ts';
+import { type Family, ofRank, readFamily, type RecordedRun } from '../unit/whole-runs/recorded-runs.ts';
+import { largestDistance } from '../unit/whole-runs/train-run.ts';
+import { tolerance } from '../unit/whole-runs/tolerance.ts';
+import { metricValues, train, useHub } from './harness.ts';
+
+const { hub } = useHub();
+
+const cases: { family: Family; name: string; change?: RunConfigInput }[] = [
+  { family: 'independent', name: 'batch normalisation, one-cycle', change: { membersPerDevice: 3 } },
+  {
+    family: 'independent',
+    name: 'Nesterov momentum and decay, samples for all',
+    change: { data: { mode: 'broadcast' } },
+  },
+  { family: 'joint', name: 'one step stale' },
+  { family: 'coupled', name: 'uneven last batch, Adam' },
+  { family: 'data-parallel', name: 'weights that only whole batches reach' },
+  {
+    family: 'data-parallel',
+    name: 'weights unreached for 30 steps, empty batches',
+    change: { strategy: { kind: 'sharded' } },
+  },
+  { family: 'hdet', name: 'rate and decay by group and label smoothing, given decay, clipped' },
+];
+
+const weightOrder = ['kernel', 'bias', 'gamma', 'beta', 'moving_mean', 'moving_variance'];
+
+/** The weights of a rank's last checkpoint, in the recorded order. */
+function lastWeights(folder: string, rank: number, { network }: RecordedRun): number[] {
+  const file = readFileSync(join(folder, 'checkpoints', `rank-${rank}`, 'final.safetensors'));
+  const byName = new Map(decodeSafetensors(file).tensors.map(({ name, data }) => [name, Array.from(data, Number)]));
+  const names = layerNames(network).flatMap((layer) => weightOrder.map((weight) => `${layer}/${weight}`));
+  return names.flatMap((name) => byName.get(name) ?? []);
+}
+
+describe('100 steps in processes of their own are those of PyTorch in float64', () => {
+  it.each(cases)('$family: $name', async ({ family, name, change }) => {
+    const run = readFamily(family).find((other) => other.name === name);
+    if (run === undefined) throw new Error(`No run "${name}" is recorded of ${family}.`);
+    const project = run.network === 'heads' ? 'recorded-heads' : 'recorded-runs';
+    const { folder, record } = await train(hub(), project, {
+      ...run.config,
+      ...change,
+      maxEpochs: 100,
+      logEverySteps: 1,
+      hyperparameters: { family, run: name },
+    });
+    expect(record).toMatchObject({ status: 'finished', error: null });
+    const kept = run.assembled === null ? run.initial.map((_, rank) => rank) : [0];
+    // No point follows the last step of a pipelined run, whose loss would be in it.
+    const points = name === 'one step stale' ? 99 : 100;
+    for (const rank of kept) {
+      const losses = metricValues(folder, `train/member_${rank}_loss`).map(Number);
+      expect(largestDistance(losses, ofRank(run.losses, rank).slice(0, points))).toBeLessThan(
+        tolerance(run.float32.loss),
+      );
+      const weights = run.assembled ?? ofRank(run.weights.get(100) ?? [], rank);
+      expect(largestDistance(lastWeights(folder, rank, run), weights)).toBeLessThan(tolerance(run.float32.weight));
+    }
+  });
+});
