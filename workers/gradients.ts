@@ -1,4 +1,5 @@
 import * as core from '@tensorflow/tfjs-core';
+import { gradientsOfExtremes, sumTo } from './gradients-of-extremes.ts';
 import type { GradConfig, NamedAttrMap, NamedTensorMap, Tensor, Tensor4D } from '@tensorflow/tfjs-core';
 
 /**
@@ -6,7 +7,14 @@ import type { GradConfig, NamedAttrMap, NamedTensorMap, Tensor, Tensor4D } from 
  * have is used where it is.
  */
 export function registerGradients(): void {
-  for (const config of [absGradient, conv2dGradient, fusedConv2dGradient, fusedMatMulGradient, depthwiseGradient]) {
+  for (const config of [
+    absGradient,
+    conv2dGradient,
+    fusedConv2dGradient,
+    fusedMatMulGradient,
+    depthwiseGradient,
+    ...gradientsOfExtremes,
+  ]) {
     core.registerGradient(config);
   }
   Object.assign(core.fused, { conv2d: fusedConv2d });
@@ -66,12 +74,6 @@ const fusedMatMulGradient: GradConfig = {
     };
   },
 };
-
-/** The gradient of what was broadcast from a shape. */
-function sumTo(gradient: Tensor, shape: number[]): Tensor {
-  if (gradient.shape.join() === shape.join()) return gradient;
-  return core.reshape(core.sum(gradient, core.broadcast_util.getReductionAxes(shape, gradient.shape)), shape);
-}
 
 /** dy where y = relu(x) is above 0, else 0. */
 function maskByOutput(dy: Tensor, y: Tensor): Tensor {
@@ -140,7 +142,9 @@ function fusedConv2d(options: Parameters<typeof unfusedConv2d>[0]): Tensor {
   const isTensor4 = x instanceof core.Tensor && x.rank === 4 && filter instanceof core.Tensor;
   const isChannelBias = bias instanceof core.Tensor && bias.rank === 1;
   if (!isTensor4 || !isChannelBias || dataFormat !== 'NHWC' || (activation !== 'linear' && activation !== 'relu')) {
-    return unfusedConv2d(options as Parameters<typeof unfusedConv2d<Tensor4D>>[0]);
+    // Kernels take no slope for 0 or NaN, where the gradient takes tf.leakyRelu's.
+    const whole = { ...options, leakyreluAlpha: options.leakyreluAlpha ?? 0.2 };
+    return unfusedConv2d(whole as Parameters<typeof unfusedConv2d<Tensor4D>>[0]);
   }
   const attributes = { strides, pad, dataFormat, dilations, dimRoundingMode, activation };
   return core.engine().runKernel('FusedConv2D', { x, filter, bias }, attributes as unknown as NamedAttrMap);

@@ -21,7 +21,7 @@ function normalizeBatch(runtime: WasmRuntime, inputs: NamedTensorInfoMap, attrib
   const { rows, columns } = sizesOf(x);
   const [y, mean, variance] = [memory.output(x.shape), memory.output([columns]), memory.output([columns])];
   const [from, toMean, toVariance, to] = [x, mean, variance, y].map((tensor) => memory.address(tensor));
-  const scratch = memory.allocate(8 * columns);
+  const scratch = memory.allocate(24 * columns);
   try {
     kernels.columnMoments(from, rows, columns, toMean, toVariance, scratch);
     const { means, factors } = readMoments(runtime, gamma, { mean, variance }, Number(attributes.epsilon));
@@ -50,10 +50,11 @@ function normalizeBatchGradient(
   const { rows, columns } = sizesOf(x);
   const [dx, dGamma, dBeta] = [memory.output(x.shape), memory.output([columns]), memory.output([columns])];
   const [from, slopes, center, to] = [x, dy, mean, dx].map((tensor) => memory.address(tensor));
-  const scratch = memory.allocate(12 * columns);
+  const scratch = memory.allocate(24 * columns);
   try {
     const [a, b, c] = [scratch, scratch + 4 * columns, scratch + 8 * columns];
-    kernels.columnSlopes(from, slopes, rows, columns, center, memory.address(dBeta), memory.address(dGamma));
+    const [toBeta, toGamma] = [dBeta, dGamma].map((tensor) => memory.address(tensor));
+    kernels.columnSlopes(from, slopes, rows, columns, center, toBeta, toGamma, scratch);
     const { means, inverses, factors } = readMoments(runtime, gamma, { mean, variance }, Number(attributes.epsilon));
     const [sums, products] = [dBeta, dGamma].map((tensor) => memory.floats(memory.address(tensor), columns));
     const ofX = products.map((product, j) => (-factors[j] * inverses[j] ** 2 * product) / rows);

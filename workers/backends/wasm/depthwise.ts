@@ -44,8 +44,9 @@ function accumulate(
   const [first, second, target] = [...inputs, output].map((tensor) => memory.address(tensor));
   memory.floats(target, tf.util.sizeFromShape(shape)).fill(0);
   const multiplier = info.outChannels / info.inChannels;
-  withWindow(memory, info, 0, (window) =>
-    kernels[kernel](first, second, target, window, multiplier, positionsOf(info)),
+  const scratchBytes = kernel === 'depthwiseFilterGradient' ? 12 * tf.util.sizeFromShape(shape) : 0;
+  withWindow(memory, info, scratchBytes, (window, scratch) =>
+    kernels[kernel](first, second, target, window, multiplier, positionsOf(info), scratch),
   );
   return output;
 }

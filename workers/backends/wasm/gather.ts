@@ -11,13 +11,31 @@ export const gatherKernels: Record<string, Kernel> = {
     const rows = tf.util.sizeFromShape(ids.shape);
     const width = tf.util.sizeFromShape(x.shape.slice(ids.shape.length));
     const output = memory.output([segments, ...x.shape.slice(ids.shape.length)]);
-    const sums = memory.floats(memory.address(output), segments * width).fill(0);
+    const sums = memory.floats(memory.address(output), segments * width);
     const values = memory.floats(memory.address(x), rows * width);
-    memory.integers(memory.address(ids), rows).forEach((segment, row) => {
-      // Rows of no segment are left out, as on other backends.
-      if (segment < 0 || segment >= segments) return;
-      for (let i = 0; i < width; i++) sums[segment * width + i] += values[row * width + i];
-    });
+    const { order, ends } = bySegment(memory.integers(memory.address(ids), rows), segments);
+    const sum = new Float64Array(width);
+    for (let segment = 0, at = 0; segment < segments; segment++) {
+      sum.fill(0);
+      for (; at < ends[segment]; at++) {
+        const row = order[at] * width;
+        for (let i = 0; i < width; i++) sum[i] += values[row + i];
+      }
+      sums.set(sum, segment * width);
+    }
     return output;
   },
 };
+
+/** Rows in the order of their segments, and where each segment's end. Rows of no segment are left out, as on other backends. */
+function bySegment(ids: Int32Array, segments: number): { order: Int32Array; ends: Int32Array } {
+  const isInside = (segment: number): boolean => segment >= 0 && segment < segments;
+  const ends = new Int32Array(segments);
+  for (const segment of ids) if (isInside(segment)) ends[segment] += 1;
+  for (let i = 1; i < segments; i++) ends[i] += ends[i - 1];
+  const order = new Int32Array(segments === 0 ? 0 : ends[segments - 1]);
+  const next = ends.slice();
+  // From the last row on, each segment is filled from its end.
+  for (let row = ids.length - 1; row >= 0; row--) if (isInside(ids[row])) order[--next[ids[row]]] = row;
+  return { order, ends };
+}

@@ -42,7 +42,10 @@ export interface KernelModule extends GemmModule {
     window: number,
     multiplier: number,
     positions: number,
+    scratch: number,
   ): void;
+  clip(x: number, size: number, lowest: number, highest: number, out: number): void;
+  extreme(a: number, stepA: number, b: number, stepB: number, size: number, isMinimum: number, out: number): void;
   maxPool(x: number, y: number, window: number, positions: number): void;
   avgPool(x: number, y: number, window: number, positions: number): void;
   maxPoolGradient(
@@ -77,7 +80,7 @@ export interface KernelModule extends GemmModule {
     ofVariance: number,
     gradient: number,
   ): void;
-  columnMoments(x: number, rows: number, columns: number, mean: number, variance: number, blockMean: number): void;
+  columnMoments(x: number, rows: number, columns: number, mean: number, variance: number, scratch: number): void;
   scaleColumns(x: number, rows: number, columns: number, factor: number, shift: number, y: number): void;
   columnSlopes(
     x: number,
@@ -87,6 +90,7 @@ export interface KernelModule extends GemmModule {
     center: number,
     sum: number,
     product: number,
+    scratch: number,
   ): void;
   combineColumns(
     x: number,

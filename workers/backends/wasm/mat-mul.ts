@@ -41,7 +41,8 @@ export function applyFused(
   return applyBiasAndActivation(runtime, x, bias ?? null, {
     name: attributes.activation as string,
     prelu: alpha ?? null,
-    leakyAlpha: Number(attributes.leakyreluAlpha ?? 0),
+    // As `tf.leakyRelu` has it, and the gradient.
+    leakyAlpha: Number(attributes.leakyreluAlpha ?? 0.2),
   });
 }
 
@@ -58,16 +59,16 @@ const simpleActivations = new Map([
   ['relu6', 2],
 ]);
 
-/**
- * act(x + bias), with a bias for each of the last axis's values, `[n]`, such a bias for each matrix of a stack, `[M, 1, n]` for `[M, m, n]`,
- * or none; takes `x` over.
- */
+/** act(x + bias); takes `x` over. */
 function applyBiasAndActivation(
   runtime: WasmRuntime,
   x: TensorInfo,
   bias: TensorInfo | null,
   activation: Activation,
 ): TensorInfo {
+  if (bias !== null && !isBiasOfColumns(x.shape, bias.shape)) {
+    return applyBiasAndActivation(runtime, addBroadcast(runtime, x, bias), null, activation);
+  }
   const columns = x.shape[x.shape.length - 1];
   const size = tf.util.sizeFromShape(x.shape);
   const simple = simpleActivations.get(activation.name);
@@ -81,6 +82,26 @@ function applyBiasAndActivation(
     }
   }
   return simple === undefined ? activate(runtime, x, activation) : x;
+}
+
+/**
+ * Whether a bias has one value for each of the last axis's, `[n]` or `[1, ..., n]`, or such a bias for each matrix of a stack, `[M, 1, n]` for
+ * `[M, m, n]`.
+ */
+function isBiasOfColumns(shape: readonly number[], bias: readonly number[]): boolean {
+  if (bias.at(-1) !== shape.at(-1)) return false;
+  const isOfAll = bias.slice(0, -1).every((size) => size === 1);
+  const isOfEach = shape.length === 3 && bias.length === 3 && bias[0] === shape[0] && bias[1] === 1;
+  return isOfAll || isOfEach;
+}
+
+/** x + bias by the backend's own kernel, for any shapes that broadcast; takes `x` over. */
+function addBroadcast({ memory }: WasmRuntime, x: TensorInfo, bias: TensorInfo): TensorInfo {
+  const kernel = tf.getKernel('Add', 'wasm');
+  if (kernel === undefined) throw new Error('The wasm backend has no kernel Add: is its version the pinned one?');
+  const sum = kernel.kernelFunc({ inputs: { a: x, b: bias }, backend: memory.backend }) as TensorInfo;
+  memory.dispose(x);
+  return sum;
 }
 
 /** By the activation's own kernel. */

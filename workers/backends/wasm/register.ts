@@ -5,6 +5,7 @@ import { borrowedKernels } from './borrowed.ts';
 import { convolutionKernels } from './convolution.ts';
 import { denseKernels } from './dense.ts';
 import { depthwiseKernels } from './depthwise.ts';
+import { extremeKernels } from './extremes.ts';
 import { gatherKernels } from './gather.ts';
 import { identity } from './identity.ts';
 import type { Kernel } from './kernel.ts';
@@ -33,6 +34,7 @@ const kernels: Record<string, Kernel> = {
   ...convolutionKernels,
   ...denseKernels,
   ...depthwiseKernels,
+  ...extremeKernels,
   ...poolKernels,
   ...gatherKernels,
   ...borrowedKernels,

@@ -1,13 +1,13 @@
 import { at } from './arithmetic';
 
-/** dx ← dy where x > 0, else 0 (NaN where x is NaN gives 0, as a comparison does). */
+/** dx ← 0 where x ≤ 0, else dy: also where x is NaN, as PyTorch has it. */
 export function gradientOfRelu(x: usize, dy: usize, size: i32, dx: usize): void {
   const whole = size & ~3;
   for (let i = 0; i < whole; i += 4) {
-    const positive = f32x4.gt(v128.load(at(x, i)), f32x4.splat(0));
-    v128.store(at(dx, i), v128.and(v128.load(at(dy, i)), positive));
+    const isFlat = f32x4.le(v128.load(at(x, i)), f32x4.splat(0));
+    v128.store(at(dx, i), v128.andnot(v128.load(at(dy, i)), isFlat));
   }
-  for (let i = whole; i < size; i++) store<f32>(at(dx, i), load<f32>(at(x, i)) > 0 ? load<f32>(at(dy, i)) : 0);
+  for (let i = whole; i < size; i++) store<f32>(at(dx, i), load<f32>(at(x, i)) <= 0 ? 0 : load<f32>(at(dy, i)));
 }
 
 /** dx ← dy · (y · (1 − y)) for y = σ(x) */

@@ -1,36 +1,46 @@
 import { at, multiplyAdd } from './arithmetic';
+import { addToDoubles, roundDoubles } from './doubles';
 import { addTo, clear } from './rows';
 
-/** Rows whose sums and squares are taken while they are in the second-level cache, if they have no more than 1,000 values. */
+/** Rows whose sums and squares are taken in float32 while they are in the second-level cache, if they have no more than 1,000 values. */
 const blockRows: i32 = 64;
 
 /**
- * Mean and biased variance of each column of `rows x columns` values, in one pass: those of blocks, merged one after the other (Chan, Golub
- * and LeVeque, 1983). `blockMean` is scratch space for a row.
+ * Mean and biased variance of each column of `rows x columns` values, in one pass: those of blocks, merged one after the other in float64 (Chan,
+ * Golub and LeVeque, 1983). `scratch` is space for six values a column.
  */
-export function columnMoments(x: usize, rows: i32, columns: i32, mean: usize, variance: usize, blockMean: usize): void {
-  clear(mean, columns);
-  clear(variance, columns);
+export function columnMoments(x: usize, rows: i32, columns: i32, mean: usize, variance: usize, scratch: usize): void {
+  const blockMean = scratch;
+  const blockSquares = at(scratch, columns);
+  const means = at(scratch, 2 * columns);
+  const squares = at(scratch, 4 * columns);
+  clear(means, 4 * columns);
   for (let first = 0; first < rows; first += blockRows) {
     const count = min(blockRows, rows - first);
     const block = at(x, first * columns);
-    clear(blockMean, columns);
+    clear(blockMean, 2 * columns);
     for (let i = 0; i < count; i++) addTo(blockMean, at(block, i * columns), columns);
-    mergeMeans(blockMean, mean, variance, columns, first, count);
-    for (let i = 0; i < count; i++) addSquares(variance, at(block, i * columns), blockMean, columns);
+    mergeMeans(blockMean, means, squares, columns, first, count);
+    for (let i = 0; i < count; i++) addSquares(blockSquares, at(block, i * columns), blockMean, columns);
+    addToDoubles(squares, blockSquares, columns);
   }
-  for (let j = 0; j < columns; j++) store<f32>(at(variance, j), load<f32>(at(variance, j)) / <f32>rows);
+  roundDoubles(means, 1, mean, columns);
+  roundDoubles(squares, 1 / <f64>rows, variance, columns);
 }
 
-/** `blockMean` holds sums of `count` rows and becomes their mean; `mean` that of `seen` rows becomes that of all, the sum of squares follows. */
-function mergeMeans(blockMean: usize, mean: usize, squares: usize, columns: i32, seen: i32, count: i32): void {
-  const share = <f32>count / <f32>(seen + count);
+/**
+ * `blockMean` holds sums of `count` rows and becomes their mean; `means` of `seen` rows become those of all, the sums of squares follow. Both are in
+ * float64.
+ */
+function mergeMeans(blockMean: usize, means: usize, squares: usize, columns: i32, seen: i32, count: i32): void {
+  const share = <f64>count / <f64>(seen + count);
   for (let j = 0; j < columns; j++) {
-    const ofBlock = load<f32>(at(blockMean, j)) / <f32>count;
-    const difference = ofBlock - load<f32>(at(mean, j));
-    store<f32>(at(blockMean, j), ofBlock);
-    store<f32>(at(mean, j), load<f32>(at(mean, j)) + difference * share);
-    store<f32>(at(squares, j), load<f32>(at(squares, j)) + difference * difference * share * <f32>seen);
+    const offset = (<usize>j) << 3;
+    const ofBlock = <f64>load<f32>(at(blockMean, j)) / <f64>count;
+    const difference = ofBlock - load<f64>(means + offset);
+    store<f32>(at(blockMean, j), <f32>ofBlock);
+    store<f64>(means + offset, load<f64>(means + offset) + difference * share);
+    store<f64>(squares + offset, load<f64>(squares + offset) + difference * difference * share * <f64>seen);
   }
 }
 
@@ -63,7 +73,7 @@ export function scaleColumns(x: usize, rows: i32, columns: i32, factor: usize, s
   }
 }
 
-/** Sums of each column of dy, and of dy · (x − center). */
+/** Sums of each column of dy, and of dy · (x − center). `scratch` is space for six values a column. */
 export function columnSlopes(
   x: usize,
   dy: usize,
@@ -72,21 +82,35 @@ export function columnSlopes(
   center: usize,
   sum: usize,
   product: usize,
+  scratch: usize,
 ): void {
-  clear(sum, columns);
-  clear(product, columns);
+  const blockProduct = at(scratch, columns);
+  const sums = at(scratch, 2 * columns);
+  const products = at(scratch, 4 * columns);
+  clear(sums, 4 * columns);
+  for (let first = 0; first < rows; first += blockRows) {
+    clear(scratch, 2 * columns);
+    const last = min(rows, first + blockRows);
+    for (let i = first; i < last; i++)
+      addSlopes(at(x, i * columns), at(dy, i * columns), center, columns, scratch, blockProduct);
+    addToDoubles(sums, scratch, columns);
+    addToDoubles(products, blockProduct, columns);
+  }
+  roundDoubles(sums, 1, sum, columns);
+  roundDoubles(products, 1, product, columns);
+}
+
+/** Adds a row's dy to `sum`, and dy · (x − center) to `product`. */
+function addSlopes(x: usize, dy: usize, center: usize, columns: i32, sum: usize, product: usize): void {
   const whole = columns & ~3;
-  for (let i = 0; i < rows; i++) {
-    const row = i * columns;
-    addTo(sum, at(dy, row), columns);
-    for (let j = 0; j < whole; j += 4) {
-      const difference = f32x4.sub(v128.load(at(x, row + j)), v128.load(at(center, j)));
-      v128.store(at(product, j), multiplyAdd(difference, v128.load(at(dy, row + j)), v128.load(at(product, j))));
-    }
-    for (let j = whole; j < columns; j++) {
-      const difference = load<f32>(at(x, row + j)) - load<f32>(at(center, j));
-      store<f32>(at(product, j), load<f32>(at(product, j)) + difference * load<f32>(at(dy, row + j)));
-    }
+  addTo(sum, dy, columns);
+  for (let j = 0; j < whole; j += 4) {
+    const difference = f32x4.sub(v128.load(at(x, j)), v128.load(at(center, j)));
+    v128.store(at(product, j), multiplyAdd(difference, v128.load(at(dy, j)), v128.load(at(product, j))));
+  }
+  for (let j = whole; j < columns; j++) {
+    const difference = load<f32>(at(x, j)) - load<f32>(at(center, j));
+    store<f32>(at(product, j), load<f32>(at(product, j)) + difference * load<f32>(at(dy, j)));
   }
 }
 

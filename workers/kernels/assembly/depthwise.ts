@@ -1,5 +1,6 @@
 import { at } from './arithmetic';
-import { addProducts } from './rows';
+import { addToDoubles, roundDoubles } from './doubles';
+import { addProducts, clear } from './rows';
 import { Window } from './window';
 
 /**
@@ -50,7 +51,10 @@ export function depthwiseInputGradient(
   }
 }
 
-/** The gradient with respect to the filter, added to `dFilter`. */
+/** Positions whose products are summed in float32; these sums are summed in float64. */
+const blockPositions: i32 = 64;
+
+/** The gradient with respect to the filter. `scratch` is space for three times its values. */
 export function depthwiseFilterGradient(
   x: usize,
   dy: usize,
@@ -58,9 +62,31 @@ export function depthwiseFilterGradient(
   window: Window,
   multiplier: i32,
   positions: i32,
+  scratch: usize,
+): void {
+  const size = window.kernelHeight * window.kernelWidth * window.channels * multiplier;
+  const totals = at(scratch, size);
+  clear(totals, 2 * size);
+  for (let first = 0; first < positions; first += blockPositions) {
+    clear(scratch, size);
+    addFilterGradient(x, dy, scratch, window, multiplier, first, min(positions, first + blockPositions));
+    addToDoubles(totals, scratch, size);
+  }
+  roundDoubles(totals, 1, dFilter, size);
+}
+
+/** Adds that of positions `first` to before `last` to `dFilter`. */
+function addFilterGradient(
+  x: usize,
+  dy: usize,
+  dFilter: usize,
+  window: Window,
+  multiplier: i32,
+  first: i32,
+  last: i32,
 ): void {
   const outputs = window.channels * multiplier;
-  for (let position = 0; position < positions; position++) {
+  for (let position = first; position < last; position++) {
     window.moveTo(position);
     const gradients = at(dy, position * outputs);
     for (let kernelRow = 0; kernelRow < window.kernelHeight; kernelRow++) {

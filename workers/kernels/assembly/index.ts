@@ -3,6 +3,7 @@ export { columnMoments, columnSlopes, combineColumns, scaleColumns } from './bat
 export { gradientOfRelu, gradientOfSigmoid, gradientOfTanh } from './activation-gradients';
 export { addBias } from './bias';
 export { depthwise, depthwiseFilterGradient, depthwiseInputGradient } from './depthwise';
+export { clip, extreme } from './extremes';
 export { gemm, gemmScratchBytes } from './gemm';
 export { col2im, im2col } from './im2col';
 export { crossEntropy, crossEntropyGradient, gaussianNll, gaussianNllGradient } from './losses';
