@@ -26,8 +26,18 @@ than errors below 2⁻¹¹. Gradients of saturated \`tanh\` and \`sigmoid\` are 
 Where the \`cpu\` backend itself is wrong (gradients of resizing and up-sampling), the reference is composed of
 other ops. \`test/unit/backends/finite-differences.test.ts\` checks gradients of convolutions, pools and resizing against differences.
 
-What TensorFlow.js 4.22 lacks or has wrong on all backends stays so: a gradient of \`maximum\`, \`minimum\` and \`squaredDifference\` with
-broadcasting, of \`split\` and \`unstack\` into one part. Images are \`[B, H, W, C]\` (\`channelsLast\`; layers
+Convolutions and pools are also held against loops in float64 that share no code with TensorFlow.js (\`test/unit/backends/naive/\`), on wasm in
+both builds, cpu, tensorflow and webgpu. The largest value of several equal ones under a window of a max pool gets its gradient (the first; on webgpu
+the last); equal values of \`max\` and \`min\` over axes share it evenly. A window over nothing but padding is an error.
+
+NaN in is NaN out on wasm and cpu, for bounds, extremes, pools and all activations (\`test/unit/backends/nan.test.ts\`). As in PyTorch, \`sign\` of NaN is 0
+and \`clipByValue\` passes it no gradient. Unlike there, \`argMax\` and \`topk\` pass over NaN, and the first NaN under a window gets the gradient, not
+the last. On webgpu a GPU may drop NaN: WGSL lets it.
+
+Sums of many terms are made in blocks of float32 whose sums are added in float64, on wasm and cpu. Products of matrices add blocks of 256 terms in
+float32, as a BLAS does, and webgpu adds all in float32.
+
+What TensorFlow.js 4.22 lacks on all backends stays so: a gradient of \`split\` and \`unstack\` into one part. Images are \`[B, H, W, C]\` (\`channelsLast\`; layers
 transpose others).
 `;
 
