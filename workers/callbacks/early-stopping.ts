@@ -51,11 +51,14 @@ export class EarlyStopping implements Callback {
     else training.standBy();
   }
 
-  state(): { best: number | null; waited: number } {
-    return { best: this.best, waited: this.waited };
+  state(): { best: number | null; waited: number; monitor: string } {
+    return { best: this.best, waited: this.waited, monitor: this.monitor };
   }
 
+  /** The best value of another metric, which a resume may bring, says nothing of this one. */
   restore(state: unknown): void {
-    ({ best: this.best, waited: this.waited } = state as { best: number | null; waited: number });
+    const saved = state as { best: number | null; waited: number; monitor?: string };
+    if ((saved.monitor ?? this.monitor) !== this.monitor) return;
+    ({ best: this.best, waited: this.waited } = saved);
   }
 }

@@ -54,11 +54,13 @@ export class PerRankBestCheckpoint implements Callback {
     await training.saveCheckpoint(this.checkpointName, resolveMonitor(this.monitor, training.rank), score);
   }
 
-  state(): { best: number | null } {
-    return { best: this.best };
+  state(): { best: number | null; monitor: string } {
+    return { best: this.best, monitor: this.monitor };
   }
 
+  /** The best value of another metric, which a resume may bring, says nothing of this one. */
   restore(state: unknown): void {
-    this.best = (state as { best: number | null }).best;
+    const { best, monitor = this.monitor } = state as { best: number | null; monitor?: string };
+    if (monitor === this.monitor) this.best = best;
   }
 }

@@ -34,6 +34,16 @@ describe('PerRankBestCheckpoint', () => {
     await showSeries(after, training, 'm', [1.5, 0.5]);
     expect(training.saved.map(({ score }) => score)).toEqual([0.5]);
   });
+
+  it('starts anew after a resume that monitors another metric', async () => {
+    const before = new PerRankBestCheckpoint({ monitor: 'm', name: 'best' });
+    await showSeries(before, new FakeTraining(), 'm', [1]);
+    const after = new PerRankBestCheckpoint({ monitor: 'other', name: 'best' });
+    after.restore(JSON.parse(JSON.stringify(before.state())));
+    const training = new FakeTraining();
+    await showSeries(after, training, 'other', [3, 4]);
+    expect(training.saved.map(({ score }) => score)).toEqual([3]);
+  });
 });
 
 describe('PerRankCheckpoint', () => {

@@ -22,7 +22,7 @@ describe('EarlyStopping', () => {
     const training = new FakeTraining();
     // 0.45 is better than 0.5 by too little; 0.35 is better by enough.
     await showSeries(stopping, training, nll, [0.5, 0.45, 0.35, 0.3]);
-    expect(stopping.state()).toEqual({ best: 0.35, waited: 1 });
+    expect(stopping.state()).toMatchObject({ best: 0.35, waited: 1 });
     expect(training.stopVotes).toBe(0);
   });
 
@@ -30,7 +30,7 @@ describe('EarlyStopping', () => {
     const stopping = new EarlyStopping({ monitor: nll, patience: 3 });
     const training = new FakeTraining();
     await showSeries(stopping, training, nll, [NaN, 2, -Infinity]);
-    expect(stopping.state()).toEqual({ best: 2, waited: 1 });
+    expect(stopping.state()).toMatchObject({ best: 2, waited: 1 });
   });
 
   it('looks for larger values with mode max', async () => {
@@ -49,7 +49,7 @@ describe('EarlyStopping', () => {
     expect(training.stopVotes).toBe(0);
     expect(training.isStandingBy).toBe(true);
     expect(training.announcements).toHaveLength(1);
-    expect(stopping.state()).toEqual({ best: 1, waited: 1 });
+    expect(stopping.state()).toMatchObject({ best: 1, waited: 1 });
   });
 
   it('waits as long as its patience is now', async () => {
@@ -86,5 +86,13 @@ describe('EarlyStopping', () => {
     await expect(stopping.onEvaluation(new FakeTraining(), evaluation)).rejects.toThrow(
       'There is no metric "val/ens_nlll" to monitor. This evaluation computed val/ens_acc, val/ens_nll.',
     );
+  });
+
+  it('starts anew after a resume that monitors another metric', async () => {
+    const before = new EarlyStopping({ monitor: nll, patience: 2 });
+    await showSeries(before, new FakeTraining(), nll, [0.1, 0.2]);
+    const after = new EarlyStopping({ monitor: 'val/product_nll', patience: 2 });
+    after.restore(JSON.parse(JSON.stringify(before.state())));
+    expect(after.state()).toMatchObject({ best: null, waited: 0 });
   });
 });

@@ -52,6 +52,7 @@ describe('a run of this process', () => {
       split: 'test',
       ensemble: final?.ensemble,
       members: final?.members,
+      warnings: [],
     });
     const mixed = [
       { rank: 1, name: 'final' },
