@@ -25,13 +25,16 @@ export interface Dataset {
   readonly normalization?: Normalization;
 }
 
-export interface Splits {
-  readonly train: Dataset;
-  readonly validation?: Dataset;
-  readonly test?: Dataset;
+/** Something for each split that there is. */
+interface EachSplit<T> {
+  train: T;
+  validation?: T;
+  test?: T;
   /** Samples to train on whose targets are not looked at, for strategies that learn without labels. */
-  readonly unlabelled?: Dataset;
+  unlabelled?: T;
 }
+
+export type Splits = Readonly<EachSplit<Dataset>>;
 
 /** Samples as a model takes them: scaled, normalized, in the order of the indices that were asked for. */
 export interface Batch {
@@ -86,6 +89,17 @@ export function createSplits(splits: Splits): Splits {
     }
   }
   return Object.freeze({ ...splits });
+}
+
+/** What becomes of every split that there is: nothing else lists them, so that none is forgotten. */
+export function mapEachSplit<A, B>(splits: Readonly<EachSplit<A>>, change: (split: A) => B): EachSplit<B> {
+  const { train, validation, test, unlabelled } = splits;
+  return {
+    train: change(train),
+    validation: validation && change(validation),
+    test: test && change(test),
+    unlabelled: unlabelled && change(unlabelled),
+  };
 }
 
 /** The samples at `indices` as one batch: bytes divided by 255, then normalized. @param room where features go, at its beginning */

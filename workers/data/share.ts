@@ -2,7 +2,7 @@ import { open, rename, rm, stat } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { z } from 'zod';
 import { mapFile } from '../system/libc.ts';
-import { createDataset, createSplits } from './dataset.ts';
+import { createDataset, createSplits, mapEachSplit } from './dataset.ts';
 import type { Dataset, Splits } from './dataset.ts';
 import { byteCount, reasonOf } from './files.ts';
 
@@ -92,12 +92,7 @@ export function decodeSplits(bytes: Buffer<ArrayBuffer>, source: string): Splits
       features: new featureTypes[features.type](buffer, start + features.offset, features.length),
       targets: new targetTypes[targets.type](buffer, start + targets.offset, targets.length),
     });
-  return createSplits({
-    train: restore(header.train),
-    validation: header.validation && restore(header.validation),
-    test: header.test && restore(header.test),
-    unlabelled: header.unlabelled && restore(header.unlabelled),
-  });
+  return createSplits(mapEachSplit(header, restore));
 }
 
 /** The parts of a file or message, in their order. */
@@ -117,12 +112,7 @@ export function encodeSplits(splits: Splits): Buffer[] {
     features: place(dataset.features),
     targets: place(dataset.targets),
   });
-  const json = JSON.stringify({
-    train: describe(splits.train),
-    validation: splits.validation && describe(splits.validation),
-    test: splits.test && describe(splits.test),
-    unlabelled: splits.unlabelled && describe(splits.unlabelled),
-  });
+  const json = JSON.stringify(mapEachSplit(splits, describe));
   const header = Buffer.alloc(toMultipleOf8(Buffer.byteLength(json)), ' ');
   header.write(json);
   const body = [uint64(header.length), header, ...arrays];

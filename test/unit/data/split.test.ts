@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createDataset, gatherBatch } from '../../../workers/data/dataset.ts';
+import { createDataset } from '../../../workers/data/dataset.ts';
 import { splitDataset } from '../../../workers/data/split.ts';
-import { standardize } from '../../../workers/data/standardize.ts';
 import { Generator } from '../../../workers/random/generator.ts';
 
 /** Sample i has the feature i and the target -i. */
@@ -57,44 +56,5 @@ describe('splitDataset', () => {
     [{ test: 2.5 }, 'a test split of 2.5'],
   ])('refuses %j of ten samples', (sizes, message) => {
     expect(() => splitDataset(counting(10), sizes, new Generator(1, 'split'))).toThrow(message);
-  });
-});
-
-describe('standardize', () => {
-  const part = (features: number[], targets: number[]) =>
-    createDataset({
-      name: 'part',
-      featureShape: [2],
-      features: Float32Array.from(features),
-      targets: Float32Array.from(targets),
-    });
-  // Column 0: 1, 3 (mean 2, deviation 1); column 1 is constant; targets 10, 30 (mean 20, deviation 10).
-  const splits = { train: part([1, 5, 3, 5], [10, 30]), test: part([6, 6], [50]) };
-
-  it('takes means and deviations from the training split, for all splits', () => {
-    const { splits: result, targetScale } = standardize(splits);
-    expect(gatherBatch(result.train, Int32Array.of(0, 1)).features).toEqual(Float32Array.of(-1, 0, 1, 0));
-    expect(result.test && gatherBatch(result.test, Int32Array.of(0)).features).toEqual(Float32Array.of(4, 1));
-    expect(result.train.targets).toEqual(Float32Array.of(10, 30));
-    expect(targetScale).toBeUndefined();
-  });
-
-  it('standardizes targets on request and says how to get back', () => {
-    const { splits: result, targetScale } = standardize(splits, { targets: true });
-    expect(result.train.targets).toEqual(Float32Array.of(-1, 1));
-    expect(result.test?.targets).toEqual(Float32Array.of(3));
-    expect(targetScale).toEqual({ mean: [20], std: [10] });
-    expect(splits.train.targets).toEqual(Float32Array.of(10, 30));
-  });
-
-  it('measures bytes as batches see them', () => {
-    const bytes = createDataset({
-      name: 'bytes',
-      featureShape: [1],
-      features: Uint8Array.of(0, 255),
-      targets: Int32Array.of(0, 1),
-    });
-    expect(standardize({ train: bytes }).splits.train.normalization).toEqual({ mean: [0.5], std: [0.5] });
-    expect(() => standardize({ train: bytes }, { targets: true })).toThrow('are class labels');
   });
 });

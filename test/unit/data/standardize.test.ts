@@ -1,0 +1,132 @@
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { columnMoments } from '../../../workers/data/column-moments.ts';
+import { createDataset, gatherBatch } from '../../../workers/data/dataset.ts';
+import { standardize } from '../../../workers/data/standardize.ts';
+
+interface Recorded {
+  versions: Record<string, string>;
+  cases: { kind: string; rows: number; mean: number; scale: number }[];
+}
+
+/** By make_standard_scaler.py beside it. */
+const recorded = JSON.parse(
+  readFileSync(new URL('recorded/standard-scaler.json', import.meta.url), 'utf8'),
+) as Recorded;
+
+describe('standardize', () => {
+  const part = (features: number[], targets: number[]) =>
+    createDataset({
+      name: 'part',
+      featureShape: [2],
+      features: Float32Array.from(features),
+      targets: Float32Array.from(targets),
+    });
+  // Column 0: 1, 3 (mean 2, deviation 1); column 1 is constant; targets 10, 30 (mean 20, deviation 10).
+  const splits = { train: part([1, 5, 3, 5], [10, 30]), test: part([6, 6], [50]) };
+
+  it('takes means and deviations from the training split, for all splits', () => {
+    const { splits: result, targetScale } = standardize(splits);
+    expect(gatherBatch(result.train, Int32Array.of(0, 1)).features).toEqual(Float32Array.of(-1, 0, 1, 0));
+    expect(result.test && gatherBatch(result.test, Int32Array.of(0)).features).toEqual(Float32Array.of(4, 1));
+    expect(result.train.targets).toEqual(Float32Array.of(10, 30));
+    expect(targetScale).toBeUndefined();
+  });
+
+  it('standardizes targets on request and says how to get back', () => {
+    const { splits: result, targetScale } = standardize(splits, { targets: true });
+    expect(result.train.targets).toEqual(Float32Array.of(-1, 1));
+    expect(result.test?.targets).toEqual(Float32Array.of(3));
+    expect(targetScale).toEqual({ mean: [20], std: [10] });
+    expect(splits.train.targets).toEqual(Float32Array.of(10, 30));
+  });
+
+  it('measures bytes as batches see them', () => {
+    const bytes = createDataset({
+      name: 'bytes',
+      featureShape: [1],
+      features: Uint8Array.of(0, 255),
+      targets: Int32Array.of(0, 1),
+    });
+    expect(standardize({ train: bytes }).splits.train.normalization).toEqual({ mean: [0.5], std: [0.5] });
+    expect(() => standardize({ train: bytes }, { targets: true })).toThrow('are class labels');
+  });
+
+  it('standardizes every split, also the one without labels', () => {
+    const train = part([1, 5, 3, 5], [10, 30]);
+    const { splits: result } = standardize({ train, validation: train, test: train, unlabelled: part([5, 5], [0]) });
+    expect(Object.keys(result).sort()).toEqual(['test', 'train', 'unlabelled', 'validation']);
+    expect(result.unlabelled && gatherBatch(result.unlabelled, Int32Array.of(0)).features).toEqual(
+      Float32Array.of(3, 0),
+    );
+  });
+
+  it('only centres constant columns, whatever their value and number of rows', () => {
+    fc.assert(
+      fc.property(
+        fc.float({ noNaN: true, noDefaultInfinity: true }),
+        fc.integer({ min: 1, max: 400 }),
+        fc.boolean(),
+        (value, rows, isByte) => {
+          const features = isByte ? new Uint8Array(rows).fill(value) : new Float32Array(rows).fill(value);
+          const train = createDataset({ name: 'c', featureShape: [1], features, targets: new Int32Array(rows) });
+          expect(standardize({ train }).splits.train.normalization?.std).toEqual([1]);
+          expect(gatherBatch(standardize({ train }).splits.train, Int32Array.of(0)).features[0]).toBe(0);
+        },
+      ),
+      {
+        seed: 3,
+        examples: [
+          [Math.fround(0.1), 3, false],
+          [Math.fround(0.1), 10, false],
+          [255, 7, true],
+        ],
+      },
+    );
+  });
+
+  it.each([
+    ['feature', 2, NaN],
+    ['target', 1, Infinity],
+  ])('names the %s column %i and the row of a value that is %d', (kind, column, value) => {
+    const features = Float32Array.of(1, 2, 3, 4, 5, 6);
+    const targets = Float32Array.of(1, 2, 3, 4);
+    (kind === 'feature' ? features : targets)[kind === 'feature' ? 5 : 3] = value;
+    const train = createDataset({ name: 'gaps', featureShape: [3], features, targets });
+    expect(() => standardize({ train }, { targets: true })).toThrow(
+      `Data set "gaps": ${kind} column ${column} has ${value} in row 1`,
+    );
+  });
+});
+
+describe(`columnMoments against scikit-learn ${recorded.versions['scikit-learn']}`, () => {
+  it.each(recorded.cases)('$kind, $rows rows', ({ kind, rows, mean, scale }) => {
+    const moments = columnMoments({ name: kind, kind: 'feature', values: columnOf(kind, rows), count: 1 });
+    expect(relativeError(moments.mean[0], mean)).toBeLessThan(1e-14);
+    expect(relativeError(moments.std[0], scale)).toBeLessThan(1e-12);
+  });
+});
+
+/** The columns of make_standard_scaler.py. */
+function columnOf(kind: string, rows: number): Float32Array {
+  const pattern = (i: number) => (i * 7919) % 1009;
+  const formulas: Record<string, (i: number) => number> = {
+    'constant 0.1': () => 0.1,
+    'constant 1/3': () => 1 / 3,
+    'constant 1e20': () => 1e20,
+    'constant -7e-20': () => -7e-20,
+    'constant 0': () => 0,
+    pattern,
+    'far from 0': (i) => 1e6 + pattern(i) / 16,
+    'farther from 0': (i) => 16_000_000 + (pattern(i) % 2),
+    'small values': (i) => pattern(i) * 1e-12,
+    'two values': (i) => (i % 2) * 2 - 1,
+    'one outlier': (i) => Number(i === rows - 1),
+  };
+  return Float32Array.from({ length: rows }, (_, i) => formulas[kind](i));
+}
+
+function relativeError(value: number, expected: number): number {
+  return value === expected ? 0 : Math.abs(value - expected) / Math.abs(expected);
+}

@@ -1,0 +1,82 @@
+/** What a data set has that moments are taken of: for messages. */
+export interface Columns {
+  /** Of the data set. */
+  name: string;
+  /** `feature` or `target`. */
+  kind: string;
+  /** shape [N, C], row-major. */
+  values: ArrayLike<number>;
+  /** Columns (C). */
+  count: number;
+}
+
+export interface Moments {
+  /** shape [C]. */
+  mean: number[];
+  /** Standard deviation, of N; 1 for a constant column. shape [C]. */
+  std: number[];
+  /** shape [C]. */
+  isConstant: boolean[];
+}
+
+/**
+ * Mean and standard deviation of every column, by two passes with compensated sums. One pass over squares would cancel for columns far
+ * from 0.
+ *
+ * A column is constant if all its values are equal, or if its variance is no more than the error that computing it may leave:
+ * `N eps var + (N mean eps)^2` (Chan, Golub and LeVeque, "Algorithms for computing the sample variance", 1983; scikit-learn's
+ * `StandardScaler` uses the same bound).
+ *
+ * @throws Error that names data set, column and row of the first value that is NaN or infinite
+ */
+export function columnMoments(columns: Columns): Moments {
+  const moments = Array.from({ length: columns.count }, (_, column) => momentsOf(columns, column));
+  return {
+    mean: moments.map(({ mean }) => mean),
+    std: moments.map(({ variance, isConstant }) => (isConstant ? 1 : Math.sqrt(variance))),
+    isConstant: moments.map(({ isConstant }) => isConstant),
+  };
+}
+
+function momentsOf(columns: Columns, column: number) {
+  const { values, count } = columns;
+  const rows = values.length / count;
+  const total = new CompensatedSum();
+  let areEqual = true;
+  for (let row = 0; row < rows; row++) {
+    const value = values[row * count + column];
+    if (!Number.isFinite(value)) throw notFinite(columns, column, row);
+    if (value !== values[column]) areEqual = false;
+    total.add(value);
+  }
+  if (areEqual) return { mean: values[column], variance: 0, isConstant: true };
+  const mean = total.value / rows;
+  const squares = new CompensatedSum();
+  for (let row = 0; row < rows; row++) squares.add((values[row * count + column] - mean) ** 2);
+  const variance = squares.value / rows;
+  const bound = rows * Number.EPSILON * variance + (rows * mean * Number.EPSILON) ** 2;
+  return { mean, variance, isConstant: variance <= bound };
+}
+
+/** Keeps what each addition rounds away: the sum's error does not grow with the number of terms (Neumaier, 1974). */
+class CompensatedSum {
+  #sum = 0;
+  #lost = 0;
+
+  get value(): number {
+    return this.#sum + this.#lost;
+  }
+
+  add(term: number): void {
+    const next = this.#sum + term;
+    this.#lost += Math.abs(this.#sum) >= Math.abs(term) ? this.#sum - next + term : term - next + this.#sum;
+    this.#sum = next;
+  }
+}
+
+function notFinite({ name, kind, values, count }: Columns, column: number, row: number): Error {
+  return new Error(
+    `Data set "${name}": ${kind} column ${column} has ${values[row * count + column]} in row ${row} (both counted from 0). ` +
+      'A mean and a deviation need finite values: correct the value, or leave the sample out.',
+  );
+}
