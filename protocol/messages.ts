@@ -80,7 +80,7 @@ export const workerMessageSchema = z.discriminatedUnion('type', [
     type: z.literal('described'),
     project: z.strictObject({ name: z.string(), description: z.string() }),
     task: z.string(),
-    /** The ensemble's metric that tells best whether it improves; smaller is better. */
+    /** The ensemble's metric that tells best whether it improves. */
     ensembleMonitor: z.string(),
     backend: z.string(),
     parameterCount: z.int(),

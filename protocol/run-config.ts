@@ -38,12 +38,21 @@ export const dataSchema = z.strictObject({
     }),
 });
 
+const modeSchema = z.enum(['auto', 'min', 'max']).default('auto').meta({
+  help: 'Whether a smaller or a larger value of the monitored metric is better. `auto`: what is known of the metric; an unknown one needs this set.',
+});
+
 export const earlyStoppingSchema = z.strictObject({
   enabled: z.boolean().default(false).meta({ help: 'Stop when the monitored metric no longer improves.' }),
-  monitor: z.string().default('auto').meta({
-    help: "Metric to watch; `{rank}` becomes the rank. `auto`: the ensemble's NLL when joint, else the member's own.",
-  }),
-  mode: z.enum(['min', 'max']).default('min').meta({ help: 'Whether smaller or larger is better.' }),
+  monitor: z
+    .string()
+    .default('auto')
+    .meta({
+      help:
+        'Metric to watch; `{rank}` becomes the rank. `auto`: what `checkpoints.monitor` says (by default the NLL, or the MSE), of the ensemble ' +
+        "when joint, else the member's own.",
+    }),
+  mode: modeSchema,
   patience: patienceSchema.default(20),
   minDelta: z.number().min(0).default(0).meta({ help: 'Smallest change that counts as an improvement.' }),
   joint: z.boolean().default(true).meta({ help: 'All ranks stop together; otherwise each rank stops by itself.' }),
@@ -54,6 +63,15 @@ export const checkpointsSchema = z.strictObject({
     .boolean()
     .default(true)
     .meta({ help: "Keep every member as it was at the ensemble's best evaluation." }),
+  monitor: z
+    .string()
+    .default('auto')
+    .meta({
+      help:
+        "Metric of the ensemble that tells the best evaluation, for checkpoints and predictions; members' own best is told by the same metric " +
+        'of theirs. `auto`: the NLL, or the MSE where no variance is predicted.',
+    }),
+  mode: modeSchema,
   memberBest: z.boolean().default(true).meta({ help: 'Keep every member at its own best evaluation.' }),
   final: z.boolean().default(true).meta({ help: 'Keep every member as it was at the end.' }),
   everyEpochs: z

@@ -81,7 +81,7 @@ async function prepareShared(seats: readonly Seat[]): Promise<{ shared: Shared; 
   );
   // Whatever no rank draws for itself comes from the first rank's stream, as if it were alone.
   seeder.install();
-  const task = ensembleTask(taskOf(project.task), config.strategy);
+  const task = ensembleTask(taskOf(project.task), config);
   const groups = seats.map((seat) => seat.links.group);
   const { splits: data, openBatches } = await loadData(launch, project, hyperparameters, groups);
   const shared = { project, hyperparameters, config, backend, task, data, openBatches };

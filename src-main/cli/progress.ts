@@ -1,3 +1,4 @@
+import { improves, modeFor } from '../../protocol/metric-mode.ts';
 import type { WorkerState } from '../../protocol/messages.ts';
 import type { PointBatch } from '../../protocol/points.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
@@ -97,6 +98,7 @@ export class RunProgress {
 
   private read(rank: number, { names, nameIndex, value, epoch, step }: PointBatch): void {
     const monitor = this.facts?.ensembleMonitor;
+    const mode = modeFor(monitor ?? '', this.record?.config.checkpoints.mode ?? 'auto');
     nameIndex.forEach((name, i) => {
       if (names[name] === `train/member_${rank}_loss`) {
         this.ranks.set(rank, { ...this.rank(rank), loss: value[i], epoch: epoch[i], step: step[i] });
@@ -104,7 +106,9 @@ export class RunProgress {
       if (names[name] !== monitor) return;
       this.evaluations += 1;
       this.ensemble = value[i];
-      if (this.best === null || value[i] < this.best.value) this.best = { value: value[i], epoch: epoch[i] };
+      if (mode !== null && improves(value[i], this.best?.value ?? null, mode)) {
+        this.best = { value: value[i], epoch: epoch[i] };
+      }
     });
   }
 

@@ -1,3 +1,4 @@
+import { modeFor, whyNotMonitored } from '../../protocol/metric-mode.ts';
 import type { Placement } from '../../protocol/devices.ts';
 import type { ConfigProblem } from '../../protocol/options.ts';
 import type { ProjectDescription } from '../../protocol/project-description.ts';
@@ -19,6 +20,7 @@ export function refuseCombinations(config: RunConfig, plan: readonly Placement[]
 export function findConflicts(config: RunConfig, plan: readonly Placement[], project: Combined): ConfigProblem[] {
   const waves = 1 + Math.max(...plan.map(({ wave }) => wave));
   return [
+    ...conflictsOfMonitors(config),
     ...conflictsOfJointStopping(config, waves),
     ...conflictsOfLockstep(config, waves),
     ...conflictsOfSampler(config),
@@ -29,6 +31,27 @@ export function findConflicts(config: RunConfig, plan: readonly Placement[], pro
     ...conflictsOfLoss(config, project),
     ...conflictsOfHdet(config, project.hasOwnLoss),
   ];
+}
+
+/** Monitors of which it cannot be told which way they improve, and an ensemble's monitor that differs from rank to rank. */
+function conflictsOfMonitors({ earlyStopping, checkpoints }: RunConfig): ConfigProblem[] {
+  const conflicts: ConfigProblem[] = [];
+  const check = (
+    name: 'earlyStopping' | 'checkpoints',
+    { monitor, mode }: Pick<RunConfig['checkpoints'], 'monitor' | 'mode'>,
+  ) => {
+    if (monitor === 'auto' || modeFor(monitor, mode) !== null) return;
+    conflicts.push({ path: `${name}.monitor`, message: whyNotMonitored(monitor, `${name}.mode`) });
+  };
+  check('checkpoints', checkpoints);
+  if (earlyStopping.enabled) check('earlyStopping', earlyStopping);
+  if (checkpoints.monitor.includes('{rank}')) {
+    const message =
+      `checkpoints.monitor cannot be "${checkpoints.monitor}": it names a metric of the ensemble, and that differs from rank to rank. ` +
+      "Use val/ens_nll, say; members' own best is told by the same metric of theirs.";
+    conflicts.push({ path: 'checkpoints.monitor', message });
+  }
+  return conflicts;
 }
 
 function conflictsOfJointStopping({ earlyStopping, members }: RunConfig, waves: number): ConfigProblem[] {

@@ -1,3 +1,4 @@
+import { improves, type MetricMode, resolveMode } from '../../protocol/metric-mode.ts';
 import type { LoadSample } from '../../protocol/device-loads.ts';
 import type {
   Attempt,
@@ -105,7 +106,7 @@ export class RunRecorder {
   described(facts: RunFacts, versions: Record<string, string>): void {
     this.facts = facts;
     this.record = { ...this.record, versions: { ...this.record.versions, ...versions } };
-    if (this.earlier !== null) this.best = bestOf(this.earlier, facts.ensembleMonitor);
+    if (this.earlier !== null) this.best = bestOf(this.earlier, facts.ensembleMonitor, this.modeOf(facts));
     this.tell({ type: 'described', about: facts });
   }
 
@@ -211,16 +212,22 @@ export class RunRecorder {
   }
 
   private keepBest({ names, nameIndex, value, epoch, step }: PointBatch): void {
-    const metric = this.facts?.ensembleMonitor;
-    const wanted = metric === undefined ? -1 : names.indexOf(metric);
-    if (metric === undefined || wanted < 0) return;
+    const { facts } = this;
+    if (facts === null) return;
+    const metric = facts.ensembleMonitor;
+    const mode = this.modeOf(facts);
+    const wanted = names.indexOf(metric);
+    if (wanted < 0) return;
     nameIndex.forEach((name, i) => {
-      if (name !== wanted || !Number.isFinite(value[i])) return;
-      if (this.best === null || value[i] < this.best.value) {
+      if (name === wanted && improves(value[i], this.best?.value ?? null, mode)) {
         this.best = { metric, value: value[i], epoch: epoch[i], step: step[i] };
         this.bestTimer ??= setTimeout(() => this.noteBest(), noteBestEveryMs);
       }
     });
+  }
+
+  private modeOf({ ensembleMonitor }: RunFacts): MetricMode {
+    return resolveMode(ensembleMonitor, this.record.config.checkpoints.mode, 'checkpoints.mode');
   }
 
   /** For lists of runs; the record says it at the end. */
@@ -240,9 +247,9 @@ export class RunRecorder {
   }
 }
 
-/** The smallest finite value of a metric and where it was reached. */
-function bestOf({ epoch, step, values }: MetricTable, metric: string): RunSummary['best'] {
+/** The best finite value of a metric and where it was reached first. */
+function bestOf({ epoch, step, values }: MetricTable, metric: string, mode: MetricMode): RunSummary['best'] {
   const column = values.get(metric) ?? new Float64Array();
-  const row = column.reduce((best, value, i) => (Number.isFinite(value) && !(value >= column[best]) ? i : best), -1);
+  const row = column.reduce((best, value, i) => (improves(value, best < 0 ? null : column[best], mode) ? i : best), -1);
   return row < 0 ? null : { metric, value: column[row], epoch: epoch[row], step: step[row] };
 }

@@ -85,10 +85,3 @@ export function monitored(metrics: ReadonlyMap<string, number>, monitor: string,
   const known = [...metrics.keys()].sort().join(', ');
   throw new Error(`There is no metric "${name}" to monitor. This evaluation computed ${known || 'none'}.`);
 }
-
-/** Whether a score beats the best so far by more than `minDelta`; NaN and infinities never do. */
-export function improves(score: number, best: number | null, mode: 'min' | 'max', minDelta = 0): boolean {
-  if (!Number.isFinite(score)) return false;
-  if (best === null) return true;
-  return mode === 'min' ? score < best - minDelta : score > best + minDelta;
-}

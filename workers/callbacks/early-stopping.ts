@@ -1,5 +1,6 @@
+import { improves, type MetricMode, resolveMode } from '../../protocol/metric-mode.ts';
 import type { RunSettings } from '../../protocol/run-settings.ts';
-import { improves, monitored, resolveMonitor, type Callback, type Evaluation, type Training } from './callback.ts';
+import { monitored, resolveMonitor, type Callback, type Evaluation, type Training } from './callback.ts';
 
 /**
  * Ends training once the monitored metric has not improved by more than `minDelta` for `patience` evaluations. Joint: all ranks end at
@@ -9,7 +10,7 @@ import { improves, monitored, resolveMonitor, type Callback, type Evaluation, ty
 export class EarlyStopping implements Callback {
   readonly name = 'early-stopping';
   private readonly monitor: string;
-  private readonly mode: 'min' | 'max';
+  private readonly mode: MetricMode;
   private patience: number;
   private readonly minDelta: number;
   private readonly joint: boolean;
@@ -18,13 +19,13 @@ export class EarlyStopping implements Callback {
 
   constructor(options: {
     monitor: string;
-    mode?: 'min' | 'max';
+    mode?: MetricMode | 'auto';
     patience?: number;
     minDelta?: number;
     joint?: boolean;
   }) {
     this.monitor = options.monitor;
-    this.mode = options.mode ?? 'min';
+    this.mode = resolveMode(options.monitor, options.mode ?? 'auto', 'earlyStopping.mode');
     this.patience = options.patience ?? 20;
     this.minDelta = options.minDelta ?? 0;
     this.joint = options.joint ?? true;

@@ -45,13 +45,13 @@ function metricsCallback({ task, files, groupRanks }: CallbackPlan): Callback {
 }
 
 function bestCheckpoints({ config, task, groupRanks }: CallbackPlan): Callback[] {
-  const { ensembleBest, memberBest } = config.checkpoints;
+  const { ensembleBest, memberBest, mode } = config.checkpoints;
   const isWhole = groupRanks.length === config.members;
   return [
     ...(ensembleBest && isWhole
-      ? [new PerRankBestCheckpoint({ monitor: task.ensembleMonitor, name: 'ensemble-best' })]
+      ? [new PerRankBestCheckpoint({ monitor: task.ensembleMonitor, mode, name: 'ensemble-best' })]
       : []),
-    ...(memberBest ? [new PerRankBestCheckpoint({ monitor: task.memberMonitor, name: 'member-best' })] : []),
+    ...(memberBest ? [new PerRankBestCheckpoint({ monitor: task.memberMonitor, mode, name: 'member-best' })] : []),
   ];
 }
 
@@ -59,7 +59,9 @@ function bestCheckpoints({ config, task, groupRanks }: CallbackPlan): Callback[]
 function predictionKeeper({ config, task, groupRanks }: CallbackPlan): Callback[] {
   const inWaves = groupRanks.length < config.members;
   const which = inWaves ? 'all' : config.keepPredictions;
-  return which === 'none' ? [] : [new KeepPredictions({ which, monitor: task.ensembleMonitor })];
+  return which === 'none'
+    ? []
+    : [new KeepPredictions({ which, monitor: task.ensembleMonitor, mode: config.checkpoints.mode })];
 }
 
 /** Members of earlier waves at the same epoch or, if they had ended before, at the end. */

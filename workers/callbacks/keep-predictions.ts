@@ -1,5 +1,6 @@
+import { improves, type MetricMode, resolveMode } from '../../protocol/metric-mode.ts';
 import type { Predictions } from '../training/predict.ts';
-import { epochName, improves, monitored, type Callback, type Evaluation, type Training } from './callback.ts';
+import { epochName, monitored, type Callback, type Evaluation, type Training } from './callback.ts';
 
 /**
  * Keeps a rank's validation predictions: those of the best evaluation by the ensemble's metric (`best`), or of every one
@@ -9,19 +10,21 @@ export class KeepPredictions implements Callback {
   readonly name = 'keep-predictions';
   private readonly which: 'best' | 'all';
   private readonly monitor: string;
+  private readonly mode: MetricMode;
   private best: number | null = null;
   private last: Predictions | null = null;
 
-  constructor(options: { which: 'best' | 'all'; monitor: string }) {
+  constructor(options: { which: 'best' | 'all'; monitor: string; mode?: MetricMode | 'auto' }) {
     this.which = options.which;
     this.monitor = options.monitor;
+    this.mode = resolveMode(options.monitor, options.mode ?? 'auto', 'checkpoints.mode');
   }
 
   async onEvaluation(training: Training, { metrics, predictions, epoch }: Evaluation): Promise<void> {
     this.last = predictions;
     if (this.which === 'all') return training.savePredictions(epochName(epoch), predictions);
     const score = monitored(metrics, this.monitor, training.rank);
-    if (!improves(score, this.best, 'min')) return;
+    if (!improves(score, this.best, this.mode)) return;
     this.best = score;
     await training.savePredictions('best', predictions);
   }

@@ -1,12 +1,5 @@
-import {
-  epochName,
-  improves,
-  monitored,
-  resolveMonitor,
-  type Callback,
-  type Evaluation,
-  type Training,
-} from './callback.ts';
+import { improves, type MetricMode, resolveMode } from '../../protocol/metric-mode.ts';
+import { epochName, monitored, resolveMonitor, type Callback, type Evaluation, type Training } from './callback.ts';
 
 /** Keeps every rank's weights as they are at the end (`final`), and also every so many epochs (`epoch-00009`). */
 export class PerRankCheckpoint implements Callback {
@@ -37,14 +30,14 @@ export class PerRankBestCheckpoint implements Callback {
   readonly name: string;
   private readonly checkpointName: string;
   private readonly monitor: string;
-  private readonly mode: 'min' | 'max';
+  private readonly mode: MetricMode;
   private best: number | null = null;
 
-  constructor(options: { monitor: string; mode?: 'min' | 'max'; name: string }) {
+  constructor(options: { monitor: string; mode?: MetricMode | 'auto'; name: string }) {
     this.name = `per-rank-best-checkpoint:${options.name}`;
     this.checkpointName = options.name;
     this.monitor = options.monitor;
-    this.mode = options.mode ?? 'min';
+    this.mode = resolveMode(options.monitor, options.mode ?? 'auto', 'checkpoints.mode');
   }
 
   async onEvaluation(training: Training, { metrics }: Evaluation): Promise<void> {

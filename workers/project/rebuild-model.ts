@@ -94,7 +94,7 @@ export class RunModels {
     }
     const hyperparameters = parseHyperparameters(project, config.hyperparameters);
     const data = await loadProjectData(project, hyperparameters, this.#source);
-    return { project, hyperparameters, task: ensembleTask(taskOf(project.task), config.strategy), data };
+    return { project, hyperparameters, task: ensembleTask(taskOf(project.task), config), data };
   }
 
   #warn(message: string): void {

@@ -17,7 +17,7 @@ describe('PerRankBestCheckpoint', () => {
 
   it('monitors its own rank where the monitor says {rank}, and larger values with mode max', async () => {
     const training = new FakeTraining({ rank: 2 });
-    const best = new PerRankBestCheckpoint({ monitor: 'val/member_{rank}_acc', mode: 'max', name: 'member-best' });
+    const best = new PerRankBestCheckpoint({ monitor: 'val/member_{rank}_acc', name: 'member-best' });
     await showSeries(best, training, 'val/member_2_acc', [0.5, 0.4, 0.6]);
     expect(training.saved.map(({ epoch, monitor }) => [epoch, monitor])).toEqual([
       [0, 'val/member_2_acc'],
@@ -26,9 +26,9 @@ describe('PerRankBestCheckpoint', () => {
   });
 
   it('does not write over the best of the attempt before', async () => {
-    const before = new PerRankBestCheckpoint({ monitor: 'm', name: 'best' });
+    const before = new PerRankBestCheckpoint({ monitor: 'm', mode: 'min', name: 'best' });
     await showSeries(before, new FakeTraining(), 'm', [1]);
-    const after = new PerRankBestCheckpoint({ monitor: 'm', name: 'best' });
+    const after = new PerRankBestCheckpoint({ monitor: 'm', mode: 'min', name: 'best' });
     after.restore(JSON.parse(JSON.stringify(before.state())));
     const training = new FakeTraining();
     await showSeries(after, training, 'm', [1.5, 0.5]);

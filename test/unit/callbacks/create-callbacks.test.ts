@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { type RunConfigInput, runConfigSchema } from '../../../protocol/run-config.ts';
 import { createCallbacks } from '../../../workers/callbacks/index.ts';
+import { ensembleTask } from '../../../workers/strategies/ensemble-task.ts';
 import { RunFiles } from '../../../workers/training/run-files.ts';
 import { taskOf } from '../../../workers/training/tasks.ts';
+import { FakeTraining, evaluationOf } from './fakes.ts';
 
 function namesOf(config: RunConfigInput, options: { groupRanks?: number[]; hasValidation?: boolean } = {}): string[] {
   const plan = {
@@ -37,6 +39,31 @@ describe('createCallbacks', () => {
     const checkpoints = { ensembleBest: false, memberBest: false };
     expect(namesOf({ checkpoints, keepPredictions: 'none' })).toEqual(['ensemble-metrics', 'per-rank-checkpoint']);
     expect(namesOf({}, { hasValidation: false })).toEqual(['per-rank-checkpoint']);
+  });
+
+  it('judges best checkpoints and predictions by the metric that is asked for, the way it improves', async () => {
+    const config = runConfigSchema.parse({ members: 2, checkpoints: { monitor: 'val/ens_acc' } });
+    const task = ensembleTask(taskOf('classification'), config);
+    const files = new RunFiles('/nowhere', 0);
+    const callbacks = createCallbacks({ config, task, files, groupRanks: [0, 1], hasValidation: true });
+    const training = new FakeTraining();
+    for (const [epoch, accuracies] of [
+      [0.5, 0.9],
+      [0.7, 0.8],
+      [NaN, NaN],
+      [0.6, 0.95],
+    ].entries()) {
+      training.epoch = epoch;
+      const metrics = { 'val/ens_acc': accuracies[0], 'val/member_0_acc': accuracies[1] };
+      for (const callback of callbacks.slice(1)) await callback.onEvaluation?.(training, evaluationOf(metrics));
+    }
+    expect(training.saved.map(({ name, epoch, monitor }) => `${name} ${epoch} ${monitor}`)).toEqual([
+      'ensemble-best 0 val/ens_acc',
+      'member-best 0 val/member_0_acc',
+      'ensemble-best 1 val/ens_acc',
+      'member-best 3 val/member_0_acc',
+    ]);
+    expect(training.keptPredictions).toHaveLength(2);
   });
 
   it('refuses early stopping without a validation split', () => {

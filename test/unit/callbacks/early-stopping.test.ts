@@ -33,8 +33,16 @@ describe('EarlyStopping', () => {
     expect(stopping.state()).toMatchObject({ best: 2, waited: 1 });
   });
 
-  it('looks for larger values with mode max', async () => {
-    const stopping = new EarlyStopping({ monitor: 'val/ens_acc', mode: 'max', patience: 1 });
+  it('refuses to guess which way a metric improves', () => {
+    const open = (monitor: string) => () => new EarlyStopping({ monitor });
+    expect(open('val/disagreement')).toThrow('neither a smaller nor a larger value is better');
+    expect(open('val/ens_ac')).toThrow('Tutti knows no such metric (did you mean val/ens_acc?)');
+    expect(open('val/own')).toThrow('Set earlyStopping.mode to min or max');
+    expect(() => new EarlyStopping({ monitor: 'val/disagreement', mode: 'max' })).not.toThrow();
+  });
+
+  it('looks for larger values of a metric of which more is better', async () => {
+    const stopping = new EarlyStopping({ monitor: 'val/ens_acc', patience: 1 });
     const training = new FakeTraining();
     await showSeries(stopping, training, 'val/ens_acc', [0.1, 0.2]);
     expect(training.stopVotes).toBe(0);
@@ -81,7 +89,7 @@ describe('EarlyStopping', () => {
   });
 
   it('names the metrics that there are where its monitor is none of them', async () => {
-    const stopping = new EarlyStopping({ monitor: 'val/ens_nlll' });
+    const stopping = new EarlyStopping({ monitor: 'val/ens_nlll', mode: 'min' });
     const evaluation = evaluationOf({ 'val/ens_nll': 1, 'val/ens_acc': 1 });
     await expect(stopping.onEvaluation(new FakeTraining(), evaluation)).rejects.toThrow(
       'There is no metric "val/ens_nlll" to monitor. This evaluation computed val/ens_acc, val/ens_nll.',

@@ -46,13 +46,23 @@ const scores = new Map([
   ['1@2', 0.3],
   ['1@4', 0.6],
 ]);
-const matrix = checkpointMatrix(cells, (rank, epoch) => scores.get(`${rank}@${epoch}`) ?? null);
+const matrix = checkpointMatrix(cells, (rank, epoch) => scores.get(`${rank}@${epoch}`) ?? null, 'min');
 
 describe('the matrix of checkpoints', () => {
   it('sums what its files take, by rank, by moment and as a whole', () => {
     expect(matrix.rows.map(bytesOf)).toEqual([300, 300]);
     expect(matrix.columns.map((_, place) => bytesOf(matrix.rows.map((row) => row[place])))).toEqual([100, 300, 200]);
     expect(bytesOf(cellsOf(matrix))).toBe(600);
+  });
+
+  it('is shaded the other way where more is better, and not where neither is', () => {
+    const scoreOf = (rank: number, epoch: number) => scores.get(`${rank}@${epoch}`) ?? null;
+    const shades = (mode: 'min' | 'max' | null) =>
+      cellsOf(checkpointMatrix(cells, scoreOf, mode)).map(({ shade }) => shade);
+    const least = shades('min');
+    shades('max').forEach((shade, i) => expect((shade ?? 0.5) + (least[i] ?? 0.5)).toBeCloseTo(1, 12));
+    expect(shades('max')).toContain(1);
+    expect(new Set(shades(null))).toEqual(new Set([null]));
   });
 
   it('says what speaks against deleting', () => {
@@ -100,7 +110,7 @@ describe('the matrix of checkpoints', () => {
   });
 
   it('of nothing is empty', () => {
-    expect(checkpointMatrix([], () => null)).toEqual({ ranks: [], columns: [], rows: [] });
+    expect(checkpointMatrix([], () => null, 'min')).toEqual({ ranks: [], columns: [], rows: [] });
   });
 });
 

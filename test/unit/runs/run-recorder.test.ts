@@ -54,6 +54,17 @@ describe('RunRecorder', () => {
     await recorder.close();
   });
 
+  it('takes the largest value for the best of a metric of which more is better, and never NaN', async () => {
+    const { recorder, index } = await createRecorder();
+    await recorder.open();
+    await recorder.change({ status: 'running' });
+    recorder.described({ ...facts, ensembleMonitor: 'val/ens_acc' }, {});
+    const values = [NaN, 0.5, 0.75, NaN, 0.6];
+    recorder.points(0, pointBatch(values.map((value, epoch) => [epoch, epoch, 'val/ens_acc', value])));
+    await expect.poll(() => index.list(), { timeout: 5000 }).toMatchObject([{ bestValue: 0.75, bestEpoch: 2 }]);
+    await recorder.close();
+  });
+
   it('writes points and keeps the last value of each metric and the best of the monitored one', async () => {
     const { recorder, folder } = await createRecorder();
     await recorder.begin(null);

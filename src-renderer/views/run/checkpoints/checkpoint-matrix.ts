@@ -1,3 +1,4 @@
+import type { MetricMode } from '../../../../protocol/metric-mode.ts';
 import type { CheckpointCell } from '../../../../protocol/rpc.ts';
 
 /** What a rank kept at one point of its training; one set of weights may go by several names. */
@@ -35,13 +36,17 @@ export interface CheckpointMatrix {
   rows: (MatrixCell | null)[][];
 }
 
-/** A rank's own score after an epoch (smaller is better), or null. */
+/** A rank's own score after an epoch, or null. */
 export type ScoreOf = (rank: number, epoch: number) => number | null;
 
-export function checkpointMatrix(kept: readonly CheckpointCell[], scoreOf: ScoreOf): CheckpointMatrix {
+export function checkpointMatrix(
+  kept: readonly CheckpointCell[],
+  scoreOf: ScoreOf,
+  mode: MetricMode | null,
+): CheckpointMatrix {
   const byKey = Map.groupBy(kept, ({ record }) => cellKey(record.rank, record.step));
   const cells = new Map([...byKey].map(([key, same]) => [key, mergeCell(key, same, scoreOf)]));
-  shadeByScore([...cells.values()]);
+  if (mode !== null) shadeByScore([...cells.values()], mode);
   const ranks = [...new Set(kept.map(({ record }) => record.rank))].sort((left, right) => left - right);
   const columns = columnsOf([...cells.values()]);
   const rows = ranks.map((rank) => columns.map(({ step }) => cells.get(cellKey(rank, step)) ?? null));
@@ -90,10 +95,10 @@ function mergeCell(key: string, same: readonly CheckpointCell[], scoreOf: ScoreO
   };
 }
 
-function shadeByScore(cells: readonly MatrixCell[]): void {
+function shadeByScore(cells: readonly MatrixCell[], mode: MetricMode): void {
   const scores = cells.flatMap(({ score }) => (score !== null && Number.isFinite(score) ? [score] : []));
-  const best = Math.min(...scores);
-  const worst = Math.max(...scores);
+  const extremes = [Math.min(...scores), Math.max(...scores)];
+  const [best, worst] = mode === 'min' ? extremes : extremes.reverse();
   for (const cell of cells) {
     if (cell.score === null || !Number.isFinite(cell.score)) continue;
     cell.shade = worst === best ? 1 : (worst - cell.score) / (worst - best);

@@ -1,3 +1,4 @@
+import { modeOfMetric } from '../../../../protocol/metric-mode.ts';
 import type { SetEvaluationResult } from '../../../../protocol/rpc.ts';
 
 /** One metric of two evaluated sets, side by side. */
@@ -10,10 +11,6 @@ export interface ComparedMetric {
   /** Which set is better; null where they are equal or where no side of the metric is better. */
   better: 'a' | 'b' | null;
 }
-
-/** Where less is better, and where more is; of the others (entropy, disagreement) neither can be said. */
-const smallerIsBetter = new Set(['nll', 'ece', 'brier', 'mse', 'avg_member_nll', 'avg_member_mse']);
-const largerIsBetter = new Set(['acc', 'ensemble_gain', 'ambiguity']);
 
 /** The ensemble's metrics of both sets, in the order in which they come. */
 export function compareSets(a: SetEvaluationResult | null, b: SetEvaluationResult | null): ComparedMetric[] {
@@ -34,7 +31,7 @@ function compareMetric(metric: string, a: number | null, b: number | null): Comp
 
 function betterSide(metric: string, difference: number | null): 'a' | 'b' | null {
   if (difference === null || difference === 0 || Number.isNaN(difference)) return null;
-  if (smallerIsBetter.has(metric)) return difference < 0 ? 'b' : 'a';
-  if (largerIsBetter.has(metric)) return difference > 0 ? 'b' : 'a';
-  return null;
+  const mode = modeOfMetric(metric) ?? null;
+  if (mode === null) return null;
+  return (mode === 'min' ? difference < 0 : difference > 0) ? 'b' : 'a';
 }

@@ -1,7 +1,7 @@
 import type { ChartSpec, LineSpec } from './chart-specs.ts';
 
 /** Metrics drawn together; `{rank}` stands for each rank. */
-export interface Family extends Omit<ChartSpec, 'lines' | 'isLinear' | 'isRate'> {
+export interface Family extends Omit<ChartSpec, 'lines' | 'best' | 'isLinear' | 'isRate'> {
   lines: FamilyLine[];
   isLinear?: boolean;
   isRate?: boolean;
@@ -24,14 +24,13 @@ const ensembleAndMembers = (metric: string): FamilyLine[] => [
   { metric: `val/product_${metric}`, label: 'product of experts', role: 'variant', isOptional: true },
 ];
 
-const nll: Family = { id: 'nll', title: 'NLL', yLabel: 'nats', lines: ensembleAndMembers('nll'), best: 'min' };
-const mse: Family = { id: 'mse', title: 'MSE', yLabel: 'MSE', lines: ensembleAndMembers('mse'), best: 'min' };
+const nll: Family = { id: 'nll', title: 'NLL', yLabel: 'nats', lines: ensembleAndMembers('nll') };
+const mse: Family = { id: 'mse', title: 'MSE', yLabel: 'MSE', lines: ensembleAndMembers('mse') };
 const nllGain: Family = {
   id: 'ambiguity',
   title: 'What diversity buys',
   yLabel: 'nats',
   lines: [{ metric: 'val/ambiguity', label: 'mean member NLL - ensemble NLL', role: 'ensemble' }],
-  best: null,
   isLinear: true,
   isOfDiversity: true,
 };
@@ -40,7 +39,6 @@ const mseGain: Family = {
   title: 'What diversity buys',
   yLabel: 'MSE',
   lines: [{ metric: 'val/ensemble_gain', label: 'mean member MSE - ensemble MSE', role: 'ensemble' }],
-  best: null,
   isLinear: true,
   isOfDiversity: true,
 };
@@ -49,22 +47,20 @@ const spread: Family = {
   title: 'Ensemble std',
   yLabel: 'std',
   lines: [{ metric: 'val/ens_std', label: 'between members', role: 'ensemble' }],
-  best: null,
   isOfDiversity: true,
 };
 
 const classifierFamilies: Family[] = [
   nll,
   nllGain,
-  { id: 'accuracy', title: 'Accuracy', yLabel: 'share', lines: ensembleAndMembers('acc'), best: 'max' },
-  { id: 'ece', title: 'ECE', yLabel: 'ECE', lines: ensembleAndMembers('ece'), best: 'min' },
-  { id: 'brier', title: 'Brier', yLabel: 'Brier', lines: ensembleAndMembers('brier'), best: 'min' },
+  { id: 'accuracy', title: 'Accuracy', yLabel: 'share', lines: ensembleAndMembers('acc') },
+  { id: 'ece', title: 'ECE', yLabel: 'ECE', lines: ensembleAndMembers('ece') },
+  { id: 'brier', title: 'Brier', yLabel: 'Brier', lines: ensembleAndMembers('brier') },
   {
     id: 'disagreement',
     title: 'Disagreement',
     yLabel: 'share',
     lines: [{ metric: 'val/disagreement', label: 'members differ', role: 'ensemble' }],
-    best: null,
     isOfDiversity: true,
   },
   {
@@ -75,7 +71,6 @@ const classifierFamilies: Family[] = [
       { metric: 'val/predictive_entropy', label: 'predictive entropy' },
       { metric: 'val/mutual_information', label: 'mutual information', isOfDiversity: true },
     ],
-    best: null,
   },
 ];
 
@@ -98,7 +93,6 @@ export const familiesByTask: Record<string, Family[]> = {
         { metric: 'val/aleatoric', label: 'aleatoric' },
         { metric: 'val/epistemic', label: 'epistemic', isOfDiversity: true },
       ],
-      best: null,
     },
   ],
 };
@@ -109,35 +103,30 @@ export const trainingFamilies: Family[] = [
     title: 'Training loss',
     yLabel: 'Training loss',
     lines: [{ metric: 'train/member_{rank}_loss', label: 'rank {rank}' }],
-    best: null,
   },
   {
     id: 'supervised-loss',
     title: 'Supervised loss',
     yLabel: 'nats',
     lines: [{ metric: 'train/member_{rank}_supervised_loss', label: 'rank {rank}', isOptional: true }],
-    best: null,
   },
   {
     id: 'coupling-loss',
     title: 'Coupling loss',
     yLabel: 'nats',
     lines: [{ metric: 'train/member_{rank}_coupling_loss', label: 'rank {rank}', isOptional: true }],
-    best: null,
   },
   {
     id: 'learning-rate',
     title: 'Learning rate',
     yLabel: 'per step',
     lines: [{ metric: 'train/member_{rank}_lr', label: 'rank {rank}' }],
-    best: null,
   },
   {
     id: 'throughput',
     title: 'Throughput',
     yLabel: 'samples/s',
     lines: [{ metric: 'train/member_{rank}_samples_per_second', label: 'rank {rank}' }],
-    best: null,
     isRate: true,
   },
   {
@@ -145,7 +134,6 @@ export const trainingFamilies: Family[] = [
     title: 'Traffic',
     yLabel: 'bytes/step',
     lines: [{ metric: 'train/member_{rank}_bytes_per_step', label: 'rank {rank}', isOptional: true }],
-    best: null,
     isRate: true,
   },
   {
@@ -153,6 +141,5 @@ export const trainingFamilies: Family[] = [
     title: 'Distance between ranks',
     yLabel: 'relative',
     lines: [{ metric: 'train/member_{rank}_weight_distance', label: 'rank {rank}', isOptional: true }],
-    best: null,
   },
 ];

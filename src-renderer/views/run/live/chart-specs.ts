@@ -1,3 +1,4 @@
+import { type MetricMode, modeOfMetric } from '../../../../protocol/metric-mode.ts';
 import type { ChartSeries } from '../../../charts/types.ts';
 import { metricTitle } from '../format.ts';
 import { type Family, familiesByTask, trainingFamilies } from './chart-families.ts';
@@ -18,7 +19,7 @@ export interface ChartSpec {
   yLabel: string;
   lines: LineSpec[];
   /** Which way the metric improves; null where neither end is better. */
-  best: 'min' | 'max' | null;
+  best: MetricMode | null;
   /** For values that may be negative. */
   isLinear: boolean;
   /** So many a second or a step: shown with 3 digits and a suffix. */
@@ -76,6 +77,7 @@ function specOf(family: Family, { ranks, memberCount, metrics }: ChartedRun): Ch
   const members = isSingle ? [] : ranks;
   return {
     ...family,
+    best: modeOfMetric(family.lines[0].metric) ?? null,
     isLinear: family.isLinear ?? false,
     isRate: family.isRate ?? false,
     lines: family.lines

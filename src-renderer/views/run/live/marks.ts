@@ -1,3 +1,4 @@
+import { modeFor } from '../../../../protocol/metric-mode.ts';
 import type { RunRecord } from '../../../../protocol/run-record.ts';
 import type { ChartBand, ChartMarker } from '../../../charts/types.ts';
 import type { ChartSpec } from './chart-specs.ts';
@@ -24,6 +25,7 @@ export function patienceOf(
   if (!enabled || !joint) return [];
   const watched = monitor === 'auto' ? ensembleMonitor : monitor;
   const line = lines.find(({ spec }) => spec.metric === watched);
-  const band = line === undefined ? null : patienceBand(line.columns, mode, patience);
+  const best = watched === null ? null : modeFor(watched, mode);
+  const band = line === undefined || best === null ? null : patienceBand(line.columns, best, patience);
   return band === null ? [] : [band];
 }

@@ -1,13 +1,12 @@
+import { improves, type MetricMode } from '../../../../protocol/metric-mode.ts';
 import type { ChartBand, ChartMarker } from '../../../charts/types.ts';
 import type { LineColumns } from './line-columns.ts';
 
 /** Index of a line's best point, the first where several are; -1 where no value is finite. */
-export function bestIndex({ value, length }: Pick<LineColumns, 'value' | 'length'>, best: 'min' | 'max'): number {
+export function bestIndex({ value, length }: Pick<LineColumns, 'value' | 'length'>, best: MetricMode): number {
   let found = -1;
   for (let index = 0; index < length; index++) {
-    if (!Number.isFinite(value[index])) continue;
-    const isBetter = found === -1 || (best === 'min' ? value[index] < value[found] : value[index] > value[found]);
-    if (isBetter) found = index;
+    if (improves(value[index], found === -1 ? null : value[found], best)) found = index;
   }
   return found;
 }
@@ -15,7 +14,7 @@ export function bestIndex({ value, length }: Pick<LineColumns, 'value' | 'length
 /** The sign at a line's best point; null before its first finite value. */
 export function optimumMarker(
   line: { id: string; label: string; columns: LineColumns },
-  best: 'min' | 'max',
+  best: MetricMode,
 ): ChartMarker | null {
   const { id, label, columns } = line;
   const index = bestIndex(columns, best);
@@ -35,7 +34,7 @@ export function optimumMarker(
  *
  * @param patience evaluations
  */
-export function patienceBand(columns: LineColumns, best: 'min' | 'max', patience: number): ChartBand | null {
+export function patienceBand(columns: LineColumns, best: MetricMode, patience: number): ChartBand | null {
   const from = bestIndex(columns, best);
   if (from === -1) return null;
   const to = from + patience;
