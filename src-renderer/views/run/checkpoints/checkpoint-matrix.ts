@@ -98,7 +98,7 @@ function mergeCell(key: string, same: readonly CheckpointCell[], scoreOf: ScoreO
 function shadeByScore(cells: readonly MatrixCell[], mode: MetricMode): void {
   const scores = cells.flatMap(({ score }) => (score !== null && Number.isFinite(score) ? [score] : []));
   const extremes = [Math.min(...scores), Math.max(...scores)];
-  const [best, worst] = mode === 'min' ? extremes : extremes.reverse();
+  const [best, worst] = mode === 'min' ? extremes : extremes.toReversed();
   for (const cell of cells) {
     if (cell.score === null || !Number.isFinite(cell.score)) continue;
     cell.shade = worst === best ? 1 : (worst - cell.score) / (worst - best);
