@@ -32,7 +32,9 @@ const monitorNames = [...modes].flatMap(([quantity, mode]) =>
  */
 export function modeOfMetric(metric: string): MetricMode | null | undefined {
   if (metric.includes('/') && !/^(val|validation|test)\//.test(metric)) return undefined;
-  const quantity = metric.slice(metric.lastIndexOf('/') + 1).replace(/^(ens|product|avg_member|member_(\d+|\{rank\}))_/, '');
+  const quantity = metric
+    .slice(metric.lastIndexOf('/') + 1)
+    .replace(/^(ens|product|avg_member|member_(\d+|\{rank\}))_/, '');
   return modes.get(quantity);
 }
 
