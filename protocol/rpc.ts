@@ -294,6 +294,8 @@ export interface SetEvaluationResult {
 /** Predictions of M members for N samples, W values each; one array `[M, N, W]` per output of the task. */
 export interface PredictionData {
   task: string;
+  /** What the outputs are: logits of classifiers, or probabilities where an earlier version kept them; means and variances otherwise. */
+  kind: 'logits' | 'probabilities' | 'values';
   ranks: number[];
   epoch: number;
   samples: number;

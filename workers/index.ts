@@ -29,6 +29,6 @@ export { crossEntropyLoss, gaussianNllLoss } from './training/tasks.ts';
 export type { MemberOutputs } from './training/predict.ts';
 
 export * from './data/index.ts';
-export * from './metrics/index.ts';
+export * from '../protocol/metrics/index.ts';
 export * from './plots/index.ts';
 export { Generator } from './random/index.ts';

@@ -1,4 +1,6 @@
 import { existsSync } from 'node:fs';
+import { ensemblesOf } from '../../protocol/evaluated-ensembles.ts';
+import { describeNotFinite, notFiniteOf } from '../../protocol/run-health.ts';
 import { type EvaluatedSet, ownSummary, type RunRecord, type RunSummary } from '../../protocol/run-record.ts';
 import { describePlan } from '../devices/index.ts';
 import { runPaths } from '../store/run-folder.ts';
@@ -33,6 +35,7 @@ export function summarize(record: RunRecord, folder: string): string[] {
   const best = summary?.best ?? null;
   return [
     ending(record),
+    ...warnNotFinite(record),
     ...(best === null
       ? []
       : [
@@ -47,7 +50,7 @@ export function summarize(record: RunRecord, folder: string): string[] {
   ];
 }
 
-/** Every set as an average member and as an ensemble; empty without sets. */
+/** Every set as an average member and as an ensemble, by each way that its members predict together; empty without sets. */
 export function compareSets(sets: readonly EvaluatedSet[]): string[] {
   if (sets.length === 0) return [];
   const metrics = comparedMetrics.filter(({ name }) => sets.some(({ ensemble }) => name in ensemble));
@@ -59,9 +62,22 @@ export function compareSets(sets: readonly EvaluatedSet[]): string[] {
   ];
   const rows = sets.flatMap(({ set, epochs, members, ensemble }) => [
     [set, listEpochs(epochs), 'average member', ...metrics.map(({ name }) => showMetric(average(members[name])))],
-    ['', '', 'ensemble', ...metrics.map(({ name }) => showMetric(ensemble[name]))],
+    ...ensemblesOf(ensemble).map(({ label, prefix }) => [
+      '',
+      '',
+      label,
+      ...metrics.map(({ name }) => showMetric(ensemble[`${prefix}${name}`])),
+    ]),
   ]);
   return ['', ...renderTable(columns, rows)];
+}
+
+/** NaN and infinities must not hide in a table behind "finished". */
+function warnNotFinite(record: RunRecord): string[] {
+  const found = notFiniteOf(record);
+  if (found === null) return [];
+  const listed = found.metrics.length <= 6 ? found.metrics.join(', ') : `${found.metrics.length} metrics`;
+  return [`warning: ${describeNotFinite(found)}${found.ranks.length === 0 ? '' : ` (${listed})`}`];
 }
 
 /** The summary of a run whose last attempt has none is that of an earlier one. */

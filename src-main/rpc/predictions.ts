@@ -47,10 +47,13 @@ export async function readPredictions(
   const ranks = (await keptRanks(splitFolder)).filter((rank) => existsSync(pathOf(rank)));
   if (ranks.length === 0) return null;
   const kept = await Promise.all(ranks.map((rank) => readTensors(pathOf(rank))));
-  const [samples, width] = tensorOf(kept[0].tensors, 'output_0', pathOf(ranks[0])).shape;
-  const outputs = [...kept[0].tensors.keys()].sort();
+  const areLogits = kept.every(({ tensors }) => tensors.has('logits'));
+  const outputs = areLogits ? ['logits'] : [...kept[0].tensors.keys()].sort();
+  const [samples, width] = tensorOf(kept[0].tensors, outputs[0], pathOf(ranks[0])).shape;
+  const kindOfOthers = task.endsWith('regression') ? 'values' : 'probabilities';
   return {
     task,
+    kind: areLogits ? 'logits' : kindOfOthers,
     ranks,
     epoch: Math.max(...kept.map(({ metadata }) => Number(metadata.epoch))),
     samples,

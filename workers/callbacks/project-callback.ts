@@ -1,6 +1,6 @@
 import { Generator, installAsMathRandom } from '../random/index.ts';
 import { tf } from '../tf.ts';
-import type { Predictions } from '../training/predict.ts';
+import { copyForProject, type Predictions } from '../training/predict.ts';
 import { copyWeights, type WeightValues } from '../training/weights.ts';
 import type { Callback, Evaluation, StepEnd, Training } from './callback.ts';
 
@@ -80,7 +80,7 @@ export class ObservingCallback implements Callback {
       this.#observer.onEvaluation?.({
         ...this.#see(training),
         metrics: new Map(metrics),
-        predictions: { ...predictions, values: predictions.values.map((values) => values.slice()) },
+        predictions: copyForProject(predictions),
         weights: () => copyWeights(training.model),
       }),
     );

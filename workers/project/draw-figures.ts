@@ -3,6 +3,7 @@ import type { Launch } from '../../protocol/messages.ts';
 import { saveFigure } from '../plots/index.ts';
 import type { Prepared } from '../prepare.ts';
 import type { SessionLinks } from '../session.ts';
+import { copyForProject } from '../training/predict.ts';
 import type { SetsOutcome } from '../training/evaluate-sets.ts';
 
 /** Draws the project's own figures into the run's `plots/`. A figure that fails costs the picture, not the run. */
@@ -20,7 +21,7 @@ export async function drawFigures(
       data,
       history: trainer.history.series,
       evaluatedSets: evaluated,
-      predictions,
+      predictions: copyForProject(predictions),
       save: (name, figure) => saveFigure(join(launch.runFolder, 'plots'), name, figure),
       print: (line) => links.print(line),
     });

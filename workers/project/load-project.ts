@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
+import { nearest } from '../../protocol/options/suggest.ts';
 import type { HyperparameterSchema, Project } from './define-project.ts';
 import { shareOwnCopies } from './own-copies.ts';
 
@@ -9,11 +10,12 @@ const entryNames = ['project.ts', 'project.mjs', 'project.js'];
 
 const isFunction = z.custom((value) => typeof value === 'function', 'must be a function');
 
-const projectSchema = z.looseObject({
+const projectSchema = z.strictObject({
   name: z.string().min(1),
   description: z.string(),
   hyperparameters: z.custom((value) => value instanceof z.ZodObject, 'must be a z.object({...}) schema'),
   task: z.enum(['classification', 'binary', 'regression', 'heteroscedastic-regression']),
+  defaults: z.record(z.string(), z.unknown()).optional(),
   data: isFunction,
   model: isFunction,
   loss: isFunction.optional(),
@@ -31,14 +33,24 @@ export async function loadProject(folder: string): Promise<Project> {
   const exported = await importDefault(entry);
   const checked = projectSchema.safeParse(exported);
   if (!checked.success) {
-    const issues = checked.error.issues.map(
-      ({ path, message }) => `  ${path.join('.') || 'default export'}: ${message}`,
+    const issues = checked.error.issues.flatMap((issue) =>
+      issue.code === 'unrecognized_keys'
+        ? issue.keys.map((key) => `  ${key}: ${describeUnknownKey(key)}`)
+        : `  ${issue.path.join('.') || 'default export'}: ${issue.message}`,
     );
     throw new Error(
       `${entry} does not export a project:\n${issues.join('\n')}\nIt must \`export default defineProject({...})\`; see docs/projects.md.`,
     );
   }
   return exported as Project;
+}
+
+function describeUnknownKey(key: string): string {
+  const known = Object.keys(projectSchema.shape);
+  const guesses = nearest(key, known);
+  const remedy =
+    guesses.length === 0 ? `A project has ${known.join(', ')}. Remove it.` : `Did you mean ${guesses.join(' or ')}?`;
+  return `a project has no such part. ${remedy}`;
 }
 
 async function importDefault(entry: string): Promise<unknown> {

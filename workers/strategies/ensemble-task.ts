@@ -1,8 +1,8 @@
 import type { RunConfig } from '../../protocol/run-config.ts';
 import type { Dataset } from '../data/dataset.ts';
-import { productMetrics } from '../metrics/index.ts';
+import { productMetrics } from '../../protocol/metrics/index.ts';
 import type { MemberOutputs } from '../training/predict.ts';
-import type { Task } from '../training/tasks.ts';
+import { classesOf, type Task } from '../training/tasks.ts';
 
 /**
  * A task, judged as a strategy's ensemble predicts. Members that are trained jointly predict by their product of experts: that
@@ -26,6 +26,6 @@ function withProduct(task: Task): Task {
   return { ...task, metrics, ensembleMonitor: 'val/product_nll' };
 }
 
-function metricsOfProduct({ ranks, samples, width, values }: MemberOutputs, { targets }: Dataset): Map<string, number> {
-  return productMetrics({ members: ranks.length, samples, classes: width, values: values[0] }, targets as Int32Array);
+function metricsOfProduct(stack: MemberOutputs, { targets }: Dataset): Map<string, number> {
+  return productMetrics(classesOf(stack), targets as Int32Array);
 }

@@ -1,3 +1,4 @@
+import { logitsOf, probabilitiesOf } from '../../protocol/metrics/index.ts';
 import type { ProcessGroup } from '../collectives/process-group.ts';
 import { ownBatches } from '../data/batches.ts';
 import type { Dataset } from '../data/dataset.ts';
@@ -7,6 +8,8 @@ import type { Task } from './tasks.ts';
 
 /** Predictions of one member for a split: one array `[N, W]` per output of the task. */
 export interface Predictions {
+  /** What the numbers are. Projects see probabilities where the run itself keeps logits. */
+  kind: 'logits' | 'probabilities' | 'values';
   samples: number;
   width: number;
   values: Float32Array<ArrayBuffer>[];
@@ -44,7 +47,7 @@ export async function predictTogether(
     parts.forEach((part, index) => whole.set(part, startOf(index) * own.width));
     values.push(whole);
   }
-  return { samples: dataset.length, width: own.width, values };
+  return { ...own, samples: dataset.length, values };
 }
 
 async function predictRange(
@@ -61,14 +64,14 @@ async function predictRange(
     const indices = Int32Array.from({ length: size }, (_, i) => first + i);
     const outputs = tf.tidy(() => {
       const [features] = batchTensors(batches.batch(indices));
-      return task.predictions(outputsOf(model, features, false));
+      return outputsOf(model, features, false);
     });
     parts.push(await Promise.all(outputs.map(async (output) => (await output.data()) as Float32Array)));
     tf.dispose(outputs);
   }
   const values = parts[0].map((_, output) => concatenate(parts.map((part) => part[output])));
   const samples = end - start;
-  return { samples, width: values[0].length / samples, values };
+  return { kind: task.predicts, samples, width: values[0].length / samples, values };
 }
 
 /** Everyone's predictions on every rank of the group: one all-gather per output, shape `[M, N, W]`. */
@@ -77,16 +80,18 @@ export async function gatherPredictions(group: ProcessGroup, own: Predictions): 
   for (const output of own.values) {
     values.push(concatenate(await group.allGather(output, [own.samples, own.width])));
   }
-  return { ranks: [...group.ranks], samples: own.samples, width: own.width, values };
+  return { ...own, ranks: [...group.ranks], values };
 }
 
 /** Members of two stacks of the same split in one stack, by rank. */
-export function joinStacks(stacks: readonly MemberOutputs[]): MemberOutputs {
+export function joinStacks(given: readonly MemberOutputs[]): MemberOutputs {
+  const stacks = inOneForm(given);
   const rows = stacks.flatMap((stack) => stack.ranks.map((rank, index) => ({ rank, index, stack })));
   rows.sort((a, b) => a.rank - b.rank);
-  const { samples, width, values } = stacks[0];
+  const { kind, samples, width, values } = stacks[0];
   const size = samples * width;
   return {
+    kind,
     ranks: rows.map(({ rank }) => rank),
     samples,
     width,
@@ -94,6 +99,23 @@ export function joinStacks(stacks: readonly MemberOutputs[]): MemberOutputs {
       concatenate(rows.map(({ index, stack }) => stack.values[output].subarray(index * size, (index + 1) * size))),
     ),
   };
+}
+
+/** A copy for projects: class probabilities in float32 where the run keeps logits, all else as it is. */
+export function copyForProject<P extends Predictions>(predictions: P): P {
+  const { kind, width, values } = predictions;
+  if (kind !== 'logits') return { ...predictions, values: values.map((output) => output.slice()) };
+  return { ...predictions, kind: 'probabilities', values: values.map((output) => probabilitiesOf(output, width)) };
+}
+
+/** An earlier version kept probabilities of members that trained in earlier waves; beside logits they become such. */
+function inOneForm(stacks: readonly MemberOutputs[]): readonly MemberOutputs[] {
+  if (!stacks.some(({ kind }) => kind === 'logits')) return stacks;
+  return stacks.map((stack) =>
+    stack.kind === 'logits'
+      ? stack
+      : { ...stack, kind: 'logits', values: stack.values.map((output) => logitsOf(output, stack.width)) },
+  );
 }
 
 function concatenate(parts: readonly Float32Array[]): Float32Array<ArrayBuffer> {

@@ -42,11 +42,11 @@ export class RunFiles {
   async savePredictions(
     split: Split,
     name: string,
-    { samples, width, values }: Predictions,
+    { kind, samples, width, values }: Predictions,
     epoch: number,
   ): Promise<void> {
     const tensors = values.map((data, output): NamedTensor => ({
-      name: `output_${output}`,
+      name: kind === 'logits' ? 'logits' : `output_${output}`,
       dtype: 'F32',
       shape: [samples, width],
       data,
@@ -85,7 +85,8 @@ export class RunFiles {
     const { tensors, metadata } = decodeSafetensors(await readFile(path));
     const [samples, width] = tensors[0].shape;
     const values = tensors.map(({ data }) => data as Float32Array<ArrayBuffer>);
-    return { ranks: [rank], samples, width, values, epoch: Number(metadata.epoch) };
+    const kind = tensors[0].name === 'logits' ? 'logits' : 'values';
+    return { kind, ranks: [rank], samples, width, values, epoch: Number(metadata.epoch) };
   }
 
   private predictionsPath(split: Split, rank: number, name: string): string {

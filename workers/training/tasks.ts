@@ -1,6 +1,12 @@
 import type { Dataset } from '../data/dataset.ts';
-import { classificationMetrics, regressionMetrics, toTwoClasses } from '../metrics/index.ts';
+import {
+  classificationMetrics,
+  regressionMetrics,
+  stackedClasses,
+  type StackedClasses,
+} from '../../protocol/metrics/index.ts';
 import { tf, type LayersModel, type Scalar, type Tensor } from '../tf.ts';
+import { requireLogits, requirePositiveVariance } from './output-activation.ts';
 import type { MemberOutputs } from './predict.ts';
 
 export type TaskKind = 'classification' | 'binary' | 'regression' | 'heteroscedastic-regression';
@@ -31,8 +37,8 @@ export interface Task {
    * `[M, B]` or `[M, B, T]`) one for each, `[M]`.
    */
   loss(outputs: Tensor[], targets: Tensor, softening?: Softening): Tensor;
-  /** From a model's outputs to what members are compared by, `[B, W]` each: probabilities, or means and variances. */
-  predictions(outputs: Tensor[]): Tensor[];
+  /** What members' outputs, `[B, W]` each, say: logits, from which metrics take probabilities; or means and variances. */
+  readonly predicts: 'logits' | 'values';
   /** Ensemble and member metrics of gathered predictions, named without their split. */
   readonly metrics: MetricsOf;
   /** The ensemble's metric that tells best whether it improves: what `auto` monitors. */
@@ -48,10 +54,11 @@ const classification: Task = {
   check(model, dataset) {
     const classes = classCount(dataset);
     requireOutputs(model, [classes], `one output of ${classes} logits (${classes} classes in ${dataset.name})`);
+    requireLogits(model, 'softmax');
     requireLabels(dataset, classes);
   },
   loss: ([logits], labels, softening) => softenedCrossEntropy(logits, labels, softening ?? hard),
-  predictions: ([logits]) => [tf.softmax(logits)],
+  predicts: 'logits',
   metrics: classificationMetricsOf,
 };
 
@@ -62,14 +69,15 @@ const binary: Task = {
   targetSize: () => 1,
   check(model, dataset) {
     requireOutputs(model, [1], 'one output of 1 logit');
+    requireLogits(model, 'sigmoid');
     requireLabels(dataset, 2);
   },
   loss: ([logits], labels) => {
     const targets = tf.reshape(tf.cast(labels, 'float32'), logits.shape);
     return meanOfBatch(tf.losses.sigmoidCrossEntropy(targets, logits, undefined, undefined, tf.Reduction.NONE));
   },
-  predictions: ([logits]) => [tf.sigmoid(logits)],
-  metrics: binaryMetricsOf,
+  predicts: 'logits',
+  metrics: classificationMetricsOf,
 };
 
 const regression: Task = {
@@ -83,7 +91,7 @@ const regression: Task = {
     requireValues(dataset);
   },
   loss: ([values], targets) => meanOfBatch(tf.squaredDifference(tf.reshape(targets, values.shape), values)),
-  predictions: ([values]) => [values],
+  predicts: 'values',
   metrics: regressionMetricsOf,
 };
 
@@ -94,10 +102,11 @@ const heteroscedasticRegression: Task = {
   targetSize: () => 1,
   check(model, dataset) {
     requireOutputs(model, [1, 1], 'two outputs of 1 value each: the mean and the (positive) variance');
+    requirePositiveVariance(model);
     requireValues(dataset);
   },
   loss: ([mean, variance], targets) => gaussianNllLosses(mean, variance, targets),
-  predictions: ([mean, variance]) => [mean, variance],
+  predicts: 'values',
   metrics: regressionMetricsOf,
 };
 
@@ -171,20 +180,15 @@ function canFuse(kernel: string): boolean {
   return tf.getKernel(kernel, tf.getBackend()) !== undefined && tf.engine().state.gradientDepth <= 1;
 }
 
-/** Metrics of gathered class probabilities `[M, N, K]`. */
+/** Metrics of gathered predictions of classifiers, `[M, N, K]`, or `[M, N, 1]` of a binary task. */
 export function classificationMetricsOf(stack: MemberOutputs, dataset: Dataset): Map<string, number> {
-  const probabilities = {
-    members: stack.ranks.length,
-    samples: stack.samples,
-    classes: stack.width,
-    values: stack.values[0],
-  };
-  return classificationMetrics(probabilities, dataset.targets as Int32Array, stack.ranks);
+  return classificationMetrics(classesOf(stack), dataset.targets as Int32Array, stack.ranks);
 }
 
-/** Metrics of gathered probabilities of class 1, `[M, N, 1]`. */
-export function binaryMetricsOf(stack: MemberOutputs, dataset: Dataset): Map<string, number> {
-  return classificationMetrics(toTwoClasses(stackOf(stack, 0)), dataset.targets as Int32Array, stack.ranks);
+/** What classifiers predicted, as metrics take it. */
+export function classesOf({ kind, ranks, samples, width, values }: MemberOutputs): StackedClasses {
+  const form = kind === 'logits' ? 'logits' : 'probabilities';
+  return stackedClasses({ kind: form, members: ranks.length, samples, width, values: values[0] });
 }
 
 /** Metrics of gathered means `[M, N, T]` and, if the task predicts them, variances of the same shape. */

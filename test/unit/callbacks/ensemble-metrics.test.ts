@@ -5,8 +5,13 @@ import { createInMemoryGroup } from '../relay/in-memory-group.ts';
 import { evaluationOf, FakeTraining } from './fakes.ts';
 
 /** p(class 0), p(class 1) of two samples, the first of class 0, the second of class 1. */
-const probabilities = (...values: number[]) => ({ samples: 2, width: 2, values: [Float32Array.from(values)] });
-const nll = (...chosen: number[]) => -chosen.reduce((sum, p) => sum + Math.log(p + 1e-8), 0) / chosen.length;
+const probabilities = (...values: number[]) => ({
+  kind: 'probabilities' as const,
+  samples: 2,
+  width: 2,
+  values: [Float32Array.from(values)],
+});
+const nll = (...chosen: number[]) => -chosen.reduce((sum, p) => sum + Math.log(p), 0) / chosen.length;
 
 describe('EnsembleMetrics', () => {
   it('computes the same of the gathered probabilities on every rank', async () => {
@@ -53,7 +58,7 @@ describe('RegressionEnsembleMetrics', () => {
       targets: Float32Array.of(1, 3),
     });
     const evaluations = [Float32Array.of(0, 3), Float32Array.of(4, 5)].map((values) =>
-      evaluationOf({}, { dataset, predictions: { samples: 2, width: 1, values: [values] } }),
+      evaluationOf({}, { dataset, predictions: { kind: 'values', samples: 2, width: 1, values: [values] } }),
     );
     const metrics = new RegressionEnsembleMetrics();
     await Promise.all(

@@ -66,7 +66,7 @@ export const twoSamples = createDataset({
 
 /** An evaluation of two samples that found these metrics. */
 export function evaluationOf(metrics: Record<string, number>, fields: Partial<Evaluation> = {}): Evaluation {
-  const predictions = { samples: 2, width: 2, values: [Float32Array.of(1, 0, 0, 1)] };
+  const predictions = { kind: 'probabilities' as const, samples: 2, width: 2, values: [Float32Array.of(1, 0, 0, 1)] };
   return { dataset: twoSamples, predictions, epoch: 0, metrics: new Map(Object.entries(metrics)), ...fields };
 }
 

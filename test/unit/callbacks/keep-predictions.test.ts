@@ -15,7 +15,12 @@ describe('KeepPredictions', () => {
   it('keeps those of all evaluations under the epoch of the evaluation, and the last ones', async () => {
     const training = new FakeTraining();
     const keeper = new KeepPredictions({ which: 'all', monitor: 'val/ens_nll' });
-    const values = (value: number) => ({ samples: 1, width: 1, values: [Float32Array.of(value)] });
+    const values = (value: number) => ({
+      kind: 'values' as const,
+      samples: 1,
+      width: 1,
+      values: [Float32Array.of(value)],
+    });
     for (const epoch of [0, 1])
       await keeper.onEvaluation(training, evaluationOf({}, { epoch, predictions: values(epoch) }));
     await keeper.onFitEnd(training);

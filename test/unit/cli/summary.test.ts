@@ -39,6 +39,22 @@ describe('compareSets', () => {
     ]);
   });
 
+  it('names both ways in which members that are trained jointly predict together', () => {
+    const ensemble = { nll: 0.4, acc: 0.875, product_nll: 0.375, product_acc: 0.9, product_ece: 0.5 };
+    const set = {
+      set: 'final' as const,
+      split: 'test' as const,
+      epochs: [9, 9],
+      ensemble,
+      members: { nll: [0.5, 0.6] },
+    };
+    expect(compareSets([set]).slice(2)).toEqual([
+      'final    10      average member         0.5500         -',
+      '                 product of experts     0.3750    0.9000',
+      '                 mean of probabilities  0.4000    0.8750',
+    ]);
+  });
+
   it('compares regressions by MSE and NLL', () => {
     const set = { set: 'final', split: 'validation', epochs: [0, 1, 2, 3, 4] } as const;
     const sets = [
@@ -54,6 +70,12 @@ describe('compareSets', () => {
 });
 
 describe('summarize', () => {
+  it('does not let a member that is not finite pass behind "finished"', () => {
+    const metrics = { 'val/ens_nll': NaN, 'val/member_1_nll': NaN, 'val/member_0_nll': 0.5 };
+    const record = recordOf({}, { status: 'finished', summary: { ...summary, metrics, evaluatedSets: [] } });
+    expect(summarize(record, '/runs/blobs')[1]).toBe('warning: not finite: rank 1 (val/ens_nll, val/member_1_nll)');
+  });
+
   it('says how the run ended, its best, and where it is', () => {
     const attempt = { attempt: 1, startedAt: '2026-11-21T08:15:02.000Z', endedAt: '2026-11-21T08:16:06.000Z' };
     const attempts = [{ ...attempt, status: 'finished' as const }];

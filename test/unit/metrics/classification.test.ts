@@ -10,7 +10,7 @@ import {
   negativeLogLikelihood,
   reliabilityBins,
   type Probabilities,
-} from '../../../workers/metrics/index.ts';
+} from '../../../protocol/metrics/index.ts';
 import { classificationCase } from './arbitraries.ts';
 import { referenceLabels, referenceProbabilities } from './reference.ts';
 
@@ -34,15 +34,16 @@ describe('negativeLogLikelihood', () => {
     expect(negativeLogLikelihood(rows([0.5, 0.5], [0.25, 0.75]), Int32Array.of(1, 0))).toBeCloseTo(1.5 * Math.LN2, 7);
   });
 
-  it('is capped by the epsilon of 1e-8: 8 ln 10', () => {
-    expect(negativeLogLikelihood(rows([1, 0]), Int32Array.of(1))).toBeCloseTo(18.420680743952367, 12);
+  it('is infinite where the target has probability 0, and 0 where it has 1', () => {
+    expect(negativeLogLikelihood(rows([1, 0]), Int32Array.of(1))).toBe(Infinity);
+    expect(negativeLogLikelihood(rows([1, 0]), Int32Array.of(0))).toBe(0);
   });
 
   it.each([
-    ['ensemble', meanProbabilities(reference), 1.4385477515950904],
-    ['member 0', memberProbabilities(reference, 0), 1.545348323494223],
-    ['member 1', memberProbabilities(reference, 1), 1.7167477130109972],
-    ['member 2', memberProbabilities(reference, 2), 1.554116345771164],
+    ['ensemble', meanProbabilities(reference), 1.4385477964541187],
+    ['member 0', memberProbabilities(reference, 0), 1.5453484062720497],
+    ['member 1', memberProbabilities(reference, 1), 1.7167478118053239],
+    ['member 2', memberProbabilities(reference, 2), 1.5541164184126428],
   ])('equals PyTorch: %s', (_name, probabilities, expected) => {
     expect(negativeLogLikelihood(probabilities, labels)).toBeCloseTo(expected, 12);
   });
@@ -127,13 +128,13 @@ describe('reliabilityBins', () => {
 });
 
 describe('bounds', () => {
-  it('NLL in [-1e-8, 18.43], accuracy and ECE in [0, 1], Brier in [0, 2], counts add up', () => {
+  it('NLL of at least 0, accuracy and ECE in [0, 1], Brier in [0, 2], counts add up', () => {
     fc.assert(
       fc.property(classificationCase, ({ stack, targets }) => {
         const ensemble = meanProbabilities(stack);
         const nll = negativeLogLikelihood(ensemble, targets);
+        // Rows of float32 may sum to a little more than 1.
         expect(nll).toBeGreaterThanOrEqual(-1e-7);
-        expect(nll).toBeLessThan(18.43);
         for (const share of [accuracy(ensemble, targets), expectedCalibrationError(ensemble, targets)]) {
           expect(share).toBeGreaterThanOrEqual(0);
           expect(share).toBeLessThanOrEqual(1);

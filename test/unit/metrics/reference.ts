@@ -1,8 +1,8 @@
-import type { StackedProbabilities, StackedValues } from '../../../workers/metrics/index.ts';
+import type { StackedProbabilities, StackedValues } from '../../../protocol/metrics/index.ts';
 
 /**
  * Predictions by integer arithmetic, so that other languages build the same bits. The values expected of them were
- * computed by PyTorch 1.13 in float64 (`F.nll_loss(torch.log(p + 1e-8), y)`, `argmax`, `std`, `var`,
+ * computed by PyTorch in float64 (2.15: `F.nll_loss(torch.log(p), y)`; 1.13: `argmax`, `std`, `var`,
  * `F.gaussian_nll_loss(full=True)`, `MixtureSameFamily`) and torchmetrics 1.4.0 (accuracy, calibration error).
  */
 

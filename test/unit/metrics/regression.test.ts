@@ -15,7 +15,7 @@ import {
   memberValues,
   totalVariance,
   type StackedValues,
-} from '../../../workers/metrics/index.ts';
+} from '../../../protocol/metrics/index.ts';
 import { identical, regressionCase, reversed } from './arbitraries.ts';
 import { referenceMeans, referenceTargets, referenceVariances } from './reference.ts';
 

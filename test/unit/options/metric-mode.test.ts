@@ -25,7 +25,13 @@ describe('modeOfMetric', () => {
   it.each(unknown)('unknown: "%s"', (metric) => expect(modeOfMetric(metric)).toBeUndefined());
 
   it('knows every metric that a task computes', () => {
-    const stack = { ranks: [0, 1], samples: 1, width: 2, values: [Float32Array.of(0.5, 0.5, 0.25, 0.75)] };
+    const stack = {
+      kind: 'probabilities' as const,
+      ranks: [0, 1],
+      samples: 1,
+      width: 2,
+      values: [Float32Array.of(0.5, 0.5, 0.25, 0.75)],
+    };
     const about = { name: 'one', length: 1, featureShape: [1], features: new Float32Array(1) };
     const labels = { ...about, targets: Int32Array.of(1), classCount: 2 };
     const values = { ...about, targets: Float32Array.of(1, 2) };

@@ -1,50 +1,43 @@
 import { describe, expect, it } from 'vitest';
 import {
-  aleatoricVariance,
-  epistemicVariance,
+  aleatoricStd,
+  epistemicStd,
   featureBand,
-  gaussianMixtureNll,
   marginalError,
-  squaredErrors,
   valueStack,
 } from '../../../src-renderer/views/run/ensemble/regression-metrics.ts';
 
 /** Members predict N(1, 1), N(3, 1) and N(2, 1), N(5, 4) for the targets 1 and 4. */
-const variances = Float32Array.of(1, 1, 1, 4);
 const stack = valueStack({
   task: 'heteroscedastic-regression',
+  kind: 'values',
   ranks: [0, 1],
   epoch: 0,
   samples: 2,
   width: 1,
-  outputs: [Float32Array.of(1, 3, 2, 5), variances],
+  outputs: [Float32Array.of(1, 3, 2, 5), Float32Array.of(1, 1, 1, 4)],
   targets: Float32Array.of(1, 4),
   feature: null,
   classNames: null,
 });
 
 describe('regression metrics of kept predictions, by hand', () => {
-  it('squared errors of the mean prediction, 1.5 and 4', () => {
-    expect([...squaredErrors(stack)]).toEqual([0.25, 0]);
-  });
-
   it('variances: the mean of the predicted ones, and the unbiased one between members', () => {
-    expect([...aleatoricVariance(stack)]).toEqual([1, 2.5]);
-    expect([...epistemicVariance(stack)]).toEqual([0.5, 2]);
+    expect([...aleatoricStd(stack)]).toEqual([1, Math.sqrt(2.5)]);
+    expect([...epistemicStd(stack)]).toEqual([Math.sqrt(0.5), Math.sqrt(2)]);
+    expect([...aleatoricStd({ ...stack, variances: null })]).toEqual([0, 0]);
   });
 
   it('a single member has no spread', () => {
-    const single = { ...stack, ranks: [0], means: stack.means.slice(0, 2), variances: null };
-    expect([...epistemicVariance(single)]).toEqual([0, 0]);
+    const means = { members: 1, samples: 2, values: stack.means.values.slice(0, 2) };
+    const single = { ...stack, means, variances: null };
+    expect([...epistemicStd(single)]).toEqual([0, 0]);
     expect(marginalError(single)).toEqual([]);
-  });
-
-  it('NLL of the mixture: -ln((.39894 + .24197) / 2) and -ln((.24197 + .17603) / 2)', () => {
-    expect(gaussianMixtureNll(stack, variances)).toBeCloseTo((1.1380087 + 1.565413) / 2, 5);
   });
 
   it('marginal NLL: without member 0, member 1 alone has -(ln .24197 + ln .17603) / 2', () => {
     const alone = -(Math.log(0.2419707) + Math.log(0.1760327)) / 2;
+    // Of both, the mixture's NLL is -(ln((.39894 + .24197) / 2) + ln((.24197 + .17603) / 2)) / 2 = 1.3517.
     expect(marginalError(stack)[0]).toBeCloseTo(alone - 1.3517109, 5);
   });
 

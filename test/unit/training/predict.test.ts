@@ -23,20 +23,37 @@ describe('predict', () => {
 });
 
 describe('stacks of predictions', () => {
-  const own = (value: number) => ({ samples: 2, width: 1, values: [Float32Array.of(value, value + 1)] });
+  const own = (value: number) => ({
+    kind: 'values' as const,
+    samples: 2,
+    width: 1,
+    values: [Float32Array.of(value, value + 1)],
+  });
 
   it('hold every rank of the group in order, on every rank', async () => {
     const { groups } = createInMemoryGroup([4, 9]);
     const [first, second] = await Promise.all(groups.map((group, i) => gatherPredictions(group, own(10 * i))));
-    expect(first).toEqual({ ranks: [4, 9], samples: 2, width: 1, values: [Float32Array.of(0, 1, 10, 11)] });
+    expect(first).toEqual({
+      kind: 'values',
+      ranks: [4, 9],
+      samples: 2,
+      width: 1,
+      values: [Float32Array.of(0, 1, 10, 11)],
+    });
     expect(second).toEqual(first);
   });
 
   it('are joined by rank, whichever wave a member was of', () => {
     const stack = joinStacks([
       { ...own(5), ranks: [2] },
-      { samples: 2, width: 1, values: [Float32Array.of(1, 2, 7, 8)], ranks: [0, 3] },
+      { ...own(0), values: [Float32Array.of(1, 2, 7, 8)], ranks: [0, 3] },
     ]);
-    expect(stack).toEqual({ ranks: [0, 2, 3], samples: 2, width: 1, values: [Float32Array.of(1, 2, 5, 6, 7, 8)] });
+    expect(stack).toEqual({
+      kind: 'values',
+      ranks: [0, 2, 3],
+      samples: 2,
+      width: 1,
+      values: [Float32Array.of(1, 2, 5, 6, 7, 8)],
+    });
   });
 });

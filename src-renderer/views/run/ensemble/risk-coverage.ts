@@ -1,4 +1,4 @@
-import { type ClassStack, mostProbableClass, type Probabilities } from '../ensemble-metrics.ts';
+import { mostProbableClass, type Probabilities } from '../../../../protocol/metrics/index.ts';
 
 /**
  * What remains wrong when the samples that an ensemble is least sure of are left to somebody else: the error rate over the share of
@@ -15,10 +15,12 @@ export interface RiskCoverage {
   threshold: Float64Array;
 }
 
-/** Confidence is the probability of the most probable class. */
-export function riskCoverage(probabilities: Probabilities, { classes, targets }: ClassStack): RiskCoverage {
-  const chosen = mostProbableClass(probabilities, classes);
-  const confidence = Float64Array.from(chosen, (label, sample) => probabilities[sample * classes + label]);
+/** Confidence is the probability of the most probable class. Null where a probability is not finite: no sample can be ranked then. */
+export function riskCoverage(probabilities: Probabilities, targets: Int32Array): RiskCoverage | null {
+  const { classes, values } = probabilities;
+  if (!values.every(Number.isFinite)) return null;
+  const chosen = mostProbableClass(probabilities);
+  const confidence = Float64Array.from(chosen, (label, sample) => values[sample * classes + label]);
   const order = [...confidence.keys()].sort((left, right) => confidence[right] - confidence[left]);
   let errors = 0;
   return {

@@ -1,7 +1,8 @@
 import { checkRanks } from './checks.ts';
 import { expectedCalibrationError } from './calibration.ts';
 import { accuracy, brierScore, negativeLogLikelihood } from './classification.ts';
-import { ambiguity, averageMemberNll, disagreement } from './diversity.ts';
+import { disagreement } from './diversity.ts';
+import { memberLogLikelihoods, mixtureNll, nllOf } from './likelihood.ts';
 import {
   eachMember,
   mean,
@@ -11,7 +12,7 @@ import {
   memberValues,
   productOfExperts,
 } from './predictions.ts';
-import type { Probabilities, StackedProbabilities, StackedValues, Values } from './predictions.ts';
+import type { Probabilities, StackedClasses, StackedValues, Values } from './predictions.ts';
 import {
   aleatoricVariance,
   averageMemberMse,
@@ -22,7 +23,7 @@ import {
   meanSquaredError,
   memberGaussianNlls,
 } from './regression.ts';
-import { mutualInformation, predictiveEntropy } from './uncertainty.ts';
+import { entropy, expectedEntropy, mutualInformationOf } from './uncertainty.ts';
 
 /** Metric values by name, in order of presentation; names carry no split, callers put `val/` or `test/` before them. */
 export type Metrics = Map<string, number>;
@@ -32,20 +33,25 @@ export type Metrics = Map<string, number>;
  * `ambiguity`, `disagreement`, `predictive_entropy` and `mutual_information` (means over the samples), and
  * `member_{rank}_{nll, acc, ece, brier}`. Those that a non-finite prediction enters are NaN.
  *
- * @param stack probabilities, shape `[M, N, K]`; for a binary task see `toTwoClasses`
+ * @param stack probabilities or logits, shape `[M, N, K]`; for a binary task see `toTwoClasses` and `toTwoLogits`
  * @param targets class indices, shape `[N]`
  * @param ranks the rank of every member, shape `[M]`
  * @throws RangeError when shapes differ, a probability is outside [0, 1], a target outside [0, K), or ranks repeat
  */
-export function classificationMetrics(stack: StackedProbabilities, targets: Int32Array, ranks: number[]): Metrics {
+export function classificationMetrics(stack: StackedClasses, targets: Int32Array, ranks: number[]): Metrics {
   checkRanks(ranks, stack.members);
+  const ensemble = meanProbabilities(stack);
+  const logarithms = memberLogLikelihoods(stack, targets);
+  const memberNll = mean(logarithms.map(nllOf));
+  const ensembleNll = mixtureNll(logarithms);
+  const total = entropy(ensemble);
   return new Map([
-    ...scores('ens', meanProbabilities(stack), targets),
-    ['avg_member_nll', averageMemberNll(stack, targets)],
-    ['ambiguity', ambiguity(stack, targets)],
+    ...scores('ens', ensemble, targets, ensembleNll),
+    ['avg_member_nll', memberNll],
+    ['ambiguity', memberNll - ensembleNll],
     ['disagreement', disagreement(stack)],
-    ['predictive_entropy', mean(predictiveEntropy(stack))],
-    ['mutual_information', mean(mutualInformation(stack))],
+    ['predictive_entropy', mean(total)],
+    ['mutual_information', mean(mutualInformationOf(total, expectedEntropy(stack)))],
     ...ranks.flatMap((rank, member) => scores(`member_${rank}`, memberProbabilities(stack, member), targets)),
   ]);
 }
@@ -53,10 +59,10 @@ export function classificationMetrics(stack: StackedProbabilities, targets: Int3
 /**
  * `product_{nll, acc, ece, brier}`: of the product of experts, which is what members that are trained jointly predict together.
  *
- * @param stack probabilities, shape `[M, N, K]`
+ * @param stack probabilities or logits, shape `[M, N, K]`
  * @param targets class indices, shape `[N]`
  */
-export function productMetrics(stack: StackedProbabilities, targets: Int32Array): Metrics {
+export function productMetrics(stack: StackedClasses, targets: Int32Array): Metrics {
   return new Map(scores('product', productOfExperts(stack), targets));
 }
 
@@ -91,9 +97,14 @@ export function regressionMetrics(
 
 type Metric = [name: string, value: number];
 
-function scores(name: string, probabilities: Probabilities, targets: Int32Array): Metric[] {
+function scores(
+  name: string,
+  probabilities: Probabilities,
+  targets: Int32Array,
+  nll = negativeLogLikelihood(probabilities, targets),
+): Metric[] {
   return [
-    [`${name}_nll`, negativeLogLikelihood(probabilities, targets)],
+    [`${name}_nll`, nll],
     [`${name}_acc`, accuracy(probabilities, targets)],
     [`${name}_ece`, expectedCalibrationError(probabilities, targets)],
     [`${name}_brier`, brierScore(probabilities, targets)],

@@ -1,26 +1,18 @@
 import { checkClassification } from './checks.ts';
+import { logLikelihoods, nllOf } from './likelihood.ts';
 import type { Probabilities } from './predictions.ts';
 
-/** Keeps log finite for a probability of 0; the value of torch-distributed-ensemble. */
-const EPSILON = 1e-8;
-
 /**
- * Negative log-likelihood in nats, -1/N sum_n log(p[n, y_n] + 1e-8): from -1e-8 to 18.42.
+ * Negative log-likelihood in nats, -1/N sum_n log p[n, y_n]: from 0 up, Infinity where a target has probability 0.
  *
- * Of the mean probabilities it is the ensemble's NLL. As `F.nll_loss(torch.log(p + 1e-8), target)` in
- * torch-distributed-ensemble, but in float64.
+ * As `F.cross_entropy` in PyTorch, in float64. torch-distributed-ensemble's example adds 1e-8 to each probability, which caps it at
+ * 18.42 and hides how wrong a certain member is.
  *
  * @param targets class indices, shape `[N]`
  * @throws RangeError when shapes differ, a probability is outside [0, 1] or a target outside [0, K)
  */
 export function negativeLogLikelihood(probabilities: Probabilities, targets: Int32Array): number {
-  if (!checkClassification(probabilities, targets)) return NaN;
-  const { samples, classes, values } = probabilities;
-  let sum = 0;
-  for (let sample = 0; sample < samples; sample++) {
-    sum -= Math.log(values[sample * classes + targets[sample]] + EPSILON);
-  }
-  return sum / samples;
+  return nllOf(logLikelihoods(probabilities, targets));
 }
 
 /**
@@ -62,8 +54,7 @@ export function brierScore(probabilities: Probabilities, targets: Int32Array): n
  * Index of the most probable class of every sample, shape `[N]`. The first wins a tie, as in NumPy. Only for finite
  * probabilities: callers look first, since a row with NaN has no most probable class.
  */
-export function mostProbableClass(probabilities: Probabilities): Int32Array {
-  const { samples, classes, values } = probabilities;
+export function mostProbableClass({ samples, classes, values }: Probabilities): Int32Array {
   const chosen = new Int32Array(samples);
   for (let sample = 0; sample < samples; sample++) {
     const start = sample * classes;

@@ -1,4 +1,5 @@
 import { checkSameShape, checkShape, checkVariances } from './checks.ts';
+import { mixtureNll, nllOf } from './likelihood.ts';
 import { eachMember, mean, meanOverMembers, memberValues, type StackedValues, type Values } from './predictions.ts';
 
 /** Natural logarithm of 2 pi. */
@@ -46,22 +47,32 @@ export function ensembleStd(means: StackedValues): number {
  * @throws RangeError when shapes differ or a variance is negative
  */
 export function gaussianNll(means: Values, variances: Values, targets: Values): number {
+  return nllOf(gaussianLogDensities(means, variances, targets));
+}
+
+/** log N(y_n; mu_n, v_n), shape `[N]`; arguments and errors are those of {@link gaussianNll}. */
+export function gaussianLogDensities(means: Values, variances: Values, targets: Values): Float64Array {
   checkShape('variances', variances, [means.length]);
   checkShape('targets', targets, [means.length]);
   checkVariances(variances);
-  let sum = 0;
-  for (let sample = 0; sample < means.length; sample++) {
-    sum -= logDensity(targets[sample], means[sample], variances[sample]);
-  }
-  return sum / means.length;
+  return Float64Array.from(targets, (target, sample) => logDensity(target, means[sample], variances[sample]));
+}
+
+/** {@link gaussianLogDensities} of every member, `[M]` times `[N]`. */
+export function memberGaussianLogDensities(
+  means: StackedValues,
+  variances: StackedValues,
+  targets: Values,
+): Float64Array[] {
+  checkSameShape(means, variances);
+  return eachMember(means.members, (member) =>
+    gaussianLogDensities(memberValues(means, member), memberValues(variances, member), targets),
+  );
 }
 
 /** The Gaussian NLL of every member, in nats, shape `[M]`. */
 export function memberGaussianNlls(means: StackedValues, variances: StackedValues, targets: Values): number[] {
-  checkSameShape(means, variances);
-  return eachMember(means.members, (member) =>
-    gaussianNll(memberValues(means, member), memberValues(variances, member), targets),
-  );
+  return memberGaussianLogDensities(means, variances, targets).map(nllOf);
 }
 
 /**
@@ -77,18 +88,7 @@ export function memberGaussianNlls(means: StackedValues, variances: StackedValue
  * @throws RangeError when shapes differ or a variance is negative
  */
 export function gaussianMixtureNll(means: StackedValues, variances: StackedValues, targets: Values): number {
-  const { members, samples } = means;
-  checkMixture(means, variances, targets);
-  const logDensities = new Float64Array(members);
-  let sum = 0;
-  for (let sample = 0; sample < samples; sample++) {
-    for (let member = 0; member < members; member++) {
-      const index = member * samples + sample;
-      logDensities[member] = logDensity(targets[sample], means.values[index], variances.values[index]);
-    }
-    sum -= logSumExp(logDensities) - Math.log(members);
-  }
-  return sum / samples;
+  return mixtureNll(memberGaussianLogDensities(means, variances, targets));
 }
 
 /** The noise the members see in the data: the mean of their variances, 1/M sum_m v_m, shape `[N]`. */
@@ -123,20 +123,6 @@ export function totalVariance(means: StackedValues, variances: StackedValues): F
 /** log N(y; mu, v). NaN where it is infinite: in a mixture, a density of 0 would drop a broken member in silence. */
 function logDensity(target: number, center: number, variance: number): number {
   return finiteOrNaN(-0.5 * (LOG_TWO_PI + Math.log(variance) + (target - center) ** 2 / variance));
-}
-
-/** log sum_i exp(x_i), shifted by the largest so that nothing overflows. */
-function logSumExp(values: Float64Array): number {
-  const largest = values.reduce((left, right) => Math.max(left, right));
-  return largest + Math.log(values.reduce((sum, value) => sum + Math.exp(value - largest), 0));
-}
-
-function checkMixture(means: StackedValues, variances: StackedValues, targets: Values): void {
-  checkSameShape(means, variances);
-  checkShape('means', means.values, [means.members, means.samples]);
-  checkShape('variances', variances.values, [variances.members, variances.samples]);
-  checkShape('targets', targets, [means.samples]);
-  checkVariances(variances.values);
 }
 
 function finiteOrNaN(value: number): number {

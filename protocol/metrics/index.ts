@@ -2,6 +2,7 @@ export { expectedCalibrationError, reliabilityBins, type ReliabilityBin } from '
 export { accuracy, brierScore, mostProbableClass, negativeLogLikelihood } from './classification.ts';
 export { ambiguity, averageMemberNll, disagreement, pairwiseDisagreement } from './diversity.ts';
 export { classificationMetrics, productMetrics, regressionMetrics, type Metrics } from './ensemble-metrics.ts';
+export { marginalNlls, memberLogLikelihoods } from './likelihood.ts';
 export {
   mean,
   meanOverMembers,
@@ -10,11 +11,15 @@ export {
   memberValues,
   productOfExperts,
   toTwoClasses,
+  toTwoLogits,
   type Probabilities,
+  type StackedClasses,
+  type StackedLogits,
   type StackedProbabilities,
   type StackedValues,
   type Values,
 } from './predictions.ts';
+export { logitsOf, probabilitiesOf, stackedClasses, type PredictedClasses } from './predicted-classes.ts';
 export {
   aleatoricVariance,
   averageMemberMse,
@@ -24,6 +29,7 @@ export {
   gaussianMixtureNll,
   gaussianNll,
   meanSquaredError,
+  memberGaussianLogDensities,
   memberGaussianNlls,
   totalVariance,
 } from './regression.ts';

@@ -1,5 +1,5 @@
 import { eachMember, meanProbabilities, memberProbabilities } from './predictions.ts';
-import type { Probabilities, StackedProbabilities } from './predictions.ts';
+import type { Probabilities, StackedClasses } from './predictions.ts';
 
 /**
  * How unsure an ensemble is of a class, and why, in nats; a sample whose probabilities are not all finite has NaN.
@@ -9,12 +9,12 @@ import type { Probabilities, StackedProbabilities } from './predictions.ts';
  */
 
 /** Total uncertainty: the entropy of the mean prediction, H[1/M sum_m p_m], shape `[N]`. From 0 to log K. */
-export function predictiveEntropy(stack: StackedProbabilities): Float64Array {
+export function predictiveEntropy(stack: StackedClasses): Float64Array {
   return entropy(meanProbabilities(stack));
 }
 
 /** The data's own share (aleatoric): the mean of the members' entropies, 1/M sum_m H[p_m], shape `[N]`. */
-export function expectedEntropy(stack: StackedProbabilities): Float64Array {
+export function expectedEntropy(stack: StackedClasses): Float64Array {
   const entropies = eachMember(stack.members, (member) => entropy(memberProbabilities(stack, member)));
   return new Float64Array(stack.samples).map(
     (_, sample) => entropies.reduce((sum, values) => sum + values[sample], 0) / stack.members,
@@ -25,9 +25,13 @@ export function expectedEntropy(stack: StackedProbabilities): Float64Array {
  * The model's share (epistemic): the mutual information between label and member, predictive entropy - expected
  * entropy, shape `[N]`. 0 where all members agree, at most log M. Never negative (Jensen), so rounding below 0 is cut.
  */
-export function mutualInformation(stack: StackedProbabilities): Float64Array {
-  const expected = expectedEntropy(stack);
-  return predictiveEntropy(stack).map((total, sample) => Math.max(0, total - expected[sample]));
+export function mutualInformation(stack: StackedClasses): Float64Array {
+  return mutualInformationOf(predictiveEntropy(stack), expectedEntropy(stack));
+}
+
+/** The same of predictive and expected entropy, both `[N]`. */
+export function mutualInformationOf(predictive: Float64Array, expected: Float64Array): Float64Array {
+  return predictive.map((total, sample) => Math.max(0, total - expected[sample]));
 }
 
 /** Shannon entropy of every sample, -sum_k p log p in nats with 0 log 0 = 0, shape `[N]`. */

@@ -1,0 +1,56 @@
+import { allFinite } from './checks.ts';
+import { mostProbableClass } from './classification.ts';
+import { memberLogLikelihoods, mixtureNll, nllOf } from './likelihood.ts';
+import { eachMember, mean, memberProbabilities, type StackedClasses } from './predictions.ts';
+
+/**
+ * Share of samples on which the members do not all choose the same class: from 0 to 1. As `val/disagreement` in
+ * torch-distributed-ensemble.
+ */
+export function disagreement(stack: StackedClasses): number {
+  const chosen = chosenClasses(stack);
+  if (chosen.includes(null)) return NaN;
+  const [first, ...others] = chosen.filter((labels) => labels !== null);
+  const disputed = first.filter((chosen, sample) => others.some((other) => other[sample] !== chosen));
+  return disputed.length / stack.samples;
+}
+
+/**
+ * Share of samples on which two members choose different classes, for every pair, shape `[M, M]`: symmetric, with 0 on
+ * the diagonal. NaN for the pairs of a member whose probabilities are not all finite.
+ */
+export function pairwiseDisagreement(stack: StackedClasses): Float64Array {
+  const { members, samples } = stack;
+  const chosen = chosenClasses(stack);
+  return Float64Array.from({ length: members * members }, (_, pair) => {
+    const left = chosen[Math.floor(pair / members)];
+    const right = chosen[pair % members];
+    if (left === null || right === null) return NaN;
+    return left.filter((label, sample) => label !== right[sample]).length / samples;
+  });
+}
+
+/** Mean of the members' NLLs, 1/M sum_m NLL(p_m), in nats. What one member does on average, alone. */
+export function averageMemberNll(stack: StackedClasses, targets: Int32Array): number {
+  return mean(memberLogLikelihoods(stack, targets).map(nllOf));
+}
+
+/**
+ * What diversity buys, in nats: mean member NLL - ensemble NLL. Never negative beyond rounding, as -log is convex
+ * (Jensen); 0 for identical members.
+ *
+ * @param targets class indices, shape `[N]`
+ * @throws RangeError when shapes differ, a probability is outside [0, 1] or a target outside [0, K)
+ */
+export function ambiguity(stack: StackedClasses, targets: Int32Array): number {
+  const logarithms = memberLogLikelihoods(stack, targets);
+  return mean(logarithms.map(nllOf)) - mixtureNll(logarithms);
+}
+
+/** Of every member; null for one whose probabilities are not all finite. */
+function chosenClasses(stack: StackedClasses): (Int32Array | null)[] {
+  return eachMember(stack.members, (member) => {
+    const probabilities = memberProbabilities(stack, member);
+    return allFinite(probabilities.values) ? mostProbableClass(probabilities) : null;
+  });
+}

@@ -1,0 +1,61 @@
+import { checkClassification } from './checks.ts';
+import { eachMember, mean, memberProbabilities, type Probabilities, type StackedClasses } from './predictions.ts';
+
+/**
+ * Logarithm of the probability of every sample's target, log p[n, y_n], shape `[N]`; all NaN where a probability is not finite. A
+ * probability of 0 gives -Infinity, as in PyTorch: nothing is added to it.
+ *
+ * @param targets class indices, shape `[N]`
+ * @throws RangeError when shapes differ, a probability is outside [0, 1] or a target outside [0, K)
+ */
+export function logLikelihoods(probabilities: Probabilities, targets: Int32Array): Float64Array {
+  const logarithms = new Float64Array(targets.length).fill(NaN);
+  if (!checkClassification(probabilities, targets)) return logarithms;
+  const { classes, values, logValues } = probabilities;
+  for (let sample = 0; sample < targets.length; sample++) {
+    const index = sample * classes + targets[sample];
+    logarithms[sample] = logValues?.[index] ?? Math.log(values[index]);
+  }
+  return logarithms;
+}
+
+/** {@link logLikelihoods} of every member, `[M]` times `[N]`. */
+export function memberLogLikelihoods(stack: StackedClasses, targets: Int32Array): Float64Array[] {
+  return eachMember(stack.members, (member) => logLikelihoods(memberProbabilities(stack, member), targets));
+}
+
+/** -1/N sum_n log p_n, in nats. */
+export function nllOf(logarithms: Float64Array): number {
+  // 0 - x: a certain and right prediction has an NLL of 0, not -0.
+  return 0 - mean(logarithms);
+}
+
+/**
+ * NLL in nats of the uniformly weighted mixture of the members, -1/N sum_n log(1/M sum_m exp(l[m, n])), by log-sum-exp: no member's
+ * likelihood is too small to count. NaN if any member's is.
+ *
+ * @param logarithms l, of every member's likelihood, `[M]` times `[N]`
+ * @param without a member to leave out
+ */
+export function mixtureNll(logarithms: readonly Float64Array[], without: number | null = null): number {
+  const members = logarithms.filter((_, member) => member !== without);
+  const logMembers = Math.log(members.length);
+  return nllOf(members[0].map((_, sample) => logSumExp(members, sample) - logMembers));
+}
+
+/** What each member is worth to the others: the mixture's NLL without it - the mixture's NLL, `[M]`; empty for a single member. */
+export function marginalNlls(logarithms: readonly Float64Array[]): number[] {
+  if (logarithms.length === 1) return [];
+  const whole = mixtureNll(logarithms);
+  return logarithms.map((_, member) => mixtureNll(logarithms, member) - whole);
+}
+
+/** log sum_m exp(l[m, n]), shifted by the largest so that nothing overflows. */
+function logSumExp(members: readonly Float64Array[], sample: number): number {
+  let largest = -Infinity;
+  for (const logarithms of members) largest = Math.max(largest, logarithms[sample]);
+  if (largest === -Infinity) return largest;
+  let sum = 0;
+  for (const logarithms of members) sum += Math.exp(logarithms[sample] - largest);
+  return largest + Math.log(sum);
+}

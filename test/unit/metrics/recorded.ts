@@ -1,0 +1,62 @@
+/** recorded/metrics.json, as make_metrics.py writes it. NaN and infinities are strings. */
+export interface Recorded {
+  versions: Record<string, string>;
+  classification: {
+    name: string;
+    form: 'logits' | 'probabilities';
+    shape: [members: number, samples: number, classes: number];
+    values: (number | string)[];
+    targets: number[];
+    ensemble: RecordedScores;
+    product: RecordedScores | null;
+    members: RecordedScores[];
+    predictive_entropy: number | string;
+    mutual_information: number | string;
+    disagreement: number | string;
+  }[];
+  binary: {
+    name: string;
+    shape: [members: number, samples: number];
+    values: number[];
+    targets: number[];
+    ensemble_nll: number;
+    member_nll: number[];
+    member_acc: number[];
+  }[];
+  regression: {
+    name: string;
+    shape: [members: number, samples: number];
+    means: number[];
+    variances: number[];
+    targets: number[];
+    ens_mse: number;
+    ens_nll: number;
+    ens_std: number;
+    aleatoric: number;
+    epistemic: number;
+    member_mse: number[];
+    member_nll: number[];
+  }[];
+}
+
+interface RecordedScores {
+  nll: number | string;
+  acc: number | string;
+  brier: number | string;
+  /** Absent where confidences lie on the edges of bins, which the libraries do not treat alike. */
+  ece?: number | string;
+  ece_torchmetrics?: number;
+  /** Accuracy and confidence of the bins that hold samples. */
+  bins?: [number, number][];
+}
+
+export function recordedNumber(value: number | string): number {
+  return Number(value);
+}
+
+/** Distance of two values relative to the expected one, which counts as at least 1e-3; 0 for two NaN, or the same infinity. */
+export function agreement(found: number | string, expected: number): number {
+  if (Object.is(found, expected)) return 0;
+  if (typeof found === 'string' || !Number.isFinite(found) || !Number.isFinite(expected)) return Infinity;
+  return Math.abs(found - expected) / Math.max(Math.abs(expected), 1e-3);
+}

@@ -1,0 +1,79 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { startBackend } from '../../../workers/backends/backend.ts';
+import { createDataset } from '../../../workers/data/dataset.ts';
+import { type LayersModel, tf } from '../../../workers/tf.ts';
+import { taskOf } from '../../../workers/training/tasks.ts';
+
+beforeAll(async () => void (await startBackend('cpu')));
+
+const features = Float32Array.of(0, 1, 2, 3);
+const labelled = (classCount: number) =>
+  createDataset({ name: 'labels', featureShape: [2], features, targets: Int32Array.of(0, 1), classCount });
+const valued = createDataset({ name: 'values', featureShape: [2], features, targets: Float32Array.of(0, 1) });
+
+type Activation = 'linear' | 'softmax' | 'sigmoid' | 'hardSigmoid' | 'softplus' | 'relu' | 'tanh';
+const dense = (units: number, activation?: Activation) => tf.layers.dense({ units, activation, inputShape: [2] });
+
+function sequential(...layers: ReturnType<typeof tf.layers.dense>[]): LayersModel {
+  return tf.sequential({ layers });
+}
+
+/** A model whose last layer is a model. */
+function nested(inner: LayersModel): LayersModel {
+  const input = tf.input({ shape: [2] });
+  return tf.model({ inputs: input, outputs: inner.apply(input) as ReturnType<typeof tf.input> });
+}
+
+const activation = (name: Activation) => tf.layers.activation({ activation: name }) as never;
+
+describe('a classifier that ends in probabilities', () => {
+  it.each([
+    ['dense', () => sequential(dense(3, 'softmax'))],
+    ['an activation layer', () => sequential(dense(3), activation('softmax'))],
+    ['a softmax layer', () => sequential(dense(3), tf.layers.softmax() as never)],
+    ['before a dropout', () => sequential(dense(3, 'softmax'), tf.layers.dropout({ rate: 0.1 }) as never)],
+    ['before a reshape', () => sequential(dense(3, 'softmax'), tf.layers.reshape({ targetShape: [3] }) as never)],
+    ['a nested model', () => nested(sequential(dense(3, 'softmax')))],
+    ['a model in a model in a model', () => nested(nested(sequential(dense(3), activation('softmax'))))],
+    ['a sequential model that ends in a model', () => sequential(sequential(dense(3, 'softmax')) as never)],
+  ])('is refused: softmax in %s', (_name, build) => {
+    expect(() => taskOf('classification').check(build(), labelled(3))).toThrow(
+      "The model's output ends in softmax, but the task needs logits",
+    );
+  });
+
+  it.each(['sigmoid', 'hardSigmoid'] as const)('is refused in a binary task: %s', (name) => {
+    expect(() => taskOf('binary').check(sequential(dense(1, name)), labelled(2))).toThrow(
+      `The model's output ends in ${name}, but the task needs logits: its loss and its predictions apply sigmoid themselves`,
+    );
+  });
+
+  it('is taken with logits, whatever activations come before them', () => {
+    const models = [
+      sequential(dense(3)),
+      sequential(dense(4, 'softmax'), dense(3)),
+      nested(sequential(dense(3, 'linear'))),
+    ];
+    for (const model of models) expect(() => taskOf('classification').check(model, labelled(3))).not.toThrow();
+    expect(() => taskOf('binary').check(sequential(dense(1)), labelled(2))).not.toThrow();
+    expect(() => taskOf('regression').check(sequential(dense(1, 'sigmoid')), valued)).not.toThrow();
+  });
+});
+
+describe('a variance', () => {
+  function twoHeads(name: Activation): LayersModel {
+    const input = tf.input({ shape: [2] });
+    const head = (of: Activation) => dense(1, of).apply(input) as typeof input;
+    return tf.model({ inputs: input, outputs: [head('linear'), head(name)] });
+  }
+
+  it.each(['linear', 'tanh', 'relu'] as const)('that ends in %s is refused, as it can be 0 or negative', (name) => {
+    expect(() => taskOf('heteroscedastic-regression').check(twoHeads(name), valued)).toThrow(
+      `The model's second output, the variance, ends in the activation ${name}, which can be 0 or negative`,
+    );
+  });
+
+  it('that ends in softplus is taken', () => {
+    expect(() => taskOf('heteroscedastic-regression').check(twoHeads('softplus'), valued)).not.toThrow();
+  });
+});
