@@ -13,7 +13,7 @@ export const glossary = {
   nll: {
     name: 'NLL',
     meaning: 'How surprised the ensemble’s mean prediction is by the labels; smaller is better.',
-    formula: '−1/N Σ log(p̄(y) + 1e-8)',
+    formula: '−1/N Σ log p̄(y)',
     reference: deepEnsembles,
   },
   'member-nll': {

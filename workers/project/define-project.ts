@@ -52,7 +52,7 @@ export interface FigureContext<H> extends ProjectContext<H> {
   history: ReadonlyMap<string, { epochs: number[]; steps: number[]; values: number[] }>;
   /** Checkpoint sets as they did on the test split (or on validation, where there is no test split). */
   evaluatedSets: readonly EvaluatedSet[];
-  /** Predictions of all members with their last weights on the test (or else validation) split. */
+  /** Predictions of all members with their last weights on the test (or else validation) split: probabilities, or means and variances. */
   predictions: MemberOutputs;
   save: (name: string, figure: Figure) => Promise<void>;
   /** Prints a line to the user and to the run's log. */
