@@ -90,7 +90,7 @@ export class RunRecorder {
     this.earlier = await readMetrics(this.folder);
     this.lastValues.clear();
     for (const [name, value] of lastValuesOf(this.earlier)) this.lastValues.set(name, value);
-    if (this.facts !== null) this.best = bestOf(this.earlier, this.facts.ensembleMonitor);
+    if (this.facts !== null) this.best = bestOf(this.earlier, this.facts.ensembleMonitor, this.modeOf(this.facts));
   }
 
   /** The ranks that report from now on: a row of metrics waits for these only. */

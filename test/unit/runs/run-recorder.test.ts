@@ -56,7 +56,7 @@ describe('RunRecorder', () => {
 
   it('takes the largest value for the best of a metric of which more is better, and never NaN', async () => {
     const { recorder, index } = await createRecorder();
-    await recorder.open();
+    await recorder.begin(null);
     await recorder.change({ status: 'running' });
     recorder.described({ ...facts, ensembleMonitor: 'val/ens_acc' }, {});
     const values = [NaN, 0.5, 0.75, NaN, 0.6];

@@ -48,7 +48,7 @@ const strategies: Record<string, RunConfigInput['strategy']> = {
 
 function partsOf(input: RunConfigInput, folder: string, group: ProcessGroup): TrainerParts & { report: KeptReport } {
   const config = runConfigSchema.parse(input);
-  const task = ensembleTask(taskOf('classification'), config.strategy);
+  const task = ensembleTask(taskOf('classification'), config);
   const sampler = createSampler({
     kind: samplerOf(config),
     length: dataset.length,
