@@ -139,6 +139,14 @@ export const runConfigSchema = z.strictObject({
     .boolean()
     .default(false)
     .meta({ help: 'Give every rank the base seed itself (ablations, debugging).' }),
+  initializers: z
+    .enum(['corrected', 'tfjs'])
+    .default('corrected')
+    .meta({
+      help:
+        'Variance of initial weights that are drawn from cut-off normal distributions (`glorotNormal`, `heNormal`, `leCunNormal`, ' +
+        "`varianceScaling`): that of their formulas, or TensorFlow.js's, which is 0.774 of it.",
+    }),
   strategy: strategySchema.prefault({ kind: 'independent' }).meta({ help: 'How the members relate while they train.' }),
   optimizer: optimizerSchema.prefault({ kind: 'adam' }).meta({ help: 'The optimizer.' }),
   schedule: scheduleSchema.prefault({ kind: 'constant' }).meta({ help: 'Learning rate over time.' }),

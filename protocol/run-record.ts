@@ -68,13 +68,18 @@ export const attemptSchema = z.strictObject({
 });
 export type Attempt = z.output<typeof attemptSchema>;
 
+/** Runs that say nothing of initializers are older than the correction: ranks that begin later in them begin as the others did. */
+function asOlderRunsBegan(config: unknown): unknown {
+  return { initializers: 'tfjs' satisfies RunConfig['initializers'], ...(config as object) };
+}
+
 export const runRecordSchema = z.strictObject({
   format: z.literal(1),
   id: z.string(),
   name: z.string(),
   project: z.strictObject({ name: z.string(), description: z.string(), folder: z.string() }),
   task: z.string(),
-  config: runConfigSchema,
+  config: z.preprocess(asOlderRunsBegan, runConfigSchema),
   /** What was changed while it trained, which counts instead of what `config` says; absent where nothing was. */
   changed: settingChangesSchema.optional(),
   status: runStatusSchema,

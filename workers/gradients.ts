@@ -1,6 +1,7 @@
 import * as core from '@tensorflow/tfjs-core';
 import { gradientsOfExtremes, sumTo } from './gradients-of-extremes.ts';
 import type { GradConfig, NamedAttrMap, NamedTensorMap, Tensor, Tensor4D } from '@tensorflow/tfjs-core';
+import { conv3dGradient, conv3dTransposeGradient } from './convolution-3d-gradients.ts';
 
 /**
  * Gradients that TensorFlow.js lacks, has wrong, or computes in more passes than it takes. They hold on every backend; a kernel that only some
@@ -14,6 +15,8 @@ export function registerGradients(): void {
     fusedMatMulGradient,
     depthwiseGradient,
     ...gradientsOfExtremes,
+    conv3dGradient,
+    conv3dTransposeGradient,
   ]) {
     core.registerGradient(config);
   }
@@ -133,19 +136,21 @@ function dilate(filter: Tensor, height: number, width: number): Tensor {
 const unfusedConv2d = core.fused.conv2d;
 
 /**
- * tfjs's op of the same name, which layers call. Without an activation or with ReLU it stays one kernel also while a tape records; with
- * others it is tfjs's own.
+ * tfjs's op of the same name, which layers call. Without an activation or with ReLU it stays one kernel also while a tape records, and has
+ * gradients of dilated windows; with others it is tfjs's own, which then calls `conv2d`.
  */
 function fusedConv2d(options: Parameters<typeof unfusedConv2d>[0]): Tensor {
   const { x, filter, strides, pad, dataFormat = 'NHWC', dilations = [1, 1], dimRoundingMode, bias } = options;
   const activation = options.activation ?? 'linear';
   const isTensor4 = x instanceof core.Tensor && x.rank === 4 && filter instanceof core.Tensor;
   const isChannelBias = bias instanceof core.Tensor && bias.rank === 1;
-  if (!isTensor4 || !isChannelBias || dataFormat !== 'NHWC' || (activation !== 'linear' && activation !== 'relu')) {
+  const fits = isTensor4 && (isChannelBias || bias === undefined || bias === null);
+  if (!fits || dataFormat !== 'NHWC' || (activation !== 'linear' && activation !== 'relu')) {
     // Kernels take no slope for 0 or NaN, where the gradient takes tf.leakyRelu's.
     const whole = { ...options, leakyreluAlpha: options.leakyreluAlpha ?? 0.2 };
     return unfusedConv2d(whole as Parameters<typeof unfusedConv2d<Tensor4D>>[0]);
   }
   const attributes = { strides, pad, dataFormat, dilations, dimRoundingMode, activation };
-  return core.engine().runKernel('FusedConv2D', { x, filter, bias }, attributes as unknown as NamedAttrMap);
+  const inputs: NamedTensorMap = isChannelBias ? { x, filter, bias } : { x, filter };
+  return core.engine().runKernel('FusedConv2D', inputs, attributes as unknown as NamedAttrMap);
 }

@@ -3,6 +3,7 @@ import type { RunConfig } from '../protocol/run-config.ts';
 import { type Backend, startBackend } from './backends/backend.ts';
 import { DistributedSeeder } from './callbacks/distributed-seeder.ts';
 import type { ProcessGroup } from './collectives/process-group.ts';
+import { useInitializers } from './layers/initializers.ts';
 
 export interface IndependentWorker {
   rank: number;
@@ -19,10 +20,12 @@ export interface IndependentWorker {
  */
 export async function setupIndependentWorker(
   group: ProcessGroup,
-  config: Pick<RunConfig, 'seed' | 'identicalSeeds' | 'backend' | 'determinism'>,
+  config: Pick<RunConfig, 'seed' | 'identicalSeeds' | 'backend' | 'determinism'> &
+    Partial<Pick<RunConfig, 'initializers'>>,
   blas: Blas | null = null,
 ): Promise<IndependentWorker> {
   const backend = await startBackend(config.backend, { blas, determinism: config.determinism });
+  useInitializers(config.initializers ?? 'corrected');
   const seeder = new DistributedSeeder({ baseSeed: config.seed, rank: group.rank, unique: !config.identicalSeeds });
   return { rank: group.rank, worldSize: group.worldSize, backend, seeder };
 }

@@ -2,9 +2,11 @@ import * as core from '@tensorflow/tfjs-core';
 import * as layers from '@tensorflow/tfjs-layers';
 import { registerChainedOps } from './chained-ops.ts';
 import { registerGradients } from './gradients.ts';
+import { correctLayers } from './layers/index.ts';
 
 registerChainedOps();
 registerGradients();
+correctLayers();
 
 /**
  * TensorFlow.js as projects see it: the core with all gradients and chained ops, and the layers API. The union package

@@ -33,6 +33,7 @@ const plans: SectionPlan[] = [
       'determinism',
       'seed',
       'identicalSeeds',
+      'initializers',
     ],
   },
   { id: 'strategy', title: 'Strategy', help: 'How the members relate while they train.', paths: ['strategy'] },

@@ -1,0 +1,3 @@
+import { describeLayers } from './describe-layers.ts';
+
+describeLayers('cpu');

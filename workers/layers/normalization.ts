@@ -1,0 +1,61 @@
+import * as core from '@tensorflow/tfjs-core';
+import type { Tensor } from '@tensorflow/tfjs-core';
+import { methodsOf, replaceCall, viewOf, type Weight } from './tensorflow-layers.ts';
+
+/** Normalisation over axes and of ranks that TensorFlow.js refuses, by way of matrices, which it normalises right. */
+export function correctNormalization(): void {
+  correctBatchNormalization();
+  correctLayerNormalization();
+}
+
+/** The largest rank that tfjs's layers normalise. */
+const largestRank = 4;
+
+/** Over all axes but `axis`, of values of any rank, with or without `scale` and `center`. */
+function correctBatchNormalization(): void {
+  const methods = methodsOf('batchNormalization');
+  replaceCall(methods, (layer, x, stock, options) => {
+    const [axis] = positive(layer.axis, x.rank);
+    const isPlain = axis === x.rank - 1 && x.rank <= largestRank;
+    if (isPlain && layer.gamma && layer.beta) return stock(layer, x);
+    const channels = x.shape[axis];
+    const gamma = layer.gamma ?? constant(core.ones([channels]));
+    const beta = layer.beta ?? constant(core.zeros([channels]));
+    const view = viewOf(layer, { axis: -1, gamma, beta });
+    if (isPlain) return stock(view, x);
+    // Not `stock`: a backend may have put a kernel for the last axis before it.
+    return byMatrix(x, [axis], (matrix) => methods.call.call(view, matrix, options));
+  });
+}
+
+/** Over the axes of `axis`, of values of any rank. */
+function correctLayerNormalization(): void {
+  replaceCall(methodsOf('layerNormalization'), (layer, x, stock) => {
+    if (x.rank <= largestRank) return stock(layer, x);
+    const flat = (weight: Weight | null | undefined) => weight && constant(core.reshape(weight.read(), [-1]));
+    const view = viewOf(layer, { axis: [1], gamma: flat(layer.gamma), beta: flat(layer.beta) });
+    return byMatrix(x, positive(layer.axis, x.rank), (matrix) => stock(view, matrix));
+  });
+}
+
+/** Computes with a matrix whose rows hold the values along some axes, in their order. */
+function byMatrix(x: Tensor, axes: readonly number[], compute: (matrix: Tensor) => Tensor): Tensor {
+  const others = x.shape.map((_, axis) => axis).filter((axis) => !axes.includes(axis));
+  const order = [...others, ...axes];
+  const columns = axes.reduce((product, axis) => product * x.shape[axis], 1);
+  const moved = core.transpose(x, order);
+  const y = core.reshape(compute(core.reshape(moved, [-1, columns])), moved.shape);
+  return core.transpose(
+    y,
+    order.map((_, axis) => order.indexOf(axis)),
+  );
+}
+
+/** Axes counted from the first. */
+function positive(axes: number | readonly number[], rank: number): number[] {
+  return [axes].flat().map((axis) => (axis < 0 ? axis + rank : axis));
+}
+
+function constant(value: Tensor): Weight {
+  return { read: () => value };
+}

@@ -1,0 +1,72 @@
+import * as core from '@tensorflow/tfjs-core';
+import type { Tensor } from '@tensorflow/tfjs-core';
+import * as layers from '@tensorflow/tfjs-layers';
+
+/** A layer of tfjs-layers with what the corrections of this folder use of it, most of which is private. */
+export interface TensorflowLayer {
+  name: string;
+  padding: string;
+  dataFormat: string;
+  kernelSize: number[];
+  strides: number[];
+  dilationRate: number[];
+  axis: number | number[];
+  alpha: number;
+  theta: number;
+  maskValue: number;
+  activation: Activation;
+  pointwiseInitializer: object;
+  depthwiseKernel: Weight;
+  bias: Weight | null;
+  gamma?: Weight | null;
+  beta?: Weight | null;
+  call: (this: TensorflowLayer, inputs: Tensor | Tensor[], options: object) => Tensor;
+  computeMask: (this: TensorflowLayer, inputs: Tensor | Tensor[]) => Tensor;
+  computeOutputShape: (this: TensorflowLayer, inputShape: number[]) => number[];
+}
+
+export interface Weight {
+  read(): Tensor;
+}
+
+export interface Activation {
+  apply: (x: Tensor, axis?: number) => Tensor;
+  getClassName(): string;
+}
+
+export type LayerOptions = Record<string, unknown>;
+type Factory = (options?: LayerOptions) => TensorflowLayer;
+
+/** `tf.layers`: the functions that make layers. Projects' imports get the same object. */
+export const factories = layers.layers as unknown as Record<string, Factory>;
+
+/** The methods of a kind of layer, to be replaced: the package exports no classes. */
+export function methodsOf(kind: string, options: LayerOptions = {}): TensorflowLayer {
+  // A name of its own, as automatic ones count all layers that were ever made.
+  return Object.getPrototypeOf(factories[kind]({ ...options, name: `${kind}-methods` })) as TensorflowLayer;
+}
+
+/** How a layer computes, or what it computes by. */
+export type Compute = (layer: TensorflowLayer, x: Tensor) => Tensor;
+
+/** Replaces how a kind of layer computes; `compute` gets how it did so far, and the call's options. */
+export function replaceCall(
+  methods: TensorflowLayer,
+  compute: (layer: TensorflowLayer, x: Tensor, stock: Compute, options: object) => Tensor,
+): void {
+  const { call } = methods;
+  methods.call = function correctedCall(this: TensorflowLayer, inputs, options) {
+    const x = Array.isArray(inputs) ? inputs[0] : inputs;
+    return core.tidy(() => compute(this, x, (layer, input) => call.call(layer, input, options), options));
+  };
+}
+
+/** The same layer with other values of some properties, which itself stays as it is. */
+export function viewOf(layer: TensorflowLayer, properties: Partial<TensorflowLayer>): TensorflowLayer {
+  const view = Object.create(layer) as TensorflowLayer;
+  for (const [name, value] of Object.entries(properties)) Object.defineProperty(view, name, { value, writable: true });
+  return view;
+}
+
+/** An activation that does nothing. */
+export const linear: Activation = { apply: (x) => x, getClassName: () => 'linear' };
