@@ -26,7 +26,8 @@ const refusedOptions: readonly RefusedOption[] = [
 /** Lets `tf.layers` refuse options by name that would do nothing. */
 export function refuseOptions(): void {
   for (const [kind, create] of Object.entries(factories)) {
-    if (typeof create !== 'function') continue;
+    // Classes, which projects extend, begin with a capital letter.
+    if (!/^[a-z]/.test(kind)) continue;
     factories[kind] = (options) => {
       check(kind, options ?? {});
       return create(options);
