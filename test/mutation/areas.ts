@@ -1,0 +1,73 @@
+/** A part of the code whose operators are flipped, and the tests that are nearest to it. */
+export interface Area {
+  name: string;
+  /** Files, or folders that end with a slash, relative to the root. */
+  sources: string[];
+  /** Folders of unit tests that run before all others that import the changed file. */
+  nearTests: string[];
+  /** Tests with worker processes, which import nothing of what these processes run. */
+  integrationTests: string[];
+}
+
+export const areas: readonly Area[] = [
+  {
+    name: 'metrics',
+    sources: ['workers/metrics/', 'protocol/metrics/'],
+    nearTests: ['test/unit/metrics/', 'test/reference/'],
+    integrationTests: ['test/integration/cli.test.ts'],
+  },
+  {
+    name: 'strategies',
+    sources: ['workers/strategies/', 'workers/training/'],
+    nearTests: ['test/unit/strategies/', 'test/unit/training/'],
+    integrationTests: [
+      'test/integration/data-parallel.test.ts',
+      'test/integration/joint.test.ts',
+      'test/integration/coupled.test.ts',
+      'test/integration/hdet.test.ts',
+      'test/integration/golden/wasm.test.ts',
+      'test/integration/restarts.test.ts',
+      'test/integration/control.test.ts',
+      'test/integration/live-changes.test.ts',
+      'test/integration/early-stopping.test.ts',
+    ],
+  },
+  {
+    name: 'collectives',
+    sources: ['workers/collectives/', 'protocol/reduce.ts', 'src-main/relay/'],
+    nearTests: ['test/unit/collectives/', 'test/unit/relay/'],
+    integrationTests: [
+      'test/integration/data-parallel.test.ts',
+      'test/integration/joint.test.ts',
+      'test/integration/data-modes.test.ts',
+      'test/integration/large-collectives.test.ts',
+      'test/integration/live-changes.test.ts',
+      'test/integration/worker-death.test.ts',
+    ],
+  },
+  {
+    name: 'store',
+    sources: ['src-main/store/', 'workers/checkpoints/'],
+    nearTests: ['test/unit/store/', 'test/unit/checkpoints/'],
+    integrationTests: ['test/integration/restarts.test.ts', 'test/integration/hub-death.test.ts'],
+  },
+  {
+    name: 'kernels',
+    sources: ['workers/kernels/assembly/', 'workers/backends/wasm/', 'workers/gradients.ts'],
+    nearTests: ['test/unit/backends/', 'test/reference/', 'test/unit/reference/'],
+    integrationTests: ['test/integration/golden/wasm.test.ts', 'test/integration/cnn.test.ts'],
+  },
+];
+
+/** Sources of kernels are compiled to a module, which the tests reach through the file that loads it. */
+export const kernelSources = 'workers/kernels/assembly/';
+export const kernelLoader = 'workers/backends/wasm/kernel-module.ts';
+
+/** @throws Error when a name is none of the areas' */
+export function findAreas(names: readonly string[]): Area[] {
+  return names.map((name) => {
+    const area = areas.find((area) => area.name === name);
+    if (area !== undefined) return area;
+    throw new Error(`--areas ${name}: an area is one of ${areas.map((area) => area.name).join(', ')}.`);
+  });
+}

@@ -1,0 +1,50 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { z } from 'zod';
+import { format } from 'prettier';
+
+/** `void`: kernels that do not compile, or compile to the same bytes, are not counted. A timeout counts as noticed. */
+const outcomes = ['noticed', 'timeout', 'survived', 'void'] as const;
+
+const resultSchema = z.object({
+  /** Area and place in the area's seeded order: `metrics-17`. */
+  name: z.string(),
+  area: z.string(),
+  file: z.string(),
+  line: z.int(),
+  /** The line as it is, and as the mutant has it, without indentation. */
+  original: z.string(),
+  mutated: z.string(),
+  outcome: z.enum(outcomes),
+  /** Test file and test, or null. */
+  noticedBy: z.string().nullable(),
+  seconds: z.number(),
+});
+
+const reportSchema = z.object({
+  seed: z.int(),
+  date: z.string(),
+  commit: z.string(),
+  /** Sites that could be drawn, by area. */
+  sites: z.record(z.string(), z.int()),
+  /** Test files that fail without any change, and therefore judge nothing. */
+  leftOut: z.array(z.string()),
+  results: z.array(resultSchema),
+});
+
+export type MutantResult = z.infer<typeof resultSchema>;
+export type MutationReport = z.infer<typeof reportSchema>;
+
+/** @returns null where there is no such file */
+export function readReport(file: string): MutationReport | null {
+  return existsSync(file) ? reportSchema.parse(JSON.parse(readFileSync(file, 'utf8'))) : null;
+}
+
+export async function writeReport(file: string, report: MutationReport): Promise<void> {
+  writeFileSync(file, await format(JSON.stringify(report), { parser: 'json', printWidth: 140 }));
+}
+
+/** How many mutants were noticed, of those that were judged. */
+export function countNoticed(results: readonly MutantResult[]): { noticed: number; judged: number } {
+  const judged = results.filter(({ outcome }) => outcome !== 'void');
+  return { noticed: judged.filter(({ outcome }) => outcome !== 'survived').length, judged: judged.length };
+}

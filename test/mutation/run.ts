@@ -1,0 +1,127 @@
+/**
+ * Flips seeded operators one at a time, in copies of the working tree, and reports which of them the tests notice.
+ *
+ *     npm run test:mutation -- --seed 1 --count 300 --areas metrics,kernels --parallel 2
+ *
+ * The report is written after each mutant, and a run continues where the report of the same seed and sources ends. `--again` tries the
+ * survivors of that report once more, after tests were added; `--unit-only` leaves out the tests with worker processes, for a first look,
+ * and `--test-seconds` limits how many of the nearest unit tests a mutant has to survive.
+ */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { areas, findAreas } from './areas.ts';
+import { measureBaseline } from './baseline.ts';
+import { listFiles, listSites, type Mutant, shuffleMutants } from './draw.ts';
+import { ImportGraph } from './import-graph.ts';
+import { MutantQueue } from './mutant-queue.ts';
+import { countNoticed, type MutantResult, type MutationReport, readReport, writeReport } from './report.ts';
+import { Sandbox } from './sandbox.ts';
+import { type Durations, reachesAny, selectTests } from './select-tests.ts';
+import { mutate } from './sites.ts';
+import { describeChange, tryMutant } from './try-mutant.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const { values: options } = parseArgs({
+  options: {
+    seed: { type: 'string', default: '1' },
+    count: { type: 'string', default: '300' },
+    areas: { type: 'string', default: areas.map(({ name }) => name).join(',') },
+    parallel: { type: 'string', default: '2' },
+    report: { type: 'string', default: join(import.meta.dirname, 'report.json') },
+    again: { type: 'boolean', default: false },
+    'unit-only': { type: 'boolean', default: false },
+    'test-seconds': { type: 'string', default: '20' },
+  },
+});
+const seed = Number(options.seed);
+const testMs = Number(options['test-seconds']) * 1000;
+const chosenAreas = findAreas(options.areas.split(','));
+const files = listFiles(root);
+const graph = new ImportGraph(root, files);
+
+const sandboxes: Sandbox[] = [];
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    console.error(`Ended by ${signal}. The report has what was judged until now.`);
+    void removeSandboxes().finally(() => process.exit(1));
+  });
+}
+try {
+  for (let index = 0; index < Number(options.parallel); index++) sandboxes.push(await Sandbox.create(root, files));
+  await tryAll();
+} finally {
+  await removeSandboxes();
+}
+
+async function removeSandboxes(): Promise<void> {
+  for (const sandbox of sandboxes) await sandbox.remove();
+}
+
+async function tryAll(): Promise<void> {
+  const lists = chosenAreas.map((area) => shuffleMutants(area, listSites(root, area, files), seed));
+  const sources = new Set(lists.flat().map(({ site }) => site.file));
+  const { durations, leftOut } = await measureTests([...sources]);
+  const wanted = Math.ceil(Number(options.count) / lists.length);
+  const previous = readReport(options.report);
+  const queues = lists.map((mutants) => new MutantQueue(mutants, wanted, knownResults(mutants, previous)));
+  const results = (): MutantResult[] => queues.flatMap((queue) => queue.results());
+  const save = (): Promise<void> =>
+    writeReport(options.report, { ...headOfReport(lists, leftOut), results: results() });
+  const work = async (sandbox: Sandbox): Promise<void> => {
+    for (const queue of queues) {
+      for (let mutant = queue.take(); mutant !== null; mutant = queue.take()) {
+        const stages = selectTests(mutant.site.file, mutant.area, graph, durations, testMs);
+        const result = await tryMutant(sandbox, mutant, stages, durations);
+        queue.finish(result);
+        console.log(describeResult(result));
+        await save();
+      }
+    }
+  };
+  await Promise.all(sandboxes.map(work));
+  await save();
+  const { noticed, judged } = countNoticed(results());
+  console.log(`${noticed} of ${judged} noticed (seed ${seed}).`);
+}
+
+async function measureTests(sources: readonly string[]): Promise<{ durations: Durations; leftOut: string[] }> {
+  const isUnitTest = (file: string): boolean => /^test\/(?!e2e|integration).*\.test\.ts$/.test(file);
+  const integration = options['unit-only'] ? [] : chosenAreas.flatMap((area) => area.integrationTests);
+  const reachesSources = (file: string): boolean => isUnitTest(file) && reachesAny(file, sources, graph);
+  const tests = files.filter((file) => integration.includes(file) || reachesSources(file));
+  const baseline = await measureBaseline(sandboxes[0], tests, join(root, 'out', 'mutation', 'baseline.json'));
+  const leftOut = Object.keys(baseline).filter((file) => !baseline[file].hasPassed);
+  const passed = Object.entries(baseline).filter(([file]) => !leftOut.includes(file));
+  return { durations: new Map(passed.map(([file, { milliseconds }]) => [file, milliseconds])), leftOut };
+}
+
+/** What an earlier run found of the same changes. */
+function knownResults(mutants: readonly Mutant[], previous: MutationReport | null): Map<string, MutantResult> {
+  if (previous?.seed !== seed) return new Map();
+  const byName = new Map(previous.results.map((result) => [result.name, result]));
+  const known = mutants.flatMap(({ name, site, replacement }) => {
+    const result = byName.get(name);
+    if (result === undefined || (options.again && result.outcome === 'survived')) return [];
+    const text = readFileSync(join(root, site.file), 'utf8');
+    const { original, mutated } = describeChange(text, mutate(text, site, replacement), site.start);
+    const isSame = result.file === site.file && result.original === original && result.mutated === mutated;
+    return isSame ? [result] : [];
+  });
+  return new Map(known.map((result) => [result.name, result]));
+}
+
+function headOfReport(lists: readonly Mutant[][], leftOut: string[]): Omit<MutationReport, 'results'> {
+  return {
+    seed,
+    date: new Date().toISOString().slice(0, 10),
+    commit: execFileSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim(),
+    sites: Object.fromEntries(lists.map((mutants, index) => [chosenAreas[index].name, mutants.length])),
+    leftOut,
+  };
+}
+
+function describeResult({ outcome, seconds, name, file, line, mutated, noticedBy }: MutantResult): string {
+  return `${outcome.padEnd(8)} ${seconds} s  ${name}  ${file}:${line}  ${mutated}  [${noticedBy ?? '-'}]`;
+}
