@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Generator } from '../../workers/random/generator.ts';
 import type { Area } from './areas.ts';
 import { findSites, type Site } from './sites.ts';
 
 /** One change of one file. */
 export interface Mutant {
-  /** Area and place in the area's seeded order: `metrics-17`. */
+  /** Area and the start of its hash: `metrics-3fa2c1d0`. */
   name: string;
   area: Area;
   site: Site;
@@ -32,14 +32,18 @@ export function listSites(root: string, area: Area, files: readonly string[]): S
 }
 
 /**
- * The mutants of an area in the order in which they are tried: a seeded permutation of its sites, each with one of its replacements.
- * A run takes as many as it wants from the front.
+ * The mutants of an area in the order in which they are tried: by a hash of the seed and the site's text, which also chooses the
+ * replacement. A run takes as many as it wants from the front, so that a change of one file changes little of what is drawn.
  */
-export function shuffleMutants(area: Area, sites: readonly Site[], seed: number): Mutant[] {
-  const generator = new Generator(seed, `mutation/${area.name}`);
-  return Array.from(generator.permutation(sites.length), (index, place) => {
-    const site = sites[index];
-    const replacement = site.replacements[generator.integer(site.replacements.length)];
-    return { name: `${area.name}-${place + 1}`, area, site, replacement };
+export function orderMutants(area: Area, sites: readonly Site[], seed: number): Mutant[] {
+  const seen = new Map<string, number>();
+  const mutants = sites.map((site) => {
+    const identity = [seed, site.file, site.lineText, site.operator, site.original].join('\n');
+    const occurrence = seen.get(identity) ?? 0;
+    seen.set(identity, occurrence + 1);
+    const hash = createHash('sha256').update(`${identity}\n${occurrence}`).digest();
+    const replacement = site.replacements[hash[31] % site.replacements.length];
+    return { name: `${area.name}-${hash.toString('hex', 0, 4)}`, hash: hash.toString('hex'), area, site, replacement };
   });
+  return mutants.sort((a, b) => (a.hash < b.hash ? -1 : 1)).map(({ hash: _, ...mutant }) => mutant);
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
 import { format } from 'prettier';
@@ -6,11 +7,13 @@ import { format } from 'prettier';
 const outcomes = ['noticed', 'timeout', 'survived', 'void'] as const;
 
 const resultSchema = z.object({
-  /** Area and place in the area's seeded order: `metrics-17`. */
+  /** Area and the start of its hash: `metrics-3fa2c1d0`. */
   name: z.string(),
   area: z.string(),
   file: z.string(),
   line: z.int(),
+  /** Hash of the file as it was. */
+  source: z.string(),
   /** The line as it is, and as the mutant has it, without indentation. */
   original: z.string(),
   mutated: z.string(),
@@ -33,6 +36,10 @@ const reportSchema = z.object({
 
 export type MutantResult = z.infer<typeof resultSchema>;
 export type MutationReport = z.infer<typeof reportSchema>;
+
+export function hashSource(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 12);
+}
 
 /** @returns null where there is no such file */
 export function readReport(file: string): MutationReport | null {

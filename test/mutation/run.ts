@@ -13,14 +13,13 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { areas, findAreas } from './areas.ts';
 import { measureBaseline } from './baseline.ts';
-import { listFiles, listSites, type Mutant, shuffleMutants } from './draw.ts';
+import { listFiles, listSites, type Mutant, orderMutants } from './draw.ts';
 import { ImportGraph } from './import-graph.ts';
 import { MutantQueue } from './mutant-queue.ts';
-import { countNoticed, type MutantResult, type MutationReport, readReport, writeReport } from './report.ts';
+import { countNoticed, hashSource, type MutantResult, type MutationReport, readReport, writeReport } from './report.ts';
 import { Sandbox } from './sandbox.ts';
 import { type Durations, reachesAny, selectTests } from './select-tests.ts';
-import { mutate } from './sites.ts';
-import { describeChange, tryMutant } from './try-mutant.ts';
+import { tryMutant } from './try-mutant.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const { values: options } = parseArgs({
@@ -60,7 +59,7 @@ async function removeSandboxes(): Promise<void> {
 }
 
 async function tryAll(): Promise<void> {
-  const lists = chosenAreas.map((area) => shuffleMutants(area, listSites(root, area, files), seed));
+  const lists = chosenAreas.map((area) => orderMutants(area, listSites(root, area, files), seed));
   const sources = new Set(lists.flat().map(({ site }) => site.file));
   const { durations, leftOut } = await measureTests([...sources]);
   const wanted = Math.ceil(Number(options.count) / lists.length);
@@ -97,18 +96,18 @@ async function measureTests(sources: readonly string[]): Promise<{ durations: Du
   return { durations: new Map(passed.map(([file, { milliseconds }]) => [file, milliseconds])), leftOut };
 }
 
-/** What an earlier run found of the same changes. */
+/** What an earlier run found of the same changes of files that are still the same. */
 function knownResults(mutants: readonly Mutant[], previous: MutationReport | null): Map<string, MutantResult> {
   if (previous?.seed !== seed) return new Map();
-  const byName = new Map(previous.results.map((result) => [result.name, result]));
-  const known = mutants.flatMap(({ name, site, replacement }) => {
-    const result = byName.get(name);
-    if (result === undefined || (options.again && result.outcome === 'survived')) return [];
-    const text = readFileSync(join(root, site.file), 'utf8');
-    const { original, mutated } = describeChange(text, mutate(text, site, replacement), site.start);
-    const isSame = result.file === site.file && result.original === original && result.mutated === mutated;
-    return isSame ? [result] : [];
-  });
+  const sources = new Map<string, string>();
+  for (const file of new Set(mutants.map(({ site }) => site.file))) {
+    sources.set(file, hashSource(readFileSync(join(root, file), 'utf8')));
+  }
+  const names = new Set(mutants.map(({ name }) => name));
+  const known = previous.results.filter(
+    ({ name, file, source, outcome }) =>
+      names.has(name) && source === sources.get(file) && !(options.again && outcome === 'survived'),
+  );
   return new Map(known.map((result) => [result.name, result]));
 }
 

@@ -16,7 +16,13 @@ const firstStageMs = 3000;
  *
  * @param unitTestMs how long unit tests may take in all; those that are left out are the farthest
  */
-export function selectTests(file: string, area: Area, graph: ImportGraph, durations: Durations): Stage[] {
+export function selectTests(
+  file: string,
+  area: Area,
+  graph: ImportGraph,
+  durations: Durations,
+  unitTestMs: number,
+): Stage[] {
   const target = targetOf(file);
   const near = [...durations.keys()]
     .filter((test) => !area.integrationTests.includes(test))

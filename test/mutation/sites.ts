@@ -5,6 +5,8 @@ export interface Site {
   file: string;
   /** From 1. */
   line: number;
+  /** The line as it is, without indentation. */
+  lineText: string;
   /** Position in the text, in UTF-16 units. */
   start: number;
   end: number;
@@ -52,7 +54,7 @@ const functionFlips: Record<string, string> = {
 /** What these are given is never changed: a mutant could remove a folder, or end a process, that is not its own. */
 const dangerousCall = /(?:^|\.)(?:kill|rm|rmSync|rmdir|rmdirSync|unlink|unlinkSync)$/;
 
-/** Every place of a TypeScript file, types left out, where an operator, a number 0 or 1, an index or an early exit can be changed. */
+/** Every place of a TypeScript file, types left out, where an operator, a number 0 or 1, an index or an early exit can be changed, by position. */
 export function findSites(file: string, text: string): Site[] {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   const sites: Site[] = [];
@@ -60,16 +62,29 @@ export function findSites(file: string, text: string): Site[] {
     if (isLeftOut(node)) return;
     for (const change of changesOf(node)) {
       const line = source.getLineAndCharacterOfPosition(change.start).line + 1;
-      sites.push({ file, line, original: text.slice(change.start, change.end), ...change });
+      sites.push({
+        file,
+        line,
+        lineText: lineAt(text, change.start),
+        original: text.slice(change.start, change.end),
+        ...change,
+      });
     }
     ts.forEachChild(node, visit);
   };
   visit(source);
-  return sites;
+  return sites.toSorted((a, b) => a.start - b.start);
 }
 
 export function mutate(text: string, site: Pick<Site, 'start' | 'end'>, replacement: string): string {
   return text.slice(0, site.start) + replacement + text.slice(site.end);
+}
+
+/** The line that holds a position, without indentation. */
+export function lineAt(text: string, position: number): string {
+  const start = text.lastIndexOf('\n', position - 1) + 1;
+  const end = text.indexOf('\n', position);
+  return text.slice(start, end === -1 ? undefined : end).trim();
 }
 
 function isLeftOut(node: ts.Node): boolean {

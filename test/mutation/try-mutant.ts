@@ -1,10 +1,10 @@
 import { kernelSources } from './areas.ts';
 import type { Mutant } from './draw.ts';
-import type { MutantResult } from './report.ts';
+import { hashSource, type MutantResult } from './report.ts';
 import { runTests } from './run-tests.ts';
 import type { Sandbox } from './sandbox.ts';
 import type { Durations, Stage } from './select-tests.ts';
-import { mutate } from './sites.ts';
+import { lineAt, mutate } from './sites.ts';
 
 type Verdict = Pick<MutantResult, 'outcome' | 'noticedBy'>;
 
@@ -35,28 +35,15 @@ export async function tryMutant(
       area: area.name,
       file: site.file,
       line: site.line,
-      ...describeChange(text, mutated, site.start),
+      source: hashSource(text),
+      original: site.lineText,
+      mutated: lineAt(mutated, site.start),
       ...verdict,
       seconds: Math.round((performance.now() - began) / 100) / 10,
     };
   } finally {
     await sandbox.write(site.file, text);
   }
-}
-
-/** The changed line before and after, without indentation. */
-export function describeChange(
-  text: string,
-  mutated: string,
-  start: number,
-): Pick<MutantResult, 'original' | 'mutated'> {
-  return { original: lineAt(text, start), mutated: lineAt(mutated, start) };
-}
-
-function lineAt(text: string, position: number): string {
-  const start = text.lastIndexOf('\n', position - 1) + 1;
-  const end = text.indexOf('\n', position);
-  return text.slice(start, end === -1 ? undefined : end).trim();
 }
 
 /** Compiles the kernels, judges if that changed them, and puts the old ones back. */

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { areas } from './areas.ts';
+import { countNoticed, type MutantResult, type MutationReport } from './report.ts';
+
+/** Why a mutant that survived may do so: the change makes no difference that a user can see, or what it would take to notice it. */
+export const reasonsSchema = z.array(z.object({ name: z.string(), mutated: z.string(), reason: z.string().min(1) }));
+export type Reasons = z.infer<typeof reasonsSchema>;
+
+/**
+ * The page `docs/mutation.md`.
+ *
+ * @throws Error when a reason is of a mutant that did not survive, or that is another one by now
+ */
+export function renderMutationDoc(report: MutationReport, reasons: Reasons): string {
+  const survivors = report.results.filter(({ outcome }) => outcome === 'survived');
+  requireSurvivors(reasons, survivors);
+  const { noticed, judged } = countNoticed(report.results);
+  const pieces = [
+    '# Mutation test\n',
+    'Generated from `test/mutation/report.json` and `survivors.json` by `npm run docs:mutation`.\n',
+    'Each mutant is the code with one change, drawn with a seed: an operator, a comparison, a number 0 or 1, an index, a condition, an early',
+    'exit, `Math.min` and the like. The tests that reach the changed file run until one fails. Kernels are compiled anew; a change that',
+    'leaves their bytes as they are, or does not compile, is not counted and another one is drawn. A mutant whose tests do not end in time',
+    'counts as noticed.\n',
+    `**${noticed} of ${judged} mutants are noticed (${percent(noticed, judged)})**: seed ${report.seed}, ${report.date}, sources of commit`,
+    `\`${report.commit.slice(0, 10)}\`. \`npm run test:mutation\` tries them again; \`--seed\`, \`--count\` and \`--areas\` draw others.\n`,
+    renderAreas(report),
+    '## Survivors\n',
+    'The changed line as the mutant has it, and why no test fails.\n',
+    ...areas.flatMap(({ name }) => renderSurvivors(name, survivors, reasons)),
+  ];
+  return pieces.join('\n');
+}
+
+function renderAreas({ results, sites }: MutationReport): string {
+  const rows = Object.keys(sites).map((area) => {
+    const own = results.filter((result) => result.area === area);
+    const { noticed, judged } = countNoticed(own);
+    const timeouts = own.filter(({ outcome }) => outcome === 'timeout').length;
+    return `| ${area} | ${sites[area]} | ${judged} | ${noticed} | ${timeouts} | ${percent(noticed, judged)} |`;
+  });
+  const head = [
+    '| Area | Sites | Tried | Noticed | of these by a timeout | Share |',
+    '| --- | --- | --- | --- | --- | --- |',
+  ];
+  return [...head, ...rows, ''].join('\n');
+}
+
+function renderSurvivors(area: string, survivors: readonly MutantResult[], reasons: Reasons): string[] {
+  const own = survivors.filter((survivor) => survivor.area === area);
+  if (own.length === 0) return [];
+  const lines = own.map(({ name, file, line, mutated }) => {
+    const reason = reasons.find((reason) => reason.name === name)?.reason ?? '**A test is missing.**';
+    return `- ${name}, \`${file}:${line}\`: \`${mutated.replaceAll('`', "'")}\`. ${reason}`;
+  });
+  return [`### ${area}\n`, ...lines, ''];
+}
+
+function requireSurvivors(reasons: Reasons, survivors: readonly MutantResult[]): void {
+  const stale = reasons.filter(
+    (reason) => !survivors.some(({ name, mutated }) => name === reason.name && mutated === reason.mutated),
+  );
+  if (stale.length === 0) return;
+  throw new Error(
+    `survivors.json gives reasons for ${stale.map(({ name }) => name).join(', ')}, which did not survive: remove them.`,
+  );
+}
+
+const percent = (part: number, whole: number): string => (whole === 0 ? '–' : `${((100 * part) / whole).toFixed(1)} %`);
