@@ -4,7 +4,7 @@
  *     npm run test:mutation -- --seed 1 --count 300 --areas metrics,kernels --parallel 2
  *
  * The report is written after each mutant, and a run continues where the report of the same seed and sources ends. `--again` tries the
- * survivors of that report once more, after tests were added; `--unit-only` leaves out the tests with worker processes, for a first look,
+ * survivors and timeouts of that report once more, after tests were added; `--unit-only` leaves out the tests with worker processes, for a first look,
  * and `--test-seconds` limits how many of the nearest unit tests a mutant has to survive.
  */
 import { execFileSync } from 'node:child_process';
@@ -106,7 +106,9 @@ function knownResults(mutants: readonly Mutant[], previous: MutationReport | nul
   const names = new Set(mutants.map(({ name }) => name));
   const known = previous.results.filter(
     ({ name, file, source, outcome }) =>
-      names.has(name) && source === sources.get(file) && !(options.again && outcome === 'survived'),
+      names.has(name) &&
+      source === sources.get(file) &&
+      !(options.again && (outcome === 'survived' || outcome === 'timeout')),
   );
   return new Map(known.map((result) => [result.name, result]));
 }
