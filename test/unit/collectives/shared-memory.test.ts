@@ -141,6 +141,15 @@ describe.each(ways)('with $how', ({ mayMap }) => {
     }
   });
 
+  it('fails all ranks where integers add up to more than their type holds', async () => {
+    const settled = await Promise.allSettled(
+      pair().map((group) => group.allReduce(new Int32Array(large).fill(2 ** 30), 'sum')),
+    );
+    for (const outcome of settled) {
+      expect(String(outcome.status === 'rejected' && outcome.reason)).toContain('Element 0 adds up to 2147483648');
+    }
+  });
+
   it('fails a rank that waits for one that has left', async () => {
     const { relay, groups } = sharingWithRelay(2, (below, rank) => new SharedMemory(below, rank, [0, 1], { mayMap }));
     await every(groups, (group) => group.allReduce(new Float32Array(large), 'sum'));

@@ -98,13 +98,13 @@ describe.skipIf(!canMap)(`small arrays in memory${canMap ? '' : ' (left out: no 
       });
     });
 
-    it('bring the wishes of all', async () => {
+    it.each([true, false])('bring the wishes of all, halt: %s', async (halt) => {
       const { groups } = await sharingSlots(worldSize);
-      groups[1].wishes = { controls: 3, halt: true };
+      groups[1].wishes = { controls: 3, halt };
       await every(groups, async (group) => {
         const late = group.allGather(Uint8Array.of(1));
         group.mark();
-        expect(await group.agreed()).toEqual({ controls: 3, halt: true });
+        expect(await group.agreed()).toEqual({ controls: 3, halt });
         await late;
       });
     });

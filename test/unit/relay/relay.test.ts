@@ -232,6 +232,38 @@ describe('a collective that takes too long', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
+  it('still fails for a rank that awaits one in memory after another has withdrawn', () => {
+    const stuck: number[][] = [];
+    const relay = createRelay([0, 1, 2], { timeoutMs: () => 1000, onStuck: (ranks) => void stuck.push(ranks) });
+    for (const rank of [0, 1, 2]) relay.attach(rank, () => {});
+    const send = (rank: number, stage: CollectiveStage) =>
+      relay.receive(rank, { ...barrierRequest, call: { ...barrierRequest.call, stage } });
+    send(0, 'awaited');
+    send(1, 'awaited');
+    send(0, 'withdrawn');
+    vi.advanceTimersByTime(1000);
+    expect(stuck).toEqual([[0, 2]]);
+  });
+
+  it.each([
+    ['that the ranks have not begun together', 2, [1]],
+    ['without naming one of the group', 1, [5]],
+    ['without naming any', 1, []],
+  ])('is refused where a rank says to wait in memory %s', (_what, sequence, named) => {
+    const stuck: number[][] = [];
+    const relay = createRelay([0, 1], { onStuck: (ranks) => void stuck.push(ranks) });
+    const heard: CollectiveFrame[] = [];
+    for (const rank of [0, 1]) relay.attach(rank, (frame) => void heard.push(frame));
+    for (const rank of [0, 1])
+      relay.receive(rank, { ...barrierRequest, call: { ...barrierRequest.call, stage: 'mapped' } });
+    heard.length = 0;
+    const call = { ...barrierRequest.call, stage: 'stuck', sequence } as const;
+    relay.receive(0, { ...barrierRequest, call, data: Int32Array.from(named) });
+    const reason = `Rank 0 waits in barrier, sequence number ${sequence} (stuck), which the ranks have not begun together.`;
+    expect(heard).toEqual([0, 1].map(() => ({ kind: 'collective', phase: 'failure', reason })));
+    expect(stuck).toEqual([]);
+  });
+
   it('fails for who awaits one in memory, as for any other', async () => {
     const stuck: number[][] = [];
     const relay = createRelay([0, 1], { timeoutMs: () => 1000, onStuck: (ranks) => void stuck.push(ranks) });

@@ -1,0 +1,40 @@
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { growFile } from '../../../workers/collectives/grow-file.ts';
+
+const freeBlocks = vi.hoisted(() => ({ count: 0 }));
+vi.mock('node:fs', async (importActual) => ({
+  ...(await importActual<typeof import('node:fs')>()),
+  statfsSync: () => ({ bavail: freeBlocks.count, bsize: 10 }),
+}));
+
+let folder = '';
+let file = 0;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tutti-grow-'));
+  file = openSync(join(folder, 'file'), 'wx+');
+});
+afterEach(async () => {
+  closeSync(file);
+  await rm(folder, { recursive: true });
+});
+
+it('makes a file longer by zeros, where there is twice the room for what is added', () => {
+  freeBlocks.count = 600_000;
+  expect(growFile(file, folder, 0, 1000)).toBe(true);
+  // More than is written at once, and no multiple of it.
+  expect(growFile(file, folder, 1000, 3_001_000)).toBe(true);
+  const content = readFileSync(join(folder, 'file'));
+  expect(content.length).toBe(3_001_000);
+  expect(content.every((byte) => byte === 0)).toBe(true);
+});
+
+it('leaves the file as it is where a byte of that is missing', () => {
+  freeBlocks.count = 100;
+  expect(growFile(file, folder, 0, 501)).toBe(false);
+  expect(fstatSync(file).size).toBe(0);
+  expect(growFile(file, folder, 200, 700)).toBe(true);
+});
