@@ -46,6 +46,37 @@ describe('a column that may hold 64 points', () => {
     );
   });
 
+  it('keeps of each finished block the smallest, the largest and the first NaN, and nothing else but the first point', () => {
+    const value = fc.oneof(
+      { weight: 9, arbitrary: fc.double({ noNaN: true }) },
+      { weight: 1, arbitrary: fc.constant(NaN) },
+    );
+    fc.assert(
+      fc.property(fc.uniqueArray(value, { minLength: 100, maxLength: 700, comparator: 'SameValue' }), (drawn) => {
+        const values = drawn.map((value, index) => (index % 50 === 7 ? NaN : value));
+        const column = filled(values);
+        const finished = values.length - 1 - ((values.length - 1) % column.blockPoints);
+        const expected = new Set([0]);
+        for (let start = 0; start < finished; start += column.blockPoints) {
+          const block = values.slice(start, start + column.blockPoints);
+          const numbers = block.filter((value) => !Number.isNaN(value));
+          const kept = [Math.min(...numbers), Math.max(...numbers), NaN].map((value) =>
+            block.findIndex((x) => Object.is(x, value)),
+          );
+          for (const index of kept) if (index >= 0) expected.add(start + index);
+        }
+        const steps = contents(column).map(([step]) => step);
+        expect(steps.filter((step) => step < finished)).toEqual(
+          [...expected].filter((step) => step < finished).toSorted((a, b) => a - b),
+        );
+        const places = steps.map((_, place) => place);
+        const counts = places.map((from) => places.map((to) => column.countBetween(from, to)));
+        expect(counts).toEqual(steps.map((first) => steps.map((last) => Math.max(0, last - first))));
+      }),
+      { seed: 1, numRuns: 15 },
+    );
+  });
+
   it('counts what it does not hold', () => {
     const column = filled(Array.from({ length: 1000 }, (_, step) => step % 7));
     expect(column.isThinned).toBe(true);

@@ -37,6 +37,13 @@ describe('thin', () => {
     expect(thin(x, y, 10).x).toEqual(Float64Array.of(0, 50, 51, 100));
   });
 
+  it('has buckets of equal width also where the last point lies far from the others', () => {
+    // Of width 50: [0, 50) has 0, 10, 20, 30, 40, and [50, 100] has the rest.
+    const x = Float64Array.of(0, 10, 20, 30, 40, 55, 60, 100);
+    const y = Float64Array.of(0, 2, 3, -1, 0, 0, 4, 0);
+    expect(thin(x, y, 2).x).toEqual(Float64Array.of(0, 20, 30, 55, 60, 100));
+  });
+
   it('keeps a gap where it is', () => {
     const x = ramp(100);
     const y = Float64Array.from(x, (value) => (value >= 40 && value < 60 ? Number.NaN : value));
