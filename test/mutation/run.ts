@@ -1,7 +1,7 @@
 /**
  * Flips seeded operators one at a time, in copies of the working tree, and reports which of them the tests notice.
  *
- *     npm run test:mutation -- --seed 1 --count 300 --areas metrics,kernels --parallel 2
+ *     npm run test:mutation -- --seed 1 --per-area 60 --areas metrics,kernels --parallel 2
  *
  * The report is written after each mutant, and a run continues where the report of the same seed and sources ends. `--again` tries the
  * survivors and timeouts of that report once more, after tests were added; `--unit-only` leaves out the tests with worker processes, for a first look,
@@ -25,7 +25,7 @@ const root = join(import.meta.dirname, '..', '..');
 const { values: options } = parseArgs({
   options: {
     seed: { type: 'string', default: '1' },
-    count: { type: 'string', default: '300' },
+    'per-area': { type: 'string', default: '60' },
     areas: { type: 'string', default: areas.map(({ name }) => name).join(',') },
     parallel: { type: 'string', default: '2' },
     report: { type: 'string', default: join(import.meta.dirname, 'report.json') },
@@ -62,12 +62,21 @@ async function tryAll(): Promise<void> {
   const lists = chosenAreas.map((area) => orderMutants(area, listSites(root, area, files), seed));
   const sources = new Set(lists.flat().map(({ site }) => site.file));
   const { durations, leftOut } = await measureTests([...sources]);
-  const wanted = Math.ceil(Number(options.count) / lists.length);
-  const previous = readReport(options.report);
+  const wanted = Number(options['per-area']);
+  const saved = readReport(options.report);
+  const previous = saved?.seed === seed ? saved : null;
   const queues = lists.map((mutants) => new MutantQueue(mutants, wanted, knownResults(mutants, previous)));
   const results = (): MutantResult[] => queues.flatMap((queue) => queue.results());
-  const save = (): Promise<void> =>
-    writeReport(options.report, { ...headOfReport(lists, leftOut), results: results() });
+  const head = headOfReport(lists, leftOut, previous);
+  /** Keeps what an earlier run found, until this one has found it anew. */
+  const save = async (isLast: boolean): Promise<void> => {
+    const found = results();
+    const isOutdated = ({ name, area }: MutantResult): boolean =>
+      isLast ? chosenAreas.some((chosen) => chosen.name === area) : found.some((result) => result.name === name);
+    const kept = (previous?.results ?? []).filter((result) => !isOutdated(result));
+    const all = [...kept, ...found].sort((a, b) => (a.name < b.name ? -1 : 1));
+    await writeReport(options.report, { ...head, results: all });
+  };
   const work = async (sandbox: Sandbox): Promise<void> => {
     for (const queue of queues) {
       for (let mutant = queue.take(); mutant !== null; mutant = queue.take()) {
@@ -75,12 +84,12 @@ async function tryAll(): Promise<void> {
         const result = await tryMutant(sandbox, mutant, stages, durations);
         queue.finish(result);
         console.log(describeResult(result));
-        await save();
+        await save(false);
       }
     }
   };
   await Promise.all(sandboxes.map(work));
-  await save();
+  await save(true);
   const { noticed, judged } = countNoticed(results());
   console.log(`${noticed} of ${judged} noticed (seed ${seed}).`);
 }
@@ -98,13 +107,12 @@ async function measureTests(sources: readonly string[]): Promise<{ durations: Du
 
 /** What an earlier run found of the same changes of files that are still the same. */
 function knownResults(mutants: readonly Mutant[], previous: MutationReport | null): Map<string, MutantResult> {
-  if (previous?.seed !== seed) return new Map();
   const sources = new Map<string, string>();
   for (const file of new Set(mutants.map(({ site }) => site.file))) {
     sources.set(file, hashSource(readFileSync(join(root, file), 'utf8')));
   }
   const names = new Set(mutants.map(({ name }) => name));
-  const known = previous.results.filter(
+  const known = (previous?.results ?? []).filter(
     ({ name, file, source, outcome }) =>
       names.has(name) &&
       source === sources.get(file) &&
@@ -113,12 +121,17 @@ function knownResults(mutants: readonly Mutant[], previous: MutationReport | nul
   return new Map(known.map((result) => [result.name, result]));
 }
 
-function headOfReport(lists: readonly Mutant[][], leftOut: string[]): Omit<MutationReport, 'results'> {
+function headOfReport(
+  lists: readonly Mutant[][],
+  leftOut: string[],
+  previous: MutationReport | null,
+): Omit<MutationReport, 'results'> {
+  const counts = lists.map((mutants, index) => [chosenAreas[index].name, mutants.length] as const);
   return {
     seed,
     date: new Date().toISOString().slice(0, 10),
     commit: execFileSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim(),
-    sites: Object.fromEntries(lists.map((mutants, index) => [chosenAreas[index].name, mutants.length])),
+    sites: { ...previous?.sites, ...Object.fromEntries(counts) },
     leftOut,
   };
 }

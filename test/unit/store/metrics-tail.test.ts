@@ -23,7 +23,7 @@ async function openTail() {
     });
     return { points, resets };
   };
-  return { path: join(folder, 'metrics.csv'), read };
+  return { path: join(folder, 'metrics.csv'), read, tail };
 }
 
 const row = (epoch: number, step: number, values: Record<string, number>) => ({
@@ -44,6 +44,18 @@ describe('MetricsTail', () => {
     expect((await read()).points).toEqual([]);
     await appendFile(path, '0,2,,-Infinity\n');
     expect((await read()).points).toEqual([['b', 0, 2, -Infinity]]);
+  });
+
+  it('knows how many bytes hold the rows of a range of steps', async () => {
+    const { path, read, tail } = await openTail();
+    const rows = Array.from({ length: 60_000 }, (_, step) => `0,${step},0.5\n`).join('');
+    await writeFile(path, `epoch,step,a\n${rows}`);
+    await read();
+    expect(tail.bytesBetween(0, 59_999)).toBe(rows.length);
+    expect(tail.bytesBetween(60_000, 70_000)).toBe(0);
+    const ofOne = tail.bytesBetween(30_000, 30_000);
+    expect(ofOne).toBeGreaterThan(0);
+    expect(ofOne).toBeLessThan(rows.length / 2);
   });
 
   it('leaves a torn line until it is whole', async () => {
