@@ -1,0 +1,54 @@
+/** Writes the section of docs/references.md about metrics: `npm run docs:metrics`. */
+import {
+  compareBinary,
+  compareClassification,
+  compareRegression,
+  type Comparison,
+} from '../test/unit/metrics/compare-recorded.ts';
+import { agreement, readRecorded } from '../test/unit/metrics/recorded.ts';
+import { writeReferenceSection } from './references-doc.ts';
+
+const recorded = readRecorded();
+const { torch, torchmetrics, mapie, scipy } = recorded.versions;
+const learn = `scikit-learn ${recorded.versions['scikit-learn']}`;
+
+/** What a quantity is called, and whose values it is held against. */
+const rows: Record<string, [title: string, reference: string]> = {
+  nll: ['NLL, of logits and probabilities', `PyTorch ${torch}`],
+  acc: ['Accuracy', `torchmetrics ${torchmetrics}, ${learn}`],
+  brier: ['Brier score', `PyTorch ${torch}, ${learn}`],
+  ece: ['ECE, 15 bins', `MAPIE ${mapie}`],
+  'ece of torchmetrics': ['ECE, 15 bins', `torchmetrics ${torchmetrics} (float32)`],
+  'reliability bins': ['Reliability bins', learn],
+  predictive_entropy: ['Predictive entropy', `PyTorch ${torch}, SciPy ${scipy}`],
+  mutual_information: ['Mutual information', 'its formula in NumPy'],
+  disagreement: ['Disagreement', 'its formula in NumPy'],
+  mse: ['MSE', `torchmetrics ${torchmetrics}, ${learn}`],
+  'gaussian nll': ['Gaussian NLL', `PyTorch ${torch}`],
+  'mixture nll': ['NLL of the mixture of Gaussians', `PyTorch ${torch} (MixtureSameFamily)`],
+  ens_std: ['Ensemble std', `PyTorch ${torch}`],
+  aleatoric: ['Aleatoric variance', `PyTorch ${torch}`],
+  epistemic: ['Epistemic variance', `PyTorch ${torch}`],
+};
+
+const introduction = `Metrics of recorded predictions (\`test/unit/metrics/recorded/make_metrics.py\`): 1 to 8 members, 1 to 33 samples, 2 to 10 classes, logits up to
+1500 apart, probabilities of 0, 1 and on the edges of bins, ties, one sample, one class, NaN and infinities. The error is relative to values
+of at least 1e-3; where the expected value is NaN or infinite, ours must be the same.
+
+| Metric | Held against | Values | Largest error |
+| --- | --- | --- | --- |
+`;
+
+const comparisons: Comparison[] = [
+  ...recorded.classification.flatMap(compareClassification),
+  ...recorded.binary.flatMap(compareBinary),
+  ...recorded.regression.flatMap(compareRegression),
+];
+const lines = Object.entries(rows).map(([quantity, [title, reference]]) => {
+  const errors = comparisons
+    .filter((comparison) => comparison.quantity === quantity)
+    .map(({ found, expected }) => agreement(found, expected));
+  const largest = Math.max(...errors);
+  return `| ${title} | ${reference} | ${errors.length} | ${largest === 0 ? '0' : largest.toExponential(0)} |`;
+});
+writeReferenceSection('Metrics', introduction + lines.join('\n'));
