@@ -2,6 +2,7 @@ import * as core from '@tensorflow/tfjs-core';
 import { gradientsOfExtremes, sumTo } from './gradients-of-extremes.ts';
 import type { GradConfig, NamedAttrMap, NamedTensorMap, Tensor, Tensor4D } from '@tensorflow/tfjs-core';
 import { conv3dGradient, conv3dTransposeGradient } from './convolution-3d-gradients.ts';
+import { arrayGradients } from './array-gradients.ts';
 
 /**
  * Gradients that TensorFlow.js lacks, has wrong, or computes in more passes than it takes. They hold on every backend; a kernel that only some
@@ -20,7 +21,8 @@ export function registerGradients(): void {
   ]) {
     core.registerGradient(config);
   }
-  Object.assign(core.fused, { conv2d: fusedConv2d });
+  for (const config of arrayGradients) core.registerGradient(config);
+  Object.assign(core.fused, { conv2d: fusedConv2d, depthwiseConv2d: fusedDepthwiseConv2d });
 }
 
 type Pair = [number, number];
@@ -134,6 +136,14 @@ function dilate(filter: Tensor, height: number, width: number): Tensor {
 }
 
 const unfusedConv2d = core.fused.conv2d;
+const ownFusedDepthwiseConv2d = core.fused.depthwiseConv2d;
+
+/** The slope of `tf.leakyRelu`, which tfjs leaves undefined in fused convolutions: kernels then compute NaN, or take it for 0. */
+const slope = 0.2;
+
+function fusedDepthwiseConv2d(options: Parameters<typeof ownFusedDepthwiseConv2d>[0]): Tensor {
+  return ownFusedDepthwiseConv2d({ ...options, leakyreluAlpha: options.leakyreluAlpha ?? slope });
+}
 
 /**
  * tfjs's op of the same name, which layers call. Without an activation or with ReLU it stays one kernel also while a tape records, and has
@@ -147,7 +157,7 @@ function fusedConv2d(options: Parameters<typeof unfusedConv2d>[0]): Tensor {
   const fits = isTensor4 && (isChannelBias || bias === undefined || bias === null);
   if (!fits || dataFormat !== 'NHWC' || (activation !== 'linear' && activation !== 'relu')) {
     // Kernels take no slope for 0 or NaN, where the gradient takes tf.leakyRelu's.
-    const whole = { ...options, leakyreluAlpha: options.leakyreluAlpha ?? 0.2 };
+    const whole = { ...options, leakyreluAlpha: options.leakyreluAlpha ?? slope };
     return unfusedConv2d(whole as Parameters<typeof unfusedConv2d<Tensor4D>>[0]);
   }
   const attributes = { strides, pad, dataFormat, dilations, dimRoundingMode, activation };

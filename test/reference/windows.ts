@@ -55,10 +55,12 @@ export function convolution(x: Value, filter: Value, windows: Windows): Value {
   const shape = [batch, ...windowCounts(sizes, windows), outputs];
   return sumOfProducts(x, filter, shape, (term) =>
     forEachPlace(sizes, windows, (output, place, input) => {
-      for (const b of range(batch))
-        for (const i of range(inputs))
-          for (const k of range(outputs))
-            term(flat(shape, [b, ...output, k]), flat(x.shape, [b, ...input, i]), flat(filter.shape, [...place, i, k]));
+      const weights = flat(filter.shape, [...place, 0, 0]);
+      for (let b = 0; b < batch; b++) {
+        const [to, from] = [flat(shape, [b, ...output, 0]), flat(x.shape, [b, ...input, 0])];
+        for (let i = 0; i < inputs; i++)
+          for (let k = 0; k < outputs; k++) term(to + k, from + i, weights + i * outputs + k);
+      }
     }),
   );
 }
@@ -70,14 +72,12 @@ export function depthwiseConvolution(x: Value, filter: Value, windows: Windows):
   const shape = [batch, ...windowCounts(sizes, windows), channels * multiplier];
   return sumOfProducts(x, filter, shape, (term) =>
     forEachPlace(sizes, windows, (output, place, input) => {
-      for (const b of range(batch))
-        for (const c of range(channels))
-          for (const m of range(multiplier))
-            term(
-              flat(shape, [b, ...output, c * multiplier + m]),
-              flat(x.shape, [b, ...input, c]),
-              flat(filter.shape, [...place, c, m]),
-            );
+      const weights = flat(filter.shape, [...place, 0, 0]);
+      for (let b = 0; b < batch; b++) {
+        const [to, from] = [flat(shape, [b, ...output, 0]), flat(x.shape, [b, ...input, 0])];
+        for (let c = 0; c < channels; c++)
+          for (let m = 0; m < multiplier; m++) term(to + c * multiplier + m, from + c, weights + c * multiplier + m);
+      }
     }),
   );
 }
@@ -92,14 +92,12 @@ export function transposedConvolution(x: Value, filter: Value, sizes: readonly n
   const shape = [batch, ...sizes, outputs];
   return sumOfProducts(x, filter, shape, (term) =>
     forEachPlace(sizes, windows, (count, place, position) => {
-      for (const b of range(batch))
-        for (const i of range(inputs))
-          for (const k of range(outputs))
-            term(
-              flat(shape, [b, ...position, k]),
-              flat(x.shape, [b, ...count, i]),
-              flat(filter.shape, [...place, k, i]),
-            );
+      const weights = flat(filter.shape, [...place, 0, 0]);
+      for (let b = 0; b < batch; b++) {
+        const [to, from] = [flat(shape, [b, ...position, 0]), flat(x.shape, [b, ...count, 0])];
+        for (let i = 0; i < inputs; i++)
+          for (let k = 0; k < outputs; k++) term(to + k, from + i, weights + k * inputs + i);
+      }
     }),
   );
 }

@@ -1,19 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { startBackend } from '../../../workers/backends/backend.ts';
 import { tf } from '../../../workers/tf.ts';
-import { compareOp } from './op-matrix/compare.ts';
+import { describeOpMatrix } from './describe-op-matrix.ts';
 import { opMatrix } from './op-matrix/index.ts';
-import { startBoth } from './op-matrix/start.ts';
 
-beforeAll(() => startBoth('wasm', 'cpu'));
+beforeAll(async () => void (await startBackend('wasm')));
 
-describe.each([...opMatrix])('%s', (_, cases) => {
-  it.each(cases.map((testCase) => [testCase.op, testCase] as const))('%s', async (_, testCase) => {
-    const { valueError, gradientError } = await compareOp(testCase, 'wasm', 'cpu', 4);
-    expect(valueError).toBeLessThan(2e-5);
-    expect(gradientError ?? 0).toBeLessThan(1e-4);
-  });
-});
+describeOpMatrix('wasm');
 
 describe('docs/backends.md', () => {
   it('lists every op of the matrix', async () => {

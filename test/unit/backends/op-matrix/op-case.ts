@@ -1,10 +1,14 @@
-import type { Generator } from '../../../../workers/random/index.ts';
+import { Generator } from '../../../../workers/random/index.ts';
 import type { Tensor } from '../../../../workers/tf.ts';
+import type { Value } from '../../../reference/value.ts';
+import type { LayerCall } from './layer-call.ts';
 
 /** An op (or a layer) whose value and gradient a backend must get right, over shapes drawn at random. */
 export interface OpCase {
   /** As users call it, e.g. `conv2d` or `layers.lstm`. */
   readonly op: string;
+  /** How many times as often as others it is drawn: the more options, the more. */
+  readonly weight: number;
   draw(random: Draw): OpSample;
 }
 
@@ -12,11 +16,15 @@ export interface OpCase {
 export interface OpSample {
   /** What gradients are taken of. */
   readonly inputs: readonly Values[];
+  /** For messages: what was drawn besides shapes. */
+  readonly options?: object;
   readonly apply: (inputs: Tensor[]) => Tensor;
-  /** The same composed of other ops, to be held against where the reference backend's own op is wrong. */
-  readonly reference?: (inputs: Tensor[]) => Tensor;
+  /** The same from its definition, in float64. */
+  readonly reference: (inputs: Value[]) => Value;
   /** False for ops whose result does not depend on their inputs smoothly, e.g. `argMax`. */
   readonly differentiable?: boolean;
+  /** Of layers: to be applied in a stack of members as well. */
+  readonly layer?: LayerCall;
 }
 
 export interface Values {
@@ -24,29 +32,41 @@ export interface Values {
   readonly data: Float32Array;
 }
 
-export function opCase(op: string, draw: (random: Draw) => OpSample): OpCase {
-  return { op, draw };
+export function opCase(op: string, draw: (random: Draw) => OpSample, weight = 1): OpCase {
+  return { op, weight, draw };
 }
 
-/** Draws shapes and values from a reproducible stream. */
-export class Draw {
-  private readonly generator: Generator;
+/** Widths at which kernels take paths of their own. */
+const channelCounts = [1, 2, 3, 4, 5, 8];
 
-  constructor(generator: Generator) {
-    this.generator = generator;
+/** Draws shapes and values from a source of integers: a generator, or a property test's, which can make them smaller. */
+export class Draw {
+  /** An integer in [smallest, largest]. */
+  readonly integer: (smallest: number, largest: number) => number;
+
+  constructor(integer: (smallest: number, largest: number) => number) {
+    this.integer = integer;
   }
 
-  /** An integer in [smallest, largest]. */
-  integer(smallest: number, largest: number): number {
-    return smallest + this.generator.integer(largest - smallest + 1);
+  static from(generator: Generator): Draw {
+    return new Draw((smallest, largest) => smallest + generator.integer(largest - smallest + 1));
   }
 
   integers(count: number, bound: number): number[] {
-    return Array.from({ length: count }, () => this.generator.integer(bound));
+    return Array.from({ length: count }, () => this.integer(0, bound - 1));
   }
 
   pick<T>(choices: readonly T[]): T {
-    return choices[this.generator.integer(choices.length)];
+    return choices[this.integer(0, choices.length - 1)];
+  }
+
+  /** True once in `times`. */
+  rarely(times: number): boolean {
+    return this.integer(1, times) === times;
+  }
+
+  channels(): number {
+    return this.pick(channelCounts);
   }
 
   /** A shape of `smallestRank` to `largestRank` axes, each of 1 to `largestSize`. */
@@ -56,38 +76,50 @@ export class Draw {
 
   /** An axis of a tensor of this rank. */
   axis(rank: number): number {
-    return this.generator.integer(rank);
+    return this.integer(0, rank - 1);
   }
 
   permutation(length: number): number[] {
-    return [...this.generator.permutation(length)];
+    return [...this.generator().permutation(length)];
   }
 
-  /** Standard normal values. */
+  /** Standard normal values; now and then all the same. */
   normal(shape: number[]): Values {
     const data = new Float32Array(sizeOf(shape));
-    this.generator.fillNormal(data);
-    return { shape, data };
+    this.generator().fillNormal(data);
+    return { shape, data: this.rarely(12) ? data.fill(data[0]) : data };
   }
 
   /** Values in [smallest, largest). */
   uniform(shape: number[], smallest: number, largest: number): Values {
     const data = new Float32Array(sizeOf(shape));
-    this.generator.fillUniform(data);
+    this.generator().fillUniform(data);
     return { shape, data: data.map((value) => smallest + value * (largest - smallest)) };
   }
 
   /** Values that all differ by at least 0.01, in random order: maxima and sorts have no ties that rounding could turn. */
   distinct(shape: number[]): Values {
-    const order = this.generator.permutation(sizeOf(shape));
-    return { shape, data: Float32Array.from(order, (place) => (place - order.length / 2) / 100) };
+    const order = this.generator().permutation(sizeOf(shape));
+    return { shape, data: Float32Array.from(order, (place) => (place + 0.5 - order.length / 2) / 100) };
+  }
+
+  /** Normal values at least `gap` away from kinks, where rounding could take another side. */
+  away(shape: number[], kinks: readonly number[], gap = 1e-3): Values {
+    const { data } = this.normal(shape);
+    const moved = data.map((value) => {
+      const kink = kinks.find((k) => Math.abs(value - k) < gap);
+      return kink === undefined ? value : kink + gap;
+    });
+    return { shape, data: moved };
   }
 
   /** A shape that broadcasts to `shape`: some leading axes left out, some sizes 1. */
   broadcastable(shape: number[]): number[] {
-    return shape
-      .slice(this.generator.integer(shape.length))
-      .map((size) => (this.generator.integer(3) === 0 ? 1 : size));
+    return shape.slice(this.integer(0, shape.length - 1)).map((size) => (this.rarely(3) ? 1 : size));
+  }
+
+  private generator(): Generator {
+    return new Generator(this.integer(0, 2 ** 31 - 1), 'values');
   }
 }
 

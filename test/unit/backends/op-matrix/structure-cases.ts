@@ -1,66 +1,40 @@
 import { tf, type Tensor } from '../../../../workers/tf.ts';
-import { linearWeights, nearestWeights, resizeByWeights } from './resize.ts';
-import { opCase, sizeOf, type Draw, type OpCase, type Values } from './op-case.ts';
-
-const transposed = (shape: number[], isTransposed: boolean): number[] =>
-  isTransposed ? [...shape.slice(0, -2), ...shape.slice(-2).toReversed()] : shape;
-
-const matMul = opCase('matMul', (random) => {
-  const [m, k, n] = [1, 2, 3].map(() => random.integer(1, 40));
-  const batch = random.pick([[], [3], [2, 3]]);
-  const flags = [random.pick([false, true]), random.pick([false, true])];
-  return {
-    inputs: [
-      random.normal(transposed([...batch, m, k], flags[0])),
-      random.normal(transposed([...batch, k, n], flags[1])),
-    ],
-    apply: ([a, b]) => tf.matMul(a, b, flags[0], flags[1]),
-  };
-});
-
-const fusedMatMul = opCase('fused.matMul', (random) => {
-  const [m, k, n] = [1, 2, 3].map(() => random.integer(1, 40));
-  const activation = random.pick(['linear', 'relu', 'relu6', 'elu', 'leakyrelu', 'sigmoid'] as const);
-  return {
-    inputs: [random.normal([m, k]), random.normal([k, n]), random.normal([n])],
-    apply: ([a, b, bias]) => tf.fused.matMul({ a, b, bias, activation }),
-  };
-});
-
-type Reduce = (x: Tensor, axes: number[], keep: boolean) => Tensor;
-
-/** A reduction over one or more axes, or over all. */
-function reduction(
-  op: string,
-  reduce: Reduce,
-  values = (random: Draw, shape: number[]) => random.normal(shape),
-): OpCase {
-  return opCase(op, (random) => {
-    const shape = random.shape(1, 4);
-    const axes = random.permutation(shape.length).slice(0, random.integer(1, shape.length));
-    const keep = random.pick([false, true]);
-    return { inputs: [values(random, shape)], apply: ([x]) => reduce(x, axes, keep) };
-  });
-}
-
-const distinct = (random: Draw, shape: number[]): Values => random.distinct(shape);
-const awayFromZero = (random: Draw, shape: number[]): Values => random.uniform(shape, 0.5, 1.5);
+import * as arrays from '../../../reference/arrays.ts';
+import { multiply } from '../../../reference/elementwise.ts';
+import { Value, weightedSum } from '../../../reference/value.ts';
+import { linear, nearest, resize, type AxisParts } from './resize.ts';
+import { opCase, sizeOf, type Draw, type OpCase } from './op-case.ts';
 
 /** An op along the last axis. */
-function alongLast(op: string, apply: (x: Tensor) => Tensor): OpCase {
-  return opCase(op, (random) => ({ inputs: [random.normal(random.shape(2, 3, 12))], apply: ([x]) => apply(x) }));
+function alongLast(op: string, apply: (x: Tensor) => Tensor, reference: (x: Value, axis: number) => Value): OpCase {
+  return opCase(op, (random) => ({
+    inputs: [random.normal(random.shape(2, 3, 12))],
+    apply: ([x]) => apply(x),
+    reference: ([x]) => reference(x, x.shape.length - 1),
+  }));
+}
+
+/** Σ of what comes before along an axis, and itself. */
+function cumulativeSum(x: Value, axis: number): Value {
+  const length = x.shape[axis];
+  return weightedSum(x, x.shape, (term) =>
+    x.data.forEach((_, o) => {
+      for (let i = o - (o % length); i <= o; i++) term(o, i, 1);
+    }),
+  );
+}
+
+interface Rearranged {
+  readonly apply: (x: Tensor) => Tensor;
+  readonly reference: (x: Value) => Value;
 }
 
 /** An op that moves values. */
-function rearrange(
-  op: string,
-  smallestRank: number,
-  apply: (x: Tensor, random: Draw) => (x: Tensor) => Tensor,
-): OpCase {
+function rearrange(op: string, smallestRank: number, how: (shape: number[], random: Draw) => Rearranged): OpCase {
   return opCase(op, (random) => {
     const input = random.normal(random.shape(smallestRank, 4));
-    const bound = apply(tf.zeros(input.shape), random);
-    return { inputs: [input], apply: ([x]) => bound(x) };
+    const { apply, reference } = how(input.shape, random);
+    return { inputs: [input], apply: ([x]) => apply(x), reference: ([x]) => reference(x) };
   });
 }
 
@@ -68,66 +42,121 @@ const concat = opCase('concat', (random) => {
   const shape = random.shape(1, 4);
   const axis = random.axis(shape.length);
   const parts = Array.from({ length: random.integer(1, 3) }, () => shape.with(axis, random.integer(1, 5)));
-  return { inputs: parts.map((part) => random.normal(part)), apply: (inputs) => tf.concat(inputs, axis) };
+  return {
+    inputs: parts.map((part) => random.normal(part)),
+    apply: (inputs) => tf.concat(inputs, axis),
+    reference: (inputs) => arrays.concat(inputs, axis),
+  };
 });
 
 const stack = opCase('stack', (random) => {
   const shape = random.shape(1, 3);
   const axis = random.axis(shape.length);
-  return { inputs: [random.normal(shape), random.normal(shape)], apply: (inputs) => tf.stack(inputs, axis) };
+  return {
+    inputs: [random.normal(shape), random.normal(shape)],
+    apply: (inputs) => tf.stack(inputs, axis),
+    reference: (inputs) => arrays.stack(inputs, axis),
+  };
 });
 
 const gather = opCase('gather', (random) => {
   const shape = random.shape(1, 3);
   const axis = random.axis(shape.length);
   const indices = random.integers(random.integer(1, 9), shape[axis]);
-  return { inputs: [random.normal(shape)], apply: ([x]) => tf.gather(x, tf.tensor1d(indices, 'int32'), axis) };
+  return {
+    inputs: [random.normal(shape)],
+    apply: ([x]) => tf.gather(x, tf.tensor1d(indices, 'int32'), axis),
+    reference: ([x]) => arrays.gather(x, indices, axis),
+  };
 });
 
 const unsortedSegmentSum = opCase('unsortedSegmentSum', (random) => {
   const shape = random.shape(1, 3);
   const segments = random.integer(1, 5);
   const ids = random.integers(shape[0], segments);
+  const width = sizeOf(shape.slice(1));
   return {
     inputs: [random.normal(shape)],
     apply: ([x]) => tf.unsortedSegmentSum(x, tf.tensor1d(ids, 'int32'), segments),
+    reference: ([x]) =>
+      weightedSum(x, [segments, ...shape.slice(1)], (term) =>
+        x.data.forEach((_, i) => term(ids[Math.floor(i / width)] * width + (i % width), i, 1)),
+      ),
   };
 });
 
-/** TensorFlow.js has no gradient for a split or unstack into a single part. */
 const split = opCase('split', (random) => {
-  const shape = random.shape(1, 3);
-  const axis = random.axis(shape.length);
-  const parts = random.integer(2, 4);
+  const parts = random.integer(1, 4);
+  const drawn = random.shape(1, 3);
+  const axis = random.axis(drawn.length);
+  const size = random.integer(1, 3);
+  const shape = drawn.with(axis, parts * size);
   return {
-    inputs: [random.normal(shape.with(axis, parts * random.integer(1, 3)))],
-    apply: ([x]) => tf.split(x, parts, axis)[1],
+    inputs: [random.normal(shape)],
+    options: { axis, parts },
+    apply: ([x]) => tf.split(x, parts, axis)[parts - 1],
+    reference: ([x]) =>
+      arrays.slice(
+        x,
+        shape.map((_, a) => (a === axis ? (parts - 1) * size : 0)),
+        shape.with(axis, size),
+      ),
   };
 });
 
 const unstack = opCase('unstack', (random) => {
-  const shape = random.shape(2, 4);
-  const axis = random.axis(shape.length);
+  const drawn = random.shape(2, 4);
+  const axis = random.axis(drawn.length);
+  const shape = drawn.with(axis, random.integer(1, 5));
   return {
-    inputs: [random.normal(shape.with(axis, random.integer(2, 5)))],
-    apply: ([x]) => tf.unstack(x, axis)[1],
+    inputs: [random.normal(shape)],
+    options: { axis },
+    apply: ([x]) => tf.unstack(x, axis)[shape[axis] - 1],
+    reference: ([x]) =>
+      arrays.reshape(
+        arrays.slice(
+          x,
+          shape.map((length, a) => (a === axis ? length - 1 : 0)),
+          shape.with(axis, 1),
+        ),
+        shape.toSpliced(axis, 1),
+      ),
   };
 });
 
-const slice = rearrange('slice', 1, ({ shape }, random) => {
+const slice = rearrange('slice', 1, (shape, random) => {
   const begin = shape.map((size) => random.integer(0, size - 1));
   const size = shape.map((length, axis) => random.integer(1, length - begin[axis]));
-  return (x) => tf.slice(x, begin, size);
+  return { apply: (x) => tf.slice(x, begin, size), reference: (x) => arrays.slice(x, begin, size) };
 });
 
-const pad = rearrange('pad', 1, ({ shape }, random) => {
+const pad = rearrange('pad', 1, (shape, random) => {
   const paddings = shape.map((): [number, number] => [random.integer(0, 2), random.integer(0, 2)]);
-  return (x) => tf.pad(x, paddings, 0.5);
+  return { apply: (x) => tf.pad(x, paddings, 0.5), reference: (x) => arrays.pad(x, paddings, 0.5) };
 });
 
-const mirrorPad = rearrange('mirrorPad', 1, ({ shape }) => {
-  const paddings = shape.map((size): [number, number] => (size > 1 ? [1, 1] : [0, 0]));
-  return (x) => tf.mirrorPad(x, paddings, 'reflect');
+/** Where the place i outside of [0, size) is mirrored from; `edge` is 1 where the outermost value is not repeated. */
+function mirrored(i: number, size: number, edge: number): number {
+  if (i < 0) return edge - 1 - i;
+  return i < size ? i : 2 * size - 1 - edge - i;
+}
+
+const mirrorPad = rearrange('mirrorPad', 1, (shape, random) => {
+  const mode = random.pick(['reflect', 'symmetric'] as const);
+  const edge = mode === 'reflect' ? 1 : 0;
+  const most = (size: number): number => Math.min(size - edge, 3);
+  const paddings = shape.map((size): [number, number] => [
+    random.integer(0, most(size)),
+    random.integer(0, most(size)),
+  ]);
+  const padded = shape.map((size, axis) => size + paddings[axis][0] + paddings[axis][1]);
+  return {
+    apply: (x) => tf.mirrorPad(x, paddings, mode),
+    reference: (x) =>
+      arrays.rearrange(x, padded, (index) =>
+        index.map((i, axis) => mirrored(i - paddings[axis][0], shape[axis], edge)),
+      ),
+  };
 });
 
 const oneHot = opCase('oneHot', (random) => {
@@ -135,70 +164,62 @@ const oneHot = opCase('oneHot', (random) => {
   return {
     inputs: [random.normal([labels.length, 5])],
     apply: ([x]) => tf.mul(x, tf.oneHot(tf.tensor1d(labels, 'int32'), 5)),
+    reference: ([x]) =>
+      multiply(
+        x,
+        new Value(
+          labels.flatMap((label) => [0, 1, 2, 3, 4].map((k) => Number(k === label))),
+          x.shape,
+        ),
+      ),
   };
 });
 
-/** For each value of a resized axis its weights of the original's values, `[to, from]`. */
-type AxisWeights = (from: number, to: number) => number[][];
-
-/** An image op that resizes; held against products with its weights, as tfjs's cpu backend has wrong gradients. */
-const resize = (op: string, apply: (x: Tensor, size: [number, number]) => Tensor, weights: AxisWeights): OpCase =>
-  opCase(op, (random) => {
+function resizeCase(op: string, apply: (x: Tensor, size: [number, number]) => Tensor, parts: AxisParts): OpCase {
+  return opCase(op, (random) => {
     const [height, width] = [random.integer(1, 9), random.integer(1, 9)];
-    const input = random.normal([2, random.integer(1, 6), random.integer(1, 6), random.integer(1, 4)]);
     return {
-      inputs: [input],
+      inputs: [random.normal([2, random.integer(1, 6), random.integer(1, 6), random.integer(1, 4)])],
+      options: { height, width },
       apply: ([x]) => apply(x, [height, width]),
-      reference: ([x]) => resizeByWeights(x, weights(x.shape[1] ?? 0, height), weights(x.shape[2] ?? 0, width)),
+      reference: ([x]) => resize(x, height, width, parts),
     };
   });
-
-const argMax = opCase('argMax', (random) => {
-  const shape = random.shape(1, 3);
-  const axis = random.axis(shape.length);
-  return { inputs: [random.distinct(shape)], apply: ([x]) => tf.argMax(x, axis), differentiable: false };
-});
+}
 
 export const structureCases: readonly OpCase[] = [
-  matMul,
-  fusedMatMul,
-  reduction('sum', tf.sum),
-  reduction('mean', tf.mean),
-  reduction('max', tf.max, distinct),
-  reduction('min', tf.min, distinct),
-  reduction('prod', tf.prod, awayFromZero),
-  reduction('logSumExp', tf.logSumExp),
-  reduction('moments', (x, axes, keep) => {
-    const { mean, variance } = tf.moments(x, axes, keep);
-    return tf.add(mean, tf.mul(variance, 3));
+  alongLast('softmax', (x) => tf.softmax(x), arrays.softmax),
+  alongLast('logSoftmax', (x) => tf.logSoftmax(x), arrays.logSoftmax),
+  alongLast('cumsum', (x) => tf.cumsum(x, x.rank - 1), cumulativeSum),
+  rearrange('transpose', 1, (shape, random) => {
+    const permutation = random.permutation(shape.length);
+    return { apply: (x) => tf.transpose(x, permutation), reference: (x) => arrays.transpose(x, permutation) };
   }),
-  reduction('norm', (x, axes, keep) => tf.norm(x, 'euclidean', axes.slice(0, 1), keep)),
-  alongLast('softmax', (x) => tf.softmax(x)),
-  alongLast('logSoftmax', (x) => tf.logSoftmax(x)),
-  alongLast('cumsum', (x) => tf.cumsum(x, x.rank - 1)),
-  argMax,
-  rearrange('transpose', 1, ({ rank }, random) => {
-    const permutation = random.permutation(rank);
-    return (x) => tf.transpose(x, permutation);
+  rearrange('reshape', 1, (shape) => ({
+    apply: (x) => tf.reshape(x, [sizeOf(shape)]),
+    reference: (x) => arrays.reshape(x, [sizeOf(shape)]),
+  })),
+  rearrange('expandDims', 1, (shape, random) => {
+    const axis = random.axis(shape.length);
+    return {
+      apply: (x) => tf.expandDims(x, axis),
+      reference: (x) => arrays.reshape(x, shape.toSpliced(axis, 0, 1)),
+    };
   }),
-  rearrange(
-    'reshape',
-    1,
-    ({ shape }) =>
-      (x) =>
-        tf.reshape(x, [sizeOf(shape)]),
-  ),
-  rearrange('expandDims', 1, ({ rank }, random) => {
-    const axis = random.axis(rank);
-    return (x) => tf.expandDims(x, axis);
+  rearrange('reverse', 1, (shape, random) => {
+    const axis = random.axis(shape.length);
+    return {
+      apply: (x) => tf.reverse(x, axis),
+      reference: (x) => arrays.rearrange(x, shape, (index) => index.with(axis, shape[axis] - 1 - index[axis])),
+    };
   }),
-  rearrange('reverse', 1, ({ rank }, random) => {
-    const axis = random.axis(rank);
-    return (x) => tf.reverse(x, axis);
-  }),
-  rearrange('tile', 1, ({ shape }, random) => {
+  rearrange('tile', 1, (shape, random) => {
     const repeats = shape.map(() => random.integer(1, 3));
-    return (x) => tf.tile(x, repeats);
+    const tiled = shape.map((size, axis) => size * repeats[axis]);
+    return {
+      apply: (x) => tf.tile(x, repeats),
+      reference: (x) => arrays.rearrange(x, tiled, (index) => index.map((i, axis) => i % shape[axis])),
+    };
   }),
   split,
   unstack,
@@ -210,6 +231,6 @@ export const structureCases: readonly OpCase[] = [
   gather,
   unsortedSegmentSum,
   oneHot,
-  resize('image.resizeBilinear', (x, size) => tf.image.resizeBilinear(x as never, size), linearWeights),
-  resize('image.resizeNearestNeighbor', (x, size) => tf.image.resizeNearestNeighbor(x as never, size), nearestWeights),
+  resizeCase('image.resizeBilinear', (x, size) => tf.image.resizeBilinear(x as never, size), linear),
+  resizeCase('image.resizeNearestNeighbor', (x, size) => tf.image.resizeNearestNeighbor(x as never, size), nearest),
 ];

@@ -1,0 +1,98 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { nameOf, recordedCases, recordedFiles, type RecordedCase } from '../../reference/recorded.ts';
+import { compareWithReference, type OpErrors } from './op-matrix/compare.ts';
+import { opMatrix } from './op-matrix/index.ts';
+import { limitOf } from './op-matrix/limits.ts';
+import { Draw, type OpCase, type OpSample } from './op-matrix/op-case.ts';
+import { compareWithRecorded } from './op-matrix/recorded-samples.ts';
+import { canStack, compareStacked } from './op-matrix/stacked.ts';
+
+/** How many draws there are of all ops together, and of which seed; a nightly run asks for 20 000. */
+const drawCount = Number(process.env.TUTTI_REFERENCE_DRAWS ?? 400);
+const seed = Number(process.env.TUTTI_REFERENCE_SEED ?? 20_26);
+const millisecondsPerDraw = 100;
+
+const cases = [...opMatrix.values()].flat();
+const totalWeight = cases.reduce((sum, { weight }) => sum + weight, 0);
+
+export interface Bounds {
+  /** The share of all draws that this backend gets: less where it is slow. */
+  readonly share?: number;
+  /** Of value and gradient, where float32 arithmetic is all that rounds. */
+  readonly bound?: number;
+  /** Of single ops, where the backend's own functions are less precise. */
+  readonly bounds?: Readonly<Record<string, number>>;
+}
+
+/** Holds a backend against PyTorch's recorded values, and draws of every op, alone and in a stack of members, against the reference. */
+export function describeOpMatrix(backend: string, bounds: Bounds = {}): void {
+  describe.each([...opMatrix])(`${backend} against the float64 reference: %s`, (_, ofHeading) => {
+    for (const testCase of ofHeading) {
+      const runs = Math.ceil((drawCount * (bounds.share ?? 1) * testCase.weight) / totalWeight);
+      const timeoutMs = 60_000 + runs * millisecondsPerDraw;
+      it.skipIf(pending.has(testCase.op))(
+        `${testCase.op}, ${runs} draws`,
+        () => checkOp(testCase, runs, bounds),
+        timeoutMs,
+      );
+    }
+  });
+  describe.each(recordedFiles)(`${backend} against PyTorch's values: %s`, (file) => {
+    const recorded = recordedCases(file).filter(({ layer }) => !pending.has(`layers.${layer}`));
+    it.each(recorded.map((testCase) => [nameOf(testCase), testCase] as const))('%s', (_, testCase) =>
+      checkRecorded(testCase, bounds),
+    );
+  });
+}
+
+/** What other changes are about to mend. */
+const pending = new Set(
+  `layers.conv1d layers.conv3d layers.conv3dTranspose layers.depthwiseConv2d layers.maxPooling3d layers.averagePooling3d
+  layers.conv2d layers.separableConv2d layers.conv2dTranspose
+  maxPool3d avgPool3d layers.batchNormalization layers.softmax layers.elu layers.thresholdedReLU conv2d
+  layers.layerNormalization`
+    .split(/\s+/)
+    .concat(
+      'layers.batchNormalization, predicting',
+      'conv2d 1x1',
+      'fused.conv2d',
+      'conv1d',
+      'conv2dTranspose',
+      'conv3d',
+    ),
+);
+
+async function checkRecorded(testCase: RecordedCase, bounds: Bounds): Promise<void> {
+  const bound = bounds.bound ?? 2e-5;
+  const errors = await compareWithRecorded(testCase);
+  expect(errors.value, 'value').toBeLessThan(bound);
+  expect(errors.gradient ?? 0, 'gradient').toBeLessThan(bound);
+}
+
+async function checkOp(testCase: OpCase, runs: number, bounds: Bounds): Promise<void> {
+  const bound = bounds.bounds?.[testCase.op] ?? bounds.bound ?? 2e-5;
+  const property = fc.asyncProperty(fc.gen(), async (draw) => {
+    const sample = testCase.draw(new Draw((smallest, largest) => draw(fc.integer, { min: smallest, max: largest })));
+    const limit = limitOf(testCase.op, sample);
+    if (limit !== undefined) return expect(compareWithReference(sample)).rejects.toThrow(limit.message);
+    await expectWithin(bound, sample, 'alone', () => compareWithReference(sample));
+    if (canStack(sample)) await expectWithin(bound, sample, 'stacked', () => compareStacked(sample));
+  });
+  await fc.assert(property, { seed, numRuns: runs, interruptAfterTimeLimit: 50_000 + runs * millisecondsPerDraw });
+}
+
+async function expectWithin(
+  bound: number,
+  sample: OpSample,
+  form: string,
+  compare: () => Promise<OpErrors>,
+): Promise<void> {
+  const shapes = sample.inputs.map(({ shape }) => `[${shape.join(', ')}]`).join(' ');
+  const message = `${form}, options ${JSON.stringify(sample.options ?? {})}, inputs ${shapes}`;
+  const errors = await compare().catch((error: unknown) => {
+    throw new Error(`Fails ${message}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  });
+  expect(errors.value, `value ${message}`).toBeLessThan(bound);
+  expect(errors.gradient ?? 0, `gradient ${message}`).toBeLessThan(bound);
+}
