@@ -3,6 +3,7 @@ import { gradientsOfExtremes, sumTo } from './gradients-of-extremes.ts';
 import type { GradConfig, NamedAttrMap, NamedTensorMap, Tensor, Tensor4D } from '@tensorflow/tfjs-core';
 import { conv3dGradient, conv3dTransposeGradient } from './convolution-3d-gradients.ts';
 import { arrayGradients } from './array-gradients.ts';
+import { resizeGradients } from './resize-gradients.ts';
 
 /**
  * Gradients that TensorFlow.js lacks, has wrong, or computes in more passes than it takes. They hold on every backend; a kernel that only some
@@ -21,7 +22,7 @@ export function registerGradients(): void {
   ]) {
     core.registerGradient(config);
   }
-  for (const config of arrayGradients) core.registerGradient(config);
+  for (const config of [...arrayGradients, ...resizeGradients]) core.registerGradient(config);
   Object.assign(core.fused, { conv2d: fusedConv2d, depthwiseConv2d: fusedDepthwiseConv2d });
 }
 

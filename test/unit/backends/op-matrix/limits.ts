@@ -13,11 +13,6 @@ const limits: readonly Limit[] = [
     applies: ({ inputs }) => inputs[0].shape.length > 4,
     message: /batchNormalization is not implemented for array of rank 5 yet/,
   },
-  {
-    op: /^layers\.conv3dTranspose$/,
-    applies: () => true,
-    message: /gradient function not found for Conv3DBackpropInputV2/,
-  },
 ];
 
 /** The limit that a sample meets, if any. */

@@ -21,17 +21,36 @@ export function resize(x: Value, height: number, width: number, parts: AxisParts
   });
 }
 
-const positions = (from: number, to: number): number[] => Array.from({ length: to }, (_, i) => (i * from) / to);
+/** How places of the resized axis lie over the original: corners on corners, or the centers of pixels half a pixel in. */
+export interface Alignment {
+  readonly alignCorners: boolean;
+  readonly halfPixelCenters: boolean;
+}
 
-/** The value at i · from / to, rounded down. */
-export const nearest: AxisParts = (from, to) => positions(from, to).map((position) => [[Math.floor(position), 1]]);
+const ratioOf = (from: number, to: number, { alignCorners }: Alignment): number =>
+  alignCorners && to > 1 ? (from - 1) / (to - 1) : from / to;
 
-/** Between the two values around i · from / to; the last stands for what lies beyond it. */
-export const linear: AxisParts = (from, to) =>
-  positions(from, to).map((position) => {
-    const low = Math.floor(position);
-    return [
-      [low, 1 - (position - low)],
-      [Math.min(low + 1, from - 1), position - low],
-    ];
-  });
+/** The value at i · from / to, rounded down; to the nearest with aligned corners. */
+export const nearest =
+  (alignment: Alignment): AxisParts =>
+  (from, to) =>
+    Array.from({ length: to }, (_, i) => {
+      const position = (alignment.halfPixelCenters ? i + 0.5 : i) * ratioOf(from, to, alignment);
+      const place = alignment.alignCorners ? Math.round(position) : Math.floor(position);
+      return [[Math.min(place, from - 1), 1]];
+    });
+
+/** Between the two values around i · from / to; the outermost stand for what lies beyond them. */
+export const linear =
+  (alignment: Alignment): AxisParts =>
+  (from, to) =>
+    Array.from({ length: to }, (_, i) => {
+      const ratio = ratioOf(from, to, alignment);
+      const place = alignment.halfPixelCenters ? (i + 0.5) * ratio - 0.5 : i * ratio;
+      const position = Math.max(0, Math.min(place, from - 1));
+      const low = Math.floor(position);
+      return [
+        [low, 1 - (position - low)],
+        [Math.min(low + 1, from - 1), position - low],
+      ];
+    });

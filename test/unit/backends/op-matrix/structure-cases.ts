@@ -2,7 +2,7 @@ import { tf, type Tensor } from '../../../../workers/tf.ts';
 import * as arrays from '../../../reference/arrays.ts';
 import { multiply } from '../../../reference/elementwise.ts';
 import { Value, weightedSum } from '../../../reference/value.ts';
-import { linear, nearest, resize, type AxisParts } from './resize.ts';
+import { linear, nearest, resize, type Alignment, type AxisParts } from './resize.ts';
 import { opCase, sizeOf, type Draw, type OpCase } from './op-case.ts';
 
 /** An op along the last axis. */
@@ -175,16 +175,27 @@ const oneHot = opCase('oneHot', (random) => {
   };
 });
 
-function resizeCase(op: string, apply: (x: Tensor, size: [number, number]) => Tensor, parts: AxisParts): OpCase {
-  return opCase(op, (random) => {
-    const [height, width] = [random.integer(1, 9), random.integer(1, 9)];
-    return {
-      inputs: [random.normal([2, random.integer(1, 6), random.integer(1, 6), random.integer(1, 4)])],
-      options: { height, width },
-      apply: ([x]) => apply(x, [height, width]),
-      reference: ([x]) => resize(x, height, width, parts),
-    };
-  });
+type Resize = typeof tf.image.resizeBilinear;
+
+function resizeCase(op: string, apply: Resize, parts: (alignment: Alignment) => AxisParts): OpCase {
+  return opCase(
+    op,
+    (random) => {
+      const [height, width] = [random.integer(1, 9), random.integer(1, 9)];
+      const alignment = random.pick([
+        { alignCorners: false, halfPixelCenters: false },
+        { alignCorners: true, halfPixelCenters: false },
+        { alignCorners: false, halfPixelCenters: true },
+      ]);
+      return {
+        inputs: [random.normal([2, random.integer(1, 6), random.integer(1, 6), random.channels()])],
+        options: { height, width, ...alignment },
+        apply: ([x]) => apply(x as never, [height, width], alignment.alignCorners, alignment.halfPixelCenters),
+        reference: ([x]) => resize(x, height, width, parts(alignment)),
+      };
+    },
+    2,
+  );
 }
 
 export const structureCases: readonly OpCase[] = [
@@ -231,6 +242,6 @@ export const structureCases: readonly OpCase[] = [
   gather,
   unsortedSegmentSum,
   oneHot,
-  resizeCase('image.resizeBilinear', (x, size) => tf.image.resizeBilinear(x as never, size), linear),
-  resizeCase('image.resizeNearestNeighbor', (x, size) => tf.image.resizeNearestNeighbor(x as never, size), nearest),
+  resizeCase('image.resizeBilinear', tf.image.resizeBilinear, linear),
+  resizeCase('image.resizeNearestNeighbor', tf.image.resizeNearestNeighbor, nearest),
 ];
