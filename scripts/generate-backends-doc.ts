@@ -45,7 +45,7 @@ const header = `| Op | Draws | ${backends.map((backend) => `${backend}: value | 
 
 const obstacle = await setUpSwiftShader();
 if (obstacle !== null) throw new Error(`The table has a column for webgpu, which cannot be had here: ${obstacle}.`);
-for (const backend of [...backends].reverse()) await startBackend(backend);
+for (const backend of backends.toReversed()) await startBackend(backend);
 // What keeps the cpu backend from advertising at its first use also has tfjs look for leaks in its own fused ops, which have some.
 tf.zeros([1]).dispose();
 tf.env().set('IS_TEST', false);

@@ -5,7 +5,9 @@ import { setUpTensorflow } from './native-tensorflow.ts';
 
 const obstacle = await setUpTensorflow();
 
-describe.skipIf(obstacle !== null)(obstacle === null ? 'ops' : `ops (not run, as ${obstacle})`, () => {
+const remark = obstacle === null ? '' : ` (not run, as ${obstacle})`;
+
+describe.skipIf(obstacle !== null)(`ops${remark}`, () => {
   beforeAll(async () => void (await startBackend('tensorflow')));
   describeOpMatrix('tensorflow', { share: 0.5 });
 });

@@ -1,4 +1,4 @@
-import { map, Value, zip } from './value.ts';
+import { map, type Value, zip } from './value.ts';
 
 export const add = (a: Value, b: Value): Value =>
   zip(

@@ -2,7 +2,7 @@ import { concat, gather, matMul, max, mean, pad, rearrange, reshape, softmax, tr
 import * as op from './elementwise.ts';
 import { batchNormalization, batchNormalizationInPrediction, layerNormalization } from './normalization.ts';
 import { gru, lstm, simpleRnn, type Recurrent } from './recurrent.ts';
-import { Value } from './value.ts';
+import type { Value } from './value.ts';
 import * as windows from './windows.ts';
 
 /** Options of a layer, with TensorFlow.js's names. */

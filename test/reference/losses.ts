@@ -1,6 +1,6 @@
 import { allAxes, logSoftmax, matMul, mean, reshape, sum } from './arrays.ts';
 import { add, affine, apply, divide, multiply, subtract } from './elementwise.ts';
-import { map, pick, Value } from './value.ts';
+import { map, pick, type Value } from './value.ts';
 
 /** The mean of all values, as a scalar. */
 export function meanOfAll(x: Value): Value {

@@ -22,7 +22,7 @@ function unroll(
 ): Value {
   const [batch, length, inputs] = x.shape;
   const zero = new Value(new Float64Array(batch * units), [batch, units]);
-  let state = Array<Value>(states).fill(zero);
+  let state = Array.from({ length: states }, () => zero);
   const outputs: Value[] = [];
   for (let t = 0; t < length; t++) {
     const at = goBackwards ? length - 1 - t : t;

@@ -1,4 +1,4 @@
-import { flat, forEachIndex, pick, sumOfProducts, Value, weightedSum } from './value.ts';
+import { flat, forEachIndex, pick, sumOfProducts, type Value, weightedSum } from './value.ts';
 
 /** `same` and `valid` as TensorFlow defines them; `causal` puts all padding before; pairs are explicit, one for each axis. */
 export type Padding = 'same' | 'valid' | 'causal' | readonly (readonly [number, number])[];
