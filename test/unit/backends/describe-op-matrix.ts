@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { nameOf, recordedCases, recordedFiles, type RecordedCase } from '../../reference/recorded.ts';
 import { compareWithReference, type OpErrors } from './op-matrix/compare.ts';
 import { opMatrix } from './op-matrix/index.ts';
-import { limitOf, type Limit } from './op-matrix/limits.ts';
 import { Draw, type OpCase, type OpSample } from './op-matrix/op-case.ts';
 import { compareWithRecorded } from './op-matrix/recorded-samples.ts';
 import { canStack, compareStacked } from './op-matrix/stacked.ts';
@@ -33,11 +32,9 @@ export function describeOpMatrix(backend: string, bounds: Bounds = {}): void {
     for (const testCase of ofHeading) {
       const runs = Math.ceil((drawCount * (bounds.share ?? 1) * testCase.weight) / totalWeight);
       const timeoutMs = 60_000 + runs * millisecondsPerDraw;
-      it.skipIf(pending.has(testCase.op))(
-        `${testCase.op}, ${runs} draws`,
-        () => expectOpWithin(testCase, runs, bounds),
-        timeoutMs,
-      );
+      const isPending = pending.has(testCase.op);
+      const title = `${testCase.op}, ${runs} draws${isPending ? ' (not run: not mended yet)' : ''}`;
+      it.skipIf(isPending)(title, () => expectOpWithin(testCase, runs, bounds), timeoutMs);
     }
   });
   describe.each(recordedFiles)(`${backend} against PyTorch's values: %s`, (file) => {
@@ -50,22 +47,18 @@ export function describeOpMatrix(backend: string, bounds: Bounds = {}): void {
   });
 }
 
-/** What other changes are about to mend. */
-const pending = new Set(process.env.ALL ? [] : 
-  `layers.conv1d layers.conv3d layers.conv3dTranspose layers.depthwiseConv2d layers.maxPooling3d layers.averagePooling3d
-  layers.conv2d layers.separableConv2d layers.conv2dTranspose
-  maxPool3d avgPool3d layers.batchNormalization layers.softmax layers.elu layers.thresholdedReLU conv2d
-  layers.layerNormalization`
-    .split(/\s+/)
-    .concat(
-      'layers.batchNormalization, predicting',
-      'conv2d 1x1',
-      'fused.conv2d',
-      'conv1d',
-      'conv2dTranspose',
-      'conv3d',
-    ),
-);
+/** Layers that TensorFlow.js refuses, or has wrong, with options that are drawn here, and that are not mended yet. */
+const pending = new Set([
+  ...[
+    'layers.conv1d',
+    'layers.conv2d',
+    'layers.depthwiseConv2d',
+    'layers.softmax',
+    'layers.elu',
+    'layers.thresholdedReLU',
+  ],
+  ...['layers.batchNormalization', 'layers.batchNormalization, predicting'],
+]);
 
 async function expectRecordedWithin(testCase: RecordedCase, bounds: Bounds): Promise<void> {
   const bound = bounds.bound ?? 2e-5;
@@ -78,16 +71,10 @@ async function expectOpWithin(testCase: OpCase, runs: number, bounds: Bounds): P
   const bound = bounds.bounds?.[testCase.op] ?? bounds.bound ?? 2e-5;
   const property = fc.asyncProperty(fc.gen(), async (draw) => {
     const sample = testCase.draw(new Draw((smallest, largest) => draw(fc.integer, { min: smallest, max: largest })));
-    const limit = limitOf(testCase.op, sample);
-    if (limit !== undefined) return expectRefused(sample, limit);
     await expectWithin(bound, sample, 'alone', () => compareWithReference(sample));
     if (canStack(sample)) await expectWithin(bound, sample, 'stacked', () => compareStacked(sample));
   });
   await fc.assert(property, { seed, numRuns: runs, interruptAfterTimeLimit: 50_000 + runs * millisecondsPerDraw });
-}
-
-async function expectRefused(sample: OpSample, { message }: Limit): Promise<void> {
-  await expect(compareWithReference(sample)).rejects.toThrow(message);
 }
 
 async function expectWithin(

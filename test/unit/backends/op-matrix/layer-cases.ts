@@ -42,8 +42,8 @@ const image = (random: Draw): number[] => [
 ];
 const sequence = (random: Draw): number[] => [random.integer(1, 3), random.integer(1, 5), random.channels()];
 const vector = (random: Draw): number[] => [random.integer(1, 9), random.integer(1, 20)];
-/** Of two to five axes. */
-const anyRank = (random: Draw): number[] => [...random.shape(1, 4, 4), random.channels()];
+/** Of two to four axes: TensorFlow.js refuses to normalise more. */
+const anyRank = (random: Draw): number[] => [...random.shape(1, 3, 4), random.channels()];
 
 /** What `activation` of layers with weights is drawn from. */
 const trainedActivations = [
