@@ -46,6 +46,14 @@ ${aboutWebgpu}
 
 \`npm test\` draws some 400 samples a backend with a fixed seed, the nightly form 20 000 (CONTRIBUTING.md).
 \`test/unit/backends/finite-differences.test.ts\` checks gradients against differences of the backend's own forward pass.
+
+Of several equal values under a window of a max pool the first gets its gradient (on webgpu the last); equal values of \`max\` and \`min\` over axes
+share it evenly. A window over nothing but padding is an error. NaN in is NaN out on wasm and cpu, for bounds, extremes, pools and all
+activations (\`test/unit/backends/nan.test.ts\`). As in PyTorch, \`sign\` of NaN is 0 and \`clipByValue\` passes it no gradient. Unlike there, \`argMax\`
+and \`topk\` pass over NaN, and the first NaN under a window gets the gradient, not the last. On webgpu a GPU may drop NaN: WGSL lets it.
+
+Sums of many terms are made in blocks of float32 whose sums are added in float64, on wasm and cpu. Products of matrices add blocks of 256 terms in
+float32, as a BLAS does, and webgpu adds all in float32.
 `;
 
 const header = `| Op | Draws | ${backends.map((backend) => `${backend}: value | gradient`).join(' | ')} | stacked: value | gradient |

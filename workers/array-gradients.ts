@@ -1,5 +1,5 @@
 import * as core from '@tensorflow/tfjs-core';
-import type { GradConfig, NamedAttrMap, NamedTensorMap, Tensor } from '@tensorflow/tfjs-core';
+import type { GradConfig, NamedAttrMap, Tensor } from '@tensorflow/tfjs-core';
 
 /** Gradients of ops on whole arrays that TensorFlow.js lacks or has wrong. They hold on every backend. */
 export const arrayGradients: readonly GradConfig[] = [
@@ -10,20 +10,6 @@ export const arrayGradients: readonly GradConfig[] = [
     kernelName: 'MirrorPad',
     inputsToSave: ['x'],
     gradFunc: (dy, [x], attributes) => ({ x: () => mirrorPadGradient(dy as Tensor, x.shape, attributes) }),
-  },
-  // tfjs has none, so that no transposed 3-D convolution trains.
-  {
-    kernelName: 'Conv3DBackpropInputV2',
-    inputsToSave: ['dy', 'filter'],
-    gradFunc: (gradient, [dy, filter], { strides, pad }) => {
-      const run = (kernel: string, inputs: NamedTensorMap, shape: NamedAttrMap): Tensor =>
-        core.engine().runKernel(kernel, inputs, { strides, pad, ...shape });
-      const x = gradient as Tensor;
-      return {
-        dy: () => run('Conv3D', { x, filter }, { dataFormat: 'NDHWC', dilations: [1, 1, 1] }),
-        filter: () => run('Conv3DBackpropFilterV2', { x, dy }, { filterShape: filter.shape }),
-      };
-    },
   },
 ];
 
