@@ -18,6 +18,23 @@ const networks = {
         ],
       }),
   },
+  penalised: {
+    layerNames: ['hidden', 'out'],
+    create: () =>
+      tf.sequential({
+        layers: [
+          layers.dense({
+            name: 'hidden',
+            units: 6,
+            activation: 'tanh',
+            inputShape: [4],
+            kernelRegularizer: tf.regularizers.l2({ l2: 0.02 }),
+            kernelConstraint: tf.constraints.maxNorm({ maxValue: 0.9, axis: 0 }),
+          }),
+          layers.dense({ name: 'out', units: 3, kernelRegularizer: tf.regularizers.l1({ l1: 0.005 }) }),
+        ],
+      }),
+  },
   normalized: {
     layerNames: ['hidden', 'normal', 'out'],
     create: () =>

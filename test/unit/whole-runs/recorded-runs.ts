@@ -43,7 +43,13 @@ interface File {
   })[];
 }
 
-const dataOf = { mlp: 'plane', normalized: 'plane', convolutional: 'images', heads: 'curve' } as const;
+const dataOf = {
+  mlp: 'plane',
+  penalised: 'plane',
+  normalized: 'plane',
+  convolutional: 'images',
+  heads: 'curve',
+} as const;
 
 export function readFamily(family: Family): RecordedRun[] {
   const file = JSON.parse(readFileSync(new URL(`recorded/${family}.json`, import.meta.url), 'utf8')) as File;

@@ -64,16 +64,20 @@ FAMILIES = {
         independent("batch normalisation, one-cycle", "normalized", optimizer=SGD, schedule=ONE_CYCLE),
         independent("convolution of stride 2, decoupled decay", "convolutional", optimizer=ADAMW),
         independent("a loss that reaches half of the weights in 30 steps", "heads", samples=40, **HELD),
+        independent("regularizers and constraints, decoupled decay", "penalised", optimizer=ADAMW),
     ],
     "joint": [
         joint("momentum, uneven last batch", "reduce", optimizer={**SGD, "learningRate": 0.2}),
         joint("batch normalisation, Adam", "reduce", "normalized"),
         joint("one step stale", "pipelined", optimizer={**SGD, "learningRate": 0.1}),
         joint("one step stale, one-cycle, Adam", "pipelined", schedule=ONE_CYCLE, members=4),
+        joint("regularizers and constraints, momentum", "reduce", "penalised", optimizer=SGD),
+        joint("one step stale, regularizers and constraints", "pipelined", "penalised"),
     ],
     "coupled": [
         coupled("uneven last batch, Adam", batchSize=9),
         coupled("batch normalisation, momentum", "normalized", optimizer=SGD),
+        coupled("regularizers and constraints, momentum", "penalised", optimizer=SGD),
     ],
     "data-parallel": [
         data_parallel("uneven last batches, Adam"),
@@ -99,6 +103,8 @@ FAMILIES = {
         data_parallel("weights unreached for 30 steps, momentum and decay, clipped", "heads", clipNorm=1, optimizer=NESTEROV, **EMPTY, **HELD),
         data_parallel("weights that only whole batches reach", "heads", **EMPTY, **HELD_IN_PART),
         data_parallel("weights that only whole batches reach, accumulated", "heads", accumulate=2, **{**EMPTY, "batchSize": 2}, **HELD_IN_PART),
+        data_parallel("regularizers and constraints, momentum", "penalised", samples=48, batchSize=4, optimizer=SGD),
+        data_parallel("regularizers and constraints, clipped, empty batches", "penalised", clipNorm=0.4, **EMPTY),
     ],
     "hdet": [
         hdet("one-cycle, rates adapt", optimizer=SGD, schedule=ONE_CYCLE),
@@ -117,6 +123,8 @@ FAMILIES = {
             },
         ),
         hdet("batch normalisation, accumulated", "normalized", options={"accumulate": 2}, batchSize=4, optimizer=SGD),
+        hdet("regularizers and constraints, momentum", "penalised", optimizer=SGD),
+        hdet("weights that only whole batches reach", "heads", **EMPTY, **HELD_IN_PART),
         hdet("weights unreached for 30 steps, empty batches", "heads", schedule=ONE_CYCLE, **EMPTY, **HELD),
     ],
 }

@@ -13,8 +13,7 @@ import math
 import torch
 
 from strategies import local_gradients, mean_gradients, setup, steps
-from networks import is_buffer
-from optimizers import update
+from networks import constrain, is_buffer
 from streams import permutation
 
 
@@ -103,7 +102,7 @@ def hdet(case, data, dtype):
             _, gradients = shared if shared is not None else mean_gradients(case, [locals_[r]])
             rates = scalars.of_weights("learningRate", r, names)
             decays = scalars.of_weights("weightDecay", r, names)
-            update(rank.steps_of, [None if own is None else own.clone() for own in gradients], settings, rates, decays)
+            rank.update([None if own is None else own.clone() for own in gradients], settings, rates, decays)
         for kept, loss in zip(interval, own_losses):
             kept.extend([] if loss is None else [loss])
         done = step + 1
@@ -123,3 +122,5 @@ def average(ranks):
             mean = torch.stack(weights).mean(0)
             for weight in weights:
                 weight.copy_(mean)
+    for rank in ranks:
+        constrain(rank.case, rank.weights)

@@ -53,7 +53,10 @@ def assembled(family, ranks):
     """What is evaluated of one model: the first rank's weights and statistics or, where ranks diverge, their mean."""
     if family == "data-parallel":
         return rounded(ranks[0].flat().tolist())
-    return rounded(torch.stack([rank.flat() for rank in ranks]).mean(0).tolist()) if family == "hdet" else None
+    if family != "hdet":
+        return None
+    divergent.average(ranks)
+    return rounded(ranks[0].flat().tolist())
 
 
 def once(ranks):

@@ -54,6 +54,7 @@ SHAPES = {
         "out/kernel": (27, 3),
         "out/bias": (3,),
     },
+    "penalised": {"hidden/kernel": (4, 6), "hidden/bias": (6,), "out/kernel": (6, 3), "out/bias": (3,)},
     "heads": {
         "mean_hidden/kernel": (4, 5),
         "mean_hidden/bias": (5,),
@@ -100,7 +101,23 @@ def heads(weights, x):
     return mean, variance
 
 
-FORWARD = {"mlp": mlp, "normalized": normalized, "convolutional": convolutional, "heads": heads}
+FORWARD = {"mlp": mlp, "penalised": mlp, "normalized": normalized, "convolutional": convolutional, "heads": heads}
+
+
+def penalty(case, weights):
+    """What regularizers of layers add to the loss: L2 of one kernel, L1 of the other."""
+    if case["network"] != "penalised":
+        return 0.0
+    return 0.02 * (weights["hidden/kernel"] ** 2).sum() + 0.005 * weights["out/kernel"].abs().sum()
+
+
+def constrain(case, weights):
+    """After an update: columns of a kernel have a norm of at most 0.9 (Srivastava et al., 2014, "Dropout"), with Keras' ε."""
+    if case["network"] != "penalised":
+        return
+    with torch.no_grad():
+        norms = (weights["hidden/kernel"] ** 2).sum(0, keepdim=True).sqrt()
+        weights["hidden/kernel"].mul_(norms.clamp(0, 0.9) / (1e-7 + norms))
 
 
 def batch_loss(case, weights, samples, step, smoothing=0.0):
@@ -108,7 +125,7 @@ def batch_loss(case, weights, samples, step, smoothing=0.0):
     x, y = samples
     outputs = FORWARD[case["network"]](weights, x)
     if case["network"] != "heads":
-        return functional.cross_entropy(outputs, y, label_smoothing=smoothing)
+        return functional.cross_entropy(outputs, y, label_smoothing=smoothing) + penalty(case, weights)
     mean, variance = outputs
     holds = step < case["hold"]["untilStep"] or (case["hold"]["partialBatches"] and len(x) < case["batchSize"])
     if holds:
@@ -137,4 +154,4 @@ def datasets():
     }
 
 
-DATA_OF = {"mlp": "plane", "normalized": "plane", "convolutional": "images", "heads": "curve"}
+DATA_OF = {"mlp": "plane", "penalised": "plane", "normalized": "plane", "convolutional": "images", "heads": "curve"}

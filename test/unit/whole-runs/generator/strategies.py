@@ -11,7 +11,7 @@ Each gives the losses of every step by rank (None where a rank has none) and the
 import torch
 from torch.nn import functional
 
-from networks import DATA_OF, FORWARD, batch_loss, initial, is_buffer
+from networks import DATA_OF, FORWARD, batch_loss, constrain, initial, is_buffer, penalty
 from optimizers import optimizer, schedule, update
 from streams import batches, unlabelled_batches
 
@@ -20,12 +20,17 @@ class Rank:
     """A model and its optimizer."""
 
     def __init__(self, case, seed, dtype):
+        self.case = case
         self.weights = {name: value.to(dtype) for name, value in initial(case["network"], seed).items()}
         self.trained = [weight.requires_grad_() for name, weight in self.weights.items() if not is_buffer(name)]
         self.steps_of = optimizer(case, self.trained)
 
     def gradients(self, loss):
         return torch.autograd.grad(loss, self.trained, allow_unused=True)
+
+    def update(self, gradients, *settings):
+        update(self.steps_of, gradients, *settings)
+        constrain(self.case, self.weights)
 
     def forward(self, case, x):
         return FORWARD[case["network"]](self.weights, x)
@@ -51,7 +56,7 @@ class Recorder:
     def end_step(self, step, losses):
         for kept, loss in zip(self.losses, losses):
             if loss is not None:
-                kept.append(float(torch.as_tensor(loss).detach()))
+                kept.append(loss.item() if torch.is_tensor(loss) else loss)
         self.keep(step + 1)
 
     def keep(self, done):
@@ -75,13 +80,13 @@ def independent(case, data, dtype):
     for step, settings, (_, indices) in steps(case):
         losses = [batch_loss(case, rank.weights, samples.at(own), step) for rank, own in zip(ranks, indices)]
         for rank, loss in zip(ranks, losses):
-            update(rank.steps_of, rank.gradients(loss), settings)
+            rank.update(rank.gradients(loss), settings)
         recorder.end_step(step, losses)
     return recorder
 
 
 def joint(case, data, dtype):
-    """The loss is that of the softmax of the mean logits. Pipelined, an update comes one step after its gradient was taken, but for the last
+    """The loss is that of the softmax of the mean logits, and a rank's own penalties. Pipelined, an update comes one step after its gradient was taken, but for the last
     step before each rendezvous, which is at the end of an epoch here."""
     ranks, samples, recorder = setup(case, data, dtype)
     pipelined = case["strategy"]["mode"] == "pipelined"
@@ -90,7 +95,8 @@ def joint(case, data, dtype):
     for step, settings, (epoch, indices) in order:
         x, y = samples.at(indices[0])
         loss = functional.cross_entropy(torch.stack([rank.forward(case, x) for rank in ranks]).mean(0), y)
-        gradients = torch.autograd.grad(loss, [weight for rank in ranks for weight in rank.trained])
+        penalties = [penalty(case, rank.weights) for rank in ranks]
+        gradients = torch.autograd.grad(loss + sum(penalties), [weight for rank in ranks for weight in rank.trained])
         now = (settings, gradients)
         if not pipelined:
             apply_jointly(ranks, *now)
@@ -102,14 +108,14 @@ def joint(case, data, dtype):
             if is_last:
                 apply_jointly(ranks, *late)
                 late = None
-        recorder.end_step(step, [loss] * len(ranks))
+        recorder.end_step(step, [loss + own for own in penalties])
     return recorder
 
 
 def apply_jointly(ranks, settings, gradients):
     width = len(ranks[0].trained)
     for i, rank in enumerate(ranks):
-        update(rank.steps_of, gradients[i * width : (i + 1) * width], settings)
+        rank.update(gradients[i * width : (i + 1) * width], settings)
 
 
 def coupled(case, data, dtype):
@@ -127,7 +133,7 @@ def coupled(case, data, dtype):
             for rank, own, log in zip(ranks, indices, logs)
         ]
         for rank, loss in zip(ranks, losses):
-            update(rank.steps_of, rank.gradients(loss), settings)
+            rank.update(rank.gradients(loss), settings)
         recorder.end_step(step, losses)
     return recorder
 
@@ -139,7 +145,7 @@ def data_parallel(case, data, dtype):
         locals_ = [local_gradients(case, rank, samples, own, step) for rank, own in zip(ranks, indices)]
         loss, gradients = mean_gradients(case, locals_)
         for rank in ranks:
-            update(rank.steps_of, [None if own is None else own.clone() for own in gradients], settings)
+            rank.update([None if own is None else own.clone() for own in gradients], settings)
         recorder.end_step(step, [loss] * len(ranks))
     return recorder
 
