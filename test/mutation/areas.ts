@@ -12,7 +12,7 @@ export interface Area {
 export const areas: readonly Area[] = [
   {
     name: 'metrics',
-    sources: ['workers/metrics/', 'protocol/metrics/'],
+    sources: ['protocol/metrics/'],
     nearTests: ['test/unit/metrics/', 'test/reference/'],
     integrationTests: ['test/integration/cli.test.ts'],
   },

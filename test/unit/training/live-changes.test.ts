@@ -155,7 +155,10 @@ it('a patience that is changed decides from the next evaluation on', async () =>
     onEvaluation: async (_: unknown, { epoch, metrics }: { epoch: number; metrics: Map<string, number> }) =>
       void metrics.set('score', epoch),
   };
-  const trainer = new Trainer({ ...parts, callbacks: [worse, new EarlyStopping({ monitor: 'score', patience: 20 })] });
+  const trainer = new Trainer({
+    ...parts,
+    callbacks: [worse, new EarlyStopping({ monitor: 'score', mode: 'min', patience: 20 })],
+  });
   expect(await trainer.fit()).toBe('early-stopping');
   // The third epoch's evaluation is the second without an improvement.
   expect(trainer.training.step).toBe(9);

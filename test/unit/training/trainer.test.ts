@@ -181,7 +181,7 @@ describe('a resumed rank', () => {
   const createCallbacks = (): Callback[] => [
     new DistributedSeeder({ baseSeed: 5, rank: 0 }),
     { name: 'score', onEvaluation: async ({ step }, { metrics }) => void metrics.set('score', -step) },
-    new PerRankBestCheckpoint({ monitor: 'score', name: 'best' }),
+    new PerRankBestCheckpoint({ monitor: 'score', mode: 'min', name: 'best' }),
   ];
   const options = (config: RunConfigInput) => ({
     callbacks: createCallbacks(),
