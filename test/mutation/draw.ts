@@ -43,7 +43,7 @@ export function orderMutants(area: Area, sites: readonly Site[], seed: number): 
     seen.set(identity, occurrence + 1);
     const hash = createHash('sha256').update(`${identity}\n${occurrence}`).digest();
     const replacement = site.replacements[hash[31] % site.replacements.length];
-    return { name: `${area.name}-${hash.toString('hex', 0, 4)}`, hash: hash.toString('hex'), area, site, replacement };
+    return { hash, mutant: { name: `${area.name}-${hash.toString('hex', 0, 4)}`, area, site, replacement } };
   });
-  return mutants.sort((a, b) => (a.hash < b.hash ? -1 : 1)).map(({ hash: _, ...mutant }) => mutant);
+  return mutants.toSorted((a, b) => a.hash.compare(b.hash)).map(({ mutant }) => mutant);
 }

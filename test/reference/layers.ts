@@ -190,7 +190,3 @@ export const layers = {
 } as const satisfies Record<string, ReferenceLayer>;
 
 export type LayerName = keyof typeof layers;
-
-export function applyReferenceLayer(layer: LayerName, values: readonly Value[], options: LayerOptions): Value {
-  return layers[layer](values, options);
-}

@@ -8,6 +8,19 @@ interface VarianceScaling {
   apply: (this: VarianceScaling, shape: number[], dtype?: string) => Tensor;
 }
 
+type Options = Record<string, number | undefined>;
+type Initializer = ReturnType<typeof layers.initializers.zeros>;
+interface InitializerClass {
+  fromConfig: (type: unknown, config: Options) => Initializer;
+}
+
+/** The numbers of these initializers for which 0 is a choice. */
+const numbers = {
+  randomUniform: ['minval', 'maxval'],
+  randomNormal: ['mean', 'stddev'],
+  truncatedNormal: ['mean', 'stddev'],
+} as const;
+
 /** Standard deviation of a standard normal distribution that is cut off at -2 and 2. */
 const truncatedDeviation = 0.87962566103423978;
 
@@ -24,6 +37,7 @@ export function useInitializers(kind: RunConfig['initializers']): void {
  * {@link truncatedDeviation} first. `truncatedNormal` itself takes the deviation before the cut, there and here.
  */
 export function correctInitializers(): void {
+  for (const kind of Object.keys(numbers) as (keyof typeof numbers)[]) keepZeros(kind);
   const initializer = layers.initializers.glorotNormal({});
   const methods = Object.getPrototypeOf(Object.getPrototypeOf(initializer)) as VarianceScaling;
   const { apply } = methods;
@@ -34,4 +48,17 @@ export function correctInitializers(): void {
     drawn.dispose();
     return corrected;
   };
+}
+
+/** tfjs takes 0 for an absent option: `randomUniform({ minval: 0 })` drew from -0.05. Also in models that are read from a file. */
+function keepZeros(kind: keyof typeof numbers): void {
+  const factories = layers.initializers as unknown as Record<string, (options: Options) => Initializer>;
+  const create = factories[kind];
+  const createWithZeros = (options: Options): Initializer => {
+    const zeros = numbers[kind].filter((name) => options[name] === 0).map((name) => [name, 0]);
+    return Object.assign(create(options), Object.fromEntries(zeros));
+  };
+  factories[kind] = createWithZeros;
+  const methods = Object.getPrototypeOf(create({})) as { constructor: unknown };
+  (methods.constructor as InitializerClass).fromConfig = (_type, config) => createWithZeros(config);
 }

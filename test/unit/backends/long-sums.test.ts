@@ -107,7 +107,7 @@ describe.each(subjects)('on %s, long sums keep their digits', (subject) => {
     );
     const layer = tf.layers.batchNormalization({ momentum: 0, epsilon: 1e-3 });
     const input = tf.tensor2d(x, [rows, columns]);
-    const dy = tf.tensor2d(positive(rows * columns).reverse(), [rows, columns]);
+    const dy = tf.tensor2d(positive(rows * columns).toReversed(), [rows, columns]);
     layer.apply(input, { training: true });
     const [gamma, beta, mean, variance] = layer.getWeights();
     expectClose('mean', mean.dataSync(), means, tolerance);

@@ -1,3 +1,4 @@
+import type * as fileSystem from 'node:fs';
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,7 +8,7 @@ import { growFile } from '../../../workers/collectives/grow-file.ts';
 
 const freeBlocks = vi.hoisted(() => ({ count: 0 }));
 vi.mock('node:fs', async (importActual) => ({
-  ...(await importActual<typeof import('node:fs')>()),
+  ...(await importActual<typeof fileSystem>()),
   statfsSync: () => ({ bavail: freeBlocks.count, bsize: 10 }),
 }));
 

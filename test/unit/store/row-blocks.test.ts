@@ -41,14 +41,13 @@ it('finds the blocks that may hold a step of a range, both ends included', () =>
         from += length;
       }
       const found = blocks.between(fromStep, toStep);
-      for (const { from, to, steps } of written) {
-        const isWanted = steps.some((step) => step >= fromStep && step <= toStep);
-        if (isWanted) expect(found.some((block) => block.from <= from && block.to >= to)).toBe(true);
+      const wanted = written.filter(({ steps }) => steps.some((step) => step >= fromStep && step <= toStep));
+      for (const { from, to } of wanted) {
+        expect(found.some((block) => block.from <= from && block.to >= to)).toBe(true);
       }
       for (const { firstStep, lastStep } of found) expect(firstStep <= toStep && lastStep >= fromStep).toBe(true);
-      for (const [index, { to, from }] of blocks.all.entries()) {
+      for (const [index, { from }] of blocks.all.entries()) {
         expect(from).toBe(index === 0 ? 0 : blocks.all[index - 1].to);
-        expect(blocks.all.some((block) => block.from === from && block.to === to)).toBe(true);
       }
     }),
     { seed: 1, numRuns: 200 },

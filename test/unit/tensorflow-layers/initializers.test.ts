@@ -70,3 +70,29 @@ describe('normal initializers', () => {
     expect(runRecordSchema.parse(written).config.initializers).toBe('tfjs');
   });
 });
+
+describe('a limit or a deviation of 0 is 0, also in a model that is read from a file', () => {
+  it.each([
+    [
+      'randomUniform',
+      () => tf.initializers.randomUniform({ minval: 0, maxval: 1, seed: 5 }),
+      { smallest: 0, largest: 1 },
+    ],
+    [
+      'randomUniform',
+      () => tf.initializers.randomUniform({ minval: -1, maxval: 0, seed: 5 }),
+      { smallest: -1, largest: 0 },
+    ],
+    ['randomNormal', () => tf.initializers.randomNormal({ mean: 3, stddev: 0 }), { smallest: 3, largest: 3 }],
+    ['truncatedNormal', () => tf.initializers.truncatedNormal({ mean: 3, stddev: 0 }), { smallest: 3, largest: 3 }],
+  ])('%s', async (_, create, { smallest, largest }) => {
+    const model = tf.sequential({
+      layers: [tf.layers.dense({ units, inputShape: [inputs], kernelInitializer: create() })],
+    });
+    for (const built of [model, await tf.models.modelFromJSON(model.toJSON(null, false) as never)]) {
+      const weights = await built.getWeights()[0].data();
+      expect(Math.min(...weights)).toBeGreaterThanOrEqual(smallest);
+      expect(Math.max(...weights)).toBeLessThanOrEqual(largest);
+    }
+  });
+});
