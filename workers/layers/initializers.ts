@@ -10,9 +10,7 @@ interface VarianceScaling {
 
 type Options = Record<string, number | undefined>;
 type Initializer = ReturnType<typeof layers.initializers.zeros>;
-interface InitializerClass {
-  fromConfig: (type: unknown, config: Options) => Initializer;
-}
+type FromConfig = (type: unknown, config: Options) => Initializer;
 
 /** The numbers of these initializers for which 0 is a choice. */
 const numbers = {
@@ -59,6 +57,7 @@ function keepZeros(kind: keyof typeof numbers): void {
     return Object.assign(create(options), Object.fromEntries(zeros));
   };
   factories[kind] = createWithZeros;
-  const methods = Object.getPrototypeOf(create({})) as { constructor: unknown };
-  (methods.constructor as InitializerClass).fromConfig = (_type, config) => createWithZeros(config);
+  const { classNameMap } = core.serialization.SerializationMap.getMap();
+  const registered = classNameMap[create({}).getClassName()] as unknown as [type: unknown, fromConfig: FromConfig];
+  registered[1] = (_type, config) => createWithZeros(config);
 }
