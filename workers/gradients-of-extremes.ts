@@ -40,7 +40,8 @@ function shareAmongEquals(dy: Tensor | Tensor[], [x, y]: Tensor[], attributes: N
   const kept = x.shape.map((size, axis) => (axes.includes(axis) ? 1 : size));
   return {
     x: () => {
-      const isExtreme = core.cast(core.equal(x, core.reshape(y, kept)), 'float32');
+      // Not a cast, which on webgpu keeps integers that a sum along other axes than the last cannot read.
+      const isExtreme = core.where(core.equal(x, core.reshape(y, kept)), core.onesLike(x), core.zerosLike(x));
       const share = core.div(core.reshape(dy as Tensor, kept), core.sum(isExtreme, axes, true));
       return core.mul(isExtreme, share);
     },

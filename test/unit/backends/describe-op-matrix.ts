@@ -24,6 +24,8 @@ export interface Bounds {
   readonly bound?: number;
   /** Of single ops, where the backend's own functions are less precise. */
   readonly bounds?: Readonly<Record<string, number>>;
+  /** The error that the backend must give where it cannot compute a sample; null where it can. */
+  readonly refusal?: (sample: OpSample) => RegExp | null;
 }
 
 /** Holds a backend against PyTorch's recorded values, and draws of every op, alone and in a stack of members, against the reference. */
@@ -54,10 +56,16 @@ async function expectOpWithin(testCase: OpCase, runs: number, bounds: Bounds): P
   const bound = bounds.bounds?.[testCase.op] ?? bounds.bound ?? 2e-5;
   const property = fc.asyncProperty(fc.gen(), async (draw) => {
     const sample = testCase.draw(new Draw((smallest, largest) => draw(fc.integer, { min: smallest, max: largest })));
+    const refusal = bounds.refusal?.(sample) ?? null;
+    if (refusal !== null) return expectRefused(sample, refusal);
     await expectWithin(bound, sample, 'alone', () => compareWithReference(sample));
     if (canStack(sample)) await expectWithin(bound, sample, 'stacked', () => compareStacked(sample));
   });
   await fc.assert(property, { seed, numRuns: runs });
+}
+
+async function expectRefused(sample: OpSample, message: RegExp): Promise<void> {
+  await expect(compareWithReference(sample)).rejects.toThrow(message);
 }
 
 async function expectWithin(
