@@ -52,8 +52,11 @@ async function expectRecordedWithin(testCase: RecordedCase, bounds: Bounds): Pro
   expect(errors.gradient ?? 0, 'gradient').toBeLessThan(bound);
 }
 
+/** The mean of equal values may be off by a rounding, which 1/√ε = 10 and the sum over all samples enlarge in the scale's gradient, which is 0. */
+const widerBounds: Readonly<Record<string, number>> = { 'layers.batchNormalization': 2e-4 };
+
 async function expectOpWithin(testCase: OpCase, runs: number, bounds: Bounds): Promise<void> {
-  const bound = bounds.bounds?.[testCase.op] ?? bounds.bound ?? 2e-5;
+  const bound = { ...widerBounds, ...bounds.bounds }[testCase.op] ?? bounds.bound ?? 2e-5;
   const property = fc.asyncProperty(fc.gen(), async (draw) => {
     const sample = testCase.draw(new Draw((smallest, largest) => draw(fc.integer, { min: smallest, max: largest })));
     const refusal = bounds.refusal?.(sample) ?? null;
