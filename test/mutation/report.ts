@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
 import { format } from 'prettier';
 
-/** `void`: kernels that do not compile, or compile to the same bytes, are not counted. A timeout counts as noticed. */
+/** `void`: what cannot be parsed or compiled, and kernels that compile to the same bytes, are not counted. A timeout counts as noticed. */
 const outcomes = ['noticed', 'timeout', 'survived', 'void'] as const;
 
 const resultSchema = z.object({
@@ -29,8 +29,6 @@ const reportSchema = z.object({
   commit: z.string(),
   /** Sites that could be drawn, by area. */
   sites: z.record(z.string(), z.int()),
-  /** Test files that fail without any change, and therefore judge nothing. */
-  leftOut: z.array(z.string()),
   results: z.array(resultSchema),
 });
 

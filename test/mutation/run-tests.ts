@@ -15,11 +15,11 @@ type FileReport = z.infer<typeof fileReportSchema>;
 const reportSchema = z.object({ testResults: z.array(fileReportSchema) });
 
 export interface TestRun {
-  files: { file: string; milliseconds: number; hasPassed: boolean }[];
+  files: { file: string; milliseconds: number }[];
   isTimedOut: boolean;
   hasFailed: boolean;
-  /** The first test that failed, with its file; null where none did. */
-  failedTest: string | null;
+  /** The first test that failed; null where none did. */
+  failure: { file: string; test: string } | null;
   output: string;
 }
 
@@ -49,23 +49,22 @@ export async function runTests(
     file: name.slice(sandbox.folder.length + 1),
   }));
   return {
-    files: files.map(({ file, startTime, endTime, status }) => ({
+    files: files.map(({ file, startTime, endTime }) => ({
       file,
       milliseconds: Math.max(0, Math.round(endTime - startTime)),
-      hasPassed: status === 'passed',
     })),
     isTimedOut: code === null,
     hasFailed: code !== 0 && code !== null,
-    failedTest: findFailure(files),
+    failure: findFailure(files),
     output,
   };
 }
 
 /** Files that were not run because of an earlier failure have neither failed tests nor a message. */
-function findFailure(files: readonly (Omit<FileReport, 'name'> & { file: string })[]): string | null {
+function findFailure(files: readonly (Omit<FileReport, 'name'> & { file: string })[]): TestRun['failure'] {
   for (const { file, assertionResults, message } of files) {
-    const failed = assertionResults.find(({ status }) => status === 'failed')?.fullName ?? message.split('\n')[0];
-    if (failed !== '') return `${file} > ${failed}`;
+    const test = assertionResults.find(({ status }) => status === 'failed')?.fullName ?? message.split('\n')[0];
+    if (test !== '') return { file, test };
   }
   return null;
 }

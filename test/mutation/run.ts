@@ -12,7 +12,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { areas, findAreas } from './areas.ts';
-import { measureBaseline } from './baseline.ts';
+import { measureDurations } from './durations.ts';
 import { listFiles, listSites, type Mutant, orderMutants } from './draw.ts';
 import { ImportGraph } from './import-graph.ts';
 import { MutantQueue } from './mutant-queue.ts';
@@ -20,6 +20,7 @@ import { countNoticed, hashSource, type MutantResult, type MutationReport, readR
 import { Sandbox } from './sandbox.ts';
 import { type Durations, reachesAny, selectTests } from './select-tests.ts';
 import { tryMutant } from './try-mutant.ts';
+import { Witness } from './witness.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const { values: options } = parseArgs({
@@ -48,7 +49,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 try {
-  for (let index = 0; index < Number(options.parallel); index++) sandboxes.push(await Sandbox.create(root, files));
+  for (let index = 0; index <= Number(options.parallel); index++) sandboxes.push(await Sandbox.create(root, files));
   await tryAll();
 } finally {
   await removeSandboxes();
@@ -61,13 +62,15 @@ async function removeSandboxes(): Promise<void> {
 async function tryAll(): Promise<void> {
   const lists = chosenAreas.map((area) => orderMutants(area, listSites(root, area, files), seed));
   const sources = new Set(lists.flat().map(({ site }) => site.file));
-  const { durations, leftOut } = await measureTests([...sources]);
+  const durations = await measureTests([...sources]);
+  const [clean, ...others] = sandboxes;
+  const witness = new Witness(clean);
   const wanted = Number(options['per-area']);
   const saved = readReport(options.report);
   const previous = saved?.seed === seed ? saved : null;
   const queues = lists.map((mutants) => new MutantQueue(mutants, wanted, knownResults(mutants, previous)));
   const results = (): MutantResult[] => queues.flatMap((queue) => queue.results());
-  const head = headOfReport(lists, leftOut, previous);
+  const head = headOfReport(lists, previous);
   /** Keeps what an earlier run found, until this one has found it anew. */
   const save = async (isLast: boolean): Promise<void> => {
     const found = results();
@@ -81,28 +84,26 @@ async function tryAll(): Promise<void> {
     for (const queue of queues) {
       for (let mutant = queue.take(); mutant !== null; mutant = queue.take()) {
         const stages = selectTests(mutant.site.file, mutant.area, graph, durations, testMs);
-        const result = await tryMutant(sandbox, mutant, stages, durations);
+        const result = await tryMutant(sandbox, mutant, stages, { durations, witness });
         queue.finish(result);
         console.log(describeResult(result));
         await save(false);
       }
     }
   };
-  await Promise.all(sandboxes.map(work));
+  await Promise.all(others.map(work));
   await save(true);
   const { noticed, judged } = countNoticed(results());
   console.log(`${noticed} of ${judged} noticed (seed ${seed}).`);
+  for (const test of await witness.unreliable()) console.log(`Fails without a change, and was left out: ${test}`);
 }
 
-async function measureTests(sources: readonly string[]): Promise<{ durations: Durations; leftOut: string[] }> {
+function measureTests(sources: readonly string[]): Promise<Durations> {
   const isUnitTest = (file: string): boolean => /^test\/(?!e2e|integration).*\.test\.ts$/.test(file);
   const integration = options['unit-only'] ? [] : chosenAreas.flatMap((area) => area.integrationTests);
   const reachesSources = (file: string): boolean => isUnitTest(file) && reachesAny(file, sources, graph);
   const tests = files.filter((file) => integration.includes(file) || reachesSources(file));
-  const baseline = await measureBaseline(sandboxes[0], tests, join(root, 'out', 'mutation', 'baseline.json'));
-  const leftOut = Object.keys(baseline).filter((file) => !baseline[file].hasPassed);
-  const passed = Object.entries(baseline).filter(([file]) => !leftOut.includes(file));
-  return { durations: new Map(passed.map(([file, { milliseconds }]) => [file, milliseconds])), leftOut };
+  return measureDurations(sandboxes[0], tests, join(root, 'out', 'mutation', 'durations.json'));
 }
 
 /** What an earlier run found of the same changes of files that are still the same. */
@@ -121,18 +122,13 @@ function knownResults(mutants: readonly Mutant[], previous: MutationReport | nul
   return new Map(known.map((result) => [result.name, result]));
 }
 
-function headOfReport(
-  lists: readonly Mutant[][],
-  leftOut: string[],
-  previous: MutationReport | null,
-): Omit<MutationReport, 'results'> {
+function headOfReport(lists: readonly Mutant[][], previous: MutationReport | null): Omit<MutationReport, 'results'> {
   const counts = lists.map((mutants, index) => [chosenAreas[index].name, mutants.length] as const);
   return {
     seed,
     date: new Date().toISOString().slice(0, 10),
     commit: execFileSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim(),
     sites: { ...previous?.sites, ...Object.fromEntries(counts) },
-    leftOut,
   };
 }
 

@@ -44,12 +44,12 @@ const operatorFlips: Partial<Record<ts.SyntaxKind, string[]>> = {
   [ts.SyntaxKind.BarToken]: ['&'],
 };
 
-const functionFlips: Record<string, string> = {
-  'Math.min': 'Math.max',
-  'Math.max': 'Math.min',
-  'Math.floor': 'Math.ceil',
-  'Math.ceil': 'Math.floor',
-};
+const functionFlips = new Map([
+  ['Math.min', 'Math.max'],
+  ['Math.max', 'Math.min'],
+  ['Math.floor', 'Math.ceil'],
+  ['Math.ceil', 'Math.floor'],
+]);
 
 /** What these are given is never changed: a mutant could remove a folder, or end a process, that is not its own. */
 const dangerousCall = /(?:^|\.)(?:kill|rm|rmSync|rmdir|rmdirSync|unlink|unlinkSync)$/;
@@ -78,6 +78,15 @@ export function findSites(file: string, text: string): Site[] {
 
 export function mutate(text: string, site: Pick<Site, 'start' | 'end'>, replacement: string): string {
   return text.slice(0, site.start) + replacement + text.slice(site.end);
+}
+
+/** Whether a text can be parsed: `a ?? b || c` cannot. */
+export function isValid(text: string): boolean {
+  const { diagnostics = [] } = ts.transpileModule(text, {
+    reportDiagnostics: true,
+    compilerOptions: { experimentalDecorators: true },
+  });
+  return diagnostics.length === 0;
 }
 
 /** The line that holds a position, without indentation. */
@@ -151,7 +160,7 @@ function ofIndex({ argumentExpression }: ts.ElementAccessExpression): Change[] {
 }
 
 function ofCall({ expression }: ts.CallExpression): Change[] {
-  const flipped = functionFlips[expression.getText()];
+  const flipped = functionFlips.get(expression.getText());
   return flipped === undefined ? [] : [change(expression, 'function', [flipped])];
 }
 

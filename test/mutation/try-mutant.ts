@@ -1,10 +1,17 @@
 import { kernelSources } from './areas.ts';
 import type { Mutant } from './draw.ts';
 import { hashSource, type MutantResult } from './report.ts';
-import { runTests } from './run-tests.ts';
+import { type Limits, runTests, type TestRun } from './run-tests.ts';
 import type { Sandbox } from './sandbox.ts';
 import type { Durations, Stage } from './select-tests.ts';
-import { lineAt, mutate } from './sites.ts';
+import { isValid, lineAt, mutate } from './sites.ts';
+import type { Witness } from './witness.ts';
+
+/** What is known of the tests. */
+export interface Judges {
+  durations: Durations;
+  witness: Witness;
+}
 
 type Verdict = Pick<MutantResult, 'outcome' | 'noticedBy'>;
 
@@ -20,27 +27,28 @@ export async function tryMutant(
   sandbox: Sandbox,
   { name, area, site, replacement }: Mutant,
   stages: readonly Stage[],
-  durations: Durations,
+  judges: Judges,
 ): Promise<MutantResult> {
   const began = performance.now();
   const text = (await sandbox.read(site.file)).toString();
   const mutated = mutate(text, site, replacement);
-  const judgeChange = (): Promise<Verdict> => judge(sandbox, stages, durations);
+  const judgeChange = (): Promise<Verdict> => judge(sandbox, stages, judges);
+  const describe = (verdict: Verdict): MutantResult => ({
+    name,
+    area: area.name,
+    file: site.file,
+    line: site.line,
+    source: hashSource(text),
+    original: site.lineText,
+    mutated: lineAt(mutated, site.start),
+    ...verdict,
+    seconds: Math.round((performance.now() - began) / 100) / 10,
+  });
   await sandbox.write(site.file, mutated);
   try {
+    if (!isValid(mutated)) return describe({ outcome: 'void', noticedBy: 'the parser' });
     const isKernel = site.file.startsWith(kernelSources);
-    const verdict = await (isKernel ? withKernels(sandbox, judgeChange) : judgeChange());
-    return {
-      name,
-      area: area.name,
-      file: site.file,
-      line: site.line,
-      source: hashSource(text),
-      original: site.lineText,
-      mutated: lineAt(mutated, site.start),
-      ...verdict,
-      seconds: Math.round((performance.now() - began) / 100) / 10,
-    };
+    return describe(await (isKernel ? withKernels(sandbox, judgeChange) : judgeChange()));
   } finally {
     await sandbox.write(site.file, text);
   }
@@ -62,25 +70,34 @@ async function withKernels(sandbox: Sandbox, judgeChange: () => Promise<Verdict>
   }
 }
 
-async function judge(sandbox: Sandbox, stages: readonly Stage[], durations: Durations): Promise<Verdict> {
+async function judge(sandbox: Sandbox, stages: readonly Stage[], { durations, witness }: Judges): Promise<Verdict> {
   for (const stage of stages) {
-    const verdict = await judgeByStage(sandbox, stage, durations);
-    if (verdict.outcome === 'survived') continue;
-    // Tests with processes depend on the machine's load: a failure counts if it comes twice.
-    const isCertain = stage.every((file) => !file.startsWith('test/integration/'));
-    if (isCertain || (await judgeByStage(sandbox, stage, durations)).outcome !== 'survived') return verdict;
+    const limits = limitsOf(stage, durations);
+    let tests = stage;
+    while (tests.length > 0) {
+      const run = await runTests(sandbox, tests, limits, true);
+      if (!run.hasFailed && !run.isTimedOut) break;
+      const suspects = run.failure === null ? tests : [run.failure.file];
+      if (await witness.passes(suspects, limits)) return describeVerdict(run, tests);
+      tests = tests.filter((test) => !suspects.includes(test));
+    }
   }
   return { outcome: 'survived', noticedBy: null };
 }
 
-async function judgeByStage(sandbox: Sandbox, stage: Stage, durations: Durations): Promise<Verdict> {
-  const expectedMs = stage.reduce((sum, file) => sum + (durations.get(file) ?? 0), 0);
-  const limits = {
-    testMs: leastTimeoutMs / 2 + patience * Math.max(...stage.map((file) => durations.get(file) ?? 0)),
+function limitsOf(stage: Stage, durations: Durations): Limits {
+  const timesMs = stage.map((file) => durations.get(file) ?? 0);
+  const expectedMs = timesMs.reduce((sum, milliseconds) => sum + milliseconds, 0);
+  return {
+    testMs: leastTimeoutMs / 2 + patience * Math.max(...timesMs),
     allMs: leastTimeoutMs + patience * expectedMs,
   };
-  const run = await runTests(sandbox, stage, limits, true);
-  if (run.isTimedOut) return { outcome: 'timeout', noticedBy: stage.join(', ') };
-  if (!run.hasFailed) return { outcome: 'survived', noticedBy: null };
-  return { outcome: 'noticed', noticedBy: run.failedTest ?? 'an error outside of the tests' };
+}
+
+function describeVerdict({ isTimedOut, failure }: TestRun, tests: readonly string[]): Verdict {
+  if (isTimedOut) return { outcome: 'timeout', noticedBy: tests.join(', ') };
+  return {
+    outcome: 'noticed',
+    noticedBy: failure === null ? 'an error outside of the tests' : `${failure.file} > ${failure.test}`,
+  };
 }
