@@ -95,7 +95,6 @@ async function tryAll(): Promise<void> {
   await save(true);
   const { noticed, judged } = countNoticed(results());
   console.log(`${noticed} of ${judged} noticed (seed ${seed}).`);
-  for (const test of await witness.unreliable()) console.log(`Fails without a change, and was left out: ${test}`);
 }
 
 function measureTests(sources: readonly string[]): Promise<Durations> {

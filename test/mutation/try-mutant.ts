@@ -78,8 +78,9 @@ async function judge(sandbox: Sandbox, stages: readonly Stage[], { durations, wi
       const run = await runTests(sandbox, tests, limits, true);
       if (!run.hasFailed && !run.isTimedOut) break;
       const suspects = run.failure === null ? tests : [run.failure.file];
-      if (await witness.passes(suspects, limits)) return describeVerdict(run, tests);
-      tests = tests.filter((test) => !suspects.includes(test));
+      const unreliable = await witness.unreliableOf(suspects, limits);
+      if (unreliable.length === 0) return describeVerdict(run, tests);
+      tests = tests.filter((test) => !unreliable.includes(test));
     }
   }
   return { outcome: 'survived', noticedBy: null };
