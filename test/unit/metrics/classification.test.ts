@@ -119,6 +119,13 @@ describe('reliabilityBins', () => {
     expect(bins.findIndex((bin) => bin.count === 1)).toBe(expected);
   });
 
+  it('put a confidence of at most 1 / 15, which needs more classes, into the first', () => {
+    const even = rows(Array.from({ length: 20 }, () => 0.05));
+    const [first, second] = reliabilityBins(even, Int32Array.of(0));
+    expect(first).toMatchObject({ count: 1, confidence: 0.05, accuracy: 1 });
+    expect(second.count).toBe(0);
+  });
+
   it('put every edge into the bin below it', () => {
     for (let edge = 8; edge <= 15; edge++) {
       const bins = reliabilityBins(confident(edge / 15), Int32Array.of(0));
