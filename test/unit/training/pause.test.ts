@@ -61,8 +61,9 @@ async function createFixture(pauseAt: number | null) {
   return { trainer, controls, report };
 }
 
-/** Far more turns of the event loop than the steps that are left would take. */
-async function turns(): Promise<void> {
+/** Once it is paused, far more turns of the event loop than the steps that are left would take. */
+async function turnsOnceIn(report: KeptReport): Promise<void> {
+  await expect.poll(() => report.states.at(-1)).toBe('paused');
   for (let turn = 0; turn < 100; turn++) await setImmediate();
 }
 
@@ -73,7 +74,7 @@ describe('a rank that is paused', () => {
   it('does no step until it is resumed, and ends as one that never was', async () => {
     const { trainer, controls, report } = await createFixture(1);
     const end = trainer.fit();
-    await turns();
+    await turnsOnceIn(report);
     expect(trainer.training.step).toBe(2);
     expect(report.states.at(-1)).toBe('paused');
     controls.take({ action: 'resume' });
@@ -91,7 +92,7 @@ describe('a rank that is paused', () => {
   it('keeps a checkpoint that is asked for, and stays paused', async () => {
     const { trainer, controls, report } = await createFixture(1);
     const end = trainer.fit();
-    await turns();
+    await turnsOnceIn(report);
     controls.take({ action: 'checkpoint', name: 'asked' });
     await expect.poll(() => report.checkpoints).toMatchObject([{ name: 'asked', step: 2 }]);
     expect(report.states.at(-1)).toBe('paused');
@@ -100,9 +101,9 @@ describe('a rank that is paused', () => {
   });
 
   it('stops when it is told to, without another step', async () => {
-    const { trainer, controls } = await createFixture(1);
+    const { trainer, controls, report } = await createFixture(1);
     const end = trainer.fit();
-    await turns();
+    await turnsOnceIn(report);
     controls.take({ action: 'stop' });
     expect(await end).toBe('requested');
     expect(trainer.training.step).toBe(2);
