@@ -3,7 +3,7 @@ export interface Area {
   name: string;
   /** Files, or folders that end with a slash, relative to the root. */
   sources: string[];
-  /** Folders of unit tests that run before all others that import the changed file. */
+  /** Folders or files of unit tests that run before all others that import the changed file, in this order. */
   nearTests: string[];
   /** Tests with worker processes, which import nothing of what these processes run. */
   integrationTests: string[];
@@ -13,13 +13,13 @@ export const areas: readonly Area[] = [
   {
     name: 'metrics',
     sources: ['protocol/metrics/'],
-    nearTests: ['test/unit/metrics/', 'test/reference/'],
+    nearTests: ['test/unit/metrics/'],
     integrationTests: ['test/integration/cli.test.ts'],
   },
   {
     name: 'strategies',
     sources: ['workers/strategies/', 'workers/training/'],
-    nearTests: ['test/unit/strategies/', 'test/unit/training/'],
+    nearTests: ['test/unit/strategies/', 'test/unit/training/', 'test/unit/whole-runs/wasm.test.ts'],
     integrationTests: [
       'test/integration/data-parallel.test.ts',
       'test/integration/joint.test.ts',
@@ -54,7 +54,7 @@ export const areas: readonly Area[] = [
   {
     name: 'kernels',
     sources: ['workers/kernels/assembly/', 'workers/backends/wasm/', 'workers/gradients.ts'],
-    nearTests: ['test/unit/backends/', 'test/reference/', 'test/unit/reference/'],
+    nearTests: ['test/unit/backends/op-matrix.test.ts', 'test/unit/backends/gemm.test.ts', 'test/unit/backends/'],
     integrationTests: ['test/integration/golden/wasm.test.ts', 'test/integration/cnn.test.ts'],
   },
 ];
