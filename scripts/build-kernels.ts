@@ -1,11 +1,10 @@
 /**
  * Compiles `workers/kernels/assembly` to the modules beside it: deterministic (the same bits on every processor) and relaxed (fused
  * multiply-add as the processor has it), and of each the matrix product alone in wide tiles (see `workers/backends/wasm/wide-gemm.ts`).
- * `--check` only fails where the committed modules are not what the sources give; `--only NAME,NAME` builds these alone.
+ * `--check` only fails where the committed modules are not what the sources give.
  */
 import { mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import asc from 'assemblyscript/asc';
 
 const folder = join(import.meta.dirname, '..', 'workers', 'kernels');
@@ -32,15 +31,9 @@ const common = [
   '--importMemory',
   '--noExportMemory',
 ];
-const { values: flags } = parseArgs({
-  options: {
-    check: { type: 'boolean', default: false },
-    only: { type: 'string', default: Object.keys(builds).join(',') },
-  },
-});
 const scratch = await mkdtemp(join(folder, '.build-'));
 try {
-  for (const name of flags.only.split(',')) await build(name, builds[name].entry, builds[name].options);
+  for (const [name, { entry, options }] of Object.entries(builds)) await build(name, entry, options);
 } finally {
   await rm(scratch, { recursive: true });
 }
@@ -52,7 +45,7 @@ async function build(name: string, source: string, options: string[]): Promise<v
   const { error } = await asc.main([entry, '--outFile', built, ...common, ...options], { stderr: process.stderr });
   if (error !== null) throw new Error(`The ${name} kernels do not compile.`, { cause: error });
   requireNoStaticData(new Uint8Array(await readFile(built)), name);
-  if (!flags.check) await rename(built, committed);
+  if (!process.argv.includes('--check')) await rename(built, committed);
   else if (!(await readFile(built)).equals(await readFile(committed))) {
     throw new Error(`${committed} is not what its sources give. Run npm run build:kernels and commit it.`);
   }

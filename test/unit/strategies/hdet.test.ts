@@ -60,6 +60,19 @@ describe('HDET', () => {
     expect(other).toBeCloseTo(distance ?? NaN, 6);
   });
 
+  it('tells how far each rank was from the mean before it was averaged: ‖w − w̄‖ / ‖w̄‖ over all weights', async () => {
+    const options = { spread: 0.3, adapt: false };
+    const apart = (await train(hdet({ ...options, averageEverySteps: 100 }), 10)).map((rank) => weightsOf(rank).flat());
+    const mean = apart[0].map((weight, index) => (weight + apart[1][index]) / 2);
+    const norm = (values: number[]): number => Math.hypot(...values);
+    const averaged = await train(hdet({ ...options, averageEverySteps: 10 }), 10);
+    for (const [rank, weights] of apart.entries()) {
+      const sync = averaged[rank].strategy.events?.().find(({ kind }) => kind === 'sync');
+      const expected = norm(weights.map((weight, index) => weight - mean[index])) / norm(mean);
+      expect((sync?.points.get(`train/member_${rank}_weight_distance`) ?? NaN) / expected).toBeCloseTo(1, 4);
+    }
+  });
+
   it('adapts after the warm-up: rates leave the schedule and fall to about its last rate', async () => {
     const ranks = await train(hdet({ spread: 0.3, averageEverySteps: 4, adaptation: 0 }), 40);
     const mean = ratesOf(ranks[0].outcomes).map((rate, step) => (rate + ratesOf(ranks[1].outcomes)[step]) / 2);
