@@ -178,6 +178,8 @@ export const runRowSchema = z.strictObject({
   createdAt: z.string(),
   endedAt: z.string().nullable(),
   error: z.string().nullable(),
+  /** What of its last metrics is NaN or infinite, in words. */
+  notFinite: z.string().nullable(),
   tags: z.array(z.string()),
   note: z.string(),
   isArchived: z.boolean(),

@@ -24,8 +24,11 @@ export function notFiniteOf({ summary }: Pick<RunRecord, 'summary'>): NotFinite 
   return { metrics, ranks: [...ranks].map(Number).sort((left, right) => left - right) };
 }
 
-/** `not finite: ranks 0, 2`, or the names of metrics (three at most) where no rank is to blame. */
-export function describeNotFinite({ metrics, ranks }: NotFinite): string {
+/** `not finite: ranks 0, 2`, or the names of metrics (three at most) where no rank is to blame. Null where all is finite. */
+export function describeNotFinite(record: Pick<RunRecord, 'summary'>): string | null {
+  const found = notFiniteOf(record);
+  if (found === null) return null;
+  const { metrics, ranks } = found;
   if (ranks.length > 0) return `not finite: ${ranks.length === 1 ? 'rank' : 'ranks'} ${ranks.join(', ')}`;
   return `not finite: ${metrics.slice(0, 3).join(', ')}${metrics.length > 3 ? ` and ${metrics.length - 3} more` : ''}`;
 }

@@ -54,13 +54,13 @@ export function describeRuns(runs: readonly IndexedRun[], context: { isFiltered:
 }
 
 function describeRun(run: IndexedRun, nowMs: number): string[] {
-  const { id, name, project, status, members, createdAt } = run;
+  const { id, name, project, status, notFinite, members, createdAt } = run;
   const started = createdAt.slice(0, 16).replace('T', ' ');
   return [
     id,
     name,
     project,
-    status,
+    notFinite === null ? status : `${status}, ${notFinite}`,
     String(members),
     describeBest(run),
     `${started} UTC`,

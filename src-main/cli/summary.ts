@@ -77,7 +77,7 @@ function warnNotFinite(record: RunRecord): string[] {
   const found = notFiniteOf(record);
   if (found === null) return [];
   const listed = found.metrics.length <= 6 ? found.metrics.join(', ') : `${found.metrics.length} metrics`;
-  return [`warning: ${describeNotFinite(found)}${found.ranks.length === 0 ? '' : ` (${listed})`}`];
+  return [`warning: ${describeNotFinite(record)}${found.ranks.length === 0 ? '' : ` (${listed})`}`];
 }
 
 /** The summary of a run whose last attempt has none is that of an earlier one. */

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 
 /** Raised with every change of the table: an index of another version is dropped and rebuilt from the run folders. */
-const SCHEMA_VERSION = 2;
+const SCHEMA_VERSION = 3;
 const BUSY_TIMEOUT_MS = 5_000;
 const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
@@ -25,6 +25,7 @@ const SCHEMA = `
     best_value REAL,
     best_epoch INTEGER,
     error TEXT,
+    not_finite TEXT,
     config TEXT NOT NULL,
     given_name TEXT,
     tags TEXT NOT NULL DEFAULT '[]',

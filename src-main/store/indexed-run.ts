@@ -19,6 +19,8 @@ const indexedRunSchema = z.object({
   bestValue: realNumber.nullable(),
   bestEpoch: z.number().nullable(),
   error: z.string().nullable(),
+  /** What of its last metrics is NaN or infinite, in words. */
+  notFinite: z.string().nullable(),
   /** The run's configuration as the version that wrote it knew it. */
   config: z.string().transform((text): unknown => JSON.parse(text)),
   tags: z.string().transform((text) => z.array(z.string()).parse(JSON.parse(text))),
@@ -31,7 +33,8 @@ export type IndexedRun = z.output<typeof indexedRunSchema>;
 
 export const SELECT_RUNS = `
   SELECT id, folder, name, project, project_folder AS projectFolder, task, strategy, members, status, created_at AS createdAt, ended_at AS endedAt,
-    best_metric AS bestMetric, best_value AS bestValue, best_epoch AS bestEpoch, error, config,
+    best_metric AS bestMetric, best_value AS bestValue, best_epoch AS bestEpoch, error,
+    not_finite AS notFinite, config,
     tags, note, is_archived AS isArchived FROM runs`;
 
 const SORT_COLUMNS = {

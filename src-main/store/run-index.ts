@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { toJson } from '../../protocol/numbers.ts';
+import { describeNotFinite } from '../../protocol/run-health.ts';
 import { ownSummary, type RunRecord } from '../../protocol/run-record.ts';
 import { explainFileError } from './file-error.ts';
 import { homePaths, tuttiHome } from './home.ts';
@@ -150,6 +151,7 @@ export class RunIndex {
       best_value: best?.value ?? null,
       best_epoch: best?.epoch ?? null,
       error: record.error?.message ?? null,
+      not_finite: describeNotFinite(record),
       config: toJson(record.config),
     };
     const columns = Object.keys(row);

@@ -20,6 +20,7 @@ const run = {
   bestValue: 0.41006,
   bestEpoch: 9,
   error: null,
+  notFinite: null,
   config: {},
   tags: [] as string[],
   note: '',
@@ -35,6 +36,11 @@ describe('describeRuns', () => {
       '20261121-081502-blobs-3fa9  first  Blobs    finished        2  ens NLL 0.4101 @ 10  2026-11-21 08:15 UTC  1 m 04 s',
       'b                           first  Blobs    running         2  -                    2026-11-21 08:15 UTC  1 h 04 m',
     ]);
+  });
+
+  it('says beside the status which ranks ended without finite metrics', () => {
+    const failed = { ...run, notFinite: 'not finite: rank 1' };
+    expect(describeRuns([failed], { isFiltered: false, nowMs: 0 })[1]).toContain('finished, not finite: rank 1 ');
   });
 
   it('says what to do where there is none', () => {

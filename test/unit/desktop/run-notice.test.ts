@@ -16,6 +16,7 @@ const training: RunRow = {
   createdAt: '2026-11-21T08:00:00.000Z',
   endedAt: null,
   error: null,
+  notFinite: null,
   tags: [],
   note: '',
   isArchived: false,

@@ -17,15 +17,17 @@ const testSet = {
 describe('notFiniteOf', () => {
   it('is null while a run has no summary, and where all is finite', () => {
     expect(notFiniteOf({ summary: null })).toBeNull();
+    expect(describeNotFinite({ summary: null })).toBeNull();
     expect(notFiniteOf({ summary: summary({ 'val/ens_nll': 0, 'train/member_0_loss': 3 }) })).toBeNull();
   });
 
   it('names metrics and ranks', () => {
-    const found = notFiniteOf({
-      summary: summary({ 'val/ens_nll': NaN, 'val/member_10_nll': NaN, 'val/member_2_acc': NaN }),
+    const record = { summary: summary({ 'val/ens_nll': NaN, 'val/member_10_nll': NaN, 'val/member_2_acc': NaN }) };
+    expect(notFiniteOf(record)).toEqual({
+      metrics: ['val/ens_nll', 'val/member_10_nll', 'val/member_2_acc'],
+      ranks: [2, 10],
     });
-    expect(found).toEqual({ metrics: ['val/ens_nll', 'val/member_10_nll', 'val/member_2_acc'], ranks: [2, 10] });
-    expect(found && describeNotFinite(found)).toBe('not finite: ranks 2, 10');
+    expect(describeNotFinite(record)).toBe('not finite: ranks 2, 10');
   });
 
   it('looks at evaluated sets too', () => {
@@ -34,7 +36,7 @@ describe('notFiniteOf', () => {
   });
 
   it('names metrics where no rank is to blame', () => {
-    const found = notFiniteOf({ summary: summary({ a: NaN, b: NaN, c: -Infinity, d: NaN }) });
-    expect(found && describeNotFinite(found)).toBe('not finite: a, b, c and 1 more');
+    const record = { summary: summary({ a: NaN, b: NaN, c: -Infinity, d: NaN }) };
+    expect(describeNotFinite(record)).toBe('not finite: a, b, c and 1 more');
   });
 });

@@ -59,6 +59,7 @@ const view = (): RunView => ({
     createdAt: startedAt,
     endedAt: null,
     error: null,
+    notFinite: null,
     tags: [],
     note: '',
     isArchived: false,

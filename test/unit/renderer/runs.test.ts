@@ -17,6 +17,7 @@ const row = (id: string, changes: Partial<RunRow> = {}): RunRow => ({
   createdAt: '2026-01-01T00:00:00.000Z',
   endedAt: null,
   error: null,
+  notFinite: null,
   tags: [],
   note: '',
   isArchived: false,

@@ -69,6 +69,7 @@ it('tells of runs that begin and end in other processes', async () => {
       createdAt: '2026-01-02T03:04:05.000Z',
       endedAt: null,
       error: null,
+      notFinite: null,
       tags: [],
       note: '',
       isArchived: false,

@@ -78,6 +78,7 @@ describe('RunIndex.list', () => {
         bestValue: 0.25,
         bestEpoch: 3,
         error: 'Rank 1 died.',
+        notFinite: null,
         config: record.config,
         projectFolder: '/projects/wine',
         tags: [],
@@ -89,6 +90,9 @@ describe('RunIndex.list', () => {
       index.upsert(runRecord({ summary: { ...summary, best: { ...best, value } } }), folder);
       expect(index.list()[0].bestValue).toBe(value);
     }
+    const metrics = { 'val/member_0_nll': 1, 'val/member_2_nll': Number.NaN };
+    index.upsert(runRecord({ summary: { ...summary, metrics } }), folder);
+    expect(index.list()[0].notFinite).toBe('not finite: rank 2');
   });
 
   it('filters, searches, sorts and limits', async () => {
