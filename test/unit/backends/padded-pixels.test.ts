@@ -18,7 +18,10 @@ it('a window of one pixel over padded images is 0 at the border, and its gradien
     const convolve = (x: Tensor4D, filter: Tensor4D): Tensor4D => tf.conv2d(x, filter, 1, padding);
     // Rows: one of padding, then two of images; columns: two of images, then one of padding.
     const inside = [12, 2100, 34, 4300, 56, 6500, 78, 8700];
-    const [above, right] = [[0, 0, 0, 0, 0, 0], [0, 0]];
+    const [above, right] = [
+      [0, 0, 0, 0, 0, 0],
+      [0, 0],
+    ];
     expect([...convolve(x, filter).dataSync()]).toEqual([
       ...above,
       ...inside.slice(0, 4),
