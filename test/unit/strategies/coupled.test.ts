@@ -146,6 +146,22 @@ describe('coupled members', () => {
     expect(groups.map(({ statistics }) => statistics.count)).toEqual([0, 0]);
   });
 
+  it('count the bytes of a step without an update, whose losses count for nothing', async () => {
+    const strategy = createStrategy({}, 1);
+    const member = createMember(0);
+    await strategy.setup(member, createInMemoryGroup([0]).groups[0], null);
+    const broken = { ...batch, features: batch.features.map(() => NaN) };
+    const position = { epoch: 0, step: 0, totalSteps: steps };
+    const outcomes = [];
+    for (const each of [broken, batch]) {
+      outcomes.push(await strategy.trainStep(member, each, { learningRate }, position));
+    }
+    expect(outcomes[0]).toEqual({ loss: NaN, updated: false });
+    const points = strategy.points();
+    expect(points.get('train/member_0_bytes_per_step')).toBe(2 * 6 * classes * Float32Array.BYTES_PER_ELEMENT);
+    expect(points.get('train/member_0_supervised_loss')).toBeCloseTo(outcomes[1]?.loss ?? NaN, 12);
+  });
+
   it('leave no tensor behind', async () => {
     const before = tf.memory().numTensors;
     createMember(0);

@@ -14,11 +14,16 @@ import { couple } from './coupling.ts';
 export type CoupledConfig = Extract<StrategyConfig, { kind: 'coupled' }>;
 
 const sumsSchema = z.strictObject({
+  /** Losses of steps whose update was made. */
   supervised: z.number(),
   coupling: z.number(),
+  updates: z.int(),
+  /** Bytes of all steps, also of those without an update. */
   bytes: z.number(),
   steps: z.int(),
 });
+
+const noSums = { supervised: 0, coupling: 0, updates: 0, bytes: 0, steps: 0 };
 
 /**
  * Members that learn from labels each by itself, and from unlabelled samples by agreeing: a member's loss is its task's on a labelled
@@ -35,7 +40,7 @@ export class Coupled implements Strategy {
   private readonly seedOf: (rank: number) => number;
   private exchange: ProcessGroup | null = null;
   /** Since the last points, which may have been in an earlier attempt. */
-  private sums = { supervised: 0, coupling: 0, bytes: 0, steps: 0 };
+  private sums: z.output<typeof sumsSchema> = { ...noSums };
 
   /** @throws where the project has no unlabelled samples */
   constructor(config: CoupledConfig, { config: { seed, identicalSeeds, members }, unlabelled }: StrategyContext) {
@@ -96,15 +101,14 @@ export class Coupled implements Strategy {
   }
 
   points(): Map<string, number> {
-    const { supervised, coupling, bytes, steps } = this.sums;
-    this.sums = { supervised: 0, coupling: 0, bytes: 0, steps: 0 };
-    if (steps === 0) return new Map();
+    const { supervised, coupling, updates, bytes, steps } = this.sums;
+    this.sums = { ...noSums };
     const name = `train/member_${this.group.rank}`;
-    return new Map([
-      [`${name}_supervised_loss`, supervised / steps],
-      [`${name}_coupling_loss`, coupling / steps],
-      [`${name}_bytes_per_step`, bytes / steps],
-    ]);
+    const points = new Map<string, number>();
+    if (updates > 0) points.set(`${name}_supervised_loss`, supervised / updates);
+    if (updates > 0) points.set(`${name}_coupling_loss`, coupling / updates);
+    if (steps > 0) points.set(`${name}_bytes_per_step`, bytes / steps);
+    return points;
   }
 
   /** The same on every rank: a function of the step. */
@@ -127,11 +131,12 @@ export class Coupled implements Strategy {
   ): StepOutcome {
     const loss = supervised + this.config.couplingWeight * coupling;
     const updated = Number.isFinite(loss);
+    this.sums.steps += 1;
     if (updated) {
       member.applyGradients(gradients, settings);
       this.sums.supervised += supervised;
       this.sums.coupling += coupling;
-      this.sums.steps += 1;
+      this.sums.updates += 1;
     }
     for (const gradient of gradients) gradient?.dispose();
     return { loss, updated };
