@@ -60,7 +60,7 @@ export const attemptSchema = z.strictObject({
   config: runConfigSchema.optional(),
   /** What was changed while it trained, or before and not overridden: counts instead of what its `config` says. */
   changed: settingChangesSchema.optional(),
-  /** Where its ranks went on from, once they did; null where waves go on each from its own. */
+  /** The position at which its ranks resumed, once they have; null with waves, each of which resumes at another. */
   from: z.strictObject({ epoch: z.int(), step: z.int() }).nullable().optional(),
   /** SHA-256 of the project's source files, and the commit they were at; null where there was none. */
   sourceHash: z.string().length(64).nullable().optional(),

@@ -53,7 +53,7 @@ export class RunRecorder {
     this.tell = tell;
   }
 
-  /** Opens the metrics file; on resume without the rows beyond the step that the ranks go on from (null: all stay). */
+  /** Opens the metrics file; on resume without the rows after the step at which the ranks resume (null: all stay). */
   async begin(resume: { from: ResumeStart } | null): Promise<void> {
     await this.openMetrics(resume?.from?.step);
     if (resume !== null) await this.readEarlier();

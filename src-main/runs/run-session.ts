@@ -23,7 +23,7 @@ export interface SessionOptions {
   listener: RunListener;
   /** Makes the run's record on disk, new or taken over, with this hub in it. */
   claim(hub: NonNullable<RunRecord['hub']>): Promise<Claim>;
-  /** Where a resumed run's ranks go on from; null with waves, whose ranks go on each from its own place. */
+  /** The position at which a resumed run's ranks continue; null with waves, each of which continues at another. */
   resume: { from: ResumeStart } | null;
 }
 

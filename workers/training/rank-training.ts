@@ -102,7 +102,7 @@ export class RankTraining implements Training {
 
   /**
    * Keeps the model's architecture in the run folder, before the first step changes anything of it.
-   * @param earlier that of the attempt that this one goes on from: a difference is told, as weights fit many a model
+   * @param earlier that of the attempt that this one resumes: a difference is reported, because the same weights fit many models
    */
   async keepArchitecture(earlier: string | undefined): Promise<void> {
     if (!this.keeps) return;
