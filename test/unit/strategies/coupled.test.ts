@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { type RunConfigInput, runConfigSchema } from '../../../protocol/run-config.ts';
 import { startBackend } from '../../../workers/backends/backend.ts';
 import type { ProcessGroup } from '../../../workers/collectives/process-group.ts';
@@ -64,8 +64,7 @@ function createStrategy(options: Partial<CoupledConfig>, members: number): Coupl
   });
 }
 
-async function train(group: ProcessGroup, options: Partial<CoupledConfig>) {
-  const member = createMember(group.rank);
+async function train(group: ProcessGroup, options: Partial<CoupledConfig>, member = createMember(group.rank)) {
   const strategy = createStrategy(options, group.worldSize);
   await strategy.setup(member, group, null);
   const points: Map<string, number>[] = [];
@@ -168,6 +167,24 @@ describe('coupled members', () => {
     const created = tf.memory().numTensors;
     await train(createInMemoryGroup([0]).groups[0], {});
     expect(tf.memory().numTensors - created).toBe(created - before);
+  });
+
+  it('see the same unlabelled samples, each once before any comes again', async () => {
+    const { groups } = createInMemoryGroup(ranksOf(2));
+    const seen = await Promise.all(
+      groups.map(async (group) => {
+        const member = createMember(group.rank);
+        const forward = vi.spyOn(member, 'forward');
+        await train(group, { couplingWeight: 1, unlabelledBatchSize: 3 }, member);
+        return forward.mock.calls.map(([{ features }]) => [...(features as Float32Array)]);
+      }),
+    );
+    expect(seen[0]).toEqual(seen[1]);
+    // Six samples of two features in batches of three: two steps see all of them.
+    const all = [...(unlabelled.features as Float32Array)].toSorted((a, b) => a - b);
+    for (const step of [0, 2]) {
+      expect([...seen[0][step], ...seen[0][step + 1]].toSorted((a, b) => a - b)).toEqual(all);
+    }
   });
 
   it('need unlabelled samples', () => {
