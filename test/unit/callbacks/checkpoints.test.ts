@@ -36,9 +36,9 @@ describe('PerRankBestCheckpoint', () => {
   });
 
   it('starts anew after a resume that monitors another metric', async () => {
-    const before = new PerRankBestCheckpoint({ monitor: 'm', name: 'best' });
+    const before = new PerRankBestCheckpoint({ monitor: 'm', mode: 'min', name: 'best' });
     await showSeries(before, new FakeTraining(), 'm', [1]);
-    const after = new PerRankBestCheckpoint({ monitor: 'other', name: 'best' });
+    const after = new PerRankBestCheckpoint({ monitor: 'other', mode: 'min', name: 'best' });
     after.restore(JSON.parse(JSON.stringify(before.state())));
     const training = new FakeTraining();
     await showSeries(after, training, 'other', [3, 4]);

@@ -225,3 +225,12 @@ describe('a resumed rank', () => {
     );
   });
 });
+
+it('logs what the strategy tells at every so many steps', async () => {
+  const { parts } = createFixture(await temporaryFolder(), { config: { logEverySteps: 2 } });
+  const strategy = Object.assign(independentStrategy(), { points: () => new Map([['train/told', 1]]) });
+  await new Trainer({ ...parts, strategy }).fit();
+  const told = parts.report.points.filter(({ name }) => name === 'train/told');
+  // Three epochs of three steps.
+  expect(told.map(({ step }) => step)).toEqual([2, 4, 6, 8]);
+});
