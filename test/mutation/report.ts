@@ -26,7 +26,6 @@ const resultSchema = z.object({
 const reportSchema = z.object({
   seed: z.int(),
   date: z.string(),
-  commit: z.string(),
   /** Sites that could be drawn, by area. */
   sites: z.record(z.string(), z.int()),
   results: z.array(resultSchema),

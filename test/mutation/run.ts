@@ -3,11 +3,10 @@
  *
  *     npm run test:mutation -- --seed 1 --per-area 60 --areas metrics,kernels --parallel 2
  *
- * The report is written after each mutant, and a run continues where the report of the same seed and sources ends. `--again` tries the
- * survivors and timeouts of that report once more, after tests were added; `--unit-only` leaves out the tests with worker processes, for a first look,
- * and `--test-seconds` limits how many of the nearest unit tests a mutant has to survive.
+ * The report is written after each mutant, and a run continues where the report of the same seed and sources ends. `--again all` tries
+ * the survivors and timeouts of that report once more, after tests were added, and `--again NAME,NAME` these. `--unit-only` leaves out
+ * the tests with worker processes; `--test-seconds` limits how many of the nearest unit tests a mutant has to survive.
  */
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -30,7 +29,7 @@ const { values: options } = parseArgs({
     areas: { type: 'string', default: areas.map(({ name }) => name).join(',') },
     parallel: { type: 'string', default: '2' },
     report: { type: 'string', default: join(import.meta.dirname, 'report.json') },
-    again: { type: 'boolean', default: false },
+    again: { type: 'string', default: '' },
     'unit-only': { type: 'boolean', default: false },
     'test-seconds': { type: 'string', default: '20' },
   },
@@ -114,11 +113,14 @@ function knownResults(mutants: readonly Mutant[], previous: MutationReport | nul
   const names = new Set(mutants.map(({ name }) => name));
   const known = (previous?.results ?? []).filter(
     ({ name, file, source, outcome }) =>
-      names.has(name) &&
-      source === sources.get(file) &&
-      !(options.again && (outcome === 'survived' || outcome === 'timeout')),
+      names.has(name) && source === sources.get(file) && !isTriedAgain(name, outcome),
   );
   return new Map(known.map((result) => [result.name, result]));
+}
+
+function isTriedAgain(name: string, outcome: MutantResult['outcome']): boolean {
+  if (options.again !== 'all') return options.again.split(',').includes(name);
+  return outcome === 'survived' || outcome === 'timeout';
 }
 
 function headOfReport(lists: readonly Mutant[][], previous: MutationReport | null): Omit<MutationReport, 'results'> {
@@ -126,7 +128,6 @@ function headOfReport(lists: readonly Mutant[][], previous: MutationReport | nul
   return {
     seed,
     date: new Date().toISOString().slice(0, 10),
-    commit: execFileSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim(),
     sites: { ...previous?.sites, ...Object.fromEntries(counts) },
   };
 }
