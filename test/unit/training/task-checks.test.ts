@@ -77,3 +77,19 @@ describe('a variance', () => {
     expect(() => taskOf('heteroscedastic-regression').check(twoHeads('softplus'), valued)).not.toThrow();
   });
 });
+
+describe('an output that does not fit', () => {
+  it.each([
+    ['too few classes', () => sequential(dense(2)), '[B, 2]'],
+    ['too many', () => sequential(dense(4)), '[B, 4]'],
+    ['one more axis', () => sequential(dense(3), tf.layers.reshape({ targetShape: [3, 1] }) as never), '[B, 3, 1]'],
+  ])('is refused: %s', (_what, build, shape) => {
+    const check = (): void => taskOf('classification').check(build(), labelled(3));
+    expect(check).toThrow(`The model's output has shape ${shape}, but the task needs`);
+  });
+});
+
+it('a label beyond the classes is refused by its sample, and the range named', () => {
+  const check = (): void => taskOf('classification').check(sequential(dense(1)), labelled(1));
+  expect(check).toThrow('Label 1 of sample 1 in labels is not in 0..0. Correct the data, or the classCount (1).');
+});

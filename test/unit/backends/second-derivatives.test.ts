@@ -1,0 +1,19 @@
+import { beforeAll, expect, it } from 'vitest';
+import { startBackend } from '../../../workers/backends/backend.ts';
+import { tf } from '../../../workers/tf.ts';
+import { gaussianNllLoss } from '../../../workers/training/tasks.ts';
+
+beforeAll(async () => void (await startBackend('wasm')));
+
+it('the Gaussian NLL has the gradient of its gradient on wasm: 2 / σ² for the mean', () => {
+  tf.tidy(() => {
+    const [variance, target] = [tf.tensor2d([[4]]), tf.tensor2d([[1]])];
+    const slope = tf.grad((mean) => gaussianNllLoss(mean, variance, target));
+    expect(slope(tf.tensor2d([[7]])).dataSync()[0]).toBeCloseTo((2 * (7 - 1)) / 4, 6);
+    expect(
+      tf
+        .grad((mean) => slope(mean).sum())(tf.tensor2d([[7]]))
+        .dataSync()[0],
+    ).toBeCloseTo(2 / 4, 6);
+  });
+});
