@@ -90,6 +90,13 @@ describe('an output that does not fit', () => {
 });
 
 it('a label beyond the classes is refused by its sample, and the range named', () => {
-  const check = (): void => taskOf('classification').check(sequential(dense(1)), labelled(1));
-  expect(check).toThrow('Label 1 of sample 1 in labels is not in 0..0. Correct the data, or the classCount (1).');
+  const threeClasses = createDataset({
+    name: 'labels',
+    featureShape: [1],
+    features: Float32Array.of(0, 0, 0),
+    targets: Int32Array.of(0, 1, 2),
+    classCount: 3,
+  });
+  const check = (): void => taskOf('binary').check(sequential(dense(1)), threeClasses);
+  expect(check).toThrow('Label 2 of sample 2 in labels is not in 0..1. Correct the data, or the classCount (2).');
 });
