@@ -176,7 +176,7 @@ describe('coupled members', () => {
         const member = createMember(group.rank);
         const forward = vi.spyOn(member, 'forward');
         await train(group, { couplingWeight: 1, unlabelledBatchSize: 3 }, member);
-        return forward.mock.calls.map(([{ features }]) => [...(features as Float32Array)]);
+        return forward.mock.calls.map(([{ features }]) => [...features]);
       }),
     );
     expect(seen[0]).toEqual(seen[1]);
