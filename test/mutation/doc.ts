@@ -24,6 +24,7 @@ export function renderMutationDoc(report: MutationReport, reasons: Reasons): str
     'counts as noticed.\n',
     `**${noticed} of ${judged} mutants are noticed (${percent(noticed, judged)})**: seed ${report.seed}, ${report.date}.`,
     `\`npm run test:mutation -- --again all\` tries the survivors again; \`--seed\`, \`--count\` and \`--areas\` draw others.\n`,
+    ...(report.unitOnly ? ['Only unit tests ran: tests with worker processes were left out.\n'] : []),
     renderAreas(report),
     '## Survivors\n',
     'The changed line as the mutant has it, and why no test fails.\n',

@@ -26,6 +26,8 @@ const resultSchema = z.object({
 const reportSchema = z.object({
   seed: z.int(),
   date: z.string(),
+  /** Whether tests with worker processes were left out. */
+  unitOnly: z.boolean(),
   /** Sites that could be drawn, by area. */
   sites: z.record(z.string(), z.int()),
   results: z.array(resultSchema),

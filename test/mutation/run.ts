@@ -128,6 +128,7 @@ function headOfReport(lists: readonly Mutant[][], previous: MutationReport | nul
   return {
     seed,
     date: new Date().toISOString().slice(0, 10),
+    unitOnly: options['unit-only'],
     sites: { ...previous?.sites, ...Object.fromEntries(counts) },
   };
 }
