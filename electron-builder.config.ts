@@ -9,12 +9,12 @@ export default {
     homepage: 'https://tutti.invalid',
   },
   /** Beside these: package.json, and the dependencies that are not for development. */
-  files: ['out/main/**', 'out/preload/**', 'out/renderer/**', 'protocol/**', 'workers/**', 'examples/**'],
+  files: ['out/main/**', 'out/preload/**', 'out/renderer/**', 'core/**', 'workers/**', 'examples/**'],
   // Nothing is compiled for Electron: workers run on the Node that the optional dependencies bring.
   npmRebuild: false,
   asar: true,
   /** What that Node reads: it knows nothing of archives, and a binary inside one could not be started. */
-  asarUnpack: ['package.json', 'protocol/**', 'workers/**', 'examples/**', 'node_modules/**'],
+  asarUnpack: ['package.json', 'core/**', 'workers/**', 'examples/**', 'node_modules/**'],
   electronFuses: {
     runAsNode: false,
     enableCookieEncryption: true,

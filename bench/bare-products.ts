@@ -1,5 +1,5 @@
 import { startBackend } from '../workers/backends/backend.ts';
-import { tf } from '../workers/tf.ts';
+import { tf } from '../workers/tensorflow/tf.ts';
 
 /** Multiplies matrices that fit the second-level cache for two seconds, and prints how many products a second that were. */
 

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { connect } from '../workers/collectives/socket-channel.ts';
 import { ProcessGroup } from '../workers/collectives/process-group.ts';
-import { sharedMemoryIn } from '../workers/collectives/shared-memory.ts';
+import { sharedMemoryIn } from '../workers/collectives/memory/shared-memory.ts';
 
 /** One rank of the collectives suite, a process of its own: `node collective-rank.ts <socket> <rank> <world size> <mapped|files>`. */
 

@@ -1,5 +1,5 @@
-import { runConfigSchema } from '../protocol/run-config.ts';
-import type { RunRecord } from '../protocol/run-record.ts';
+import { runConfigSchema } from '../core/protocol/run/config.ts';
+import type { RunRecord } from '../core/protocol/run/record.ts';
 import { planPlacement } from '../src-main/devices/index.ts';
 
 export const ranks = 16;

@@ -1,6 +1,6 @@
 import { connect } from '../workers/collectives/socket-channel.ts';
-import { HubLink } from '../workers/hub-link.ts';
-import { HubReport } from '../workers/hub-report.ts';
+import { HubLink } from '../workers/session/hub-link.ts';
+import { HubReport } from '../workers/session/hub-report.ts';
 
 /** Stands in for many ranks that report points, each over a connection of its own: `reporters.ts <socket> <ranks> <points/s>`. */
 

@@ -1,6 +1,6 @@
 /**
  * Compiles `workers/kernels/assembly` to the modules beside it: deterministic (the same bits on every processor) and relaxed (fused
- * multiply-add as the processor has it), and of each the matrix product alone in wide tiles (see `workers/backends/wasm/wide-gemm.ts`).
+ * multiply-add as the processor has it), and of each the matrix product alone in wide tiles (see `workers/backends/wasm/products/wide-gemm.ts`).
  * `--check` only fails where the committed modules are not what the sources give.
  */
 import { mkdtemp, readFile, rename, rm } from 'node:fs/promises';
@@ -14,8 +14,8 @@ const wide = ['--use', 'panelsPerTile=2'];
 const builds: Record<string, { entry: string; options: string[] }> = {
   deterministic: { entry: 'index.ts', options: narrow },
   relaxed: { entry: 'index.ts', options: [...narrow, ...relaxed] },
-  'deterministic-wide': { entry: 'gemm.ts', options: wide },
-  'relaxed-wide': { entry: 'gemm.ts', options: [...wide, ...relaxed] },
+  'deterministic-wide': { entry: 'products/gemm.ts', options: wide },
+  'relaxed-wide': { entry: 'products/gemm.ts', options: [...wide, ...relaxed] },
 };
 
 const common = [

@@ -6,14 +6,14 @@
 import { writeFileSync } from 'node:fs';
 import { startBackend, type BackendKind } from '../workers/backends/backend.ts';
 import { Generator } from '../workers/random/index.ts';
-import { tf } from '../workers/tf.ts';
+import { tf } from '../workers/tensorflow/tf.ts';
 import { recordedCases, recordedFiles } from '../test/reference/recorded.ts';
 import { compareWithReference, worse, type OpErrors } from '../test/unit/backends/op-matrix/compare.ts';
 import { opMatrix } from '../test/unit/backends/op-matrix/index.ts';
 import { Draw, type OpCase } from '../test/unit/backends/op-matrix/op-case.ts';
 import { compareWithRecorded } from '../test/unit/backends/op-matrix/recorded-samples.ts';
 import { canStack, compareStacked } from '../test/unit/backends/op-matrix/stacked.ts';
-import { setUpSwiftShader } from '../test/integration/swiftshader.ts';
+import { setUpSwiftShader } from '../test/integration/backends/swiftshader.ts';
 
 const samples = 8;
 const isWithoutWebgpu = process.argv.includes('--without-webgpu');
@@ -24,7 +24,7 @@ if (obstacle !== null) {
 }
 
 const aboutWebgpu = isWithoutWebgpu
-  ? 'webgpu was left out of this table; `test/integration/op-matrix-webgpu.test.ts` holds it against the same reference on SwiftShader.'
+  ? 'webgpu was left out of this table; `test/integration/backends/op-matrix-webgpu.test.ts` holds it against the same reference on SwiftShader.'
   : `webgpu runs on SwiftShader here, which computes on the CPU; GPUs differ in the last digits. WebGPU asks of \`sin\` and \`cos\` no more
 than errors below 2⁻¹¹.`;
 
@@ -35,7 +35,7 @@ Generated from the matrix of ops in \`test/unit/backends/op-matrix/\` by \`npm r
 The reference is \`test/reference/\`: loops over the definitions, in float64, that share no code with TensorFlow.js. PyTorch's values and
 gradients in float64, recorded by \`test/reference/torch/make_layers.py\`, judge it in turn (\`test/unit/reference/\`). No backend is a judge:
 TensorFlow.js's \`cpu\` backend is a column as the others are. The native \`tensorflow\` backend is held against the same matrix where it
-is installed (\`test/integration/op-matrix-tensorflow.test.ts\`).
+is installed (\`test/integration/backends/op-matrix-tensorflow.test.ts\`).
 
 Each op is run over ${samples} random draws of shapes, options and values. The error is the largest of max|a − b| / max(0.5, max|b|) over the
 draws, of the op's value and of its gradients with respect to all inputs and weights; "–" stands where there is no gradient. Rounding of
@@ -50,7 +50,7 @@ On 22 November 2026 all 20 000 of seed 4711 held on wasm, within 2e-5 (batch nor
 
 Of several equal values under a window of a max pool the first gets its gradient (on webgpu the last); equal values of \`max\` and \`min\` over axes
 share it evenly. A window over nothing but padding is an error. NaN in is NaN out on wasm and cpu, for bounds, extremes, pools and all
-activations (\`test/unit/backends/nan.test.ts\`). As in PyTorch, \`sign\` of NaN is 0 and \`clipByValue\` passes it no gradient. Unlike there, \`argMax\`
+activations (\`test/unit/backends/kernels/nan.test.ts\`). As in PyTorch, \`sign\` of NaN is 0 and \`clipByValue\` passes it no gradient. Unlike there, \`argMax\`
 and \`topk\` pass over NaN, and the first NaN under a window gets the gradient, not the last. On webgpu a GPU may drop NaN: WGSL lets it.
 
 Sums of many terms are made in blocks of float32 whose sums are added in float64, on wasm and cpu. Products of matrices add blocks of 256 terms in

@@ -8,7 +8,7 @@ const current = renderOptionsDoc();
 if (!process.argv.includes('--check')) {
   writeFileSync(file, current);
 } else if (readIfThere() !== current) {
-  console.error('docs/options.md does not fit protocol/run-config.ts. Run: node scripts/generate-options-doc.ts');
+  console.error('docs/options.md does not fit core/protocol/run/config.ts. Run: node scripts/generate-options-doc.ts');
   process.exitCode = 1;
 }
 

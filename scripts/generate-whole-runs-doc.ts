@@ -5,7 +5,7 @@ import { firstStepsError, laterStepsError } from '../test/integration/golden/joi
 import { startBoth } from '../test/unit/backends/op-matrix/start.ts';
 import { families, type Family, readFamily, type RecordedRun } from '../test/unit/whole-runs/recorded-runs.ts';
 import { errorOf, formsOf, type RunError, trainRun } from '../test/unit/whole-runs/train-run.ts';
-import { tf } from '../workers/tf.ts';
+import { tf } from '../workers/tensorflow/tf.ts';
 import { writeReferenceSection } from './references-doc.ts';
 
 const backends = ['wasm', 'cpu'] as const;

@@ -3,10 +3,10 @@ import path from 'node:path';
 import ts from 'typescript';
 
 /**
- * The layers of the house: `src-main`, `src-renderer` and `workers` import `protocol` and never each other; `protocol`
+ * The layers of the house: `src-main`, `src-renderer` and `workers` import `core` and never each other; `core`
  * imports zod and nothing else. Type imports count: a type that crosses is a dependency too.
  */
-const layers = ['protocol', 'src-main', 'src-renderer', 'workers'];
+const layers = ['core', 'src-main', 'src-renderer', 'workers'];
 
 /** The package imports itself by name: `tutti` is the public library. */
 const ownPackage = { name: 'tutti', layer: 'workers' };
@@ -42,12 +42,12 @@ function explainViolation(file: string, specifier: string): string | null {
   const layer = file.split('/')[0];
   const target = targetOf(file, specifier);
   if (target === layer) return null;
-  if (layer === 'protocol') {
+  if (layer === 'core') {
     if (target === null && /^zod(?:\/|$)/.test(specifier)) return null;
-    return `protocol imports only zod, not "${specifier}". Move what needs it to the layer that uses it.`;
+    return `core imports only zod, not "${specifier}". Move what needs it to the layer that uses it.`;
   }
-  if (target === null || target === 'protocol' || target === 'package.json') return null;
-  return `${layer} imports protocol and no other folder, not "${specifier}". Move what both need to protocol.`;
+  if (target === null || target === 'core' || target === 'package.json') return null;
+  return `${layer} imports core and no other folder, not "${specifier}". Move what both need to core.`;
 }
 
 /** The top folder (or file) of the repository that an import reaches; null for packages and Node's own modules. */

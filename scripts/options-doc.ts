@@ -1,10 +1,10 @@
-import { describeOptions, describeRule } from '../protocol/options.ts';
-import type { OptionDescription } from '../protocol/options.ts';
-import { runConfigSchema } from '../protocol/run-config.ts';
+import { describeOptions, describeRule } from '../core/options/index.ts';
+import type { OptionDescription } from '../core/options/index.ts';
+import { runConfigSchema } from '../core/protocol/run/config.ts';
 
 const introduction = `# Options of a run
 
-Generated from \`protocol/run-config.ts\` by \`scripts/generate-options-doc.ts\`: change it there.
+Generated from \`core/protocol/run/config.ts\` by \`scripts/generate-options-doc.ts\`: change it there.
 
 Options are given in the terminal as \`--batch-size 64\`, in a configuration file and in a project's defaults under the same
 name in camel case, nested at the dots: \`--early-stopping.min-delta 0.01\` is

@@ -2,10 +2,10 @@ import { Command } from 'commander';
 import packageJson from '../package.json' with { type: 'json' };
 import { reportError } from './cli/errors.ts';
 import { exitCodes } from './cli/exit-codes.ts';
-import type { StopOptions } from './cli/control.ts';
-import type { ExportArguments } from './cli/export.ts';
-import type { RunsOptions } from './cli/runs.ts';
-import type { ResumeOptions } from './cli/resume.ts';
+import type { StopOptions } from './cli/commands/control.ts';
+import type { ExportArguments } from './cli/commands/export.ts';
+import type { RunsOptions } from './cli/commands/runs.ts';
+import type { ResumeOptions } from './cli/commands/resume.ts';
 
 /** The door from the terminal. What a command needs is loaded when it runs, so that help comes at once. */
 
@@ -65,7 +65,7 @@ function addTraining(program: Command): void {
     .argument('[options...]')
     .action(
       exitWith(async (project: string | undefined, args: string[]) =>
-        (await import('./cli/train.ts')).train(project, args),
+        (await import('./cli/commands/train.ts')).train(project, args),
       ),
     );
   program
@@ -76,7 +76,9 @@ function addTraining(program: Command): void {
     .option('--json', 'print one JSON object per line')
     .option('--quiet', 'print no progress, only how the run ended')
     .action(
-      exitWith(async (run: string, options: ResumeOptions) => (await import('./cli/resume.ts')).resume(run, options)),
+      exitWith(async (run: string, options: ResumeOptions) =>
+        (await import('./cli/commands/resume.ts')).resume(run, options),
+      ),
     );
 }
 
@@ -90,18 +92,20 @@ function addControlling(program: Command): void {
     .option('--at-epoch-end', 'only once every rank has completed its epoch')
     .option('--rank <rank>', 'only this rank; the others go on')
     .action(
-      exitWith(async (run: string, options: StopOptions) => (await import('./cli/control.ts')).stop(run, options)),
+      exitWith(async (run: string, options: StopOptions) =>
+        (await import('./cli/commands/control.ts')).stop(run, options),
+      ),
     );
   program
     .command('pause')
     .description('have every rank of a run wait at its next step')
     .argument(...theRun)
-    .action(exitWith(async (run: string) => (await import('./cli/control.ts')).pause(run)));
+    .action(exitWith(async (run: string) => (await import('./cli/commands/control.ts')).pause(run)));
   program
     .command('continue')
     .description('end the pause of a run')
     .argument(...theRun)
-    .action(exitWith(async (run: string) => (await import('./cli/control.ts')).goOn(run)));
+    .action(exitWith(async (run: string) => (await import('./cli/commands/control.ts')).goOn(run)));
   program
     .command('checkpoint')
     .description('have every rank of a run keep its weights now')
@@ -109,7 +113,7 @@ function addControlling(program: Command): void {
     .requiredOption('--name <name>', 'of letters, digits, "-" and "_"')
     .action(
       exitWith(async (run: string, options: { name: string }) =>
-        (await import('./cli/control.ts')).keepCheckpoint(run, options),
+        (await import('./cli/commands/control.ts')).keepCheckpoint(run, options),
       ),
     );
   program
@@ -118,7 +122,9 @@ function addControlling(program: Command): void {
     .argument(...theRun)
     .argument('<path=value...>')
     .action(
-      exitWith(async (run: string, assignments: string[]) => (await import('./cli/control.ts')).set(run, assignments)),
+      exitWith(async (run: string, assignments: string[]) =>
+        (await import('./cli/commands/control.ts')).set(run, assignments),
+      ),
     );
 }
 
@@ -131,7 +137,7 @@ function addLooking(program: Command): void {
     .option('--search <text>', 'only those with this in their id, name, project or folder')
     .option('--limit <n>', 'at most so many')
     .option('--json', 'print one JSON object per line')
-    .action(exitWith(async (options: RunsOptions) => (await import('./cli/runs.ts')).listRuns(options)));
+    .action(exitWith(async (options: RunsOptions) => (await import('./cli/commands/runs.ts')).listRuns(options)));
   program
     .command('export')
     .description('write metrics, checkpoints and plots of a run to a folder or one ZIP')
@@ -147,19 +153,23 @@ function addLooking(program: Command): void {
     )
     .action(
       exitWith(async (run: string, options: ExportArguments) =>
-        (await import('./cli/export.ts')).exportRun(run, options),
+        (await import('./cli/commands/export.ts')).exportRun(run, options),
       ),
     );
   program
     .command('devices')
     .description('list the devices of this machine')
     .option('--json', 'print a JSON object')
-    .action(exitWith(async (options: { json?: boolean }) => (await import('./cli/devices.ts')).listDevices(options)));
+    .action(
+      exitWith(async (options: { json?: boolean }) => (await import('./cli/commands/devices.ts')).listDevices(options)),
+    );
   program
     .command('doctor')
     .description('check whether this machine has what Tutti needs')
     .option('--json', 'print a JSON object')
-    .action(exitWith(async (options: { json?: boolean }) => (await import('./cli/doctor.ts')).doctor(options)));
+    .action(
+      exitWith(async (options: { json?: boolean }) => (await import('./cli/commands/doctor.ts')).doctor(options)),
+    );
 }
 
 /** A reader that has gone (`| head`, a closed terminal) is no error; who writes on is told by the stream's own events. */

@@ -6,7 +6,7 @@ import { DesktopApp } from './desktop/desktop-app.ts';
 import { guardContents, guardSession } from './desktop/guards.ts';
 import { launchFolder, readLaunch } from './desktop/launch-folder.ts';
 import { endWithApp } from './desktop/quitting.ts';
-import { Hub } from './hub.ts';
+import { Hub } from './hub/hub.ts';
 import { HubService } from './rpc/hub-service.ts';
 import { homePaths } from './store/home.ts';
 

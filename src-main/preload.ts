@@ -6,7 +6,7 @@ import {
   saveFileChannel,
   type WindowBridge,
   type WindowCommand,
-} from '../protocol/window.ts';
+} from '../core/protocol/pages/window.ts';
 
 /** What the page may ask of Electron's main process. It runs sandboxed, so it is built as CommonJS with all it imports. */
 const bridge: WindowBridge<File> = {

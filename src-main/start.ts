@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { Hub } from './hub.ts';
+import { Hub } from './hub/hub.ts';
 import { HubService } from './rpc/hub-service.ts';
 import { exportPath, startServer } from './server.ts';
 import { findAppBrowser, hasDisplay } from './start/app-browser.ts';

@@ -13,7 +13,7 @@ const routes: RouteRecordRaw[] = [
   {
     path: '/compare',
     name: 'compare',
-    component: () => import('./views/runs/ComparePage.vue'),
+    component: () => import('./views/runs/compare/ComparePage.vue'),
     meta: { title: 'Compare' },
   },
   {

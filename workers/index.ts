@@ -1,8 +1,8 @@
 /** The library `tutti`: what a project imports. */
 
 export { z } from 'zod';
-export { tf } from './tf.ts';
-export type { LayersModel, Scalar, SymbolicTensor, Tensor, Variable } from './tf.ts';
+export { tf } from './tensorflow/tf.ts';
+export type { LayersModel, Scalar, SymbolicTensor, Tensor, Variable } from './tensorflow/tf.ts';
 
 export {
   defineProject,
@@ -13,8 +13,8 @@ export {
   type ModelContext,
   type Project,
 } from './project/define-project.ts';
-export { ensemblePredict, gatherEnsembleMetrics, loadEnsemble } from './functional.ts';
-export { setupIndependentWorker, type IndependentWorker } from './setup.ts';
+export { ensemblePredict, gatherEnsembleMetrics, loadEnsemble } from './session/functional.ts';
+export { setupIndependentWorker, type IndependentWorker } from './session/setup.ts';
 export { ProcessGroup } from './collectives/process-group.ts';
 
 export type { Callback, Evaluation, StepEnd, Training } from './callbacks/callback.ts';
@@ -25,10 +25,10 @@ export { EnsembleMetrics, RegressionEnsembleMetrics } from './callbacks/ensemble
 export { KeepPredictions } from './callbacks/keep-predictions.ts';
 export { PerRankBestCheckpoint, PerRankCheckpoint } from './callbacks/per-rank-checkpoint.ts';
 
-export { crossEntropyLoss, gaussianNllLoss } from './training/tasks.ts';
-export type { MemberOutputs } from './training/predict.ts';
+export { crossEntropyLoss, gaussianNllLoss } from './training/member/tasks.ts';
+export type { MemberOutputs } from './training/member/predict.ts';
 
 export * from './data/index.ts';
-export * from '../protocol/metrics/index.ts';
+export * from '../core/metrics/index.ts';
 export * from './plots/index.ts';
 export { Generator } from './random/index.ts';

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { Channel } from '../../protocol/channel.ts';
+import type { Channel } from '../../core/protocol/wire/channel.ts';
 import { Relay } from '../../src-main/relay/relay.ts';
 import { listen } from '../../src-main/relay/socket-server.ts';
-import { createScratchFolder } from '../../src-main/runs/scratch.ts';
+import { createScratchFolder } from '../../src-main/runs/attempt/scratch.ts';
 
 /** How large arrays go: through mapped files, or files that are read and written. */
 export type Way = 'mapped' | 'files';

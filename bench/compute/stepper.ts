@@ -1,13 +1,13 @@
 import { createInterface } from 'node:readline';
-import { blasSchema } from '../../protocol/blas.ts';
+import { blasSchema } from '../../core/protocol/machine/blas.ts';
 import { startBackend } from '../../workers/backends/backend.ts';
 import { ProcessGroup } from '../../workers/collectives/process-group.ts';
 import { MemberStack } from '../../workers/stacked/member-stack.ts';
 import { independentStrategy } from '../../workers/strategies/independent.ts';
 import type { Strategy } from '../../workers/strategies/strategy.ts';
-import { tf } from '../../workers/tf.ts';
-import { type LossFunction, Member } from '../../workers/training/member.ts';
-import { createOptimizer, updateRuleOf } from '../../workers/training/optimizers.ts';
+import { tf } from '../../workers/tensorflow/tf.ts';
+import { type LossFunction, Member } from '../../workers/training/member/member.ts';
+import { createOptimizer, updateRuleOf } from '../../workers/training/optimizers/optimizers.ts';
 import { cases } from './networks.ts';
 
 /**

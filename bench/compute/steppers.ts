@@ -2,8 +2,8 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
-import type { Blas } from '../../protocol/blas.ts';
-import { nodeFlags } from '../../src-main/runs/node-process.ts';
+import type { Blas } from '../../core/protocol/machine/blas.ts';
+import { nodeFlags } from '../../src-main/runs/attempt/node-process.ts';
 
 export const peersFolder = join(import.meta.dirname, '..', 'peers');
 

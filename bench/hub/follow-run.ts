@@ -1,12 +1,12 @@
 import { join } from 'node:path';
-import type { PointBatch } from '../../protocol/points.ts';
-import { encodeRpc } from '../../protocol/rpc-codec.ts';
-import type { RunUpdate } from '../../protocol/run-updates.ts';
-import { FollowedRun } from '../../src-main/runs/followed-run.ts';
-import { RunRecorder } from '../../src-main/runs/run-recorder.ts';
+import type { PointBatch } from '../../core/protocol/wire/points.ts';
+import { encodeRpc } from '../../core/protocol/pages/rpc-codec.ts';
+import type { RunUpdate } from '../../core/protocol/pages/run-updates.ts';
+import { FollowedRun } from '../../src-main/runs/recording/followed-run.ts';
+import { RunRecorder } from '../../src-main/runs/recording/run-recorder.ts';
 import { homePaths } from '../../src-main/store/home.ts';
-import { createRunFolder } from '../../src-main/store/run-folder.ts';
-import { RunIndex } from '../../src-main/store/run-index.ts';
+import { createRunFolder } from '../../src-main/store/runs/run-folder.ts';
+import { RunIndex } from '../../src-main/store/index/run-index.ts';
 import { benchRecord, ranks } from '../records.ts';
 import { lossAt, lossOf } from './long-run.ts';
 

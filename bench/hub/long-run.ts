@@ -1,5 +1,5 @@
 import { replaceFile } from '../../src-main/store/atomic-file.ts';
-import { createRunFolder, runPaths } from '../../src-main/store/run-folder.ts';
+import { createRunFolder, runPaths } from '../../src-main/store/runs/run-folder.ts';
 import { benchRecord, ranks } from '../records.ts';
 
 const chunkCharacters = 2 ** 20;

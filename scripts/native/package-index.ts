@@ -1,4 +1,4 @@
-import { fetchFile } from '../../workers/data/download.ts';
+import { fetchFile } from '../../workers/data/sources/download.ts';
 import type { Wheel } from './wheels.ts';
 
 /** As pip does, an own index is taken from the environment. */

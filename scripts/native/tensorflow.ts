@@ -1,6 +1,6 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type NativeBuild, nativeFolderVariable } from '../../protocol/native-build.ts';
+import { type NativeBuild, nativeFolderVariable } from '../../core/protocol/machine/native-build.ts';
 import { homePaths } from '../../src-main/store/home.ts';
 import { bindingFile, checkCompiler, compileBinding } from './compile.ts';
 import { type Note, replaceFolder, tryBackend } from './folder.ts';

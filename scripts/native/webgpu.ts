@@ -1,6 +1,6 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { webgpuFolderVariable } from '../../protocol/webgpu.ts';
+import { webgpuFolderVariable } from '../../core/protocol/machine/webgpu.ts';
 import { homePaths } from '../../src-main/store/home.ts';
 import { listAdapters, loadDawn } from '../../workers/backends/webgpu/dawn.ts';
 import { type Note, replaceFolder, tryBackend } from './folder.ts';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import type { Blas } from '../../protocol/blas.ts';
+import type { Blas } from '../../core/protocol/machine/blas.ts';
 import type { CommandRunner } from '../devices/command.ts';
 
 export type BlasLibrary = Omit<Blas, 'coreType'>;

@@ -3,7 +3,13 @@ import { cpus, release } from 'node:os';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import packageJson from '../../package.json' with { type: 'json' };
-import { type Blas, blasSchema, type ProbeReply, type ProbeTask, probeReplySchema } from '../../protocol/blas.ts';
+import {
+  type Blas,
+  blasSchema,
+  type ProbeReply,
+  type ProbeTask,
+  probeReplySchema,
+} from '../../core/protocol/machine/blas.ts';
 import { commandRunner } from '../devices/command.ts';
 import { writeFileAtomic } from '../store/atomic-file.ts';
 import { errorCode } from '../store/file-error.ts';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
-import type { Blas } from '../../protocol/blas.ts';
-import type { RunConfig } from '../../protocol/run-config.ts';
-import type { RunRecord } from '../../protocol/run-record.ts';
+import type { Blas } from '../../core/protocol/machine/blas.ts';
+import type { RunConfig } from '../../core/protocol/run/config.ts';
+import type { RunRecord } from '../../core/protocol/run/record.ts';
 import { type BlasSurvey, fastestBlas, readSurvey } from './blas-survey.ts';
 
 /**

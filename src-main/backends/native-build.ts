@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import type { Device } from '../../protocol/devices.ts';
-import { type NativeBuild, nativeBuildSchema, nativeFolderVariable } from '../../protocol/native-build.ts';
-import type { RunConfig } from '../../protocol/run-config.ts';
+import type { Device } from '../../core/protocol/machine/devices.ts';
+import { type NativeBuild, nativeBuildSchema, nativeFolderVariable } from '../../core/protocol/machine/native-build.ts';
+import type { RunConfig } from '../../core/protocol/run/config.ts';
 import {
   webgpuAdapterVariable,
   type WebgpuBuild,
   webgpuBuildSchema,
   webgpuFolderVariable,
   webgpuSetupRemedy,
-} from '../../protocol/webgpu.ts';
+} from '../../core/protocol/machine/webgpu.ts';
 import { homePaths } from '../store/home.ts';
 
 type BackendChoice = RunConfig['backend'];

@@ -1,6 +1,6 @@
-import { type ProbeReply, type ProbeTask, probeReplySchema } from '../../protocol/blas.ts';
-import { askProcess } from '../runs/ask-process.ts';
-import { probeEntry } from '../runs/node-process.ts';
+import { type ProbeReply, type ProbeTask, probeReplySchema } from '../../core/protocol/machine/blas.ts';
+import { askProcess } from '../runs/configuration/ask-process.ts';
+import { probeEntry } from '../runs/attempt/node-process.ts';
 
 const probeTimeoutMs = 30_000;
 

@@ -1,9 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type AdaptersReply, adaptersReplySchema } from '../../protocol/webgpu.ts';
+import { type AdaptersReply, adaptersReplySchema } from '../../core/protocol/machine/webgpu.ts';
 import type { AdapterSources } from '../devices/webgpu.ts';
-import { askProcess } from '../runs/ask-process.ts';
-import { listAdaptersEntry } from '../runs/node-process.ts';
+import { askProcess } from '../runs/configuration/ask-process.ts';
+import { listAdaptersEntry } from '../runs/attempt/node-process.ts';
 import { readWebgpuBuild, showOnly } from './native-build.ts';
 
 /** Drivers of several GPUs may be loaded for the first time. */

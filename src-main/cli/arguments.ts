@@ -6,10 +6,10 @@ import {
   type PlainObject,
   setPath,
   unknownOptionMessage,
-} from '../../protocol/options.ts';
-import type { ProjectDescription } from '../../protocol/project-description.ts';
-import { runConfigSchema } from '../../protocol/run-config.ts';
-import { optionsOf } from '../runs/resolve-config.ts';
+} from '../../core/options/index.ts';
+import type { ProjectDescription } from '../../core/protocol/run/project-description.ts';
+import { runConfigSchema } from '../../core/protocol/run/config.ts';
+import { optionsOf } from '../runs/configuration/resolve-config.ts';
 import { toUsageError, UsageError } from './errors.ts';
 
 /** An option of a run that can be set from the terminal. */

@@ -1,4 +1,4 @@
-import type { RunStatus } from '../../protocol/run-record.ts';
+import type { RunStatus } from '../../core/protocol/run/record.ts';
 
 /** What the terminal command's exit code says; `tutti --help` lists them. */
 export const exitCodes = {

@@ -1,6 +1,6 @@
-import type { OptionDescription, OptionType, PlainObject } from '../../protocol/options.ts';
-import { getPath } from '../../protocol/options/layers.ts';
-import type { ProjectDescription } from '../../protocol/project-description.ts';
+import type { OptionDescription, OptionType, PlainObject } from '../../core/options/index.ts';
+import { getPath } from '../../core/options/layers.ts';
+import type { ProjectDescription } from '../../core/protocol/run/project-description.ts';
 import { hasFlag, type Setting, trainFlags } from './arguments.ts';
 import { wrapText } from './table.ts';
 

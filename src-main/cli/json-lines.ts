@@ -1,5 +1,5 @@
-import { toJson } from '../../protocol/numbers.ts';
-import type { RunUpdate } from '../../protocol/run-updates.ts';
+import { toJson } from '../../core/protocol/wire/numbers.ts';
+import type { RunUpdate } from '../../core/protocol/pages/run-updates.ts';
 import type { Output, RunReport } from './report.ts';
 
 /** Every update as one JSON object a line; NaN and infinities are strings. */

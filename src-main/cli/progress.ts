@@ -1,8 +1,8 @@
-import { improves, modeFor } from '../../protocol/metric-mode.ts';
-import type { WorkerState } from '../../protocol/messages.ts';
-import type { PointBatch } from '../../protocol/points.ts';
-import type { RunRecord } from '../../protocol/run-record.ts';
-import type { RunFacts, RunUpdate } from '../../protocol/run-updates.ts';
+import { improves, modeFor } from '../../core/metrics/metric-mode.ts';
+import type { WorkerState } from '../../core/protocol/run/messages.ts';
+import type { PointBatch } from '../../core/protocol/wire/points.ts';
+import type { RunRecord } from '../../core/protocol/run/record.ts';
+import type { RunFacts, RunUpdate } from '../../core/protocol/pages/run-updates.ts';
 import { countEpoch, formatCount, formatDuration, formatMetric, metricLabel } from './format.ts';
 
 /** Steps per second are those of the last so many ms: recent, yet over a few evaluations. */

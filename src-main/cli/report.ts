@@ -1,5 +1,5 @@
-import type { RunRecord } from '../../protocol/run-record.ts';
-import type { RunUpdate } from '../../protocol/run-updates.ts';
+import type { RunRecord } from '../../core/protocol/run/record.ts';
+import type { RunUpdate } from '../../core/protocol/pages/run-updates.ts';
 
 /** How a run is told to whoever watches it from the terminal. */
 export interface RunReport {

@@ -1,4 +1,4 @@
-import type { RunSession } from '../runs/run-session.ts';
+import type { RunSession } from '../runs/attempt/run-session.ts';
 import type { EndingSignal } from './exit-codes.ts';
 
 /** Signals on their way to a run, until released. */

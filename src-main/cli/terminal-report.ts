@@ -1,8 +1,8 @@
-import type { RunEvent, RunRecord } from '../../protocol/run-record.ts';
-import type { RunUpdate } from '../../protocol/run-updates.ts';
+import type { RunEvent, RunRecord } from '../../core/protocol/run/record.ts';
+import type { RunUpdate } from '../../core/protocol/pages/run-updates.ts';
 import { RunProgress } from './progress.ts';
 import type { Output, RunReport } from './report.ts';
-import { introduce, summarize } from './summary.ts';
+import { introduce, summarize } from './commands/summary.ts';
 
 const redrawEveryMs = 100;
 /** Where lines stay, there is one at an evaluation, though not more often than this, */

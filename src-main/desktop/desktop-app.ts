@@ -1,7 +1,7 @@
 import { app, BrowserWindow, Menu, Notification, screen } from 'electron';
-import { noticesOfEnds } from '../../protocol/run-notice.ts';
-import type { RunRow } from '../../protocol/rpc.ts';
-import { commandChannel, type WindowCommand } from '../../protocol/window.ts';
+import { noticesOfEnds } from '../../core/protocol/run/notice.ts';
+import type { RunRow } from '../../core/protocol/pages/rpc.ts';
+import { commandChannel, type WindowCommand } from '../../core/protocol/pages/window.ts';
 import type { HubService } from '../rpc/hub-service.ts';
 import { homePaths } from '../store/home.ts';
 import { pageAddress } from './app-scheme.ts';

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { MenuItemConstructorOptions } from 'electron';
-import type { WindowCommand } from '../../protocol/window.ts';
+import type { WindowCommand } from '../../core/protocol/pages/window.ts';
 
 export interface MenuOptions {
   platform: NodeJS.Platform;

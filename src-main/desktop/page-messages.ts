@@ -1,5 +1,5 @@
 import type { BrowserWindow, IpcMainEvent, IpcMainInvokeEvent } from 'electron';
-import { maximumCallBytes, messageChannel } from '../../protocol/window.ts';
+import { maximumCallBytes, messageChannel } from '../../core/protocol/pages/window.ts';
 import type { PageWire } from '../rpc/connection.ts';
 
 /** Only the window's own page may speak: no frame in it. Other windows are not heard at all. */

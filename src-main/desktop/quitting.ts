@@ -1,5 +1,5 @@
 import { app } from 'electron';
-import type { Hub } from '../hub.ts';
+import type { Hub } from '../hub/hub.ts';
 import type { HubService } from '../rpc/hub-service.ts';
 import type { DesktopApp } from './desktop-app.ts';
 import { confirmQuitting } from './dialogs.ts';

@@ -1,7 +1,7 @@
 import { availableParallelism, cpus } from 'node:os';
 import type { CpuInfo } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Device } from '../../protocol/devices.ts';
+import type { Device } from '../../core/protocol/machine/devices.ts';
 
 export type Cores = {
   /** Cores this process may use: fewer than the machine's under an affinity mask or a container's quota. */

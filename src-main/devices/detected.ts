@@ -1,4 +1,4 @@
-import type { Device } from '../../protocol/devices.ts';
+import type { Device } from '../../core/protocol/machine/devices.ts';
 
 export type Detected = {
   devices: Device[];

@@ -1,5 +1,5 @@
-import type { Device } from '../../protocol/devices.ts';
-import type { DeviceLoad } from '../../protocol/device-loads.ts';
+import type { Device } from '../../core/protocol/machine/devices.ts';
+import type { DeviceLoad } from '../../core/protocol/machine/device-loads.ts';
 import { type CommandRunner, commandRunner } from './command.ts';
 import { coreLoads, type Cores, machineCores } from './cores.ts';
 import { queryGpus } from './nvidia.ts';

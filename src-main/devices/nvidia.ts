@@ -1,4 +1,4 @@
-import type { Device } from '../../protocol/devices.ts';
+import type { Device } from '../../core/protocol/machine/devices.ts';
 import { explainFailure } from './command.ts';
 import type { CommandRunner } from './command.ts';
 import type { Detected } from './detected.ts';

@@ -1,4 +1,4 @@
-import type { Device, Placement } from '../../protocol/devices.ts';
+import type { Device, Placement } from '../../core/protocol/machine/devices.ts';
 
 export type PlacementRequest = {
   /** Ensemble members (M), one rank each. */

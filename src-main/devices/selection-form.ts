@@ -1,4 +1,4 @@
-import type { Device, DeviceSelection } from '../../protocol/devices.ts';
+import type { Device, DeviceSelection } from '../../core/protocol/machine/devices.ts';
 
 export type DeviceKind = Device['kind'];
 

@@ -1,4 +1,4 @@
-import type { Device, DeviceSelection } from '../../protocol/devices.ts';
+import type { Device, DeviceSelection } from '../../core/protocol/machine/devices.ts';
 import { parseSelection, selectionError } from './selection-form.ts';
 import type { DeviceKind, DeviceRequest, Pool } from './selection-form.ts';
 

@@ -3,8 +3,8 @@ import { open, readFile } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { checkpointRecordSchema } from '../../protocol/run-record.ts';
-import type { CheckpointRecord } from '../../protocol/run-record.ts';
+import { checkpointRecordSchema } from '../../core/protocol/run/record.ts';
+import type { CheckpointRecord } from '../../core/protocol/run/record.ts';
 import { errorCode, explainFileError } from '../store/file-error.ts';
 import type { ExportEntry } from './sinks.ts';
 

@@ -1,6 +1,6 @@
-import type { RunEvent, RunRecord } from '../../protocol/run-record.ts';
-import { columnsOf } from '../store/metric-table.ts';
-import type { MetricColumn, MetricTable } from '../store/metric-table.ts';
+import type { RunEvent, RunRecord } from '../../core/protocol/run/record.ts';
+import { columnsOf } from '../store/metrics/metric-table.ts';
+import type { MetricColumn, MetricTable } from '../store/metrics/metric-table.ts';
 import { encodeFileVersion, encodeScalars } from './event-file.ts';
 
 /** Where TensorBoard shows a metric: it draws the same tag of several runs (sub-folders) in one chart. */

@@ -1,6 +1,11 @@
-import { freeMemory } from '../../protocol/arrays.ts';
-import { type CollectiveArray, type CollectiveCall, CollectiveError, isInMemory } from '../../protocol/collectives.ts';
-import { concatenate, reduceArrays } from '../../protocol/reduce.ts';
+import { freeMemory } from '../../core/protocol/wire/arrays.ts';
+import {
+  type CollectiveArray,
+  type CollectiveCall,
+  CollectiveError,
+  isInMemory,
+} from '../../core/protocol/wire/collectives.ts';
+import { concatenate, reduceArrays } from '../../core/protocol/wire/reduce.ts';
 
 /**
  * What each rank gets back, in the order of `ranks`; null where it needs nothing, or has it already. `arrays` holds

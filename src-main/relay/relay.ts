@@ -7,8 +7,8 @@ import {
   isSameCall,
   uniteWishes,
   type Wishes,
-} from '../../protocol/collectives.ts';
-import type { CollectiveFrame, CollectiveRequest } from '../../protocol/frames.ts';
+} from '../../core/protocol/wire/collectives.ts';
+import type { CollectiveFrame, CollectiveRequest } from '../../core/protocol/wire/frames.ts';
 import { computeAnswers } from './answers.ts';
 
 export interface RelayOptions {

@@ -2,9 +2,9 @@ import { lstat, stat, unlink } from 'node:fs/promises';
 import { createConnection, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 import { IPCModule } from 'node-ipc';
-import { freeMemory } from '../../protocol/arrays.ts';
-import { type Channel, StreamChannel } from '../../protocol/channel.ts';
-import { socketAddress } from '../../protocol/local-socket.ts';
+import { freeMemory } from '../../core/protocol/wire/arrays.ts';
+import { type Channel, StreamChannel } from '../../core/protocol/wire/channel.ts';
+import { socketAddress } from '../../core/protocol/wire/local-socket.ts';
 
 export interface SocketServer {
   /** Sets who takes new connections. Connections that came before are handed over first. */

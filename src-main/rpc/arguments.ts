@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { controlSchema } from '../../protocol/messages.ts';
+import { controlSchema } from '../../core/protocol/run/messages.ts';
 import {
   checkpointKeySchema,
   exportRequestSchema,
@@ -9,7 +9,7 @@ import {
   runRequestSchema,
   seriesRequestSchema,
   setRequestSchema,
-} from '../../protocol/rpc.ts';
+} from '../../core/protocol/pages/rpc.ts';
 
 const id = z.string().min(1);
 const folder = z.string().min(1);

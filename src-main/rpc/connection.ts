@@ -1,7 +1,7 @@
 import { type BirpcReturn, createBirpc } from 'birpc';
 import { z } from 'zod';
-import type { HubApi, PageApi } from '../../protocol/rpc.ts';
-import { decodeRpc, encodeRpc } from '../../protocol/rpc-codec.ts';
+import type { HubApi, PageApi } from '../../core/protocol/pages/rpc.ts';
+import { decodeRpc, encodeRpc } from '../../core/protocol/pages/rpc-codec.ts';
 import { checkArguments, isMethod } from './arguments.ts';
 
 /** What carries the messages of one page, whichever door it came through. */

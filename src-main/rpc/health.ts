@@ -1,10 +1,10 @@
 import packageJson from '../../package.json' with { type: 'json' };
-import type { Health } from '../../protocol/rpc.ts';
-import { type Check, runChecks } from '../cli/checks.ts';
-import type { Hub } from '../hub.ts';
+import type { Health } from '../../core/protocol/pages/rpc.ts';
+import { type Check, runChecks } from '../cli/commands/checks.ts';
+import type { Hub } from '../hub/hub.ts';
 import { readFreeBytes } from '../store/disk-space.ts';
 import { tuttiHome } from '../store/home.ts';
-import { findOpener, listFolders } from './folders.ts';
+import { findOpener, listFolders } from './projects/folders.ts';
 
 /** Backends are measured, which takes seconds and does not change from one look to the next. */
 const keptMs = 60_000;

@@ -1,7 +1,7 @@
 import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
-import { maximumCallBytes, rpcPath } from '../../protocol/window.ts';
+import { maximumCallBytes, rpcPath } from '../../core/protocol/pages/window.ts';
 import type { PageWire } from '../rpc/connection.ts';
 import { errorCode } from '../store/file-error.ts';
 import type { Access, Refusal } from './access.ts';

@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import type { OptimizerConfig, RunConfig } from '../../protocol/run-config.ts';
+import type { OptimizerConfig, RunConfig } from '../../core/protocol/run/config.ts';
 import { errorCode, explainFileError } from './file-error.ts';
 
 const BYTES_PER_PARAMETER = 4;

@@ -1,4 +1,4 @@
-import { lowerBound, upperBound } from './columns.ts';
+import { lowerBound, upperBound } from './points/columns.ts';
 import type { ChartAxis, ChartRange, ChartSeries } from './types.ts';
 
 /** A field as RFC 4180 wants it: in quotes where it holds a comma, a quote or a line break. */

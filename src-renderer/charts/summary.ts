@@ -1,6 +1,6 @@
-import { formatPosition } from './readout.ts';
+import { formatPosition } from './series/readout.ts';
 import { formatValue } from './number-format.ts';
-import type { Scene, SceneLine } from './scene.ts';
+import type { Scene, SceneLine } from './scene/scene.ts';
 import type { ChartAxis } from './types.ts';
 
 /** The newest of them; all are in the chart's table. */

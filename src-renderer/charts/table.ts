@@ -1,7 +1,7 @@
-import { lowerBound, nearestIndex, upperBound } from './columns.ts';
-import { formatPosition } from './readout.ts';
-import type { PreparedLine } from './series-lines.ts';
-import type { Scene } from './scene.ts';
+import { lowerBound, nearestIndex, upperBound } from './points/columns.ts';
+import { formatPosition } from './series/readout.ts';
+import type { PreparedLine } from './series/series-lines.ts';
+import type { Scene } from './scene/scene.ts';
 import type { ChartAxis, ChartRange } from './types.ts';
 
 /** What is behind a chart, as rows. Numbers are rounded only where they are read, so that files keep all of them. */

@@ -1,4 +1,4 @@
-import type { Colored } from './line-style.ts';
+import type { Colored } from './series/line-style.ts';
 
 /** What the charts take. Everything here is data: no DOM, no Vue. */
 

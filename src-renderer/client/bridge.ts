@@ -1,4 +1,4 @@
-import type { WindowBridge } from '../../protocol/window.ts';
+import type { WindowBridge } from '../../core/protocol/pages/window.ts';
 import type { Transport } from './transport.ts';
 
 declare global {

@@ -1,6 +1,6 @@
 import { type BirpcReturn, createBirpc } from 'birpc';
-import type { HubApi, PageApi } from '../../protocol/rpc.ts';
-import { decodeRpc, encodeRpc } from '../../protocol/rpc-codec.ts';
+import type { HubApi, PageApi } from '../../core/protocol/pages/rpc.ts';
+import { decodeRpc, encodeRpc } from '../../core/protocol/pages/rpc-codec.ts';
 import type { Connection, Transport } from './transport.ts';
 
 export type ConnectionState =

@@ -1,4 +1,4 @@
-import { rpcPath } from '../../protocol/window.ts';
+import { rpcPath } from '../../core/protocol/pages/window.ts';
 import type { Transport } from './transport.ts';
 
 /** Reaches the hub through the server that the page came from. */

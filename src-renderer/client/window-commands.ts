@@ -1,5 +1,5 @@
 import { onScopeDispose } from 'vue';
-import type { WindowBridge, WindowCommand } from '../../protocol/window.ts';
+import type { WindowBridge, WindowCommand } from '../../core/protocol/pages/window.ts';
 
 type Name = WindowCommand['name'];
 type Actions = { [N in Name]?: (command: Extract<WindowCommand, { name: N }>) => void };

@@ -1,6 +1,6 @@
 import { computed, type ComputedRef } from 'vue';
 import { useRouter } from 'vue-router';
-import { formatTime } from '../format.ts';
+import { formatTime } from '../text/format.ts';
 import { useRunsStore } from '../stores/runs.ts';
 import { themes, useSettingsStore } from '../stores/settings.ts';
 import type { Command } from './find-commands.ts';

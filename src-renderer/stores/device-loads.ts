@@ -1,4 +1,4 @@
-import type { DeviceLoadColumns, LoadSample } from '../../protocol/device-loads.ts';
+import type { DeviceLoadColumns, LoadSample } from '../../core/protocol/machine/device-loads.ts';
 
 /**
  * The loads with one more sample. Samples at or before a device's last one are left out: they came with what was read from disk while

@@ -1,6 +1,6 @@
-import type { RankView, RunView } from '../../protocol/rpc.ts';
-import { type EvaluatedSet, ownSummary, type RunEvent } from '../../protocol/run-record.ts';
-import type { RunUpdate } from '../../protocol/run-updates.ts';
+import type { RankView, RunView } from '../../core/protocol/pages/rpc.ts';
+import { type EvaluatedSet, ownSummary, type RunEvent } from '../../core/protocol/run/record.ts';
+import type { RunUpdate } from '../../core/protocol/pages/run-updates.ts';
 
 /** What a run looks like after one update; points and loads are kept elsewhere (`metric-columns.ts`, `device-loads.ts`). */
 export function applyUpdate(view: RunView, update: Exclude<RunUpdate, { type: 'points' | 'device-loads' }>): RunView {

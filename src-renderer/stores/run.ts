@@ -1,11 +1,11 @@
 import { defineStore, getActivePinia } from 'pinia';
 import { computed, onScopeDispose, shallowReactive, shallowRef } from 'vue';
-import type { DeviceLoadColumns } from '../../protocol/device-loads.ts';
-import type { RankView, RunView } from '../../protocol/rpc.ts';
-import type { RunRecord } from '../../protocol/run-record.ts';
-import type { RunUpdate } from '../../protocol/run-updates.ts';
+import type { DeviceLoadColumns } from '../../core/protocol/machine/device-loads.ts';
+import type { RankView, RunView } from '../../core/protocol/pages/rpc.ts';
+import type { RunRecord } from '../../core/protocol/run/record.ts';
+import type { RunUpdate } from '../../core/protocol/pages/run-updates.ts';
 import { useHubClient } from '../client/use-hub.ts';
-import { messageOf } from '../errors.ts';
+import { messageOf } from '../text/errors.ts';
 import { withLoads } from './device-loads.ts';
 import { appendPoints, columnsOf, type MetricColumns } from './metric-columns.ts';
 import { applyUpdate } from './run-changes.ts';

@@ -1,6 +1,6 @@
 import { defineStore } from 'pinia';
 import { ref } from 'vue';
-import { messageOf } from '../errors.ts';
+import { messageOf } from '../text/errors.ts';
 
 export interface Toast {
   id: number;

@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RunRecord } from '../../protocol/run-record.ts';
+import type { RunRecord } from '../../core/protocol/run/record.ts';
 
 const tutti = fileURLToPath(new URL('../../src-main/tutti.mjs', import.meta.url));
 

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { RunConfigInput } from '../../protocol/run-config.ts';
-import type { RunUpdate } from '../../protocol/run-updates.ts';
+import type { RunConfigInput } from '../../core/protocol/run/config.ts';
+import type { RunUpdate } from '../../core/protocol/pages/run-updates.ts';
 import {
   isRunning,
   metricColumns,

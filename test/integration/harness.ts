@@ -3,12 +3,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
-import type { RunConfigInput } from '../../protocol/run-config.ts';
-import type { CheckpointRecord, RunRecord } from '../../protocol/run-record.ts';
-import type { RunUpdate } from '../../protocol/run-updates.ts';
-import { Hub } from '../../src-main/hub.ts';
-import type { RunSession } from '../../src-main/runs/run-session.ts';
-import { type MetricTable, readMetrics } from '../../src-main/store/metric-table.ts';
+import type { RunConfigInput } from '../../core/protocol/run/config.ts';
+import type { CheckpointRecord, RunRecord } from '../../core/protocol/run/record.ts';
+import type { RunUpdate } from '../../core/protocol/pages/run-updates.ts';
+import { Hub } from '../../src-main/hub/hub.ts';
+import type { RunSession } from '../../src-main/runs/attempt/run-session.ts';
+import { type MetricTable, readMetrics } from '../../src-main/store/metrics/metric-table.ts';
 
 /** A run with real worker processes, watched. */
 export interface WatchedRun {

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { RunConfigInput } from '../../protocol/run-config.ts';
-import type { RunUpdate } from '../../protocol/run-updates.ts';
-import { whyNotMapped } from '../../src-main/runs/mapped-files.ts';
+import type { RunConfigInput } from '../../core/protocol/run/config.ts';
+import type { RunUpdate } from '../../core/protocol/pages/run-updates.ts';
+import { whyNotMapped } from '../../src-main/runs/attempt/mapped-files.ts';
 import { isRunning, pidOf, startRun, useHub, type WatchedRun } from './harness.ts';
 
 const { hub } = useHub();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { RunConfigInput } from '../../protocol/run-config.ts';
-import { readEvents } from '../../src-main/store/run-folder.ts';
+import type { RunConfigInput } from '../../core/protocol/run/config.ts';
+import { readEvents } from '../../src-main/store/runs/run-folder.ts';
 import { readCheckpoint } from '../../workers/checkpoints/checkpoint-store.ts';
 import { mergedMetrics, metricValues, readCheckpointRecord, train, useHub } from './harness.ts';
 

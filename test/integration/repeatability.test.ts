@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RunConfigInput } from '../../protocol/run-config.ts';
+import type { RunConfigInput } from '../../core/protocol/run/config.ts';
 import { metricColumns, metricValues, readCheckpointRecord, train, useHub } from './harness.ts';
 
 const { hub } = useHub();

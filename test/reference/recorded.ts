@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { spread } from '../unit/backends/fill.ts';
+import { spread } from '../unit/backends/kernels/fill.ts';
 import { matMul } from './arrays.ts';
 import { layers, type LayerName, type LayerOptions } from './layers.ts';
 import * as losses from './losses.ts';

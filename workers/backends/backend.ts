@@ -1,5 +1,5 @@
-import type { Blas } from '../../protocol/blas.ts';
-import type { RunConfig } from '../../protocol/run-config.ts';
+import type { Blas } from '../../core/protocol/machine/blas.ts';
+import type { RunConfig } from '../../core/protocol/run/config.ts';
 import { explainMissingOps } from './missing-ops.ts';
 
 /** Where tensors live, and what a run records about it. */

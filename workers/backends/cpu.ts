@@ -1,5 +1,5 @@
 import '@tensorflow/tfjs-backend-cpu';
-import { tf } from '../tf.ts';
+import { tf } from '../tensorflow/tf.ts';
 import type { Backend } from './backend.ts';
 import { correctPools } from './cpu-pools.ts';
 import { correctVolumes } from './volumes.ts';

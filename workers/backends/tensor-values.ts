@@ -1,4 +1,4 @@
-import { tf, type Tensor } from '../tf.ts';
+import { tf, type Tensor } from '../tensorflow/tf.ts';
 
 /** What wasm's backend has beside what all have. */
 interface HeapBackend {

@@ -3,9 +3,9 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import util from 'node:util';
 import type { KernelBackend } from '@tensorflow/tfjs-core';
-import { type NativeBuild, nativeBuildSchema, nativeFolderVariable } from '../../protocol/native-build.ts';
+import { type NativeBuild, nativeBuildSchema, nativeFolderVariable } from '../../core/protocol/machine/native-build.ts';
 import { shareOwnCopies } from '../project/own-copies.ts';
-import { tf } from '../tf.ts';
+import { tf } from '../tensorflow/tf.ts';
 import type { Backend } from './backend.ts';
 import { poolVolumesAsImages } from './volumes.ts';
 

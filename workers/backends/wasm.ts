@@ -1,20 +1,20 @@
 import { type BackendWasm, setThreadsCount } from '@tensorflow/tfjs-backend-wasm';
-import { tf } from '../tf.ts';
+import { tf } from '../tensorflow/tf.ts';
 import type { Backend, BackendOptions } from './backend.ts';
 import { loadBlas } from './blas/system-blas.ts';
-import { createBlasGemm } from './wasm/blas-gemm.ts';
-import { denseInLayers } from './wasm/dense-in-layers.ts';
-import { createGemm } from './wasm/gemm.ts';
+import { createBlasGemm } from './wasm/products/blas-gemm.ts';
+import { denseInLayers } from './wasm/products/dense-in-layers.ts';
+import { createGemm } from './wasm/products/gemm.ts';
 import { registerGradients } from './wasm/gradients.ts';
 import { type Determinism, loadKernels } from './wasm/kernel-module.ts';
-import { normalizeInLayers } from './wasm/normalize-in-layers.ts';
+import { normalizeInLayers } from './wasm/kernels/normalize-in-layers.ts';
 import { registerKernels } from './wasm/register.ts';
-import { saveTensorsCheaply } from './wasm/saved-tensors.ts';
-import { TensorMemory } from './wasm/tensor-memory.ts';
-import { createUpdateKernels } from './wasm/updates.ts';
-import { createWideGemm } from './wasm/wide-gemm.ts';
+import { saveTensorsCheaply } from './wasm/memory/saved-tensors.ts';
+import { TensorMemory } from './wasm/memory/tensor-memory.ts';
+import { createUpdateKernels } from './wasm/kernels/updates.ts';
+import { createWideGemm } from './wasm/products/wide-gemm.ts';
 import { correctVolumes } from './volumes.ts';
-import { registerUpdateKernels } from '../training/update-kernels.ts';
+import { registerUpdateKernels } from '../training/optimizers/update-kernels.ts';
 
 /**
  * tfjs's WebAssembly backend on one core, with Tutti's own kernels in its memory: the default, from npm alone.

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { webgpuAdapterVariable, webgpuFolderVariable } from '../../protocol/webgpu.ts';
+import { webgpuAdapterVariable, webgpuFolderVariable } from '../../core/protocol/machine/webgpu.ts';
 import { shareOwnCopies } from '../project/own-copies.ts';
-import { tf } from '../tf.ts';
+import { tf } from '../tensorflow/tf.ts';
 import type { Backend } from './backend.ts';
 import { type Adapter, chooseAdapter, loadDawn, readBuild } from './webgpu/dawn.ts';
 import { correctKernels } from './webgpu/kernels.ts';

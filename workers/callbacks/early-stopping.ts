@@ -1,5 +1,5 @@
-import { improves, type MetricMode, resolveMode } from '../../protocol/metric-mode.ts';
-import type { RunSettings } from '../../protocol/run-settings.ts';
+import { improves, type MetricMode, resolveMode } from '../../core/metrics/metric-mode.ts';
+import type { RunSettings } from '../../core/protocol/run/settings.ts';
 import { monitored, resolveMonitor, type Callback, type Evaluation, type Training } from './callback.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { improves, type MetricMode, resolveMode } from '../../protocol/metric-mode.ts';
+import { improves, type MetricMode, resolveMode } from '../../core/metrics/metric-mode.ts';
 import { epochName, monitored, resolveMonitor, type Callback, type Evaluation, type Training } from './callback.ts';
 
 /** Keeps every rank's weights as they are at the end (`final`), and also every so many epochs (`epoch-00009`). */

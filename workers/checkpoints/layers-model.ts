@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { tf, type LayersModel } from '../tf.ts';
+import { tf, type LayersModel } from '../tensorflow/tf.ts';
 import { writeFileAtomically } from './atomic-file.ts';
 
 const weightsFile = 'weights.bin';

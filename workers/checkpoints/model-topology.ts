@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { tf, type LayersModel } from '../tf.ts';
-import { automaticName } from '../training/weights.ts';
+import { tf, type LayersModel } from '../tensorflow/tf.ts';
+import { automaticName } from '../training/member/weights.ts';
 import { errorCode, writeFileAtomically } from './atomic-file.ts';
 
 /**

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { readFile, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
-import { toJson } from '../../protocol/numbers.ts';
+import { toJson } from '../../core/protocol/wire/numbers.ts';
 import { type SavedPosition, requireReadBack } from './read-back.ts';
 import { flushFolder, renameFlushed, unlessMissing, writeFileAtomically, writeFlushed } from './atomic-file.ts';
 

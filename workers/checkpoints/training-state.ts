@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { toJson } from '../../protocol/numbers.ts';
+import { toJson } from '../../core/protocol/wire/numbers.ts';
 import { unlessMissing } from './atomic-file.ts';
 import { decodeSafetensors, encodeSafetensors, type NamedTensor } from './safetensors.ts';
 import { readSealed, removeSealed, sealOf, writeSealed } from './sealed-file.ts';
@@ -37,7 +37,7 @@ export interface TrainingState {
   tensors: readonly NamedTensor[];
   /**
    * Anything that JSON can hold. It is kept inside the hashed file. NaN and infinities come back as `realNumber` of
-   * `protocol/numbers.ts` reads them: parse what was loaded with a schema.
+   * `core/protocol/wire/numbers.ts` reads them: parse what was loaded with a schema.
    */
   data: unknown;
 }

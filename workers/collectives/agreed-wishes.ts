@@ -1,4 +1,4 @@
-import { noWishes, uniteWishes, type Wishes } from '../../protocol/collectives.ts';
+import { noWishes, uniteWishes, type Wishes } from '../../core/protocol/wire/collectives.ts';
 
 /** What all ranks wished, up to a collective that is marked: the same on every rank that has marked the same one. */
 export class AgreedWishes {

@@ -1,4 +1,4 @@
-import { bytesPerElement } from '../../protocol/arrays.ts';
+import { bytesPerElement } from '../../core/protocol/wire/arrays.ts';
 import {
   checkCall,
   type CollectiveArray,
@@ -7,13 +7,13 @@ import {
   describeCall,
   noWishes,
   type Wishes,
-} from '../../protocol/collectives.ts';
-import type { CollectiveFrame } from '../../protocol/frames.ts';
+} from '../../core/protocol/wire/collectives.ts';
+import type { CollectiveFrame } from '../../core/protocol/wire/frames.ts';
 import { AgreedWishes } from './agreed-wishes.ts';
-import { MemoryExchange, type Operands, type Request } from './memory-exchange.ts';
-import type { MappedSlots } from './mapped-slots.ts';
-import type { SharedMemory } from './shared-memory.ts';
-import { type SlotAnswer, SlotExchange } from './slot-exchange.ts';
+import { MemoryExchange, type Operands, type Request } from './memory/memory-exchange.ts';
+import type { MappedSlots } from './memory/mapped-slots.ts';
+import type { SharedMemory } from './memory/shared-memory.ts';
+import { type SlotAnswer, SlotExchange } from './memory/slot-exchange.ts';
 
 /** Where a group's requests go: the worker's channel to the hub. */
 export interface CollectiveLink {

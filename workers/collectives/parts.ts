@@ -1,5 +1,5 @@
-import { createArray, dataTypeOf } from '../../protocol/arrays.ts';
-import type { CollectiveArray } from '../../protocol/collectives.ts';
+import { createArray, dataTypeOf } from '../../core/protocol/wire/arrays.ts';
+import type { CollectiveArray } from '../../core/protocol/wire/collectives.ts';
 
 /** An array that lies in several places: its parts, one after the other. */
 export class Parts {

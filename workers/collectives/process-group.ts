@@ -1,4 +1,4 @@
-import { type DataType, dataTypeOf } from '../../protocol/arrays.ts';
+import { type DataType, dataTypeOf } from '../../core/protocol/wire/arrays.ts';
 import {
   type CollectiveArray,
   type CollectiveCall,
@@ -6,11 +6,11 @@ import {
   elementCount,
   type ReduceOperation,
   type Wishes,
-} from '../../protocol/collectives.ts';
-import type { CollectiveFrame } from '../../protocol/frames.ts';
+} from '../../core/protocol/wire/collectives.ts';
+import type { CollectiveFrame } from '../../core/protocol/wire/frames.ts';
 import { CallsUnderWay, type CollectiveLink, type CollectiveStatistics } from './calls-under-way.ts';
 import { Parts } from './parts.ts';
-import type { SharedMemory } from './shared-memory.ts';
+import type { SharedMemory } from './memory/shared-memory.ts';
 
 type CallDetails = Pick<CollectiveCall, 'operation'> &
   Partial<Pick<CollectiveCall, 'reduce' | 'shape' | 'root' | 'distance'>>;

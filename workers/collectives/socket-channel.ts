@@ -1,6 +1,6 @@
-import { freeMemory } from '../../protocol/arrays.ts';
-import { type Channel, StreamChannel } from '../../protocol/channel.ts';
-import { socketAddress } from '../../protocol/local-socket.ts';
+import { freeMemory } from '../../core/protocol/wire/arrays.ts';
+import { type Channel, StreamChannel } from '../../core/protocol/wire/channel.ts';
+import { socketAddress } from '../../core/protocol/wire/local-socket.ts';
 import { IPCModule } from 'node-ipc';
 
 /**

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { RunConfig } from '../../protocol/run-config.ts';
+import type { RunConfig } from '../../core/protocol/run/config.ts';
 import type { ProcessGroup } from '../collectives/process-group.ts';
 import { type BatchSource, BroadcastBatches, ownBatches } from './batches.ts';
 import { type Splits, take } from './dataset.ts';

@@ -1,4 +1,4 @@
-import type { SamplerKind } from '../../protocol/strategy-rules.ts';
+import type { SamplerKind } from '../../core/protocol/run/strategy-rules.ts';
 import { Generator } from '../random/generator.ts';
 
 export interface SamplerOptions {

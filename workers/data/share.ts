@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { mapFile } from '../system/libc.ts';
 import { createDataset, createSplits, mapEachSplit } from './dataset.ts';
 import type { Dataset, Splits } from './dataset.ts';
-import { byteCount, reasonOf } from './files.ts';
+import { byteCount, reasonOf } from './sources/files.ts';
 
 /**
  * Splits as one file or message, so that one process reads and decodes a data set and others only load it.

@@ -1,7 +1,7 @@
 import * as core from '@tensorflow/tfjs-core';
 import type { Tensor } from '@tensorflow/tfjs-core';
 import * as layers from '@tensorflow/tfjs-layers';
-import type { RunConfig } from '../../protocol/run-config.ts';
+import type { RunConfig } from '../../core/protocol/run/config.ts';
 
 interface VarianceScaling {
   distribution: 'normal' | 'uniform';

@@ -1,12 +1,12 @@
 import type { z } from 'zod';
-import type { RunConfig, RunConfigInput } from '../../protocol/run-config.ts';
-import type { EvaluatedSet } from '../../protocol/run-record.ts';
+import type { RunConfig, RunConfigInput } from '../../core/protocol/run/config.ts';
+import type { EvaluatedSet } from '../../core/protocol/run/record.ts';
 import type { ProjectCallback } from '../callbacks/project-callback.ts';
 import type { DataFolders, Splits } from '../data/index.ts';
 import type { Figure } from '../plots/index.ts';
-import type { LayersModel, Scalar, Tensor } from '../tf.ts';
-import type { TaskKind } from '../training/tasks.ts';
-import type { MemberOutputs } from '../training/predict.ts';
+import type { LayersModel, Scalar, Tensor } from '../tensorflow/tf.ts';
+import type { TaskKind } from '../training/member/tasks.ts';
+import type { MemberOutputs } from '../training/member/predict.ts';
 
 /** A schema of plain values with defaults: the project's own hyperparameters. */
 export type HyperparameterSchema = z.ZodObject;

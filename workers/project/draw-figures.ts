@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import type { Launch } from '../../protocol/messages.ts';
+import type { Launch } from '../../core/protocol/run/messages.ts';
 import { saveFigure } from '../plots/index.ts';
-import type { Prepared } from '../prepare.ts';
-import type { SessionLinks } from '../session.ts';
-import { copyForProject } from '../training/predict.ts';
-import type { SetsOutcome } from '../training/evaluate-sets.ts';
+import type { Prepared } from '../session/prepare.ts';
+import type { SessionLinks } from '../session/session.ts';
+import { copyForProject } from '../training/member/predict.ts';
+import type { SetsOutcome } from '../training/member/evaluate-sets.ts';
 
 /** Draws the project's own figures into the run's `plots/`. A figure that fails costs the picture, not the run. */
 export async function drawFigures(

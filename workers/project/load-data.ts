@@ -1,4 +1,4 @@
-import type { Launch } from '../../protocol/messages.ts';
+import type { Launch } from '../../core/protocol/run/messages.ts';
 import type { Splits } from '../data/dataset.ts';
 import { Generator, withSeededMathRandom } from '../random/index.ts';
 import type { Project } from './define-project.ts';

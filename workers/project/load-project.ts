@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
-import { nearest } from '../../protocol/options/suggest.ts';
+import { nearest } from '../../core/options/suggest.ts';
 import type { HyperparameterSchema, Project } from './define-project.ts';
 import { shareOwnCopies } from './own-copies.ts';
 

@@ -3,7 +3,7 @@ import { registerHooks } from 'node:module';
 /** What code from outside this repository may import without installing it: the worker's own copies. */
 const ownCopies = new Map([
   ['tutti', new URL('../index.ts', import.meta.url).href],
-  ['@tensorflow/tfjs', new URL('../tf-module.ts', import.meta.url).href],
+  ['@tensorflow/tfjs', new URL('../tensorflow/tf-module.ts', import.meta.url).href],
   ['@tensorflow/tfjs-core', import.meta.resolve('@tensorflow/tfjs-core')],
   ['@tensorflow/tfjs-layers', import.meta.resolve('@tensorflow/tfjs-layers')],
   ['zod', import.meta.resolve('zod')],

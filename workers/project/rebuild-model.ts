@@ -1,4 +1,4 @@
-import type { RunSource } from '../../protocol/set-evaluation.ts';
+import type { RunSource } from '../../core/protocol/run/set-evaluation.ts';
 import { type Checkpoint, readCheckpoint } from '../checkpoints/checkpoint-store.ts';
 import {
   describeDifference,
@@ -9,9 +9,9 @@ import {
 } from '../checkpoints/model-topology.ts';
 import type { Splits } from '../data/dataset.ts';
 import { ensembleTask } from '../strategies/ensemble-task.ts';
-import type { LayersModel } from '../tf.ts';
-import { type Task, taskOf } from '../training/tasks.ts';
-import { writeWeights } from '../training/weights.ts';
+import type { LayersModel } from '../tensorflow/tf.ts';
+import { type Task, taskOf } from '../training/member/tasks.ts';
+import { writeWeights } from '../training/member/weights.ts';
 import type { Project } from './define-project.ts';
 import { loadProjectData } from './load-data.ts';
 import { loadProject, parseHyperparameters } from './load-project.ts';

@@ -1,5 +1,5 @@
 import type { StrategyEvent } from '../strategies/strategy.ts';
-import type { LayersModel } from '../tf.ts';
+import type { LayersModel } from '../tensorflow/tf.ts';
 import { stackingOf } from './stacked-layers.ts';
 
 /** Tells the user how many members are one computation, and which layers gain nothing from it. */

@@ -1,4 +1,4 @@
-import type { LayersModel, SymbolicTensor } from '../tf.ts';
+import type { LayersModel, SymbolicTensor } from '../tensorflow/tf.ts';
 
 export type Layer = LayersModel['layers'][number];
 

@@ -1,5 +1,5 @@
 import type { Batch } from '../data/dataset.ts';
-import { tf, type Tensor } from '../tf.ts';
+import { tf, type Tensor } from '../tensorflow/tf.ts';
 
 /**
  * Batches of the same size as one: features `[M, B, ...]`, or `[1, B, ...]` where all are the same, and targets `[M, B]` or

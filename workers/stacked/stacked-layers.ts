@@ -1,4 +1,4 @@
-import { tf, type Tensor } from '../tf.ts';
+import { tf, type Tensor } from '../tensorflow/tf.ts';
 import type { Layer } from './model-graph.ts';
 import { isOverLastAxis, stackLayerNormalization } from './stacked-normalization.ts';
 import { stackedProduct } from './stacked-product.ts';

@@ -1,4 +1,4 @@
-import type { LayersModel, Tensor } from '../tf.ts';
+import type { LayersModel, Tensor } from '../tensorflow/tf.ts';
 import { graphOf, type ModelGraph } from './model-graph.ts';
 import { type Draw, stackLayer, type StackedLayer } from './stacked-layers.ts';
 import type { StackedVariable } from './stacked-variable.ts';

@@ -1,4 +1,4 @@
-import { tf } from '../tf.ts';
+import { tf } from '../tensorflow/tf.ts';
 import type { Layer } from './model-graph.ts';
 import type { StackedLayer } from './stacked-layers.ts';
 import { asMatrices, stackWeight, withShapeOf } from './stacked-values.ts';

@@ -1,4 +1,4 @@
-import { tf, type Tensor } from '../tf.ts';
+import { tf, type Tensor } from '../tensorflow/tf.ts';
 
 /**
  * act(x W + b) for M members in one kernel and with one gradient: x `[M, B, I]` or `[1, B, I]`, W `[M, I, O]`, b `[M, 1, O]`, the result

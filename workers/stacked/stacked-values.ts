@@ -1,4 +1,4 @@
-import { tf, type Tensor, type Variable } from '../tf.ts';
+import { tf, type Tensor, type Variable } from '../tensorflow/tf.ts';
 import type { Layer } from './model-graph.ts';
 import { StackedVariable } from './stacked-variable.ts';
 

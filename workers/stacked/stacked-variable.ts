@@ -1,4 +1,4 @@
-import { tf, type Tensor, type Variable } from '../tf.ts';
+import { tf, type Tensor, type Variable } from '../tensorflow/tf.ts';
 
 /** The variables that M members have in one place, as one: `[M, ...]`, row m being member m's. */
 export class StackedVariable {

@@ -1,4 +1,4 @@
-import type { StrategyConfig } from '../../protocol/run-config.ts';
+import type { StrategyConfig } from '../../core/protocol/run/config.ts';
 import { Coupled } from './coupled/index.ts';
 import { DataParallel } from './data-parallel/data-parallel.ts';
 import { Sharded } from './data-parallel/sharded.ts';

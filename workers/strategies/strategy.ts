@@ -1,11 +1,11 @@
-import type { RunConfig } from '../../protocol/run-config.ts';
+import type { RunConfig } from '../../core/protocol/run/config.ts';
 import type { NamedTensor } from '../checkpoints/safetensors.ts';
 import type { ProcessGroup } from '../collectives/process-group.ts';
 import type { Batch, Dataset } from '../data/dataset.ts';
-import type { Member, StepPosition } from '../training/member.ts';
-import type { UpdateSettings } from '../training/optimizers.ts';
-import type { Position } from '../training/report.ts';
-import type { Task } from '../training/tasks.ts';
+import type { Member, StepPosition } from '../training/member/member.ts';
+import type { UpdateSettings } from '../training/optimizers/optimizers.ts';
+import type { Position } from '../training/loop/report.ts';
+import type { Task } from '../training/member/tasks.ts';
 
 /** What a strategy may need to know besides its own options. */
 export interface StrategyContext {
@@ -51,7 +51,7 @@ export interface Strategy {
   /**
    * Whether ranks exchange while they train. Then all of them do the same steps: a stop, a pause, a checkpoint that is asked for and
    * a loss that is not finite end or interrupt them at the same one (`Lockstep`), and every rank must make the same calls of the
-   * group in each step. What such a strategy excludes is in `protocol/strategy-rules.ts`.
+   * group in each step. What such a strategy excludes is in `core/protocol/run/strategy-rules.ts`.
    */
   readonly isLockstep: boolean;
   /**

@@ -1,4 +1,4 @@
-import type { PlainObject } from '../../../protocol/options.ts';
+import type { PlainObject } from '../../../core/options/index.ts';
 
 /** What the address of the form says is changed; null where it says nothing that can be read. */
 export function readOverrides(parameter: unknown): PlainObject | null {

@@ -1,4 +1,4 @@
-import type { OptionDescription } from '../../../protocol/options.ts';
+import type { OptionDescription } from '../../../core/options/index.ts';
 
 export interface FormSection {
   id: string;

@@ -1,8 +1,8 @@
-import { describeOptions, type OptionDescription, type PlainObject } from '../../../protocol/options.ts';
-import { runConfigSchema } from '../../../protocol/run-config.ts';
-import type { RunRecord } from '../../../protocol/run-record.ts';
-import { withChanges } from '../../../protocol/run-settings.ts';
-import type { DescribedProject, HubApi, RunPreview, RunRequest } from '../../../protocol/rpc.ts';
+import { describeOptions, type OptionDescription, type PlainObject } from '../../../core/options/index.ts';
+import { runConfigSchema } from '../../../core/protocol/run/config.ts';
+import type { RunRecord } from '../../../core/protocol/run/record.ts';
+import { withChanges } from '../../../core/protocol/run/settings.ts';
+import type { DescribedProject, HubApi, RunPreview, RunRequest } from '../../../core/protocol/pages/rpc.ts';
 import { overridesFrom } from './form-values.ts';
 
 /** What a form asks for, whatever it is of. */

@@ -1,6 +1,6 @@
-import type { OptionDescription, PlainObject } from '../../../protocol/options.ts';
-import { mergeConfig, setPath } from '../../../protocol/options.ts';
-import { getPath } from '../../../protocol/options/layers.ts';
+import type { OptionDescription, PlainObject } from '../../../core/options/index.ts';
+import { mergeConfig, setPath } from '../../../core/options/index.ts';
+import { getPath } from '../../../core/options/layers.ts';
 
 /**
  * What the form holds: a project's defaults, and over them only what the user wants otherwise (`overrides`), nested as the

@@ -1,6 +1,6 @@
 import { ref, type Ref } from 'vue';
 import { z } from 'zod';
-import type { PlainObject } from '../../../protocol/options.ts';
+import type { PlainObject } from '../../../core/options/index.ts';
 import { usePreferences } from '../../stores/preferences.ts';
 
 /** A set of overrides under a name. */

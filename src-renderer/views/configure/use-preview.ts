@@ -1,7 +1,7 @@
 import { onScopeDispose, type Ref, ref, shallowRef, watch } from 'vue';
-import type { RunPreview } from '../../../protocol/rpc.ts';
+import type { RunPreview } from '../../../core/protocol/pages/rpc.ts';
 import { useHubClient } from '../../client/use-hub.ts';
-import { messageOf } from '../../errors.ts';
+import { messageOf } from '../../text/errors.ts';
 
 /** The user's pause that ends a change. */
 const pauseMs = 200;

@@ -1,5 +1,5 @@
 import { computed, type ComputedRef, reactive, type Ref, shallowRef, watch } from 'vue';
-import type { OptionDescription, PlainObject } from '../../../protocol/options.ts';
+import type { OptionDescription, PlainObject } from '../../../core/options/index.ts';
 import type { FormRequest, FormSubject } from './form-subject.ts';
 import { type FormSection, formSections } from './form-sections.ts';
 import { type FormValues, isChanged, isVisible, standardOf, valueOf, withValue } from './form-values.ts';

@@ -1,6 +1,11 @@
-import { describeOptions, describeRule, type OptionDescription, parseOptionValue } from '../../../protocol/options.ts';
-import { runConfigSchema } from '../../../protocol/run-config.ts';
-import type { RunRecord } from '../../../protocol/run-record.ts';
+import {
+  describeOptions,
+  describeRule,
+  type OptionDescription,
+  parseOptionValue,
+} from '../../../core/options/index.ts';
+import { runConfigSchema } from '../../../core/protocol/run/config.ts';
+import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import {
   type SettingChanges,
   type SettingName,
@@ -8,7 +13,7 @@ import {
   settingPaths,
   settingsOf,
   whyNotSet,
-} from '../../../protocol/run-settings.ts';
+} from '../../../core/protocol/run/settings.ts';
 
 /** A setting of a run that can be changed while it trains. */
 export interface SettingField {

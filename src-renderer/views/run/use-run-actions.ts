@@ -1,7 +1,7 @@
 import { computed, type ComputedRef, ref, type Ref } from 'vue';
-import { type SettingChanges, settingNames } from '../../../protocol/run-settings.ts';
+import { type SettingChanges, settingNames } from '../../../core/protocol/run/settings.ts';
 import { useHub } from '../../client/use-hub.ts';
-import { labelOfName } from '../../format.ts';
+import { labelOfName } from '../../text/format.ts';
 import type { RunStore } from '../../stores/run.ts';
 import { useToastsStore } from '../../stores/toasts.ts';
 import { isPausedBy, whatIsKept } from './run-facts.ts';

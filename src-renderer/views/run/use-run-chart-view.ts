@@ -1,8 +1,8 @@
 import { computed, onScopeDispose, watch } from 'vue';
 import { type LocationQuery, useRoute, useRouter } from 'vue-router';
 import type { ChartView, ChartViewState } from '../../charts/types.ts';
-import { useChartView } from '../../charts/use-chart-view.ts';
-import { viewFromQuery, viewToQuery } from '../../charts/view-query.ts';
+import { useChartView } from '../../charts/series/use-chart-view.ts';
+import { viewFromQuery, viewToQuery } from '../../charts/series/view-query.ts';
 
 /** Browsers refuse an address that changes with every turn of the wheel. */
 const settleMs = 200;

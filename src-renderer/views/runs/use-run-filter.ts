@@ -1,6 +1,6 @@
 import { computed, type ComputedRef } from 'vue';
 import { useRoute, useRouter } from 'vue-router';
-import { runStatusSchema } from '../../../protocol/run-record.ts';
+import { runStatusSchema } from '../../../core/protocol/run/record.ts';
 import { type RunFilter, sortKeys } from './run-filter.ts';
 
 /** The filter as the address has it; changing it changes the address. */

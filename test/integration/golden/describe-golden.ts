@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { OptimizerConfig, ScheduleConfig } from '../../../protocol/run-config.ts';
+import type { OptimizerConfig, ScheduleConfig } from '../../../core/protocol/run/config.ts';
 import { type BackendKind, startBackend } from '../../../workers/backends/backend.ts';
 import { ProcessGroup } from '../../../workers/collectives/process-group.ts';
 import { createDataset, gatherBatch } from '../../../workers/data/dataset.ts';
 import { independentStrategy } from '../../../workers/strategies/independent.ts';
-import { tf, type LayersModel } from '../../../workers/tf.ts';
-import { Member } from '../../../workers/training/member.ts';
-import { createOptimizer } from '../../../workers/training/optimizers.ts';
-import { settingsAt } from '../../../workers/training/schedules.ts';
-import { taskOf } from '../../../workers/training/tasks.ts';
+import { tf, type LayersModel } from '../../../workers/tensorflow/tf.ts';
+import { Member } from '../../../workers/training/member/member.ts';
+import { createOptimizer } from '../../../workers/training/optimizers/optimizers.ts';
+import { settingsAt } from '../../../workers/training/optimizers/schedules.ts';
+import { taskOf } from '../../../workers/training/member/tasks.ts';
 
 /** What `make_golden.py` recorded of PyTorch in float64. */
 interface Golden {

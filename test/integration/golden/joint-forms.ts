@@ -1,4 +1,4 @@
-import type { RunConfigInput } from '../../../protocol/run-config.ts';
+import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
 
 export const optimizer = { kind: 'sgd', learningRate: 0.5, momentum: 0.9, nesterov: false, weightDecay: 0 } as const;
 export const batchSize = 100;

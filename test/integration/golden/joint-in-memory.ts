@@ -1,12 +1,12 @@
-import { runConfigSchema } from '../../../protocol/run-config.ts';
+import { runConfigSchema } from '../../../core/protocol/run/config.ts';
 import { ProcessGroup } from '../../../workers/collectives/process-group.ts';
 import { gatherBatch } from '../../../workers/data/dataset.ts';
 import { createStrategy } from '../../../workers/strategies/index.ts';
 import type { Strategy } from '../../../workers/strategies/strategy.ts';
-import { tf, type Variable } from '../../../workers/tf.ts';
-import { Member } from '../../../workers/training/member.ts';
-import { createOptimizer } from '../../../workers/training/optimizers.ts';
-import { taskOf } from '../../../workers/training/tasks.ts';
+import { tf, type Variable } from '../../../workers/tensorflow/tf.ts';
+import { Member } from '../../../workers/training/member/member.ts';
+import { createOptimizer } from '../../../workers/training/optimizers/optimizers.ts';
+import { taskOf } from '../../../workers/training/member/tasks.ts';
 import { createInMemoryGroup, ranksOf } from '../../unit/relay/in-memory-group.ts';
 import {
   createExperts,

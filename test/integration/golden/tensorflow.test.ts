@@ -1,4 +1,4 @@
-import { setUpTensorflow } from '../native-tensorflow.ts';
+import { setUpTensorflow } from '../backends/native-tensorflow.ts';
 import { describeGolden } from './describe-golden.ts';
 
 describeGolden('tensorflow', await setUpTensorflow());

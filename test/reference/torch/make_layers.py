@@ -4,7 +4,7 @@ Records values and gradients of layers in PyTorch, float64, as JSON beside this 
     python test/reference/torch/make_layers.py
 
 Inputs are not stored: input k of a case is spread(size, seed + k), the gradient that flows back is spread(size, seed + 99); `spread` in
-test/unit/backends/fill.ts is the same generator. Options have TensorFlow.js's names; arrays are channels-last, as there. PyTorch has no
+test/unit/backends/kernels/fill.ts is the same generator. Options have TensorFlow.js's names; arrays are channels-last, as there. PyTorch has no
 `same` padding with strides: it is applied here, the larger half at the end, as TensorFlow defines it.
 """
 import json

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { startBackend } from '../../../workers/backends/backend.ts';
-import { tf } from '../../../workers/tf.ts';
+import { tf } from '../../../workers/tensorflow/tf.ts';
 
 it('the deterministic build rounds every product, whatever the processor has', async () => {
   const { description } = await startBackend('wasm', { determinism: 'deterministic' });

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startBackend } from '../../../workers/backends/backend.ts';
 import { Generator } from '../../../workers/random/index.ts';
-import { tf, type Tensor } from '../../../workers/tf.ts';
+import { tf, type Tensor } from '../../../workers/tensorflow/tf.ts';
 
 /**
  * Gradients of the wasm backend against central differences of its own forward pass: nothing that other backends might have wrong alike.

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { lowerBound, nearestIndex, upperBound } from '../../../src-renderer/charts/columns.ts';
-import { countInBins } from '../../../src-renderer/charts/histogram.ts';
+import { lowerBound, nearestIndex, upperBound } from '../../../src-renderer/charts/points/columns.ts';
+import { countInBins } from '../../../src-renderer/charts/points/histogram.ts';
 import { formatDuration, formatShort, formatValue } from '../../../src-renderer/charts/number-format.ts';
-import { percentiles } from '../../../src-renderer/charts/percentiles.ts';
-import { fractionOf, panBy, valueAt, zoomAround } from '../../../src-renderer/charts/scale.ts';
-import { niceStep, ticks, timeTicks } from '../../../src-renderer/charts/ticks.ts';
+import { percentiles } from '../../../src-renderer/charts/points/percentiles.ts';
+import { fractionOf, panBy, valueAt, zoomAround } from '../../../src-renderer/charts/scene/scale.ts';
+import { niceStep, ticks, timeTicks } from '../../../src-renderer/charts/scene/ticks.ts';
 
 const labels = (found: { label: string }[]): string[] => found.map(({ label }) => label);
 

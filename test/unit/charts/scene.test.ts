@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { csvField, seriesCsv } from '../../../src-renderer/charts/csv.ts';
-import { hues, lineStyle, type Palette } from '../../../src-renderer/charts/line-style.ts';
-import { tracePath } from '../../../src-renderer/charts/plot-area.ts';
-import { formatPosition, readoutAt, readoutSentence } from '../../../src-renderer/charts/readout.ts';
-import { composeScene, type Scene } from '../../../src-renderer/charts/scene.ts';
-import { SeriesLines } from '../../../src-renderer/charts/series-lines.ts';
-import { placeNotes } from '../../../src-renderer/charts/notes.ts';
+import { hues, lineStyle, type Palette } from '../../../src-renderer/charts/series/line-style.ts';
+import { tracePath } from '../../../src-renderer/charts/scene/plot-area.ts';
+import { formatPosition, readoutAt, readoutSentence } from '../../../src-renderer/charts/series/readout.ts';
+import { composeScene, type Scene } from '../../../src-renderer/charts/scene/scene.ts';
+import { SeriesLines } from '../../../src-renderer/charts/series/series-lines.ts';
+import { placeNotes } from '../../../src-renderer/charts/series/notes.ts';
 import { summarize } from '../../../src-renderer/charts/summary.ts';
-import { sceneSvg } from '../../../src-renderer/charts/svg.ts';
+import { sceneSvg } from '../../../src-renderer/charts/scene/svg.ts';
 import { seriesTable } from '../../../src-renderer/charts/table.ts';
 import type { ChartSeries, ChartView } from '../../../src-renderer/charts/types.ts';
-import { viewFromQuery, viewToQuery } from '../../../src-renderer/charts/view-query.ts';
+import { viewFromQuery, viewToQuery } from '../../../src-renderer/charts/series/view-query.ts';
 import { lineOf, plainView, rankLine } from './lines.ts';
 
 const size = { width: 400, height: 200 };

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { realNumber } from '../../../protocol/numbers.ts';
+import { realNumber } from '../../../core/protocol/wire/numbers.ts';
 import type { NamedTensor } from '../../../workers/checkpoints/safetensors.ts';
 import { latestCommonRound, loadState, saveState } from '../../../workers/checkpoints/training-state.ts';
 

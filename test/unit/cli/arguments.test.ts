@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { describeOptions } from '../../../protocol/options.ts';
-import type { ProjectDescription } from '../../../protocol/project-description.ts';
+import { describeOptions } from '../../../core/options/index.ts';
+import type { ProjectDescription } from '../../../core/protocol/run/project-description.ts';
 import { parseAssignments, parseTrainArguments, settingsOf } from '../../../src-main/cli/arguments.ts';
 import { UsageError } from '../../../src-main/cli/errors.ts';
 

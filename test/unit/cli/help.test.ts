@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { describeOptions } from '../../../protocol/options.ts';
+import { describeOptions } from '../../../core/options/index.ts';
 import { settingsOf } from '../../../src-main/cli/arguments.ts';
 import { renderTrainHelp } from '../../../src-main/cli/help.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { describeDevice } from '../../../src-main/cli/devices.ts';
-import { describeChecks } from '../../../src-main/cli/doctor.ts';
-import { describeRuns } from '../../../src-main/cli/runs.ts';
+import { describeDevice } from '../../../src-main/cli/commands/devices.ts';
+import { describeChecks } from '../../../src-main/cli/commands/doctor.ts';
+import { describeRuns } from '../../../src-main/cli/commands/runs.ts';
 import { placementOf } from './records.ts';
 
 const run = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RunUpdate } from '../../../protocol/run-updates.ts';
+import type { RunUpdate } from '../../../core/protocol/pages/run-updates.ts';
 import { RunProgress } from '../../../src-main/cli/progress.ts';
 import { facts, placementOf, pointsOf, recordOf } from './records.ts';
 

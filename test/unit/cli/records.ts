@@ -1,8 +1,8 @@
-import type { Placement } from '../../../protocol/devices.ts';
-import type { PointBatch } from '../../../protocol/points.ts';
-import { type RunConfigInput, runConfigSchema } from '../../../protocol/run-config.ts';
-import type { RunRecord } from '../../../protocol/run-record.ts';
-import type { RunFacts } from '../../../protocol/run-updates.ts';
+import type { Placement } from '../../../core/protocol/machine/devices.ts';
+import type { PointBatch } from '../../../core/protocol/wire/points.ts';
+import { type RunConfigInput, runConfigSchema } from '../../../core/protocol/run/config.ts';
+import type { RunRecord } from '../../../core/protocol/run/record.ts';
+import type { RunFacts } from '../../../core/protocol/pages/run-updates.ts';
 
 /** A run of two members on two cores, as its record says it before it starts. */
 export function recordOf(config: RunConfigInput = {}, changes: Partial<RunRecord> = {}): RunRecord {

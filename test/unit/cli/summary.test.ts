@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { RunSummary } from '../../../protocol/run-record.ts';
-import { compareSets, summarize } from '../../../src-main/cli/summary.ts';
+import type { RunSummary } from '../../../core/protocol/run/record.ts';
+import { compareSets, summarize } from '../../../src-main/cli/commands/summary.ts';
 import { recordOf } from './records.ts';
 
 const summary: RunSummary = {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { RunUpdate } from '../../../protocol/run-updates.ts';
+import type { RunUpdate } from '../../../core/protocol/pages/run-updates.ts';
 import { TerminalReport } from '../../../src-main/cli/terminal-report.ts';
 import { facts, pointsOf, recordOf } from './records.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dataTypeOf, freeMemory } from '../../../protocol/arrays.ts';
+import { dataTypeOf, freeMemory } from '../../../core/protocol/wire/arrays.ts';
 
 describe('freeing memory', () => {
   it('empties an array that has its buffer to itself', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createChannelPair, StreamChannel } from '../../../protocol/channel.ts';
-import type { Frame, MessageFrame } from '../../../protocol/frames.ts';
+import { createChannelPair, StreamChannel } from '../../../core/protocol/wire/channel.ts';
+import type { Frame, MessageFrame } from '../../../core/protocol/wire/frames.ts';
 
 const message = (value: unknown): MessageFrame => ({ kind: 'message', message: value, arrays: [] });
 const microtasks = async (): Promise<void> => await new Promise((resolve) => setImmediate(resolve));

@@ -6,11 +6,11 @@ import {
   collectiveStages,
   noWishes,
   reduceOperations,
-} from '../../../protocol/collectives.ts';
-import { createArray, dataTypes, type WireArray } from '../../../protocol/arrays.ts';
-import { FrameDecoder } from '../../../protocol/frame-decoder.ts';
-import { encodeFrame } from '../../../protocol/frame-encoder.ts';
-import type { Frame } from '../../../protocol/frames.ts';
+} from '../../../core/protocol/wire/collectives.ts';
+import { createArray, dataTypes, type WireArray } from '../../../core/protocol/wire/arrays.ts';
+import { FrameDecoder } from '../../../core/protocol/wire/frame-decoder.ts';
+import { encodeFrame } from '../../../core/protocol/wire/frame-encoder.ts';
+import type { Frame } from '../../../core/protocol/wire/frames.ts';
 
 const bytesOf = (frame: Frame): Uint8Array<ArrayBuffer> => new Uint8Array(Buffer.concat(encodeFrame(frame)));
 const bitsOf = (array: ArrayBufferView): Uint8Array =>

@@ -3,8 +3,8 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect } from 'vitest';
-import type { CollectiveArray } from '../../../protocol/collectives.ts';
-import { whyNotMapped } from '../../../src-main/runs/mapped-files.ts';
+import type { CollectiveArray } from '../../../core/protocol/wire/collectives.ts';
+import { whyNotMapped } from '../../../src-main/runs/attempt/mapped-files.ts';
 import type { ProcessGroup } from '../../../workers/collectives/process-group.ts';
 
 /** Whether files can be mapped here. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { ReduceOperation } from '../../../protocol/collectives.ts';
+import type { ReduceOperation } from '../../../core/protocol/wire/collectives.ts';
 import { Parts } from '../../../workers/collectives/parts.ts';
-import { SharedMemory } from '../../../workers/collectives/shared-memory.ts';
+import { SharedMemory } from '../../../workers/collectives/memory/shared-memory.ts';
 import { createInMemoryGroup, ranksOf } from '../relay/in-memory-group.ts';
 import { canMap, every, expectSameBits, thirds, useFolders } from './mapped.ts';
 

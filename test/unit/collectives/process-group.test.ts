@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { CollectiveError, noWishes, type Wishes } from '../../../protocol/collectives.ts';
-import type { CollectiveFrame } from '../../../protocol/frames.ts';
+import { CollectiveError, noWishes, type Wishes } from '../../../core/protocol/wire/collectives.ts';
+import type { CollectiveFrame } from '../../../core/protocol/wire/frames.ts';
 import { ProcessGroup } from '../../../workers/collectives/process-group.ts';
 
 describe('a group of one rank', () => {

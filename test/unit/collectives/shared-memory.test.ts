@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { type CollectiveCall, noWishes, type ReduceOperation } from '../../../protocol/collectives.ts';
-import { SharedMemory } from '../../../workers/collectives/shared-memory.ts';
+import { type CollectiveCall, noWishes, type ReduceOperation } from '../../../core/protocol/wire/collectives.ts';
+import { SharedMemory } from '../../../workers/collectives/memory/shared-memory.ts';
 import { createInMemoryGroup, ranksOf, type TestGroup } from '../relay/in-memory-group.ts';
 import { canMap, every, expectSameBits, thirds, useFolders } from './mapped.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
-import { noWishes, type ReduceOperation } from '../../../protocol/collectives.ts';
+import { noWishes, type ReduceOperation } from '../../../core/protocol/wire/collectives.ts';
 import type { ProcessGroup } from '../../../workers/collectives/process-group.ts';
-import { SharedMemory } from '../../../workers/collectives/shared-memory.ts';
-import type { SlotFile } from '../../../workers/collectives/slot-file.ts';
+import { SharedMemory } from '../../../workers/collectives/memory/shared-memory.ts';
+import type { SlotFile } from '../../../workers/collectives/memory/slot-file.ts';
 import { createInMemoryGroup, ranksOf, type TestGroup } from '../relay/in-memory-group.ts';
 import { canMap, every, expectSameBits, thirds, useFolders } from './mapped.ts';
 

@@ -3,7 +3,7 @@ import { mkdir, readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { cifar10 } from '../../../workers/data/cifar10.ts';
+import { cifar10 } from '../../../workers/data/sources/cifar10.ts';
 import { gatherBatch } from '../../../workers/data/dataset.ts';
 import { hasSharedData, sharedData, temporaryFolder } from './temp-folder.ts';
 

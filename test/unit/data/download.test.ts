@@ -5,9 +5,9 @@ import { mkdir, readFile, readdir, stat, utimes, writeFile } from 'node:fs/promi
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { fetchFile } from '../../../workers/data/download.ts';
-import type { DownloadProgress } from '../../../workers/data/download.ts';
-import { obtainFile } from '../../../workers/data/locate.ts';
+import { fetchFile } from '../../../workers/data/sources/download.ts';
+import type { DownloadProgress } from '../../../workers/data/sources/download.ts';
+import { obtainFile } from '../../../workers/data/sources/locate.ts';
 import { sendFile, serve } from './file-server.ts';
 import { temporaryFolder } from './temp-folder.ts';
 
@@ -223,7 +223,7 @@ describe('fetchFile gives one reason per address', () => {
 
 describe('fetchFile in several processes', () => {
   const program = `
-    const { fetchFile } = await import(${JSON.stringify(resolve(import.meta.dirname, '../../../workers/data/download.ts'))});
+    const { fetchFile } = await import(${JSON.stringify(resolve(import.meta.dirname, '../../../workers/data/sources/download.ts'))});
     console.log(await fetchFile(JSON.parse(process.argv[1])));
   `;
   function start(file: object) {

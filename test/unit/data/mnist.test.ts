@@ -2,8 +2,8 @@ import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { readIdx } from '../../../workers/data/idx.ts';
-import { mnist } from '../../../workers/data/mnist.ts';
+import { readIdx } from '../../../workers/data/sources/idx.ts';
+import { mnist } from '../../../workers/data/sources/mnist.ts';
 import { hasSharedData, sharedData, temporaryFolder } from './temp-folder.ts';
 
 /** An IDX file of unsigned bytes. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { gaussianBlobs, heteroscedasticSine, twoMoons } from '../../../workers/data/synthetic.ts';
+import { gaussianBlobs, heteroscedasticSine, twoMoons } from '../../../workers/data/sources/synthetic.ts';
 
 const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
 const variance = (values: number[]) => {

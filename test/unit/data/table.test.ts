@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseTable, uciTable } from '../../../workers/data/table.ts';
-import type { TableOptions, UciName } from '../../../workers/data/table.ts';
+import { parseTable, uciTable } from '../../../workers/data/sources/table.ts';
+import type { TableOptions, UciName } from '../../../workers/data/sources/table.ts';
 import { hasSharedData, sharedData, temporaryFolder } from './temp-folder.ts';
 
 const parse = (text: string, options?: TableOptions) => parseTable(text, 'file.txt', options);

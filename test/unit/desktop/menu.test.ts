@@ -1,6 +1,6 @@
 import type { MenuItemConstructorOptions } from 'electron';
 import { expect, it, vi } from 'vitest';
-import type { WindowCommand } from '../../../protocol/window.ts';
+import type { WindowCommand } from '../../../core/protocol/pages/window.ts';
 import { type MenuOptions, menuTemplate } from '../../../src-main/desktop/menu.ts';
 
 const options: MenuOptions = {

@@ -1,6 +1,6 @@
 import type { CpuInfo } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import type { Device } from '../../../protocol/devices.ts';
+import type { Device } from '../../../core/protocol/machine/devices.ts';
 import { loadReader } from '../../../src-main/devices/loads.ts';
 import { nvidiaQueries, replay, twoA100s } from './recordings.ts';
 

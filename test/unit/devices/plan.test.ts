@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Device, Placement } from '../../../protocol/devices.ts';
+import type { Device, Placement } from '../../../core/protocol/machine/devices.ts';
 import { describePlan, planPlacement } from '../../../src-main/devices/index.ts';
 
 const unknown = { memoryTotalBytes: null, memoryUsedBytes: null, load: null, processCount: null };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Device, DeviceSelection } from '../../../protocol/devices.ts';
+import type { Device, DeviceSelection } from '../../../core/protocol/machine/devices.ts';
 import { selectDevices } from '../../../src-main/devices/index.ts';
 
 function device(kind: Device['kind'], index: number, facts: Partial<Device> = {}): Device {

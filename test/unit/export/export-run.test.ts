@@ -5,7 +5,7 @@ import { dirname, join, relative, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { exportRun } from '../../../src-main/export/export-run.ts';
-import { appendEvent, createRunFolder } from '../../../src-main/store/run-folder.ts';
+import { appendEvent, createRunFolder } from '../../../src-main/store/runs/run-folder.ts';
 import { temporaryFolder } from '../store/fixtures.ts';
 import { runEvent, runRecord } from '../store/records.ts';
 import { readEventFile } from './event-reader.ts';

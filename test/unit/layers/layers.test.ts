@@ -9,7 +9,7 @@ let root = '';
 
 beforeEach(() => {
   root = mkdtempSync(path.join(tmpdir(), 'tutti-layers-'));
-  for (const layer of ['protocol', 'src-main/runs', 'src-renderer/views', 'workers']) {
+  for (const layer of ['core', 'src-main/runs', 'src-renderer/views', 'workers']) {
     mkdirSync(path.join(root, layer), { recursive: true });
   }
 });
@@ -26,8 +26,8 @@ function places(): string[] {
 
 describe('findLayerViolations', () => {
   it('lets layers import themselves, protocol, packages and Node', () => {
-    write('protocol/a.ts', "import { z } from 'zod';", "import './b.ts';", "export * from 'zod/v4';");
-    write('src-main/runs/a.ts', "import '../../protocol/a.ts';", "import '../hub.ts';", "import 'node:fs';");
+    write('core/a.ts', "import { z } from 'zod';", "import './b.ts';", "export * from 'zod/v4';");
+    write('src-main/runs/a.ts', "import '../../core/a.ts';", "import '../hub.ts';", "import 'node:fs';");
     write('src-main/cli.ts', "import manifest from '../package.json' with { type: 'json' };", "import 'commander';");
     write('workers/a.ts', "import 'tutti';", 'const project = await import(projectUrl);');
     expect(findLayerViolations(root)).toEqual([]);
@@ -67,25 +67,25 @@ describe('findLayerViolations', () => {
     expect(places()).toEqual(['src-renderer/views/Run.vue:3', 'src-renderer/views/Run.vue:7']);
   });
 
-  it('holds protocol to zod, and the other layers out of tests and examples', () => {
+  it('holds core to zod, and the other layers out of tests and examples', () => {
     write(
-      'protocol/a.ts',
+      'core/a.ts',
       "import 'node:fs';",
       "import 'zodiac';",
       "import '../workers/a.ts';",
       "import '../package.json';",
     );
     write('workers/a.ts', "import '../test/unit/helpers.ts';", "import '../examples/a/project.ts';");
-    const expected = [1, 2, 3, 4].map((line) => `protocol/a.ts:${line}`);
+    const expected = [1, 2, 3, 4].map((line) => `core/a.ts:${line}`);
     expect(places()).toEqual([...expected, 'workers/a.ts:1', 'workers/a.ts:2']);
   });
 
   it('gives the rule and the remedy', () => {
-    write('protocol/a.ts', "import 'node:fs';");
+    write('core/a.ts', "import 'node:fs';");
     write('workers/a.ts', "import '../src-main/hub.ts';");
     expect(findLayerViolations(root).map(({ message }) => message)).toEqual([
-      'protocol imports only zod, not "node:fs". Move what needs it to the layer that uses it.',
-      'workers imports protocol and no other folder, not "../src-main/hub.ts". Move what both need to protocol.',
+      'core imports only zod, not "node:fs". Move what needs it to the layer that uses it.',
+      'workers imports core and no other folder, not "../src-main/hub.ts". Move what both need to core.',
     ]);
   });
 });

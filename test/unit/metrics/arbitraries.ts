@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { StackedProbabilities, StackedValues } from '../../../protocol/metrics/index.ts';
+import type { StackedProbabilities, StackedValues } from '../../../core/metrics/index.ts';
 
 export interface ClassificationCase {
   stack: StackedProbabilities;

@@ -10,7 +10,7 @@ import {
   negativeLogLikelihood,
   reliabilityBins,
   type Probabilities,
-} from '../../../protocol/metrics/index.ts';
+} from '../../../core/metrics/index.ts';
 import { classificationCase } from './arbitraries.ts';
 import { referenceLabels, referenceProbabilities } from './reference.ts';
 

@@ -9,7 +9,7 @@ import {
   regressionMetrics,
   reliabilityBins,
   stackedClasses,
-} from '../../../protocol/metrics/index.ts';
+} from '../../../core/metrics/index.ts';
 import { type Recorded, type RecordedScores, recordedNumber } from './recorded.ts';
 
 /** One value of ours beside a recorded one. */

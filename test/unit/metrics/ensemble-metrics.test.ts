@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { classificationMetrics, regressionMetrics, toTwoClasses } from '../../../protocol/metrics/index.ts';
+import { classificationMetrics, regressionMetrics, toTwoClasses } from '../../../core/metrics/index.ts';
 import {
   referenceLabels,
   referenceMeans,

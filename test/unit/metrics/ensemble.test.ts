@@ -13,7 +13,7 @@ import {
   pairwiseDisagreement,
   predictiveEntropy,
   type StackedProbabilities,
-} from '../../../protocol/metrics/index.ts';
+} from '../../../core/metrics/index.ts';
 import { classificationCase, identical, reversed } from './arbitraries.ts';
 import { referenceLabels, referenceProbabilities } from './reference.ts';
 

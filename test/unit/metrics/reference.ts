@@ -1,4 +1,4 @@
-import type { StackedProbabilities, StackedValues } from '../../../protocol/metrics/index.ts';
+import type { StackedProbabilities, StackedValues } from '../../../core/metrics/index.ts';
 
 /**
  * Predictions by integer arithmetic, so that other languages build the same bits. The values expected of them were

@@ -15,7 +15,7 @@ import {
   memberValues,
   totalVariance,
   type StackedValues,
-} from '../../../protocol/metrics/index.ts';
+} from '../../../core/metrics/index.ts';
 import { identical, regressionCase, reversed } from './arbitraries.ts';
 import { referenceMeans, referenceTargets, referenceVariances } from './reference.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { describeOptions, formatConfigError, unknownOptionMessage } from '../../../protocol/options.ts';
-import { runConfigSchema } from '../../../protocol/run-config.ts';
+import { describeOptions, formatConfigError, unknownOptionMessage } from '../../../core/options/index.ts';
+import { runConfigSchema } from '../../../core/protocol/run/config.ts';
 
 const descriptions = describeOptions(runConfigSchema);
 

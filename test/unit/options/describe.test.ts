@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { describeOptions, setPath } from '../../../protocol/options.ts';
-import { runConfigSchema } from '../../../protocol/run-config.ts';
+import { describeOptions, setPath } from '../../../core/options/index.ts';
+import { runConfigSchema } from '../../../core/protocol/run/config.ts';
 
 function describeOne(leaf: z.ZodType) {
   return describeOptions(z.object({ leaf }))[0];

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { mergeConfig, setPath } from '../../../protocol/options.ts';
+import { mergeConfig, setPath } from '../../../core/options/index.ts';
 
 describe('mergeConfig', () => {
   it('merges objects and replaces the rest', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { describeOptions, parseOptionValue } from '../../../protocol/options.ts';
+import { describeOptions, parseOptionValue } from '../../../core/options/index.ts';
 
 function parse(schema: z.ZodType, text: string): unknown {
   return parseOptionValue(describeOptions(z.object({ someOption: schema }))[0], text);

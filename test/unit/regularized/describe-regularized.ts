@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { RunConfigInput } from '../../../protocol/run-config.ts';
+import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
 import { type BackendKind, startBackend } from '../../../workers/backends/backend.ts';
-import { tf } from '../../../workers/tf.ts';
+import { tf } from '../../../workers/tensorflow/tf.ts';
 import { createMembers, train, weightsOf as weightsOfMember } from '../stacked/stacks.ts';
 import { createRanks, largestDifference, type TrainedRank, weightsOf } from '../strategies/ranks.ts';
 import { batchOf, createModel, reference } from './models.ts';

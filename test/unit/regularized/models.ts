@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Batch } from '../../../workers/data/dataset.ts';
-import { tf, type LayersModel, type Variable } from '../../../workers/tf.ts';
+import { tf, type LayersModel, type Variable } from '../../../workers/tensorflow/tf.ts';
 
 interface TrainedModels {
   weights: number[][];

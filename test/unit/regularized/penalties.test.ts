@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startBackend } from '../../../workers/backends/backend.ts';
 import { independentStrategy } from '../../../workers/strategies/independent.ts';
-import { tf, type LayersModel, type SymbolicTensor, type Variable } from '../../../workers/tf.ts';
-import { Member } from '../../../workers/training/member.ts';
-import { createOptimizer } from '../../../workers/training/optimizers.ts';
-import { penaltiesOf } from '../../../workers/training/penalties.ts';
-import { taskOf } from '../../../workers/training/tasks.ts';
-import { readWeights, writeWeights } from '../../../workers/training/weights.ts';
+import { tf, type LayersModel, type SymbolicTensor, type Variable } from '../../../workers/tensorflow/tf.ts';
+import { Member } from '../../../workers/training/member/member.ts';
+import { createOptimizer } from '../../../workers/training/optimizers/optimizers.ts';
+import { penaltiesOf } from '../../../workers/training/optimizers/penalties.ts';
+import { taskOf } from '../../../workers/training/member/tasks.ts';
+import { readWeights, writeWeights } from '../../../workers/training/member/weights.ts';
 
 beforeAll(async () => void (await startBackend('wasm')));
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join as joinPath } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Channel } from '../../../protocol/channel.ts';
+import type { Channel } from '../../../core/protocol/wire/channel.ts';
 import { listen } from '../../../src-main/relay/socket-server.ts';
 import type { ProcessGroup } from '../../../workers/collectives/process-group.ts';
 import { connect } from '../../../workers/collectives/socket-channel.ts';

@@ -1,8 +1,8 @@
-import { createChannelPair, type Channel } from '../../../protocol/channel.ts';
-import { noWishes } from '../../../protocol/collectives.ts';
-import type { CollectiveRequest } from '../../../protocol/frames.ts';
+import { createChannelPair, type Channel } from '../../../core/protocol/wire/channel.ts';
+import { noWishes } from '../../../core/protocol/wire/collectives.ts';
+import type { CollectiveRequest } from '../../../core/protocol/wire/frames.ts';
 import { Relay, type RelayOptions } from '../../../src-main/relay/relay.ts';
-import type { SharedMemory } from '../../../workers/collectives/shared-memory.ts';
+import type { SharedMemory } from '../../../workers/collectives/memory/shared-memory.ts';
 import { ProcessGroup } from '../../../workers/collectives/process-group.ts';
 
 /** The first call of a rank that calls a barrier. */

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type CollectiveArray, type CollectiveStage, noWishes } from '../../../protocol/collectives.ts';
-import type { CollectiveFrame } from '../../../protocol/frames.ts';
-import { reduceArrays } from '../../../protocol/reduce.ts';
+import { type CollectiveArray, type CollectiveStage, noWishes } from '../../../core/protocol/wire/collectives.ts';
+import type { CollectiveFrame } from '../../../core/protocol/wire/frames.ts';
+import { reduceArrays } from '../../../core/protocol/wire/reduce.ts';
 import { barrierRequest, createInMemoryGroup, createRelay, ranksOf } from './in-memory-group.ts';
 
 /** What every promise was rejected with; fails when one was not. */

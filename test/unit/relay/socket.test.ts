@@ -5,9 +5,9 @@ import { connect as connectSocket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Channel } from '../../../protocol/channel.ts';
-import type { Frame } from '../../../protocol/frames.ts';
-import { socketAddress } from '../../../protocol/local-socket.ts';
+import type { Channel } from '../../../core/protocol/wire/channel.ts';
+import type { Frame } from '../../../core/protocol/wire/frames.ts';
+import { socketAddress } from '../../../core/protocol/wire/local-socket.ts';
 import { listen, type SocketServer } from '../../../src-main/relay/socket-server.ts';
 import { connect } from '../../../workers/collectives/socket-channel.ts';
 

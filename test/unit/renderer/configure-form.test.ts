@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { Device } from '../../../protocol/devices.ts';
-import { describeOptions, type OptionDescription, type PlainObject } from '../../../protocol/options.ts';
-import { runConfigSchema } from '../../../protocol/run-config.ts';
+import type { Device } from '../../../core/protocol/machine/devices.ts';
+import { describeOptions, type OptionDescription, type PlainObject } from '../../../core/options/index.ts';
+import { runConfigSchema } from '../../../core/protocol/run/config.ts';
 import { readOverrides, writeOverrides } from '../../../src-renderer/views/configure/address.ts';
-import { whyIdle, whyNoDevices, whyUnavailable } from '../../../src-renderer/views/configure/availability.ts';
-import { plannedDevices } from '../../../src-renderer/views/configure/device-plan.ts';
-import { namedDevices, toggleDevice } from '../../../src-renderer/views/configure/device-selection.ts';
+import { whyIdle, whyNoDevices, whyUnavailable } from '../../../src-renderer/views/configure/fields/availability.ts';
+import { plannedDevices } from '../../../src-renderer/views/configure/fields/device-plan.ts';
+import { namedDevices, toggleDevice } from '../../../src-renderer/views/configure/fields/device-selection.ts';
 import { formSections } from '../../../src-renderer/views/configure/form-sections.ts';
 import {
   type FormValues,

@@ -1,6 +1,6 @@
 import { createBirpc } from 'birpc';
-import type { PageApi } from '../../../protocol/rpc.ts';
-import { decodeRpc, encodeRpc } from '../../../protocol/rpc-codec.ts';
+import type { PageApi } from '../../../core/protocol/pages/rpc.ts';
+import { decodeRpc, encodeRpc } from '../../../core/protocol/pages/rpc-codec.ts';
 import type { ConnectionListener, Transport } from '../../../src-renderer/client/transport.ts';
 
 /** A hub in memory whose connections open, answer and break when the test says so. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { formatBytes, formatMetric, formatTime, metricLabel } from '../../../src-renderer/format.ts';
+import { formatBytes, formatMetric, formatTime, metricLabel } from '../../../src-renderer/text/format.ts';
 
 it.each([
   [0.41007, '0.4101'],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Command, findCommands } from '../../../src-renderer/composables/find-commands.ts';
-import { formatBytes, labelOfName } from '../../../src-renderer/format.ts';
-import { entryOfMetric } from '../../../src-renderer/glossary.ts';
+import { formatBytes, labelOfName } from '../../../src-renderer/text/format.ts';
+import { entryOfMetric } from '../../../src-renderer/text/glossary.ts';
 import { KeySequences } from '../../../src-renderer/keyboard/key-sequences.ts';
 
 const press = (key: string, modifiers: { ctrlKey?: boolean; metaKey?: boolean; altKey?: boolean } = {}) => ({

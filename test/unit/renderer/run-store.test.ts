@@ -1,11 +1,11 @@
 import { createPinia } from 'pinia';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSSRApp, effectScope, type EffectScope } from 'vue';
-import type { DeviceLoadColumns } from '../../../protocol/device-loads.ts';
-import type { RunUpdate } from '../../../protocol/run-updates.ts';
-import type { RunView } from '../../../protocol/rpc.ts';
-import { runConfigSchema } from '../../../protocol/run-config.ts';
-import type { RunRecord } from '../../../protocol/run-record.ts';
+import type { DeviceLoadColumns } from '../../../core/protocol/machine/device-loads.ts';
+import type { RunUpdate } from '../../../core/protocol/pages/run-updates.ts';
+import type { RunView } from '../../../core/protocol/pages/rpc.ts';
+import { runConfigSchema } from '../../../core/protocol/run/config.ts';
+import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import { HubClient } from '../../../src-renderer/client/hub-client.ts';
 import { hubClientKey } from '../../../src-renderer/client/use-hub.ts';
 import { type RunStore, useRunStore } from '../../../src-renderer/stores/run.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { RunRow, SeriesColumns } from '../../../protocol/rpc.ts';
-import { configDifferences, spellHistory } from '../../../src-renderer/views/runs/config-differences.ts';
-import { comparableMetrics, memberBand, memberNamesOf } from '../../../src-renderer/views/runs/member-band.ts';
+import type { RunRow, SeriesColumns } from '../../../core/protocol/pages/rpc.ts';
+import { configDifferences, spellHistory } from '../../../src-renderer/views/runs/compare/config-differences.ts';
+import { comparableMetrics, memberBand, memberNamesOf } from '../../../src-renderer/views/runs/compare/member-band.ts';
 import { filterRuns, type RunFilter } from '../../../src-renderer/views/runs/run-filter.ts';
 
 const row = (id: string, changes: Partial<RunRow> = {}): RunRow => ({

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { runConfigSchema } from '../../../protocol/run-config.ts';
-import type { RunRecord } from '../../../protocol/run-record.ts';
-import { createRunFolder } from '../../../src-main/store/run-folder.ts';
+import { runConfigSchema } from '../../../core/protocol/run/config.ts';
+import type { RunRecord } from '../../../core/protocol/run/record.ts';
+import { createRunFolder } from '../../../src-main/store/runs/run-folder.ts';
 import { runRecord } from '../store/records.ts';
 import { openService } from './page.ts';
 import { writeTinyProject } from './tiny-project.ts';

@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { describeOptions, type PlainObject } from '../../../protocol/options.ts';
-import type { ProjectDescription } from '../../../protocol/project-description.ts';
+import { describeOptions, type PlainObject } from '../../../core/options/index.ts';
+import type { ProjectDescription } from '../../../core/protocol/run/project-description.ts';
 import { parseTrainArguments, settingsOf } from '../../../src-main/cli/arguments.ts';
-import { commandLine } from '../../../src-main/rpc/command-line.ts';
-import { resolveConfig } from '../../../src-main/runs/resolve-config.ts';
+import { commandLine } from '../../../src-main/rpc/projects/command-line.ts';
+import { resolveConfig } from '../../../src-main/runs/configuration/resolve-config.ts';
 
 const hyperparameters = z.object({
   width: z.int().default(8),

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createRunFolder } from '../../../src-main/store/run-folder.ts';
-import { RunIndex } from '../../../src-main/store/run-index.ts';
+import { createRunFolder } from '../../../src-main/store/runs/run-folder.ts';
+import { RunIndex } from '../../../src-main/store/index/run-index.ts';
 import { runRecord } from '../store/records.ts';
 import { openService } from './page.ts';
 

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BirpcReturn, createBirpc } from 'birpc';
 import { onTestFinished, vi } from 'vitest';
-import type { HubApi, PageApi, RunRow } from '../../../protocol/rpc.ts';
-import { decodeRpc, encodeRpc } from '../../../protocol/rpc-codec.ts';
-import type { RunUpdate } from '../../../protocol/run-updates.ts';
-import { Hub } from '../../../src-main/hub.ts';
+import type { HubApi, PageApi, RunRow } from '../../../core/protocol/pages/rpc.ts';
+import { decodeRpc, encodeRpc } from '../../../core/protocol/pages/rpc-codec.ts';
+import type { RunUpdate } from '../../../core/protocol/pages/run-updates.ts';
+import { Hub } from '../../../src-main/hub/hub.ts';
 import { HubService } from '../../../src-main/rpc/hub-service.ts';
 
 /** A page as the hub sees it, and what it was told. */

@@ -1,7 +1,7 @@
 import { mkdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { Projects } from '../../../src-main/rpc/projects.ts';
+import { Projects } from '../../../src-main/rpc/projects/projects.ts';
 import { openService } from './page.ts';
 import { writeTinyProject } from './tiny-project.ts';
 

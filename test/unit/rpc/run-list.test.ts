@@ -2,12 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import type { RunRow } from '../../../protocol/rpc.ts';
-import type { RunRecord } from '../../../protocol/run-record.ts';
-import { Hub } from '../../../src-main/hub.ts';
-import { RunList } from '../../../src-main/rpc/run-list.ts';
-import { createRunFolder } from '../../../src-main/store/run-folder.ts';
-import { RunIndex } from '../../../src-main/store/run-index.ts';
+import type { RunRow } from '../../../core/protocol/pages/rpc.ts';
+import type { RunRecord } from '../../../core/protocol/run/record.ts';
+import { Hub } from '../../../src-main/hub/hub.ts';
+import { RunList } from '../../../src-main/rpc/runs/run-list.ts';
+import { createRunFolder } from '../../../src-main/store/runs/run-folder.ts';
+import { RunIndex } from '../../../src-main/store/index/run-index.ts';
 import { runRecord } from '../store/records.ts';
 
 /** A run list over an empty home, and an index of its own for what another process would write. */

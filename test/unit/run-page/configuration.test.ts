@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { describeOptions, getPath } from '../../../protocol/options.ts';
-import { runConfigSchema } from '../../../protocol/run-config.ts';
-import type { Attempt } from '../../../protocol/run-record.ts';
+import { describeOptions, getPath } from '../../../core/options/index.ts';
+import { runConfigSchema } from '../../../core/protocol/run/config.ts';
+import type { Attempt } from '../../../core/protocol/run/record.ts';
 import { configHistory, describeAttempt } from '../../../src-renderer/views/run/configuration/attempt-configs.ts';
 import { configEntries, spellValue } from '../../../src-renderer/views/run/configuration/config-entries.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { expectedCalibrationError } from '../../../protocol/metrics/index.ts';
-import type { PredictionData } from '../../../protocol/rpc.ts';
+import { expectedCalibrationError } from '../../../core/metrics/index.ts';
+import type { PredictionData } from '../../../core/protocol/pages/rpc.ts';
 import { brokenRanks, keptClasses } from '../../../src-renderer/views/run/ensemble/kept-classes.ts';
 import { riskCoverage } from '../../../src-renderer/views/run/ensemble/risk-coverage.ts';
 

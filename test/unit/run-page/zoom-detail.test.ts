@@ -1,15 +1,15 @@
 import { createPinia } from 'pinia';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createSSRApp, effectScope, shallowReactive } from 'vue';
-import type { SeriesColumns, SeriesRequest } from '../../../protocol/rpc.ts';
-import { DebiasedSmoothing, longestMemory, maximumSmoothing } from '../../../src-renderer/charts/smoothing.ts';
-import { useChartView } from '../../../src-renderer/charts/use-chart-view.ts';
+import type { SeriesColumns, SeriesRequest } from '../../../core/protocol/pages/rpc.ts';
+import { DebiasedSmoothing, longestMemory, maximumSmoothing } from '../../../src-renderer/charts/points/smoothing.ts';
+import { useChartView } from '../../../src-renderer/charts/series/use-chart-view.ts';
 import { hubClientKey } from '../../../src-renderer/client/use-hub.ts';
 import type { MetricColumns } from '../../../src-renderer/stores/metric-columns.ts';
 import type { RunStore } from '../../../src-renderer/stores/run.ts';
 import { useToastsStore } from '../../../src-renderer/stores/toasts.ts';
-import { useZoomDetail } from '../../../src-renderer/views/run/live/use-zoom-detail.ts';
-import { stepsAround, withDetail } from '../../../src-renderer/views/run/live/zoom-detail.ts';
+import { useZoomDetail } from '../../../src-renderer/views/run/live/charts/use-zoom-detail.ts';
+import { stepsAround, withDetail } from '../../../src-renderer/views/run/live/charts/zoom-detail.ts';
 
 function metric(steps: number[], fields: Partial<MetricColumns> = {}): MetricColumns {
   const step = Int32Array.from(steps);

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Device, Placement } from '../../../protocol/devices.ts';
-import { type RunConfigInput, runConfigSchema } from '../../../protocol/run-config.ts';
-import { whyNotStopRank } from '../../../protocol/run-settings.ts';
-import { samplerOf } from '../../../protocol/strategy-rules.ts';
-import { type Combined, findConflicts, refuseCombinations } from '../../../src-main/runs/combinations.ts';
-import { whyNotMapped } from '../../../src-main/runs/mapped-files.ts';
+import type { Device, Placement } from '../../../core/protocol/machine/devices.ts';
+import { type RunConfigInput, runConfigSchema } from '../../../core/protocol/run/config.ts';
+import { whyNotStopRank } from '../../../core/protocol/run/settings.ts';
+import { samplerOf } from '../../../core/protocol/run/strategy-rules.ts';
+import { type Combined, findConflicts, refuseCombinations } from '../../../src-main/runs/configuration/combinations.ts';
+import { whyNotMapped } from '../../../src-main/runs/attempt/mapped-files.ts';
 
 describe('refuseCombinations', () => {
   const device: Device = {

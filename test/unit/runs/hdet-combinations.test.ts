@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type RunConfigInput, runConfigSchema } from '../../../protocol/run-config.ts';
-import { findConflicts } from '../../../src-main/runs/combinations.ts';
+import { type RunConfigInput, runConfigSchema } from '../../../core/protocol/run/config.ts';
+import { findConflicts } from '../../../src-main/runs/configuration/combinations.ts';
 
 const messagesOf = (input: RunConfigInput, hasOwnLoss = false, task = 'classification'): string[] => {
   const plan = [{ rank: 0, wave: 0 }] as unknown as Parameters<typeof findConflicts>[1];

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { LogFile } from '../../../src-main/runs/log-file.ts';
+import { LogFile } from '../../../src-main/runs/recording/log-file.ts';
 import { temporaryFolder } from '../store/fixtures.ts';
 
 const failOn = (error: Error): void => {

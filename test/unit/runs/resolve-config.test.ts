@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { describeOptions } from '../../../protocol/options.ts';
-import type { ProjectDescription } from '../../../protocol/project-description.ts';
-import { optionsOf, resolveConfig } from '../../../src-main/runs/resolve-config.ts';
+import { describeOptions } from '../../../core/options/index.ts';
+import type { ProjectDescription } from '../../../core/protocol/run/project-description.ts';
+import { optionsOf, resolveConfig } from '../../../src-main/runs/configuration/resolve-config.ts';
 import { z } from 'zod';
 
 function describeProject(

@@ -1,12 +1,12 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { RunRecord } from '../../../protocol/run-record.ts';
-import type { RunFacts, RunUpdate } from '../../../protocol/run-updates.ts';
-import { RunRecorder } from '../../../src-main/runs/run-recorder.ts';
-import { readMetrics } from '../../../src-main/store/metric-table.ts';
-import { createRunFolder, readEvents, readRunRecord } from '../../../src-main/store/run-folder.ts';
-import { RunIndex } from '../../../src-main/store/run-index.ts';
+import type { RunRecord } from '../../../core/protocol/run/record.ts';
+import type { RunFacts, RunUpdate } from '../../../core/protocol/pages/run-updates.ts';
+import { RunRecorder } from '../../../src-main/runs/recording/run-recorder.ts';
+import { readMetrics } from '../../../src-main/store/metrics/metric-table.ts';
+import { createRunFolder, readEvents, readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
+import { RunIndex } from '../../../src-main/store/index/run-index.ts';
 import { temporaryFolder } from '../store/fixtures.ts';
 import { pointBatch, runRecord } from '../store/records.ts';
 

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { createScratchFolder } from '../../../src-main/runs/scratch.ts';
+import { createScratchFolder } from '../../../src-main/runs/attempt/scratch.ts';
 import { DEAD_PID } from '../store/fixtures.ts';
 
 async function create(): Promise<string> {

@@ -2,12 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Channel, createChannelPair } from '../../../protocol/channel.ts';
-import type { CollectiveStage } from '../../../protocol/collectives.ts';
-import { timeoutsSchema } from '../../../protocol/run-config.ts';
-import { LogFile } from '../../../src-main/runs/log-file.ts';
-import { WorkerHandle } from '../../../src-main/runs/worker-handle.ts';
-import type { WorkerProcess } from '../../../src-main/runs/worker-process.ts';
+import { type Channel, createChannelPair } from '../../../core/protocol/wire/channel.ts';
+import type { CollectiveStage } from '../../../core/protocol/wire/collectives.ts';
+import { timeoutsSchema } from '../../../core/protocol/run/config.ts';
+import { LogFile } from '../../../src-main/runs/recording/log-file.ts';
+import { WorkerHandle } from '../../../src-main/runs/attempt/worker-handle.ts';
+import type { WorkerProcess } from '../../../src-main/runs/attempt/worker-process.ts';
 import { barrierRequest } from '../relay/in-memory-group.ts';
 
 const unknown = { memoryTotalBytes: null, memoryUsedBytes: null, load: null, processCount: null };

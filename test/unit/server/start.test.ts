@@ -8,9 +8,9 @@ import { fileURLToPath } from 'node:url';
 import { createBirpc } from 'birpc';
 import { expect, it, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
-import type { HubApi, PageApi } from '../../../protocol/rpc.ts';
-import { decodeRpc, encodeRpc } from '../../../protocol/rpc-codec.ts';
-import { readRunRecord } from '../../../src-main/store/run-folder.ts';
+import type { HubApi, PageApi } from '../../../core/protocol/pages/rpc.ts';
+import { decodeRpc, encodeRpc } from '../../../core/protocol/pages/rpc-codec.ts';
+import { readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
 import { writeTinyProject } from '../rpc/tiny-project.ts';
 
 const entry = fileURLToPath(new URL('../../../src-main/start.ts', import.meta.url));

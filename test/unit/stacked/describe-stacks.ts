@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startBackend } from '../../../workers/backends/backend.ts';
-import { type SymbolicTensor, tf } from '../../../workers/tf.ts';
+import { type SymbolicTensor, tf } from '../../../workers/tensorflow/tf.ts';
 import { batch, createMembers, largestDifference, type Recipe, slotsOf, train, weightsOf } from './stacks.ts';
 
 const { layers } = tf;

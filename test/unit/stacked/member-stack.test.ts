@@ -3,7 +3,7 @@ import { startBackend } from '../../../workers/backends/backend.ts';
 import type { Batch } from '../../../workers/data/dataset.ts';
 import { describeStack } from '../../../workers/stacked/describe-stack.ts';
 import { requireStackable } from '../../../workers/stacked/model-graph.ts';
-import { tf } from '../../../workers/tf.ts';
+import { tf } from '../../../workers/tensorflow/tf.ts';
 import { batch, createMembers, largestDifference, train, weightsOf } from './stacks.ts';
 
 const { layers } = tf;

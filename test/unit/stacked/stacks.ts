@@ -1,15 +1,15 @@
-import type { OptimizerConfig } from '../../../protocol/run-config.ts';
-import { optimizerSchema } from '../../../protocol/optimizer-config.ts';
+import type { OptimizerConfig } from '../../../core/protocol/run/config.ts';
+import { optimizerSchema } from '../../../core/protocol/run/optimizer-config.ts';
 import type { Batch } from '../../../workers/data/dataset.ts';
 import { Generator, installAsMathRandom } from '../../../workers/random/index.ts';
 import { MemberStack, type StackedStrategy } from '../../../workers/stacked/member-stack.ts';
 import { independentStrategy } from '../../../workers/strategies/independent.ts';
 import type { StepOutcome, Strategy } from '../../../workers/strategies/strategy.ts';
 import { ProcessGroup } from '../../../workers/collectives/process-group.ts';
-import type { LayersModel } from '../../../workers/tf.ts';
-import { Member } from '../../../workers/training/member.ts';
-import { createOptimizer, updateRuleOf } from '../../../workers/training/optimizers.ts';
-import { taskOf, type TaskKind } from '../../../workers/training/tasks.ts';
+import type { LayersModel } from '../../../workers/tensorflow/tf.ts';
+import { Member } from '../../../workers/training/member/member.ts';
+import { createOptimizer, updateRuleOf } from '../../../workers/training/optimizers/optimizers.ts';
+import { taskOf, type TaskKind } from '../../../workers/training/member/tasks.ts';
 
 /** What members are made of. */
 export interface Recipe {

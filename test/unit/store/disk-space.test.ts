@@ -1,8 +1,8 @@
 import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runConfigSchema } from '../../../protocol/run-config.ts';
-import type { RunConfigInput } from '../../../protocol/run-config.ts';
+import { runConfigSchema } from '../../../core/protocol/run/config.ts';
+import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
 import { checkDiskSpace, forecastRunBytes, formatBytes } from '../../../src-main/store/disk-space.ts';
 import { temporaryFolder } from './fixtures.ts';
 

@@ -1,7 +1,7 @@
-import type { PointBatch } from '../../../protocol/points.ts';
-import { runConfigSchema } from '../../../protocol/run-config.ts';
-import type { RunConfigInput } from '../../../protocol/run-config.ts';
-import type { RunEvent, RunRecord } from '../../../protocol/run-record.ts';
+import type { PointBatch } from '../../../core/protocol/wire/points.ts';
+import { runConfigSchema } from '../../../core/protocol/run/config.ts';
+import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
+import type { RunEvent, RunRecord } from '../../../core/protocol/run/record.ts';
 
 export function runRecord(changes: Partial<RunRecord> = {}, config: RunConfigInput = {}): RunRecord {
   return {

@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { type RunConfigInput, runConfigSchema } from '../../../protocol/run-config.ts';
+import { type RunConfigInput, runConfigSchema } from '../../../core/protocol/run/config.ts';
 import { startBackend } from '../../../workers/backends/backend.ts';
 import type { ProcessGroup } from '../../../workers/collectives/process-group.ts';
 import { createDataset, gatherBatch } from '../../../workers/data/dataset.ts';
 import { couple } from '../../../workers/strategies/coupled/coupling.ts';
 import { Coupled, type CoupledConfig } from '../../../workers/strategies/coupled/index.ts';
-import { tf, type Scalar, type Tensor } from '../../../workers/tf.ts';
-import { Member } from '../../../workers/training/member.ts';
-import { createOptimizer } from '../../../workers/training/optimizers.ts';
-import { crossEntropyLoss, taskOf } from '../../../workers/training/tasks.ts';
+import { tf, type Scalar, type Tensor } from '../../../workers/tensorflow/tf.ts';
+import { Member } from '../../../workers/training/member/member.ts';
+import { createOptimizer } from '../../../workers/training/optimizers/optimizers.ts';
+import { crossEntropyLoss, taskOf } from '../../../workers/training/member/tasks.ts';
 import { createInMemoryGroup, ranksOf } from '../relay/in-memory-group.ts';
 
 beforeAll(async () => void (await startBackend('cpu')));

@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { StrategyConfig } from '../../../protocol/run-config.ts';
+import type { StrategyConfig } from '../../../core/protocol/run/config.ts';
 import { type BackendKind, startBackend } from '../../../workers/backends/backend.ts';
 import type { ProcessGroup } from '../../../workers/collectives/process-group.ts';
 import type { Batch } from '../../../workers/data/dataset.ts';
 import { jointStrategy } from '../../../workers/strategies/joint/index.ts';
 import { productLoss, sumInOrder } from '../../../workers/strategies/joint/product.ts';
-import { tf, type LayersModel, type Tensor } from '../../../workers/tf.ts';
-import { Member } from '../../../workers/training/member.ts';
-import { createOptimizer } from '../../../workers/training/optimizers.ts';
-import { crossEntropyLoss } from '../../../workers/training/tasks.ts';
+import { tf, type LayersModel, type Tensor } from '../../../workers/tensorflow/tf.ts';
+import { Member } from '../../../workers/training/member/member.ts';
+import { createOptimizer } from '../../../workers/training/optimizers/optimizers.ts';
+import { crossEntropyLoss } from '../../../workers/training/member/tasks.ts';
 import { createInMemoryGroup, ranksOf } from '../relay/in-memory-group.ts';
 
 type Mode = Extract<StrategyConfig, { kind: 'joint' }>['mode'];

@@ -2,12 +2,12 @@ import { mkdtemp, writeFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { RunConfigInput } from '../../../protocol/run-config.ts';
+import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
 import { startBackend } from '../../../workers/backends/backend.ts';
 import { encodeSafetensors } from '../../../workers/checkpoints/safetensors.ts';
 import { groupsOfVariables } from '../../../workers/strategies/hdet/parameter-groups.ts';
-import { tf, type LayersModel } from '../../../workers/tf.ts';
-import { readWeights } from '../../../workers/training/weights.ts';
+import { tf, type LayersModel } from '../../../workers/tensorflow/tf.ts';
+import { readWeights } from '../../../workers/training/member/weights.ts';
 import { createModel, createRanks, largestDifference, trainRanks, weightsOf } from './ranks.ts';
 
 beforeAll(async () => void (await startBackend('cpu')));

@@ -1,17 +1,17 @@
-import type { RunConfig, RunConfigInput } from '../../../protocol/run-config.ts';
-import { runConfigSchema } from '../../../protocol/run-config.ts';
-import { samplerOf, samplesPerStep } from '../../../protocol/strategy-rules.ts';
+import type { RunConfig, RunConfigInput } from '../../../core/protocol/run/config.ts';
+import { runConfigSchema } from '../../../core/protocol/run/config.ts';
+import { samplerOf, samplesPerStep } from '../../../core/protocol/run/strategy-rules.ts';
 import { ProcessGroup } from '../../../workers/collectives/process-group.ts';
 import { createDataset, gatherBatch } from '../../../workers/data/dataset.ts';
 import { createSampler } from '../../../workers/data/samplers.ts';
 import { Generator } from '../../../workers/random/index.ts';
 import { createStrategy } from '../../../workers/strategies/index.ts';
 import type { StepOutcome, Strategy, StrategyState } from '../../../workers/strategies/strategy.ts';
-import { tf, type LayersModel } from '../../../workers/tf.ts';
-import { type LossFunction, Member } from '../../../workers/training/member.ts';
-import { createOptimizer } from '../../../workers/training/optimizers.ts';
-import { settingsAt } from '../../../workers/training/schedules.ts';
-import { taskOf } from '../../../workers/training/tasks.ts';
+import { tf, type LayersModel } from '../../../workers/tensorflow/tf.ts';
+import { type LossFunction, Member } from '../../../workers/training/member/member.ts';
+import { createOptimizer } from '../../../workers/training/optimizers/optimizers.ts';
+import { settingsAt } from '../../../workers/training/optimizers/schedules.ts';
+import { taskOf } from '../../../workers/training/member/tasks.ts';
 import { createInMemoryGroup, ranksOf } from '../relay/in-memory-group.ts';
 
 /** Ranks that train in this process, step by step, without a trainer. */

@@ -9,7 +9,7 @@ import {
   type SymbolicTensor,
   type Tensor,
   type Variable,
-} from '../../../workers/tf.ts';
+} from '../../../workers/tensorflow/tf.ts';
 
 interface Values {
   shape: number[];

@@ -1,8 +1,8 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { runRecordSchema } from '../../../protocol/run-record.ts';
+import { runRecordSchema } from '../../../core/protocol/run/record.ts';
 import { startBackend } from '../../../workers/backends/backend.ts';
 import { useInitializers } from '../../../workers/layers/initializers.ts';
-import { tf } from '../../../workers/tf.ts';
+import { tf } from '../../../workers/tensorflow/tf.ts';
 import { runRecord } from '../store/records.ts';
 
 beforeAll(async () => void (await startBackend('cpu')));

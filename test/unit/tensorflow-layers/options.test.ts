@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startBackend } from '../../../workers/backends/backend.ts';
-import { tf, type LayersModel, type Scalar, type Tensor, type Variable } from '../../../workers/tf.ts';
+import { tf, type LayersModel, type Scalar, type Tensor, type Variable } from '../../../workers/tensorflow/tf.ts';
 
 beforeAll(async () => void (await startBackend('cpu')));
 

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startBackend } from '../../../workers/backends/backend.ts';
-import { tf } from '../../../workers/tf.ts';
+import { tf } from '../../../workers/tensorflow/tf.ts';
 
 beforeAll(async () => {
   await startBackend('wasm');

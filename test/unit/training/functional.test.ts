@@ -3,10 +3,10 @@ import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startBackend } from '../../../workers/backends/backend.ts';
 import { encodeSafetensors } from '../../../workers/checkpoints/safetensors.ts';
-import { ensemblePredict, gatherEnsembleMetrics, loadEnsemble } from '../../../workers/functional.ts';
-import { tf, type LayersModel } from '../../../workers/tf.ts';
+import { ensemblePredict, gatherEnsembleMetrics, loadEnsemble } from '../../../workers/session/functional.ts';
+import { tf, type LayersModel } from '../../../workers/tensorflow/tf.ts';
 import { createInMemoryGroup } from '../relay/in-memory-group.ts';
-import { temporaryFolder } from './fakes.ts';
+import { temporaryFolder } from './loop/fakes.ts';
 
 beforeAll(async () => void (await startBackend('cpu')));
 

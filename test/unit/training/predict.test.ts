@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startBackend } from '../../../workers/backends/backend.ts';
 import { createDataset } from '../../../workers/data/dataset.ts';
-import { tf } from '../../../workers/tf.ts';
-import { gatherPredictions, joinStacks, predict } from '../../../workers/training/predict.ts';
-import { taskOf } from '../../../workers/training/tasks.ts';
+import { tf } from '../../../workers/tensorflow/tf.ts';
+import { gatherPredictions, joinStacks, predict } from '../../../workers/training/member/predict.ts';
+import { taskOf } from '../../../workers/training/member/tasks.ts';
 import { createInMemoryGroup } from '../relay/in-memory-group.ts';
 
 beforeAll(async () => void (await startBackend('cpu')));

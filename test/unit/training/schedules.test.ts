@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { scheduleSchema } from '../../../protocol/optimizer-config.ts';
-import { settingsAt } from '../../../workers/training/schedules.ts';
+import { scheduleSchema } from '../../../core/protocol/run/optimizer-config.ts';
+import { settingsAt } from '../../../workers/training/optimizers/schedules.ts';
 
 const at = (step: number, totalSteps = 10, epoch = 0) => ({ epoch, step, totalSteps });
 const rateAt = (...of: Parameters<typeof settingsAt>): number => settingsAt(...of).learningRate;

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { optimizerSchema } from '../../../protocol/optimizer-config.ts';
+import { optimizerSchema } from '../../../core/protocol/run/optimizer-config.ts';
 import { startBackend } from '../../../workers/backends/backend.ts';
-import { tf } from '../../../workers/tf.ts';
-import { createOptimizer, type UpdateSettings } from '../../../workers/training/optimizers.ts';
+import { tf } from '../../../workers/tensorflow/tf.ts';
+import { createOptimizer, type UpdateSettings } from '../../../workers/training/optimizers/optimizers.ts';
 
 beforeAll(async () => void (await startBackend('cpu')));
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { RunConfigInput } from '../../../protocol/run-config.ts';
+import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
 import { createDataset, type Dataset } from '../../../workers/data/dataset.ts';
 import type { NetworkName } from './networks.ts';
 

@@ -1,5 +1,5 @@
 import type { LibraryHandle } from 'koffi';
-import type { Blas, BlasKind } from '../../../protocol/blas.ts';
+import type { Blas, BlasKind } from '../../../core/protocol/machine/blas.ts';
 
 /**
  * C ← A·B + β·C, single precision, row major, by the operands' addresses in this process. A is `[m, k]`, or `[k, m]` where it is to be

@@ -1,5 +1,5 @@
 import type { GradConfig, NamedAttrMap, NamedTensorMap } from '@tensorflow/tfjs-core';
-import { tf, type Tensor } from '../../tf.ts';
+import { tf, type Tensor } from '../../tensorflow/tf.ts';
 
 /**
  * Gradients that Tutti's kernels compute in one call. TensorFlow.js has one gradient for all backends: where another backend is the

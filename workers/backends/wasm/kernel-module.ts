@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import type { RunConfig } from '../../../protocol/run-config.ts';
+import type { RunConfig } from '../../../core/protocol/run/config.ts';
 
-/** What `workers/kernels/assembly/gemm.ts` exports. Addresses and counts are 32-bit integers; flags are 0 or 1. */
+/** What `workers/kernels/assembly/products/gemm.ts` exports. Addresses and counts are 32-bit integers; flags are 0 or 1. */
 export interface GemmModule {
   gemm(
     transposeA: number,

@@ -1,4 +1,4 @@
-import { tf } from '../../tf.ts';
+import { tf } from '../../tensorflow/tf.ts';
 
 /** Whether a gradient of a gradient is being computed: fused gradients have none of their own. */
 export function isInNestedGradient(): boolean {

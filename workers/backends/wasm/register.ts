@@ -1,21 +1,21 @@
 import type { KernelFunc } from '@tensorflow/tfjs-core';
-import { tf } from '../../tf.ts';
-import { batchNormalizationKernels } from './batch-normalization.ts';
-import { borrowedKernels } from './borrowed.ts';
-import { convolutionKernels } from './convolution.ts';
-import { denseKernels } from './dense.ts';
-import { depthwiseKernels } from './depthwise.ts';
-import { extremeKernels } from './extremes.ts';
-import { gatherKernels } from './gather.ts';
-import { identity } from './identity.ts';
+import { tf } from '../../tensorflow/tf.ts';
+import { batchNormalizationKernels } from './kernels/batch-normalization.ts';
+import { borrowedKernels } from './memory/borrowed.ts';
+import { convolutionKernels } from './kernels/convolution.ts';
+import { denseKernels } from './products/dense.ts';
+import { depthwiseKernels } from './kernels/depthwise.ts';
+import { extremeKernels } from './kernels/extremes.ts';
+import { gatherKernels } from './kernels/gather.ts';
+import { identity } from './kernels/identity.ts';
 import type { Kernel } from './kernel.ts';
-import { crossEntropy, crossEntropyGradient, gaussianNll, gaussianNllGradient } from './losses.ts';
-import { batchMatMul, fusedMatMul } from './mat-mul.ts';
-import { poolKernels } from './pool.ts';
-import { prelu } from './prelu.ts';
-import { max, mean, sum } from './reductions.ts';
+import { crossEntropy, crossEntropyGradient, gaussianNll, gaussianNllGradient } from './kernels/losses.ts';
+import { batchMatMul, fusedMatMul } from './products/mat-mul.ts';
+import { poolKernels } from './kernels/pool.ts';
+import { prelu } from './kernels/prelu.ts';
+import { max, mean, sum } from './kernels/reductions.ts';
 import type { WasmRuntime } from './runtime.ts';
-import { transpose } from './transpose.ts';
+import { transpose } from './kernels/transpose.ts';
 
 const kernels: Record<string, Kernel> = {
   BatchMatMul: batchMatMul,

@@ -1,6 +1,6 @@
-import type { Gemm } from './gemm.ts';
+import type { Gemm } from './products/gemm.ts';
 import type { Determinism, KernelModule } from './kernel-module.ts';
-import type { TensorMemory } from './tensor-memory.ts';
+import type { TensorMemory } from './memory/tensor-memory.ts';
 
 /** What the kernels registered with TensorFlow.js work with. */
 export interface WasmRuntime {

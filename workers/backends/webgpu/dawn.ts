@@ -7,7 +7,7 @@ import {
   webgpuBuildSchema,
   webgpuDriverRemedy,
   webgpuSetupRemedy,
-} from '../../../protocol/webgpu.ts';
+} from '../../../core/protocol/machine/webgpu.ts';
 
 /** What an adapter says of itself. `device` is its name, normalized as WebGPU prescribes. */
 interface AdapterInfo {

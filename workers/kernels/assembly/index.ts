@@ -1,14 +1,14 @@
 /** Tutti's kernels for the wasm backend: they work on the memory of TensorFlow.js's own module, which they import. */
 export { columnMoments, columnSlopes, combineColumns, scaleColumns } from './batch-normalization';
-export { gradientOfRelu, gradientOfSigmoid, gradientOfTanh } from './activation-gradients';
-export { addBias } from './bias';
-export { depthwise, depthwiseFilterGradient, depthwiseInputGradient } from './depthwise';
-export { clip, extreme } from './extremes';
-export { gemm, gemmScratchBytes } from './gemm';
-export { col2im, im2col } from './im2col';
+export { gradientOfRelu, gradientOfSigmoid, gradientOfTanh } from './elementwise/activation-gradients';
+export { addBias } from './elementwise/bias';
+export { depthwise, depthwiseFilterGradient, depthwiseInputGradient } from './windows/depthwise';
+export { clip, extreme } from './elementwise/extremes';
+export { gemm, gemmScratchBytes } from './products/gemm';
+export { col2im, im2col } from './products/im2col';
 export { crossEntropy, crossEntropyGradient, gaussianNll, gaussianNllGradient } from './losses';
-export { avgPool, avgPoolGradient, maxPool, maxPoolGradient } from './pool';
+export { avgPool, avgPoolGradient, maxPool, maxPoolGradient } from './windows/pool';
 export { maxAxis, sumAxis } from './reductions';
 export { addTo, divideBy } from './sums';
 export { swapAxes } from './transpose';
-export { updateAdam, updateSgd } from './updates';
+export { updateAdam, updateSgd } from './elementwise/updates';

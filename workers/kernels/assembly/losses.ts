@@ -1,5 +1,5 @@
 import { at } from './arithmetic';
-import { exponential, logarithm } from './elementary';
+import { exponential, logarithm } from './elementwise/elementary';
 
 /** The largest of `size` values; NaN if one is. */
 function largest(row: usize, size: i32): f32 {

@@ -1,5 +1,5 @@
 import { at } from './arithmetic';
-import { interleaveFour } from './pack';
+import { interleaveFour } from './products/pack';
 
 // Sixteen lines of the cache on either side.
 const tile: i32 = 16;

@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import type { StrategyConfig } from '../../../protocol/run-config.ts';
+import type { StrategyConfig } from '../../../core/protocol/run/config.ts';
 import type { ProcessGroup } from '../../collectives/process-group.ts';
 import { augmentImages } from '../../data/augment.ts';
 import { type Batch, type Dataset, gatherBatch } from '../../data/dataset.ts';
 import { createSampler, type Sampler } from '../../data/samplers.ts';
 import { Generator, seedForRank } from '../../random/index.ts';
-import { tf } from '../../tf.ts';
-import { addGradients, type Gradient, type Member, type StepPosition } from '../../training/member.ts';
+import { tf } from '../../tensorflow/tf.ts';
+import { addGradients, type Gradient, type Member, type StepPosition } from '../../training/member/member.ts';
 import type { StepOutcome, Strategy, StrategyContext, StrategyState } from '../strategy.ts';
-import type { UpdateSettings } from '../../training/optimizers.ts';
+import type { UpdateSettings } from '../../training/optimizers/optimizers.ts';
 import { couple } from './coupling.ts';
 
 export type CoupledConfig = Extract<StrategyConfig, { kind: 'coupled' }>;

@@ -1,10 +1,10 @@
-import type { StrategyConfig } from '../../../protocol/run-config.ts';
+import type { StrategyConfig } from '../../../core/protocol/run/config.ts';
 import type { ProcessGroup } from '../../collectives/process-group.ts';
 import type { Batch } from '../../data/dataset.ts';
-import { tf } from '../../tf.ts';
-import type { Member, StepPosition } from '../../training/member.ts';
-import type { UpdateSettings } from '../../training/optimizers.ts';
-import type { Position } from '../../training/report.ts';
+import { tf } from '../../tensorflow/tf.ts';
+import type { Member, StepPosition } from '../../training/member/member.ts';
+import type { UpdateSettings } from '../../training/optimizers/optimizers.ts';
+import type { Position } from '../../training/loop/report.ts';
 import type { StepOutcome, Strategy, StrategyContext, StrategyEvent, StrategyState } from '../strategy.ts';
 import { effectiveBatch } from './effective-batch.ts';
 import { allReduceGradients, clipByNorm, type MeanGradients, sumOfSquares } from './gradient-exchange.ts';

@@ -1,4 +1,4 @@
-import { decodeBfloat16, encodeBfloat16 } from '../../../protocol/bfloat16.ts';
+import { decodeBfloat16, encodeBfloat16 } from '../../../core/protocol/wire/bfloat16.ts';
 import type { ProcessGroup } from '../../collectives/process-group.ts';
 import type { LocalGradients } from './local-gradients.ts';
 import { decodeTotals, encodeTotals } from './totals.ts';

@@ -1,9 +1,9 @@
 import { isAloneInMemory, viewOf } from '../../backends/tensor-values.ts';
 import { Parts } from '../../collectives/parts.ts';
 import type { ProcessGroup } from '../../collectives/process-group.ts';
-import { tf, type Tensor } from '../../tf.ts';
-import type { Gradient, Member } from '../../training/member.ts';
-import type { UpdateSettings } from '../../training/optimizers.ts';
+import { tf, type Tensor } from '../../tensorflow/tf.ts';
+import type { Gradient, Member } from '../../training/member/member.ts';
+import type { UpdateSettings } from '../../training/optimizers/optimizers.ts';
 import type { StepOutcome } from '../strategy.ts';
 import { divideByWeight } from './gradient-exchange.ts';
 import { decodeTotals, encodeTotals } from './totals.ts';

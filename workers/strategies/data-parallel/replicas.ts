@@ -1,5 +1,5 @@
 import type { ProcessGroup } from '../../collectives/process-group.ts';
-import type { LayersModel, Variable } from '../../tf.ts';
+import type { LayersModel, Variable } from '../../tensorflow/tf.ts';
 import { FlatLayout } from './flat-layout.ts';
 
 /** Weights of one model that several ranks hold, as one flat array. */

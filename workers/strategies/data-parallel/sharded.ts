@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import type { OptimizerConfig, StrategyConfig } from '../../../protocol/run-config.ts';
+import type { OptimizerConfig, StrategyConfig } from '../../../core/protocol/run/config.ts';
 import type { ProcessGroup } from '../../collectives/process-group.ts';
 import type { Batch } from '../../data/dataset.ts';
-import { tf } from '../../tf.ts';
-import type { Member, StepPosition } from '../../training/member.ts';
-import type { Position } from '../../training/report.ts';
-import { createOptimizer, type Optimizer, type UpdateSettings } from '../../training/optimizers.ts';
-import { readTensors, writeTensors } from '../../training/weights.ts';
+import { tf } from '../../tensorflow/tf.ts';
+import type { Member, StepPosition } from '../../training/member/member.ts';
+import type { Position } from '../../training/loop/report.ts';
+import { createOptimizer, type Optimizer, type UpdateSettings } from '../../training/optimizers/optimizers.ts';
+import { readTensors, writeTensors } from '../../training/member/weights.ts';
 import type { StepOutcome, Strategy, StrategyContext, StrategyEvent, StrategyState } from '../strategy.ts';
 import { effectiveBatch } from './effective-batch.ts';
 import { clipByNorm, reduceScatterGradients, sumOfSquares } from './gradient-exchange.ts';

@@ -1,4 +1,4 @@
-import type { LayersModel } from '../../tf.ts';
+import type { LayersModel } from '../../tensorflow/tf.ts';
 
 /** What tfjs's dropout layers read at every call. */
 interface DropoutLayer {

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import type { RunConfig } from '../../../protocol/run-config.ts';
+import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import type { ProcessGroup } from '../../collectives/process-group.ts';
 import type { Batch } from '../../data/dataset.ts';
-import type { Member, StepPosition } from '../../training/member.ts';
-import { floorFraction, peakStep } from '../../training/one-cycle.ts';
-import type { UpdateSettings } from '../../training/optimizers.ts';
-import type { Position } from '../../training/report.ts';
+import type { Member, StepPosition } from '../../training/member/member.ts';
+import { floorFraction, peakStep } from '../../training/optimizers/one-cycle.ts';
+import type { UpdateSettings } from '../../training/optimizers/optimizers.ts';
+import type { Position } from '../../training/loop/report.ts';
 import { applyMean } from '../data-parallel/data-parallel.ts';
 import { effectiveBatch } from '../data-parallel/effective-batch.ts';
 import { allReduceGradients, type MeanGradients } from '../data-parallel/gradient-exchange.ts';

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { decodeSafetensors } from '../../checkpoints/safetensors.ts';
 import { Generator } from '../../random/index.ts';
-import { tf, type LayersModel, type Tensor } from '../../tf.ts';
-import { writeWeights } from '../../training/weights.ts';
+import { tf, type LayersModel, type Tensor } from '../../tensorflow/tf.ts';
+import { writeWeights } from '../../training/member/weights.ts';
 
 /**
  * Gives a model the weights of a checkpoint, with noise on those that are trained: w ← w + ν·‖w‖/√d · ε for each tensor of d

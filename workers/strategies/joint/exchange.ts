@@ -1,4 +1,4 @@
-import type { StrategyConfig } from '../../../protocol/run-config.ts';
+import type { StrategyConfig } from '../../../core/protocol/run/config.ts';
 import type { ProcessGroup } from '../../collectives/process-group.ts';
 import { sumInOrder } from './product.ts';
 

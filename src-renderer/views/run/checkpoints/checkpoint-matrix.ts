@@ -1,5 +1,5 @@
-import type { MetricMode } from '../../../../protocol/metric-mode.ts';
-import type { CheckpointCell } from '../../../../protocol/rpc.ts';
+import type { MetricMode } from '../../../../core/metrics/metric-mode.ts';
+import type { CheckpointCell } from '../../../../core/protocol/pages/rpc.ts';
 
 /** What a rank kept at one point of its training; one set of weights may go by several names. */
 export interface MatrixCell {

@@ -1,5 +1,5 @@
-import { modeOfMetric } from '../../../../protocol/metric-mode.ts';
-import type { SetEvaluationResult } from '../../../../protocol/rpc.ts';
+import { modeOfMetric } from '../../../../core/metrics/metric-mode.ts';
+import type { SetEvaluationResult } from '../../../../core/protocol/pages/rpc.ts';
 
 /** One metric of two evaluated sets, side by side. */
 export interface ComparedMetric {

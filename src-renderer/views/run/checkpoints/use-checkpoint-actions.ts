@@ -1,7 +1,7 @@
 import { ref, type Ref } from 'vue';
-import type { CheckpointKey } from '../../../../protocol/rpc.ts';
+import type { CheckpointKey } from '../../../../core/protocol/pages/rpc.ts';
 import { useHub } from '../../../client/use-hub.ts';
-import { formatBytes } from '../../../format.ts';
+import { formatBytes } from '../../../text/format.ts';
 import { useToastsStore } from '../../../stores/toasts.ts';
 import { bytesOf, type MatrixCell } from './checkpoint-matrix.ts';
 import { reasonsToKeep } from './reasons-to-keep.ts';

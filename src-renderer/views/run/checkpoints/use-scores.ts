@@ -1,5 +1,5 @@
 import { computed, type ComputedRef } from 'vue';
-import type { RunView } from '../../../../protocol/rpc.ts';
+import type { RunView } from '../../../../core/protocol/pages/rpc.ts';
 import type { RunStore } from '../../../stores/run.ts';
 import { memberMetric } from '../run-facts.ts';
 import type { ScoreOf } from './checkpoint-matrix.ts';

@@ -1,8 +1,8 @@
 import { computed, type ComputedRef, ref, type Ref, shallowReactive, type WritableComputedRef } from 'vue';
-import type { SetEvaluationResult, SetRequest } from '../../../../protocol/rpc.ts';
+import type { SetEvaluationResult, SetRequest } from '../../../../core/protocol/pages/rpc.ts';
 import { useHub } from '../../../client/use-hub.ts';
 import { useQueryParameter } from '../../../composables/use-query.ts';
-import { messageOf } from '../../../errors.ts';
+import { messageOf } from '../../../text/errors.ts';
 import { cellsOf, type CheckpointMatrix, type MatrixCell } from './checkpoint-matrix.ts';
 
 export type SetName = 'a' | 'b';

@@ -1,6 +1,6 @@
-import type { PlainObject } from '../../../../protocol/options.ts';
-import { type Attempt, configOfAttempt, type RunRecord } from '../../../../protocol/run-record.ts';
-import { withChanges } from '../../../../protocol/run-settings.ts';
+import type { PlainObject } from '../../../../core/options/index.ts';
+import { type Attempt, configOfAttempt, type RunRecord } from '../../../../core/protocol/run/record.ts';
+import { withChanges } from '../../../../core/protocol/run/settings.ts';
 
 /**
  * The configurations that a run trained with, in their order: that of each attempt, and what it became while it trained. Attempts of earlier

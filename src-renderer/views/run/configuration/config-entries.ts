@@ -1,5 +1,5 @@
-import type { OptionDescription } from '../../../../protocol/options.ts';
-import type { RunConfig } from '../../../../protocol/run-config.ts';
+import type { OptionDescription } from '../../../../core/options/index.ts';
+import type { RunConfig } from '../../../../core/protocol/run/config.ts';
 
 /** One leaf of a run's configuration beside what it would be by default. */
 export interface ConfigEntry {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { RunEvent, RunRecord } from '../../../../protocol/run-record.ts';
-import { settingNames, settingPaths, settingsOf } from '../../../../protocol/run-settings.ts';
+import type { RunEvent, RunRecord } from '../../../../core/protocol/run/record.ts';
+import { settingNames, settingPaths, settingsOf } from '../../../../core/protocol/run/settings.ts';
 
 /** An option that was changed while the run trained. */
 export interface LiveChange {

@@ -1,7 +1,7 @@
 import { computed, type ComputedRef, watch } from 'vue';
-import { describeOptions } from '../../../../protocol/options.ts';
-import type { AttemptCommand, RunView } from '../../../../protocol/rpc.ts';
-import { runConfigSchema } from '../../../../protocol/run-config.ts';
+import { describeOptions } from '../../../../core/options/index.ts';
+import type { AttemptCommand, RunView } from '../../../../core/protocol/pages/rpc.ts';
+import { runConfigSchema } from '../../../../core/protocol/run/config.ts';
 import { useHub } from '../../../client/use-hub.ts';
 import { type Loaded, useLoaded } from '../../../composables/use-loaded.ts';
 import { type ConfigEntry, configEntries } from './config-entries.ts';

@@ -8,8 +8,8 @@ import {
   pairwiseDisagreement,
   predictiveEntropy,
   stackedClasses,
-} from '../../../../protocol/metrics/index.ts';
-import type { PredictionData } from '../../../../protocol/rpc.ts';
+} from '../../../../core/metrics/index.ts';
+import type { PredictionData } from '../../../../core/protocol/pages/rpc.ts';
 
 /** What classifiers are seen to know by the predictions that were kept. Legend: `M` members, `N` samples, `K` classes. */
 export interface KeptClasses {

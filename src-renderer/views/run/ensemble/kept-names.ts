@@ -1,4 +1,4 @@
-import type { HubApi } from '../../../../protocol/rpc.ts';
+import type { HubApi } from '../../../../core/protocol/pages/rpc.ts';
 
 /** Predictions that a run kept of a split, under a name. */
 export type KeptName = Awaited<ReturnType<HubApi['predictionNames']>>[number];

@@ -6,8 +6,8 @@ import {
   meanSquaredError,
   memberGaussianLogDensities,
   type StackedValues,
-} from '../../../../protocol/metrics/index.ts';
-import type { PredictionData } from '../../../../protocol/rpc.ts';
+} from '../../../../core/metrics/index.ts';
+import type { PredictionData } from '../../../../core/protocol/pages/rpc.ts';
 
 /** What regressors are seen to know by the predictions that were kept. Legend: `M` members, `N` values (samples times targets). */
 export interface ValueStack {

@@ -1,4 +1,4 @@
-import { mostProbableClass, type Probabilities } from '../../../../protocol/metrics/index.ts';
+import { mostProbableClass, type Probabilities } from '../../../../core/metrics/index.ts';
 
 /**
  * What remains wrong when the samples that an ensemble is least sure of are left to somebody else: the error rate over the share of

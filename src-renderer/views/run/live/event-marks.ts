@@ -1,5 +1,5 @@
-import type { RunEvent } from '../../../../protocol/run-record.ts';
-import { settingPaths } from '../../../../protocol/run-settings.ts';
+import type { RunEvent } from '../../../../core/protocol/run/record.ts';
+import { settingPaths } from '../../../../core/protocol/run/settings.ts';
 import type { ChartEvent } from '../../../charts/types.ts';
 
 /** What a mark of each kind says, in a few words, as the events say it all; kinds that change nothing about the curves have none. */

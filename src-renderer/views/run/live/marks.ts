@@ -1,9 +1,9 @@
-import { modeFor } from '../../../../protocol/metric-mode.ts';
-import type { RunRecord } from '../../../../protocol/run-record.ts';
+import { modeFor } from '../../../../core/metrics/metric-mode.ts';
+import type { RunRecord } from '../../../../core/protocol/run/record.ts';
 import type { ChartBand, ChartMarker } from '../../../charts/types.ts';
-import type { ChartSpec } from './chart-specs.ts';
-import { optimumMarker, patienceBand } from './optimum.ts';
-import type { LiveLine } from './use-live-charts.ts';
+import type { ChartSpec } from './charts/chart-specs.ts';
+import { optimumMarker, patienceBand } from './charts/optimum.ts';
+import type { LiveLine } from './charts/use-live-charts.ts';
 
 /** The optimum of every line. */
 export function optimaOf({ best }: ChartSpec, lines: readonly LiveLine[]): ChartMarker[] {

@@ -1,5 +1,5 @@
-import type { RunView } from '../../../../protocol/rpc.ts';
-import { ownSummary, type RunEvent, type RunRecord } from '../../../../protocol/run-record.ts';
+import type { RunView } from '../../../../core/protocol/pages/rpc.ts';
+import { ownSummary, type RunEvent, type RunRecord } from '../../../../core/protocol/run/record.ts';
 
 /** A moment of a run that is known by step and by clock. */
 export interface TimeAnchor {

@@ -1,6 +1,6 @@
-import { nearestIndex } from '../../../charts/columns.ts';
+import { nearestIndex } from '../../../charts/points/columns.ts';
 import type { ChartAxis, ChartRange } from '../../../charts/types.ts';
-import type { LineColumns } from './line-columns.ts';
+import type { LineColumns } from './charts/line-columns.ts';
 
 /** What is by time beside charts whose axis may count steps or epochs. Between both goes the line that has the most points. */
 export class Timeline {

@@ -1,6 +1,6 @@
 import { computed, type ComputedRef, ref, type Ref } from 'vue';
-import type { RankView } from '../../../../protocol/rpc.ts';
-import { whyNotStopRank } from '../../../../protocol/run-settings.ts';
+import type { RankView } from '../../../../core/protocol/pages/rpc.ts';
+import { whyNotStopRank } from '../../../../core/protocol/run/settings.ts';
 import { useHub } from '../../../client/use-hub.ts';
 import type { RunStore } from '../../../stores/run.ts';
 import { useToastsStore } from '../../../stores/toasts.ts';

@@ -1,5 +1,5 @@
 import { onScopeDispose, watch } from 'vue';
-import type { LogLine } from '../../../../protocol/rpc.ts';
+import type { LogLine } from '../../../../core/protocol/pages/rpc.ts';
 import { useHub } from '../../../client/use-hub.ts';
 import { type Loaded, useLoaded } from '../../../composables/use-loaded.ts';
 import type { RunStore } from '../../../stores/run.ts';

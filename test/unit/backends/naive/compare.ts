@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { startBackend } from '../../../../workers/backends/backend.ts';
-import { tf, type Tensor } from '../../../../workers/tf.ts';
-import { spread } from '../fill.ts';
+import { tf, type Tensor } from '../../../../workers/tensorflow/tf.ts';
+import { spread } from '../kernels/fill.ts';
 import { type NaiveArray, type NaiveResult, sizeOf } from './windows.ts';
 
 /** What a test runs on: each backend of this machine, and each build of the wasm kernels. */

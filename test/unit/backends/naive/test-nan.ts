@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { tf, type Tensor } from '../../../../workers/tf.ts';
+import { tf, type Tensor } from '../../../../workers/tensorflow/tf.ts';
 import { expectLikeNaive } from './compare.ts';
 import * as naive from './windows.ts';
 

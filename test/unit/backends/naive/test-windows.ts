@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, it } from 'vitest';
-import { tf, type Tensor } from '../../../../workers/tf.ts';
-import { propertyOptions } from '../fill.ts';
+import { tf, type Tensor } from '../../../../workers/tensorflow/tf.ts';
+import { propertyOptions } from '../kernels/fill.ts';
 import { draw, drawWithTies, expectLikeNaive } from './compare.ts';
 import * as naive from './windows.ts';
 

@@ -1,4 +1,4 @@
-import { tf, type Tensor } from '../../../../workers/tf.ts';
+import { tf, type Tensor } from '../../../../workers/tensorflow/tf.ts';
 import { gradientsOf, Value } from '../../../reference/value.ts';
 import type { OpSample } from './op-case.ts';
 

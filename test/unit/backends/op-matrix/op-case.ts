@@ -1,7 +1,7 @@
 import { Generator } from '../../../../workers/random/index.ts';
-import type { Tensor } from '../../../../workers/tf.ts';
+import type { Tensor } from '../../../../workers/tensorflow/tf.ts';
 import type { Value } from '../../../reference/value.ts';
-import type { LayerCall } from './layer-call.ts';
+import type { LayerCall } from './cases/layer-call.ts';
 
 /** An op (or a layer) whose value and gradient a backend must get right, over shapes drawn at random. */
 export interface OpCase {

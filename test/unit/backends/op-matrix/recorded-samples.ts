@@ -1,5 +1,5 @@
-import { crossEntropyLoss, gaussianNllLoss } from '../../../../workers/training/tasks.ts';
-import { tf, type Tensor } from '../../../../workers/tf.ts';
+import { crossEntropyLoss, gaussianNllLoss } from '../../../../workers/training/member/tasks.ts';
+import { tf, type Tensor } from '../../../../workers/tensorflow/tf.ts';
 import { layers, type LayerName } from '../../../reference/layers.ts';
 import {
   computeReference,
@@ -9,7 +9,7 @@ import {
   type RecordedCase,
 } from '../../../reference/recorded.ts';
 import { computeOnBackend, errorsOf, type OpErrors } from './compare.ts';
-import { applyLayer, type LayerCall } from './layer-call.ts';
+import { applyLayer, type LayerCall } from './cases/layer-call.ts';
 import type { OpSample } from './op-case.ts';
 
 /** A case that PyTorch computed, as a sample of the matrix. */

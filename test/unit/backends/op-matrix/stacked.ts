@@ -1,7 +1,7 @@
 import { stackLayer } from '../../../../workers/stacked/stacked-layers.ts';
-import { tf, type Tensor, type Variable } from '../../../../workers/tf.ts';
+import { tf, type Tensor, type Variable } from '../../../../workers/tensorflow/tf.ts';
 import { errorsOf, computeReference, outputGradient, worse, type OpErrors, type OpResult } from './compare.ts';
-import { buildLayer, isPrediction, valuesOf, weightsOf, type LayerCall } from './layer-call.ts';
+import { buildLayer, isPrediction, valuesOf, weightsOf, type LayerCall } from './cases/layer-call.ts';
 import type { OpSample, Values } from './op-case.ts';
 
 const members = 3;

@@ -1,5 +1,5 @@
 import { startBackend, type BackendKind } from '../../../../workers/backends/backend.ts';
-import { tf } from '../../../../workers/tf.ts';
+import { tf } from '../../../../workers/tensorflow/tf.ts';
 
 /** Starts two backends in one process, to be switched between. */
 export async function startBoth(first: BackendKind, second: BackendKind): Promise<void> {

@@ -1,4 +1,4 @@
-"""The runs. What they say of a run is said as Tutti's configuration has it (`protocol/run-config.ts`)."""
+"""The runs. What they say of a run is said as Tutti's configuration has it (`core/protocol/run/config.ts`)."""
 
 ADAM = {"kind": "adam", "learningRate": 0.01}
 SGD = {"kind": "sgd", "learningRate": 0.05, "momentum": 0.9}

@@ -1,0 +1,181 @@
+import { z } from 'zod';
+import { deviceSelectionSchema } from '../protocol/machine/devices.ts';
+
+/** `json` is anything without a spelling of its own: arrays, records, unions, nullable values. */
+export type OptionType = 'number' | 'integer' | 'boolean' | 'string' | 'choice' | 'device-selection' | 'json';
+
+export type OptionChoice = { value: string; help: string };
+
+/** The object that options stand in, such as `earlyStopping`. */
+export type OptionSection = { path: string; help: string };
+
+/**
+ * One option of a schema. Where kinds of a discriminated union describe an option of the same path differently (another
+ * default, another help), there is one description for each, told apart by `when`.
+ */
+export type OptionDescription = {
+  /** Where it stands in the configuration: `earlyStopping.minDelta`, `optimizer.kind`. */
+  path: string;
+  /** Its name in the terminal: `--early-stopping.min-delta`; a union's kind goes by the union's name, `--optimizer`. */
+  flag: string;
+  type: OptionType;
+  help: string;
+  /** Absent where the option must be given. */
+  default?: unknown;
+  unit?: string;
+  choices?: OptionChoice[];
+  minimum?: number;
+  maximum?: number;
+  exclusiveMinimum?: number;
+  exclusiveMaximum?: number;
+  /** Absent at the top level. */
+  section?: OptionSection;
+  /** It exists only while the option at `path` has one of these values. */
+  when?: { path: string; equals: string[] };
+};
+
+/** As zod writes it; `help`, `unit` and `deviceSelection` ride along as further keys. */
+type Node = z.core.JSONSchema.JSONSchema;
+type Place = { path: string; section?: OptionSection; default?: unknown };
+
+/**
+ * Describes every option of an object schema, in its order. Help and unit come from `.meta({ help, unit })`. Objects
+ * give their members; unions discriminated by `kind` give a choice of kinds, then the members of each kind.
+ */
+export function describeOptions(schema: z.ZodObject): OptionDescription[] {
+  const root = z.toJSONSchema(schema, {
+    io: 'input',
+    unrepresentable: 'any',
+    override: ({ zodSchema, jsonSchema }) => {
+      if (zodSchema === deviceSelectionSchema) jsonSchema.deviceSelection = true;
+    },
+  });
+  return describeMembers(root, { path: '' });
+}
+
+function describeMembers(node: Node, place: Place): OptionDescription[] {
+  const section = place.path === '' ? undefined : { path: place.path, help: helpOf(node) };
+  return Object.entries(node.properties ?? {}).flatMap(([key, child]) => {
+    if (typeof child === 'boolean') return [];
+    const path = place.path === '' ? key : `${place.path}.${key}`;
+    return describeNode(child, { path, section, default: memberOf(place.default, key) ?? child.default });
+  });
+}
+
+function describeNode(node: Node, place: Place): OptionDescription[] {
+  const kinds = kindsOf(node);
+  if (kinds !== null) return describeUnion(node, kinds, place);
+  return node.properties === undefined ? [describeLeaf(node, place)] : describeMembers(node, place);
+}
+
+function describeUnion(node: Node, kinds: Map<string, Node>, place: Place): OptionDescription[] {
+  const path = `${place.path}.kind`;
+  const section = { path: place.path, help: helpOf(node) };
+  const standard = memberOf(place.default, 'kind');
+  const choice: OptionDescription = {
+    path,
+    flag: flagOf(place.path),
+    type: 'choice',
+    help: helpOf(node),
+    choices: [...kinds].map(([value, variant]) => ({ value, help: helpOf(variant.properties?.kind) })),
+    default: standard,
+    section,
+  };
+  const members = [...kinds].flatMap(([kind, variant]) =>
+    describeMembers(
+      { ...variant, help: helpOf(node) },
+      { path: place.path, default: kind === standard ? place.default : undefined },
+    )
+      .filter((description) => description.path !== path)
+      .map((description) => ({ when: { path, equals: [kind] }, ...description })),
+  );
+  return [choice, ...mergeKinds(members, path)];
+}
+
+/** Brings descriptions of one path together and merges those that differ in nothing but their kind. */
+function mergeKinds(descriptions: OptionDescription[], kindPath: string): OptionDescription[] {
+  const groups = Map.groupBy(descriptions, (description) => description.path);
+  return [...groups.values()].flatMap((group) => {
+    const merged = new Map<string, OptionDescription>();
+    for (const description of group) {
+      const { when, ...rest } = description;
+      const key = JSON.stringify(when?.path === kindPath ? rest : description);
+      const earlier = merged.get(key);
+      if (earlier?.when?.path === kindPath && when !== undefined) earlier.when.equals.push(...when.equals);
+      else merged.set(key, description);
+    }
+    return [...merged.values()];
+  });
+}
+
+function describeLeaf(node: Node, place: Place): OptionDescription {
+  const choices = choicesOf(node);
+  return {
+    path: place.path,
+    flag: flagOf(place.path),
+    type: choices === undefined ? typeOf(node) : 'choice',
+    help: helpOf(node),
+    default: place.default,
+    unit: typeof node.unit === 'string' ? node.unit : undefined,
+    choices,
+    minimum: bound(node.minimum),
+    maximum: bound(node.maximum),
+    exclusiveMinimum: bound(node.exclusiveMinimum),
+    exclusiveMaximum: bound(node.exclusiveMaximum),
+    section: place.section,
+  };
+}
+
+function typeOf(node: Node): OptionType {
+  if (node.deviceSelection === true) return 'device-selection';
+  switch (node.type) {
+    case 'number':
+    case 'integer':
+    case 'boolean':
+    case 'string':
+      return node.type;
+    default:
+      return 'json';
+  }
+}
+
+/** Choices of an enumeration, a literal, or a union of string literals (which may carry a help each). */
+function choicesOf(node: Node): OptionChoice[] | undefined {
+  const variants = node.anyOf?.map((variant) => (typeof variant === 'boolean' ? {} : variant));
+  const choices = variants
+    ? variants.map((variant) => ({ value: variant.const, help: helpOf(variant) }))
+    : (node.enum ?? (node.const === undefined ? [] : [node.const])).map((value) => ({ value, help: '' }));
+  const named = choices.filter((choice): choice is OptionChoice => typeof choice.value === 'string');
+  return named.length > 0 && named.length === choices.length ? named : undefined;
+}
+
+/** The variants of a union discriminated by `kind`, by kind; null for any other schema. */
+function kindsOf(node: Node): Map<string, Node> | null {
+  const variants = (node.oneOf ?? []).map((variant): [unknown, Node] => {
+    if (typeof variant === 'boolean') return [undefined, {}];
+    const kind = variant.properties?.kind;
+    return [typeof kind === 'object' ? kind.const : undefined, variant];
+  });
+  const kinds = variants.filter((entry): entry is [string, Node] => typeof entry[0] === 'string');
+  return kinds.length > 0 && kinds.length === variants.length ? new Map(kinds) : null;
+}
+
+function helpOf(node: Node | boolean | undefined): string {
+  if (typeof node !== 'object') return '';
+  return typeof node.help === 'string' ? node.help : (node.description ?? '');
+}
+
+/** zod bounds every integer by what a double holds exactly: no rule of the option's own. */
+function bound(value: unknown): number | undefined {
+  return typeof value === 'number' && Math.abs(value) < Number.MAX_SAFE_INTEGER ? value : undefined;
+}
+
+function flagOf(path: string): string {
+  return `--${path.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
+function memberOf(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null
+    ? Object.entries(value).find(([name]) => name === key)?.[1]
+    : undefined;
+}

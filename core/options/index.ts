@@ -1,0 +1,10 @@
+/** Options of any zod object schema: described for terminal, form and docs, read from text, layered, and explained. */
+export { explainConfigError, formatConfigError } from './config-error.ts';
+export type { ConfigProblem } from './config-error.ts';
+export { describeOptions } from './describe.ts';
+export type { OptionChoice, OptionDescription, OptionSection, OptionType } from './describe.ts';
+export { getPath, mergeConfig, setPath } from './layers.ts';
+export type { PlainObject } from './layers.ts';
+export { parseOptionValue } from './parse.ts';
+export { describeRemedy, describeRule, isInRange, showValue } from './rule.ts';
+export { unknownOptionMessage } from './suggest.ts';

@@ -1,0 +1,34 @@
+import type { RunRecord } from './record.ts';
+
+/** What of a run's last evaluation is NaN or infinite. */
+export interface NotFinite {
+  /** Full names, as `val/ens_nll`; those of evaluated sets begin with the set, `final/test/nll`. */
+  metrics: string[];
+  /** Ranks whose own metrics are among them, ascending. */
+  ranks: number[];
+}
+
+/** A run that ended well, yet with members that did not: its status alone would hide it. Null where all is finite. */
+export function notFiniteOf({ summary }: Pick<RunRecord, 'summary'>): NotFinite | null {
+  if (summary === null) return null;
+  const last = Object.entries(summary.metrics);
+  const sets = summary.evaluatedSets.flatMap(({ set, split, ensemble, members }) => [
+    ...Object.entries(ensemble).map(([name, value]) => [`${set}/${split}/${name}`, value] as const),
+    ...Object.entries(members).flatMap(([name, values]) =>
+      values.map((value, rank) => [`${set}/${split}/member_${rank}_${name}`, value] as const),
+    ),
+  ]);
+  const metrics = [...last, ...sets].flatMap(([name, value]) => (Number.isFinite(value) ? [] : [name]));
+  if (metrics.length === 0) return null;
+  const ranks = new Set(metrics.flatMap((name) => /\/member_(\d+)_/.exec(name)?.[1] ?? []));
+  return { metrics, ranks: [...ranks].map(Number).sort((left, right) => left - right) };
+}
+
+/** `not finite: ranks 0, 2`, or the names of metrics (three at most) where no rank is to blame. Null where all is finite. */
+export function describeNotFinite(record: Pick<RunRecord, 'summary'>): string | null {
+  const found = notFiniteOf(record);
+  if (found === null) return null;
+  const { metrics, ranks } = found;
+  if (ranks.length > 0) return `not finite: ${ranks.length === 1 ? 'rank' : 'ranks'} ${ranks.join(', ')}`;
+  return `not finite: ${metrics.slice(0, 3).join(', ')}${metrics.length > 3 ? ` and ${metrics.length - 3} more` : ''}`;
+}

@@ -1,0 +1,146 @@
+import { z } from 'zod';
+import { blasSchema } from '../machine/blas.ts';
+import { placementSchema } from '../machine/devices.ts';
+import { realNumber } from '../wire/numbers.ts';
+import { type RunConfig, runConfigSchema } from './config.ts';
+import { settingChangesSchema } from './settings.ts';
+
+/** What the folder of a run says of it: `run.json`, `events.jsonl`, a checkpoint's `.json`. Formats: docs/formats.md. */
+
+export const runStatusSchema = z.enum(['created', 'running', 'finished', 'stopped', 'failed', 'interrupted']);
+export type RunStatus = z.output<typeof runStatusSchema>;
+
+/** An error as a run keeps it, with the place where it happened as far as it is known. */
+export const runErrorSchema = z.strictObject({
+  message: z.string(),
+  rank: z.int().nullable().default(null),
+  device: z.string().nullable().default(null),
+  epoch: z.int().nullable().default(null),
+  step: z.int().nullable().default(null),
+});
+export type RunError = z.output<typeof runErrorSchema>;
+
+/** One set of checkpoints evaluated on the test split: member by member, and as an ensemble. */
+export const evaluatedSetSchema = z.strictObject({
+  set: z.enum(['ensemble-best', 'member-best', 'final']),
+  split: z.enum(['validation', 'test']),
+  /** Epoch of each member's checkpoint, by rank. */
+  epochs: z.array(z.int()),
+  ensemble: z.record(z.string(), realNumber),
+  /** Metric name to one value a member, by rank. */
+  members: z.record(z.string(), z.array(realNumber)),
+});
+export type EvaluatedSet = z.output<typeof evaluatedSetSchema>;
+
+export const runSummarySchema = z.strictObject({
+  /** Which attempt ended so; one that failed since has left the summary as it was. Absent from records of earlier versions. */
+  attempt: z.int().min(1).optional(),
+  epochs: z.int(),
+  steps: z.int(),
+  stopReason: z.enum(['completed', 'early-stopping', 'requested']),
+  /** Last value of every metric, by name. */
+  metrics: z.record(z.string(), realNumber),
+  /** The best value of the monitored ensemble metric and where it was reached. */
+  best: z.strictObject({ metric: z.string(), value: realNumber, epoch: z.int(), step: z.int() }).nullable(),
+  evaluatedSets: z.array(evaluatedSetSchema),
+});
+export type RunSummary = z.output<typeof runSummarySchema>;
+
+export const attemptSchema = z.strictObject({
+  attempt: z.int().min(1),
+  startedAt: z.iso.datetime(),
+  endedAt: z.iso.datetime().nullable(),
+  status: runStatusSchema,
+  // Absent from attempts of earlier versions is all that follows.
+  /** What began it: the run itself, a user's resume, or a restart after a lost process. */
+  kind: z.enum(['start', 'resume', 'restart']).optional(),
+  /** What was asked for: on top of the project's defaults, or of what the attempt before had. */
+  overrides: z.record(z.string(), z.unknown()).optional(),
+  /** What it trained with, complete. */
+  config: runConfigSchema.optional(),
+  /** What was changed while it trained, or before and not overridden: counts instead of what its `config` says. */
+  changed: settingChangesSchema.optional(),
+  /** The position at which its ranks resumed, once they have; null with waves, each of which resumes at another. */
+  from: z.strictObject({ epoch: z.int(), step: z.int() }).nullable().optional(),
+  /** SHA-256 of the project's source files, and the commit they were at; null where there was none. */
+  sourceHash: z.string().length(64).nullable().optional(),
+  gitCommit: z.string().nullable().optional(),
+});
+export type Attempt = z.output<typeof attemptSchema>;
+
+/** Runs that say nothing of initializers are older than the correction: ranks that begin later in them begin as the others did. */
+function asOlderRunsBegan(config: unknown): unknown {
+  return { initializers: 'tfjs' satisfies RunConfig['initializers'], ...(config as object) };
+}
+
+export const runRecordSchema = z.strictObject({
+  format: z.literal(1),
+  id: z.string(),
+  name: z.string(),
+  project: z.strictObject({ name: z.string(), description: z.string(), folder: z.string() }),
+  task: z.string(),
+  config: z.preprocess(asOlderRunsBegan, runConfigSchema),
+  /** What was changed while it trained, which counts instead of what `config` says; absent where nothing was. */
+  changed: settingChangesSchema.optional(),
+  status: runStatusSchema,
+  createdAt: z.iso.datetime(),
+  endedAt: z.iso.datetime().nullable(),
+  plan: z.array(placementSchema),
+  /** Seed of each rank. */
+  seeds: z.array(z.int()),
+  /** The system's BLAS that matrix products use, chosen once for all ranks; null: own kernels. */
+  blas: blasSchema.nullable().default(null),
+  versions: z.record(z.string(), z.string()),
+  gitCommit: z.string().nullable(),
+  attempts: z.array(attemptSchema),
+  /** The hub that runs it now: alive as long as its socket accepts connections. Null when no hub does. */
+  hub: z.strictObject({ host: z.string(), pid: z.int(), socket: z.string() }).nullable(),
+  error: runErrorSchema.nullable(),
+  summary: runSummarySchema.nullable(),
+});
+export type RunRecord = z.output<typeof runRecordSchema>;
+
+/** What an attempt was configured with; null where a version that kept only the last one's wrote the record. */
+export function configOfAttempt(
+  { config, attempts }: Pick<RunRecord, 'config' | 'attempts'>,
+  attempt: Attempt,
+): RunConfig | null {
+  return attempt.config ?? (attempt.attempt === attempts.length ? config : null);
+}
+
+/** The summary that the last attempt ended with; null while it trains, and where it ended without one. */
+export function ownSummary({ summary, attempts }: Pick<RunRecord, 'summary' | 'attempts'>): RunSummary | null {
+  const isEarlier = summary?.attempt !== undefined && summary.attempt < attempts.length;
+  return isEarlier ? null : summary;
+}
+
+/** One line of `events.jsonl`. `rank` is null for what concerns the run as a whole. */
+export const runEventSchema = z.strictObject({
+  time: z.iso.datetime(),
+  attempt: z.int().min(1),
+  rank: z.int().nullable(),
+  kind: z.string(),
+  epoch: z.int().nullable().default(null),
+  step: z.int().nullable().default(null),
+  message: z.string(),
+  data: z.record(z.string(), z.unknown()).default({}),
+});
+export type RunEvent = z.output<typeof runEventSchema>;
+
+/** `<name>.json` beside `<name>.safetensors`: a checkpoint counts only once this is there and the hash fits. */
+export const checkpointRecordSchema = z.strictObject({
+  format: z.literal(1),
+  rank: z.int().min(0),
+  /** `ensemble-best`, `member-best`, `final`, `epoch-12`. */
+  name: z.string(),
+  epoch: z.int(),
+  step: z.int(),
+  monitor: z.string().nullable(),
+  score: realNumber.nullable(),
+  /** SHA-256 of the model's architecture, which names its file in `models/`; absent from checkpoints of earlier versions. */
+  model: z.string().length(64).optional(),
+  sha256: z.string().length(64),
+  bytes: z.int(),
+  savedAt: z.iso.datetime(),
+});
+export type CheckpointRecord = z.output<typeof checkpointRecordSchema>;

@@ -1,0 +1,90 @@
+import type { RunConfig, StrategyConfig } from './config.ts';
+
+export type SamplerKind = Exclude<RunConfig['sampler'], 'auto'>;
+
+/** What a strategy asks of the rest of a configuration. */
+export interface StrategyRules {
+  /** Ranks exchange while they train, so all must do the same steps at the same time. */
+  isLockstep: boolean;
+  /**
+   * All ranks train one model: the run is an ensemble of one, whose member is rank 0, however many ranks there are. Ranks evaluate
+   * parts of a split, and only rank 0 keeps checkpoints and predictions.
+   */
+  isOneModel: boolean;
+  /** Orders of samples that it can train with; the first is what `auto` takes. */
+  samplers: readonly [SamplerKind, ...SamplerKind[]];
+  /** Tasks that it can train; null: any. */
+  tasks: readonly string[] | null;
+  /** Whether it trains with whatever loss a project brings. */
+  ownLoss: boolean;
+  /** Whether a rank needs no samples but those of its batches, and these may be the same on all ranks. */
+  takesCommonBatches: boolean;
+}
+
+const oneModel: StrategyRules = {
+  isLockstep: true,
+  isOneModel: true,
+  samplers: ['sharded-uneven', 'sharded', 'sharded-drop'],
+  tasks: null,
+  ownLoss: true,
+  takesCommonBatches: false,
+};
+
+export const strategyRules: Record<StrategyConfig['kind'], StrategyRules> = {
+  independent: {
+    isLockstep: false,
+    isOneModel: false,
+    samplers: ['shuffled', 'shared', 'sharded', 'sharded-drop', 'sharded-uneven', 'sequential'],
+    tasks: null,
+    ownLoss: true,
+    takesCommonBatches: true,
+  },
+  joint: {
+    isLockstep: true,
+    isOneModel: false,
+    // All members must see the same samples: their logits are averaged.
+    samplers: ['shared', 'sequential'],
+    tasks: ['classification'],
+    ownLoss: false,
+    takesCommonBatches: true,
+  },
+  coupled: {
+    isLockstep: true,
+    isOneModel: false,
+    samplers: ['shuffled', 'shared', 'sequential'],
+    tasks: ['classification'],
+    ownLoss: true,
+    // Every rank also draws from the unlabelled samples.
+    takesCommonBatches: false,
+  },
+  'data-parallel': oneModel,
+  sharded: oneModel,
+  hdet: oneModel,
+};
+
+/** Orders that are the same on all ranks. */
+export const commonSamplers: readonly SamplerKind[] = ['shared', 'sequential'];
+
+type Sampled = Pick<RunConfig, 'sampler' | 'strategy' | 'data'>;
+
+/** The order of samples of a run: the chosen one, or the one that suits its strategy and the way its batches come. */
+export function samplerOf({ sampler, strategy, data }: Sampled): SamplerKind {
+  if (sampler !== 'auto') return sampler;
+  return data.mode === 'broadcast' ? commonSamplers[0] : strategyRules[strategy.kind].samplers[0];
+}
+
+/** What has the ranks of a run do the same steps at the same time; null where nothing does. */
+export function lockstepReason({ strategy, data }: Pick<RunConfig, 'strategy' | 'data'>): string | null {
+  if (strategyRules[strategy.kind].isLockstep) return `the strategy ${strategy.kind}`;
+  return data.mode === 'broadcast' ? 'batches that the first rank broadcasts' : null;
+}
+
+/** Members of the ensemble that a run trains: its ranks, or one where all ranks train one model. */
+export function memberCountOf({ members, strategy }: Pick<RunConfig, 'members' | 'strategy'>): number {
+  return strategyRules[strategy.kind].isOneModel ? 1 : members;
+}
+
+/** Samples that a rank takes for one step. */
+export function samplesPerStep({ batchSize, strategy }: Pick<RunConfig, 'batchSize' | 'strategy'>): number {
+  return batchSize * ('accumulate' in strategy ? strategy.accumulate : 1);
+}

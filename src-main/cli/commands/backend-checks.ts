@@ -1,0 +1,74 @@
+import type { ProbeReply } from '../../../core/protocol/machine/blas.ts';
+import { type BlasSurvey, makeSurvey } from '../../backends/blas-survey.ts';
+import { chooseBlas, describeAbsence, installBlas } from '../../backends/choose-blas.ts';
+import { readNativeBuild, readWebgpuBuild } from '../../backends/native-build.ts';
+import { probe } from '../../backends/probe.ts';
+import type { Check } from './checks.ts';
+import { formatCount } from '../format.ts';
+
+/** Each backend: whether it can be used, how fast its matrix products are, and how to get it where it is missing. */
+export async function checkBackends(): Promise<Check[]> {
+  // One after the other: they measure how fast a core computes.
+  const cpu = await probe({ kind: 'backend', backend: 'cpu', blas: null });
+  const survey = await makeSurvey();
+  return [
+    { name: 'backend wasm', ...(await describeWasm(survey)) },
+    { name: 'system BLAS', ...(await describeBlas(survey)) },
+    { name: 'backend tensorflow', ...(await checkTensorFlow()) },
+    { name: 'backend webgpu', ...(await checkWebgpu()) },
+    { name: 'backend cpu', ...describeReply(cpu, 'Reinstall: npm ci.') },
+  ];
+}
+
+async function checkTensorFlow(): Promise<Omit<Check, 'name'>> {
+  if (readNativeBuild() === null) {
+    return { status: 'ok', detail: 'not set up: npm run setup:native does, with -- --gpu for NVIDIA GPUs' };
+  }
+  const reply = await probe({ kind: 'backend', backend: 'tensorflow', blas: null });
+  return describeReply(reply, 'Set it up anew: npm run setup:native.');
+}
+
+async function checkWebgpu(): Promise<Omit<Check, 'name'>> {
+  if (readWebgpuBuild() === null) {
+    return { status: 'ok', detail: 'not set up: npm run setup:native -- --webgpu does, for GPUs of all makers' };
+  }
+  const reply = await probe({ kind: 'backend', backend: 'webgpu', blas: null });
+  return describeReply(reply, "See that the GPU's driver is installed, or train with --backend wasm.");
+}
+
+async function describeWasm(survey: BlasSurvey): Promise<Omit<Check, 'name'>> {
+  const check = describeReply(survey.own, 'Train with --backend cpu, which is slow but plain.');
+  if (check.status !== 'ok' || (await chooseAutomatically(survey)) !== null) return check;
+  return { ...check, detail: `${check.detail}; --backend auto takes it` };
+}
+
+/** All ways to load all libraries, with the one that `auto` takes. */
+async function describeBlas(survey: BlasSurvey): Promise<Omit<Check, 'name'>> {
+  const { libraries } = survey;
+  if (!libraries.some(({ reply }) => reply.kind === 'measured')) {
+    return { status: 'warn', detail: describeAbsence(survey), remedy: installBlas };
+  }
+  const chosen = await chooseAutomatically(survey);
+  const isChosen = (blas: BlasSurvey['libraries'][number]['blas']): boolean =>
+    chosen !== null && blas.library === chosen.library && blas.coreType === chosen.coreType;
+  const lines = libraries.map(({ blas, reply }) => {
+    const name = blas.coreType === null ? blas.kind : `${blas.kind} as ${blas.coreType}`;
+    if (reply.kind === 'unusable') return `${name}: ${reply.reason.split('\n')[0]}`;
+    return `${speed(reply)}${isChosen(blas) ? ', which wasm takes' : ''}`;
+  });
+  const note = chosen === null ? ['not clearly faster than own kernels, so not taken'] : [];
+  return { status: 'ok', detail: [...lines, ...note].join('; ') };
+}
+
+function chooseAutomatically(survey: BlasSurvey) {
+  return chooseBlas({ blas: 'auto', backend: 'auto' }, () => Promise.resolve(survey));
+}
+
+function describeReply(reply: ProbeReply, remedy: string): Omit<Check, 'name'> {
+  if (reply.kind === 'unusable') return { status: 'fail', detail: reply.reason.split('\n')[0], remedy };
+  return { status: 'ok', detail: speed(reply) };
+}
+
+function speed({ description, gflops }: ProbeReply & { kind: 'measured' }): string {
+  return `${description}: ${formatCount(gflops)} GFLOP/s`;
+}

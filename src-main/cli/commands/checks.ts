@@ -1,0 +1,92 @@
+import { access, constants, mkdir, rm, statfs } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { detectDevices } from '../../devices/index.ts';
+import { listen } from '../../relay/socket-server.ts';
+import { createScratchFolder } from '../../runs/attempt/scratch.ts';
+import { formatBytes } from '../../store/disk-space.ts';
+import { dataFolders, tuttiHome } from '../../store/home.ts';
+import { checkBackends } from './backend-checks.ts';
+import { describeUse, isUsable } from './devices.ts';
+import { messageOf } from '../errors.ts';
+
+export interface Check {
+  name: string;
+  status: 'ok' | 'warn' | 'fail';
+  detail: string;
+  /** What to do about it. */
+  remedy?: string;
+}
+
+/** A run keeps a few copies of its weights: with less than this, a run of some size is likely to be refused. */
+const littleDiskBytes = 2 * 2 ** 30;
+
+/** Everything that is checked; a check that cannot be made has failed, and the others are made all the same. */
+export async function runChecks(): Promise<Check[]> {
+  const checks = [
+    attempt('devices', checkDevices, 'Give this process at least one CPU core.'),
+    attempt('home', checkHome, 'Set TUTTI_HOME to a folder that you may write to.'),
+    attempt('data', checkData, 'Make that folder, or unset TUTTI_DATA.'),
+    attempt('scratch', checkScratch, 'Set TMPDIR to a folder of yours with a short path.'),
+  ];
+  const backends = await checkBackends().catch((error: unknown): Check[] => [
+    { name: 'backends', status: 'fail', detail: messageOf(error), remedy: 'See what is said of the home below.' },
+  ]);
+  return [checkNode(), ...backends, ...(await Promise.all(checks.map((check) => check())))];
+}
+
+function attempt(name: string, check: () => Promise<Omit<Check, 'name'>>, remedy: string): () => Promise<Check> {
+  return async () => {
+    try {
+      return { name, ...(await check()) };
+    } catch (error) {
+      return { name, status: 'fail', detail: messageOf(error).split('\n')[0], remedy };
+    }
+  };
+}
+
+function checkNode(): Check {
+  return { name: 'node', status: 'ok', detail: `${process.version} on ${process.platform} ${process.arch}` };
+}
+
+async function checkDevices(): Promise<Omit<Check, 'name'>> {
+  const { devices, notes } = await detectDevices();
+  const usable = devices.filter(isUsable);
+  if (usable.length === 0) throw new Error('There is no device that this build can compute on.');
+  const unused = devices.filter((device) => !usable.includes(device));
+  const strangers = unused.map((device) => `${device.id}: ${describeUse(device)}.`);
+  const detail = [`${usable.length} usable (${usable[0].name}).`, ...strangers, ...notes].join(' ');
+  return { status: 'ok', detail };
+}
+
+async function checkHome(): Promise<Omit<Check, 'name'>> {
+  const home = tuttiHome();
+  await mkdir(home, { recursive: true });
+  await access(home, constants.W_OK);
+  const { bavail, bsize } = await statfs(home);
+  const detail = `${home}, ${formatBytes(bavail * bsize)} free`;
+  if (bavail * bsize >= littleDiskBytes) return { status: 'ok', detail };
+  return { status: 'warn', detail, remedy: 'Free some space, or set TUTTI_HOME to a folder on another disk.' };
+}
+
+async function checkData(): Promise<Omit<Check, 'name'>> {
+  const { lookup, cache } = dataFolders();
+  if (lookup === null) return { status: 'ok', detail: `downloaded to ${cache} (TUTTI_DATA is not set)` };
+  await access(lookup, constants.R_OK);
+  return { status: 'ok', detail: `${lookup} (TUTTI_DATA), then ${cache}` };
+}
+
+/** What every run begins with: its owner-only folder, in memory if there is room, and a socket in it. */
+async function checkScratch(): Promise<Omit<Check, 'name'>> {
+  const folder = await createScratchFolder();
+  try {
+    const server = await listen(join(folder, 'hub.sock'));
+    await server.close();
+    const { bavail, bsize } = await statfs(folder);
+    const detail = `sockets and shared data in ${dirname(folder)}, ${formatBytes(bavail * bsize)} free`;
+    if (process.platform !== 'linux' || folder.startsWith('/dev/shm/')) return { status: 'ok', detail };
+    const remedy = 'Less than 1 GiB is free in /dev/shm: in a container, start it with --shm-size 2g.';
+    return { status: 'warn', detail, remedy };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

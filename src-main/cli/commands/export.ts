@@ -1,0 +1,30 @@
+import { EXPORT_FORMATS, type ExportFormat } from '../../export/run-entries.ts';
+import { orUsageError, UsageError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { withHub } from '../open-hub.ts';
+
+export interface ExportArguments {
+  to: string;
+  zip?: boolean;
+  overwrite?: boolean;
+  format: string[];
+}
+
+/** `tutti export <run> --to <path>`. @returns the exit code */
+export function exportRun(run: string, { to, zip, overwrite = false, format }: ExportArguments): Promise<number> {
+  const formats = format.length === 0 ? undefined : format.flatMap((list) => list.split(',')).map(parseFormat);
+  return withHub(async (hub) => {
+    const { folder } = await orUsageError(hub.find(run));
+    const report = await hub.export(folder, { to, zip: zip ?? to.endsWith('.zip'), overwrite, formats });
+    for (const { path, reason } of report.skipped) console.error(`left out ${path}: ${reason}`);
+    for (const message of report.warnings) console.error(`warning: ${message}`);
+    process.stdout.write(`Exported ${report.paths.length} files to ${report.to}\n`);
+    return exitCodes.finished;
+  });
+}
+
+function parseFormat(text: string): ExportFormat {
+  const format = EXPORT_FORMATS.find((name) => name === text);
+  if (format !== undefined) return format;
+  throw new UsageError(`--format "${text}": it must be one of ${EXPORT_FORMATS.join(', ')}.`);
+}

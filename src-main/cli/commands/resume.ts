@@ -1,0 +1,26 @@
+import { NothingLeftError } from '../../runs/attempt/resume-run.ts';
+import { parseAssignments, settingsOf } from '../arguments.ts';
+import { orUsageError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { jsonLines } from '../json-lines.ts';
+import { withHub } from '../open-hub.ts';
+import { watchRun, type WatchOptions } from './watch-run.ts';
+
+export interface ResumeOptions extends WatchOptions {
+  set: string[];
+}
+
+/** `tutti resume <run>`. @returns the exit code; that of a finished run where nothing is left to do */
+export function resume(run: string, { set, ...options }: ResumeOptions): Promise<number> {
+  const override = parseAssignments(set, settingsOf(null));
+  return withHub(async (hub) => {
+    try {
+      return await watchRun((listener) => orUsageError(hub.resume(run, override, listener)), options);
+    } catch (error) {
+      if (!(error instanceof Error && error.cause instanceof NothingLeftError)) throw error;
+      if (options.json) process.stdout.write(jsonLines({ type: 'ended', record: await hub.record(run) }));
+      else process.stdout.write(`${error.message}\n`);
+      return exitCodes.finished;
+    }
+  });
+}

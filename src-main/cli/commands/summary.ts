@@ -1,0 +1,122 @@
+import { existsSync } from 'node:fs';
+import { ensemblesOf } from '../../../core/protocol/run/evaluated-ensembles.ts';
+import { describeNotFinite, notFiniteOf } from '../../../core/protocol/run/health.ts';
+import { type EvaluatedSet, ownSummary, type RunRecord, type RunSummary } from '../../../core/protocol/run/record.ts';
+import { describePlan } from '../../devices/index.ts';
+import { runPaths } from '../../store/runs/run-folder.ts';
+import { countEpoch, formatCount, formatDuration, formatMetric, metricLabel } from '../format.ts';
+import { renderTable } from '../table.ts';
+
+/** Metrics that sets are compared by, as far as the task has them. */
+const comparedMetrics = [
+  { name: 'mse', title: 'MSE' },
+  { name: 'nll', title: 'NLL' },
+  { name: 'acc', title: 'accuracy' },
+  { name: 'ece', title: 'ECE' },
+];
+
+const stopReasons = { completed: '', 'early-stopping': ' (early stopping)', requested: ' (as requested)' };
+
+/** What is about to be run: project, members and strategy, who runs where, and the folder. */
+export function introduce(record: RunRecord, folder: string): string[] {
+  const { name, project, task, config, attempts } = record;
+  const { members, strategy } = config;
+  const about = `${project.name} (${task}) · ${members} ${members === 1 ? 'member' : 'members'} · ${strategy.kind}`;
+  return [
+    name === project.name ? about : `${name}: ${about}`,
+    ...describePlan(record.plan).map((line) => `  ${line}`),
+    attempts.length === 1 ? `into ${folder}` : `attempt ${attempts.length}, in ${folder}`,
+  ];
+}
+
+/** How a run ended: status, best evaluation, the comparison of its checkpoint sets, and where everything is. */
+export function summarize(record: RunRecord, folder: string): string[] {
+  const { summary } = record;
+  const best = summary?.best ?? null;
+  return [
+    ending(record),
+    ...warnNotFinite(record),
+    ...(best === null
+      ? []
+      : [
+          `best ${metricLabel(best.metric)} ${formatMetric(best.value)} at epoch ${countEpoch(best.epoch)}, step ${best.step}`,
+        ]),
+    ...ofEarlier(record),
+    ...compareSets(summary?.evaluatedSets ?? []),
+    '',
+    `folder: ${folder}`,
+    ...(existsSync(runPaths(folder).plots) ? [`plots:  ${runPaths(folder).plots}`] : []),
+    ...nextStep(record),
+  ];
+}
+
+/** Every set as an average member and as an ensemble, by each way that its members predict together; empty without sets. */
+export function compareSets(sets: readonly EvaluatedSet[]): string[] {
+  if (sets.length === 0) return [];
+  const metrics = comparedMetrics.filter(({ name }) => sets.some(({ ensemble }) => name in ensemble));
+  const columns = [
+    { title: `on ${sets[0].split}` },
+    { title: 'epochs' },
+    { title: '' },
+    ...metrics.map(({ title }) => ({ title, right: true })),
+  ];
+  const rows = sets.flatMap(({ set, epochs, members, ensemble }) => [
+    [set, listEpochs(epochs), 'average member', ...metrics.map(({ name }) => showMetric(average(members[name])))],
+    ...ensemblesOf(ensemble).map(({ label, prefix }) => [
+      '',
+      '',
+      label,
+      ...metrics.map(({ name }) => showMetric(ensemble[`${prefix}${name}`])),
+    ]),
+  ]);
+  return ['', ...renderTable(columns, rows)];
+}
+
+/** NaN and infinities must not hide in a table behind "finished". */
+function warnNotFinite(record: RunRecord): string[] {
+  const found = notFiniteOf(record);
+  if (found === null) return [];
+  const listed = found.metrics.length <= 6 ? found.metrics.join(', ') : `${found.metrics.length} metrics`;
+  return [`warning: ${describeNotFinite(record)}${found.ranks.length === 0 ? '' : ` (${listed})`}`];
+}
+
+/** The summary of a run whose last attempt has none is that of an earlier one. */
+function ofEarlier(record: RunRecord): string[] {
+  const { summary } = record;
+  if (summary === null || ownSummary(record) !== null) return [];
+  return [`The values are those that attempt ${summary.attempt} ended with, after ${countWork(summary)}.`];
+}
+
+function countWork({ epochs, steps }: RunSummary): string {
+  return `${epochs} ${epochs === 1 ? 'epoch' : 'epochs'}, ${formatCount(steps)} steps`;
+}
+
+function ending(record: RunRecord): string {
+  const { status, attempts } = record;
+  const summary = ownSummary(record);
+  const attempt = attempts.at(-1);
+  const lastedMs = attempt?.endedAt ? Date.parse(attempt.endedAt) - Date.parse(attempt.startedAt) : 0;
+  if (summary === null) return `${status} after ${formatDuration(lastedMs)}`;
+  return `${status} after ${countWork(summary)}, ${formatDuration(lastedMs)}${stopReasons[summary.stopReason]}`;
+}
+
+function nextStep({ id, status }: RunRecord): string[] {
+  if (status === 'finished') return [];
+  return [`To go on with it: tutti resume ${id}`];
+}
+
+/** `12` where all agree, `9, 12`, and `9 to 14` for many. */
+function listEpochs(epochs: readonly number[]): string {
+  const counted = epochs.map(countEpoch);
+  const distinct = new Set(counted);
+  if (distinct.size === 1) return String(counted[0]);
+  return counted.length <= 4 ? counted.join(', ') : `${Math.min(...counted)} to ${Math.max(...counted)}`;
+}
+
+function average(values: readonly number[] | undefined): number | undefined {
+  return values && values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+function showMetric(value: number | undefined): string {
+  return value === undefined ? '-' : formatMetric(value);
+}

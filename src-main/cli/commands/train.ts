@@ -1,0 +1,61 @@
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
+import type { PlainObject } from '../../../core/options/index.ts';
+import { explainFileError } from '../../store/file-error.ts';
+import { parseTrainArguments, settingsOf } from '../arguments.ts';
+import { messageOf, orUsageError, toUsageError, UsageError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { renderTrainHelp } from '../help.ts';
+import { withHub } from '../open-hub.ts';
+import { watchRun } from './watch-run.ts';
+
+/**
+ * `tutti train <project> [options]`. What options there are depends on the project, so it is described first.
+ * @returns the exit code
+ */
+export async function train(projectFolder: string | undefined, args: readonly string[]): Promise<number> {
+  if (projectFolder === undefined || projectFolder.startsWith('-')) return withoutProject(projectFolder);
+  return withHub(async (hub) => {
+    const project = await orUsageError(hub.describe(projectFolder));
+    const settings = settingsOf(project);
+    const { help, config, name, out, overrides, ...options } = parseTrainArguments(args, settings);
+    if (help) {
+      printHelp(
+        renderTrainHelp({ project: { folder: projectFolder, description: project }, settings, width: columns() }),
+      );
+      return exitCodes.finished;
+    }
+    const layers = config === undefined ? [overrides] : [await readConfig(config), overrides];
+    const request = { projectFolder, overrides: layers, name, folder: out };
+    const planned = await orUsageError(hub.planRun(request, project));
+    return watchRun((listener) => hub.start(planned, listener), options);
+  });
+}
+
+function withoutProject(first: string | undefined): number {
+  if (first !== '--help' && first !== '-h') {
+    throw new UsageError('The project comes first: tutti train <project> [options]. It is a folder with a project.ts.');
+  }
+  printHelp(renderTrainHelp({ project: null, settings: settingsOf(null), width: columns() }));
+  return exitCodes.finished;
+}
+
+async function readConfig(file: string): Promise<PlainObject> {
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw toUsageError(explainFileError(error, file, 'read the configuration'));
+  });
+  try {
+    return z.record(z.string(), z.unknown()).parse(JSON.parse(text));
+  } catch (error) {
+    const reason = error instanceof SyntaxError ? messageOf(error) : 'it must hold one object';
+    throw new UsageError(`${file} is no configuration in JSON: ${reason}.`, { cause: error });
+  }
+}
+
+function printHelp(lines: readonly string[]): void {
+  process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+function columns(): number {
+  return process.stdout.columns ?? 100;
+}

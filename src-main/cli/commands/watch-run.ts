@@ -1,0 +1,50 @@
+import type { RunRecord } from '../../../core/protocol/run/record.ts';
+import type { RunListener } from '../../runs/recording/run-recorder.ts';
+import type { RunSession } from '../../runs/attempt/run-session.ts';
+import { runPaths } from '../../store/runs/run-folder.ts';
+import { exitCodeOf } from '../exit-codes.ts';
+import { JsonReport } from '../json-lines.ts';
+import type { RunReport } from '../report.ts';
+import { watchSignals } from '../signals.ts';
+import { TerminalReport } from '../terminal-report.ts';
+
+export interface WatchOptions {
+  json?: boolean | undefined;
+  quiet?: boolean | undefined;
+}
+
+/** Runs a session to its end and tells it on stdout. @returns the exit code */
+export async function watchRun(
+  open: (listener: RunListener) => RunSession | Promise<RunSession>,
+  { json = false, quiet = false }: WatchOptions,
+): Promise<number> {
+  const report: RunReport = json ? new JsonReport(process.stdout) : new TerminalReport(process.stdout, { quiet });
+  let folder = '';
+  const session = await open((update) => {
+    if (update.type === 'record') ({ folder } = update);
+    report.take(update);
+  });
+  const signals = watchSignals(session, (line) => report.say(line));
+  // Nobody reads on (`| head`): then nobody waits for the rest either.
+  const stop = (): void => session.control({ action: 'stop' });
+  process.stdout.once('error', stop);
+  try {
+    const record = await session.run();
+    report.end(record, folder);
+    if (record.status === 'failed') console.error(`error: ${explainFailure(record, folder)}`);
+    return exitCodeOf(record.status, signals.received);
+  } finally {
+    process.stdout.off('error', stop);
+    signals.release();
+  }
+}
+
+function explainFailure({ error }: RunRecord, folder: string): string {
+  if (error === null) return 'The run failed without saying why.';
+  const { rank, device, step, message } = error;
+  const place = Object.entries({ rank, device, step }).flatMap(([name, value]) =>
+    value === null ? [] : `${name} ${value}`,
+  );
+  const where = place.length === 0 ? '' : ` (${place.join(', ')})`;
+  return `The run failed${where}: ${message}\nLogs: ${runPaths(folder).logs}`;
+}

@@ -1,0 +1,45 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import type { FolderName, Health } from '../../../core/protocol/pages/rpc.ts';
+import { hasDisplay } from '../../start/app-browser.ts';
+import { homePaths, tuttiHome } from '../../store/home.ts';
+
+/** What each system shows a folder with. */
+const openers: Partial<Record<NodeJS.Platform, string>> = { darwin: 'open', win32: 'explorer.exe', linux: 'xdg-open' };
+
+/** Folders that a user may want to look into. */
+export function listFolders(): Health['folders'] {
+  const { runs, cache, exports } = homePaths();
+  return [
+    { name: 'home', holds: 'All that Tutti keeps', path: tuttiHome() },
+    { name: 'runs', holds: 'Runs, with their logs', path: runs },
+    { name: 'cache', holds: 'Downloaded data', path: cache },
+    { name: 'exports', holds: 'Exports', path: exports },
+  ];
+}
+
+/** The command that shows a folder; null where there is none, or no display. */
+export function findOpener(): string | null {
+  const name = openers[process.platform] ?? 'xdg-open';
+  if (!hasDisplay()) return null;
+  const folders = (process.env.PATH ?? '').split(delimiter);
+  return folders.map((folder) => join(folder, name)).find((path) => existsSync(path)) ?? null;
+}
+
+/** Shows one of them. @throws where nothing can show it, or what should does not start */
+export async function openFolder(name: FolderName): Promise<void> {
+  const path = listFolders().find((folder) => folder.name === name)?.path ?? tuttiHome();
+  const opener = findOpener();
+  if (opener === null) {
+    throw new Error(
+      `No file manager can be shown here, as there is no display or none is installed. Open ${path} yourself.`,
+    );
+  }
+  await mkdir(path, { recursive: true });
+  const child = spawn(opener, [path], { stdio: 'ignore', detached: true });
+  await once(child, 'spawn');
+  child.unref();
+}

@@ -1,0 +1,121 @@
+import { isAbsolute, join } from 'node:path';
+import type { Placement } from '../../../core/protocol/machine/devices.ts';
+import type { ConfigProblem, PlainObject } from '../../../core/options/index.ts';
+import type { RunPreview, RunRequest } from '../../../core/protocol/pages/rpc.ts';
+import type { RunConfig } from '../../../core/protocol/run/config.ts';
+import type { RunRecord } from '../../../core/protocol/run/record.ts';
+import { withChanges } from '../../../core/protocol/run/settings.ts';
+import { backendOn } from '../../backends/native-build.ts';
+import { type Hub, placeMembers } from '../../hub/hub.ts';
+import { type Combined, findConflicts } from '../../runs/configuration/combinations.ts';
+import { checkChanges, checkConfig, type CheckedConfig, parseConfig } from '../../runs/configuration/resolve-config.ts';
+import { factsOf } from '../../runs/recording/run-facts.ts';
+import { forecastRunBytes, readFreeBytes } from '../../store/disk-space.ts';
+import { homePaths } from '../../store/home.ts';
+import { readEvents, readRunRecord } from '../../store/runs/run-folder.ts';
+import { changesBetween, commandLine, resumeCommandLine } from './command-line.ts';
+import type { Projects } from './projects.ts';
+
+/** Earlier runs of a project that are looked through for one to compare with. */
+const comparedRuns = 10;
+
+/** Checks a configuration without starting it. @throws only where the project itself cannot be loaded */
+export async function previewRun(hub: Hub, projects: Projects, request: RunRequest): Promise<RunPreview> {
+  const project = await projects.describe(request.projectFolder);
+  const { out, projectFolder, overrides } = request;
+  const preview = await previewConfig(hub, checkConfig(project, [overrides]), {
+    project,
+    projectFolder,
+    runFolder: out !== null && isAbsolute(out) ? out : homePaths().runs,
+    commandLine: (config) => commandLine(project, request, config),
+  });
+  if (out === null || isAbsolute(out)) return preview;
+  const message = `The folder "${out}" is no absolute path: give all of it, such as ${join(homePaths().runs, 'my-run')}.`;
+  return { ...preview, config: null, problems: [...preview.problems, { path: 'out', message }] };
+}
+
+/** Checks going on with a run with some options changed, as {@link previewRun} does a new one. @throws where there is no such run */
+export async function previewResume(hub: Hub, id: string, override: PlainObject): Promise<RunPreview> {
+  const { folder } = await hub.find(id);
+  const record = await readRunRecord(folder);
+  const before = parseConfig(withChanges(record.config, record.changed));
+  return previewConfig(hub, checkChanges(before, override), {
+    // Its loss was looked at when the run was made.
+    project: { task: record.task, hasOwnLoss: false },
+    projectFolder: record.project.folder,
+    runFolder: folder,
+    commandLine: (config) => resumeCommandLine(id, changesBetween(before, config)),
+  });
+}
+
+interface Previewed {
+  project: Combined;
+  projectFolder: string;
+  runFolder: string;
+  commandLine(config: RunConfig): string;
+}
+
+async function previewConfig(hub: Hub, checked: CheckedConfig, about: Previewed): Promise<RunPreview> {
+  const { devices } = await hub.devices();
+  const freeBytes = await readFreeBytes(about.runFolder);
+  const nothing = { plan: [], diskBytes: null, durationSeconds: null, commandLine: '' };
+  if (checked.config === null) return { config: null, problems: checked.problems, devices, freeBytes, ...nothing };
+  const { config } = checked;
+  const { plan, problems } = await placeOrExplain(config, about.project);
+  return {
+    config: problems.length === 0 ? config : null,
+    problems,
+    plan,
+    devices,
+    freeBytes,
+    ...(await forecast(hub, about.projectFolder, config, plan)),
+    commandLine: about.commandLine(config),
+  };
+}
+
+async function placeOrExplain(
+  config: RunConfig,
+  project: Combined,
+): Promise<{ plan: Placement[]; problems: ConfigProblem[] }> {
+  try {
+    const plan = await placeMembers(config);
+    const backend = backendOn(plan[0].device, config.backend);
+    return { plan, problems: findConflicts({ ...config, backend }, plan, project) };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return { plan: [], problems: [{ path: 'devices', message }] };
+  }
+}
+
+/** What the run will take, as far as earlier runs of the project tell. */
+async function forecast(
+  hub: Hub,
+  projectFolder: string,
+  config: RunConfig,
+  plan: readonly Placement[],
+): Promise<Pick<RunPreview, 'diskBytes' | 'durationSeconds'>> {
+  const earlier = hub.runs({ projectFolder, limit: comparedRuns });
+  const records = await Promise.all(earlier.map(({ folder }) => readRunRecord(folder)));
+  const finished = records.find(
+    (record) => record.status === 'finished' && countDevices(record.plan) === countDevices(plan),
+  );
+  const [last] = earlier;
+  const facts = last === undefined ? null : factsOf(await readEvents(last.folder));
+  return {
+    durationSeconds: finished === undefined ? null : durationSeconds(finished),
+    diskBytes:
+      facts === null
+        ? null
+        : forecastRunBytes({ parameterCount: facts.parameterCount, members: config.members, config }),
+  };
+}
+
+function countDevices(plan: readonly Placement[]): number {
+  return new Set(plan.map(({ device }) => device.id)).size;
+}
+
+/** Time of the attempts, without what lay between them. */
+function durationSeconds({ attempts }: RunRecord): number {
+  const times = attempts.map(({ startedAt, endedAt }) => Date.parse(endedAt ?? startedAt) - Date.parse(startedAt));
+  return times.reduce((sum, timeMs) => sum + timeMs, 0) / 1000;
+}

@@ -1,0 +1,73 @@
+import { mkdir, readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { z } from 'zod';
+import { writeFileAtomic } from '../../store/atomic-file.ts';
+import { errorCode, explainFileError } from '../../store/file-error.ts';
+import { homePaths } from '../../store/home.ts';
+
+const titleSchema = z.strictObject({
+  /** Of the project's newest source, when it was described. */
+  modifiedMs: z.number(),
+  name: z.string(),
+  description: z.string(),
+  task: z.string(),
+});
+/** By folder. */
+const fileSchema = z.record(z.string(), titleSchema);
+
+/** What a card says of a project, as of its sources at a time. */
+export type ProjectTitle = z.output<typeof titleSchema>;
+
+/**
+ * Titles of projects that were described, kept in Tutti's cache: describing one takes a process and a second, and the first page
+ * shows all of them.
+ */
+export class ProjectTitles {
+  #titles: Promise<Map<string, ProjectTitle>> | null = null;
+  /** One writing after the other. */
+  #writing: Promise<void> = Promise.resolve();
+
+  /** Null where the project is not known, or has changed since. */
+  async find(folder: string, modifiedMs: number): Promise<ProjectTitle | null> {
+    const title = (await this.#all()).get(folder);
+    return title?.modifiedMs === modifiedMs ? title : null;
+  }
+
+  async keep(folder: string, title: ProjectTitle): Promise<void> {
+    if ((await this.find(folder, title.modifiedMs)) !== null) return;
+    (await this.#all()).set(folder, title);
+    await this.#write();
+  }
+
+  async forget(folder: string): Promise<void> {
+    if ((await this.#all()).delete(folder)) await this.#write();
+  }
+
+  #all(): Promise<Map<string, ProjectTitle>> {
+    return (this.#titles ??= readTitles());
+  }
+
+  #write(): Promise<void> {
+    const writing = this.#writing.then(() => this.#writeAll());
+    // Whoever asked for this writing learns of its failure; the next one is tried all the same.
+    this.#writing = writing.catch(() => undefined);
+    return writing;
+  }
+
+  async #writeAll(): Promise<void> {
+    const path = homePaths().projectTitles;
+    await mkdir(dirname(path), { recursive: true });
+    await writeFileAtomic(path, `${JSON.stringify(Object.fromEntries(await this.#all()), null, 2)}\n`);
+  }
+}
+
+/** The file is a cache: one that is damaged is as good as none, and replaced. */
+async function readTitles(): Promise<Map<string, ProjectTitle>> {
+  const path = homePaths().projectTitles;
+  try {
+    return new Map(Object.entries(fileSchema.parse(JSON.parse(await readFile(path, 'utf8')))));
+  } catch (error) {
+    if (errorCode(error) === null || errorCode(error) === 'ENOENT') return new Map();
+    throw explainFileError(error, path, 'read');
+  }
+}

@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import type { CheckpointCell, CheckpointKey } from '../../../core/protocol/pages/rpc.ts';
+import { checkpointFiles, readCheckpointRecords } from '../../store/runs/checkpoint-records.ts';
+import { isHubAlive, isOpen } from '../../store/runs/recovery.ts';
+import { readRunRecord } from '../../store/runs/run-folder.ts';
+import { isSame, pinCheckpoints as pinInNotes, readRunNotes } from '../../store/runs/run-notes.ts';
+import type { HubParts } from '../parts.ts';
+import type { Trash } from './trash.ts';
+
+/** Names whose weights a run replaces while it trains; those of epochs and requests are written once. */
+const replacedNames = ['ensemble-best', 'member-best', 'final'];
+
+/** All checkpoints of a run, by rank and epoch. Of the same weights kept under several names, each is a best one. */
+export async function listCheckpoints({ hub }: HubParts, id: string): Promise<CheckpointCell[]> {
+  const { folder } = await hub.find(id);
+  const records = await readCheckpointRecords(folder);
+  const { pinnedCheckpoints } = await readRunNotes(folder);
+  const stepsOf = (name: string) =>
+    new Map(records.filter((record) => record.name === name).map(({ rank, step }) => [rank, step]));
+  const [ensembleBest, memberBest] = [stepsOf('ensemble-best'), stepsOf('member-best')];
+  return records.map((record) => ({
+    record,
+    isPinned: pinnedCheckpoints.some((pinned) => isSame(pinned, record)),
+    isEnsembleBest: ensembleBest.get(record.rank) === record.step,
+    isMemberBest: memberBest.get(record.rank) === record.step,
+  }));
+}
+
+/** @throws when a checkpoint that is to be pinned is not there */
+export async function pinCheckpoints(
+  { hub }: HubParts,
+  id: string,
+  { checkpoints, isPinned }: { checkpoints: CheckpointKey[]; isPinned: boolean },
+): Promise<void> {
+  const { folder } = await hub.find(id);
+  if (isPinned) checkpoints.forEach((key) => void presentFiles(folder, key));
+  await pinInNotes(folder, checkpoints, isPinned);
+}
+
+/** Moves checkpoints to the trash, all or none. @returns what brings them back */
+export async function deleteCheckpoints(
+  { hub }: HubParts,
+  trash: Trash,
+  id: string,
+  checkpoints: readonly CheckpointKey[],
+): Promise<{ deletion: string }> {
+  const { folder } = await hub.find(id);
+  await refuseReplaced(folder, checkpoints);
+  const deletion = `checkpoints-${randomUUID()}`;
+  await trash.put(
+    deletion,
+    checkpoints.flatMap((key) => presentFiles(folder, key)),
+  );
+  return { deletion };
+}
+
+async function refuseReplaced(folder: string, checkpoints: readonly CheckpointKey[]): Promise<void> {
+  const replaced = checkpoints.find(({ name }) => replacedNames.includes(name));
+  if (replaced === undefined) return;
+  const record = await readRunRecord(folder);
+  if (!isOpen(record) || !(await isHubAlive(record))) return;
+  throw new Error(
+    `The run ${record.id} is ${record.status} and may replace "${replaced.name}" of rank ${replaced.rank} at any moment: ` +
+      'delete it once the run has ended. Checkpoints of single epochs can be deleted now.',
+  );
+}
+
+function presentFiles(folder: string, key: CheckpointKey): string[] {
+  const [record, ...weights] = checkpointFiles(folder, key);
+  if (existsSync(record)) return [record, ...weights.filter((path) => existsSync(path))];
+  throw new Error(
+    `Rank ${key.rank} has no checkpoint "${key.name}" (${record} is missing). It was deleted, or is being replaced.`,
+  );
+}

@@ -1,0 +1,54 @@
+import type { SetEvaluationResult, SetRequest } from '../../../core/protocol/pages/rpc.ts';
+import type { SetEvaluationReply, SetEvaluationTask } from '../../../core/protocol/run/set-evaluation.ts';
+import type { Hub } from '../../hub/hub.ts';
+import { askProcess } from '../../runs/configuration/ask-process.ts';
+import { evaluateEntry } from '../../runs/attempt/node-process.ts';
+import { describeSourceChange } from '../../runs/configuration/project-source.ts';
+import { dataFolders } from '../../store/home.ts';
+import { readRunRecord } from '../../store/runs/run-folder.ts';
+
+/** Reading the data and predicting with every member; a download may be under way. */
+const timeoutMs = 1_800_000;
+
+/** Evaluations of checkpoint sets, each in a process of its own, which ends with it. */
+export class Evaluations {
+  readonly #hub: Hub;
+  readonly #closing = new AbortController();
+
+  constructor(hub: Hub) {
+    this.#hub = hub;
+  }
+
+  /** @throws when a checkpoint is missing or damaged, or the project has no such split */
+  async evaluate(id: string, request: SetRequest): Promise<SetEvaluationResult> {
+    const { folder } = await this.#hub.find(id);
+    const record = await readRunRecord(folder);
+    const { config, blas, project, plan } = record;
+    const task: SetEvaluationTask = {
+      ...request,
+      runFolder: folder,
+      projectFolder: project.folder,
+      task: record.task,
+      sourceChange: await describeSourceChange(record),
+      dataFolders: dataFolders(),
+      config,
+      blas,
+    };
+    const reply = await askProcess<SetEvaluationReply>({
+      entry: evaluateEntry,
+      args: [],
+      message: task,
+      timeoutMs,
+      device: plan[0].device,
+      signal: this.#closing.signal,
+      subject: `The evaluation of ${request.members.length} checkpoints ended without a result`,
+    });
+    if (reply.type === 'evaluated') return reply.result;
+    throw new Error(reply.message);
+  }
+
+  /** Ends all that are under way. */
+  close(): void {
+    this.#closing.abort();
+  }
+}

@@ -1,0 +1,34 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ExportRequest } from '../../../core/protocol/pages/rpc.ts';
+import { EXPORT_FORMATS, type ExportFormat } from '../../export/run-entries.ts';
+import { homePaths } from '../../store/home.ts';
+import type { HubParts } from '../parts.ts';
+
+/** Writes a run, or a part of it, as one ZIP below Tutti's home, in place of an earlier one. */
+export async function writeExport(
+  { hub }: HubParts,
+  id: string,
+  { formats, checkpoints }: ExportRequest,
+): Promise<{ path: string; fileName: string; bytes: number; warnings: string[] }> {
+  const known = formats.filter(isFormat);
+  if (known.length < formats.length) {
+    const unknown = formats.find((format) => !isFormat(format));
+    throw new Error(`There is no export format "${unknown}". The formats are ${EXPORT_FORMATS.join(', ')}.`);
+  }
+  const run = await hub.find(id);
+  const fileName = `${run.id}.zip`;
+  const path = join(homePaths().exports, fileName);
+  const { warnings } = await hub.export(run.folder, {
+    to: path,
+    zip: true,
+    overwrite: true,
+    ...(known.length === 0 ? {} : { formats: known }),
+    ...(checkpoints === null ? {} : { checkpoints }),
+  });
+  return { path, fileName, bytes: (await stat(path)).size, warnings };
+}
+
+function isFormat(name: string): name is ExportFormat {
+  return EXPORT_FORMATS.some((format) => format === name);
+}

@@ -1,0 +1,103 @@
+import { existsSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { PredictionData } from '../../../core/protocol/pages/rpc.ts';
+import { errorCode, explainFileError } from '../../store/file-error.ts';
+import { readRunRecord, runPaths } from '../../store/runs/run-folder.ts';
+import { readTensorMetadata, readTensors, type StoredTensor } from '../../store/runs/safetensors-reader.ts';
+import type { HubParts } from '../parts.ts';
+
+type Split = 'validation' | 'test';
+const ending = '.safetensors';
+
+/** Names under which the members' predictions were kept, by split and epoch. */
+export async function listPredictions(
+  { hub }: HubParts,
+  id: string,
+): Promise<{ split: Split; name: string; epoch: number }[]> {
+  const { folder } = await hub.find(id);
+  const lists = (['validation', 'test'] as const).map(async (split) => {
+    const splitFolder = join(runPaths(folder).predictions, split);
+    const [first] = await keptRanks(splitFolder);
+    if (first === undefined) return [];
+    const rankFolder = join(splitFolder, `rank-${first}`);
+    const names = (await namesIn(rankFolder)).filter((name) => name.endsWith(ending));
+    return Promise.all(
+      names.map(async (name) => {
+        const { epoch } = await readTensorMetadata(join(rankFolder, name));
+        return { split, name: name.slice(0, -ending.length), epoch: Number(epoch) };
+      }),
+    );
+  });
+  const all = (await Promise.all(lists)).flat();
+  return all.sort((a, b) => a.epoch - b.epoch || (a.name < b.name ? -1 : 1));
+}
+
+/** What the members that kept predictions under this name predicted; null where none did. */
+export async function readPredictions(
+  { hub }: HubParts,
+  id: string,
+  { split, name }: { split: Split; name: string },
+): Promise<PredictionData | null> {
+  const { folder } = await hub.find(id);
+  const { task } = await readRunRecord(folder);
+  const splitFolder = join(runPaths(folder).predictions, split);
+  const pathOf = (rank: number): string => join(splitFolder, `rank-${rank}`, `${name}${ending}`);
+  const ranks = (await keptRanks(splitFolder)).filter((rank) => existsSync(pathOf(rank)));
+  if (ranks.length === 0) return null;
+  const kept = await Promise.all(ranks.map((rank) => readTensors(pathOf(rank))));
+  const areLogits = kept.every(({ tensors }) => tensors.has('logits'));
+  const outputs = areLogits ? ['logits'] : [...kept[0].tensors.keys()].sort();
+  const [samples, width] = tensorOf(kept[0].tensors, outputs[0], pathOf(ranks[0])).shape;
+  const kindOfOthers = task.endsWith('regression') ? 'values' : 'probabilities';
+  return {
+    task,
+    kind: areLogits ? 'logits' : kindOfOthers,
+    ranks,
+    epoch: Math.max(...kept.map(({ metadata }) => Number(metadata.epoch))),
+    samples,
+    width,
+    outputs: outputs.map((output) =>
+      stack(kept.map(({ tensors }, member) => tensorOf(tensors, output, pathOf(ranks[member])))),
+    ),
+    ...(await readTargets(join(splitFolder, `targets${ending}`))),
+  };
+}
+
+async function readTargets(path: string): Promise<Pick<PredictionData, 'targets' | 'feature' | 'classNames'>> {
+  const { tensors, metadata } = await readTensors(path);
+  const feature = tensors.get('feature')?.data;
+  const classNames = metadata.class_names;
+  return {
+    targets: tensorOf(tensors, 'targets', path).data,
+    feature: feature instanceof Float32Array ? feature : null,
+    classNames: classNames === undefined ? null : z.array(z.string()).parse(JSON.parse(classNames)),
+  };
+}
+
+function tensorOf(tensors: ReadonlyMap<string, StoredTensor>, name: string, path: string): StoredTensor {
+  const tensor = tensors.get(name);
+  if (tensor === undefined) throw new Error(`${path} has no tensor "${name}": another version of Tutti wrote it.`);
+  return tensor;
+}
+
+/** Arrays `[N, W]` of M members as one, `[M, N, W]`. */
+function stack(members: readonly StoredTensor[]): Float32Array {
+  const [{ data }] = members;
+  const whole = new Float32Array(members.length * data.length);
+  for (const [member, tensor] of members.entries()) whole.set(tensor.data, member * data.length);
+  return whole;
+}
+
+async function keptRanks(splitFolder: string): Promise<number[]> {
+  const ranks = (await namesIn(splitFolder)).flatMap((name) => /^rank-(\d+)$/.exec(name)?.[1] ?? []);
+  return ranks.map(Number).sort((a, b) => a - b);
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  return readdir(folder).catch((error: unknown) => {
+    if (errorCode(error) === 'ENOENT') return [];
+    throw explainFileError(error, folder, 'read');
+  });
+}

@@ -1,0 +1,83 @@
+import { type FSWatcher, watch } from 'node:fs';
+import { basename } from 'node:path';
+import { toJson } from '../../../core/protocol/wire/numbers.ts';
+import type { RunRow } from '../../../core/protocol/pages/rpc.ts';
+import type { Hub } from '../../hub/hub.ts';
+import { homePaths, tuttiHome } from '../../store/home.ts';
+import type { IndexedRun } from '../../store/index/indexed-run.ts';
+import { recoverRuns } from '../../store/runs/recovery.ts';
+
+/** One change of a run writes the index several times; they make one update. */
+const settleMs = 100;
+
+/**
+ * The table of runs. Runs train in several processes (terminals, say), which all write to the index: the system tells when
+ * its files change, so nothing is polled.
+ */
+export class RunList {
+  readonly #hub: Hub;
+  readonly #watcher: FSWatcher;
+  readonly #listeners = new Set<(runs: RunRow[]) => void>();
+  #settling: NodeJS.Timeout | null = null;
+  #last: string;
+
+  /** @param onError told when the index cannot be watched or read any more */
+  constructor(hub: Hub, onError: (error: unknown) => void) {
+    this.#hub = hub;
+    this.#last = toJson(this.#read());
+    const index = basename(homePaths().index);
+    this.#watcher = watch(tuttiHome(), (_event, file) => {
+      if (file === null || file.startsWith(index)) this.#indexChanged(onError);
+    });
+    this.#watcher.on('error', onError);
+  }
+
+  /** All runs, the newest first. Those whose process is gone are found and marked on the way. */
+  async list(): Promise<RunRow[]> {
+    await recoverRuns(this.#hub.index);
+    return this.#read();
+  }
+
+  /** Calls the listener with the whole list whenever it has changed. @returns ends that */
+  subscribe(listener: (runs: RunRow[]) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  close(): void {
+    this.#watcher.close();
+    if (this.#settling !== null) clearTimeout(this.#settling);
+    this.#listeners.clear();
+  }
+
+  #indexChanged(onError: (error: unknown) => void): void {
+    this.#settling ??= setTimeout(() => {
+      this.#settling = null;
+      try {
+        this.#tell();
+      } catch (error) {
+        onError(error);
+      }
+    }, settleMs);
+  }
+
+  /** Only where the list differs: looking for abandoned runs writes the index too. */
+  #tell(): void {
+    const runs = this.#read();
+    const text = toJson(runs);
+    if (text === this.#last) return;
+    this.#last = text;
+    for (const listener of this.#listeners) listener(runs);
+  }
+
+  #read(): RunRow[] {
+    return this.#hub.runs({}).map(describeRow);
+  }
+}
+
+/** A run as the table shows it. */
+export function describeRow(run: IndexedRun): RunRow {
+  const { bestMetric, bestValue, bestEpoch, projectFolder: _folder, config: _config, ...row } = run;
+  const isWhole = bestMetric !== null && bestValue !== null && bestEpoch !== null;
+  return { ...row, best: isWhole ? { metric: bestMetric, value: bestValue, epoch: bestEpoch } : null };
+}

@@ -1,0 +1,82 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Placement } from '../../../core/protocol/machine/devices.ts';
+import type { RankView, RunView } from '../../../core/protocol/pages/rpc.ts';
+import { type EvaluatedSet, ownSummary, type RunRecord } from '../../../core/protocol/run/record.ts';
+import type { FollowedRun } from '../../runs/recording/followed-run.ts';
+import type { LiveRank } from '../../runs/control/live-runs.ts';
+import { isInReach } from '../../runs/control/remote-control.ts';
+import { factsOf } from '../../runs/recording/run-facts.ts';
+import { errorCode, explainFileError } from '../../store/file-error.ts';
+import { isOpen } from '../../store/runs/recovery.ts';
+import { runPaths } from '../../store/runs/run-folder.ts';
+import type { HubParts } from '../parts.ts';
+import { describeRow } from './run-list.ts';
+
+/** Everything about a run but its metrics, whoever trains it. */
+export async function viewRun({ hub, live, feed }: HubParts, id: string): Promise<RunView> {
+  const run = await feed.open(id);
+  const { record, folder, events, columns } = run;
+  const ours = live.get(id);
+  const facts = ours?.facts ?? factsOf(events);
+  return {
+    record,
+    folder,
+    row: describeRow(await hub.find(folder)),
+    isInReach: isInReach(record),
+    totalSteps: facts?.totalSteps ?? null,
+    ensembleMonitor: facts?.ensembleMonitor ?? record.summary?.best?.metric ?? null,
+    ranks: record.plan.map((placement) => viewRank(run, placement, ours?.ranks.get(placement.rank))),
+    metrics: columns.names,
+    events: [...events],
+    warnings: [...run.warnings],
+    evaluatedSets: evaluatedSetsOf(record, ours?.evaluatedSets ?? []),
+    plots: await readPlots(folder),
+  };
+}
+
+/** Those of the last attempt; while it has none of a name, the earlier attempt's. */
+function evaluatedSetsOf(record: RunRecord, live: readonly EvaluatedSet[]): EvaluatedSet[] {
+  const kept = record.summary?.evaluatedSets ?? [];
+  if (ownSummary(record) !== null) return kept;
+  return [...kept.filter(({ set }) => live.every((one) => one.set !== set)), ...live];
+}
+
+/** A rank as it says of itself where this process trains it, else as its metrics show it. */
+function viewRank(run: FollowedRun, { rank, wave, device }: Placement, live: LiveRank | undefined): RankView {
+  const loss = lastPoint(run, `train/member_${rank}_loss`);
+  const seen = {
+    state: isOpen(run.record) ? (loss === null ? 'starting' : 'training') : 'exited',
+    epoch: loss?.epoch ?? 0,
+    step: loss?.step ?? 0,
+    pid: null,
+    samplesPerSecond: lastPoint(run, `train/member_${rank}_samples_per_second`)?.value ?? null,
+    memoryBytes: null,
+  };
+  return {
+    rank,
+    wave,
+    device: device.id,
+    deviceName: device.name,
+    seed: run.record.seeds[rank],
+    loss: loss?.value ?? null,
+    ...(live ?? seen),
+  };
+}
+
+function lastPoint({ columns }: FollowedRun, metric: string): { epoch: number; step: number; value: number } | null {
+  const column = columns.get(metric);
+  if (column === undefined) return null;
+  const last = column.length - 1;
+  return { epoch: column.epoch[last], step: column.step[last], value: column.value[last] };
+}
+
+async function readPlots(folder: string): Promise<RunView['plots']> {
+  const { plots } = runPaths(folder);
+  const names = await readdir(plots).catch((error: unknown) => {
+    if (errorCode(error) === 'ENOENT') return [];
+    throw explainFileError(error, plots, 'read');
+  });
+  const drawings = names.filter((name) => name.endsWith('.svg')).sort();
+  return Promise.all(drawings.map(async (name) => ({ name, svg: await readFile(join(plots, name), 'utf8') })));
+}

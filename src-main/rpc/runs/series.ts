@@ -1,0 +1,71 @@
+import type { SeriesColumns, SeriesData, SeriesRequest } from '../../../core/protocol/pages/rpc.ts';
+import type { FollowedRun } from '../../runs/recording/followed-run.ts';
+import type { MetricColumn } from '../../store/metrics/metric-column.ts';
+import { thin } from '../../store/metrics/query.ts';
+import type { HubParts } from '../parts.ts';
+
+/** Points that thinning keeps of a bucket at most: the smallest, the largest, a gap. */
+const pointsPerBucket = 3;
+/** What is read again of a run's metrics for one answer: some tenths of a second. */
+const rereadBytes = 48 * 2 ** 20;
+
+/**
+ * The points of some metrics within a range of steps; names that the run does not have are left out. Of a long metric the hub
+ * holds the extremes; where they are fewer than the range has and than were asked for, the run's file is read again.
+ */
+export async function readSeries({ feed }: HubParts, id: string, request: SeriesRequest): Promise<SeriesData> {
+  const run = await feed.open(id);
+  const names = request.names.length === 0 ? run.columns.names : request.names;
+  const reread = await readAgain(run, names, request);
+  const series = names.flatMap((name) => {
+    const column = reread.get(name) ?? run.columns.get(name);
+    return column === undefined ? [] : selectPoints(name, column, request);
+  });
+  return { series };
+}
+
+/** The metrics of which more can be had than the hub holds, whole within the range. */
+async function readAgain(
+  run: FollowedRun,
+  names: readonly string[],
+  request: SeriesRequest,
+): Promise<Map<string, MetricColumn>> {
+  let [from, to] = [Infinity, -Infinity];
+  const lacking = names.filter((name) => {
+    const column = run.columns.get(name);
+    if (column === undefined || !column.isThinned) return false;
+    const [start, end] = rangeOf(column, request);
+    const held = end - start;
+    if (held === column.countBetween(start, end) || held >= request.maximumPoints) return false;
+    // Up to the points that are held on both sides: the true neighbours lie between.
+    [from, to] = [Math.min(from, column.step[start]), Math.max(to, column.step[end - 1])];
+    return true;
+  });
+  if (lacking.length === 0 || run.bytesBetween(from, to) > rereadBytes) return new Map();
+  return run.readBetween(lacking, from, to);
+}
+
+/** One point on each side of the range comes along: there the line leaves the view. */
+function rangeOf(column: MetricColumn, { fromStep, toStep }: SeriesRequest): [start: number, end: number] {
+  return [
+    fromStep === null ? 0 : Math.max(0, column.firstAt(fromStep) - 1),
+    toStep === null ? column.length : Math.min(column.length, column.firstAt(toStep + 1) + 1),
+  ];
+}
+
+function selectPoints(name: string, column: MetricColumn, request: SeriesRequest): SeriesColumns {
+  const [start, end] = rangeOf(column, request);
+  const [epoch, step] = [column.epoch, column.step].map((array) => array.slice(start, end));
+  const value = column.value.slice(start, end);
+  const total = column.countBetween(start, end);
+  if (step.length <= request.maximumPoints) return { name, epoch, step, value, total };
+  // Of the points at both ends thinning keeps two more.
+  const kept = thin(step, value, Math.floor((request.maximumPoints - 2) / pointsPerBucket));
+  return {
+    name,
+    epoch: kept.map((index) => epoch[index]),
+    step: kept.map((index) => step[index]),
+    value: Float64Array.from(kept, (index) => value[index]),
+    total,
+  };
+}

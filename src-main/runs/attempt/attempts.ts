@@ -1,0 +1,29 @@
+import type { Attempt, RunRecord, RunStatus } from '../../../core/protocol/run/record.ts';
+
+type Attempts = readonly Attempt[];
+/** What an attempt trains with, and what it is. */
+export type AttemptFacts = Pick<Attempt, 'kind' | 'overrides' | 'config' | 'changed' | 'sourceHash' | 'gitCommit'>;
+
+/** The attempts with the last of them ended now. */
+export function withEnd(attempts: Attempts, status: RunStatus, changed: RunRecord['changed']): Attempt[] {
+  return changeLast(attempts, {
+    status,
+    endedAt: new Date().toISOString(),
+    ...(changed === undefined ? {} : { changed }),
+  });
+}
+
+/** The attempts with one more, which begins now. */
+export function withNext(attempts: Attempts, facts: AttemptFacts): Attempt[] {
+  const startedAt = new Date().toISOString();
+  return [...attempts, { ...facts, attempt: attempts.length + 1, startedAt, endedAt: null, status: 'running' }];
+}
+
+/** The attempts with the place in them from which the last one's ranks go on. */
+export function withStart(attempts: Attempts, from: Attempt['from']): Attempt[] {
+  return changeLast(attempts, { from });
+}
+
+function changeLast(attempts: Attempts, changes: Partial<Attempt>): Attempt[] {
+  return attempts.map((attempt, index) => (index === attempts.length - 1 ? { ...attempt, ...changes } : attempt));
+}

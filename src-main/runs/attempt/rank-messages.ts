@@ -1,0 +1,56 @@
+import type { WireArray } from '../../../core/protocol/wire/frames.ts';
+import type { WorkerMessage } from '../../../core/protocol/run/messages.ts';
+import { pointBatch } from '../recording/point-batch.ts';
+import type { RunRecorder } from '../recording/run-recorder.ts';
+import type { WorkerHandle } from './worker-handle.ts';
+
+/** Keeps what a rank has said. */
+export function keepMessage(
+  recorder: RunRecorder,
+  handle: WorkerHandle,
+  message: WorkerMessage,
+  arrays: WireArray[],
+): void {
+  const { rank, pid } = handle;
+  switch (message.type) {
+    case 'described':
+      return describe(recorder, rank, message);
+    case 'state': {
+      const { state, epoch, step } = message;
+      return recorder.update({ type: 'worker', rank, state, epoch, step, pid });
+    }
+    case 'progress': {
+      const { epoch, step, samplesPerSecond, memoryBytes } = message;
+      const totalSteps = recorder.facts?.totalSteps ?? 0;
+      return recorder.update({ type: 'progress', rank, epoch, step, totalSteps, samplesPerSecond, memoryBytes });
+    }
+    case 'points':
+      return recorder.points(rank, pointBatch(message.names, arrays));
+    case 'event': {
+      const { kind, epoch, step, data } = message;
+      return recorder.event(rank, kind, message.message, { epoch, step, data });
+    }
+    case 'checkpoint':
+      return recorder.checkpoint(message.record);
+    case 'saving-state':
+      void recorder.keepMetrics().then(() => handle.send({ type: 'recorded' }));
+      return;
+    case 'evaluated':
+      return recorder.evaluated(message.set);
+    case 'finished':
+      return recorder.reached(message.epoch, message.step);
+    case 'failed':
+      if (!message.isConsequence)
+        recorder.event(rank, 'failed', message.error.message, { data: { stack: message.stack } });
+  }
+}
+
+/** All ranks say the same of their model; the first counts. */
+function describe(recorder: RunRecorder, rank: number, message: WorkerMessage & { type: 'described' }): void {
+  const { project, versions, task, backend, parameterCount, totalSteps, ensembleMonitor, samples } = message;
+  if (recorder.facts !== null) return;
+  const facts = { task, backend, parameterCount, totalSteps, ensembleMonitor, samples };
+  recorder.described(facts, versions);
+  const about = `${project.name}: ${parameterCount} parameters, ${totalSteps} steps, ${backend}.`;
+  recorder.event(rank, 'described', about, { data: { ...versions, ...facts } });
+}

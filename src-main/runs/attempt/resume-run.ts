@@ -1,0 +1,91 @@
+import type { PlainObject } from '../../../core/options/index.ts';
+import { getPath } from '../../../core/options/index.ts';
+import type { RunConfig } from '../../../core/protocol/run/config.ts';
+import type { RunRecord } from '../../../core/protocol/run/record.ts';
+import {
+  type SettingChanges,
+  type SettingName,
+  settingNames,
+  settingPaths,
+  settingsOf,
+} from '../../../core/protocol/run/settings.ts';
+import type { ResumePoint } from '../../store/runs/resume-point.ts';
+import { type AttemptFacts, withNext } from './attempts.ts';
+
+/** A resume that would train nothing, and so changes nothing. */
+export class NothingLeftError extends Error {
+  override name = 'NothingLeftError';
+}
+
+/** Why a run with this configuration cannot or need not go on; null where it can. */
+export function whyNotResume(record: RunRecord, config: RunConfig, point: ResumePoint | null): Error | null {
+  const { id, status, summary } = record;
+  if (status !== 'finished' || summary === null) return null;
+  const { epochs, steps, stopReason } = summary;
+  if (point === null) {
+    return new Error(
+      `The run ${id} has finished, and the state that it ended with is gone (its folder state/ is missing): a resume would train it anew and ` +
+        'replace its checkpoints. Start another run instead.',
+    );
+  }
+  const hasStepsLeft = point.epoch < config.maxEpochs && (config.maxSteps === 0 || point.step < config.maxSteps);
+  const isStopped = stopReason === 'early-stopping' && isEqual(config.earlyStopping, record.config.earlyStopping);
+  if (hasStepsLeft && !isStopped) return null;
+  const done = `Nothing is left to do: the run ${id} has finished after ${epochs} epochs and ${steps} steps`;
+  if (isStopped) {
+    return new NothingLeftError(
+      `${done}, by early stopping. To train it further: tutti resume ${id} --set earlyStopping.patience=${2 * currentPatience(record)}`,
+    );
+  }
+  const limit =
+    point.epoch >= config.maxEpochs ? `maxEpochs=${2 * config.maxEpochs}` : `maxSteps=${2 * config.maxSteps}`;
+  return new NothingLeftError(`${done}. To train it further: tutti resume ${id} --set ${limit}`);
+}
+
+/** The record of a run as a resume has it, before its ranks are ready. Its summary holds until there is another. */
+export function resumedRecord(
+  record: RunRecord,
+  override: PlainObject,
+  now: Pick<RunRecord, 'config' | 'plan' | 'blas'> & Pick<AttemptFacts, 'sourceHash' | 'gitCommit'>,
+): RunRecord {
+  const { config, plan, blas, ...source } = now;
+  const changed = stillChanged(record, override);
+  const { changed: _replaced, ...kept } = record;
+  const attempts = withNext(keepConfigOfLast(record), { kind: 'resume', overrides: override, config, ...source });
+  return {
+    ...kept,
+    ...(changed === undefined ? {} : { changed }),
+    config,
+    plan,
+    blas,
+    status: 'created',
+    endedAt: null,
+    error: null,
+    attempts,
+  };
+}
+
+/** Attempts of earlier versions did not say what they trained with: the record's configuration is that of the last one, until now. */
+function keepConfigOfLast({ attempts, config, changed }: RunRecord): RunRecord['attempts'] {
+  return attempts.map((attempt, index) =>
+    index < attempts.length - 1 || attempt.config !== undefined
+      ? attempt
+      : { ...attempt, config, ...(changed === undefined ? {} : { changed }) },
+  );
+}
+
+/** What was changed while the run trained and is not overridden now. */
+function stillChanged({ changed }: RunRecord, override: PlainObject): SettingChanges | undefined {
+  if (changed === undefined) return undefined;
+  const isOverridden = (name: SettingName) => getPath(override, settingPaths[name].split('.')) !== undefined;
+  const kept = settingNames.filter((name) => changed[name] !== undefined && !isOverridden(name));
+  return Object.fromEntries(kept.map((name) => [name, changed[name]]));
+}
+
+function isEqual(one: object, other: object): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+function currentPatience({ config, changed }: RunRecord): number {
+  return changed?.patience ?? settingsOf(config).patience;
+}

@@ -1,0 +1,211 @@
+import { randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import type { Channel } from '../../../core/protocol/wire/channel.ts';
+import { type Control, workerMessageSchema } from '../../../core/protocol/run/messages.ts';
+import type { ControlRequest } from '../../../core/protocol/pages/remote-control.ts';
+import type { Attempt, RunError, RunRecord, RunStatus, RunSummary } from '../../../core/protocol/run/record.ts';
+import { listen } from '../../relay/socket-server.ts';
+import type { RunIndex } from '../../store/index/run-index.ts';
+import { withEnd } from './attempts.ts';
+import { ControlDoor } from '../control/control-door.ts';
+import { LoadSampler } from '../configuration/load-sampler.ts';
+import { RunControls } from '../control/run-controls.ts';
+import { type ResumeStart, type RunListener, RunRecorder } from '../recording/run-recorder.ts';
+import { createScratchFolder } from './scratch.ts';
+import type { WaveOutcome } from './wave.ts';
+import { WaveSequence } from './wave-sequence.ts';
+
+export interface SessionOptions {
+  folder: string;
+  index: RunIndex;
+  listener: RunListener;
+  /** Makes the run's record on disk, new or taken over, with this hub in it. */
+  claim(hub: NonNullable<RunRecord['hub']>): Promise<Claim>;
+  /** The position at which a resumed run's ranks continue; null with waves, each of which continues at another. */
+  resume: { from: ResumeStart } | null;
+}
+
+interface Claim {
+  record: RunRecord;
+  /** As it was; null for a new run. */
+  before: RunRecord | null;
+}
+
+/** One process's work on a run: has its waves trained, keeps what they report, and says how it ended. */
+export class RunSession {
+  private readonly options: SessionOptions;
+  private readonly token = randomBytes(16).toString('hex');
+  private waves: WaveSequence | null = null;
+  private isAborted = false;
+  /** Whether its ranks were ready, or it is a new run. */
+  private hasBegun = false;
+  private readonly controls = new RunControls();
+  private recorder: RunRecorder | null = null;
+
+  constructor(options: SessionOptions) {
+    this.options = options;
+  }
+
+  /**
+   * Runs it to its end.
+   * @returns the record as it ended; a run that failed is returned, not thrown
+   * @throws when the run could not begin: its folder, socket or files cannot be had. A resume that fails before a rank trains leaves the
+   * record as it was
+   */
+  async run(): Promise<RunRecord> {
+    const scratchFolder = await createScratchFolder();
+    const socketPath = join(scratchFolder, 'hub.sock');
+    const server = await listen(socketPath);
+    try {
+      const door = await ControlDoor.open(socketPath, (request) => this.obey(request));
+      const { record, before } = await this.options.claim({ host: hostname(), pid: process.pid, socket: socketPath });
+      const { folder, index, listener } = this.options;
+      const recorder = new RunRecorder(folder, record, index, listener);
+      this.recorder = recorder;
+      this.controls.begin(recorder);
+      server.onConnection((channel) => this.greet(channel, door));
+      return await this.attempt(recorder, before, { scratchFolder, socketPath });
+    } finally {
+      await server.close();
+      await rm(scratchFolder, { recursive: true, force: true });
+    }
+  }
+
+  /**
+   * Asks the ranks for something; a stop ends the run after a last joint evaluation, and any pause.
+   * @throws Error that says why it cannot be: one rank cannot stop alone, a checkpoint cannot have that name, ...
+   */
+  control(control: Control): void {
+    this.controls.take(control);
+  }
+
+  /** Resolves once all that was told so far can be read in the run's folder. */
+  async written(): Promise<void> {
+    await this.recorder?.written();
+  }
+
+  /** Ends all workers at once. */
+  abort(): void {
+    this.isAborted = true;
+    this.waves?.abort();
+  }
+
+  private async attempt(
+    recorder: RunRecorder,
+    before: RunRecord | null,
+    paths: { scratchFolder: string; socketPath: string },
+  ): Promise<RunRecord> {
+    // What was written of a run that is resumed stays as it is until its ranks are ready.
+    if (before === null) await this.begin(recorder);
+    await recorder.change({ status: 'running' });
+    const loads = this.sampleLoads(recorder);
+    const { controls, token, options, isAborted } = this;
+    const waves = new WaveSequence({
+      recorder,
+      controls,
+      token,
+      ...paths,
+      resume: options.resume !== null,
+      begin: () => (this.hasBegun ? Promise.resolve() : this.begin(recorder)),
+    });
+    this.waves = waves;
+    if (isAborted) waves.abort();
+    const outcome = await waves.run().catch((reason: unknown): WaveOutcome => {
+      const message = reason instanceof Error ? reason.message : String(reason);
+      const error = { message, rank: null, device: null, epoch: null, step: null };
+      return { kind: 'failed', error, isProcessLost: false };
+    });
+    await loads.stop();
+    if (before !== null && !this.hasBegun && outcome.kind !== 'finished') return this.undo(recorder, before, outcome);
+    return this.conclude(recorder, outcome);
+  }
+
+  /** From now on the run's files and its record are this attempt's. */
+  private async begin(recorder: RunRecorder): Promise<void> {
+    const { resume } = this.options;
+    await recorder.begin(resume);
+    this.hasBegun = true;
+    const { attempts } = recorder.record;
+    recorder.event(null, 'started', `Attempt ${attempts.length} started.`, { step: resume?.from?.step ?? null });
+    if (hasNewSource(attempts)) recorder.event(null, 'source-changed', sourceChanged(recorder.record));
+  }
+
+  /** Nothing was trained: the run stays as its last attempt left it. @throws the reason, unless it was the user's wish */
+  private async undo(recorder: RunRecorder, before: RunRecord, outcome: WaveOutcome): Promise<RunRecord> {
+    const reason = outcome.kind === 'failed' ? outcome.error.message : null;
+    const message = `A resume did not begin, and changed nothing: ${reason ?? 'it was ended before its ranks were ready.'}`;
+    recorder.event(null, 'resume-failed', message);
+    await recorder.change({ ...before, changed: before.changed, hub: null });
+    await recorder.close();
+    recorder.update({ type: 'ended', record: recorder.record });
+    if (reason !== null) throw new Error(`The run ${before.id} could not go on, and is as it was: ${reason}`);
+    return recorder.record;
+  }
+
+  private sampleLoads(recorder: RunRecorder): LoadSampler {
+    const devices = new Map(recorder.record.plan.map(({ device }) => [device.id, device]));
+    return new LoadSampler([...devices.values()], {
+      sampled: (sample) => recorder.deviceLoads(sample),
+      failed: (reason) => recorder.event(null, 'loads-unknown', reason),
+    });
+  }
+
+  private obey(request: ControlRequest): void {
+    if (request.action === 'abort') this.abort();
+    else this.control(request);
+  }
+
+  /** A connection counts once its first word is a hello of a worker or a request, each with its own token. */
+  private greet(channel: Channel, door: ControlDoor): void {
+    channel.onFrame((frame) => {
+      if (door.answer(channel, frame)) return;
+      const parsed = workerMessageSchema.safeParse(frame.kind === 'message' ? frame.message : null);
+      const hello = parsed.success && parsed.data.type === 'hello' ? parsed.data : null;
+      if (hello === null || hello.token !== this.token || this.waves === null) return channel.close();
+      this.waves.accept(hello.rank, channel);
+    });
+  }
+
+  private async conclude(recorder: RunRecorder, outcome: WaveOutcome): Promise<RunRecord> {
+    const closing = await recorder.close().then(
+      () => null,
+      (error: unknown) => (error instanceof Error ? error.message : String(error)),
+    );
+    const { status, error, summary } = this.verdict(recorder, outcome, closing);
+    recorder.event(null, status, error?.message ?? `The run ended: ${status}.`);
+    const attempts = withEnd(recorder.record.attempts, status, recorder.record.changed);
+    const endedAt = attempts.at(-1)?.endedAt ?? null;
+    await recorder.change({ status, error, summary, endedAt, attempts, hub: null });
+    recorder.update({ type: 'ended', record: recorder.record });
+    return recorder.record;
+  }
+
+  private verdict(
+    recorder: RunRecorder,
+    outcome: WaveOutcome,
+    closing: string | null,
+  ): { status: RunStatus; error: RunError | null; summary: RunSummary | null } {
+    // That of an earlier attempt holds until there is another.
+    const earlier = recorder.record.summary;
+    if (outcome.kind === 'failed') return { status: 'failed', error: outcome.error, summary: earlier };
+    if (outcome.kind === 'aborted') return { status: 'interrupted', error: null, summary: earlier };
+    const summary = recorder.summary(outcome.stopReason);
+    if (closing !== null) {
+      const error = { message: closing, rank: null, device: null, epoch: null, step: null };
+      return { status: 'failed', error, summary };
+    }
+    return { status: outcome.stopReason === 'requested' ? 'stopped' : 'finished', error: null, summary };
+  }
+}
+
+/** Whether the project's source is known to be another than that of the attempt before. */
+function hasNewSource(attempts: readonly Attempt[]): boolean {
+  const [before, now] = attempts.slice(-2).map(({ sourceHash }) => sourceHash);
+  return attempts.length > 1 && before !== undefined && before !== now;
+}
+
+function sourceChanged({ project, attempts }: RunRecord): string {
+  return `The source in ${project.folder} has changed since attempt ${attempts.length - 1}: this attempt trains with what it is now.`;
+}

@@ -1,0 +1,171 @@
+import { modeFor, whyNotMonitored } from '../../../core/metrics/metric-mode.ts';
+import type { Placement } from '../../../core/protocol/machine/devices.ts';
+import type { ConfigProblem } from '../../../core/options/index.ts';
+import type { ProjectDescription } from '../../../core/protocol/run/project-description.ts';
+import type { RunConfig } from '../../../core/protocol/run/config.ts';
+import { commonSamplers, lockstepReason, strategyRules } from '../../../core/protocol/run/strategy-rules.ts';
+import { conflictsOfHdet } from './hdet-combinations.ts';
+import { whyNotMapped } from '../attempt/mapped-files.ts';
+
+/** What is to be known of a project to tell what it cannot be combined with. */
+export type Combined = Pick<ProjectDescription, 'task' | 'hasOwnLoss'>;
+
+/** @throws when a configuration cannot be: parts of it, or it and the project, exclude each other; with the reason and the way out */
+export function refuseCombinations(config: RunConfig, plan: readonly Placement[], project: Combined): void {
+  const [conflict] = findConflicts(config, plan, project);
+  if (conflict !== undefined) throw new Error(conflict.message);
+}
+
+/** What excludes each other in a configuration, or in it and the project, with the reason and the way out. */
+export function findConflicts(config: RunConfig, plan: readonly Placement[], project: Combined): ConfigProblem[] {
+  const waves = 1 + Math.max(...plan.map(({ wave }) => wave));
+  return [
+    ...conflictsOfMonitors(config),
+    ...conflictsOfJointStopping(config, waves),
+    ...conflictsOfLockstep(config, waves),
+    ...conflictsOfSampler(config),
+    ...conflictsOfStacks(config),
+    ...conflictsOfData(config),
+    ...conflictsOfDeterminism(config),
+    ...conflictsOfProject(config, project),
+    ...conflictsOfLoss(config, project),
+    ...conflictsOfHdet(config, project.hasOwnLoss),
+  ];
+}
+
+/** Monitors of which it cannot be told which way they improve, and an ensemble's monitor that differs from rank to rank. */
+function conflictsOfMonitors({ earlyStopping, checkpoints }: RunConfig): ConfigProblem[] {
+  const conflicts: ConfigProblem[] = [];
+  const check = (
+    name: 'earlyStopping' | 'checkpoints',
+    { monitor, mode }: Pick<RunConfig['checkpoints'], 'monitor' | 'mode'>,
+  ) => {
+    if (monitor === 'auto' || modeFor(monitor, mode) !== null) return;
+    conflicts.push({ path: `${name}.monitor`, message: whyNotMonitored(monitor, `${name}.mode`) });
+  };
+  check('checkpoints', checkpoints);
+  if (earlyStopping.enabled) check('earlyStopping', earlyStopping);
+  if (checkpoints.monitor.includes('{rank}')) {
+    const message =
+      `checkpoints.monitor cannot be "${checkpoints.monitor}": it names a metric of the ensemble, and that differs from rank to rank. ` +
+      "Use val/ens_nll, say; members' own best is told by the same metric of theirs.";
+    conflicts.push({ path: 'checkpoints.monitor', message });
+  }
+  return conflicts;
+}
+
+function conflictsOfJointStopping({ earlyStopping, members }: RunConfig, waves: number): ConfigProblem[] {
+  if (!earlyStopping.enabled || !earlyStopping.joint) return [];
+  const conflicts: ConfigProblem[] = [];
+  if (earlyStopping.monitor.includes('{rank}')) {
+    const message =
+      `Joint early stopping cannot monitor "${earlyStopping.monitor}": that differs from rank to rank. Monitor a metric of the ` +
+      'ensemble (val/ens_nll, say), or let each rank stop by itself with --early-stopping.joint false.';
+    conflicts.push({ path: 'earlyStopping.monitor', message });
+  }
+  if (waves > 1) {
+    const message =
+      `Joint early stopping needs all ${members} members to train at the same time, but this plan has ${waves} waves. ` +
+      'Use --placement share, fewer members, or --early-stopping.joint false.';
+    conflicts.push({ path: 'earlyStopping.joint', message });
+  }
+  return conflicts;
+}
+
+/** Ranks that exchange at every step cannot do without one of them. */
+function conflictsOfLockstep(config: RunConfig, waves: number): ConfigProblem[] {
+  const { strategy, earlyStopping, members } = config;
+  const reason = lockstepReason(config);
+  if (reason === null) return [];
+  const conflicts: ConfigProblem[] = [];
+  if (waves > 1 && strategyRules[strategy.kind].isLockstep) {
+    const message =
+      `With the strategy ${strategy.kind} all ${members} members train at the same time, but this plan has ${waves} waves. ` +
+      'Use --placement share or fewer members.';
+    conflicts.push({ path: 'placement', message });
+  }
+  if (earlyStopping.enabled && !earlyStopping.joint) {
+    const message =
+      `With ${reason} no rank can stop before the others, which need it at every step. ` +
+      'Use --early-stopping.joint true.';
+    conflicts.push({ path: 'earlyStopping.joint', message });
+  }
+  return conflicts;
+}
+
+/** Only Tutti's own kernels round alike on every processor. */
+function conflictsOfDeterminism({ determinism, blas, backend }: RunConfig): ConfigProblem[] {
+  if (determinism === 'relaxed') return [];
+  const isOther = backend === 'tensorflow' || backend === 'webgpu';
+  const other = blas === 'on' ? '--blas on' : isOther ? `--backend ${backend}` : null;
+  if (other === null) return [];
+  const message =
+    `With ${other} results differ in their last bits from machine to machine. Leave it out, train on --devices cpu, or use ` +
+    '--determinism relaxed.';
+  return [{ path: 'determinism', message }];
+}
+
+/** Ranks that wait for each other in a step each need a process. */
+function conflictsOfStacks(config: RunConfig): ConfigProblem[] {
+  const { membersPerDevice } = config;
+  const reason = lockstepReason(config);
+  if (membersPerDevice === 1 || reason === null) return [];
+  const message =
+    `With ${reason} each rank has a worker of its own, so that ${membersPerDevice} members cannot be one computation. Use ` +
+    '--members-per-device 1.';
+  return [{ path: 'membersPerDevice', message }];
+}
+
+function conflictsOfSampler({ strategy, sampler }: RunConfig): ConfigProblem[] {
+  const { samplers } = strategyRules[strategy.kind];
+  if (sampler === 'auto' || samplers.includes(sampler)) return [];
+  const message =
+    `The strategy ${strategy.kind} cannot train with --sampler ${sampler}: it needs ${samplers.join(' or ')}. ` +
+    `Leave it at auto, which takes ${samplers[0]}.`;
+  return [{ path: 'sampler', message }];
+}
+
+/** Whether all ranks can train on one rank's batches, or this machine map files into memory. */
+function conflictsOfData({ data, strategy, sampler }: RunConfig): ConfigProblem[] {
+  const path = 'data.mode';
+  if (data.mode === 'shared') {
+    const reason = whyNotMapped();
+    return reason === null ? [] : [{ path, message: `${reason} Use --data.mode local.` }];
+  }
+  if (data.mode === 'local') return [];
+  if (!strategyRules[strategy.kind].takesCommonBatches) {
+    const message =
+      `With the strategy ${strategy.kind} every rank needs samples of its own, so the first cannot broadcast its batches. Use ` +
+      '--data.mode local or shared.';
+    return [{ path, message }];
+  }
+  if (sampler === 'auto' || commonSamplers.includes(sampler)) return [];
+  const message =
+    `With --data.mode broadcast all ranks train on the same batches, which --sampler ${sampler} does not give: it needs ` +
+    `${commonSamplers.join(' or ')}. Leave it at auto, which takes ${commonSamplers[0]}.`;
+  return [{ path: 'sampler', message }];
+}
+
+function conflictsOfProject({ strategy }: RunConfig, { task, hasOwnLoss }: Combined): ConfigProblem[] {
+  const { tasks, ownLoss } = strategyRules[strategy.kind];
+  const conflicts: ConfigProblem[] = [];
+  if (tasks !== null && !tasks.includes(task)) {
+    const message = `The strategy ${strategy.kind} trains ${tasks.join(', ')} only, and this project's task is ${task}. Use another strategy.`;
+    conflicts.push({ path: 'strategy.kind', message });
+  }
+  if (!ownLoss && hasOwnLoss) {
+    const message = `The strategy ${strategy.kind} has its own loss, and so has this project. Use another strategy, or the task's loss.`;
+    conflicts.push({ path: 'strategy.kind', message });
+  }
+  return conflicts;
+}
+
+/** Softened labels are for the loss of classification, and for strategies that leave the loss alone. */
+function conflictsOfLoss({ loss, strategy }: RunConfig, { task, hasOwnLoss }: Combined): ConfigProblem[] {
+  const isSoftened = loss.labelSmoothing !== 0 || loss.temperature !== 1;
+  if (!isSoftened || (task === 'classification' && !hasOwnLoss && strategyRules[strategy.kind].ownLoss)) return [];
+  const message =
+    `Label smoothing ${loss.labelSmoothing} and temperature ${loss.temperature} change the classification task's own loss, which this run ` +
+    'does not use. Leave them at 0 and 1.';
+  return [{ path: 'loss', message }];
+}

@@ -1,0 +1,60 @@
+import type { ConfigProblem } from '../../../core/options/index.ts';
+import type { RunConfig } from '../../../core/protocol/run/config.ts';
+
+type HdetConfig = Extract<RunConfig['strategy'], { kind: 'hdet' }>;
+
+/** What the strategy `hdet` cannot do with the rest of a configuration. */
+export function conflictsOfHdet(config: RunConfig, hasOwnLoss: boolean): ConfigProblem[] {
+  const { strategy } = config;
+  if (strategy.kind !== 'hdet') return [];
+  const scalars = [...new Set(strategy.diverge)].flatMap((name) => {
+    const message = objectionTo(name, config, hasOwnLoss);
+    return message === null ? [] : [{ path: 'strategy.diverge', message }];
+  });
+  return [...scalars, ...conflictsOfDecay(config, strategy), ...conflictsOfNoise(strategy)];
+}
+
+/** Without a floor nobody knows where rates should end. */
+function conflictsOfDecay({ schedule }: RunConfig, { adapt, spread, decay, diverge }: HdetConfig): ConfigProblem[] {
+  const needsFloor = adapt && spread > 0 && decay === null && diverge.includes('learningRate');
+  if (!needsFloor || schedule.kind === 'one-cycle') return [];
+  const message =
+    `With --schedule ${schedule.kind} there is no last rate for --strategy.decay to lead to. Use --schedule one-cycle, give a decay ` +
+    '(0 for none), or keep to the schedule with --strategy.adapt false.';
+  return [{ path: 'strategy.decay', message }];
+}
+
+function conflictsOfNoise({ warmStart, noise }: HdetConfig): ConfigProblem[] {
+  if (noise === 0 || warmStart !== '') return [];
+  const message = `--strategy.noise ${noise} needs the weights of a warm start. Name a checkpoint with --strategy.warm-start, or leave it at 0.`;
+  return [{ path: 'strategy.noise', message }];
+}
+
+/** Why ranks cannot differ in a scalar; null where they can. */
+function objectionTo(
+  name: string,
+  { optimizer, loss, hyperparameters }: RunConfig,
+  hasOwnLoss: boolean,
+): string | null {
+  if (name === 'learningRate' || name === 'dropout') return null;
+  if (name === 'weightDecay') return optimizer.weightDecay > 0 ? null : nothingToSpread(name, optimizer.weightDecay);
+  if (!(name in hyperparameters) && (name === 'labelSmoothing' || name === 'temperature')) {
+    if (loss[name] === 0) return nothingToSpread(name, 0);
+    if (!hasOwnLoss) return null;
+    return `The strategy hdet cannot diverge in ${name}: this project has a loss of its own, which does not read it. Leave it out.`;
+  }
+  const value = hyperparameters[name];
+  if (typeof value !== 'number') {
+    return (
+      `The strategy hdet cannot diverge in "${name}": it must be one of learningRate, weightDecay, dropout, labelSmoothing and ` +
+      "temperature, or a number among the project's hyperparameters. Leave it out."
+    );
+  }
+  if (value === 0) return nothingToSpread(name, value);
+  if (hasOwnLoss) return null;
+  return `The strategy hdet cannot diverge in "${name}": this project has no loss of its own that could read it. Leave it out.`;
+}
+
+function nothingToSpread(name: string, value: number): string {
+  return `The strategy hdet cannot diverge in ${name}: ranks would differ by fractions of ${value}. Give it a value, or leave it out.`;
+}

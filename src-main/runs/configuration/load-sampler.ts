@@ -1,0 +1,52 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Device } from '../../../core/protocol/machine/devices.ts';
+import type { LoadSample } from '../../../core/protocol/machine/device-loads.ts';
+import { loadReader } from '../../devices/loads.ts';
+
+const everyMs = 1_000;
+/** Samples of an attempt's first hour; each hour later brings fewer, so that a month of training has some 25,000. */
+const samplesAnHour = 3_600;
+
+export interface LoadListener {
+  sampled(sample: LoadSample): void;
+  /** A load that cannot be read; each reason is told once. */
+  failed(reason: string): void;
+}
+
+/** Looks at the loads of a run's devices while it trains: every second, ever more seldom after the first hour. */
+export class LoadSampler {
+  readonly #ending = new AbortController();
+  readonly #sampling: Promise<void>;
+
+  constructor(devices: readonly Device[], listener: LoadListener) {
+    this.#sampling = sample(devices, listener, this.#ending.signal);
+  }
+
+  /** Resolves once nothing more is told. */
+  async stop(): Promise<void> {
+    this.#ending.abort();
+    await this.#sampling;
+  }
+}
+
+async function sample(devices: readonly Device[], listener: LoadListener, signal: AbortSignal): Promise<void> {
+  const startedMs = performance.now();
+  const read = loadReader(devices);
+  const told = new Set<string>();
+  const fail = (reason: string): void => {
+    if (!told.has(reason)) listener.failed(reason);
+    told.add(reason);
+  };
+  while (!signal.aborted) {
+    try {
+      const { loads, notes } = await read();
+      notes.forEach(fail);
+      listener.sampled({ time: new Date().toISOString(), loads });
+    } catch (error) {
+      fail(error instanceof Error ? error.message : String(error));
+    }
+    const restMs = Math.max(everyMs, (performance.now() - startedMs) / samplesAnHour);
+    // The wait rejects when it is cut short; the loop's condition says so, too.
+    await wait(restMs, undefined, { signal }).catch(() => undefined);
+  }
+}

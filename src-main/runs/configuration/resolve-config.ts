@@ -1,0 +1,142 @@
+import {
+  type ConfigProblem,
+  describeOptions,
+  describeRemedy,
+  describeRule,
+  explainConfigError,
+  formatConfigError,
+  getPath,
+  isInRange,
+  mergeConfig,
+  type OptionDescription,
+  type PlainObject,
+  setPath,
+  showValue,
+  unknownOptionMessage,
+} from '../../../core/options/index.ts';
+import type { ProjectDescription } from '../../../core/protocol/run/project-description.ts';
+import { type RunConfig, runConfigSchema } from '../../../core/protocol/run/config.ts';
+
+const runOptions = describeOptions(runConfigSchema);
+/** So that a layer may set `optimizer.learningRate` without a word on the optimizer. */
+const standardKinds = defaultsOf(runOptions.filter(({ path }) => path.endsWith('.kind')));
+
+/** Options of the run configuration, then the project's hyperparameters under their bare names. */
+export function optionsOf(project: ProjectDescription): OptionDescription[] {
+  const clash = project.hyperparameters.find(({ path }) => runOptions.some((option) => option.path === path));
+  if (clash !== undefined) {
+    throw new Error(
+      `Project "${project.name}" has a hyperparameter "${clash.path}", which is an option of every run. Give it another name.`,
+    );
+  }
+  return [...runOptions, ...project.hyperparameters];
+}
+
+/**
+ * The configuration of a run from its layers: general defaults, the project's, then `overrides` in their order (a file, flags).
+ * @throws with one line per wrong value: path, value, rule, remedy
+ */
+export function resolveConfig(project: ProjectDescription, overrides: readonly PlainObject[]): RunConfig {
+  const config = parseConfig(layered(project, overrides));
+  refuseUnknownHyperparameters(project, config);
+  return config;
+}
+
+export type CheckedConfig = { config: RunConfig; problems: [] } | { config: null; problems: ConfigProblem[] };
+
+/** As {@link resolveConfig}, for those who want to know what is wrong with which option. */
+export function checkConfig(project: ProjectDescription, overrides: readonly PlainObject[]): CheckedConfig {
+  return check(layered(project, overrides), (config) => checkHyperparameters(project, config));
+}
+
+/** As {@link checkConfig}, of a run that goes on with some of its options changed. */
+export function checkChanges(before: RunConfig, override: PlainObject): CheckedConfig {
+  return check(mergeConfig(before, override), (config) => checkMembers(before, config));
+}
+
+/** The configuration of a run that goes on with some of its options changed. @throws with one line per wrong value */
+export function changeConfig(before: RunConfig, override: PlainObject): RunConfig {
+  const config = parseConfig(mergeConfig(before, override));
+  const [wrong] = checkMembers(before, config);
+  if (wrong !== undefined) throw new Error(wrong.message);
+  return config;
+}
+
+function check(input: PlainObject, findProblems: (config: RunConfig) => ConfigProblem[]): CheckedConfig {
+  const parsed = runConfigSchema.safeParse(input);
+  if (!parsed.success) {
+    return { config: null, problems: explainConfigError(parsed.error, { input, descriptions: runOptions }) };
+  }
+  const problems = findProblems(parsed.data);
+  return problems.length === 0 ? { config: parsed.data, problems: [] } : { config: null, problems };
+}
+
+/** Each member has a state of its own to go on from. */
+function checkMembers(before: RunConfig, { members }: RunConfig): ConfigProblem[] {
+  if (members === before.members) return [];
+  const message = `A run keeps its ${before.members} members when it is resumed; ${members} were asked for. Leave them as they are, or start a new run.`;
+  return [{ path: 'members', message }];
+}
+
+function layered(project: ProjectDescription, overrides: readonly PlainObject[]): PlainObject {
+  const ofProject = [{ hyperparameters: defaultsOf(project.hyperparameters) }, project.defaults as PlainObject];
+  return [standardKinds, ...ofProject, ...overrides].reduce((merged, layer) => mergeConfig(merged, layer));
+}
+
+/** @throws with one line per wrong value: path, value, rule, remedy */
+export function parseConfig(input: PlainObject): RunConfig {
+  const parsed = runConfigSchema.safeParse(input);
+  if (parsed.success) return parsed.data;
+  throw new Error(
+    `The configuration is not valid.\n${formatConfigError(parsed.error, { input, descriptions: runOptions })}`,
+  );
+}
+
+function defaultsOf(options: readonly OptionDescription[]): PlainObject {
+  return options.reduce<PlainObject>(
+    (values, { path, default: value }) => (value === undefined ? values : setPath(values, path, value)),
+    {},
+  );
+}
+
+function refuseUnknownHyperparameters(project: ProjectDescription, config: RunConfig): void {
+  const [unknown] = unknownHyperparameters(project, config);
+  if (unknown !== undefined) throw new Error(unknown.message);
+}
+
+function unknownHyperparameters(project: ProjectDescription, config: RunConfig): ConfigProblem[] {
+  const known = new Set(project.hyperparameters.map(({ path }) => path.split('.')[0]));
+  const unknown = Object.keys(config.hyperparameters).filter((name) => !known.has(name));
+  return unknown.map((name) => ({
+    path: `hyperparameters.${name}`,
+    message: `${unknownOptionMessage(name, optionsOf(project))} It is no hyperparameter of project "${project.name}".`,
+  }));
+}
+
+/** As far as the descriptions tell: the project's own schema, which may know more rules, is asked when a run starts. */
+function checkHyperparameters(project: ProjectDescription, config: RunConfig): ConfigProblem[] {
+  const wrong = project.hyperparameters.flatMap((description) => {
+    const { path, when } = description;
+    if (when && !when.equals.includes(String(getPath(config.hyperparameters, when.path.split('.'))))) return [];
+    const value = getPath(config.hyperparameters, path.split('.'));
+    if (fits[description.type](value, description)) return [];
+    const state = value === undefined ? 'is missing: it' : `is ${showValue(value)}, but`;
+    const message = `${path} ${state} must be ${describeRule(description)}. ${describeRemedy(description)}`;
+    return [{ path: `hyperparameters.${path}`, message }];
+  });
+  return [...unknownHyperparameters(project, config), ...wrong];
+}
+
+const isNumber = (value: unknown, description: OptionDescription): boolean =>
+  typeof value === 'number' && Number.isFinite(value) && isInRange(value, description);
+
+/** Whether a value, as a page sends it, is of an option's type. */
+const fits: Record<OptionDescription['type'], (value: unknown, description: OptionDescription) => boolean> = {
+  number: isNumber,
+  integer: (value, description) => Number.isSafeInteger(value) && isNumber(value, description),
+  boolean: (value) => typeof value === 'boolean',
+  string: (value) => typeof value === 'string',
+  choice: (value, { choices = [] }) => choices.some((choice) => choice.value === value),
+  'device-selection': () => true,
+  json: () => true,
+};

@@ -1,0 +1,59 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Channel } from '../../../core/protocol/wire/channel.ts';
+import type { Frame } from '../../../core/protocol/wire/frames.ts';
+import {
+  type ControlRequest,
+  type RemoteAnswer,
+  remoteRequestSchema,
+} from '../../../core/protocol/pages/remote-control.ts';
+
+/** Where the token lies that lets other processes of this user control the run whose hub listens at `socketPath`. */
+export function controlTokenPath(socketPath: string): string {
+  return join(dirname(socketPath), 'control-token');
+}
+
+/** Takes requests of other processes on a run's socket: one on each connection, from whoever could read the token. */
+export class ControlDoor {
+  readonly #token: string;
+  readonly #obey: (request: ControlRequest) => void;
+
+  private constructor(token: string, obey: (request: ControlRequest) => void) {
+    this.#token = token;
+    this.#obey = obey;
+  }
+
+  /** @param obey does what is asked, or throws an error that says why not */
+  static async open(socketPath: string, obey: (request: ControlRequest) => void): Promise<ControlDoor> {
+    const token = randomBytes(16).toString('hex');
+    await writeFile(controlTokenPath(socketPath), token, { mode: 0o600, flag: 'wx' });
+    return new ControlDoor(token, obey);
+  }
+
+  /** Answers a connection's first frame and ends the connection. @returns false where the frame is no request */
+  answer(channel: Channel, frame: Frame): boolean {
+    const parsed = remoteRequestSchema.safeParse(frame.kind === 'message' ? frame.message : null);
+    if (!parsed.success) return false;
+    const { token, request } = parsed.data;
+    const answer: RemoteAnswer = { type: 'remote-answer', refusal: this.#refusal(token, request) };
+    channel.send({ kind: 'message', message: answer, arrays: [] });
+    channel.close();
+    return true;
+  }
+
+  #refusal(token: string, request: ControlRequest): string | null {
+    if (!isSame(token, this.#token)) return "The token is not this run's. Read it anew from beside the run's socket.";
+    try {
+      this.#obey(request);
+      return null;
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    }
+  }
+}
+
+function isSame(text: string, other: string): boolean {
+  const [left, right] = [text, other].map((one) => Buffer.from(one));
+  return left.length === right.length && timingSafeEqual(left, right);
+}

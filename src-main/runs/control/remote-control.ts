@@ -1,0 +1,73 @@
+import { readFile } from 'node:fs/promises';
+import { createConnection } from 'node:net';
+import { hostname } from 'node:os';
+import { type Channel, StreamChannel } from '../../../core/protocol/wire/channel.ts';
+import { socketAddress } from '../../../core/protocol/wire/local-socket.ts';
+import {
+  type ControlRequest,
+  remoteAnswerSchema,
+  type RemoteRequest,
+} from '../../../core/protocol/pages/remote-control.ts';
+import type { RunRecord } from '../../../core/protocol/run/record.ts';
+import { controlTokenPath } from './control-door.ts';
+
+const answerMs = 5_000;
+
+/** Whether the process that trains a run is on this machine, so that it can be asked. */
+export function isInReach({ hub }: RunRecord): boolean {
+  return hub !== null && hub.host === hostname();
+}
+
+/** Asks the process that trains a run, whichever it is. @throws Error that says why it cannot be */
+export async function controlRun(record: RunRecord, request: ControlRequest): Promise<void> {
+  const { id, hub, status } = record;
+  if (hub === null) throw new Error(`The run ${id} is ${status}: nothing trains it.`);
+  if (!isInReach(record)) {
+    throw new Error(`The run ${id} is trained by process ${hub.pid} on ${hub.host}. Control it on that machine.`);
+  }
+  const trainer = `Process ${hub.pid}, which trains the run ${id},`;
+  const refusal = await ask(hub.socket, request).catch((cause: unknown) => {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`${trainer} cannot be asked: ${reason}. See with \`tutti runs\` whether the run has ended.`, {
+      cause,
+    });
+  });
+  if (refusal !== null) throw new Error(refusal);
+}
+
+/** @returns why the hub refused; null where it did not */
+async function ask(socketPath: string, request: ControlRequest): Promise<string | null> {
+  const token = await readFile(controlTokenPath(socketPath), 'utf8');
+  const answer = Promise.withResolvers<string | null>();
+  const channel = openChannel(socketPath);
+  const timer = setTimeout(() => answer.reject(new Error(`it did not answer within ${answerMs} ms`)), answerMs);
+  channel.onFrame((frame) => {
+    const parsed = remoteAnswerSchema.safeParse(frame.kind === 'message' ? frame.message : null);
+    if (parsed.success) answer.resolve(parsed.data.refusal);
+    else answer.reject(new Error('it gave no answer that this version knows'));
+  });
+  channel.onClose((error) => answer.reject(error ?? new Error('it closed the connection')));
+  const message: RemoteRequest = { type: 'remote-request', token, request };
+  channel.send({ kind: 'message', message, arrays: [] });
+  try {
+    return await answer.promise;
+  } finally {
+    clearTimeout(timer);
+    channel.close();
+  }
+}
+
+/** What is sent before the connection stands waits for it. */
+function openChannel(socketPath: string): Channel {
+  const socket = createConnection(socketAddress(socketPath, process.platform));
+  let failure: Error | null = null;
+  const channel = new StreamChannel({
+    write: (parts) => parts.forEach((part) => void socket.write(part)),
+    end: () => socket.end(),
+    destroy: () => socket.destroy(),
+  });
+  socket.on('data', (chunk) => channel.receiveBytes(chunk));
+  socket.on('error', (error) => (failure = error));
+  socket.on('close', () => channel.streamClosed(failure));
+  return channel;
+}

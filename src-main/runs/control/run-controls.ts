@@ -1,0 +1,129 @@
+import type { Control, WorkerState } from '../../../core/protocol/run/messages.ts';
+import type { RunRecord } from '../../../core/protocol/run/record.ts';
+import {
+  type SettingChanges,
+  settingNames,
+  settingPaths,
+  settingsOf,
+  whyNotSet,
+  whyNotStopRank,
+} from '../../../core/protocol/run/settings.ts';
+import { LastingControls } from './lasting-controls.ts';
+import type { RunRecorder } from '../recording/run-recorder.ts';
+import type { Wave } from '../attempt/wave.ts';
+
+/** A rank in one of these has steps to leave out. */
+const trainingStates: ReadonlySet<WorkerState> = new Set(['training', 'paused', 'evaluating']);
+
+/** What users ask of a run while it trains: refused with the reason, or kept among the run's events and told to the ranks. */
+export class RunControls {
+  readonly #lasting = new LastingControls();
+  /** Ranks that were stopped alone. */
+  readonly #stoppedRanks = new Set<number>();
+  #recorder: RunRecorder | null = null;
+  #wave: Wave | null = null;
+
+  /** From now on there is a record to keep events in. */
+  begin(recorder: RunRecorder): void {
+    this.#recorder = recorder;
+  }
+
+  /** From now on these ranks train. They are told what still holds. */
+  enter(wave: Wave): void {
+    this.#wave = wave;
+    for (const control of this.#lasting.list()) wave.control(control);
+  }
+
+  /** @throws Error that says why it cannot be, and what to do instead */
+  take(control: Control): void {
+    switch (control.action) {
+      case 'stop':
+        this.#note('stop-requested', 'A stop of all ranks was requested.');
+        break;
+      case 'stop-at-epoch-end':
+        if (this.#lasting.isStopping) throw new Error('The run is stopping already, at the next step of every rank.');
+        this.#note('stop-requested', 'A stop of all ranks at the end of the epoch was requested.');
+        break;
+      case 'stop-rank':
+        this.#stopRank(control.rank);
+        break;
+      case 'pause':
+        if (this.#lasting.isStopping) {
+          throw new Error('The run is stopping: it cannot be paused. Resume it afterwards.');
+        }
+        if (!this.#lasting.isPaused) this.#note('paused', 'A pause was requested: every rank waits at its next step.');
+        break;
+      case 'resume':
+        if (this.#lasting.isPaused) this.#note('resumed', 'The pause ended.');
+        break;
+      case 'checkpoint':
+        checkCheckpointName(control.name);
+        this.#note('checkpoint-requested', `A checkpoint "${control.name}" of every rank was requested.`, {
+          name: control.name,
+        });
+        break;
+      case 'set':
+        this.#change(control.changes);
+    }
+    this.#lasting.take(control);
+    this.#wave?.control(control);
+  }
+
+  #stopRank(rank: number): void {
+    const { config, plan } = this.#begun().record;
+    const reason = whyNotStopRank(config);
+    if (reason !== null) throw new Error(`Rank ${rank} cannot be stopped alone. ${reason}`);
+    if (rank >= plan.length)
+      throw new Error(`There is no rank ${rank}: this run has ranks 0 to ${plan.length - 1}. Name one of them.`);
+    const states = this.#wave?.states() ?? new Map<number, WorkerState>();
+    const training = [...states].flatMap(([one, state]) =>
+      trainingStates.has(state) && !this.#stoppedRanks.has(one) ? [one] : [],
+    );
+    if (!training.includes(rank)) {
+      const how = this.#stoppedRanks.has(rank) ? 'stopped' : (states.get(rank) ?? 'in another wave');
+      throw new Error(`Rank ${rank} cannot be stopped: it is ${how}, and only a rank that trains can be.`);
+    }
+    if (training.length === 1) throw new Error(`Rank ${rank} is the last that trains. Stop the run instead.`);
+    this.#stoppedRanks.add(rank);
+    this.#note('rank-stop-requested', `A stop of rank ${rank} alone was requested.`, { rank });
+  }
+
+  /** The record keeps it, so that a resumed run goes on with it. */
+  #change(wanted: SettingChanges): void {
+    const recorder = this.#begun();
+    const { config, changed } = recorder.record;
+    const now = currentSettings(recorder.record);
+    const names = settingNames.filter((name) => wanted[name] !== undefined && wanted[name] !== now[name]);
+    if (names.length === 0) {
+      const values = settingNames.map((name) => `${settingPaths[name]} is ${now[name]}`).join(', ');
+      throw new Error(`Nothing would change: ${values} already. Give another value.`);
+    }
+    for (const name of names) {
+      const reason = whyNotSet(name, config);
+      if (reason !== null) throw new Error(`${settingPaths[name]} cannot be changed. ${reason}`);
+    }
+    const words = names.map((name) => `${settingPaths[name]} from ${now[name]} to ${wanted[name]}`).join(', ');
+    this.#note('change-requested', `A change was requested: ${words}.`, { ...wanted });
+    recorder.keep({ changed: { ...changed, ...wanted } });
+  }
+
+  #begun(): RunRecorder {
+    if (this.#recorder === null) throw new Error('The run has not begun yet. Try again once it has.');
+    return this.#recorder;
+  }
+
+  /** Where the run stands is where the rank that has come furthest was when last heard of. */
+  #note(kind: string, message: string, data: Record<string, unknown> = {}): void {
+    this.#recorder?.event(null, kind, message, { ...this.#wave?.position(), data });
+  }
+}
+
+/** What counts in a run now: its configuration, and what was changed since. */
+export function currentSettings({ config, changed }: Pick<RunRecord, 'config' | 'changed'>) {
+  return { ...settingsOf(config), ...changed };
+}
+
+function checkCheckpointName(name: string): void {
+  if (/^[\w-]+$/.test(name)) return;
+  throw new Error(`"${name}" cannot name a checkpoint: use letters, digits, "-" and "_", as in "before-decay".`);
+}

@@ -1,0 +1,255 @@
+import { improves, type MetricMode, resolveMode } from '../../../core/metrics/metric-mode.ts';
+import type { LoadSample } from '../../../core/protocol/machine/device-loads.ts';
+import type {
+  Attempt,
+  CheckpointRecord,
+  EvaluatedSet,
+  RunEvent,
+  RunRecord,
+  RunSummary,
+} from '../../../core/protocol/run/record.ts';
+import type { PointBatch } from '../../../core/protocol/wire/points.ts';
+import type { RunFacts, RunUpdate } from '../../../core/protocol/pages/run-updates.ts';
+import { appendLoads } from '../../store/device-loads.ts';
+import { lastValuesOf, type MetricTable, readMetrics } from '../../store/metrics/metric-table.ts';
+import { MetricsLog } from '../../store/metrics/metrics-log.ts';
+import { appendEvent, runPaths, writeRunRecord } from '../../store/runs/run-folder.ts';
+import type { RunIndex } from '../../store/index/run-index.ts';
+import { withEnd, withNext, withStart } from '../attempt/attempts.ts';
+import { LogFile } from './log-file.ts';
+
+/** Where the ranks of an attempt go on from; null where waves go on each from its own. */
+export type ResumeStart = NonNullable<Attempt['from']> | null;
+
+export type RunListener = (update: RunUpdate) => void;
+
+/** Every improvement would be a write to the index, and a new list for every page. */
+const noteBestEveryMs = 1_000;
+
+/** Keeps what happens in a run: first on disk, then it tells those who watch. */
+export class RunRecorder {
+  readonly folder: string;
+  record: RunRecord;
+  facts: RunFacts | null = null;
+  private readonly index: RunIndex;
+  private readonly tell: RunListener;
+  private metrics: MetricsLog | null = null;
+  private ranks: readonly number[] | null = null;
+  private readonly lastValues = new Map<string, number>();
+  private best: RunSummary['best'] = null;
+  private bestTimer: NodeJS.Timeout | null = null;
+  /** Metrics of earlier attempts. */
+  private earlier: MetricTable | null = null;
+  private evaluatedSets: EvaluatedSet[] = [];
+  private progress = { epochs: 0, steps: 0 };
+  /** Writes go one after the other; the first that failed is thrown by `flush`. */
+  private writes: Promise<void> = Promise.resolve();
+  private writeError: Error | null = null;
+
+  constructor(folder: string, record: RunRecord, index: RunIndex, tell: RunListener) {
+    this.folder = folder;
+    this.record = record;
+    this.index = index;
+    this.tell = tell;
+  }
+
+  /** Opens the metrics file; on resume without the rows after the step at which the ranks resume (null: all stay). */
+  async begin(resume: { from: ResumeStart } | null): Promise<void> {
+    await this.openMetrics(resume?.from?.step);
+    if (resume !== null) await this.readEarlier();
+    const from = resume === null ? { epoch: 0, step: 0 } : resume.from;
+    // Told last: who hears that an attempt has begun reads the metrics anew.
+    await this.change({ attempts: withStart(this.record.attempts, from) });
+  }
+
+  /** Ends this attempt as failed and begins the next one, whose ranks go on from a step as those of a resume do. */
+  async nextAttempt(from: ResumeStart): Promise<void> {
+    await this.metrics?.close();
+    await this.openMetrics(from?.step);
+    await this.readEarlier();
+    this.facts = null;
+    // Told last: who hears of one more attempt reads the metrics anew.
+    const { attempts, changed } = this.record;
+    const { config, sourceHash, gitCommit } = attempts[attempts.length - 1];
+    const next = withNext(withEnd(attempts, 'failed', changed), { kind: 'restart', config, sourceHash, gitCommit });
+    await this.change({ attempts: withStart(next, from) });
+  }
+
+  private async openMetrics(resumeAfterStep: number | undefined): Promise<void> {
+    const ranks = this.record.plan.map(({ rank }) => rank);
+    this.metrics = await MetricsLog.open(this.folder, {
+      ranks,
+      resumeAfterStep,
+      onError: (error) => this.failedToWrite(error),
+    });
+    if (this.ranks !== null) this.metrics.setRanks(this.ranks);
+  }
+
+  /** What was reported before counts until it is reported again. */
+  private async readEarlier(): Promise<void> {
+    this.earlier = await readMetrics(this.folder);
+    this.lastValues.clear();
+    for (const [name, value] of lastValuesOf(this.earlier)) this.lastValues.set(name, value);
+    if (this.facts !== null) this.best = bestOf(this.earlier, this.facts.ensembleMonitor, this.modeOf(this.facts));
+  }
+
+  /** The ranks that report from now on: a row of metrics waits for these only. */
+  setRanks(ranks: readonly number[]): void {
+    this.ranks = ranks;
+    this.metrics?.setRanks(ranks);
+  }
+
+  openLog(rank: number): LogFile {
+    return new LogFile(runPaths(this.folder).logs, rank, (error) => this.failedToWrite(error));
+  }
+
+  described(facts: RunFacts, versions: Record<string, string>): void {
+    this.facts = facts;
+    this.record = { ...this.record, versions: { ...this.record.versions, ...versions } };
+    if (this.earlier !== null) this.best = bestOf(this.earlier, facts.ensembleMonitor, this.modeOf(facts));
+    this.tell({ type: 'described', about: facts });
+  }
+
+  points(rank: number, batch: PointBatch): void {
+    this.metrics?.append(rank, batch);
+    batch.names.forEach((name, index) => {
+      const last = batch.nameIndex.lastIndexOf(index);
+      this.lastValues.set(name, batch.value[last]);
+    });
+    this.keepBest(batch);
+    this.tell({ type: 'points', rank, batch });
+  }
+
+  deviceLoads(sample: LoadSample): void {
+    this.write(() => appendLoads(this.folder, sample));
+    this.tell({ type: 'device-loads', ...sample });
+  }
+
+  event(
+    rank: number | null,
+    kind: string,
+    message: string,
+    at: Partial<Pick<RunEvent, 'epoch' | 'step' | 'data'>> = {},
+  ): void {
+    const attempt = this.record.attempts.length;
+    const time = new Date().toISOString();
+    const event: RunEvent = { time, attempt, rank, kind, message, epoch: null, step: null, data: {}, ...at };
+    this.write(() => appendEvent(this.folder, event, { durable: rank === null }));
+    this.tell({ type: 'event', event });
+  }
+
+  checkpoint(record: CheckpointRecord): void {
+    const { rank, name, epoch, step, score } = record;
+    const message = `Kept checkpoint "${name}"${score === null ? '' : ` at ${record.monitor} = ${score}`}.`;
+    this.event(rank, 'checkpoint', message, { epoch, step, data: { name } });
+    this.tell({ type: 'checkpoint', record });
+  }
+
+  evaluated(set: EvaluatedSet): void {
+    this.evaluatedSets = [...this.evaluatedSets.filter((other) => other.set !== set.set), set];
+    this.tell({ type: 'evaluated', set });
+  }
+
+  reached(epoch: number, step: number): void {
+    this.progress = { epochs: Math.max(this.progress.epochs, epoch + 1), steps: Math.max(this.progress.steps, step) };
+  }
+
+  update(update: RunUpdate): void {
+    this.tell(update);
+  }
+
+  /** Changes `run.json`, then the index. @throws the first write that failed */
+  async change(changes: Partial<RunRecord>): Promise<void> {
+    const record = this.replace(changes);
+    await this.flush();
+    this.tell({ type: 'record', record, folder: this.folder });
+  }
+
+  /** The same for who cannot wait: a write that fails is thrown when the run ends. */
+  keep(changes: Partial<RunRecord>): void {
+    this.tell({ type: 'record', record: this.replace(changes), folder: this.folder });
+  }
+
+  /** Resolves once all points so far are on disk, or could not be written: then `flush` says so. */
+  async keepMetrics(): Promise<void> {
+    await this.metrics?.flush().catch((error: unknown) => this.failedToWrite(error));
+  }
+
+  /** Resolves once all that was told so far can be read in the run's folder. */
+  async written(): Promise<void> {
+    await this.keepMetrics();
+    await this.writes;
+  }
+
+  summary(stopReason: RunSummary['stopReason']): RunSummary {
+    const metrics = Object.fromEntries([...this.lastValues].sort(([a], [b]) => (a < b ? -1 : 1)));
+    const attempt = this.record.attempts.length;
+    return { attempt, ...this.progress, stopReason, metrics, best: this.best, evaluatedSets: this.evaluatedSets };
+  }
+
+  /** @throws the first write that failed since the last call */
+  async flush(): Promise<void> {
+    await this.writes;
+    const error = this.writeError;
+    this.writeError = null;
+    if (error !== null) throw error;
+  }
+
+  async close(): Promise<void> {
+    if (this.bestTimer !== null) clearTimeout(this.bestTimer);
+    await this.metrics?.close();
+    await this.flush();
+  }
+
+  private replace(changes: Partial<RunRecord>): RunRecord {
+    const record = { ...this.record, ...changes };
+    this.record = record;
+    this.write(async () => {
+      await writeRunRecord(this.folder, record);
+      this.index.upsert(record, this.folder);
+    });
+    return record;
+  }
+
+  private keepBest({ names, nameIndex, value, epoch, step }: PointBatch): void {
+    const { facts } = this;
+    if (facts === null) return;
+    const metric = facts.ensembleMonitor;
+    const mode = this.modeOf(facts);
+    const wanted = names.indexOf(metric);
+    if (wanted < 0) return;
+    nameIndex.forEach((name, i) => {
+      if (name === wanted && improves(value[i], this.best?.value ?? null, mode)) {
+        this.best = { metric, value: value[i], epoch: epoch[i], step: step[i] };
+        this.bestTimer ??= setTimeout(() => this.noteBest(), noteBestEveryMs);
+      }
+    });
+  }
+
+  private modeOf({ ensembleMonitor }: RunFacts): MetricMode {
+    return resolveMode(ensembleMonitor, this.record.config.checkpoints.mode, 'checkpoints.mode');
+  }
+
+  /** For lists of runs; the record says it at the end. */
+  private noteBest(): void {
+    this.bestTimer = null;
+    const { best } = this;
+    if (best === null) return;
+    this.write(async () => this.index.noteBest(this.folder, best));
+  }
+
+  private write(action: () => Promise<void>): void {
+    this.writes = this.writes.then(action).catch((error: unknown) => this.failedToWrite(error));
+  }
+
+  private failedToWrite(error: unknown): void {
+    this.writeError ??= error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+/** The best finite value of a metric and where it was reached first. */
+function bestOf({ epoch, step, values }: MetricTable, metric: string, mode: MetricMode): RunSummary['best'] {
+  const column = values.get(metric) ?? new Float64Array();
+  const row = column.reduce((best, value, i) => (improves(value, best < 0 ? null : column[best], mode) ? i : best), -1);
+  return row < 0 ? null : { metric, value: column[row], epoch: epoch[row], step: step[row] };
+}

@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import { realNumber } from '../../../core/protocol/wire/numbers.ts';
+import { runStatusSchema } from '../../../core/protocol/run/record.ts';
+import type { RunStatus } from '../../../core/protocol/run/record.ts';
+
+const indexedRunSchema = z.object({
+  id: z.string(),
+  folder: z.string(),
+  name: z.string(),
+  project: z.string(),
+  projectFolder: z.string(),
+  task: z.string(),
+  strategy: z.string(),
+  members: z.number(),
+  status: runStatusSchema,
+  createdAt: z.string(),
+  endedAt: z.string().nullable(),
+  bestMetric: z.string().nullable(),
+  bestValue: realNumber.nullable(),
+  bestEpoch: z.number().nullable(),
+  error: z.string().nullable(),
+  /** What of its last metrics is NaN or infinite, in words. */
+  notFinite: z.string().nullable(),
+  /** The run's configuration as the version that wrote it knew it. */
+  config: z.string().transform((text): unknown => JSON.parse(text)),
+  tags: z.string().transform((text) => z.array(z.string()).parse(JSON.parse(text))),
+  note: z.string(),
+  isArchived: z.number().transform(Boolean),
+});
+
+/** What lists show of a run. */
+export type IndexedRun = z.output<typeof indexedRunSchema>;
+
+export const SELECT_RUNS = `
+  SELECT id, folder, name, project, project_folder AS projectFolder, task, strategy, members, status, created_at AS createdAt, ended_at AS endedAt,
+    best_metric AS bestMetric, best_value AS bestValue, best_epoch AS bestEpoch, error,
+    not_finite AS notFinite, config,
+    tags, note, is_archived AS isArchived FROM runs`;
+
+const SORT_COLUMNS = {
+  createdAt: 'created_at',
+  name: 'name',
+  project: 'project',
+  status: 'status',
+  members: 'members',
+  bestValue: 'best_value',
+} as const;
+
+export interface RunQuery {
+  status?: readonly RunStatus[] | undefined;
+  project?: string | undefined;
+  projectFolder?: string | undefined;
+  /** Part of the id, name, project or folder, in any case. */
+  search?: string | undefined;
+  limit?: number | undefined;
+  /** Default: the newest first. */
+  sort?: { by: keyof typeof SORT_COLUMNS; descending: boolean } | undefined;
+}
+
+export type Parameters = Record<string, string | number>;
+
+/** The clauses after {@link SELECT_RUNS} for a query, with their named parameters. */
+export function toClauses(query: RunQuery): { clauses: string; parameters: Parameters } {
+  const conditions: string[] = [];
+  const parameters: Parameters = { limit: query.limit ?? -1 };
+  if (query.status !== undefined) {
+    conditions.push('status IN (SELECT value FROM json_each(:status))');
+    parameters.status = JSON.stringify(query.status);
+  }
+  if (query.project !== undefined) {
+    conditions.push('project = :project');
+    parameters.project = query.project;
+  }
+  if (query.projectFolder !== undefined) {
+    conditions.push('project_folder = :projectFolder');
+    parameters.projectFolder = query.projectFolder;
+  }
+  if (query.search !== undefined) {
+    conditions.push("instr(lower(id || ' ' || name || ' ' || project || ' ' || folder), lower(:search)) > 0");
+    parameters.search = query.search;
+  }
+  const where = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '';
+  const sort = query.sort ?? { by: 'createdAt', descending: true };
+  const order = `${SORT_COLUMNS[sort.by]} ${sort.descending ? 'DESC' : 'ASC'} NULLS LAST, folder`;
+  return { clauses: `${where} ORDER BY ${order} LIMIT :limit`, parameters };
+}
+
+/** Rows of {@link SELECT_RUNS} as runs. SQLite keeps NaN as NULL: a best metric without a value has the value NaN. */
+export function parseRows(rows: unknown): IndexedRun[] {
+  const restoreNaN = (run: IndexedRun) =>
+    run.bestMetric !== null && run.bestValue === null ? { ...run, bestValue: Number.NaN } : run;
+  return z.array(indexedRunSchema).parse(rows).map(restoreNaN);
+}
+
+export function ambiguityError(text: string, candidates: IndexedRun[]): Error {
+  return new Error(
+    `"${text}" means ${candidates.length} runs:\n${describeRuns(candidates)}\nGive the id or the folder of one of them.`,
+  );
+}
+
+/** One line a run: what tells runs of the same name apart. */
+export function describeRuns(runs: IndexedRun[]): string {
+  return runs.map((run) => `  ${run.id}  ${run.name}  ${run.status}  ${run.createdAt}  ${run.folder}`).join('\n');
+}

@@ -1,0 +1,109 @@
+import { open, readFile } from 'node:fs/promises';
+import { z } from 'zod';
+import { decodeRpc, encodeRpc } from '../../../core/protocol/pages/rpc-codec.ts';
+import { writeFileAtomic } from '../atomic-file.ts';
+import { errorCode, explainFileError } from '../file-error.ts';
+import { MetricColumn } from '../metrics/metric-column.ts';
+import type { MetricColumns } from '../metrics/metric-columns.ts';
+import type { TailState } from '../metrics/metrics-tail.ts';
+import { runPaths } from '../runs/run-folder.ts';
+
+/** Raised with every change of the format: an index of another version is made anew. */
+const version = 1;
+
+const count = z.int().min(0);
+const arrayOf = <A extends Int32Array | Float64Array>(type: new () => A) => z.instanceof(type);
+const columnSchema = z.strictObject({
+  name: z.string(),
+  total: count,
+  blockPoints: z.int().min(1),
+  epoch: arrayOf(Int32Array),
+  step: arrayOf(Int32Array),
+  value: arrayOf(Float64Array),
+  ordinal: arrayOf(Int32Array),
+});
+const indexSchema = z.strictObject({
+  version: z.literal(version),
+  header: z.string(),
+  rows: count,
+  lastRow: z.string(),
+  bytes: count,
+  blocks: z.array(z.strictObject({ from: count, to: count, firstStep: z.int(), lastStep: z.int() })),
+  columns: z.array(columnSchema),
+});
+
+/** What `metrics.index` keeps of `metrics.csv`, so that a large run is opened without reading it. Format: docs/formats.md. */
+export interface MetricsIndex {
+  tail: TailState;
+  columns: { name: string; column: MetricColumn }[];
+}
+
+/** Writes the index anew. The points in it are those that the columns hold. */
+export async function writeMetricsIndex(folder: string, tail: TailState, columns: MetricColumns): Promise<void> {
+  const content = {
+    version,
+    ...tail,
+    columns: columns.names.flatMap((name) => {
+      const column = columns.get(name);
+      return column === undefined ? [] : [describeColumn(name, column)];
+    }),
+  };
+  await writeFileAtomic(runPaths(folder).metricsIndex, encodeRpc(content));
+}
+
+/** @returns null where there is no index that fits `metrics.csv` as it is now: then that must be read as a whole */
+export async function readMetricsIndex(folder: string): Promise<MetricsIndex | null> {
+  const index = await readIndex(runPaths(folder).metricsIndex);
+  if (index === null || !(await describes(index, runPaths(folder).metrics))) return null;
+  const { version: _version, columns, ...tail } = index;
+  return { tail, columns: columns.map(({ name, ...held }) => ({ name, column: restoreColumn(held) })) };
+}
+
+function describeColumn(name: string, column: MetricColumn): z.input<typeof columnSchema> {
+  const { length, total, blockPoints, epoch, step, value, ordinal } = column;
+  return {
+    name,
+    total,
+    blockPoints,
+    epoch: epoch.subarray(0, length),
+    step: step.subarray(0, length),
+    value: value.subarray(0, length),
+    ordinal: ordinal.subarray(0, length),
+  };
+}
+
+function restoreColumn(held: Omit<z.output<typeof columnSchema>, 'name'>): MetricColumn {
+  return Object.assign(new MetricColumn(), held, { length: held.step.length });
+}
+
+/** The index is a cache: one that cannot be understood is as good as none. */
+async function readIndex(path: string): Promise<z.output<typeof indexSchema> | null> {
+  try {
+    const parsed = indexSchema.safeParse(decodeRpc(await readFile(path)));
+    return parsed.success ? parsed.data : null;
+  } catch (error) {
+    if (errorCode(error) === null || errorCode(error) === 'ENOENT') return null;
+    throw explainFileError(error, path, 'read');
+  }
+}
+
+/** Whether a file begins as the index says and has its last row where it was. */
+async function describes({ header, lastRow, bytes }: TailState, path: string): Promise<boolean> {
+  const handle = await open(path).catch((error: unknown) => {
+    if (errorCode(error) === 'ENOENT') return null;
+    throw explainFileError(error, path, 'read');
+  });
+  if (handle === null) return false;
+  const holds = async (text: string, at: number): Promise<boolean> => {
+    const expected = Buffer.from(text);
+    const found = Buffer.alloc(expected.length);
+    await handle.read(found, 0, found.length, at);
+    return found.equals(expected);
+  };
+  try {
+    const lastLine = `\n${lastRow}\n`;
+    return (await holds(`${header}\n`, 0)) && (await holds(lastLine, bytes - Buffer.byteLength(lastLine)));
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,187 @@
+import { mkdir } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { toJson } from '../../../core/protocol/wire/numbers.ts';
+import { describeNotFinite } from '../../../core/protocol/run/health.ts';
+import { ownSummary, type RunRecord } from '../../../core/protocol/run/record.ts';
+import { explainFileError } from '../file-error.ts';
+import { homePaths, tuttiHome } from '../home.ts';
+import { inTransaction, openIndexDatabase } from './index-database.ts';
+import { SELECT_RUNS, ambiguityError, describeRuns, parseRows, toClauses } from './indexed-run.ts';
+import type { IndexedRun, Parameters, RunQuery } from './indexed-run.ts';
+import { holdsRun, knownFolders, noteExternalFolder, readRunRecords } from '../runs/known-folders.ts';
+import type { FolderProblem, FoundRun } from '../runs/known-folders.ts';
+import { readRunRecord } from '../runs/run-folder.ts';
+import { readRunNotes, type RunNotes } from '../runs/run-notes.ts';
+
+/** The list of all runs, in SQLite: a cache of the run folders, which can be rebuilt from them at any time. */
+export class RunIndex {
+  readonly #paths: ReturnType<typeof homePaths>;
+  readonly #database: DatabaseSync;
+
+  private constructor(paths: ReturnType<typeof homePaths>, database: DatabaseSync) {
+    this.#paths = paths;
+    this.#database = database;
+  }
+
+  /** Opens the index of a home folder, rebuilding it when it is missing, corrupt or of another version. */
+  static async open(home: string = tuttiHome()): Promise<RunIndex> {
+    const paths = homePaths(home);
+    try {
+      await mkdir(paths.runs, { recursive: true });
+    } catch (error) {
+      throw explainFileError(error, paths.runs, 'create');
+    }
+    const { database, isNew } = openIndexDatabase(paths.index);
+    const index = new RunIndex(paths, database);
+    if (isNew) await index.rebuild();
+    return index;
+  }
+
+  close(): void {
+    if (this.#database.isOpen) this.#database.close();
+  }
+
+  /** Takes over what a run's record says now. Folders outside `runs/` are noted, so that a rebuild finds them. */
+  upsert(record: RunRecord, folder: string): void {
+    const absolute = resolve(folder);
+    if (!this.#isIndexed(absolute)) noteExternalFolder(this.#paths, absolute);
+    this.#insert(record, absolute);
+  }
+
+  /** Takes over what the user noted on a run that is indexed. */
+  annotate(folder: string, notes: RunNotes): void {
+    this.#database
+      .prepare(
+        `UPDATE runs SET given_name = :name, name = coalesce(:name, name), tags = :tags, note = :note, is_archived = :archived
+        WHERE folder = :folder`,
+      )
+      .run({
+        folder: resolve(folder),
+        name: notes.name ?? null,
+        tags: JSON.stringify(notes.tags),
+        note: notes.note,
+        archived: Number(notes.isArchived),
+      });
+  }
+
+  /** Takes over the best value so far of a run that trains; its record says none before its end. */
+  noteBest(folder: string, best: { metric: string; value: number; epoch: number }): void {
+    this.#database
+      .prepare('UPDATE runs SET best_metric = :metric, best_value = :value, best_epoch = :epoch WHERE folder = :folder')
+      .run({ folder: resolve(folder), metric: best.metric, value: best.value, epoch: best.epoch });
+  }
+
+  /** Drops a run whose folder goes away. */
+  remove(folder: string): void {
+    this.#database.prepare('DELETE FROM runs WHERE folder = ?').run(folder);
+  }
+
+  list(query: RunQuery = {}): IndexedRun[] {
+    const { clauses, parameters } = toClauses(query);
+    return this.#select(clauses, parameters);
+  }
+
+  /**
+   * The run that `text` means: a folder that holds one (also one not indexed yet), an id, a name, or the beginning of an id
+   * or name. @throws Error when there is none, or several, naming them
+   */
+  async find(text: string): Promise<IndexedRun> {
+    if (text === '') throw new Error('No run was named: give an id, a name or a folder. `tutti runs` lists the runs.');
+    const folder = resolve(text);
+    if (holdsRun(folder)) {
+      this.upsert(await readRunRecord(folder), folder);
+      this.annotate(folder, await readRunNotes(folder));
+    }
+    const meanings = [
+      'folder = :folder',
+      'id = :text',
+      'name = :text',
+      'substr(id, 1, length(:text)) = :text OR substr(name, 1, length(:text)) = :text',
+    ];
+    for (const meaning of meanings) {
+      const [run, ...others] = this.#select(`WHERE ${meaning}`, { text, folder });
+      if (run !== undefined && others.length > 0) throw ambiguityError(text, [run, ...others]);
+      if (run !== undefined) return run;
+    }
+    throw new Error(`No run has the id, name or folder "${text}", nor an id or name that begins so. ${this.#newest()}`);
+  }
+
+  /** Fills the index anew from the folders under `runs/` and the external ones. @returns what could not be read */
+  async rebuild(): Promise<FolderProblem[]> {
+    const { runs, problems } = await readRunRecords(await knownFolders(this.#paths));
+    inTransaction(this.#database, () => {
+      this.#database.exec('DELETE FROM runs');
+      for (const run of runs) this.#add(run);
+    });
+    return problems;
+  }
+
+  /** Adds runs whose folders came from elsewhere, and drops those whose folders are gone. @returns what could not be read */
+  async refresh(): Promise<FolderProblem[]> {
+    for (const { folder } of this.list()) {
+      if (!holdsRun(folder)) this.remove(folder);
+    }
+    const unknown = (await knownFolders(this.#paths)).filter((folder) => !this.#isIndexed(folder));
+    const { runs, problems } = await readRunRecords(unknown);
+    for (const run of runs) this.#add(run);
+    return problems;
+  }
+
+  #add({ record, folder, notes }: FoundRun): void {
+    this.#insert(record, folder);
+    this.annotate(folder, notes);
+  }
+
+  #insert(record: RunRecord, folder: string): void {
+    const best = record.summary?.best ?? null;
+    const row = {
+      folder,
+      id: record.id,
+      name: record.name,
+      project: record.project.name,
+      project_folder: record.project.folder,
+      task: record.task,
+      strategy: record.config.strategy.kind,
+      members: record.config.members,
+      status: record.status,
+      created_at: record.createdAt,
+      ended_at: record.endedAt,
+      best_metric: best?.metric ?? null,
+      best_value: best?.value ?? null,
+      best_epoch: best?.epoch ?? null,
+      error: record.error?.message ?? null,
+      not_finite: describeNotFinite(record),
+      config: toJson(record.config),
+    };
+    const columns = Object.keys(row);
+    // A record whose last attempt has no best value yet says nothing against the one that was noted while it trained.
+    const isNoted = (ownSummary(record)?.best ?? null) === null;
+    const valueOf = (column: string) =>
+      column.startsWith('best_') && isNoted ? `runs.${column}` : `excluded.${column}`;
+    const changes = columns.map((column) => `${column} = ${valueOf(column)}`).join(', ');
+    // What the user noted stays, above all a name given since.
+    this.#database
+      .prepare(
+        `INSERT INTO runs (${columns.join(', ')}) VALUES (:${columns.join(', :')})
+        ON CONFLICT (folder) DO UPDATE SET ${changes}, name = coalesce(given_name, excluded.name)`,
+      )
+      .run(row);
+  }
+
+  #select(clauses: string, parameters: Parameters): IndexedRun[] {
+    const statement = this.#database.prepare(`${SELECT_RUNS} ${clauses}`);
+    statement.setAllowUnknownNamedParameters(true);
+    return parseRows(statement.all(parameters));
+  }
+
+  #isIndexed(folder: string): boolean {
+    return this.#database.prepare('SELECT 1 FROM runs WHERE folder = ?').get(folder) !== undefined;
+  }
+
+  #newest(): string {
+    const newest = this.list({ limit: 3 });
+    if (newest.length === 0) return 'There are no runs yet: start one with `tutti train`.';
+    return `The newest runs are:\n${describeRuns(newest)}\n\`tutti runs\` lists them all.`;
+  }
+}

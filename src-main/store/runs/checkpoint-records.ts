@@ -1,0 +1,36 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { CheckpointKey } from '../../../core/protocol/pages/rpc.ts';
+import { type CheckpointRecord, checkpointRecordSchema } from '../../../core/protocol/run/record.ts';
+import { errorCode, explainFileError } from '../file-error.ts';
+import { runPaths } from './run-folder.ts';
+
+/** The records of a run's checkpoints, by rank, then by time. One that is removed meanwhile is left out. */
+export async function readCheckpointRecords(folder: string): Promise<CheckpointRecord[]> {
+  const { checkpoints } = runPaths(folder);
+  const names = await readdir(checkpoints, { recursive: true }).catch((error: unknown) => {
+    if (errorCode(error) === 'ENOENT') return [];
+    throw explainFileError(error, checkpoints, 'read');
+  });
+  const paths = names.filter((name) => name.endsWith('.json')).map((name) => join(checkpoints, name));
+  const records = (await Promise.all(paths.map(readRecord))).filter((record) => record !== null);
+  return records.sort((a, b) => a.rank - b.rank || a.epoch - b.epoch || a.step - b.step);
+}
+
+/**
+ * The files that a checkpoint may consist of. Its record is the first: without it the others do not count, so in this order
+ * they go, and in the reverse one they come back.
+ */
+export function checkpointFiles(folder: string, { rank, name }: CheckpointKey): string[] {
+  const base = join(runPaths(folder).checkpoints, `rank-${rank}`, name);
+  return [`${base}.json`, `${base}.safetensors.next`, `${base}.safetensors`];
+}
+
+async function readRecord(path: string): Promise<CheckpointRecord | null> {
+  try {
+    return checkpointRecordSchema.parse(JSON.parse(await readFile(path, 'utf8')));
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return null;
+    throw error;
+  }
+}

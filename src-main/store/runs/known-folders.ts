@@ -1,0 +1,67 @@
+import { appendFileSync, existsSync } from 'node:fs';
+import { readFile, readdir } from 'node:fs/promises';
+import { isAbsolute, join, relative } from 'node:path';
+import type { RunRecord } from '../../../core/protocol/run/record.ts';
+import { errorCode, explainFileError } from '../file-error.ts';
+import type { homePaths } from '../home.ts';
+import { readRunRecord, runPaths } from './run-folder.ts';
+import { readRunNotes, type RunNotes } from './run-notes.ts';
+
+type HomePaths = ReturnType<typeof homePaths>;
+
+/** A folder that should hold a run but could not be read. */
+export interface FolderProblem {
+  folder: string;
+  message: string;
+}
+
+export function holdsRun(folder: string): boolean {
+  return existsSync(runPaths(folder).record);
+}
+
+/** The folders that hold runs: those under `runs/`, then the external ones on record. */
+export async function knownFolders(paths: HomePaths): Promise<string[]> {
+  const names = await readdir(paths.runs);
+  const inside = names.map((name) => join(paths.runs, name));
+  return [...new Set([...inside, ...(await readExternal(paths.externalRuns))])].filter(holdsRun);
+}
+
+/** Notes a folder outside `runs/`, so that an index built anew finds it. Noting one twice does no harm. */
+export function noteExternalFolder(paths: HomePaths, folder: string): void {
+  const path = relative(paths.runs, folder);
+  if (!path.startsWith('..') && !isAbsolute(path)) return;
+  try {
+    appendFileSync(paths.externalRuns, `${folder}\n`);
+  } catch (error) {
+    throw explainFileError(error, paths.externalRuns, 'append to');
+  }
+}
+
+export interface FoundRun {
+  folder: string;
+  record: RunRecord;
+  notes: RunNotes;
+}
+
+/** Reads the records of many folders; one that cannot be read does not keep the others from being listed. */
+export async function readRunRecords(folders: string[]): Promise<{ runs: FoundRun[]; problems: FolderProblem[] }> {
+  const runs: FoundRun[] = [];
+  const problems: FolderProblem[] = [];
+  for (const folder of folders) {
+    try {
+      runs.push({ folder, record: await readRunRecord(folder), notes: await readRunNotes(folder) });
+    } catch (error) {
+      problems.push({ folder, message: error instanceof Error ? error.message : String(error) });
+    }
+  }
+  return { runs, problems };
+}
+
+async function readExternal(path: string): Promise<string[]> {
+  try {
+    return (await readFile(path, 'utf8')).split('\n').filter((line) => line !== '');
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return [];
+    throw explainFileError(error, path, 'read');
+  }
+}

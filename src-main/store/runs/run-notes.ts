@@ -1,0 +1,59 @@
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
+import { checkpointKeySchema, runNotesSchema } from '../../../core/protocol/pages/rpc.ts';
+import type { CheckpointKey, RunNotes as NoteChanges } from '../../../core/protocol/pages/rpc.ts';
+import { writeFileAtomic } from '../atomic-file.ts';
+import { errorCode, explainFileError } from '../file-error.ts';
+import { runPaths } from './run-folder.ts';
+import { withRunLock } from './run-lock.ts';
+
+/** `notes.json`: what the user noted on a run, apart from what the run says of itself. */
+const notesSchema = runNotesSchema.extend({
+  tags: z.array(z.string().min(1)).default([]),
+  note: z.string().default(''),
+  isArchived: z.boolean().default(false),
+  /** A pin of a checkpoint that is gone means nothing. */
+  pinnedCheckpoints: z.array(checkpointKeySchema).default([]),
+});
+export type RunNotes = z.output<typeof notesSchema>;
+
+/** The notes on a run; empty ones where there are none. @throws Error when the file is damaged */
+export async function readRunNotes(folder: string): Promise<RunNotes> {
+  const path = runPaths(folder).notes;
+  try {
+    return notesSchema.parse(JSON.parse(await readFile(path, 'utf8')));
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return notesSchema.parse({});
+    if (errorCode(error) !== null) throw explainFileError(error, path, 'read');
+    const reason = error instanceof z.ZodError ? z.prettifyError(error) : String(error);
+    throw new Error(`${path} is damaged: ${reason}\nCorrect or remove it; the run itself does not need it.`, {
+      cause: error,
+    });
+  }
+}
+
+/** Changes what is given of the notes and leaves the rest. @returns the notes as they are now */
+export function changeRunNotes(folder: string, changes: NoteChanges): Promise<RunNotes> {
+  return rewriteNotes(folder, (notes) => ({ ...notes, ...changes }));
+}
+
+/** Pins checkpoints, or takes their pins away; the pins of others stay. */
+export async function pinCheckpoints(folder: string, keys: readonly CheckpointKey[], isPinned: boolean): Promise<void> {
+  await rewriteNotes(folder, (notes) => {
+    const others = notes.pinnedCheckpoints.filter((pinned) => !keys.some((key) => isSame(key, pinned)));
+    return { ...notes, pinnedCheckpoints: isPinned ? [...others, ...keys] : others };
+  });
+}
+
+/** Whether two keys mean the same checkpoint. */
+export function isSame(one: CheckpointKey, other: CheckpointKey): boolean {
+  return one.rank === other.rank && one.name === other.name;
+}
+
+function rewriteNotes(folder: string, change: (notes: RunNotes) => RunNotes): Promise<RunNotes> {
+  return withRunLock(folder, async () => {
+    const notes = change(await readRunNotes(folder));
+    await writeFileAtomic(runPaths(folder).notes, `${JSON.stringify(notes, null, 2)}\n`);
+    return notes;
+  });
+}

@@ -1,0 +1,40 @@
+import { lowerBound } from '../points/columns.ts';
+import type { ChartRange } from '../types.ts';
+
+/** A stretch of time and the mean load in it. */
+export interface LoadBar extends ChartRange {
+  load: number;
+}
+
+/**
+ * Loads as bars, each from the time of the element before to its own, which is what it is the mean of. Where the range has more than
+ * `maximumBars`, neighbours are merged into their mean over time. An element that is NaN makes no bar, and none is merged across it.
+ */
+export function loadBars(time: Float64Array, load: Float64Array, range: ChartRange, maximumBars: number): LoadBar[] {
+  const start = Math.max(1, lowerBound(time, time.length, range.from));
+  const end = Math.min(time.length, lowerBound(time, time.length, range.to) + 1);
+  const perBar = Math.max(1, Math.ceil((end - start) / maximumBars));
+  const bars: LoadBar[] = [];
+  let merged = 0;
+  for (let index = start; index < end; index++) {
+    if (Number.isNaN(load[index])) {
+      merged = 0;
+      continue;
+    }
+    const bar = { from: time[index - 1], to: time[index], load: load[index] };
+    const last = bars.at(-1);
+    if (last === undefined || merged === 0 || merged === perBar) {
+      bars.push(bar);
+      merged = 1;
+    } else {
+      bars[bars.length - 1] = joined(last, bar);
+      merged += 1;
+    }
+  }
+  return bars;
+}
+
+function joined(left: LoadBar, right: LoadBar): LoadBar {
+  const busy = left.load * (left.to - left.from) + right.load * (right.to - right.from);
+  return { from: left.from, to: right.to, load: busy / (right.to - left.from) };
+}

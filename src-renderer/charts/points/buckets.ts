@@ -1,0 +1,103 @@
+import { lowerBound, upperBound, withRoom } from './columns.ts';
+import type { ChartRange, Column } from '../types.ts';
+
+/**
+ * Where a line is cut into buckets: every `width` of x (or of log10 x), counted from 0 and not from the window's start, so that
+ * buckets stand still while a run grows and only its last one changes.
+ */
+export interface BucketGrid {
+  width: number;
+  isLog: boolean;
+  /** What is visible, in the units of x. One point on each side is kept too, where the line leaves the window. */
+  window: ChartRange;
+}
+
+/** A grid with at most `maximum` + 1 buckets in the window. Widths are powers of two: a growing run doubles them, rarely. */
+export function bucketGrid(window: ChartRange, isLog: boolean, maximum: number): BucketGrid {
+  const span = isLog ? Math.log10(window.to / window.from) : window.to - window.from;
+  return { width: span > 0 ? 2 ** Math.ceil(Math.log2(span / maximum)) : 1, isLog, window };
+}
+
+/** Whether lines cut for one grid are cut for the other too, apart from points that are new. */
+export function canGrow(old: BucketGrid, grown: BucketGrid): boolean {
+  const sameCuts = old.width === grown.width && old.isLog === grown.isLog && old.window.from === grown.window.from;
+  return sameCuts && old.window.to <= grown.window.to;
+}
+
+/**
+ * A line thinned to the smallest and the largest value of each bucket, in their order, so that no spike is lost; a bucket with a
+ * value that is not finite ends in NaN, a gap. Where buckets hold one point each, as after zooming in, it is the line itself.
+ */
+export class ThinnedLine {
+  #grid: BucketGrid;
+  #x: Float64Array = new Float64Array(256);
+  #y: Float64Array = new Float64Array(256);
+  #count = 0;
+  /** Where the last bucket, which may still grow, begins in the columns and in what was made of them. */
+  #openIndex: number | null = null;
+  #openCount = 0;
+
+  constructor(grid: BucketGrid) {
+    this.#grid = grid;
+  }
+
+  get grid(): BucketGrid {
+    return this.#grid;
+  }
+
+  /** Thinned x; the first `count` count. */
+  get x(): Float64Array {
+    return this.#x;
+  }
+
+  /** Thinned y; the first `count` count. */
+  get y(): Float64Array {
+    return this.#y;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Takes in what was appended to the columns. `grid` must be one that this line's `canGrow` to. */
+  extend(x: Column, y: Float64Array, length: number, grid: BucketGrid): void {
+    this.#grid = grid;
+    const { from, to } = grid.window;
+    this.#count = this.#openCount;
+    let index = this.#openIndex ?? Math.max(0, lowerBound(x, length, from) - 1);
+    const end = Math.min(length, upperBound(x, length, to) + 1);
+    while (index < end) {
+      this.#openIndex = index;
+      this.#openCount = this.#count;
+      index = this.#addBucket(x, y, index, end);
+    }
+  }
+
+  /** Adds the bucket that begins at `start` and returns where the next one begins. */
+  #addBucket(x: Column, y: Float64Array, start: number, end: number): number {
+    const { width, isLog } = this.#grid;
+    const border = (Math.floor((isLog ? Math.log10(x[start]) : x[start]) / width) + 1) * width;
+    const limit = isLog ? 10 ** border : border;
+    let [lowest, highest, hasGap, index] = [-1, -1, false, start];
+    do {
+      const value = y[index];
+      if (!Number.isFinite(value)) hasGap = true;
+      else if (lowest === -1) lowest = highest = index;
+      else if (value < y[lowest]) lowest = index;
+      else if (value > y[highest]) highest = index;
+      index++;
+    } while (index < end && x[index] < limit);
+    if (lowest !== -1) this.#push(x[Math.min(lowest, highest)], y[Math.min(lowest, highest)]);
+    if (lowest !== highest) this.#push(x[Math.max(lowest, highest)], y[Math.max(lowest, highest)]);
+    if (hasGap) this.#push(x[index - 1], NaN);
+    return index;
+  }
+
+  #push(x: number, y: number): void {
+    this.#x = withRoom(this.#x, this.#count + 1);
+    this.#y = withRoom(this.#y, this.#count + 1);
+    this.#x[this.#count] = x;
+    this.#y[this.#count] = y;
+    this.#count++;
+  }
+}

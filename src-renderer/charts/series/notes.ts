@@ -1,0 +1,41 @@
+import { pixels, type PlotArea } from '../scene/plot-area.ts';
+import type { Scene } from '../scene/scene.ts';
+
+/** Text at the upper end of an event's line or of a band. */
+export interface Note {
+  label: string;
+  /** Where its text begins, in pixels. */
+  left: number;
+  /** Lines below the upper end of the plot: notes that would meet stand one below the other. */
+  row: number;
+}
+
+/** Of the fonts that charts use, at 12 pixels: rather too wide than too narrow, so that notes do not meet. */
+const pixelsPerCharacter = 6.5;
+const besideLine = 3;
+const gap = 8;
+/** More would cover what the chart is about, of a low one sooner; labels without a place are in the chart's table. */
+const maximumRows = 4;
+const pixelsPerRow = 70;
+export const noteHeight = 14;
+
+/** The notes of what is in the window, as far as there is room. */
+export function placeNotes({ x, bands, events }: Scene, area: PlotArea): Note[] {
+  const position = pixels(x, area.left, area.right);
+  const marks = [...bands.map(({ from, label }) => ({ x: from, label })), ...events]
+    .filter((mark) => mark.x >= x.from && mark.x <= x.to)
+    .sort((a, b) => a.x - b.x);
+  const rows = Math.min(maximumRows, Math.floor((area.bottom - area.top) / pixelsPerRow));
+  const ends: number[] = [];
+  return marks.flatMap(({ x: at, label }): Note[] => {
+    const width = label.length * pixelsPerCharacter;
+    if (width > area.right - area.left) return [];
+    const right = position(at) + besideLine;
+    // At the right border the text ends at its line instead.
+    const left = right + width <= area.right ? right : Math.max(area.left, position(at) - besideLine - width);
+    const row = Array.from({ length: rows }, (_, index) => index).find((index) => left >= (ends[index] ?? -Infinity));
+    if (row === undefined) return [];
+    ends[row] = left + width + gap;
+    return [{ label, left, row }];
+  });
+}

@@ -1,0 +1,93 @@
+import { type BucketGrid, bucketGrid, canGrow, ThinnedLine } from '../points/buckets.ts';
+import { DebiasedSmoothing } from '../points/smoothing.ts';
+import type { ChartAxis, ChartRange, ChartSeries, Column } from '../types.ts';
+
+/** How lines are to be shown. */
+export interface LineSettings {
+  axis: ChartAxis;
+  isLogX: boolean;
+  smoothing: number;
+  /** The visible part of the x axis. */
+  window: ChartRange;
+  /** Buckets across the window, about one for each pixel. */
+  buckets: number;
+}
+
+/** One line as it is drawn. */
+export interface PreparedLine {
+  series: ChartSeries;
+  /** Its column of the axis that is shown. */
+  x: Column;
+  /** All values, smoothed where asked for; the first `series.length` count. */
+  y: Float64Array;
+  thinned: ThinnedLine;
+  /** Thinned borders of the area behind the line. */
+  band: { lower: ThinnedLine; upper: ThinnedLine } | null;
+}
+
+interface Cached {
+  version: number;
+  axis: ChartAxis;
+  smoothing: DebiasedSmoothing | null;
+  thinned: ThinnedLine;
+  band: PreparedLine['band'];
+}
+
+/**
+ * Smooths and thins a chart's lines, and remembers what it did: new points cost what they are, and only another view, or points
+ * that changed, cost the whole line.
+ */
+export class SeriesLines {
+  #cache = new Map<string, Cached>();
+
+  /** Lines without a column for the axis are left out. */
+  prepare(series: readonly ChartSeries[], settings: LineSettings): PreparedLine[] {
+    const grid = bucketGrid(settings.window, settings.isLogX, settings.buckets);
+    const previous = this.#cache;
+    this.#cache = new Map();
+    const lines: PreparedLine[] = [];
+    for (const one of series) {
+      const x = one.x[settings.axis];
+      if (x === null) continue;
+      const cached = reuse(previous.get(one.id), one, settings, grid) ?? start(one, settings, grid);
+      this.#cache.set(one.id, cached);
+      lines.push(extend(cached, one, x, grid));
+    }
+    return lines;
+  }
+}
+
+/** What was remembered of a line, less what no longer fits; null where nothing does. */
+function reuse(
+  cached: Cached | undefined,
+  series: ChartSeries,
+  { axis, smoothing }: LineSettings,
+  grid: BucketGrid,
+): Cached | null {
+  if (cached === undefined || cached.version !== series.version) return null;
+  if ((cached.smoothing?.weight ?? 0) !== smoothing) return null;
+  return cached.axis === axis && canGrow(cached.thinned.grid, grid)
+    ? cached
+    : { ...cached, axis, ...cutAgain(series, grid) };
+}
+
+function start(series: ChartSeries, { axis, smoothing: weight }: LineSettings, grid: BucketGrid): Cached {
+  const smoothing = weight > 0 ? new DebiasedSmoothing(weight) : null;
+  return { version: series.version, axis, smoothing, ...cutAgain(series, grid) };
+}
+
+function cutAgain(series: ChartSeries, grid: BucketGrid): Pick<Cached, 'thinned' | 'band'> {
+  const band = series.band === undefined ? null : { lower: new ThinnedLine(grid), upper: new ThinnedLine(grid) };
+  return { thinned: new ThinnedLine(grid), band };
+}
+
+function extend(cached: Cached, series: ChartSeries, x: Column, grid: BucketGrid): PreparedLine {
+  const y = cached.smoothing?.extend(series.y, series.length) ?? series.y;
+  const { thinned, band } = cached;
+  thinned.extend(x, y, series.length, grid);
+  if (band !== null && series.band !== undefined) {
+    band.lower.extend(x, series.band.lower, series.length, grid);
+    band.upper.extend(x, series.band.upper, series.length, grid);
+  }
+  return { series, x, y, thinned, band };
+}

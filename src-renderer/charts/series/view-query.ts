@@ -1,0 +1,42 @@
+import { maximumSmoothing } from '../points/smoothing.ts';
+import type { ChartViewState } from '../types.ts';
+
+const axes = ['step', 'epoch', 'time'] as const;
+
+/** A view as parameters of an address; what stands at its default is left out. */
+export function viewToQuery(view: ChartViewState): Record<string, string> {
+  const query: Record<string, string> = {};
+  if (view.axis !== 'step') query.axis = view.axis;
+  const logs = `${view.logX ? 'x' : ''}${view.logY ? 'y' : ''}`;
+  if (logs !== '') query.log = logs;
+  if (view.smoothing > 0) query.smooth = String(view.smoothing);
+  if (view.clipsOutliers) query.clip = '1';
+  if (view.zoom !== null) query.zoom = [view.zoom.from, view.zoom.to].map(shorten).join('_');
+  if (view.hiddenRanks.size > 0) query.hide = [...view.hiddenRanks].sort((a, b) => a - b).join('.');
+  return query;
+}
+
+/** To a hundred-millionth of it: less than a pixel of any zoom that shows something. */
+function shorten(value: number): string {
+  return String(Number(value.toPrecision(9)));
+}
+
+/** The view that an address asks for. Whatever cannot be understood, as an address may be typed by hand, is at its default. */
+export function viewFromQuery(query: Record<string, unknown>): Partial<ChartViewState> {
+  const text = (name: string): string => (typeof query[name] === 'string' ? query[name] : '');
+  const smoothing = Number(text('smooth'));
+  return {
+    axis: axes.find((axis) => axis === text('axis')) ?? 'step',
+    logX: text('log').includes('x'),
+    logY: text('log').includes('y'),
+    smoothing: smoothing > 0 && smoothing <= maximumSmoothing ? smoothing : 0,
+    clipsOutliers: text('clip') === '1',
+    zoom: parseZoom(text('zoom')),
+    hiddenRanks: new Set(text('hide').split('.').filter(Boolean).map(Number).filter(Number.isInteger)),
+  };
+}
+
+function parseZoom(text: string): ChartViewState['zoom'] {
+  const [from, to] = text.split('_').map((part) => (part === '' ? NaN : Number(part)));
+  return Number.isFinite(from) && Number.isFinite(to) && from < to ? { from, to } : null;
+}

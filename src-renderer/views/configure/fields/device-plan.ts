@@ -1,0 +1,27 @@
+import type { Device, Placement } from '../../../../core/protocol/machine/devices.ts';
+
+/** A device of the plan with the ranks that run on it, wave by wave. */
+export interface PlannedDevice {
+  device: Device;
+  waves: {
+    wave: number;
+    /** Ranks by worker: those of one worker are trained as one computation. */
+    workers: number[][];
+  }[];
+}
+
+/** The plan by device, in the order of their first ranks. */
+export function plannedDevices(plan: readonly Placement[]): PlannedDevice[] {
+  const byDevice = Map.groupBy(plan, ({ device }) => device.id);
+  return [...byDevice.values()].map((placements) => ({
+    device: placements[0].device,
+    waves: [...Map.groupBy(placements, ({ wave }) => wave)]
+      .sort(([a], [b]) => a - b)
+      .map(([wave, ofWave]) => ({ wave, workers: ranksByWorker(ofWave) })),
+  }));
+}
+
+function ranksByWorker(placements: readonly Placement[]): number[][] {
+  const workers = Map.groupBy(placements, ({ rank, stack }) => stack ?? `rank ${rank}`);
+  return [...workers.values()].map((ofWorker) => ofWorker.map(({ rank }) => rank));
+}

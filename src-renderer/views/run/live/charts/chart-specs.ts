@@ -1,0 +1,121 @@
+import { type MetricMode, modeOfMetric } from '../../../../../core/metrics/metric-mode.ts';
+import type { ChartSeries } from '../../../../charts/types.ts';
+import { metricTitle } from '../../format.ts';
+import { type Family, familiesByTask, trainingFamilies } from './chart-families.ts';
+
+/** One line of a chart, before there is any point of it. */
+export interface LineSpec {
+  metric: string;
+  label: string;
+  role: ChartSeries['role'];
+  rank?: number;
+}
+
+/** A chart of the Live tab. */
+export interface ChartSpec {
+  /** Stable: the order of charts is remembered by it. */
+  id: string;
+  title: string;
+  yLabel: string;
+  lines: LineSpec[];
+  /** Which way the metric improves; null where neither end is better. */
+  best: MetricMode | null;
+  /** For values that may be negative. */
+  isLinear: boolean;
+  /** So many a second or a step: shown with 3 digits and a suffix. */
+  isRate: boolean;
+}
+
+/** What decides which charts a run has. */
+export interface ChartedRun {
+  task: string;
+  ranks: readonly number[];
+  /** Members of the ensemble among the ranks: fewer, where all ranks train one model. */
+  memberCount: number;
+  /** Names of the metrics there are points of. */
+  metrics: ReadonlySet<string>;
+  /** Charts of a run under way are there before their first points, so that nothing jumps when those arrive. */
+  isLive: boolean;
+}
+
+/** Metrics that charts of other kinds already tell. */
+const toldElsewhere = new Set(['train/loss', 'val/avg_member_nll', 'val/avg_member_mse']);
+
+/** All charts of a run, the big one first: those of its task, those of training, then those of metrics of its own. */
+export function chartSpecs(run: ChartedRun): ChartSpec[] {
+  const families = [...(familiesByTask[run.task] ?? []), ...trainingFamilies];
+  const isDrawn = ({ lines }: ChartSpec) =>
+    lines.length > 0 && (run.isLive || lines.some(({ metric }) => run.metrics.has(metric)));
+  const claimed = new Set(families.flatMap(({ lines }) => lines.map(({ metric }) => metric)));
+  const others = [...run.metrics].filter((metric) => !claimed.has(ofAnyRank(metric)) && !toldElsewhere.has(metric));
+  const grouped = Map.groupBy(others, (metric) => metric.replace(/\/(ens|member_\d+)_/, '/'));
+  return [
+    ...families.map((family) => specOf(family, run)).filter(isDrawn),
+    ...[...grouped].map(([name, metrics]) => specOfOthers(name, metrics)),
+  ];
+}
+
+/** `val/member_3_nll` as families name it, `val/member_{rank}_nll`. */
+function ofAnyRank(metric: string): string {
+  return metric.replace(/\/member_\d+_/, '/member_{rank}_');
+}
+
+/** The charts in the order a user gave them; those the order does not know come after, as they were. */
+export function inOrder(specs: readonly ChartSpec[], order: readonly string[]): ChartSpec[] {
+  const placeOf = ({ id }: ChartSpec) => (order.includes(id) ? order.indexOf(id) : order.length);
+  return specs.toSorted((left, right) => placeOf(left) - placeOf(right));
+}
+
+/** The ids with one of them moved to the place of another. */
+export function moved(ids: readonly string[], id: string, target: string): string[] {
+  const to = ids.indexOf(target);
+  return ids.filter((other) => other !== id).toSpliced(to, 0, id);
+}
+
+function specOf(family: Family, { ranks, memberCount, metrics }: ChartedRun): ChartSpec {
+  const isSingle = memberCount === 1;
+  const members = isSingle ? [] : ranks;
+  return {
+    ...family,
+    best: modeOfMetric(family.lines[0].metric) ?? null,
+    isLinear: family.isLinear ?? false,
+    isRate: family.isRate ?? false,
+    lines: family.lines
+      .filter(({ isOfDiversity }) => !(isSingle && (isOfDiversity ?? family.isOfDiversity ?? false)))
+      .flatMap(({ metric, label, role = 'other', isOptional }) =>
+        linesOf(
+          { metric, label: isSingle && role === 'ensemble' ? 'model' : label, role },
+          metric.startsWith('val/') ? members : ranks,
+        ).filter((line) => !isOptional || metrics.has(line.metric)),
+      ),
+  };
+}
+
+/** One line, or one for each rank. */
+function linesOf(line: LineSpec, ranks: readonly number[]): LineSpec[] {
+  const { metric, label } = line;
+  if (!metric.includes('{rank}')) return [line];
+  return ranks.map((rank) => {
+    const named = (text: string) => text.replace('{rank}', String(rank));
+    return { metric: named(metric), label: named(label), role: 'rank', rank };
+  });
+}
+
+/** A metric that only the strategy or the project knows, with its ensemble's and members' values as far as there are. */
+function specOfOthers(name: string, metrics: readonly string[]): ChartSpec {
+  const lines = metrics.map((metric): LineSpec => {
+    const rank = /\/member_(\d+)_/.exec(metric)?.[1];
+    return rank === undefined
+      ? { metric, label: metric, role: metric.includes('/ens_') ? 'ensemble' : 'other' }
+      : { metric, label: `rank ${rank}`, role: 'rank', rank: Number(rank) };
+  });
+  return { id: name, title: titleOfOthers(name), yLabel: name, lines, best: null, isLinear: true, isRate: false };
+}
+
+/** `train/base_weight_decay` as `Adapted weight decay`; the address of a project's own metric stays legible beside the title. */
+function titleOfOthers(name: string): string {
+  const metric = name.slice(name.indexOf('/') + 1);
+  const [, prefix, rest] = /^(base|velocity)_(.+)$/.exec(metric) ?? [];
+  if (prefix !== undefined) return `${prefix === 'base' ? 'Adapted' : 'Velocity of'} ${rest.replaceAll('_', ' ')}`;
+  return metric === '' ? name : metricTitle(metric);
+}

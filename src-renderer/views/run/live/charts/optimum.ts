@@ -1,0 +1,56 @@
+import { improves, type MetricMode } from '../../../../../core/metrics/metric-mode.ts';
+import type { ChartBand, ChartMarker } from '../../../../charts/types.ts';
+import type { LineColumns } from './line-columns.ts';
+
+/** Index of a line's best point, the first where several are; -1 where no value is finite. */
+export function bestIndex({ value, length }: Pick<LineColumns, 'value' | 'length'>, best: MetricMode): number {
+  let found = -1;
+  for (let index = 0; index < length; index++) {
+    if (improves(value[index], found === -1 ? null : value[found], best)) found = index;
+  }
+  return found;
+}
+
+/** The sign at a line's best point; null before its first finite value. */
+export function optimumMarker(
+  line: { id: string; label: string; columns: LineColumns },
+  best: MetricMode,
+): ChartMarker | null {
+  const { id, label, columns } = line;
+  const index = bestIndex(columns, best);
+  if (index === -1) return null;
+  const epoch = columns.epoch[index];
+  return {
+    seriesId: id,
+    x: positionOf(columns, index),
+    y: columns.value[index],
+    label: `${label}, best after epoch ${Number(epoch.toFixed(1))}`,
+  };
+}
+
+/**
+ * The evaluations after the best one within which an improvement keeps the run going. Those to come are taken to be as far apart
+ * as those so far were on average.
+ *
+ * @param patience evaluations
+ */
+export function patienceBand(columns: LineColumns, best: MetricMode, patience: number): ChartBand | null {
+  const from = bestIndex(columns, best);
+  if (from === -1) return null;
+  const to = from + patience;
+  const last = columns.length - 1;
+  const end = (column: Int32Array | Float64Array): number => {
+    if (to <= last) return column[to];
+    const spacing = last === 0 ? column[0] : (column[last] - column[0]) / last;
+    return column[last] + (to - last) * spacing;
+  };
+  return {
+    from: positionOf(columns, from),
+    to: { step: end(columns.step), epoch: end(columns.epoch), time: columns.time && end(columns.time) },
+    label: `patience: ${patience} evaluations`,
+  };
+}
+
+function positionOf({ step, epoch, time }: LineColumns, index: number): ChartMarker['x'] {
+  return { step: step[index], epoch: epoch[index], time: time && time[index] };
+}

@@ -1,0 +1,42 @@
+import type { SeriesColumns } from '../../../../core/protocol/pages/rpc.ts';
+
+/** The smallest and the largest member at each step of the ensemble's line; NaN where no member has a point. */
+export interface MemberBand {
+  lower: Float64Array;
+  upper: Float64Array;
+}
+
+/** The member metrics behind one of the ensemble: `val/ens_nll` has `val/member_0_nll` and so on. */
+export function memberNamesOf(ensembleMetric: string, names: readonly string[]): string[] {
+  const [, before, after] = /^(.*\/)ens_(.+)$/.exec(ensembleMetric) ?? [];
+  if (before === undefined) return [];
+  return names.filter((name) => {
+    const [, rank] = name.startsWith(`${before}member_`) ? (/member_(\d+)_/.exec(name) ?? []) : [];
+    return rank !== undefined && name === `${before}member_${rank}_${after}`;
+  });
+}
+
+export function memberBand(ensemble: SeriesColumns, members: readonly SeriesColumns[]): MemberBand {
+  const place = new Map(Array.from(ensemble.step, (step, index) => [step, index]));
+  const lower = new Float64Array(ensemble.step.length).fill(NaN);
+  const upper = new Float64Array(ensemble.step.length).fill(NaN);
+  for (const { step, value } of members) {
+    for (const [index, at] of step.entries()) {
+      const target = place.get(at);
+      if (target === undefined || Number.isNaN(value[index])) continue;
+      lower[target] = Number.isNaN(lower[target]) ? value[index] : Math.min(lower[target], value[index]);
+      upper[target] = Number.isNaN(upper[target]) ? value[index] : Math.max(upper[target], value[index]);
+    }
+  }
+  return { lower, upper };
+}
+
+/** Metrics of the ensembles that at least two of the runs have, or the only run: what there is to compare. */
+export function comparableMetrics(namesOfRuns: readonly (readonly string[])[]): string[] {
+  const counts = new Map<string, number>();
+  for (const name of namesOfRuns.flat()) counts.set(name, (counts.get(name) ?? 0) + 1);
+  const least = Math.min(2, namesOfRuns.length);
+  return [...counts]
+    .filter(([name, count]) => count >= least && name.startsWith('val/') && !/member_\d+_/.test(name))
+    .map(([name]) => name);
+}

@@ -1,0 +1,106 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from '@playwright/test';
+import { describe, inject } from 'vitest';
+import { findElectron } from '../../../src-main/start/electron-binary.ts';
+import { type DesktopDoor, openInElectron, openInStub, ownPage } from './desktop-entry.ts';
+import { expect } from '../expect.ts';
+
+/** The desktop app with a home of its own. */
+export class DesktopStage {
+  readonly home: string;
+  readonly #open: (home: string) => Promise<DesktopDoor>;
+  door: DesktopDoor;
+  page: Page;
+
+  private constructor(home: string, open: (home: string) => Promise<DesktopDoor>, door: DesktopDoor, page: Page) {
+    this.home = home;
+    this.#open = open;
+    this.door = door;
+    this.page = page;
+  }
+
+  static async open(open: (home: string) => Promise<DesktopDoor>): Promise<DesktopStage> {
+    const home = await mkdtemp(join(tmpdir(), 'tutti-desktop-'));
+    const door = await open(home);
+    return new DesktopStage(home, open, door, await ownPage(door));
+  }
+
+  /** Opens the app anew, after it has ended. */
+  async reopen(): Promise<void> {
+    this.door = await this.#open(this.home);
+    this.page = await ownPage(this.door);
+  }
+
+  /** Chooses an item of the app's menu by its label. */
+  async choose(label: string): Promise<void> {
+    await this.door.evaluate(({ Menu }, wanted) => {
+      const items = (Menu.getApplicationMenu()?.items ?? []).flatMap((item) => [item, ...(item.submenu?.items ?? [])]);
+      const item = items.flatMap((one) => [one, ...(one.submenu?.items ?? [])]).find((one) => one.label === wanted);
+      if (item === undefined) throw new Error(`The menu has no item "${wanted}".`);
+      item.click();
+    }, label);
+  }
+
+  /** Goes to a part of the app by its address. */
+  async visit(address: string): Promise<void> {
+    await this.page.evaluate(`location.hash = ${JSON.stringify(address)}`);
+  }
+
+  /** Starts a run by the form, as the address changes it. @returns the run's id, its page open */
+  async startRun(project: string, overrides: object): Promise<string> {
+    const query = new URLSearchParams({ project, set: JSON.stringify(overrides) });
+    await this.visit(`/configure?${query.toString()}`);
+    await this.page.getByRole('button', { name: 'Start', exact: true }).click();
+    await expect.poll(() => this.page.url()).toMatch(/#\/runs\/[\w-]+$/);
+    return this.page.url().replace(/^.*\/runs\//, '');
+  }
+
+  /** From now on, what the app notifies of is kept instead of shown. */
+  async keepNotifications(): Promise<void> {
+    await this.door.evaluate(({ Notification }) => {
+      const kept: unknown[] = [];
+      Object.assign(globalThis, { kept });
+      Notification.prototype.show = function (this: Electron.Notification) {
+        kept.push(this);
+      };
+    });
+  }
+
+  /** Titles and texts of what was kept. */
+  notifications(): Promise<{ title: string; body: string }[]> {
+    return this.door.evaluate(() =>
+      (globalThis as unknown as { kept: Electron.Notification[] }).kept.map(({ title, body }) => ({ title, body })),
+    );
+  }
+
+  /** Waits for the app's end. @returns what it wrote to the terminal @throws unless it left as it should */
+  async ended(): Promise<string[]> {
+    const code = await this.door.exited;
+    const lines = (await this.door.complaints).split('\n').filter((line) => line !== '');
+    if (code !== 0) throw new Error(`The app left with ${code}:\n${lines.join('\n')}`);
+    return lines;
+  }
+
+  async close(): Promise<void> {
+    this.door.signal();
+    await this.door.exited;
+    await rm(this.home, { recursive: true, force: true });
+  }
+}
+
+/** The same tests on the stand-in for Electron and, where its binary is there, in Electron itself. */
+export function describeDesktop(subject: string, tests: (open: (home: string) => Promise<DesktopDoor>) => void): void {
+  const chromium = inject('chromium');
+  const electron = findElectron();
+  describe.skipIf(chromium === null)(
+    `${subject}, on a stand-in for Electron (left out where there is no Chromium)`,
+    () => {
+      tests((home) => openInStub(chromium ?? '', { home }));
+    },
+  );
+  describe.skipIf(electron === null)(`${subject}, in Electron itself (left out: its binary is not installed)`, () => {
+    tests((home) => openInElectron(electron ?? '', { home }));
+  });
+}

@@ -1,0 +1,124 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, it } from 'vitest';
+import { readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
+import { readZip } from '../../unit/export/zip-reader.ts';
+import { ownPage } from './desktop-entry.ts';
+import { describeDesktop, DesktopStage } from './desktop-stage.ts';
+import { expect } from '../expect.ts';
+import { blobs, expectPoints, expectStatus } from '../stage.ts';
+
+const faulty = join(import.meta.dirname, '../../integration', 'projects', 'faulty');
+const endless = { members: 2, maxEpochs: 1_000_000 };
+
+describeDesktop('Training in the desktop app', (open) => {
+  let stage: DesktopStage;
+  let lastRun: string;
+  beforeAll(async () => {
+    stage = await DesktopStage.open(open);
+    await stage.keepNotifications();
+  });
+  afterAll(() => stage.close());
+
+  const answerQuestion = (response: number): Promise<void> =>
+    stage.door.evaluate(({ dialog }, given) => {
+      dialog.showMessageBox = async (...args: unknown[]) => {
+        Object.assign(globalThis, { question: args.at(-1) });
+        return { response: given, checkboxChecked: false };
+      };
+    }, response);
+
+  it('comes to its end, and the system tells', async () => {
+    await stage.startRun(blobs, { members: 2, maxEpochs: 4 });
+    await expectPoints(stage.page, 'NLL');
+    await expectStatus(stage.page, 'finished');
+    await expect
+      .poll(() => stage.notifications())
+      .toEqual([
+        {
+          title: 'Overlapping blobs has finished',
+          body: expect.stringMatching(/^Overlapping blobs: best val\/ens_nll \d/),
+        },
+      ]);
+  });
+
+  it('leaves where the save dialog says', async () => {
+    const { door, page, home } = stage;
+    const path = join(home, 'copy of a run.zip');
+    await door.evaluate(({ dialog }, filePath) => {
+      dialog.showSaveDialog = async () => ({ canceled: false, filePath });
+    }, path);
+    await stage.choose('Export Run…');
+    const dialog = page.getByRole('dialog', { name: 'Export this run' });
+    await dialog.getByRole('button', { name: 'Export' }).click();
+    await expect(dialog.getByRole('status')).toContainText(path);
+    expect([...readZip(await readFile(path)).keys()]).toContain('metrics.csv');
+    await page.keyboard.press('Escape');
+  });
+
+  it('that diverges is told of as such, and a click shows it', async () => {
+    const id = await stage.startRun(faulty, { members: 2, hyperparameters: { fault: 'nan' } });
+    await expectStatus(stage.page, 'failed');
+    await expect.poll(async () => (await stage.notifications()).at(-1)?.title).toBe('Faulty diverged');
+    await stage.visit('/settings');
+    await expect(stage.page.getByRole('heading', { level: 1 })).toHaveText('Settings and health');
+    await stage.door.evaluate(() =>
+      (globalThis as unknown as { kept: Electron.Notification[] }).kept.at(-1)?.emit('click'),
+    );
+    await expect.poll(() => stage.page.url()).toContain(`#/runs/${id}`);
+  });
+
+  it('is paused, resumed and stopped from the menu', async () => {
+    const { page } = stage;
+    await stage.startRun(blobs, endless);
+    await expectPoints(page, 'NLL');
+    await stage.choose('Pause or Go On');
+    await expect(page.locator('.run-header .state')).toContainText('paused');
+    await stage.choose('Pause or Go On');
+    await expect(page.locator('.run-header .state')).not.toContainText('paused');
+    await stage.choose('Stop Jointly…');
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Stop now' }).click();
+    await expectStatus(page, 'stopped');
+  });
+
+  it('goes on while the window is closed', async () => {
+    const { door } = stage;
+    lastRun = await stage.startRun(blobs, endless);
+    await expectPoints(stage.page, 'NLL');
+    await door.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0].close());
+    await expect.poll(async () => (await stage.notifications()).at(-1)?.title).toBe('Tutti keeps training');
+    expect(await door.startAgain()).toBe(0);
+    stage.page = await ownPage(door);
+    await stage.visit(`/runs/${lastRun}`);
+    await expectStatus(stage.page, 'running');
+    await expect(stage.page.getByRole('button', { name: 'Stop jointly' })).toBeEnabled();
+  });
+
+  it('is interrupted by quitting only when the user says so', async () => {
+    const { door } = stage;
+    await answerQuestion(0);
+    await door.evaluate(({ app }) => app.quit());
+    await expect
+      .poll(() => door.evaluate(() => (globalThis as unknown as { question?: object }).question))
+      .toMatchObject({
+        message: 'A run is still training.',
+        buttons: ['Keep training', 'Interrupt and quit'],
+        defaultId: 0,
+        cancelId: 0,
+      });
+    await expectStatus(stage.page, 'running');
+    await answerQuestion(1);
+    await door.evaluate(({ app }) => void setImmediate(() => app.quit()));
+    expect(await stage.ended()).toEqual([]);
+    const record = await readRunRecord(join(stage.home, 'runs', lastRun));
+    expect(record).toMatchObject({ status: 'interrupted', hub: null });
+  });
+
+  it('without a window comes to its end, and the app with it', async () => {
+    await stage.reopen();
+    await stage.startRun(blobs, { members: 2, maxEpochs: 80 });
+    await expectPoints(stage.page, 'NLL');
+    await stage.door.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0].close());
+    expect(await stage.ended()).toEqual([]);
+  });
+});

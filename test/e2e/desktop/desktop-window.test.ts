@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, it } from 'vitest';
+import { maximumCallBytes, messageChannel } from '../../../core/protocol/pages/window.ts';
+import { describeDesktop, DesktopStage } from './desktop-stage.ts';
+import { expect } from '../expect.ts';
+import { blobs, sine } from '../stage.ts';
+
+describeDesktop('The window', (open) => {
+  let stage: DesktopStage;
+  let first: DesktopStage['door'];
+  beforeAll(async () => {
+    stage = await DesktopStage.open(open);
+    first = stage.door;
+  });
+  afterAll(() => stage.close());
+
+  it('is one, sandboxed and isolated, with a narrow bridge', async () => {
+    const preferences = await stage.door.evaluate(({ BrowserWindow }) =>
+      BrowserWindow.getAllWindows().map(({ webContents }) =>
+        (webContents as unknown as { getLastWebPreferences(): object }).getLastWebPreferences(),
+      ),
+    );
+    expect(preferences).toHaveLength(1);
+    expect(preferences[0]).toMatchObject({ sandbox: true, contextIsolation: true, nodeIntegration: false });
+    const reachable = await stage.page.evaluate<unknown[]>(
+      "[Object.keys(window.tutti), Object.isFrozen(window.tutti), 'require' in window, 'process' in window]",
+    );
+    const bridge = ['send', 'onMessage', 'onCommand', 'pathOf', 'openFolder', 'saveFile'];
+    expect(reachable).toEqual([bridge, true, false, false]);
+  });
+
+  it('goes to no other address and opens no other window', async () => {
+    const { page, door } = stage;
+    const address = page.url();
+    await page.evaluate("location.href = 'http://127.0.0.1:9/'");
+    await page.evaluate("void window.open('http://127.0.0.1:9/')");
+    await expect.poll(() => door.pages().map((one) => one.url())).toEqual([address]);
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('Projects');
+  });
+
+  it('may do nothing that a permission is for, nor run or fetch what is not its own', async () => {
+    const states = await stage.page.evaluate<string[]>(
+      `Promise.all(['geolocation', 'notifications', 'midi'].map(
+        async (name) => (await navigator.permissions.query({ name })).state))`,
+    );
+    expect(states).toEqual(['denied', 'denied', 'denied']);
+    const refused = await stage.page.evaluate<string[]>(`Promise.all([
+      // Later: what a test evaluates may itself do what the page may not.
+      new Promise((resolve) => setTimeout(() => { try { resolve(new Function('return "run"')()) } catch ({ name }) { resolve(name) } })),
+      fetch('http://127.0.0.1:9/').catch(({ name }) => name),
+      new Promise((resolve) => addEventListener('securitypolicyviolation', ({ violatedDirective }) => resolve(violatedDirective))),
+    ])`);
+    expect(refused).toEqual(['EvalError', 'TypeError', 'connect-src']);
+  });
+
+  it('alone is heard: neither another frame nor another window', async () => {
+    const { door, page } = stage;
+    await page.evaluate('window.isStillHere = true');
+    const bytes = new Uint8Array(maximumCallBytes + 1);
+    await door.evaluate(
+      ({ BrowserWindow }, { channel, sent }) => {
+        const [{ webContents }] = BrowserWindow.getAllWindows();
+        for (const senderFrame of [null, {}]) webContents.ipc.emit(channel, { senderFrame }, sent);
+      },
+      { channel: messageChannel, sent: bytes },
+    );
+    try {
+      await door.evaluate(async ({ BrowserWindow }) => {
+        const [own] = BrowserWindow.getAllWindows();
+        const { preload } = (
+          own.webContents as unknown as { getLastWebPreferences(): { preload: string } }
+        ).getLastWebPreferences();
+        await new BrowserWindow({ width: 200, height: 200, webPreferences: { preload } }).loadURL('about:blank');
+      });
+      // Its page may be replaced as it is asked, for as long as it loads.
+      const askStranger = async (): Promise<unknown> => {
+        const stranger = door.pages().find((one) => one.url() === 'about:blank');
+        const call = 'window.tutti.openFolder().catch(({ message }) => message)';
+        return stranger?.evaluate(call).catch(({ message }: Error) => message);
+      };
+      await expect.poll(askStranger).toMatch(/No handler registered/);
+    } finally {
+      // Else a second try, and the tests that follow, would meet it.
+      await door.evaluate(({ BrowserWindow }) =>
+        BrowserWindow.getAllWindows()
+          .slice(1)
+          .forEach((one) => one.close()),
+      );
+    }
+    expect(await page.evaluate('window.isStillHere')).toBe(true);
+  });
+
+  it('is turned away when it sends what is no call, and comes back anew', async () => {
+    const { page } = stage;
+    const reloaded = page.waitForEvent('load');
+    await page.evaluate(`window.tutti.send(new Uint8Array(${maximumCallBytes + 1}))`);
+    await reloaded;
+    expect(await page.evaluate('window.isStillHere')).toBeUndefined();
+    await expect(page.getByRole('link', { name: 'Train Heteroscedastic regression' })).toBeVisible();
+  });
+
+  it('saves no other files than exports', async () => {
+    const saved = stage.page.evaluate("window.tutti.saveFile('/etc/passwd').catch(({ message }) => message)");
+    expect(await saved).toMatch(/\/etc\/passwd is no export/);
+  });
+
+  it('opens the folder that is dropped on it, or says what is wrong with it', async () => {
+    const { door, page } = stage;
+    await door.drop(blobs);
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('Overlapping blobs');
+    await door.drop(stage.home);
+    await expect(page.getByRole('status').getByText(/There is no project in/)).toBeVisible();
+  });
+
+  it('opens the folder that is chosen in the menu, and offers it again', async () => {
+    const { door, page } = stage;
+    await door.evaluate(({ dialog }, folder) => {
+      dialog.showOpenDialog = async () => ({ canceled: false, filePaths: [folder] });
+    }, sine);
+    await stage.choose('Open Project…');
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('Heteroscedastic regression');
+    await stage.choose(`blobs  (${blobs})`);
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('Overlapping blobs');
+  });
+
+  it('does what the menu says', async () => {
+    const { page } = stage;
+    await stage.choose('Keyboard Shortcuts');
+    await expect(page.getByRole('dialog', { name: 'Keys' })).toBeVisible();
+    await page.keyboard.press('Escape');
+    await stage.choose('Dark');
+    await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');
+    await stage.choose('Export Run…');
+    await expect(page.getByText('This is about one run: open its page first.')).toBeVisible();
+  });
+
+  it('comes to the front when the app is started again, with the folder it is started for', async () => {
+    const { door, page } = stage;
+    await door.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0].minimize());
+    expect(await door.startAgain(sine)).toBe(0);
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('Heteroscedastic regression');
+    expect(
+      await door.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows().map((one) => one.isMinimized())),
+    ).toEqual([false]);
+  });
+
+  it('opens where it stood, in the theme it had', async () => {
+    const bounds = { x: 320, y: 140, width: 1100, height: 720 };
+    await stage.door.evaluate(({ BrowserWindow }, given) => BrowserWindow.getAllWindows()[0].setBounds(given), bounds);
+    await stage.door.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0].close());
+    const isFirst = stage.door === first;
+    const complaints = await stage.ended();
+    await stage.reopen();
+    // It told of the page that sent what is no call, and of nothing else.
+    if (isFirst) expect(complaints).not.toEqual([]);
+    for (const line of complaints) expect(line).toMatch(/^The page was turned away/);
+    expect(await stage.door.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0].getBounds())).toEqual(
+      bounds,
+    );
+  });
+});

@@ -1,0 +1,21 @@
+import { beforeAll, describe } from 'vitest';
+import { startBackend } from '../../../workers/backends/backend.ts';
+import { describeOpMatrix } from '../../unit/backends/describe-op-matrix.ts';
+import type { OpSample } from '../../unit/backends/op-matrix/op-case.ts';
+import { setUpTensorflow } from './native-tensorflow.ts';
+
+const obstacle = await setUpTensorflow();
+
+const remark = obstacle === null ? '' : ` (not run, as ${obstacle})`;
+
+describe.skipIf(obstacle !== null)(`ops${remark}`, () => {
+  beforeAll(async () => void (await startBackend('tensorflow')));
+  describeOpMatrix('tensorflow', { share: 0.5, refusal: refuseExplicitPadding });
+});
+
+/** tfjs-node hands TensorFlow no padding of single numbers. */
+function refuseExplicitPadding({ options }: OpSample): RegExp | null {
+  const { padding } = (options ?? {}) as { padding?: unknown };
+  const isExplicit = Array.isArray(padding) && padding.length === 4 && padding.flat().some((size) => size !== 0);
+  return isExplicit ? /TF Backend supports only 'valid' and 'same' padding/ : null;
+}

@@ -1,0 +1,148 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { startBackend } from '../../../workers/backends/backend.ts';
+import type { WebgpuBackend } from '../../../workers/backends/webgpu/reads.ts';
+import { Generator } from '../../../workers/random/index.ts';
+import { tf, type LayersModel, type Tensor, type Variable } from '../../../workers/tensorflow/tf.ts';
+import { crossEntropyLoss } from '../../../workers/training/member/tasks.ts';
+import { testWindows } from '../../unit/backends/naive/test-windows.ts';
+import { setUpSwiftShader } from './swiftshader.ts';
+
+const obstacle = await setUpSwiftShader();
+const isLeftOut = obstacle !== null;
+const remark = obstacle === null ? '' : ` (not run, as ${obstacle})`;
+
+beforeAll(async () => {
+  if (isLeftOut) return;
+  await startBackend('cpu');
+  await startBackend('webgpu');
+});
+
+async function on(backend: 'cpu' | 'webgpu', compute: () => Tensor): Promise<{ shape: number[]; values: number[] }> {
+  await tf.setBackend(backend);
+  const result = tf.tidy(compute);
+  return { shape: result.shape, values: [...(await result.data())] };
+}
+
+/** `[2, 3, 2, 3, 2]`, or fewer of these axes. */
+const input = (rank: number): Tensor => {
+  const shape = [2, 3, 2, 3, 2].slice(0, rank);
+  return tf.tensor(
+    Float32Array.from({ length: tf.util.sizeFromShape(shape) }, (_, i) => ((i * 7) % 11) - 5),
+    shape,
+  );
+};
+
+/** Few values stay on the host, where most ops treat them with other code; this one takes them to the GPU, as they are. */
+const onGpu = (x: Tensor): Tensor => tf.clipByValue(x, -9, 9);
+
+const pairs = (rank: number): [number, number][] => Array.from({ length: rank }, (_, axis) => [axis % 2, 1]);
+
+describe.skipIf(isLeftOut)(`what TensorFlow.js has wrong on webgpu${remark}`, () => {
+  it.each<[string, () => Tensor]>([
+    ['prod, with its axis kept', () => tf.prod(input(2), 1, true)],
+    ['argMax of a vector', () => tf.argMax(onGpu(input(1)))],
+    ['reverse cumsum, 2 long', () => tf.cumsum(onGpu(input(3)), 2, false, true)],
+    ['reverse cumsum, 3 long', () => tf.cumsum(onGpu(input(2)), 1, true, true)],
+    ['reverse cumprod', () => tf.cumprod(onGpu(input(2)), 0, false, true)],
+    ['cumsum of five axes', () => tf.cumsum(input(5), 2)],
+    ['pad of five axes', () => tf.pad(input(5), pairs(5), 3)],
+    ['mirrorPad of five axes', () => tf.mirrorPad(input(5), pairs(5), 'reflect')],
+    ['reverse of five axes', () => tf.reverse(input(5), [1, -1])],
+    ['tile of five axes', () => tf.tile(input(5), [1, 2, 1, 1, 3])],
+    ['where of five axes', () => tf.where(tf.greater(input(5), 0), input(5), tf.neg(input(5)))],
+  ])('%s', async (_, compute) => {
+    expect(await on('webgpu', compute)).toEqual(await on('cpu', compute));
+  });
+});
+
+describe.skipIf(isLeftOut)(`values and gradients, but of equal maxima, are those of loops in float64${remark}`, () => {
+  beforeAll(() => tf.setBackend('webgpu'));
+
+  // tfjs's max pool gives its gradient to the last of equal values there.
+  testWindows({ numRuns: 15, firstOfEqualsWins: false });
+});
+
+function createModel(): LayersModel {
+  return tf.sequential({
+    layers: [
+      tf.layers.conv2d({ filters: 3, kernelSize: 3, activation: 'relu', inputShape: [6, 6, 2] }),
+      tf.layers.batchNormalization(),
+      tf.layers.conv2d({ filters: 4, kernelSize: 2, dilationRate: 2, padding: 'same' }),
+      tf.layers.maxPooling2d({ poolSize: 2 }),
+      tf.layers.flatten(),
+      tf.layers.dense({ units: 3 }),
+    ],
+  });
+}
+
+/** What training may not leave more of from step to step: tensors, and bytes on the GPU (none on the cpu backend). */
+function held(): { tensors: number; bytes: number | undefined } {
+  const { numTensors, numBytesAllocatedInGPU } = tf.memory() as ReturnType<typeof tf.memory> & {
+    numBytesAllocatedInGPU?: number;
+  };
+  return { tensors: numTensors, bytes: numBytesAllocatedInGPU };
+}
+
+/** Losses of five steps of SGD with momentum, from weights and images that are the same on every backend. */
+async function trainCnn(backend: 'cpu' | 'webgpu'): Promise<number[]> {
+  await tf.setBackend(backend);
+  const generator = new Generator(1, 'cnn');
+  const normal = (shape: number[], scale = 1): Tensor => {
+    const values = new Float32Array(tf.util.sizeFromShape(shape));
+    generator.fillNormal(values);
+    return tf.mul(tf.tensor(values, shape), scale);
+  };
+  const model = createModel();
+  tf.tidy(() =>
+    model.setWeights(model.getWeights().map((weight) => (weight.rank > 1 ? normal(weight.shape, 0.3) : weight))),
+  );
+  const images = normal([4, 6, 6, 2]);
+  const labels = tf.tensor1d([0, 2, 1, 2], 'int32');
+  const variables = model.trainableWeights.map((weight) => weight.read() as Variable);
+  const optimizer = tf.train.momentum(0.05, 0.9);
+  const losses: number[] = [];
+  const memory: ReturnType<typeof held>[] = [];
+  for (let step = 0; step < 5; step++) {
+    const loss = optimizer.minimize(
+      () => crossEntropyLoss(model.apply(images, { training: true }) as Tensor, labels),
+      true,
+      variables,
+    );
+    losses.push((await loss?.data())?.[0] ?? NaN);
+    loss?.dispose();
+    memory.push(held());
+  }
+  // The first two make the optimizer's slots, and fill the pool of buffers.
+  expect(memory.slice(3)).toEqual([memory[2], memory[2]]);
+  return losses;
+}
+
+describe.skipIf(isLeftOut)(`a convolutional network${remark}`, () => {
+  it('trains to the losses of the cpu backend, in flat memory', async () => {
+    const expected = await trainCnn('cpu');
+    const losses = await trainCnn('webgpu');
+    expect(expected[4]).toBeLessThan(expected[0] / 2);
+    losses.forEach((loss, step) => expect(Math.abs(loss / expected[step] - 1), `step ${step}`).toBeLessThan(1e-5));
+  });
+});
+
+describe.skipIf(isLeftOut)(`reads${remark}`, () => {
+  it('that are synchronous say what to call instead', async () => {
+    await tf.setBackend('webgpu');
+    expect(() => onGpu(input(2)).dataSync()).toThrow(
+      /cannot read a tensor synchronously\. Call await tensor\.data\(\)/,
+    );
+    expect(tf.tensor1d([1, 2]).dataSync()).toEqual(Float32Array.of(1, 2));
+  });
+
+  it('tell what the GPU refused', async () => {
+    await tf.setBackend('webgpu');
+    const { device } = tf.backend() as unknown as WebgpuBackend & {
+      device: { createShaderModule(source: { code: string }): void };
+    };
+    device.createShaderModule({ code: 'no shader' });
+    await expect(onGpu(input(2)).data()).rejects.toThrow(
+      /^WebGPU adapter "SwiftShader Device \(Subzero\)" refused what TensorFlow\.js asked of it: .+/,
+    );
+  });
+});

@@ -1,0 +1,125 @@
+import { execFile } from 'node:child_process';
+import { copyFile, mkdir, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { Evaluations } from '../../../src-main/rpc/runs/evaluations.ts';
+import { webgpuAdapterVariable, webgpuFolderVariable } from '../../../core/protocol/machine/webgpu.ts';
+import { metricValues, resume, train, useHub } from '../harness.ts';
+import { chromium, setUpSwiftShader, swiftShader, webgpuFolder } from './swiftshader.ts';
+
+const obstacle = await setUpSwiftShader();
+const project = resolve(import.meta.dirname, '../../..', 'bench', 'projects', 'blobs');
+const probe = resolve(import.meta.dirname, '../../..', 'scripts', 'native', 'try-backend.ts');
+const { hub, home } = useHub();
+
+/** What the backend says when it starts with this environment: its description, or why it does not. */
+function tryBackend(environment: NodeJS.ProcessEnv): Promise<string> {
+  const env = { ...process.env, ...environment };
+  return promisify(execFile)(process.execPath, [probe, 'webgpu'], { env }).then(({ stdout }) => stdout);
+}
+
+describe.skipIf(obstacle !== null)(`the webgpu backend${obstacle === null ? '' : `: not run, as ${obstacle}`}`, () => {
+  const drivers = process.env.VK_ICD_FILENAMES;
+
+  beforeAll(async () => {
+    const folder = join(home(), 'native', 'webgpu');
+    await mkdir(dirname(folder), { recursive: true });
+    await symlink(webgpuFolder, folder);
+  });
+
+  afterEach(() => void (process.env.VK_ICD_FILENAMES = drivers));
+
+  it('trains two members to the losses of the cpu backend, and evaluates and resumes them', async () => {
+    const config = { maxSteps: 4, logEverySteps: 2, hyperparameters: { samples: 400, width: 8 } };
+    const reference = await train(hub(), project, { ...config, devices: 'cpu', backend: 'cpu' });
+    const run = await train(hub(), project, { ...config, devices: 'webgpu-cpu:0' });
+    expect(run.record).toMatchObject({ status: 'finished', config: { backend: 'webgpu' } });
+    expect(JSON.stringify(run.updates)).toContain('SwiftShader driver 5.0.0, NOT a GPU: it computes on the CPU');
+    for (const name of ['train/member_0_loss', 'train/member_1_loss', 'val/ens_nll']) {
+      const expected = metricValues(reference.folder, name).map(Number);
+      const values = metricValues(run.folder, name).map(Number);
+      expect(values.length).toBe(expected.length);
+      expect(values.length).toBeGreaterThan(0);
+      values.forEach((value, i) => expect(Math.abs(value / expected[i] - 1)).toBeLessThan(1e-5));
+    }
+    const members = [0, 1].map((rank) => ({ rank, name: 'final' }));
+    const evaluated = await new Evaluations(hub()).evaluate(run.record.id, { members, split: 'validation' });
+    const [last] = metricValues(reference.folder, 'val/ens_nll').map(Number).slice(-1);
+    expect(Math.abs(evaluated.ensemble.nll / last - 1)).toBeLessThan(1e-5);
+    expect(await resume(hub(), run.folder, { maxSteps: 6 })).toMatchObject({ status: 'finished', error: null });
+  });
+
+  it('trains two members as one computation', async () => {
+    const config = { maxSteps: 4, logEverySteps: 2, hyperparameters: { samples: 400, width: 8 } };
+    const reference = await train(hub(), project, { ...config, devices: 'cpu', backend: 'cpu' });
+    const run = await train(hub(), project, { ...config, devices: 'webgpu-cpu:0', membersPerDevice: 2 });
+    expect(run.record).toMatchObject({ status: 'finished', plan: [{ stack: 0 }, { stack: 0 }] });
+    for (const name of ['train/member_0_loss', 'train/member_1_loss', 'val/ens_nll']) {
+      const expected = metricValues(reference.folder, name).map(Number);
+      const values = metricValues(run.folder, name).map(Number);
+      expect(values.length).toBe(expected.length);
+      values.forEach((value, i) => expect(Math.abs(value / expected[i] - 1)).toBeLessThan(1e-5));
+    }
+  });
+
+  it('is what auto takes for such a device, and refuses to be deterministic', async () => {
+    await expect(train(hub(), project, { devices: 'webgpu-cpu:0', determinism: 'deterministic' })).rejects.toThrow(
+      'With --backend webgpu results differ in their last bits from machine to machine.',
+    );
+  });
+
+  it('computes on a CPU only where it is named', async () => {
+    const devices = await hub().devices();
+    expect(devices.devices.map(({ id, name }) => [id, name])).toContainEqual(['webgpu-cpu:0', swiftShader]);
+    await expect(train(hub(), project, { backend: 'webgpu' })).rejects.toThrow(
+      'there is webgpu-cpu:0, to be named, as it computes on the CPU',
+    );
+    await expect(tryBackend({ [webgpuAdapterVariable]: undefined })).rejects.toThrow(
+      /The only WebGPU adapter, "swiftshader-device-subzero-", computes on the CPU\..+--devices webgpu-cpu:0/,
+    );
+  });
+
+  it('says how to set it up where it is not', async () => {
+    const nowhere = join(webgpuFolder, 'nothing');
+    await expect(tryBackend({ [webgpuFolderVariable]: nowhere })).rejects.toThrow(
+      `The webgpu backend is not set up in ${nowhere}. Run npm run setup:native -- --webgpu`,
+    );
+  });
+
+  it('says what is missing where there is no adapter', async () => {
+    process.env.VK_ICD_FILENAMES = join(home(), 'no-driver.json');
+    await expect(tryBackend({})).rejects.toThrow("Dawn finds no WebGPU adapter. Install the GPU's Vulkan driver");
+    await expect(train(hub(), project, { backend: 'webgpu' })).rejects.toThrow(
+      /^The backend webgpu finds no device that it computes on\..+WebGPU finds no GPU\. Install the GPU's Vulkan driver/,
+    );
+  });
+
+  it('insists on the adapter that was named', async () => {
+    await expect(tryBackend({ [webgpuAdapterVariable]: 'Radeon' })).rejects.toThrow(
+      `There is no WebGPU adapter "Radeon", only "${swiftShader}".`,
+    );
+    await expect(tryBackend({ [webgpuAdapterVariable]: 'SwiftShader' })).rejects.toThrow(
+      'Asked for the WebGPU adapter "SwiftShader", Dawn gives "swiftshader-device-subzero-"',
+    );
+  });
+
+  it('uses one of two adapters with the same name, and says why', async () => {
+    const folder = join(home(), 'drivers');
+    await mkdir(folder);
+    // A copy, or the loader takes both for one.
+    for (const name of ['first', 'second']) {
+      await copyFile(join(chromium, 'libvk_swiftshader.so'), join(folder, `lib${name}.so`));
+      const driver = { file_format_version: '1.0.0', ICD: { library_path: `./lib${name}.so`, api_version: '1.0.5' } };
+      await writeFile(join(folder, `${name}.json`), JSON.stringify(driver));
+    }
+    process.env.VK_ICD_FILENAMES = ['first', 'second'].map((name) => join(folder, `${name}.json`)).join(':');
+    const reason = 'it has the name of another, by which Dawn chooses, and no driver here can show it alone';
+    const { devices } = await hub().devices();
+    expect(devices.find(({ id }) => id === 'webgpu-cpu:0')?.unusable).toBeUndefined();
+    expect(devices.find(({ id }) => id === 'webgpu-cpu:1')?.unusable).toBe(reason);
+    await expect(train(hub(), project, { devices: 'webgpu-cpu:1' })).rejects.toThrow(
+      `devices "webgpu-cpu:1": device 1 cannot be used: ${reason}; there is webgpu-cpu:0`,
+    );
+  });
+});

@@ -1,0 +1,182 @@
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, chmodSync, mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
+import { readEvents } from '../../../src-main/store/runs/run-folder.ts';
+import { metricValues, pidOnceTraining, projectFolder, resume, startRun, train, useHub } from '../harness.ts';
+
+const { hub, home } = useHub();
+const isRoot = process.getuid?.() === 0;
+const short: RunConfigInput = { members: 2, devices: 2, maxEpochs: 1 };
+
+async function failureOf(config: RunConfigInput): Promise<string> {
+  const { record } = await train(hub(), 'faulty', config);
+  expect(record.status).toBe('failed');
+  return record.error?.message ?? '';
+}
+
+/** A disk of a few bytes, gone after the test; null where this process may not mount one. */
+function mountTinyDisk(name: string, bytes: number): string | null {
+  const folder = join(home(), name);
+  mkdirSync(folder);
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${bytes}`, 'none', folder], { stdio: 'ignore' });
+  } catch {
+    return null;
+  }
+  onTestFinished(() => void execFileSync('umount', [folder]));
+  return folder;
+}
+
+describe('a project that cannot be loaded', () => {
+  it('is not there', async () => {
+    const folder = projectFolder('nowhere');
+    const message = `There is no project in ${folder}: the folder must hold a project.ts.`;
+    await expect(hub().describe(folder)).rejects.toThrow(message);
+  });
+
+  it('is malformed: every wrong part is named', async () => {
+    const error = await hub().describe(projectFolder('malformed')).catch(String);
+    expect(error).toContain('projects/malformed/project.ts does not export a project:');
+    expect(error).toContain('hyperparameters: must be a z.object({...}) schema');
+    expect(error).toContain('data: must be a function');
+    expect(error).toMatch(/task: Invalid option: expected one of "classification"/);
+  });
+
+  it('does not parse', async () => {
+    const folder = join(home(), 'unparsable');
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'project.ts'), 'export default {');
+    await expect(hub().describe(folder)).rejects.toThrow(/unparsable\/project\.ts could not be loaded: ./);
+  });
+
+  it('keeps its process busy: it is described all the same, and the process goes', async () => {
+    const folder = join(home(), 'busy');
+    mkdirSync(folder);
+    const lines = [
+      "import { defineProject, z } from 'tutti';",
+      'setInterval(() => {}, 1000);',
+      "const parts = { data() {}, model() {}, hyperparameters: z.object({}), task: 'binary' };",
+      "export default defineProject({ name: String(process.pid), description: '', ...parts });",
+    ];
+    writeFileSync(join(folder, 'project.mjs'), lines.join('\n'));
+    const { name } = await hub().describe(folder);
+    await expect.poll(() => readdirSync('/proc').includes(name), { timeout: 5000 }).toBe(false);
+  });
+});
+
+describe('a configuration that does not fit', () => {
+  it('sets a hyperparameter that the project does not have', async () => {
+    const start = startRun(hub(), 'blobs', { ...short, hyperparameters: { hidenUnits: 4 } });
+    await expect(start).rejects.toThrow(/hidenUnits[\s\S]*hiddenUnits[\s\S]*project "Blobs"/);
+  });
+
+  it('sets a hyperparameter to what its schema refuses', async () => {
+    const { record } = await train(hub(), 'blobs', { ...short, hyperparameters: { hiddenUnits: 0 } });
+    expect(record).toMatchObject({ status: 'failed' });
+    expect(record.error?.message).toMatch(
+      /^Hyperparameters of project "Blobs" do not fit its schema:\n {2}hiddenUnits: .*>=1/,
+    );
+  });
+});
+
+describe('a model or data that do not fit the task', () => {
+  it('the model is too wide', async () => {
+    expect(await failureOf({ ...short, hyperparameters: { fault: 'width' } })).toBe(
+      "The model's output has shape [B, 4], but the task needs one output of 3 logits (3 classes in Gaussian blobs). " +
+        "Change the model's last layer.",
+    );
+  });
+
+  it('a label is out of range', async () => {
+    expect(await failureOf({ ...short, hyperparameters: { fault: 'labels' } })).toMatch(
+      /sample 0 .*label 3|Label 3 of sample 0 in Gaussian blobs is not in 0\.\.2\./,
+    );
+  });
+});
+
+describe('the folder of a run', () => {
+  it('holds one run: a second one is refused and the first is not touched', async () => {
+    const first = await train(hub(), 'blobs', short);
+    const events = await readEvents(first.folder);
+    const second = await startRun(hub(), 'blobs', short, first.folder);
+    await expect(second.ended).rejects.toThrow(
+      `${first.folder} already holds the run ${first.record.id} ("Blobs", finished): a folder holds one run. Choose another folder with --out`,
+    );
+    expect(await readEvents(first.folder)).toEqual(events);
+  });
+
+  it.skipIf(isRoot)(`must be writable${isRoot ? ' (left out: root may write everywhere)' : ''}`, async () => {
+    const parent = join(home(), 'read-only');
+    mkdirSync(parent);
+    chmodSync(parent, 0o500);
+    const run = await startRun(hub(), 'blobs', short, join(parent, 'run'));
+    await expect(run.ended).rejects.toThrow(
+      `Cannot create the run folder ${join(parent, 'run')}: this user may not (EACCES). Change the permissions`,
+    );
+  });
+});
+
+describe('a disk without room', () => {
+  const needsMount = 'left out where no disk can be mounted';
+
+  it(`is noticed before training begins (${needsMount})`, async ({ skip }) => {
+    const disk = mountTinyDisk('small-disk', 4 * 1024 ** 2);
+    if (disk === null) return skip(needsMount);
+    const run = await startRun(hub(), 'blobs', short, join(disk, 'run'));
+    const record = await run.ended;
+    expect(record).toMatchObject({ status: 'failed', error: { rank: null } });
+    expect(record.error?.message).toMatch(
+      /^The run may take 16 MiB, but only [\d.]+ MiB are free on the disk of .*small-disk\/run\. Free some space, .*--out/,
+    );
+    expect(run.updates.some((update) => update.type === 'worker' && update.state === 'training')).toBe(false);
+  });
+
+  it(`that fills up while training fails the run, naming the file, and keeps what was written (${needsMount})`, async ({
+    skip,
+  }) => {
+    const disk = mountTinyDisk('filling-disk', 20 * 1024 ** 2);
+    if (disk === null) return skip(needsMount);
+    const folder = join(disk, 'run');
+    const run = await startRun(hub(), 'blobs', { ...short, maxEpochs: 100_000 }, folder);
+    await pidOnceTraining(run, 1);
+    await run.until(({ type }) => type === 'progress');
+    const filler = join(disk, 'filler');
+    expect(() => {
+      for (;;) appendFileSync(filler, Buffer.alloc(65_536));
+    }).toThrow('ENOSPC');
+    await run.until((update) => update.type === 'event' && update.event.kind === 'failed');
+    truncateSync(filler);
+    const record = await run.ended;
+    expect(record.status).toBe('failed');
+    expect(record.error?.message).toMatch(/filling-disk\/run\/.*(no space|disk is full)/is);
+    expect(metricValues(folder, 'val/ens_nll').length).toBeGreaterThan(0);
+  });
+});
+
+describe('a damaged state', () => {
+  it('keeps a run from being resumed, with the file, what was expected of it and the remedy; the state before it still serves', async () => {
+    const config: RunConfigInput = { ...short, maxEpochs: 2, checkpoints: { stateEverySeconds: 0 } };
+    const { folder } = await train(hub(), 'blobs', config);
+    const newest = join(folder, 'state', 'rank-1', 'round-2.safetensors');
+    truncateSync(newest, 100);
+    await expect(resume(hub(), folder, { maxEpochs: 3 })).rejects.toThrow(
+      /round-2\.safetensors does not fit its \.json: expected \d+ bytes with SHA-256 [0-9a-f]{64}, found 100 bytes .* or remove it together with its \.json/,
+    );
+    const itsRecord = newest.replace('.safetensors', '.json');
+    truncateSync(itsRecord, 10);
+    await expect(resume(hub(), folder)).rejects.toThrow(`${itsRecord} is damaged`);
+    for (const path of [newest, itsRecord]) rmSync(path);
+    const record = await resume(hub(), folder, { maxEpochs: 3 });
+    expect(record).toMatchObject({ status: 'finished', summary: { epochs: 3 } });
+    expect(metricValues(folder, 'val/ens_nll')).toHaveLength(3);
+  });
+
+  it('cannot be resumed with another number of members', async () => {
+    const { folder } = await train(hub(), 'blobs', short);
+    await expect(resume(hub(), folder, { members: 3 })).rejects.toThrow(
+      'A run keeps its 2 members when it is resumed; 3 were asked for.',
+    );
+  });
+});

@@ -1,0 +1,45 @@
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { expect, it } from 'vitest';
+import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
+import { controlTokenPath } from '../../../src-main/runs/control/control-door.ts';
+import { readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
+import { readCheckpointRecord, startRun, useHub } from '../harness.ts';
+
+const { hub } = useHub();
+const endless: RunConfigInput = { members: 2, devices: 2, maxEpochs: 100_000, logEverySteps: 1 };
+
+/** Everything here goes through the run's socket, as from another process. */
+it('a run is paused, changed and stopped through its socket, and says there why it refuses', async () => {
+  const run = await startRun(hub(), 'blobs', endless);
+  await run.until((update) => update.type === 'points');
+  const ask = (request: Parameters<ReturnType<typeof hub>['control']>[1]) => hub().control(run.folder, request);
+  await ask({ action: 'pause' });
+  await run.until((update) => update.type === 'worker' && update.state === 'paused');
+  await expect(ask({ action: 'set', changes: { patience: 2 } })).rejects.toThrow('Early stopping is off in this run');
+  await ask({ action: 'set', changes: { learningRate: 0.5 } });
+  await ask({ action: 'resume' });
+  await run.until((update) => update.type === 'event' && update.event.kind === 'changed');
+  await ask({ action: 'checkpoint', name: 'from-afar' });
+  await run.until((update) => update.type === 'checkpoint' && update.record.name === 'from-afar');
+  await ask({ action: 'stop-at-epoch-end' });
+  expect(await run.ended).toMatchObject({ status: 'stopped', changed: { learningRate: 0.5 } });
+  expect(readCheckpointRecord(run.folder, 0, 'from-afar').epoch).toBeGreaterThanOrEqual(0);
+  await expect(ask({ action: 'stop' })).rejects.toThrow('is stopped: nothing trains it.');
+});
+
+it('only who reads the token beside the socket, which is its owner alone, is obeyed', async () => {
+  const run = await startRun(hub(), 'blobs', endless);
+  await run.until((update) => update.type === 'points');
+  const socket = (await readRunRecord(run.folder)).hub?.socket ?? '';
+  const path = controlTokenPath(socket);
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+  const token = await readFile(path, 'utf8');
+  await writeFile(
+    path,
+    token.replace(/^./, (first) => (first === '0' ? '1' : '0')),
+  );
+  await expect(hub().control(run.folder, { action: 'abort' })).rejects.toThrow("The token is not this run's.");
+  await writeFile(path, token);
+  await hub().control(run.folder, { action: 'abort' });
+  expect((await run.ended).status).toBe('interrupted');
+});

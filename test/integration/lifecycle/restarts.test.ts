@@ -1,0 +1,143 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
+import type { RunEvent, RunRecord } from '../../../core/protocol/run/record.ts';
+import { readEvents } from '../../../src-main/store/runs/run-folder.ts';
+import {
+  mergedMetrics,
+  pidOf,
+  pidOnceTraining,
+  readCheckpointRecord,
+  startRun,
+  train,
+  useHub,
+  type WatchedRun,
+} from '../harness.ts';
+
+const { hub } = useHub();
+
+/** Long enough for a worker to be killed half-way. */
+const config: RunConfigInput = {
+  members: 2,
+  devices: 'cpu:0,1',
+  maxEpochs: 1000,
+  evaluateEveryEpochs: 20,
+  logEverySteps: 20,
+  checkpoints: { stateEverySeconds: 0 },
+};
+
+async function restartsIn(folder: string): Promise<RunEvent[]> {
+  return (await readEvents(folder)).filter(({ kind }) => kind === 'restarted');
+}
+
+/** Resolves once a rank has done so many steps. */
+async function untilStep(run: WatchedRun, rank: number, step: number): Promise<void> {
+  await run.until((update) => update.type === 'progress' && update.rank === rank && update.step >= step);
+}
+
+async function expectSameOutcome(one: string, other: string): Promise<void> {
+  expect(await mergedMetrics(one)).toEqual(await mergedMetrics(other));
+  for (const rank of [0, 1]) {
+    const hashes = [one, other].map((folder) => readCheckpointRecord(folder, rank, 'final').sha256);
+    expect(hashes[0]).toBe(hashes[1]);
+  }
+}
+
+const statusesOf = ({ attempts }: RunRecord): string[] => attempts.map(({ status }) => status);
+
+describe('a run that may restart', () => {
+  it('goes on from the last state after a SIGKILL, and ends as if nothing had happened', async () => {
+    const run = await startRun(hub(), 'blobs', { ...config, restarts: 1 });
+    await untilStep(run, 1, 600);
+    process.kill(pidOf(run.updates, 1), 'SIGKILL');
+    const record = await run.ended;
+    expect(record).toMatchObject({ status: 'finished', error: null });
+    expect(statusesOf(record)).toEqual(['failed', 'finished']);
+    const [restart, ...more] = await restartsIn(run.folder);
+    expect(more).toEqual([]);
+    expect(restart).toMatchObject({ attempt: 2, rank: null, data: { rank: 1, ranks: [0, 1] } });
+    expect(restart.step).toBeGreaterThan(0);
+    expect(restart.message).toBe(`Restart 1 of 1: rank 1 was lost; its wave's ranks go on from step ${restart.step}.`);
+    const lost = (await readEvents(run.folder)).find(({ kind }) => kind === 'lost');
+    expect(lost).toMatchObject({ attempt: 1, rank: 1 });
+    expect(lost?.message).toContain('Rank 1 was killed by SIGKILL.');
+    for (const rank of [0, 1]) {
+      expect(readFileSync(join(run.folder, 'logs', `rank-${rank}.log`), 'utf8')).toContain(`(hub) ${restart.message}`);
+    }
+    const undisturbed = await train(hub(), 'blobs', config);
+    await expectSameOutcome(run.folder, undisturbed.folder);
+    expect(record.summary?.best).toEqual(undisturbed.record.summary?.best);
+  });
+
+  it('begins anew where no state was saved yet', async () => {
+    const late = { ...config, maxEpochs: 400, checkpoints: { stateEverySeconds: 3600 } };
+    const run = await startRun(hub(), 'blobs', { ...late, restarts: 3 });
+    process.kill(await pidOnceTraining(run, 0), 'SIGKILL');
+    expect(statusesOf(await run.ended)).toEqual(['failed', 'finished']);
+    const [restart] = await restartsIn(run.folder);
+    expect(restart).toMatchObject({ step: 0 });
+    expect(restart.message).toContain('rank 0 was lost');
+    expect(restart.message).toContain('begin anew, as no state was saved yet');
+    await expectSameOutcome(run.folder, (await train(hub(), 'blobs', late)).folder);
+  });
+
+  it('goes on after a rank that hangs, in lockstep too', async () => {
+    const joint: RunConfigInput = {
+      ...config,
+      maxEpochs: 600,
+      strategy: { kind: 'joint' },
+      timeouts: { collectiveMs: 1500, firstCollectiveMs: 5000, exitMs: 500 },
+    };
+    const run = await startRun(hub(), 'blobs', { ...joint, restarts: 1 });
+    await untilStep(run, 1, 300);
+    process.kill(pidOf(run.updates, 1), 'SIGSTOP');
+    expect(statusesOf(await run.ended)).toEqual(['failed', 'finished']);
+    await expectSameOutcome(run.folder, (await train(hub(), 'blobs', joint)).folder);
+  });
+
+  it('starts only the wave again that lost a process', async () => {
+    const waves: RunConfigInput = { ...config, devices: 'cpu:0', placement: 'waves', maxEpochs: 600 };
+    const run = await startRun(hub(), 'blobs', { ...waves, restarts: 1 });
+    await untilStep(run, 1, 600);
+    process.kill(pidOf(run.updates, 1), 'SIGKILL');
+    const record = await run.ended;
+    expect(record.status).toBe('finished');
+    const starts = run.updates.filter(
+      (update) => update.type === 'worker' && update.rank === 0 && update.state === 'training',
+    );
+    const [restart] = await restartsIn(run.folder);
+    expect(restart).toMatchObject({ step: null, data: { rank: 1, ranks: [1] } });
+    const undisturbed = await train(hub(), 'blobs', waves);
+    const startsThen = undisturbed.updates.filter(
+      (update) => update.type === 'worker' && update.rank === 0 && update.state === 'training',
+    );
+    expect(starts).toHaveLength(startsThen.length);
+    expect(record.summary?.metrics['val/ens_nll']).toBe(undisturbed.record.summary?.metrics['val/ens_nll']);
+  });
+
+  it('goes on with all members of a process that was lost', async () => {
+    const packed: RunConfigInput = { ...config, devices: 'cpu:0', membersPerDevice: 2, maxEpochs: 400 };
+    const run = await startRun(hub(), 'blobs', { ...packed, restarts: 1 });
+    await untilStep(run, 1, 200);
+    process.kill(pidOf(run.updates, 1), 'SIGKILL');
+    expect(statusesOf(await run.ended)).toEqual(['failed', 'finished']);
+    expect(await restartsIn(run.folder)).toMatchObject([{ data: { ranks: [0, 1] } }]);
+    await expectSameOutcome(run.folder, (await train(hub(), 'blobs', packed)).folder);
+  });
+
+  it('fails like any other once its restarts are used up', async () => {
+    const faulty = { members: 2, devices: 'cpu:0,1', hyperparameters: { fault: 'exit' } };
+    const { record, folder } = await train(hub(), 'faulty', { ...faulty, restarts: 2 });
+    expect(statusesOf(record)).toEqual(['failed', 'failed', 'failed']);
+    expect(record.error).toMatchObject({ rank: 1, device: 'cpu:1' });
+    expect(record.error?.message).toContain('Rank 1 exited with code 7.');
+    expect(await restartsIn(folder)).toHaveLength(2);
+  });
+
+  it('does not for an error of the project, which would come again', async () => {
+    const faulty = { members: 2, devices: 'cpu:0,1', hyperparameters: { fault: 'model' } };
+    const { record } = await train(hub(), 'faulty', { ...faulty, restarts: 2 });
+    expect(statusesOf(record)).toEqual(['failed']);
+  });
+});

@@ -1,0 +1,143 @@
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
+import { readEvents, readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
+import { projectFolder, readCheckpointRecord, resume, train, useHub } from '../harness.ts';
+
+const { hub } = useHub();
+
+const config: RunConfigInput = {
+  members: 2,
+  devices: 'cpu:0,1',
+  maxEpochs: 4,
+  optimizer: { kind: 'sgd', learningRate: 0.5 },
+};
+const files = ['metrics.csv', 'checkpoints/rank-0/ensemble-best.json', 'checkpoints/rank-1/final.json'];
+
+/** What a resume must not touch. */
+async function read(folder: string) {
+  const texts = await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')));
+  return { record: await readRunRecord(folder), texts };
+}
+
+let folderOfProjects = '';
+beforeAll(async () => void (folderOfProjects = await mkdtemp(join(tmpdir(), 'tutti-projects-'))));
+afterAll(() => rm(folderOfProjects, { recursive: true }));
+
+/** A project of its own, whose source a test may change. */
+async function ownProject(name: string): Promise<string> {
+  const folder = join(folderOfProjects, name);
+  await cp(projectFolder('blobs'), folder, { recursive: true });
+  return folder;
+}
+
+describe('a finished run that is resumed', () => {
+  it('stays as it is where nothing is left to do, or nothing to go on from', async () => {
+    const { folder, record } = await train(hub(), 'blobs', config);
+    const before = await read(folder);
+    await expect(resume(hub(), folder)).rejects.toThrow(
+      `Nothing is left to do: the run ${record.id} has finished after 4 epochs and 12 steps. ` +
+        `To train it further: tutti resume ${record.id} --set maxEpochs=8`,
+    );
+    await expect(resume(hub(), folder, { maxEpochs: 9, maxSteps: 12 })).rejects.toThrow('--set maxSteps=24');
+    await rm(join(folder, 'state'), { recursive: true });
+    await expect(resume(hub(), folder, { maxEpochs: 8 })).rejects.toThrow('the state that it ended with is gone');
+    expect(await read(folder)).toEqual(before);
+  });
+
+  it('that stopped early stays as it is, until its patience is larger', async () => {
+    // Nothing improves by 10: the second evaluation without improvement ends the run.
+    const earlyStopping = { enabled: true, patience: 2, minDelta: 10 };
+    const { folder, record } = await train(hub(), 'blobs', { ...config, maxEpochs: 9, earlyStopping });
+    expect(record.summary).toMatchObject({ stopReason: 'early-stopping', epochs: 3 });
+    const before = await read(folder);
+    await expect(resume(hub(), folder)).rejects.toThrow('by early stopping. To train it further:');
+    expect(await read(folder)).toEqual(before);
+    const resumed = await resume(hub(), folder, { earlyStopping: { ...earlyStopping, patience: 4 } });
+    expect(resumed.summary).toMatchObject({ stopReason: 'early-stopping', epochs: 5 });
+  });
+
+  it('goes on with another configuration, and each attempt keeps its own; a worse result replaces no best checkpoint', async () => {
+    const { folder, record: first } = await train(hub(), 'blobs', config);
+    const best = readCheckpointRecord(folder, 0, 'ensemble-best');
+    // So large a rate makes the members worse at once.
+    const optimizer = { kind: 'sgd', learningRate: 10 } as const;
+    const record = await resume(hub(), folder, { maxEpochs: 6, optimizer });
+    expect(record).toMatchObject({ status: 'finished', summary: { attempt: 2, epochs: 6, steps: 18 } });
+    expect(record.summary?.best).toEqual(first.summary?.best);
+    expect(readCheckpointRecord(folder, 0, 'ensemble-best')).toEqual(best);
+    const [start, second] = record.attempts;
+    expect(start).toMatchObject({
+      kind: 'start',
+      from: { epoch: 0, step: 0 },
+      overrides: config,
+      config: first.config,
+    });
+    expect(start.config?.maxEpochs).toBe(4);
+    expect(second).toMatchObject({
+      kind: 'resume',
+      from: { epoch: 4, step: 12 },
+      overrides: { maxEpochs: 6, optimizer },
+      config: { maxEpochs: 6, optimizer: { learningRate: 10 } },
+    });
+    expect(second.sourceHash).toBe(start.sourceHash);
+  });
+});
+
+describe('a resume that fails before its ranks train', () => {
+  it('leaves the run as it was, and says why in its events', async () => {
+    const project = await ownProject('vanishing');
+    const { folder, record } = await train(hub(), project, config);
+    const before = await read(folder);
+    await rm(join(project, 'project.ts'));
+    const resumed = resume(hub(), folder, { maxEpochs: 8, logEverySteps: 7 });
+    await expect(resumed).rejects.toThrow(
+      `The run ${record.id} could not go on, and is as it was: There is no project in ${project}`,
+    );
+    expect(await read(folder)).toEqual(before);
+    const last = (await readEvents(folder)).at(-1);
+    expect(last).toMatchObject({
+      attempt: 2,
+      kind: 'resume-failed',
+      message: expect.stringContaining('There is no project'),
+    });
+    expect((await hub().find(folder)).status).toBe('finished');
+  });
+
+  it('that fails later keeps the summary of before', async () => {
+    const project = await ownProject('failing');
+    const { folder, record } = await train(hub(), project, config);
+    const source = await readFile(join(project, 'project.ts'), 'utf8');
+    const loss = `loss() { throw new Error('No loss today.'); },\n  model(`;
+    await writeFile(join(project, 'project.ts'), source.replace('model(', loss));
+    const failed = await resume(hub(), folder, { maxEpochs: 8 });
+    expect(failed).toMatchObject({ status: 'failed', error: { message: expect.stringContaining('No loss today.') } });
+    expect(failed.summary).toEqual(record.summary);
+    const kinds = (await readEvents(folder)).map(({ kind }) => kind);
+    expect(kinds).toContain('source-changed');
+  });
+});
+
+it('a resume with a model that computes something else says so, and later checkpoints name theirs', async () => {
+  const project = await ownProject('changing');
+  const { folder } = await train(hub(), project, { ...config, checkpoints: { everyEpochs: 1 } });
+  const source = await readFile(join(project, 'project.ts'), 'utf8');
+  await writeFile(join(project, 'project.ts'), source.replace("'relu'", "'tanh'"));
+  await resume(hub(), folder, { maxEpochs: 5 });
+  const told = (await readEvents(folder)).filter(({ kind }) => kind === 'model-changed');
+  expect(told.map(({ message }) => message).sort()).toEqual(
+    [0, 1].map(
+      (rank) =>
+        `The model of rank ${rank} is not that of the earlier attempt: model.config.layers.0.config.activation is "tanh", it was "relu".`,
+    ),
+  );
+  const to = await mkdtemp(join(folderOfProjects, 'export-'));
+  const checkpoints = ['epoch-00003', 'final'].map((name) => ({ rank: 1, name }));
+  await hub().export(folder, { to, zip: false, formats: ['tfjs'], checkpoints });
+  const texts = await Promise.all(
+    checkpoints.map(({ name }) => readFile(join(to, 'tfjs', 'rank-1', name, 'model.json'), 'utf8')),
+  );
+  expect(texts.map((text) => /"activation":"(\w+)"/.exec(text)?.at(1))).toEqual(['relu', 'tanh']);
+});

@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest';
+import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
+import type { RunError } from '../../../core/protocol/run/record.ts';
+import { readMetrics } from '../../../src-main/store/metrics/metric-table.ts';
+import { readEvents, readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
+import { readCheckpoint } from '../../../workers/checkpoints/checkpoint-store.ts';
+import { isRunning, pidOf, pidOnceTraining, startRun, train, useHub, type WatchedRun } from '../harness.ts';
+
+const { hub } = useHub();
+
+/** Trains until something ends it. */
+const endless: RunConfigInput = { members: 2, devices: 'cpu:0,1', maxEpochs: 1_000_000 };
+const faulty = (fault: string, config: RunConfigInput = {}): RunConfigInput => ({
+  members: 2,
+  devices: 'cpu:0,1',
+  ...config,
+  hyperparameters: { fault },
+});
+
+function runningPids({ updates }: WatchedRun): number[] {
+  return [0, 1].map((rank) => pidOf(updates, rank)).filter(isRunning);
+}
+
+/** The step that goes wrong is the second epoch's second: of the one before, the hub may or may not have heard. */
+function expectPositionBeforeFault(error: RunError | null): void {
+  expect([
+    { epoch: 0, step: 3 },
+    { epoch: 1, step: 4 },
+  ]).toContainEqual({ epoch: error?.epoch, step: error?.step });
+}
+
+describe('a worker that dies', () => {
+  it('by SIGKILL fails the run within seconds, is described, and costs nothing that was written', async () => {
+    const run = await startRun(hub(), 'blobs', endless);
+    const pid = await pidOnceTraining(run, 1);
+    process.kill(pid, 'SIGKILL');
+    const { status, error } = await run.ended;
+    expect(status).toBe('failed');
+    expect(error).toMatchObject({ rank: 1, device: 'cpu:1' });
+    expect(error?.message).toMatch(
+      new RegExp(`^Rank 1 was killed by SIGKILL\\. Rank 1 \\(cpu:1, pid ${pid}, [a-z-]+, epoch \\d+, step \\d+\\)`),
+    );
+    expect(runningPids(run)).toEqual([]);
+    expect(await readRunRecord(run.folder)).toMatchObject({ status: 'failed', hub: null, error });
+    expect((await readMetrics(run.folder)).columns).toContain('val/ens_nll');
+    expect((await readCheckpoint(run.folder, 1, 'member-best')).tensors).toHaveLength(4);
+    const reasons = (await readEvents(run.folder)).filter(({ kind }) => kind === 'failed');
+    expect(reasons.map(({ message }) => message)).toEqual([error?.message]);
+  });
+
+  it('by process.exit is named with its exit code, its position and its last lines', async () => {
+    const run = await train(hub(), 'faulty', faulty('exit'));
+    const { status, error } = run.record;
+    expect(status).toBe('failed');
+    expect(error).toMatchObject({ rank: 1, device: 'cpu:1' });
+    expectPositionBeforeFault(error);
+    expect(error?.message).toContain('Rank 1 exited with code 7.');
+    expect(error?.message).toContain('Last lines of its log:\n  The licence has expired.');
+    expect(runningPids(run)).toEqual([]);
+  });
+});
+
+describe('a worker that hangs', () => {
+  it('stopped by SIGSTOP is named as the one who never came, and is killed', async () => {
+    const timeouts = { collectiveMs: 1000, firstCollectiveMs: 5000, exitMs: 500 };
+    const run = await startRun(hub(), 'blobs', { ...endless, timeouts });
+    const pid = await pidOnceTraining(run, 1);
+    process.kill(pid, 'SIGSTOP');
+    const { status, error } = await run.ended;
+    expect(status).toBe('failed');
+    expect(error).toMatchObject({ rank: 1, device: 'cpu:1' });
+    expect(error?.message).toContain('timed out after 1000 ms: called by rank 0, never by rank 1.');
+    expect(error?.message).toContain(`Rank 1 (cpu:1, pid ${pid}, `);
+    expect(runningPids(run)).toEqual([]);
+  });
+
+  it('in an endless loop is named once it has been silent for too long, and is killed', async () => {
+    const run = await train(hub(), 'faulty', faulty('loop', { timeouts: { silenceMs: 1500, exitMs: 500 } }));
+    expect(run.record).toMatchObject({ status: 'failed', error: { rank: 1 } });
+    expectPositionBeforeFault(run.record.error);
+    expect(run.record.error?.message).toContain('Rank 1 said nothing for 1500 ms while running.');
+    expect(runningPids(run)).toEqual([]);
+  });
+});
+
+describe("a project's own error", () => {
+  it.each([
+    { fault: 'data', rank: 0, message: 'The sensor archive is empty.' },
+    { fault: 'model', rank: 1, message: 'No such layer: "densse".' },
+  ])('in $fault fails the run with that error', async ({ fault, rank, message }) => {
+    const run = await train(hub(), 'faulty', faulty(fault));
+    expect(run.record).toMatchObject({ status: 'failed', error: { rank, device: `cpu:${rank}`, message } });
+    const [event] = (await readEvents(run.folder)).filter(({ rank, kind }) => rank !== null && kind === 'failed');
+    expect(event.data.stack).toContain('projects/faulty/project.ts');
+    expect(runningPids(run)).toEqual([]);
+  });
+});
+
+describe('ranks that call different collectives', () => {
+  it('all fail, with a message that names who called what', async () => {
+    const { record } = await train(hub(), 'faulty', faulty('disagree'));
+    expect(record.status).toBe('failed');
+    expect(record.error?.message).toContain('The ranks disagree: ');
+    expect(record.error?.message).toMatch(/rank 0 called all-gather of float64\[\d+\], sequence number \d+/);
+    expect(record.error?.message).toMatch(/rank 1 called barrier, sequence number \d+/);
+  });
+});

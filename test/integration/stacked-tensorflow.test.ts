@@ -1,4 +1,0 @@
-import { describeStacks } from '../unit/stacked/describe-stacks.ts';
-import { setUpTensorflow } from './native-tensorflow.ts';
-
-describeStacks('tensorflow', await setUpTensorflow());

@@ -1,0 +1,122 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
+import { metricColumns, metricValues, readCheckpointRecord, resume, startRun, train, useHub } from '../harness.ts';
+
+const { hub } = useHub();
+/** 90 samples for training: 3 batches of 30, or a step of 50 and one of 40. */
+const config: RunConfigInput = {
+  devices: 2,
+  maxEpochs: 25,
+  seed: 11,
+  hyperparameters: { dropout: 0 },
+  evaluateEveryEpochs: 5,
+};
+const parallel: RunConfigInput = { ...config, members: 2, batchSize: 25, strategy: { kind: 'data-parallel' } };
+
+const numbers = (folder: string, name: string): number[] => metricValues(folder, name).map(Number);
+
+function expectClose(first: readonly number[], second: readonly number[]): void {
+  expect(first).toHaveLength(second.length);
+  first.forEach((value, i) => expect(Math.abs(value - second[i])).toBeLessThan(1e-5));
+}
+
+describe('data-parallel training in two processes', () => {
+  it('is the training of one model: losses and metrics of one worker with twice the batch over 50 steps', async () => {
+    const two = await train(hub(), 'blobs', parallel);
+    const one = await train(hub(), 'blobs', { ...config, members: 1, devices: 1, batchSize: 50, sampler: 'shared' });
+    expect(two.record.status).toBe('finished');
+    expect(numbers(two.folder, 'train/member_0_loss')).toHaveLength(50);
+    expectClose(numbers(two.folder, 'train/member_0_loss'), numbers(one.folder, 'train/member_0_loss'));
+    for (const name of ['val/ens_nll', 'val/ens_ece', 'val/ens_brier', 'val/member_0_nll']) {
+      expectClose(numbers(two.folder, name), numbers(one.folder, name));
+    }
+    expect([...metricColumns(two.folder).keys()]).not.toContain('val/member_1_nll');
+    expect(two.record.summary?.evaluatedSets.map(({ set, members }) => [set, members.nll.length])).toEqual([
+      ['final', 1],
+      ['ensemble-best', 1],
+      ['member-best', 1],
+    ]);
+  });
+
+  it('keeps one set of checkpoints, of rank 0, and says how large the effective batch is', async () => {
+    const { folder, updates } = await train(hub(), 'blobs', { ...parallel, maxEpochs: 5 });
+    expect(readCheckpointRecord(folder, 0, 'final').step).toBe(10);
+    expect(existsSync(join(folder, 'checkpoints', 'rank-1'))).toBe(false);
+    expect(existsSync(join(folder, 'predictions', 'validation', 'rank-1'))).toBe(false);
+    const told = updates.flatMap((update) => (update.type === 'event' ? [update.event] : []));
+    expect(told.filter(({ kind }) => kind === 'effective-batch').map(({ message }) => message)).toEqual([
+      'Effective batch size 50: 25 samples × 2 ranks.',
+    ]);
+  });
+
+  it('is refused in waves, and with samples that the ranks do not split', async () => {
+    await expect(train(hub(), 'blobs', { ...parallel, devices: 1, placement: 'waves' })).rejects.toThrow(
+      'With the strategy data-parallel all 2 members train at the same time',
+    );
+    await expect(train(hub(), 'blobs', { ...parallel, sampler: 'shuffled' })).rejects.toThrow(
+      'it needs sharded-uneven or sharded or sharded-drop',
+    );
+  });
+});
+
+describe('replicas', () => {
+  it('of which one is changed on its own end the run at the next rendezvous, with the rank, the weight and the step', async () => {
+    const { record, folder } = await train(hub(), 'faulty', {
+      members: 2,
+      devices: 2,
+      batchSize: 15,
+      strategy: { kind: 'data-parallel' },
+      hyperparameters: { fault: 'weight', atStep: 4 },
+    });
+    expect(record.status).toBe('failed');
+    // Step 4, counted from 0, is in the second epoch of three steps.
+    expect(record.error).toMatchObject({ rank: 1, epoch: 1, step: 6 });
+    expect(record.error?.message).toContain(
+      'differ at epoch 1, step 6: "dense_0/bias" of rank 1 is not that of rank 0.',
+    );
+    expect(numbers(folder, 'val/ens_nll')).toHaveLength(1);
+  });
+
+  it('stay equal where the loss does not reach all weights and last batches are empty: example 00 in three processes', async () => {
+    const { record } = await train(hub(), '../../../examples/00_heteroscedastic_regression', {
+      members: 3,
+      devices: 1,
+      batchSize: 2,
+      sampler: 'sharded-uneven',
+      strategy: { kind: 'data-parallel' },
+      maxEpochs: 10,
+      evaluateEveryEpochs: 5,
+    });
+    expect(record.error).toBeNull();
+    expect(record.status).toBe('finished');
+  });
+});
+
+describe('sharded training in two processes', () => {
+  const sharded: RunConfigInput = { ...parallel, strategy: { kind: 'sharded' } };
+
+  it('gives the losses of data-parallel training', async () => {
+    const split = await train(hub(), 'blobs', sharded);
+    const whole = await train(hub(), 'blobs', parallel);
+    expectClose(numbers(split.folder, 'train/member_0_loss'), numbers(whole.folder, 'train/member_0_loss'));
+  });
+
+  it('stopped and resumed, ends with the weights of a run that was not', async () => {
+    const through = await train(hub(), 'blobs', { ...sharded, maxEpochs: 40, checkpoints: { stateEverySeconds: 0 } });
+    const stopped = await startRun(hub(), 'blobs', {
+      ...sharded,
+      maxEpochs: 40,
+      checkpoints: { stateEverySeconds: 0 },
+    });
+    // By the second evaluation the state of the first is on disk.
+    await stopped.until((update) => update.type === 'checkpoint' && update.record.epoch >= 9);
+    stopped.session.abort();
+    await stopped.ended;
+    await resume(hub(), stopped.folder);
+    expect(readCheckpointRecord(stopped.folder, 0, 'final').sha256).toBe(
+      readCheckpointRecord(through.folder, 0, 'final').sha256,
+    );
+  });
+});

@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest';
+import { findBlasLibraries, type LibrarySystem } from '../../../../src-main/backends/blas-libraries.ts';
+
+/** Lines of `ldconfig -p`, as Debian 12 prints them with OpenBLAS and BLIS installed. */
+const linkerCache = `5 libs found in cache \`/etc/ld.so.cache'
+	libopenblas.so.0 (libc6,x86-64) => /lib/x86_64-linux-gnu/libopenblas.so.0
+	libmvec.so.1 (libc6,x86-64, OS ABI: Linux 3.2.0) => /lib/x86_64-linux-gnu/libmvec.so.1
+	libblis.so.4 (libc6,x86-64) => /lib/x86_64-linux-gnu/libblis.so.4
+	libblas.so.3 (libc6,x86-64) => /lib/x86_64-linux-gnu/libblas.so.3
+`;
+
+function system(
+  platform: NodeJS.Platform,
+  files: readonly string[],
+  environment: NodeJS.ProcessEnv = {},
+  ldconfig = linkerCache,
+): LibrarySystem {
+  return {
+    platform,
+    environment,
+    run: () => Promise.resolve({ status: 'exited', exitCode: 0, stdout: ldconfig, stderr: '' }),
+    exists: (path) => files.includes(path),
+    resolve: (path) => Promise.resolve(`real:${path}`),
+  };
+}
+
+it('finds what the dynamic linker of Linux knows, and no reference BLAS', async () => {
+  const files = ['/lib/x86_64-linux-gnu/libopenblas.so.0', '/lib/x86_64-linux-gnu/libblis.so.4'];
+  expect(await findBlasLibraries(system('linux', files))).toEqual([
+    { kind: 'OpenBLAS', library: 'real:/lib/x86_64-linux-gnu/libopenblas.so.0' },
+    { kind: 'BLIS', library: 'real:/lib/x86_64-linux-gnu/libblis.so.4' },
+  ]);
+});
+
+it('prefers the active conda environment to the system, and finds MKL there', async () => {
+  const conda = { CONDA_PREFIX: '/conda' };
+  const files = ['/lib/x86_64-linux-gnu/libopenblas.so.0', '/conda/lib/libopenblas.so.0', '/conda/lib/libmkl_rt.so.2'];
+  expect(await findBlasLibraries(system('linux', files, conda))).toEqual([
+    { kind: 'OpenBLAS', library: 'real:/conda/lib/libopenblas.so.0' },
+    { kind: 'MKL', library: 'real:/conda/lib/libmkl_rt.so.2' },
+  ]);
+});
+
+it('leaves out a library that the linker knows and that is gone', async () => {
+  expect(await findBlasLibraries(system('linux', []))).toEqual([]);
+});
+
+it('takes Accelerate of macOS as given, with OpenBLAS of Homebrew beside it', async () => {
+  const found = await findBlasLibraries(system('darwin', ['/opt/homebrew/opt/openblas/lib/libopenblas.dylib']));
+  expect(found.map(({ kind }) => kind)).toEqual(['Accelerate', 'OpenBLAS']);
+});

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import type { ProbeReply } from '../../../../core/protocol/machine/blas.ts';
+import type { BlasSurvey } from '../../../../src-main/backends/blas-survey.ts';
+import { chooseBlas } from '../../../../src-main/backends/choose-blas.ts';
+
+const at = (gflops: number): ProbeReply => ({ kind: 'measured', description: 'any', gflops });
+const unusable: ProbeReply = { kind: 'unusable', reason: 'it was killed by SIGILL' };
+
+function survey(own: number, replies: Record<string, ProbeReply>): () => Promise<BlasSurvey> {
+  const libraries = Object.entries(replies).map(([coreType, reply]) => ({
+    blas: { kind: 'OpenBLAS' as const, library: '/lib/libopenblas.so.0', coreType },
+    reply,
+  }));
+  return () => Promise.resolve({ identity: 'test', own: at(own), libraries });
+}
+
+const openBlas = (coreType: string) => ({ kind: 'OpenBLAS', library: '/lib/libopenblas.so.0', coreType });
+const notAsked = () => Promise.reject(new Error('nothing was to be measured'));
+
+describe('auto', () => {
+  const config = { blas: 'auto', backend: 'auto' } as const;
+
+  it('takes the fastest of what could be measured', async () => {
+    const replies = { Prescott: at(60), Haswell: at(110), SkylakeX: unusable };
+    expect(await chooseBlas(config, survey(60, replies))).toEqual(openBlas('Haswell'));
+  });
+
+  it('keeps own kernels where no BLAS is clearly faster', async () => {
+    expect(await chooseBlas(config, survey(60, { Prescott: at(71) }))).toBeNull();
+    expect(await chooseBlas(config, survey(60, { Prescott: at(73) }))).toEqual(openBlas('Prescott'));
+  });
+
+  it('keeps own kernels where there is no BLAS', async () => {
+    expect(await chooseBlas(config, survey(60, {}))).toBeNull();
+  });
+
+  it('measures nothing for the cpu backend', async () => {
+    expect(await chooseBlas({ blas: 'auto', backend: 'cpu' }, notAsked)).toBeNull();
+  });
+});
+
+describe('on and off', () => {
+  it('takes the fastest BLAS even where own kernels are faster', async () => {
+    const replies = { Haswell: at(40), Zen: at(50) };
+    expect(await chooseBlas({ blas: 'on', backend: 'wasm' }, survey(60, replies))).toEqual(openBlas('Zen'));
+  });
+
+  it('says what is missing, and how to get it', async () => {
+    const choice = chooseBlas({ blas: 'on', backend: 'wasm' }, survey(60, {}));
+    await expect(choice).rejects.toThrow(/No system BLAS .* was found\..*nstall.*--blas off/s);
+  });
+
+  it('says why the one that was found cannot be used', async () => {
+    const choice = chooseBlas({ blas: 'on', backend: 'wasm' }, survey(60, { Haswell: unusable }));
+    await expect(choice).rejects.toThrow('it was killed by SIGILL');
+  });
+
+  it('measures nothing when switched off, or where results must be the same on every machine', async () => {
+    expect(await chooseBlas({ blas: 'auto', backend: 'auto', determinism: 'deterministic' }, notAsked)).toBeNull();
+    expect(await chooseBlas({ blas: 'off', backend: 'auto' }, notAsked)).toBeNull();
+  });
+});

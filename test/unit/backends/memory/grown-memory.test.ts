@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import type { SystemBlas } from '../../../../workers/backends/blas/system-blas.ts';
+import { createBlasGemm } from '../../../../workers/backends/wasm/products/blas-gemm.ts';
+import type { TensorMemory } from '../../../../workers/backends/wasm/memory/tensor-memory.ts';
+
+it('a system BLAS is given addresses in the memory as it lies now, also after it has grown and moved', () => {
+  const [first, grown] = [new ArrayBuffer(8), new ArrayBuffer(16)];
+  const wasmMemory = { buffer: first };
+  const addresses: number[][] = [];
+  const blas: Pick<SystemBlas, 'addressOf' | 'sgemm'> = {
+    addressOf: (buffer) => (buffer === grown ? 5000 : 1000),
+    sgemm: (_transposeA, _transposeB, _m, _n, _k, a, _lda, b, _ldb, _beta, c) => void addresses.push([a, b, c]),
+  };
+  const gemm = createBlasGemm(blas as SystemBlas, { wasmMemory } as unknown as TensorMemory, () => {
+    throw new Error('A product of this size is the system BLAS’s.');
+  });
+  const multiply = (): void => gemm(false, false, 512, 512, 512, 1, 512, 2, 512, 0, 3, 512);
+  multiply();
+  wasmMemory.buffer = grown;
+  multiply();
+  multiply();
+  expect(addresses).toEqual([
+    [1001, 1002, 1003],
+    [5001, 5002, 5003],
+    [5001, 5002, 5003],
+  ]);
+});

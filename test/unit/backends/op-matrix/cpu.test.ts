@@ -1,0 +1,13 @@
+import { beforeAll } from 'vitest';
+import { startBackend } from '../../../../workers/backends/backend.ts';
+import { tf } from '../../../../workers/tensorflow/tf.ts';
+import { describeOpMatrix } from '../describe-op-matrix.ts';
+
+beforeAll(async () => {
+  await startBackend('cpu');
+  // What keeps the cpu backend from advertising at its first use also has tfjs look for leaks in its own fused ops, which have some.
+  tf.zeros([1]).dispose();
+  tf.env().set('IS_TEST', false);
+});
+
+describeOpMatrix('cpu', { share: 0.5 });

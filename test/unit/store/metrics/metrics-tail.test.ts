@@ -1,0 +1,130 @@
+import { appendFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { MetricsFile } from '../../../../src-main/store/metrics/metrics-file.ts';
+import { MetricsTail } from '../../../../src-main/store/metrics/metrics-tail.ts';
+import { temporaryFolder } from '../fixtures.ts';
+
+type Point = [metric: string, epoch: number, step: number, value: number];
+
+/** A tail of an empty folder, and what it reads each time. */
+async function openTail() {
+  const folder = await temporaryFolder();
+  const tail = new MetricsTail(folder);
+  const read = async () => {
+    const points: Point[] = [];
+    let resets = 0;
+    await tail.read({
+      point: (...point) => void points.push(point),
+      reset: () => {
+        resets += 1;
+        points.splice(0);
+      },
+    });
+    return { points, resets };
+  };
+  return { path: join(folder, 'metrics.csv'), read, tail };
+}
+
+const row = (epoch: number, step: number, values: Record<string, number>) => ({
+  epoch,
+  step,
+  values: new Map(Object.entries(values)),
+});
+
+describe('MetricsTail', () => {
+  it('reads each row once, and nothing before there is a file', async () => {
+    const { path, read } = await openTail();
+    expect(await read()).toEqual({ points: [], resets: 0 });
+    await writeFile(path, 'epoch,step,a,b\n0,1,0.5,NaN\n');
+    expect((await read()).points).toEqual([
+      ['a', 0, 1, 0.5],
+      ['b', 0, 1, Number.NaN],
+    ]);
+    expect((await read()).points).toEqual([]);
+    await appendFile(path, '0,2,,-Infinity\n');
+    expect((await read()).points).toEqual([['b', 0, 2, -Infinity]]);
+  });
+
+  it('knows how many bytes hold the rows of a range of steps', async () => {
+    const { path, read, tail } = await openTail();
+    const rows = Array.from({ length: 60_000 }, (_, step) => `0,${step},0.5\n`).join('');
+    await writeFile(path, `epoch,step,a\n${rows}`);
+    await read();
+    expect(tail.bytesBetween(0, 59_999)).toBe(rows.length);
+    expect(tail.bytesBetween(60_000, 70_000)).toBe(0);
+    const ofOne = tail.bytesBetween(30_000, 30_000);
+    expect(ofOne).toBeGreaterThan(0);
+    expect(ofOne).toBeLessThan(rows.length / 2);
+  });
+
+  it('leaves a torn line until it is whole', async () => {
+    const { path, read } = await openTail();
+    await writeFile(path, 'epoch,step,a\n0,1,0.2');
+    expect((await read()).points).toEqual([]);
+    await appendFile(path, '5\n0,2,0.1');
+    expect((await read()).points).toEqual([['a', 0, 1, 0.25]]);
+    await appendFile(path, '\n');
+    expect((await read()).points).toEqual([['a', 0, 2, 0.1]]);
+  });
+
+  it('follows a file that gets more columns, again and again, without reading a value twice', async () => {
+    const { path, read } = await openTail();
+    const file = await MetricsFile.open(path);
+    await file.append([row(0, 1, { a: 1 })]);
+    expect((await read()).points).toEqual([['a', 0, 1, 1]]);
+    // Twice between two reads: the third file may well have the first one's inode.
+    await file.append([row(0, 2, { a: 2, b: 20 })]);
+    await file.append([row(0, 3, { c: 300 })]);
+    expect(await read()).toEqual({
+      points: [
+        ['a', 0, 2, 2],
+        ['b', 0, 2, 20],
+        ['c', 0, 3, 300],
+      ],
+      resets: 0,
+    });
+    await file.append([row(1, 4, { d: 4 })]);
+    expect(await read()).toEqual({ points: [['d', 1, 4, 4]], resets: 0 });
+  });
+
+  it('begins anew where a resumed run has dropped rows, also when it has written as many since', async () => {
+    const { path, read } = await openTail();
+    const first = await MetricsFile.open(path);
+    await first.append([row(0, 1, { a: 1 }), row(0, 2, { a: 2 }), row(0, 3, { a: 3 })]);
+    await read();
+    const second = await MetricsFile.open(path, 1);
+    await second.append([row(0, 2, { a: 22 })]);
+    const again: Point[] = [
+      ['a', 0, 1, 1],
+      ['a', 0, 2, 22],
+    ];
+    expect(await read()).toEqual({ points: again, resets: 1 });
+    const third = await MetricsFile.open(path, 1);
+    await third.append([row(0, 2, { a: 222, b: 1 }), row(0, 3, { a: 3 })]);
+    const { points, resets } = await read();
+    expect([points[1], resets]).toEqual([['a', 0, 2, 222], 1]);
+  });
+
+  it('names a damaged line each time, and goes on once it is whole', async () => {
+    const { path, read } = await openTail();
+    await writeFile(path, 'epoch,step,a\n0,1,1\n0,2\n');
+    await expect(read()).rejects.toThrow(/metrics\.csv, line 3 is "0,2", but a row has epoch and step/);
+    await expect(read()).rejects.toThrow('line 3');
+    await writeFile(path, 'epoch,step,a\n0,1,1\n0,2,x\n');
+    await expect(read()).rejects.toThrow('line 3, column a: "x" is no number');
+    await writeFile(path, 'epoch,step,a\n0,1,1\n0,2,2\n');
+    expect((await read()).points).toEqual([['a', 0, 2, 2]]);
+  });
+
+  it('reads a file larger than it reads at once', async () => {
+    const { path, read } = await openTail();
+    const rows = Array.from({ length: 150_000 }, (_, step) => `0,${step},${step}.5\n`);
+    await writeFile(path, `epoch,step,a\n${rows.join('')}`);
+    const { points } = await read();
+    expect(points).toHaveLength(150_000);
+    expect(points.every(([, , step, value]) => value === step + 0.5)).toBe(true);
+    await rm(path);
+    expect(await read()).toEqual({ points: [], resets: 0 });
+  });
+});

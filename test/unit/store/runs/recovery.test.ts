@@ -1,0 +1,160 @@
+import { hostname } from 'node:os';
+import { chmod, readFile, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { isHubAlive, markInterrupted, recoverRuns, takeOverRun } from '../../../../src-main/store/runs/recovery.ts';
+import { createRunFolder, readEvents, readRunRecord } from '../../../../src-main/store/runs/run-folder.ts';
+import { RunIndex } from '../../../../src-main/store/index/run-index.ts';
+import { DEAD_PID, listeningSocket, temporaryFolder } from '../fixtures.ts';
+import { runRecord } from '../records.ts';
+
+const deadHub = { host: hostname(), pid: DEAD_PID, socket: '/nowhere/hub.sock' };
+const openAttempt = {
+  attempt: 2,
+  startedAt: '2026-01-02T03:04:05.000Z',
+  endedAt: null,
+  status: 'running' as const,
+};
+
+describe('isHubAlive', () => {
+  it('wants a living process whose socket accepts', async () => {
+    const socket = await listeningSocket(await temporaryFolder());
+    expect(await isHubAlive(runRecord({ hub: { host: hostname(), pid: process.pid, socket } }))).toBe(true);
+    expect(await isHubAlive(runRecord({ hub: { host: hostname(), pid: DEAD_PID, socket } }))).toBe(false);
+    expect(await isHubAlive(runRecord({ hub: { host: hostname(), pid: process.pid, socket: `${socket}.gone` } }))).toBe(
+      false,
+    );
+    expect(await isHubAlive(runRecord({ hub: null }))).toBe(false);
+    expect(await isHubAlive(runRecord({ hub: { host: `not-${hostname()}`, pid: DEAD_PID, socket } }))).toBe(true);
+  });
+
+  it('is not misled by the socket file that a killed hub leaves', async () => {
+    const socket = join(await temporaryFolder(), 'hub.sock');
+    await writeFile(socket, '');
+    expect(await isHubAlive(runRecord({ hub: { host: hostname(), pid: process.pid, socket } }))).toBe(false);
+  });
+});
+
+/** What a garbage collection or a full core does to who looks, for longer than it waits for an answer. */
+function holdUpEventLoop(ms: number): void {
+  const endMs = performance.now() + ms;
+  while (performance.now() < endMs);
+}
+
+it('a hub is not dead because the process that looks is held up', async () => {
+  const socket = await listeningSocket(await temporaryFolder());
+  const isAlive = isHubAlive(runRecord({ hub: { host: hostname(), pid: process.pid, socket } }));
+  holdUpEventLoop(700);
+  expect(await isAlive).toBe(true);
+});
+
+describe('markInterrupted', () => {
+  it('closes the run and its open attempt at the last sign of life', async () => {
+    const folder = await temporaryFolder();
+    const ended = { ...openAttempt, attempt: 1, endedAt: '2026-01-01T00:00:00Z', status: 'stopped' as const };
+    await createRunFolder(folder, runRecord({ status: 'running', hub: deadHub, attempts: [ended, openAttempt] }));
+    await writeFile(join(folder, 'metrics.csv'), 'epoch,step\n');
+    const before = new Date('2026-01-02T03:00:00Z');
+    const lastWrite = new Date('2026-01-02T04:00:00Z');
+    await utimes(join(folder, 'run.json'), before, before);
+    await utimes(join(folder, 'metrics.csv'), lastWrite, lastWrite);
+    const record = await markInterrupted(folder);
+    expect(record).toMatchObject({ status: 'interrupted', endedAt: lastWrite.toISOString(), hub: null });
+    expect(record.attempts).toEqual([
+      ended,
+      { ...openAttempt, endedAt: lastWrite.toISOString(), status: 'interrupted' },
+    ]);
+    expect(await readRunRecord(folder)).toEqual(record);
+    expect(await readEvents(folder)).toMatchObject([
+      { kind: 'interrupted', attempt: 2, message: `Its hub (process ${DEAD_PID}) ended without closing the run.` },
+    ]);
+  });
+
+  it('also closes a run that was never begun', async () => {
+    const folder = await temporaryFolder();
+    await createRunFolder(folder, runRecord({ status: 'created' }));
+    expect((await markInterrupted(folder)).status).toBe('interrupted');
+  });
+
+  it('writes one event when several notice at the same time', async () => {
+    const folder = await temporaryFolder();
+    await createRunFolder(folder, runRecord({ status: 'running', hub: deadHub }));
+    await Promise.all([markInterrupted(folder), markInterrupted(folder), markInterrupted(folder)]);
+    expect(await readEvents(folder)).toHaveLength(1);
+  });
+
+  it('never touches a run whose hub lives, nor one that has ended', async () => {
+    const socket = await listeningSocket(await temporaryFolder());
+    for (const changes of [
+      { status: 'running' as const, hub: { host: hostname(), pid: process.pid, socket } },
+      { status: 'finished' as const, hub: null },
+    ]) {
+      const folder = await temporaryFolder();
+      await createRunFolder(folder, runRecord(changes));
+      const before = await readFile(join(folder, 'run.json'), 'utf8');
+      expect((await markInterrupted(folder)).status).toBe(changes.status);
+      expect(await readFile(join(folder, 'run.json'), 'utf8')).toBe(before);
+    }
+  });
+});
+
+describe('takeOverRun', () => {
+  it('lets exactly one of several take over', async () => {
+    const folder = await temporaryFolder();
+    const hub = { host: hostname(), pid: process.pid, socket: await listeningSocket(await temporaryFolder()) };
+    await createRunFolder(folder, runRecord({ status: 'interrupted' }));
+    const results = await Promise.allSettled(
+      ['a', 'b', 'c'].map((name) => takeOverRun(folder, (record) => ({ ...record, status: 'running', hub, name }))),
+    );
+    expect(results.map((result) => result.status)).toEqual(['fulfilled', 'rejected', 'rejected']);
+    expect((await readRunRecord(folder)).name).toBe('a');
+    expect(String(results[1].status === 'rejected' && results[1].reason)).toContain(
+      `The run run-1 ("a") is running under process ${process.pid}: a run has one hub.`,
+    );
+  });
+});
+
+describe('recoverRuns', () => {
+  it('marks abandoned runs in folders and index, and leaves the others alone', async () => {
+    const home = await temporaryFolder();
+    const index = await RunIndex.open(home);
+    onTestFinished(() => {
+      index.close();
+    });
+    const hub = { host: hostname(), pid: process.pid, socket: await listeningSocket(await temporaryFolder()) };
+    await createRunFolder(join(home, 'runs', 'a'), runRecord({ id: 'a', status: 'running', hub: deadHub }));
+    await createRunFolder(join(home, 'runs', 'b'), runRecord({ id: 'b', status: 'running', hub }));
+    await createRunFolder(join(home, 'runs', 'c'), runRecord({ id: 'c', status: 'finished' }));
+    await createRunFolder(join(home, 'runs', 'd'), runRecord({ id: 'd', status: 'running' }));
+    await index.refresh();
+    await writeFile(join(home, 'runs', 'd', 'run.json'), '');
+    const { interrupted, problems } = await recoverRuns(index);
+    expect(interrupted.map((record) => record.id)).toEqual(['a']);
+    expect(problems.map((problem) => problem.folder)).toEqual([join(home, 'runs', 'd')]);
+    expect(problems[0].message).toContain('is damaged');
+    const statuses = index.list({ sort: { by: 'name', descending: false } }).map((run) => [run.id, run.status]);
+    expect(statuses).toEqual([
+      ['a', 'interrupted'],
+      ['b', 'running'],
+      ['c', 'finished'],
+      ['d', 'running'],
+    ]);
+    expect((await recoverRuns(index)).interrupted).toEqual([]);
+  });
+
+  it.skipIf(process.getuid?.() === 0 || process.platform === 'win32')(
+    'reports a run that it may not write (left out as root, who may all)',
+    async () => {
+      const home = await temporaryFolder();
+      const index = await RunIndex.open(home);
+      onTestFinished(() => {
+        index.close();
+      });
+      const folder = join(home, 'runs', 'a');
+      await createRunFolder(folder, runRecord({ status: 'running', hub: deadHub }));
+      await chmod(folder, 0o500);
+      expect((await recoverRuns(index)).problems[0].message).toContain('Cannot lock');
+      await chmod(folder, 0o700);
+    },
+  );
+});

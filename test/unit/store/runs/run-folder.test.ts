@@ -1,0 +1,113 @@
+import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  appendEvent,
+  createRunFolder,
+  readEvents,
+  readRunRecord,
+  writeRunRecord,
+} from '../../../../src-main/store/runs/run-folder.ts';
+import { temporaryFolder } from '../fixtures.ts';
+import { runEvent, runRecord } from '../records.ts';
+
+describe('the run record', () => {
+  it('is read back as written, NaN and infinities included', async () => {
+    const folder = join(await temporaryFolder(), 'deep', 'run');
+    await createRunFolder(folder, runRecord());
+    const metrics = { 'val/ens_nll': Number.NaN, 'val/ens_mse': Infinity, 'train/loss': 0.1 };
+    const summary = {
+      epochs: 3,
+      steps: 30,
+      stopReason: 'completed' as const,
+      metrics,
+      best: { metric: 'val/ens_nll', value: -Infinity, epoch: 1, step: 20 },
+      evaluatedSets: [],
+    };
+    await writeRunRecord(folder, runRecord({ status: 'finished', summary }));
+    expect(await readRunRecord(folder)).toEqual(runRecord({ status: 'finished', summary }));
+  });
+
+  it('names the run that a folder holds already, its status and both remedies', async () => {
+    const folder = await temporaryFolder();
+    await createRunFolder(folder, runRecord({ id: 'run-7', status: 'stopped' }));
+    await expect(createRunFolder(folder, runRecord())).rejects.toThrow(
+      `${folder} already holds the run run-7 ("first", stopped): a folder holds one run. ` +
+        'Choose another folder with --out, or continue that run with `tutti resume run-7`.',
+    );
+  });
+
+  it('of two creators at the same time exactly one wins', async () => {
+    const folder = await temporaryFolder();
+    const ids = ['a', 'b', 'c', 'd'];
+    const results = await Promise.allSettled(ids.map((id) => createRunFolder(folder, runRecord({ id }))));
+    const winners = ids.filter((_, index) => results[index].status === 'fulfilled');
+    expect(winners).toHaveLength(1);
+    expect((await readRunRecord(folder)).id).toBe(winners[0]);
+  });
+
+  it('does not mix with the remains of another run', async () => {
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, 'metrics.csv'), 'epoch,step\n');
+    await expect(createRunFolder(folder, runRecord())).rejects.toThrow('holds metrics.csv but no run.json');
+  });
+
+  it('accepts a folder with other files in it', async () => {
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, 'notes.txt'), 'mine');
+    await createRunFolder(folder, runRecord());
+    expect(await readFile(join(folder, 'notes.txt'), 'utf8')).toBe('mine');
+  });
+
+  it('says when the way to the folder is a file', async () => {
+    const path = join(await temporaryFolder(), 'file');
+    await writeFile(path, '');
+    await expect(createRunFolder(join(path, 'run'), runRecord())).rejects.toThrow('(ENOTDIR)');
+  });
+
+  it('says whether run.json is missing, cut short or of another format', async () => {
+    const folder = await temporaryFolder();
+    await expect(readRunRecord(folder)).rejects.toThrow('holds no run: it has no run.json');
+    await createRunFolder(folder, runRecord());
+    const path = join(folder, 'run.json');
+    const text = await readFile(path, 'utf8');
+    await writeFile(path, text.slice(0, 100));
+    await expect(readRunRecord(folder)).rejects.toThrow('run.json is damaged (100 characters, not whole JSON)');
+    await writeFile(path, text.replace('"created"', '"paused"'));
+    await expect(readRunRecord(folder)).rejects.toThrow(/does not follow the format of a run record[^]*at status/);
+  });
+});
+
+describe('events', () => {
+  it('are read in the order written, with their defaults', async () => {
+    const folder = await temporaryFolder();
+    expect(await readEvents(folder)).toEqual([]);
+    await appendEvent(folder, runEvent({ message: 'one' }), { durable: true });
+    await appendEvent(folder, runEvent({ message: 'two\nlines', data: { loss: Number.NaN } }));
+    expect(await readEvents(folder)).toEqual([
+      runEvent({ message: 'one' }),
+      runEvent({ message: 'two\nlines', data: { loss: 'NaN' } }),
+    ]);
+  });
+
+  it('lose only the line that a crash cut short, also after later events', async () => {
+    const folder = await temporaryFolder();
+    await appendEvent(folder, runEvent({ message: 'one' }));
+    await appendFile(join(folder, 'events.jsonl'), '{"time":"2026-01-02T');
+    expect(await readEvents(folder)).toHaveLength(1);
+    await appendEvent(folder, runEvent({ message: 'three' }));
+    expect((await readEvents(folder)).map((event) => event.message)).toEqual(['one', 'three']);
+  });
+
+  it('name the line that is no event', async () => {
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, 'events.jsonl'), '{"kind":"x"}\n');
+    await expect(readEvents(folder)).rejects.toThrow('events.jsonl, line 1 is not an event');
+  });
+
+  it('say where they cannot be written', async () => {
+    const folder = await temporaryFolder();
+    await mkdir(join(folder, 'events.jsonl'));
+    await expect(appendEvent(folder, runEvent())).rejects.toThrow(/Cannot append to .*events\.jsonl.*EISDIR/);
+  });
+});

@@ -1,0 +1,205 @@
+import { execFile } from 'node:child_process';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { promisify } from 'node:util';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { RunRecord } from '../../../../core/protocol/run/record.ts';
+import { createRunFolder } from '../../../../src-main/store/runs/run-folder.ts';
+import { RunIndex } from '../../../../src-main/store/index/run-index.ts';
+import { temporaryFolder } from '../fixtures.ts';
+import { runRecord } from '../records.ts';
+
+async function openIndex(home: string): Promise<RunIndex> {
+  const index = await RunIndex.open(home);
+  onTestFinished(() => {
+    index.close();
+  });
+  return index;
+}
+
+async function addRun(index: RunIndex, folder: string, changes: Partial<RunRecord>): Promise<string> {
+  const record = runRecord(changes);
+  await createRunFolder(folder, record);
+  index.upsert(record, folder);
+  return folder;
+}
+
+const project = (name: string) => ({ name, description: '', folder: `/projects/${name}` });
+
+async function threeRuns() {
+  const home = await temporaryFolder();
+  const index = await openIndex(home);
+  const runs = join(home, 'runs');
+  await addRun(index, join(runs, 'a'), { id: 'a1', name: 'wide', createdAt: '2026-01-01T00:00:00Z', status: 'failed' });
+  await addRun(index, join(runs, 'b'), { id: 'b2', name: 'deep', createdAt: '2026-01-03T00:00:00Z' });
+  await addRun(index, join(runs, 'c'), {
+    id: 'b3',
+    name: 'deep',
+    createdAt: '2026-01-02T00:00:00Z',
+    status: 'finished',
+    project: project('MNIST'),
+  });
+  return { home, index, runs };
+}
+
+const ids = (runs: { id: string }[]) => runs.map((run) => run.id);
+
+describe('RunIndex.list', () => {
+  it('gives what a run is and how well it did', async () => {
+    const home = await temporaryFolder();
+    const index = await openIndex(home);
+    const folder = join(home, 'runs', 'a');
+    const best = { metric: 'val/ens_nll', value: 0.25, epoch: 3, step: 40 };
+    const summary = {
+      epochs: 5,
+      steps: 50,
+      stopReason: 'completed' as const,
+      metrics: {},
+      best,
+      evaluatedSets: [],
+    };
+    const error = { message: 'Rank 1 died.', rank: 1, device: null, epoch: null, step: null };
+    const record = runRecord({ status: 'failed', endedAt: '2026-01-02T04:00:00Z', summary, error }, { members: 3 });
+    index.upsert(record, folder);
+    expect(index.list()).toEqual([
+      {
+        id: 'run-1',
+        folder,
+        name: 'first',
+        project: 'wine',
+        task: 'regression',
+        strategy: 'independent',
+        members: 3,
+        status: 'failed',
+        createdAt: '2026-01-02T03:04:05.000Z',
+        endedAt: '2026-01-02T04:00:00Z',
+        bestMetric: 'val/ens_nll',
+        bestValue: 0.25,
+        bestEpoch: 3,
+        error: 'Rank 1 died.',
+        notFinite: null,
+        config: record.config,
+        projectFolder: '/projects/wine',
+        tags: [],
+        note: '',
+        isArchived: false,
+      },
+    ]);
+    for (const value of [Number.NaN, -Infinity]) {
+      index.upsert(runRecord({ summary: { ...summary, best: { ...best, value } } }), folder);
+      expect(index.list()[0].bestValue).toBe(value);
+    }
+    const metrics = { 'val/member_0_nll': 1, 'val/member_2_nll': Number.NaN };
+    index.upsert(runRecord({ summary: { ...summary, metrics } }), folder);
+    expect(index.list()[0].notFinite).toBe('not finite: rank 2');
+  });
+
+  it('filters, searches, sorts and limits', async () => {
+    const { index } = await threeRuns();
+    expect(ids(index.list())).toEqual(['b2', 'b3', 'a1']);
+    expect(ids(index.list({ limit: 1 }))).toEqual(['b2']);
+    expect(ids(index.list({ status: ['failed', 'finished'] }))).toEqual(['b3', 'a1']);
+    expect(ids(index.list({ status: [] }))).toEqual([]);
+    expect(ids(index.list({ project: 'wine' }))).toEqual(['b2', 'a1']);
+    expect(ids(index.list({ search: 'mnist' }))).toEqual(['b3']);
+    expect(ids(index.list({ search: "'; DROP TABLE runs; --" }))).toEqual([]);
+    expect(ids(index.list({ sort: { by: 'name', descending: true } }))).toEqual(['a1', 'b2', 'b3']);
+  });
+});
+
+describe('RunIndex.find', () => {
+  it('takes a folder, an id, a name or a beginning', async () => {
+    const { index, runs } = await threeRuns();
+    expect((await index.find(join(runs, 'b'))).id).toBe('b2');
+    expect((await index.find('b3')).id).toBe('b3');
+    expect((await index.find('wide')).id).toBe('a1');
+    expect((await index.find('wi')).id).toBe('a1');
+    expect((await index.find('a')).id).toBe('a1');
+  });
+
+  it('names the candidates when there are several', async () => {
+    const { index } = await threeRuns();
+    await expect(index.find('deep')).rejects.toThrow(/"deep" means 2 runs:\n {2}b2 {2}deep[^]*\n {2}b3 {2}deep/);
+    await expect(index.find('b')).rejects.toThrow('"b" means 2 runs');
+  });
+
+  it('names the newest runs when there is none', async () => {
+    const { index } = await threeRuns();
+    await expect(index.find('%')).rejects.toThrow(/No run has the id[^]*b2[^]*b3[^]*a1/);
+    await expect(index.find('')).rejects.toThrow('No run was named');
+    await expect((await openIndex(await temporaryFolder())).find('x')).rejects.toThrow('There are no runs yet');
+  });
+
+  it('finds and remembers a folder that came from elsewhere', async () => {
+    const home = await temporaryFolder();
+    const index = await openIndex(home);
+    const folder = join(await temporaryFolder(), 'copied');
+    await createRunFolder(folder, runRecord({ id: 'x9' }));
+    expect((await index.find(folder)).id).toBe('x9');
+    expect((await index.find('x9')).folder).toBe(folder);
+    await index.find(folder);
+    expect(await readFile(join(home, 'external-runs.txt'), 'utf8')).toBe(`${folder}\n`);
+  });
+});
+
+describe('RunIndex as a cache', () => {
+  const corruptions: [string, (path: string) => Promise<void>][] = [
+    ['missing', (path) => rm(path)],
+    ['no database', (path) => writeFile(path, 'garbage '.repeat(1_000))],
+    ['empty', (path) => writeFile(path, '')],
+    ['damaged inside', damagePages],
+    ['of another version', async (path) => setVersion(path, 999)],
+  ];
+
+  it.each(corruptions)('is rebuilt from the folders when it is %s', async (_name, corrupt) => {
+    const { home, index } = await threeRuns();
+    await addRun(index, join(await temporaryFolder(), 'external'), { id: 'x9', createdAt: '2025-01-01T00:00:00Z' });
+    const before = index.list();
+    index.close();
+    await corrupt(join(home, 'index.sqlite'));
+    const reopened = await openIndex(home);
+    expect(reopened.list()).toEqual(before);
+    expect(before).toHaveLength(4);
+  });
+
+  it('names the folders that cannot be read, and lists the others', async () => {
+    const { index, runs } = await threeRuns();
+    await writeFile(join(runs, 'b', 'run.json'), '{');
+    const problems = await index.rebuild();
+    expect(problems.map((problem) => problem.folder)).toEqual([join(runs, 'b')]);
+    expect(problems[0].message).toContain('is damaged');
+    expect(ids(index.list())).toEqual(['b3', 'a1']);
+  });
+
+  it('follows folders that come and go', async () => {
+    const { home, index, runs } = await threeRuns();
+    await rename(join(runs, 'a'), join(runs, 'moved'));
+    await mkdir(join(runs, 'not a run'));
+    expect(await index.refresh()).toEqual([]);
+    expect(index.list({ search: 'a1' }).map((run) => run.folder)).toEqual([join(home, 'runs', 'moved')]);
+    expect(index.list()).toHaveLength(3);
+  });
+
+  it('serves several processes that open a new one at the same time', async () => {
+    const home = await temporaryFolder();
+    const script = join(import.meta.dirname, 'open-index.ts');
+    const opened = await Promise.all(
+      Array.from({ length: 4 }, (_, index) => promisify(execFile)(process.execPath, [script, home, `run-${index}`])),
+    );
+    expect(opened.map(({ stderr }) => stderr)).toEqual(['', '', '', '']);
+    expect(ids((await openIndex(home)).list()).sort()).toEqual(['run-0', 'run-1', 'run-2', 'run-3']);
+  });
+});
+
+/** Overwrites all pages but the first, which alone is read on opening. */
+async function damagePages(path: string): Promise<void> {
+  const content = await readFile(path);
+  await writeFile(path, content.fill(0xff, 4_096));
+}
+
+function setVersion(path: string, version: number): void {
+  const database = new DatabaseSync(path);
+  database.exec(`ALTER TABLE runs RENAME COLUMN task TO kind; PRAGMA user_version = ${version}`);
+  database.close();
+}

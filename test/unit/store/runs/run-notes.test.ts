@@ -1,0 +1,44 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { changeRunNotes, pinCheckpoints, readRunNotes } from '../../../../src-main/store/runs/run-notes.ts';
+
+const empty = { tags: [], note: '', isArchived: false, pinnedCheckpoints: [] };
+const [first, second, other] = [
+  { rank: 0, name: 'final' },
+  { rank: 1, name: 'final' },
+  { rank: 0, name: 'ensemble-best' },
+];
+
+let folder = '';
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tutti-notes-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const pinned = async () => (await readRunNotes(folder)).pinnedCheckpoints;
+
+describe('notes on a run', () => {
+  it('are empty where there are none, and change alone in what is given', async () => {
+    expect(await readRunNotes(folder)).toEqual(empty);
+    expect(await changeRunNotes(folder, { note: 'a' })).toEqual({ ...empty, note: 'a' });
+    await changeRunNotes(folder, { tags: ['b'] });
+    expect(await readRunNotes(folder)).toEqual({ ...empty, note: 'a', tags: ['b'] });
+  });
+
+  it('pin checkpoints once each, and take away only the pins that are named', async () => {
+    await pinCheckpoints(folder, [first, second], true);
+    await pinCheckpoints(folder, [second, other], true);
+    expect(await pinned()).toEqual([first, second, other]);
+    await pinCheckpoints(folder, [first], false);
+    expect(await pinned()).toEqual([second, other]);
+    await pinCheckpoints(folder, [first], false);
+    expect(await pinned()).toEqual([second, other]);
+  });
+
+  it('say where they are damaged', async () => {
+    await writeFile(join(folder, 'notes.json'), '{"tags":[1]}');
+    await expect(readRunNotes(folder)).rejects.toThrow('notes.json is damaged');
+  });
+});

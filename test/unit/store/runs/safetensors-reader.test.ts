@@ -1,0 +1,66 @@
+import { readFile, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readTensorMetadata, readTensors } from '../../../../src-main/store/runs/safetensors-reader.ts';
+import { createDataset } from '../../../../workers/data/dataset.ts';
+import { RunFiles } from '../../../../workers/training/member/run-files.ts';
+import { temporaryFolder } from '../fixtures.ts';
+
+/** Targets of a split as a worker keeps them. */
+async function keepTargets(dataset: ReturnType<typeof createDataset>) {
+  const folder = await temporaryFolder();
+  await new RunFiles(folder, 0).saveTargets('test', dataset);
+  return join(folder, 'predictions', 'test', 'targets.safetensors');
+}
+
+const curve = createDataset({
+  name: 'curve',
+  featureShape: [1],
+  features: Float32Array.of(0.5, 1.5, 2.5),
+  targets: Float32Array.of(1, Number.NaN, 3),
+});
+
+describe('what workers keep of a split, as the hub reads it', () => {
+  it('has the one feature of each sample', async () => {
+    const { tensors } = await readTensors(await keepTargets(curve));
+    expect(Object.fromEntries(tensors)).toEqual({
+      targets: { shape: [3], data: curve.targets },
+      feature: { shape: [3], data: curve.features },
+    });
+  });
+
+  it('has labels and class names, and no feature where there are several', async () => {
+    const path = await keepTargets(
+      createDataset({
+        name: 'plane',
+        featureShape: [2],
+        features: new Float32Array(4),
+        targets: Int32Array.of(1, 0),
+        classNames: ['left', 'right'],
+      }),
+    );
+    const { tensors, metadata } = await readTensors(path);
+    expect(Object.fromEntries(tensors)).toEqual({ targets: { shape: [2], data: Int32Array.of(1, 0) } });
+    expect(metadata).toEqual({ class_names: '["left","right"]' });
+    expect(await readTensorMetadata(path)).toEqual(metadata);
+  });
+
+  it('has several targets a sample by row', async () => {
+    const { tensors } = await readTensors(await keepTargets(createDataset({ ...curve, targets: new Float32Array(6) })));
+    expect(tensors.get('targets')?.shape).toEqual([3, 2]);
+  });
+
+  it.each([0, 7, 8, 40, -4])('is named when it is cut to %i bytes', async (bytes) => {
+    const path = await keepTargets(curve);
+    const { length } = await readFile(path);
+    await truncate(path, bytes < 0 ? length + bytes : bytes);
+    await expect(readTensors(path)).rejects.toThrow(`${path} is no safetensors file of predictions`);
+  });
+
+  it('is named when it is something else, or gone', async () => {
+    const path = join(await temporaryFolder(), 'x.safetensors');
+    await expect(readTensors(path)).rejects.toThrow('does not exist');
+    await writeFile(path, 'epoch,step,val/ens_nll\n0,1,0.5\n');
+    await expect(readTensors(path)).rejects.toThrow('is no safetensors file of predictions');
+  });
+});

@@ -1,0 +1,136 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { RunConfigInput } from '../../../../core/protocol/run/config.ts';
+import { type BackendKind, startBackend } from '../../../../workers/backends/backend.ts';
+import { gatherBatch } from '../../../../workers/data/dataset.ts';
+import { tf, type LayersModel } from '../../../../workers/tensorflow/tf.ts';
+import { createRanks, dataset, largestDifference, trainRanks, weightsOf } from '../ranks.ts';
+
+const steps = 50;
+const adam = { kind: 'adam', learningRate: 0.02 } as const;
+
+async function train(input: RunConfigInput, create?: (seed: number) => LayersModel) {
+  const ranks = await createRanks(input, { create });
+  await trainRanks(ranks, input, { to: steps });
+  return {
+    ranks,
+    weights: ranks.map(weightsOf),
+    losses: ranks.map(({ outcomes }) => outcomes.map(({ loss }) => loss)),
+  };
+}
+
+/** One worker that sees in each step all samples that the ranks see together. */
+const oneWorker = (batchSize: number, optimizer: RunConfigInput['optimizer']): RunConfigInput => ({
+  members: 1,
+  strategy: { kind: 'independent' },
+  sampler: 'shared',
+  batchSize,
+  optimizer,
+});
+
+/** What holds for all strategies that train one model with several ranks. */
+export function describeDataParallel(backend: BackendKind): void {
+  describe.each(['data-parallel', 'sharded'] as const)(`%s training on ${backend}`, (kind) => {
+    beforeAll(async () => void (await startBackend(backend)));
+
+    it.each([
+      { name: 'SGD with momentum', optimizer: { kind: 'sgd', learningRate: 0.1, momentum: 0.9 } },
+      { name: 'Adam', optimizer: adam },
+      { name: 'AdamW', optimizer: { kind: 'adamw', learningRate: 0.02, weightDecay: 0.1 } },
+    ] as const)(
+      'of 3 ranks equals one worker with three times the batch, with uneven last batches: $name',
+      async (run) => {
+        const { weights, losses } = await train({
+          members: 3,
+          batchSize: 5,
+          strategy: { kind },
+          optimizer: run.optimizer,
+        });
+        const single = await train(oneWorker(15, run.optimizer));
+        expect(losses[0]).toHaveLength(steps);
+        expect(losses[1]).toEqual(losses[0]);
+        expect(largestDifference(losses[0], single.losses[0])).toBeLessThan(1e-5);
+        expect(largestDifference(weights[0], single.weights[0])).toBeLessThan(1e-5);
+        expect(weights[1]).toEqual(weights[0]);
+        expect(weights[2]).toEqual(weights[0]);
+      },
+    );
+
+    it('adds gradients up: two parts of 5 samples are one of 10', async () => {
+      const parts = await train({ members: 2, batchSize: 5, strategy: { kind, accumulate: 2 }, optimizer: adam });
+      const whole = await train({ members: 2, batchSize: 10, strategy: { kind }, optimizer: adam });
+      expect(largestDifference(parts.weights[0], whole.weights[0])).toBeLessThan(1e-5);
+      const [event] = parts.ranks[0].strategy.events?.() ?? [];
+      expect(event.message).toBe('Effective batch size 20: 5 samples × 2 ranks × 2 accumulated.');
+    });
+
+    it('goes on where a rank has no samples left: 53 samples are 6 steps of 8 and one of 5 for 8 ranks', async () => {
+      const { losses } = await train({ members: 8, batchSize: 1, strategy: { kind }, optimizer: adam });
+      const single = await train(oneWorker(8, adam));
+      expect(largestDifference(losses[7], single.losses[0])).toBeLessThan(1e-5);
+    });
+
+    it('clips the norm over all ranks: SGD moves by at most the rate times the norm', async () => {
+      const input: RunConfigInput = {
+        members: 3,
+        batchSize: 5,
+        strategy: { kind, clipNorm: 0.01 },
+        optimizer: { kind: 'sgd', learningRate: 1 },
+      };
+      const ranks = await createRanks(input);
+      const before = weightsOf(ranks[0]);
+      await trainRanks(ranks, input, { to: 1 });
+      const moved = weightsOf(ranks[0]).map((weight, i) => weight - before[i]);
+      expect(Math.sqrt(moved.reduce((sum, change) => sum + change * change, 0))).toBeCloseTo(0.01, 5);
+    });
+
+    it('with gradients as bfloat16 ranks still agree, and losses stay within a percent', async () => {
+      const exact = await train({ members: 2, batchSize: 5, strategy: { kind }, optimizer: adam });
+      const rounded = await train({
+        members: 2,
+        batchSize: 5,
+        strategy: { kind, compression: 'bfloat16' },
+        optimizer: adam,
+      });
+      expect(rounded.weights[1]).toEqual(rounded.weights[0]);
+      expect(rounded.weights[0]).not.toEqual(exact.weights[0]);
+      expect(largestDifference(rounded.losses[0], exact.losses[0])).toBeLessThan(0.01);
+    });
+
+    it('makes no update on any rank when the loss of one is not finite', async () => {
+      const input: RunConfigInput = { members: 2, batchSize: 5, strategy: { kind }, optimizer: adam };
+      const ranks = await createRanks(input);
+      const before = weightsOf(ranks[0]);
+      const outcomes = await Promise.all(
+        ranks.map(({ group, member, strategy }) => {
+          const batch = gatherBatch(dataset, Int32Array.of(0, 1));
+          if (group.rank === 1) batch.features[0] = NaN;
+          return strategy.trainStep(member, batch, { learningRate: 1 }, { epoch: 0, step: 0, totalSteps: 1 });
+        }),
+      );
+      expect(outcomes.map((outcome) => outcome?.updated)).toEqual([false, false]);
+      expect(outcomes[0]?.loss).toBeNaN();
+      expect(weightsOf(ranks[0])).toEqual(before);
+    });
+
+    it("evaluates with the first rank's running statistics", async () => {
+      const create = (): LayersModel =>
+        tf.sequential({
+          layers: [tf.layers.batchNormalization({ inputShape: [4] }), tf.layers.dense({ units: 3 })],
+        });
+      const { ranks, weights } = await train({ members: 2, batchSize: 5, strategy: { kind }, optimizer: adam }, create);
+      expect(largestDifference(weights[0], weights[1])).toBeGreaterThan(1e-4);
+      await Promise.all(ranks.map(async ({ strategy }) => await strategy.assemble?.()));
+      expect(weightsOf(ranks[1])).toEqual(weights[0]);
+      expect(weightsOf(ranks[0])).toEqual(weights[0]);
+    });
+
+    it('leaves no tensor behind', async () => {
+      const input: RunConfigInput = { members: 2, batchSize: 5, strategy: { kind, clipNorm: 1 }, optimizer: adam };
+      const ranks = await createRanks(input);
+      await trainRanks(ranks, input, { to: 2 });
+      const { numTensors } = tf.memory();
+      await trainRanks(ranks, input, { from: 2, to: 12 });
+      expect(tf.memory().numTensors).toBe(numTensors);
+    });
+  });
+}

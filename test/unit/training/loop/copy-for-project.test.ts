@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest';
+import { copyForProject } from '../../../../workers/training/member/predict.ts';
+
+it('a project gets probabilities where the run keeps logits, and copies of all else', () => {
+  const logits = { kind: 'logits' as const, samples: 2, width: 2, values: [Float32Array.of(0, Math.log(3), 7, 7)] };
+  const { kind, values } = copyForProject(logits);
+  expect(kind).toBe('probabilities');
+  expect(values.map((output) => Array.from(output, (value) => Number(value.toFixed(6))))).toEqual([
+    [0.25, 0.75, 0.5, 0.5],
+  ]);
+  const means = { kind: 'values' as const, samples: 2, width: 1, values: [Float32Array.of(1, 2)] };
+  const copy = copyForProject(means);
+  expect(copy).toEqual(means);
+  copy.values[0][0] = 9;
+  expect(means.values[0][0]).toBe(1);
+});

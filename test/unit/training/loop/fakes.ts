@@ -1,0 +1,55 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { WorkerState } from '../../../../core/protocol/run/messages.ts';
+import type { CheckpointRecord, EvaluatedSet } from '../../../../core/protocol/run/record.ts';
+import type { Position, Report } from '../../../../workers/training/loop/report.ts';
+
+export interface ReportedPoint extends Position {
+  name: string;
+  value: number;
+}
+
+/** Keeps what a rank tells, in order. */
+export class KeptReport implements Report {
+  readonly states: WorkerState[] = [];
+  readonly points: ReportedPoint[] = [];
+  readonly progresses: number[] = [];
+  readonly events: (Position & { kind: string; message: string; data: Record<string, unknown> })[] = [];
+  readonly checkpoints: CheckpointRecord[] = [];
+  readonly sets: EvaluatedSet[] = [];
+
+  state(state: WorkerState): void {
+    this.states.push(state);
+  }
+
+  point(name: string, value: number, { epoch, step }: Position): void {
+    this.points.push({ name, value, epoch, step });
+  }
+
+  progress(samplesPerSecond: number): void {
+    this.progresses.push(samplesPerSecond);
+  }
+
+  event(kind: string, message: string, { epoch, step }: Position, data: Record<string, unknown> = {}): void {
+    this.events.push({ kind, message, epoch, step, data });
+  }
+
+  checkpoint(record: CheckpointRecord): void {
+    this.checkpoints.push(record);
+  }
+
+  evaluated(set: EvaluatedSet): void {
+    this.sets.push(set);
+  }
+
+  async recorded(): Promise<void> {}
+}
+
+/** A folder of its own for the running test, removed after it. */
+export async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'tutti-training-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  return folder;
+}

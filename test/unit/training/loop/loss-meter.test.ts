@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { LossMeter } from '../../../../workers/training/loop/loss-meter.ts';
+import type { Position } from '../../../../workers/training/loop/report.ts';
+import { KeptReport } from './fakes.ts';
+
+const at = (step: number) => ({ epoch: 1, step });
+
+function createMeter(everySteps: number, losses?: { loss: number; steps: number }) {
+  const report = new KeptReport();
+  return { report, meter: new LossMeter(report, everySteps, 3, losses) };
+}
+
+/** A step of ten samples. */
+function step(meter: LossMeter, loss: number, updated: boolean, position: Position, learningRate: number): void {
+  meter.add({ loss, updated }, position);
+  meter.endStep(10, position, learningRate);
+}
+
+const named = (report: KeptReport, name: string) => report.points.filter((point) => point.name === name);
+
+describe('LossMeter', () => {
+  it('reports the mean loss since the last point, and the learning rate, every so many steps', () => {
+    const { report, meter } = createMeter(2);
+    [4, 2, 1].forEach((loss, i) => step(meter, loss, true, at(i + 1), 0.1));
+    step(meter, 2, true, at(4), 0.05);
+    expect(named(report, 'train/member_3_loss')).toMatchObject([
+      { value: 3, epoch: 1, step: 2 },
+      { value: 1.5, epoch: 1, step: 4 },
+    ]);
+    expect(named(report, 'train/member_3_lr').map(({ value }) => value)).toEqual([0.1, 0.05]);
+  });
+
+  it('leaves out losses that updated nothing; without any update there is no loss to report', () => {
+    const { report, meter } = createMeter(2);
+    step(meter, NaN, false, at(1), 0.1);
+    step(meter, 6, true, at(2), 0.1);
+    step(meter, Infinity, false, at(3), 0.1);
+    step(meter, NaN, false, at(4), 0.1);
+    expect(named(report, 'train/member_3_loss').map(({ value }) => value)).toEqual([6]);
+    expect(named(report, 'train/member_3_lr')).toHaveLength(2);
+  });
+
+  it('ends a round with its mean and its first loss that was not finite, and forgets both', () => {
+    const { report, meter } = createMeter(100);
+    step(meter, 1, true, at(1), 0.1);
+    step(meter, Infinity, false, at(2), 0.1);
+    step(meter, NaN, false, at(3), 0.1);
+    step(meter, 3, true, at(4), 0.1);
+    expect(meter.endRound(at(4))).toEqual({ meanLoss: 2, nonFinite: { epoch: 1, step: 2, loss: Infinity } });
+    const message = 'Loss was Infinity first at step 2; 2 update(s) left out.';
+    expect(report.events).toMatchObject([{ kind: 'non-finite-loss', message, epoch: 1, step: 2 }]);
+    expect(named(report, 'train/member_3_samples_per_second')).toHaveLength(1);
+    expect(meter.endRound(at(4))).toEqual({ meanLoss: NaN, nonFinite: null });
+    expect(report.events).toHaveLength(1);
+    expect(named(report, 'train/member_3_samples_per_second')).toHaveLength(1);
+  });
+
+  it('goes on amid an interval where an earlier attempt left it', () => {
+    const whole = createMeter(3);
+    [1, 5].forEach((loss, i) => step(whole.meter, loss, true, at(i + 1), 0.1));
+    const resumed = createMeter(3, whole.meter.losses);
+    for (const { meter } of [whole, resumed]) step(meter, 3, true, at(3), 0.1);
+    expect(named(resumed.report, 'train/member_3_loss')).toMatchObject([{ value: 3 }]);
+    expect(resumed.report.points).toEqual(whole.report.points);
+  });
+});

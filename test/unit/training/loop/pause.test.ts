@@ -1,0 +1,111 @@
+import { setImmediate } from 'node:timers/promises';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { runConfigSchema } from '../../../../core/protocol/run/config.ts';
+import { startBackend } from '../../../../workers/backends/backend.ts';
+import { ProcessGroup } from '../../../../workers/collectives/process-group.ts';
+import { ownBatches } from '../../../../workers/data/batches.ts';
+import { createDataset } from '../../../../workers/data/dataset.ts';
+import { createSampler } from '../../../../workers/data/samplers.ts';
+import { independentStrategy } from '../../../../workers/strategies/independent.ts';
+import { tf } from '../../../../workers/tensorflow/tf.ts';
+import { Controls } from '../../../../workers/training/loop/controls.ts';
+import { Member } from '../../../../workers/training/member/member.ts';
+import { createOptimizer } from '../../../../workers/training/optimizers/optimizers.ts';
+import { RunFiles } from '../../../../workers/training/member/run-files.ts';
+import { taskOf } from '../../../../workers/training/member/tasks.ts';
+import { Trainer } from '../../../../workers/training/loop/trainer.ts';
+import { KeptReport, temporaryFolder } from './fakes.ts';
+
+beforeAll(async () => void (await startBackend('cpu')));
+
+const x = Float32Array.of(-1, 0, 1, 2, 3, 4);
+const line = createDataset({ name: 'line', featureShape: [1], features: x, targets: x.map((value) => 3 * value) });
+const task = taskOf('regression');
+
+/** A rank alone that learns y = 3x in two epochs of three steps; it is paused during the step `pauseAt`, counted from 0. */
+async function createFixture(pauseAt: number | null) {
+  const config = runConfigSchema.parse({ batchSize: 2, maxEpochs: 2, members: 1, logEverySteps: 1 });
+  const model = tf.sequential({ layers: [tf.layers.dense({ units: 1, inputShape: [1], kernelInitializer: 'zeros' })] });
+  const controls = new Controls();
+  const report = new KeptReport();
+  const trainer = new Trainer({
+    config,
+    member: new Member(
+      model,
+      (outputs, targets, { step }) => {
+        if (step === pauseAt) controls.take({ action: 'pause' });
+        return task.loss(outputs, targets);
+      },
+      (variables) => createOptimizer(config.optimizer, variables),
+    ),
+    task,
+    data: { train: line, validation: line },
+    batches: ownBatches(line),
+    sampler: createSampler({
+      kind: 'sequential',
+      length: line.length,
+      batchSize: 2,
+      dropLast: false,
+      seed: 1,
+      sharedSeed: 1,
+      rank: 0,
+      worldSize: 1,
+    }),
+    strategy: independentStrategy(),
+    callbacks: [],
+    group: ProcessGroup.alone(0),
+    files: new RunFiles(await temporaryFolder(), 0),
+    report,
+    controls,
+  });
+  return { trainer, controls, report };
+}
+
+/** Once it is paused, far more turns of the event loop than the steps that are left would take. */
+async function turnsOnceIn(report: KeptReport): Promise<void> {
+  await expect.poll(() => report.states.at(-1)).toBe('paused');
+  for (let turn = 0; turn < 100; turn++) await setImmediate();
+}
+
+const weightsOf = ({ training }: Trainer): number[] =>
+  training.model.getWeights().map((weight) => weight.dataSync()[0]);
+
+describe('a rank that is paused', () => {
+  it('does no step until it is resumed, and ends as one that never was', async () => {
+    const { trainer, controls, report } = await createFixture(1);
+    const end = trainer.fit();
+    await turnsOnceIn(report);
+    expect(trainer.training.step).toBe(2);
+    expect(report.states.at(-1)).toBe('paused');
+    controls.take({ action: 'resume' });
+    expect(await end).toBe('completed');
+    expect(trainer.training.step).toBe(6);
+
+    const unpaused = await createFixture(null);
+    await unpaused.trainer.fit();
+    expect(weightsOf(trainer)).toEqual(weightsOf(unpaused.trainer));
+    expect(report.points.filter(({ name }) => name.endsWith('loss'))).toEqual(
+      unpaused.report.points.filter(({ name }) => name.endsWith('loss')),
+    );
+  });
+
+  it('keeps a checkpoint that is asked for, and stays paused', async () => {
+    const { trainer, controls, report } = await createFixture(1);
+    const end = trainer.fit();
+    await turnsOnceIn(report);
+    controls.take({ action: 'checkpoint', name: 'asked' });
+    await expect.poll(() => report.checkpoints).toMatchObject([{ name: 'asked', step: 2 }]);
+    expect(report.states.at(-1)).toBe('paused');
+    controls.take({ action: 'resume' });
+    await end;
+  });
+
+  it('stops when it is told to, without another step', async () => {
+    const { trainer, controls, report } = await createFixture(1);
+    const end = trainer.fit();
+    await turnsOnceIn(report);
+    controls.take({ action: 'stop' });
+    expect(await end).toBe('requested');
+    expect(trainer.training.step).toBe(2);
+  });
+});

@@ -1,0 +1,73 @@
+import { readFile } from 'node:fs/promises';
+import { setFlagsFromString } from 'node:v8';
+import { createGemm, type Gemm } from './gemm.ts';
+import type { Determinism, GemmModule } from '../kernel-module.ts';
+import type { TensorMemory } from '../memory/tensor-memory.ts';
+
+/** The V8 whose flags these are: Node 24's. Another may not know them. */
+const knownV8 = '13.6.';
+/**
+ * V8 joins neighbouring 128-bit instructions to 256-bit ones of AVX2 when it compiles, all at once and for speed. Only this module is compiled
+ * so: with TensorFlow.js's own as well, steps of small models took a tenth longer.
+ */
+const whileCompiling = ['--experimental-wasm-revectorize', '--no-liftoff', '--no-wasm-lazy-compilation'];
+const afterwards = ['--no-experimental-wasm-revectorize', '--liftoff', '--wasm-lazy-compilation'];
+
+/** Below so many products of two numbers they cost more than they save. */
+const leastProducts = 2 ** 17;
+/** What is measured: whole tiles, in the second-level cache. V8 has compiled both for speed after a few rounds; all take about 10 ms. */
+const trial = { m: 48, n: 64, k: 256 };
+const trialRounds = 60;
+
+/**
+ * Matrix products in tiles of 6 x 16 with 256-bit instructions, the bits of `narrow`'s, which makes the small ones.
+ *
+ * @returns null where they are not to be had, or are not faster by a measurement made now
+ */
+export async function createWideGemm(
+  narrow: Gemm,
+  memory: TensorMemory,
+  determinism: Determinism,
+): Promise<Gemm | null> {
+  if (!process.versions.v8.startsWith(knownV8)) return null;
+  const wide = createGemm(await loadWideKernels(memory.wasmMemory, determinism), memory);
+  if (!isFaster(wide, narrow, memory)) return null;
+  return (transposeA, transposeB, m, n, k, ...operands) =>
+    (m * n * k < leastProducts ? narrow : wide)(transposeA, transposeB, m, n, k, ...operands);
+}
+
+/** The matrix product in wide tiles alone, compiled to 256-bit instructions. */
+export async function loadWideKernels(memory: WebAssembly.Memory, determinism: Determinism): Promise<GemmModule> {
+  const bytes = await readFile(new URL(`../../../kernels/${determinism}-wide.wasm`, import.meta.url));
+  const { exports } = new WebAssembly.Instance(compile(bytes), { env: { memory } });
+  return exports as unknown as GemmModule;
+}
+
+function compile(bytes: Uint8Array<ArrayBuffer>): WebAssembly.Module {
+  for (const flag of whileCompiling) setFlagsFromString(flag);
+  try {
+    return new WebAssembly.Module(bytes);
+  } finally {
+    for (const flag of afterwards) setFlagsFromString(flag);
+  }
+}
+
+/** By the shortest time of each, which other processes on the core disturb least. */
+function isFaster(one: Gemm, other: Gemm, memory: TensorMemory): boolean {
+  const { m, n, k } = trial;
+  const floats = m * k + k * n + m * n;
+  const a = memory.allocate(4 * floats);
+  const [b, c] = [a + 4 * m * k, a + 4 * (m * k + k * n)];
+  memory.floats(a, floats).fill(1);
+  const measure = (gemm: Gemm): number => {
+    const startMs = performance.now();
+    gemm(false, false, m, n, k, a, k, b, n, 0, c, n);
+    return performance.now() - startMs;
+  };
+  const leastMs = [Infinity, Infinity];
+  for (let round = 0; round < trialRounds; round++) {
+    [one, other].forEach((gemm, i) => (leastMs[i] = Math.min(leastMs[i], measure(gemm))));
+  }
+  memory.free(a);
+  return leastMs[0] < leastMs[1];
+}

@@ -1,0 +1,141 @@
+import { cpus } from 'node:os';
+import { setImmediate } from 'node:timers/promises';
+import { viewArray } from '../../../core/protocol/wire/arrays.ts';
+import {
+  type CollectiveArray,
+  type CollectiveCall,
+  elementCount,
+  type Wishes,
+} from '../../../core/protocol/wire/collectives.ts';
+import type { Futex, Mapping } from '../../system/libc.ts';
+import { MappedWord, writeTimespec } from './mapped-word.ts';
+
+/** What a slot holds of a rank. */
+export const slotBytes = 256 * 1024;
+const slotCount = 4;
+/** The first page: of each slot four words in cache lines of their own, then how long a sleep is. */
+const wordBytes = 64;
+const timespecOffset = 4 * slotCount * wordBytes;
+const pageBytes = 4096;
+/** Before its array a rank has, in a slot, what it says of the call: signature, controls, halt, whether there is an array. */
+const headBytes = 64;
+/** About 10 µs: less than a sleep and a wake-up cost, but lost where another rank waits for the core. */
+const spinsBesideFree = 2000;
+
+/** A rank's room in all slots. */
+const rankBytes = slotCount * (headBytes + slotBytes);
+
+/** Of the memory for so many ranks. */
+export const slotsBytes = (ranks: number): number => pageBytes + ranks * rankBytes;
+
+/** What a rank brings to a call. */
+export interface SlotContent {
+  /** The same on all ranks that make the same call. */
+  signature: number;
+  wishes: Wishes;
+  data: CollectiveArray | null;
+}
+
+/**
+ * Memory that ranks share for small arrays: a few slots, used in turn, each with room for every rank's. A rank puts its array there and
+ * counts that; only the last one wakes the others, so nobody is woken in vain. All read what all have put, and count that too: then the slot is
+ * free for the fourth call after.
+ */
+export class MappedSlots {
+  readonly #buffer: ArrayBuffer;
+  readonly #words: Int32Array;
+  readonly #position: number;
+  readonly #worldSize: number;
+  readonly #slots: SlotWords[];
+  readonly #spins: number;
+  readonly #timespecAddress: number;
+  #lastPut = 0;
+
+  /** @param position this rank's in the order of the group's ranks */
+  constructor(futex: Futex, mapping: Mapping, position: number, worldSize: number) {
+    this.#buffer = mapping.buffer;
+    this.#words = new Int32Array(mapping.buffer);
+    this.#position = position;
+    this.#worldSize = worldSize;
+    this.#slots = Array.from({ length: slotCount }, (_, slot) => wordsOf(slot, futex, mapping));
+    // Not those that this process may run on: each worker is bound to one of its own.
+    this.#spins = worldSize <= cpus().length ? spinsBesideFree : 0;
+    this.#timespecAddress = writeTimespec(mapping, timespecOffset);
+  }
+
+  /** Whether call number `call`, from 1, can be put: all before it are, and all ranks have read what its slot held. */
+  isFree(call: number): boolean {
+    return this.#lastPut === call - 1 && this.#slots[slotOf(call)].freed.hasReached(turnOf(call) - 1);
+  }
+
+  /** Resolves once {@link isFree}, if all calls before have been put. */
+  async untilFree(call: number, isAwaited: () => void): Promise<void> {
+    await this.#sleepUntil(this.#slots[slotOf(call)].freed, turnOf(call) - 1, isAwaited);
+  }
+
+  /** Puts what this rank brings where the others can read it. */
+  put(call: number, { signature, wishes, data }: SlotContent): void {
+    const start = this.#startOf(call, this.#position);
+    this.#words.set([signature, wishes.controls, Number(wishes.halt), Number(data !== null)], start / 4);
+    if (data !== null) {
+      const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+      new Uint8Array(this.#buffer, start + headBytes, bytes.length).set(bytes);
+    }
+    this.#lastPut = call;
+    const { puts, filled } = this.#slots[slotOf(call)];
+    if (puts.increment() === this.#worldSize * turnOf(call)) filled.advance(turnOf(call));
+  }
+
+  /**
+   * Resolves once all ranks have put what they bring. The process sleeps meanwhile.
+   * @param isAwaited called every few milliseconds; what it throws ends the wait
+   */
+  async untilFilled(call: number, isAwaited: () => void): Promise<void> {
+    await this.#sleepUntil(this.#slots[slotOf(call)].filled, turnOf(call), isAwaited);
+  }
+
+  /** What all ranks brought, in their order. Arrays are views, for reading only, until {@link release}. */
+  read(call: number, { dataType, shape }: CollectiveCall): SlotContent[] {
+    return Array.from({ length: this.#worldSize }, (_, position) => {
+      const start = this.#startOf(call, position);
+      const head = start / 4;
+      const wishes = { controls: this.#words[head + 1], halt: this.#words[head + 2] === 1 };
+      const hasData = this.#words[head + 3] === 1;
+      const data = hasData ? viewArray(dataType, this.#buffer, start + headBytes, elementCount(shape)) : null;
+      return { signature: this.#words[head], wishes, data };
+    });
+  }
+
+  /** This rank has read the call's slot. */
+  release(call: number): void {
+    const { reads, freed } = this.#slots[slotOf(call)];
+    if (reads.increment() === this.#worldSize * turnOf(call)) freed.advance(turnOf(call));
+  }
+
+  async #sleepUntil(word: MappedWord, value: number, isAwaited: () => void): Promise<void> {
+    while (!word.sleepUntil(value, this.#spins, this.#timespecAddress)) {
+      await setImmediate();
+      isAwaited();
+    }
+  }
+
+  #startOf(call: number, position: number): number {
+    return pageBytes + position * rankBytes + slotOf(call) * (headBytes + slotBytes);
+  }
+}
+
+/** Of one slot. Each turn of it adds the number of ranks to the counts, and 1 to what says that all have counted. */
+interface SlotWords {
+  puts: MappedWord;
+  filled: MappedWord;
+  reads: MappedWord;
+  freed: MappedWord;
+}
+
+function wordsOf(slot: number, futex: Futex, mapping: Mapping): SlotWords {
+  const word = (index: number): MappedWord => new MappedWord(futex, mapping, (4 * slot + index) * wordBytes);
+  return { puts: word(0), filled: word(1), reads: word(2), freed: word(3) };
+}
+
+const slotOf = (call: number): number => call % slotCount;
+const turnOf = (call: number): number => Math.ceil(call / slotCount);

@@ -1,0 +1,55 @@
+import type { Futex, Mapping } from '../../system/libc.ts';
+
+/** Where a mapping has 16 bytes for {@link MappedWord.sleepUntil} to say how long a sleep is. */
+const timespecBytes = 16;
+/** After so long without news the event loop turns, by which a failure of the group is heard of. */
+const sleepNs = 5_000_000;
+
+/** A word of memory that counts up, and that processes wait for. It wraps around: differences count. */
+export class MappedWord {
+  readonly #futex: Futex;
+  readonly #words: Int32Array;
+  readonly #address: number;
+
+  /** @param offset bytes from the mapping's beginning, a multiple of 4 */
+  constructor(futex: Futex, { buffer, address }: Mapping, offset: number) {
+    this.#futex = futex;
+    this.#words = new Int32Array(buffer, offset, 1);
+    this.#address = address + offset;
+  }
+
+  get value(): number {
+    return Atomics.load(this.#words, 0);
+  }
+
+  hasReached(value: number): boolean {
+    return ((this.value - value) | 0) >= 0;
+  }
+
+  /** Writes a new value and wakes all who wait for it. */
+  advance(value: number): void {
+    Atomics.store(this.#words, 0, value);
+    this.#futex.wake(this.#address);
+  }
+
+  /** Counts one up, wakes nobody. @returns the new value */
+  increment(): number {
+    return Atomics.add(this.#words, 0, 1) + 1;
+  }
+
+  /** Whether it reaches `value` now or within a few milliseconds. @param spins looks at it so often before it sleeps */
+  sleepUntil(value: number, spins: number, timespecAddress: number): boolean {
+    for (let spin = 0; spin < spins; spin++) if (this.hasReached(value)) return true;
+    const seen = this.value;
+    if (((seen - value) | 0) >= 0) return true;
+    this.#futex.wait(this.#address, seen, timespecAddress);
+    return this.hasReached(value);
+  }
+}
+
+/** Writes how long a sleep is to a mapping of this process. @returns the address, for {@link MappedWord.sleepUntil} */
+export function writeTimespec({ buffer, address }: Mapping, offset: number): number {
+  const [seconds, nanoseconds] = [0n, BigInt(sleepNs)];
+  new BigInt64Array(buffer, offset, timespecBytes / 8).set([seconds, nanoseconds]);
+  return address + offset;
+}

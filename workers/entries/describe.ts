@@ -1,0 +1,31 @@
+import { describeOptions } from '../../core/options/index.ts';
+import type { DescribeReply, ProjectDescription } from '../../core/protocol/run/project-description.ts';
+import { loadProject } from '../project/load-project.ts';
+
+/** Entry of the process that describes a project to the hub, which itself never loads a project's code. */
+
+async function describe(folder: string): Promise<ProjectDescription> {
+  const project = await loadProject(folder);
+  const { name, description, task, hyperparameters, defaults } = project;
+  return {
+    name,
+    description,
+    task,
+    hasOwnLoss: project.loss !== undefined,
+    hyperparameters: describeOptions(hyperparameters),
+    defaults: defaults ?? {},
+  };
+}
+
+function reply(message: DescribeReply): void {
+  if (process.send === undefined)
+    throw new Error('This process is started by the hub, with a channel to reply through.');
+  process.send(message, () => process.disconnect());
+}
+
+try {
+  reply({ type: 'described', description: await describe(process.argv[2]) });
+} catch (error) {
+  const { message, stack = '' } = error instanceof Error ? error : new Error(String(error));
+  reply({ type: 'failed', message, stack });
+}

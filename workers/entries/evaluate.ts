@@ -1,0 +1,60 @@
+import { once } from 'node:events';
+import type { SetEvaluationResult } from '../../core/protocol/pages/rpc.ts';
+import {
+  type SetEvaluationReply,
+  type SetEvaluationTask,
+  setEvaluationTaskSchema,
+} from '../../core/protocol/run/set-evaluation.ts';
+import { startBackend } from '../backends/backend.ts';
+import type { Dataset, Splits } from '../data/dataset.ts';
+import { RunModels } from '../project/rebuild-model.ts';
+import { splitByMember } from '../training/member/evaluate-sets.ts';
+import { joinStacks, predict } from '../training/member/predict.ts';
+import type { Split } from '../training/member/run-files.ts';
+
+/**
+ * Entry of the process that evaluates any choice of a run's checkpoints as one ensemble. Started by
+ * `src-main/rpc/runs/evaluations.ts`, which sends the task and takes the reply.
+ */
+
+async function evaluate(request: SetEvaluationTask): Promise<SetEvaluationResult> {
+  const { config, members, split } = request;
+  await startBackend(config.backend, { blas: request.blas, determinism: config.determinism });
+  const models = new RunModels(request);
+  const { task, data } = await models.project();
+  const dataset = requireSplit(data, split);
+  const stacks = [];
+  // One after the other, in one model where the architecture is the same: the set may be larger than what memory holds at once.
+  for (const [position, { rank, name }] of members.entries()) {
+    const model = await models.withWeights(rank, name);
+    task.check(model, dataset);
+    // By position: a set may have several checkpoints of one rank.
+    stacks.push({ ...(await predict(model, task, dataset)), ranks: [position] });
+  }
+  const stack = joinStacks(stacks);
+  return { split, ...splitByMember(task.metrics(stack, dataset), stack.ranks), warnings: models.warnings };
+}
+
+function requireSplit(data: Splits, split: Split): Dataset {
+  const dataset = data[split];
+  if (dataset !== undefined) return dataset;
+  const others = (['validation', 'test'] as const).filter((other) => data[other] !== undefined);
+  throw new Error(
+    `The project's data has no ${split} split` +
+      (others.length === 0 ? ', nor any other to evaluate on.' : `. Evaluate on ${others.join(' or ')}.`),
+  );
+}
+
+function reply(message: SetEvaluationReply): void {
+  if (process.send === undefined)
+    throw new Error('This process is started by the hub, with a channel to reply through.');
+  process.send(message, () => process.disconnect());
+}
+
+try {
+  const [message] = await once(process, 'message');
+  reply({ type: 'evaluated', result: await evaluate(setEvaluationTaskSchema.parse(message)) });
+} catch (error) {
+  const { message, stack = '' } = error instanceof Error ? error : new Error(String(error));
+  reply({ type: 'failed', message, stack });
+}

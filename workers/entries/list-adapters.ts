@@ -1,0 +1,19 @@
+import { type AdaptersReply, webgpuFolderVariable } from '../../core/protocol/machine/webgpu.ts';
+import { listAdapters, loadDawn } from '../backends/webgpu/dawn.ts';
+
+/**
+ * Entry of a short process that lists WebGPU's adapters: drivers are loaded for that, which belong in no hub. Started by
+ * `src-main/devices/webgpu.ts`.
+ */
+
+async function list(): Promise<AdaptersReply> {
+  try {
+    const dawn = await loadDawn(process.env[webgpuFolderVariable] ?? '');
+    return { kind: 'listed', adapters: await listAdapters(dawn) };
+  } catch (error) {
+    return { kind: 'failed', reason: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+const reply = await list();
+process.send?.(reply, () => process.disconnect());

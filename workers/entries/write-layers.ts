@@ -1,0 +1,39 @@
+import { once } from 'node:events';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type LayersReply, type LayersTask, layersTaskSchema } from '../../core/protocol/run/layers-task.ts';
+import { startBackend } from '../backends/backend.ts';
+import { writeLayersModel } from '../checkpoints/layers-model.ts';
+import { RunModels } from '../project/rebuild-model.ts';
+
+/**
+ * Entry of the process that writes checkpoints of a run as layers models of TensorFlow.js. Started by
+ * `src-main/export/layers-entries.ts`, which sends the task and takes the reply.
+ */
+
+async function writeAll(task: LayersTask): Promise<string[]> {
+  // Nothing is computed: any machine can do this, whatever the run was trained on.
+  await startBackend('cpu');
+  const models = new RunModels(task);
+  for (const { rank, name } of task.members) {
+    const model = await models.withWeights(rank, name);
+    const folder = join(task.into, `rank-${rank}`, name);
+    await mkdir(folder, { recursive: true });
+    await writeLayersModel(model, folder);
+  }
+  return models.warnings;
+}
+
+function reply(message: LayersReply): void {
+  if (process.send === undefined)
+    throw new Error('This process is started by the hub, with a channel to reply through.');
+  process.send(message, () => process.disconnect());
+}
+
+try {
+  const [message] = await once(process, 'message');
+  reply({ type: 'written', warnings: await writeAll(layersTaskSchema.parse(message)) });
+} catch (error) {
+  const { message, stack = '' } = error instanceof Error ? error : new Error(String(error));
+  reply({ type: 'failed', message, stack });
+}

@@ -1,0 +1,23 @@
+import { at } from '../arithmetic';
+
+/**
+ * x ← act(x + bias) for `rows x columns` values; `bias` is one value a column, or no bias where its address is 0. Activations: 0 none, 1 ReLU,
+ * 2 ReLU6.
+ */
+export function addBias(x: usize, bias: usize, rows: i32, columns: i32, activation: i32): void {
+  const lowest = f32x4.splat(activation == 0 ? -Infinity : 0);
+  const highest = f32x4.splat(activation == 2 ? 6 : Infinity);
+  const whole = columns & ~3;
+  for (let i = 0; i < rows; i++) {
+    const row = at(x, i * columns);
+    for (let j = 0; j < whole; j += 4) {
+      const sum = bias == 0 ? v128.load(at(row, j)) : f32x4.add(v128.load(at(row, j)), v128.load(at(bias, j)));
+      v128.store(at(row, j), f32x4.min(f32x4.max(sum, lowest), highest));
+    }
+    for (let j = whole; j < columns; j++) {
+      const value = load<f32>(at(row, j));
+      const sum = bias == 0 ? value : value + load<f32>(at(bias, j));
+      store<f32>(at(row, j), min(max(sum, f32x4.extract_lane(lowest, 0)), f32x4.extract_lane(highest, 0)));
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import { hubMessageSchema, type HubMessage, type WorkerMessage } from '../../core/protocol/run/messages.ts';
+import type { Channel } from '../../core/protocol/wire/channel.ts';
+import type { CollectiveFrame, Frame, WireArray } from '../../core/protocol/wire/frames.ts';
+
+export interface HubHandlers {
+  message(message: HubMessage): void;
+  collective(frame: CollectiveFrame): void;
+  /** The hub is gone, or the connection to it broke. */
+  closed(error: Error | null): void;
+}
+
+/** A worker's end of its one connection to the hub: messages and collectives share it. */
+export class HubLink {
+  private readonly channel: Channel;
+
+  constructor(channel: Channel, handlers: HubHandlers) {
+    this.channel = channel;
+    channel.onClose((error) => handlers.closed(error));
+    channel.onFrame((frame: Frame) => {
+      if (frame.kind === 'message') handlers.message(hubMessageSchema.parse(frame.message));
+      else handlers.collective(frame);
+    });
+  }
+
+  send(message: WorkerMessage, arrays: WireArray[] = []): void {
+    this.channel.send({ kind: 'message', message, arrays });
+  }
+
+  sendCollective(frame: CollectiveFrame): void {
+    this.channel.send(frame);
+  }
+
+  close(): void {
+    this.channel.close();
+  }
+}

@@ -1,0 +1,90 @@
+import type { CheckpointRecord, EvaluatedSet } from '../../core/protocol/run/record.ts';
+import type { WorkerState } from '../../core/protocol/run/messages.ts';
+import type { HubLink } from './hub-link.ts';
+import type { Position, Report } from '../training/loop/report.ts';
+
+/** Points wait at most so long, so that the hub gets them in batches. */
+const flushEveryMs = 100;
+
+interface Point extends Position {
+  name: string;
+  value: number;
+  timeMs: number;
+}
+
+/** Tells the hub about a rank's training; metric points go in batches, by column. */
+export class HubReport implements Report {
+  private readonly link: HubLink;
+  private readonly ranks: number;
+  private points: Point[] = [];
+  private lastFlushMs = 0;
+  private readonly waiting: (() => void)[] = [];
+  /** The last that was told, for the error message should this rank fail. */
+  position: Position = { epoch: 0, step: 0 };
+
+  /** @param ranks how many ranks share the process */
+  constructor(link: HubLink, ranks = 1) {
+    this.link = link;
+    this.ranks = ranks;
+  }
+
+  state(state: WorkerState, position: Position): void {
+    this.position = position;
+    this.flush();
+    this.link.send({ type: 'state', state, ...position });
+  }
+
+  point(name: string, value: number, position: Position): void {
+    this.position = position;
+    this.points.push({ name, value, ...position, timeMs: Date.now() });
+    if (performance.now() - this.lastFlushMs > flushEveryMs) this.flush();
+  }
+
+  progress(samplesPerSecond: number, position: Position): void {
+    this.position = position;
+    this.flush();
+    // This rank's share of the process.
+    const memoryBytes = Math.round(process.memoryUsage.rss() / this.ranks);
+    this.link.send({ type: 'progress', ...position, samplesPerSecond, memoryBytes });
+  }
+
+  event(kind: string, message: string, position: Position, data: Record<string, unknown> = {}): void {
+    this.link.send({ type: 'event', kind, message, epoch: position.epoch, step: position.step, data });
+  }
+
+  checkpoint(record: CheckpointRecord): void {
+    this.link.send({ type: 'checkpoint', record });
+  }
+
+  evaluated(set: EvaluatedSet): void {
+    this.link.send({ type: 'evaluated', set });
+  }
+
+  async recorded(): Promise<void> {
+    this.flush();
+    this.link.send({ type: 'saving-state' });
+    const answer = Promise.withResolvers<void>();
+    this.waiting.push(answer.resolve);
+    await answer.promise;
+  }
+
+  /** The hub has answered the oldest `recorded`. */
+  acknowledge(): void {
+    this.waiting.shift()?.();
+  }
+
+  flush(): void {
+    this.lastFlushMs = performance.now();
+    if (this.points.length === 0) return;
+    const points = this.points.splice(0);
+    const names = [...new Set(points.map(({ name }) => name))];
+    const indexOf = new Map(names.map((name, index) => [name, index]));
+    this.link.send({ type: 'points', names }, [
+      Int32Array.from(points, ({ name }) => indexOf.get(name) ?? 0),
+      Int32Array.from(points, ({ epoch }) => epoch),
+      Int32Array.from(points, ({ step }) => step),
+      Float64Array.from(points, ({ value }) => value),
+      Float64Array.from(points, ({ timeMs }) => timeMs),
+    ]);
+  }
+}

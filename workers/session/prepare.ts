@@ -1,0 +1,190 @@
+import type { Launch } from '../../core/protocol/run/messages.ts';
+import type { RunConfig } from '../../core/protocol/run/config.ts';
+import { samplerOf, samplesPerStep } from '../../core/protocol/run/strategy-rules.ts';
+import type { Backend } from '../backends/backend.ts';
+import { DistributedSeeder } from '../callbacks/distributed-seeder.ts';
+import { createCallbacks } from '../callbacks/index.ts';
+import { latestCommonRound } from '../checkpoints/training-state.ts';
+import type { ProcessGroup } from '../collectives/process-group.ts';
+import type { Splits } from '../data/dataset.ts';
+import { distributeData, type RankData } from '../data/distribute.ts';
+import type { BatchSource } from '../data/batches.ts';
+import { createSampler } from '../data/samplers.ts';
+import type { Project } from '../project/define-project.ts';
+import { loadProjectData } from '../project/load-data.ts';
+import { projectCallbacks } from '../project/project-callbacks.ts';
+import { loadProject, parseHyperparameters } from '../project/load-project.ts';
+import type { SessionLinks } from './session.ts';
+import { setupIndependentWorker } from './setup.ts';
+import { MemberStack } from '../stacked/member-stack.ts';
+import { requireStackable } from '../stacked/model-graph.ts';
+import { stackedTraining } from '../stacked/stacked-training.ts';
+import { ensembleTask } from '../strategies/ensemble-task.ts';
+import { createStrategy } from '../strategies/index.ts';
+import type { LayersModel } from '../tensorflow/tf.ts';
+import { Breath } from '../training/loop/throttle.ts';
+import { Member, type LossFunction } from '../training/member/member.ts';
+import { createOptimizer } from '../training/optimizers/optimizers.ts';
+import { RunFiles } from '../training/member/run-files.ts';
+import { loadTrainingState } from '../training/member/saved-state.ts';
+import { type Task, taskOf } from '../training/member/tasks.ts';
+import type { TrainerParts } from '../training/loop/rank-training.ts';
+import { plannedSteps, Trainer } from '../training/loop/trainer.ts';
+
+/** A rank of this process: what it was launched with, and how it stands with its hub. */
+export interface Seat {
+  launch: Launch;
+  links: SessionLinks;
+}
+
+/** What the ranks of a process have in common. */
+interface Shared {
+  project: Project;
+  hyperparameters: Record<string, unknown>;
+  config: RunConfig;
+  backend: Backend;
+  task: Task;
+  /** Of `train` perhaps only a sample: its batches have them all. */
+  data: Splits;
+  openBatches: () => BatchSource;
+}
+
+/** Everything a rank needs to train. */
+export interface Prepared extends Shared {
+  batches: BatchSource;
+  model: LayersModel;
+  trainer: Trainer;
+  totalSteps: number;
+  /** To be called when the rank trains no more, so that ranks whose steps are made together do not wait for it. */
+  leaveStack(): void;
+}
+
+/** Prepares the ranks of this process, one or several: project, backend, seeds, data, models, trainers. */
+export async function prepare(seats: readonly Seat[]): Promise<Prepared[]> {
+  const { shared, seeders } = await prepareShared(seats);
+  const members = seats.map((seat, i) => createMember(seat, shared, seeders[i]));
+  const stack = members.length > 1 ? createStack(shared, members, ranksOf(seats)) : null;
+  const breath = new Breath();
+  return Promise.all(
+    seats.map((seat, i) => prepareRank(seat, shared, { member: members[i], seeder: seeders[i], stack, breath })),
+  );
+}
+
+async function prepareShared(seats: readonly Seat[]): Promise<{ shared: Shared; seeders: DistributedSeeder[] }> {
+  const [{ launch, links }] = seats;
+  const { config } = launch;
+  const project = await loadProject(launch.projectFolder);
+  const hyperparameters = parseHyperparameters(project, config.hyperparameters);
+  const { backend, seeder } = await setupIndependentWorker(links.group, config, launch.blas);
+  const otherSeeders = ranksOf(seats.slice(1)).map(
+    (rank) => new DistributedSeeder({ baseSeed: config.seed, rank, unique: !config.identicalSeeds }),
+  );
+  // Whatever no rank draws for itself comes from the first rank's stream, as if it were alone.
+  seeder.install();
+  const task = ensembleTask(taskOf(project.task), config);
+  const groups = seats.map((seat) => seat.links.group);
+  const { splits: data, openBatches } = await loadData(launch, project, hyperparameters, groups);
+  const shared = { project, hyperparameters, config, backend, task, data, openBatches };
+  return { shared, seeders: [seeder, ...otherSeeders] };
+}
+
+/** @throws when the ranks' models cannot be one computation */
+function createStack(shared: Shared, members: readonly Member[], ranks: readonly number[]): MemberStack {
+  const models = members.map(({ model }) => model);
+  requireStackable(models, ranks);
+  return new MemberStack(stackedTraining(shared, lossOf(shared)));
+}
+
+function ranksOf(seats: readonly Seat[]): number[] {
+  return seats.map(({ launch }) => launch.placement.rank);
+}
+
+function createMember({ launch }: Seat, shared: Shared, seeder: DistributedSeeder): Member {
+  const { project, hyperparameters, config, task, data } = shared;
+  const { rank } = launch.placement;
+  const targetSize = task.targetSize(data.train);
+  const { featureShape } = data.train;
+  const model = seeder.draw(() => project.model({ hyperparameters, config, featureShape, targetSize, rank }));
+  for (const dataset of [data.train, data.validation, data.test]) if (dataset) task.check(model, dataset);
+  return new Member(model, lossOf(shared), (variables) =>
+    // A sharded run's strategy keeps what the optimizer remembers, a slice on each rank.
+    createOptimizer(config.optimizer, config.strategy.kind === 'sharded' ? [] : variables),
+  );
+}
+
+interface RankParts {
+  member: Member;
+  seeder: DistributedSeeder;
+  /** Null for a rank that is alone in its process. */
+  stack: MemberStack | null;
+  breath: Breath;
+}
+
+async function prepareRank({ launch, links }: Seat, shared: Shared, rank: RankParts): Promise<Prepared> {
+  const { project, hyperparameters, config, task, data, openBatches } = shared;
+  const { member, seeder, stack, breath } = rank;
+  const { placement, groupRanks } = launch;
+  const { group, report, controls } = links;
+  const files = new RunFiles(launch.runFolder, placement.rank);
+  if (placement.rank === 0) await keepTargets(files, data);
+  const batches = openBatches();
+  const sampler = createSampler({
+    kind: samplerOf(config),
+    length: batches.length,
+    batchSize: samplesPerStep(config),
+    dropLast: config.dropLast,
+    seed: seeder.seed,
+    sharedSeed: config.seed,
+    rank: placement.rank,
+    worldSize: config.members,
+  });
+  const callbacks = [
+    seeder,
+    ...createCallbacks({ config, task, files, groupRanks, hasValidation: data.validation !== undefined }),
+    ...projectCallbacks(project, { hyperparameters, config, rank: placement.rank }, seeder.seed),
+  ];
+  const totalSteps = plannedSteps(config, sampler);
+  const stacked = stack?.join(seeder.draw) ?? null;
+  const context = { config, task, totalSteps, unlabelled: data.unlabelled };
+  const strategy = stacked ?? createStrategy(config.strategy, context);
+  const about = { config, member, task, data, batches, sampler, strategy, callbacks };
+  const parts: TrainerParts = { ...about, group, files, report, controls, breath };
+  const trainer = new Trainer(parts, launch.resume ? await resumed(launch, parts) : undefined);
+  return { ...shared, batches, model: member.model, trainer, totalSteps, leaveStack: () => stacked?.leave() };
+}
+
+/** The data of this process's ranks, as `data.mode` has it. */
+function loadData(
+  launch: Launch,
+  project: Project,
+  hyperparameters: Record<string, unknown>,
+  groups: readonly ProcessGroup[],
+): Promise<RankData> {
+  const { config, scratchFolder, groupRanks } = launch;
+  const isWantedLater = Math.max(...groupRanks) < config.members - 1;
+  const how = { mode: config.data.mode, groups, folder: scratchFolder, isWantedLater };
+  return distributeData(how, () => loadProjectData(project, hyperparameters, launch));
+}
+
+/** What predictions are held against, once for all ranks. */
+async function keepTargets(files: RunFiles, { validation, test }: Splits): Promise<void> {
+  if (validation !== undefined) await files.saveTargets('validation', validation);
+  if (test !== undefined) await files.saveTargets('test', test);
+}
+
+function lossOf({ project, task, hyperparameters, config }: Shared): LossFunction {
+  const context = { hyperparameters, config };
+  return (outputs, targets, { epoch, step, totalSteps, scalars }) => {
+    const own = scalars === undefined ? {} : Object.fromEntries(scalars);
+    if (project.loss === undefined) return task.loss(outputs, targets, { ...context.config.loss, ...own });
+    const hyperparameters = { ...context.hyperparameters, ...own };
+    const progress = step / totalSteps;
+    return project.loss({ ...context, hyperparameters, outputs, targets, epoch, step, progress });
+  };
+}
+
+async function resumed(launch: Launch, parts: TrainerParts) {
+  const round = await latestCommonRound(launch.runFolder, launch.groupRanks);
+  if (round === null) return undefined;
+  return loadTrainingState(parts.files, round, parts.member, parts.callbacks);
+}

@@ -1,0 +1,148 @@
+import { connect } from '../collectives/socket-channel.ts';
+import { CollectiveError } from '../../core/protocol/wire/collectives.ts';
+import type { Control, HubMessage, Launch } from '../../core/protocol/run/messages.ts';
+import { ProcessGroup } from '../collectives/process-group.ts';
+import { sharedMemoryIn } from '../collectives/memory/shared-memory.ts';
+import { HubLink } from './hub-link.ts';
+import { HubReport } from './hub-report.ts';
+import type { Prepared, Seat } from './prepare.ts';
+import { runSession, type SessionLinks } from './session.ts';
+import { AgreedError } from '../training/loop/agreed-error.ts';
+import type { Controls } from '../training/loop/controls.ts';
+import { parameterCount } from '../training/member/weights.ts';
+import { libraryVersions } from './versions.ts';
+
+export interface RankLinkOptions {
+  socketPath: string;
+  rank: number;
+  token: string;
+  controls: Controls;
+  /** What to do with a control that comes for this rank. */
+  heed(control: Control): void;
+  /** How many ranks the process has. */
+  ranks: number;
+}
+
+/** A rank as its hub sees it: one connection, through which it is launched, controlled, heard and dismissed. */
+export class RankLink {
+  /** Resolves when the hub needs the rank no more. */
+  readonly dismissed: Promise<void>;
+  private readonly options: RankLinkOptions;
+  private readonly launched = Promise.withResolvers<Launch>();
+  private readonly started = Promise.withResolvers<void>();
+  private readonly left = Promise.withResolvers<void>();
+  private readonly link: HubLink;
+  private readonly report: HubReport;
+  private group: ProcessGroup | null = null;
+  private launch: Launch | null = null;
+
+  static async connect(options: RankLinkOptions): Promise<RankLink> {
+    return new RankLink(options, await connect(options.socketPath, 10_000));
+  }
+
+  private constructor(options: RankLinkOptions, channel: Awaited<ReturnType<typeof connect>>) {
+    this.options = options;
+    this.dismissed = this.left.promise;
+    this.link = new HubLink(channel, {
+      message: (message) => this.take(message),
+      collective: (frame) => this.group?.receive(frame),
+      // Without a hub there is nothing to train for: what was saved is on disk, and a resumed run goes on from there.
+      closed: () => process.exit(3),
+    });
+    this.report = new HubReport(this.link, options.ranks);
+    this.link.send({ type: 'hello', rank: options.rank, pid: process.pid, token: options.token });
+  }
+
+  /** Resolves once the rank has been launched. */
+  async seat(): Promise<Seat> {
+    const launch = await this.launched.promise;
+    const { rank, controls } = this.options;
+    const memory = sharedMemoryIn(launch.scratchFolder, rank, launch.groupRanks, {
+      // A rank that sleeps until others come would keep those of its own process from coming.
+      mayMap: this.options.ranks === 1,
+      tell: (message) => this.tell(message),
+      timeoutMs: launch.config.timeouts.collectiveMs,
+    });
+    const group = new ProcessGroup(
+      rank,
+      launch.groupRanks,
+      { send: (frame) => this.link.sendCollective(frame) },
+      memory,
+    );
+    const { report } = this;
+    this.group = group;
+    this.launch = launch;
+    report.state('loading', report.position);
+    const started = this.started.promise;
+    const links: SessionLinks = { group, report, controls, started, print: (line) => this.print(line) };
+    return { launch, links };
+  }
+
+  /** Trains to the end, and tells the hub how it went: never rejects. */
+  async train(seat: Seat, prepared: Prepared): Promise<void> {
+    this.describe(prepared);
+    try {
+      const stopReason = await runSession(seat.launch, seat.links, prepared);
+      this.report.flush();
+      this.link.send({ type: 'finished', ...this.report.position, stopReason });
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  fail(error: unknown, isConsequence = error instanceof CollectiveError): void {
+    const { report, launch } = this;
+    const { rank } = this.options;
+    report.flush();
+    const at = error instanceof AgreedError ? error.at : { rank, ...report.position };
+    const message = error instanceof Error ? error.message : String(error);
+    const device = launch?.placement.device.id ?? null;
+    this.link.send({
+      type: 'failed',
+      error: { message, device, rank: at.rank, epoch: at.epoch, step: at.step },
+      stack: error instanceof Error ? (error.stack ?? '') : '',
+      isConsequence: isConsequence || at.rank !== rank,
+    });
+  }
+
+  private take(message: HubMessage): void {
+    switch (message.type) {
+      case 'launch':
+        this.options.controls.launch(message.launch.settings);
+        return this.launched.resolve(message.launch);
+      case 'start':
+        return this.started.resolve();
+      case 'recorded':
+        return this.report.acknowledge();
+      case 'leave':
+        return this.left.resolve();
+      case 'control':
+        return this.options.heed(message.control);
+    }
+  }
+
+  /** Of what all ranks would say, the first one's word is enough. */
+  private tell(message: string): void {
+    const isFirst = this.launch?.groupRanks[0] === this.options.rank;
+    if (isFirst) this.report.event('large-arrays', message, this.report.position);
+  }
+
+  private print(line: string): void {
+    this.report.event('print', line, this.report.position);
+  }
+
+  private describe({ project, task, backend, model, data, batches, totalSteps }: Prepared): void {
+    this.link.send({
+      type: 'described',
+      project: { name: project.name, description: project.description },
+      task: task.kind,
+      ensembleMonitor: task.ensembleMonitor,
+      backend: backend.description,
+      parameterCount: parameterCount(model),
+      totalSteps,
+      samples: { train: batches.length, validation: data.validation?.length ?? 0, test: data.test?.length ?? 0 },
+      versions: libraryVersions(),
+    });
+    this.report.state('ready', this.report.position);
+  }
+}
