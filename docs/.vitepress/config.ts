@@ -1,0 +1,72 @@
+import { defineConfig } from 'vitepress';
+
+export default defineConfig({
+  title: 'Tutti',
+  description: 'Deep ensembles on one machine, in TensorFlow.js',
+  // Pages are the repository's Markdown files under their own paths, so that links between them work on both sides.
+  srcDir: '..',
+  srcExclude: ['node_modules/**', 'out/**', 'dist/**', 'runs/**', 'bench/**', 'test/**', 'docs/api/README.md'],
+  rewrites: { 'docs/index.md': 'index.md' },
+  outDir: '../out/site',
+  cacheDir: '../node_modules/.cache/vitepress',
+  themeConfig: {
+    search: { provider: 'local' },
+    outline: [2, 3],
+    nav: [
+      { text: 'Start', link: '/README' },
+      { text: 'Projects', link: '/docs/projects' },
+      { text: 'Library', link: '/docs/api/workers' },
+      { text: 'Architecture', link: '/docs/architecture' },
+    ],
+    sidebar: [
+      {
+        text: 'Use',
+        items: [
+          { text: 'Start', link: '/README' },
+          { text: 'Writing a project', link: '/docs/projects' },
+          { text: 'Options', link: '/docs/options' },
+          { text: 'File formats', link: '/docs/formats' },
+        ],
+      },
+      {
+        text: 'Library',
+        items: [
+          { text: 'Projects and callbacks', link: '/docs/api/workers' },
+          { text: 'Data sets', link: '/docs/api/workers/data' },
+          { text: 'Metrics', link: '/docs/api/core/metrics' },
+          { text: 'Figures', link: '/docs/api/workers/plots' },
+        ],
+      },
+      {
+        text: 'Examples',
+        collapsed: true,
+        items: [
+          { text: 'Heteroscedastic regression', link: '/examples/00_heteroscedastic_regression/README' },
+          { text: 'Joint early stopping', link: '/examples/01_joint_early_stopping/README' },
+          { text: 'Coupled members', link: '/examples/02_coupled_ssl/README' },
+          { text: 'Joint training', link: '/examples/05_joint_training/README' },
+          { text: 'Diverging hyperparameters', link: '/examples/06_hdet/README' },
+          { text: 'Parallel ensemble', link: '/examples/07_parallel_ensemble/README' },
+        ],
+      },
+      {
+        text: 'Measured',
+        collapsed: true,
+        items: [
+          { text: 'Benchmarks', link: '/docs/benchmarks' },
+          { text: 'References', link: '/docs/references' },
+          { text: 'Backends', link: '/docs/backends' },
+          { text: 'Mutation test', link: '/docs/mutation' },
+        ],
+      },
+      {
+        text: 'Develop',
+        collapsed: true,
+        items: [
+          { text: 'Contributing', link: '/CONTRIBUTING' },
+          { text: 'Architecture', link: '/docs/architecture' },
+        ],
+      },
+    ],
+  },
+});
