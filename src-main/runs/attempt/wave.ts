@@ -9,9 +9,9 @@ import {
   type WorkerState,
 } from '../../../core/protocol/run/messages.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
+import { applyControl, initialControlState } from '../../../core/protocol/run/control-state.ts';
 import type { RunError, RunSummary } from '../../../core/protocol/run/record.ts';
 import { Relay } from '../../relay/relay.ts';
-import { LastingControls } from '../control/lasting-controls.ts';
 import type { LogFile } from '../recording/log-file.ts';
 import { coreOf } from './node-process.ts';
 import { WorkerHandle } from './worker-handle.ts';
@@ -56,9 +56,9 @@ export class Wave {
   private consequence: RunError | null = null;
   private stopReason: RunSummary['stopReason'] = 'completed';
   private isAborted = false;
-  /** All so far, for ranks that have not connected yet: each rank gets the same controls in the same order. */
+  /** All controls so far, for ranks that have not connected yet: each rank gets the same controls in the same order. */
   private readonly controls: Control[] = [];
-  private readonly lasting = new LastingControls();
+  private controlState = initialControlState;
   private isHeld = false;
   private graceTimer: NodeJS.Timeout | null = null;
 
@@ -99,11 +99,11 @@ export class Wave {
     return { kind: 'finished', stopReason: this.stopReason };
   }
 
-  /** Passes a wish on to all ranks, also to those that have not connected yet. */
+  /** Sends a control to all ranks, and later to those that have not connected yet. */
   control(control: Control): void {
     this.controls.push(control);
-    this.lasting.take(control);
-    this.hold(this.lasting.isPaused);
+    this.controlState = applyControl(this.controlState, control);
+    this.hold(this.controlState.isPaused);
     for (const handle of this.handles.values()) handle.send({ type: 'control', control });
   }
 

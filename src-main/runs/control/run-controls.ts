@@ -1,3 +1,4 @@
+import { applyControl, controlsToReplay, initialControlState } from '../../../core/protocol/run/control-state.ts';
 import type { Control, WorkerState } from '../../../core/protocol/run/messages.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import {
@@ -8,53 +9,50 @@ import {
   whyNotSet,
   whyNotStopRank,
 } from '../../../core/protocol/run/settings.ts';
-import { LastingControls } from './lasting-controls.ts';
 import type { RunRecorder } from '../recording/run-recorder.ts';
 import type { Wave } from '../attempt/wave.ts';
 
-/** A rank in one of these has steps to leave out. */
+/** States in which a rank may have steps left to train. */
 const trainingStates: ReadonlySet<WorkerState> = new Set(['training', 'paused', 'evaluating']);
 
-/** What users ask of a run while it trains: refused with the reason, or kept among the run's events and told to the ranks. */
+/** Takes the controls of users while a run trains: refuses each with a reason, or records it as an event and sends it to the ranks. */
 export class RunControls {
-  readonly #lasting = new LastingControls();
-  /** Ranks that were stopped alone. */
-  readonly #stoppedRanks = new Set<number>();
+  #state = initialControlState;
   #recorder: RunRecorder | null = null;
   #wave: Wave | null = null;
 
-  /** From now on there is a record to keep events in. */
+  /** Sets the recorder, once the run has a record to keep events in. */
   begin(recorder: RunRecorder): void {
     this.#recorder = recorder;
   }
 
-  /** From now on these ranks train. They are told what still holds. */
+  /** Sets the wave that trains from now on, and replays to it the controls that still hold. */
   enter(wave: Wave): void {
     this.#wave = wave;
-    for (const control of this.#lasting.list()) wave.control(control);
+    for (const control of controlsToReplay(this.#state)) wave.control(control);
   }
 
-  /** @throws Error that says why it cannot be, and what to do instead */
+  /** @throws Error with the reason for a refusal, and what to do instead */
   take(control: Control): void {
     switch (control.action) {
       case 'stop':
         this.#note('stop-requested', 'A stop of all ranks was requested.');
         break;
       case 'stop-at-epoch-end':
-        if (this.#lasting.isStopping) throw new Error('The run is stopping already, at the next step of every rank.');
+        if (this.#state.isStopping) throw new Error('The run is stopping already, at the next step of every rank.');
         this.#note('stop-requested', 'A stop of all ranks at the end of the epoch was requested.');
         break;
       case 'stop-rank':
         this.#stopRank(control.rank);
         break;
       case 'pause':
-        if (this.#lasting.isStopping) {
+        if (this.#state.isStopping) {
           throw new Error('The run is stopping: it cannot be paused. Resume it afterwards.');
         }
-        if (!this.#lasting.isPaused) this.#note('paused', 'A pause was requested: every rank waits at its next step.');
+        if (!this.#state.isPaused) this.#note('paused', 'A pause was requested: every rank waits at its next step.');
         break;
       case 'resume':
-        if (this.#lasting.isPaused) this.#note('resumed', 'The pause ended.');
+        if (this.#state.isPaused) this.#note('resumed', 'The pause ended.');
         break;
       case 'checkpoint':
         checkCheckpointName(control.name);
@@ -65,7 +63,7 @@ export class RunControls {
       case 'set':
         this.#change(control.changes);
     }
-    this.#lasting.take(control);
+    this.#state = applyControl(this.#state, control);
     this.#wave?.control(control);
   }
 
@@ -75,20 +73,20 @@ export class RunControls {
     if (reason !== null) throw new Error(`Rank ${rank} cannot be stopped alone. ${reason}`);
     if (rank >= plan.length)
       throw new Error(`There is no rank ${rank}: this run has ranks 0 to ${plan.length - 1}. Name one of them.`);
+    const { stoppedRanks } = this.#state;
     const states = this.#wave?.states() ?? new Map<number, WorkerState>();
     const training = [...states].flatMap(([one, state]) =>
-      trainingStates.has(state) && !this.#stoppedRanks.has(one) ? [one] : [],
+      trainingStates.has(state) && !stoppedRanks.includes(one) ? [one] : [],
     );
     if (!training.includes(rank)) {
-      const how = this.#stoppedRanks.has(rank) ? 'stopped' : (states.get(rank) ?? 'in another wave');
+      const how = stoppedRanks.includes(rank) ? 'stopped' : (states.get(rank) ?? 'in another wave');
       throw new Error(`Rank ${rank} cannot be stopped: it is ${how}, and only a rank that trains can be.`);
     }
     if (training.length === 1) throw new Error(`Rank ${rank} is the last that trains. Stop the run instead.`);
-    this.#stoppedRanks.add(rank);
     this.#note('rank-stop-requested', `A stop of rank ${rank} alone was requested.`, { rank });
   }
 
-  /** The record keeps it, so that a resumed run goes on with it. */
+  /** Records the change too, so that a resumed run continues with it. */
   #change(wanted: SettingChanges): void {
     const recorder = this.#begun();
     const { config, changed } = recorder.record;
@@ -112,13 +110,13 @@ export class RunControls {
     return this.#recorder;
   }
 
-  /** Where the run stands is where the rank that has come furthest was when last heard of. */
+  /** Records an event at the last reported position of the rank that is furthest ahead. */
   #note(kind: string, message: string, data: Record<string, unknown> = {}): void {
     this.#recorder?.event(null, kind, message, { ...this.#wave?.position(), data });
   }
 }
 
-/** What counts in a run now: its configuration, and what was changed since. */
+/** The settings in effect: those of the configuration, with the changes since. */
 export function currentSettings({ config, changed }: Pick<RunRecord, 'config' | 'changed'>) {
   return { ...settingsOf(config), ...changed };
 }

@@ -1,20 +1,17 @@
+import { applyControl, type ControlState, initialControlState } from '../../../core/protocol/run/control-state.ts';
 import type { Control } from '../../../core/protocol/run/messages.ts';
 import type { SettingChanges } from '../../../core/protocol/run/settings.ts';
 
-/** What the user asked of this rank; the trainer looks at every step. */
+/** The controls of one rank. The trainer reads their state at every step. */
 export class Controls {
-  /** Names under which to keep checkpoints at the next step. */
+  /** Names under which to keep checkpoints at the next step. The trainer removes each name that it has handled. */
   readonly checkpointNames: string[] = [];
   readonly #rank: number;
-  #settings: SettingChanges = {};
-  #stopRequested = false;
-  #stopAtEpochEndRequested = false;
-  #rankStopRequested = false;
-  #isPaused = false;
+  #state: ControlState = initialControlState;
   #received = 0;
-  /** Received, and not in effect yet. */
+  /** Controls that were received but are not in effect yet. */
   readonly #waiting: Control[] = [];
-  /** How many of those received may be in effect. */
+  /** Number of received controls that may be in effect. */
   #admitted = Infinity;
   #next = Promise.withResolvers<void>();
 
@@ -22,64 +19,64 @@ export class Controls {
     this.#rank = rank;
   }
 
-  /** What counts as the rank is launched: no wish of anyone, and known to all ranks before they train. */
+  /** Sets the settings at launch. They are no control: all ranks know them before they train. */
   launch(settings: Readonly<SettingChanges>): void {
-    this.#settings = settings;
+    this.#state = { ...this.#state, settings };
   }
 
   get stopRequested(): boolean {
-    return this.#stopRequested;
+    return this.#state.isStopping;
   }
 
-  /** All ranks end with the epochs that they are in. */
+  /** All ranks end with their current epochs. */
   get stopAtEpochEndRequested(): boolean {
-    return this.#stopAtEpochEndRequested;
+    return this.#state.isStoppingAtEpochEnd;
   }
 
-  /** This rank alone is to end. */
+  /** Only this rank ends. */
   get rankStopRequested(): boolean {
-    return this.#rankStopRequested;
+    return this.#state.stoppedRanks.includes(this.#rank);
   }
 
   get isPaused(): boolean {
-    return this.#isPaused;
+    return this.#state.isPaused;
   }
 
-  /** What was asked for last of each setting. */
+  /** The last requested value of each setting. */
   get settings(): Readonly<SettingChanges> {
-    return this.#settings;
+    return this.#state.settings;
   }
 
-  /** Whether a stop of all ranks was asked for, now or with the epoch, be it in effect or not. */
+  /** Whether a stop of all ranks, immediate or at the end of the epoch, was received, even if it is not in effect yet. */
   get stopReceived(): boolean {
     const isReceived = this.#waiting.some(({ action }) => action === 'stop' || action === 'stop-at-epoch-end');
-    return this.#stopRequested || this.#stopAtEpochEndRequested || isReceived;
+    return this.stopRequested || this.stopAtEpochEndRequested || isReceived;
   }
 
-  /** Controls received so far. */
+  /** Number of controls received so far. */
   get received(): number {
     return this.#received;
   }
 
   /**
-   * Has every control wait until {@link admit} lets it in. Only during a pause they take effect at once, up to the one that ends it:
-   * then no rank does a step, so that it is the same step for all.
+   * From now on controls wait until {@link admit} admits them. During a pause they take effect at once, up to the control that ends the
+   * pause: no rank does a step then, so the step is the same for all.
    */
   holdBack(): void {
     this.#admitted = this.#received;
   }
 
-  /** Lets the first `count` controls take effect; those of them that are still on their way are waited for. */
+  /** Puts the first `count` controls into effect, after waiting for those that have not arrived yet. */
   async admit(count: number): Promise<void> {
     while (this.#received < count) await this.next();
     this.#admitted = Math.max(this.#admitted, count);
-    this.#letIn();
+    this.#applyAdmitted();
   }
 
   take(control: Control): void {
     this.#received += 1;
     this.#waiting.push(control);
-    this.#letIn();
+    this.#applyAdmitted();
     this.#next.resolve();
     this.#next = Promise.withResolvers();
   }
@@ -89,37 +86,11 @@ export class Controls {
     return this.#next.promise;
   }
 
-  #letIn(): void {
-    while (this.#waiting.length > 0 && (this.#isPaused || this.#received - this.#waiting.length < this.#admitted)) {
-      this.#apply(this.#waiting.splice(0, 1)[0]);
-    }
-  }
-
-  /** A stop ends a pause, and no pause can follow it. */
-  #apply(control: Control): void {
-    switch (control.action) {
-      case 'stop':
-        this.#stopRequested = true;
-        this.#isPaused = false;
-        break;
-      case 'stop-at-epoch-end':
-        this.#stopAtEpochEndRequested = true;
-        this.#isPaused = false;
-        break;
-      case 'stop-rank':
-        this.#rankStopRequested ||= control.rank === this.#rank;
-        break;
-      case 'pause':
-        this.#isPaused = !this.#stopRequested;
-        break;
-      case 'resume':
-        this.#isPaused = false;
-        break;
-      case 'checkpoint':
-        this.checkpointNames.push(control.name);
-        break;
-      case 'set':
-        this.#settings = { ...this.#settings, ...control.changes };
+  #applyAdmitted(): void {
+    while (this.#waiting.length > 0 && (this.isPaused || this.#received - this.#waiting.length < this.#admitted)) {
+      const [control] = this.#waiting.splice(0, 1);
+      this.#state = applyControl(this.#state, control);
+      if (control.action === 'checkpoint') this.checkpointNames.push(control.name);
     }
   }
 }
