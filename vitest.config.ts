@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import vue from '@vitejs/plugin-vue';
 import { defineConfig } from 'vitest/config';
 
 /** What is waited for comes at once on a free machine; on a busy one it may take seconds. */
@@ -15,6 +16,17 @@ export default defineConfig({
           include: ['test/unit/**/*.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
+          sequence: { groupOrder: 0 },
+          expect: patient,
+        },
+      },
+      {
+        // The dashboard's components in a document without a browser; what needs layout or drawing is tested end to end.
+        plugins: [vue()],
+        test: {
+          name: 'component',
+          environment: 'happy-dom',
+          include: ['test/component/**/*.test.ts'],
           sequence: { groupOrder: 0 },
           expect: patient,
         },

@@ -1,7 +1,7 @@
 import { createRouter, createWebHashHistory, type RouteRecordRaw } from 'vue-router';
 import ProjectsPage from './views/projects/ProjectsPage.vue';
 
-const routes: RouteRecordRaw[] = [
+export const routes: RouteRecordRaw[] = [
   { path: '/', name: 'projects', component: ProjectsPage, meta: { title: 'Projects' } },
   {
     path: '/configure',
@@ -38,7 +38,7 @@ const routes: RouteRecordRaw[] = [
   { path: '/:rest(.*)*', redirect: { name: 'projects' } },
 ];
 
-/** Addresses stand behind the `#`: the desktop app opens the page as a file, which has no other paths. */
+/** The address is the part after `#`: the desktop app opens the page from a file, whose path cannot change. */
 export const router = createRouter({ history: createWebHashHistory(), routes });
 
 router.afterEach(({ meta }) => {

@@ -3,92 +3,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSSRApp, effectScope, type EffectScope } from 'vue';
 import type { DeviceLoadColumns } from '../../../core/protocol/machine/device-loads.ts';
 import type { RunUpdate } from '../../../core/protocol/pages/run-updates.ts';
-import type { RunView } from '../../../core/protocol/pages/rpc.ts';
-import { runConfigSchema } from '../../../core/protocol/run/config.ts';
-import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import { HubClient } from '../../../src-renderer/client/hub-client.ts';
 import { hubClientKey } from '../../../src-renderer/client/use-hub.ts';
 import { type RunStore, useRunStore } from '../../../src-renderer/stores/run.ts';
 import { FakeHub } from './fake-hub.ts';
-
-const startedAt = '2026-01-01T00:00:00.000Z';
-const attempt = (number: number): RunRecord['attempts'][number] => ({
-  attempt: number,
-  startedAt,
-  endedAt: null,
-  status: 'running',
-});
-
-function record(changes: Partial<RunRecord> = {}): RunRecord {
-  return {
-    format: 1,
-    id: 'r',
-    name: 'run',
-    project: { name: 'p', description: '', folder: '/p' },
-    task: 'regression',
-    config: runConfigSchema.parse({}),
-    status: 'running',
-    createdAt: startedAt,
-    endedAt: null,
-    plan: [],
-    seeds: [42],
-    blas: null,
-    versions: {},
-    gitCommit: null,
-    attempts: [attempt(1)],
-    hub: null,
-    error: null,
-    summary: null,
-    ...changes,
-  };
-}
-
-const view = (): RunView => ({
-  record: record(),
-  folder: '/runs/r',
-  row: {
-    id: 'r',
-    folder: '/runs/r',
-    name: 'run',
-    project: 'p',
-    task: 'regression',
-    strategy: 'independent',
-    status: 'running',
-    members: 1,
-    best: null,
-    createdAt: startedAt,
-    endedAt: null,
-    error: null,
-    notFinite: null,
-    tags: [],
-    note: '',
-    isArchived: false,
-  },
-  isInReach: true,
-  totalSteps: null,
-  ensembleMonitor: null,
-  ranks: [
-    {
-      rank: 0,
-      device: 'cpu:0',
-      deviceName: 'core',
-      wave: 0,
-      seed: 42,
-      pid: null,
-      state: 'loading',
-      epoch: 0,
-      step: 0,
-      loss: null,
-      samplesPerSecond: null,
-      memoryBytes: null,
-    },
-  ],
-  metrics: ['train/loss'],
-  events: [],
-  warnings: [],
-  evaluatedSets: [],
-  plots: [],
-});
+import { attempt, runRecord, runView } from './run-fixtures.ts';
 
 /** Points of one metric, the value a tenth of the step. */
 function points(...steps: number[]): RunUpdate {
@@ -125,7 +44,7 @@ beforeEach(() => {
   hub.api = {
     watch: () => void calls.push('watch'),
     unwatch: () => void calls.push('unwatch'),
-    run: () => view(),
+    run: () => runView(),
     deviceLoads: () => [loads([1000], [0.5])],
     series: () => {
       calls.push('series');
@@ -161,7 +80,7 @@ describe('a run on a page', () => {
     tell(points(30), { type: 'worker', rank: 0, state: 'training', epoch: 1, step: 30, pid: 77 });
     await expect.poll(() => stepsOf(store)).toEqual([10, 20, 30]);
     expect(store.ranks[0]).toMatchObject({ state: 'training', step: 30, pid: 77 });
-    tell({ type: 'ended', record: record({ status: 'finished' }) });
+    tell({ type: 'ended', record: runRecord({ status: 'finished' }) });
     await expect.poll(() => store.status).toBe('finished');
   });
 
@@ -190,8 +109,8 @@ describe('a run on a page', () => {
     tell(points(30, 40));
     await expect.poll(() => stepsOf(store)).toEqual([10, 20, 30, 40]);
     const version = store.columns.get('train/loss')?.version ?? NaN;
-    const resumed = record({ attempts: [attempt(1), attempt(2)] });
-    hub.api.run = () => ({ ...view(), record: resumed });
+    const resumed = runRecord({ attempts: [attempt(1), attempt(2)] });
+    hub.api.run = () => ({ ...runView(), record: resumed });
     tell({ type: 'record', record: resumed, folder: '/runs/r' });
     await expect.poll(() => stepsOf(store)).toEqual([10, 20]);
     expect(store.columns.get('train/loss')?.version).toBe(version + 1);
