@@ -3,8 +3,8 @@ import path from 'node:path';
 import ts from 'typescript';
 
 /**
- * The layers of the house: `src-main`, `src-renderer` and `workers` import `core` and never each other; `core`
- * imports zod and nothing else. Type imports count: a type that crosses is a dependency too.
+ * The layers: `src-main`, `src-renderer` and `workers` import `core` and never each other. `core` imports only zod.
+ * `core/node` also imports Node's modules, so neither the rest of core nor the page may import it. Type imports count.
  */
 const layers = ['core', 'src-main', 'src-renderer', 'workers'];
 
@@ -41,9 +41,14 @@ function listSources(folder: string): string[] {
 function explainViolation(file: string, specifier: string): string | null {
   const layer = file.split('/')[0];
   const target = targetOf(file, specifier);
+  const isNodeFile = file.startsWith('core/node/');
+  if (!isNodeFile && (layer === 'core' || layer === 'src-renderer') && reachesCoreNode(file, specifier)) {
+    return `core/node imports Node's modules: ${layer} may not import "${specifier}". Only src-main and workers may.`;
+  }
   if (target === layer) return null;
   if (layer === 'core') {
-    if (target === null && /^zod(?:\/|$)/.test(specifier)) return null;
+    if (target === null && (/^zod(?:\/|$)/.test(specifier) || (isNodeFile && specifier.startsWith('node:'))))
+      return null;
     return `core imports only zod, not "${specifier}". Move what needs it to the layer that uses it.`;
   }
   if (target === null || target === 'core' || target === 'package.json') return null;
@@ -55,6 +60,10 @@ function targetOf(file: string, specifier: string): string | null {
   if (specifier === ownPackage.name || specifier.startsWith(`${ownPackage.name}/`)) return ownPackage.layer;
   if (!specifier.startsWith('.')) return null;
   return path.posix.join(path.posix.dirname(file), specifier).split('/')[0];
+}
+
+function reachesCoreNode(file: string, specifier: string): boolean {
+  return specifier.startsWith('.') && path.posix.join(path.posix.dirname(file), specifier).startsWith('core/node/');
 }
 
 /** Static, dynamic, type and CommonJS imports, and re-exports, with the lines they stand on. */

@@ -1,4 +1,4 @@
-import { replaceFile } from '../../src-main/store/atomic-file.ts';
+import { replaceFile } from '../../core/node/atomic-file.ts';
 import { createRunFolder, runPaths } from '../../src-main/store/runs/run-folder.ts';
 import { benchRecord, ranks } from '../records.ts';
 

@@ -11,8 +11,8 @@ import {
   probeReplySchema,
 } from '../../core/protocol/machine/blas.ts';
 import { commandRunner } from '../devices/command.ts';
-import { writeFileAtomic } from '../store/atomic-file.ts';
-import { errorCode } from '../store/file-error.ts';
+import { writeFileAtomic } from '../../core/node/atomic-file.ts';
+import { errorCode } from '../../core/node/file-error.ts';
 import { homePaths } from '../store/home.ts';
 import { type BlasLibrary, findBlasLibraries, thisSystem } from './blas-libraries.ts';
 import { probe } from './probe.ts';

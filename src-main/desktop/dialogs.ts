@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { type BrowserWindow, dialog } from 'electron';
 import { openFolderChannel, saveFileChannel } from '../../core/protocol/pages/window.ts';
-import { replaceFile } from '../store/atomic-file.ts';
+import { replaceFile } from '../../core/node/atomic-file.ts';
 import { isOwnPage } from './page-messages.ts';
 
 /** The system's own dialogs, for the window's page. */

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type { Rectangle } from 'electron';
 import { z } from 'zod';
-import { writeFileAtomic } from '../store/atomic-file.ts';
-import { errorCode, explainFileError } from '../store/file-error.ts';
+import { writeFileAtomic } from '../../core/node/atomic-file.ts';
+import { errorCode, explainFileError } from '../../core/node/file-error.ts';
 
 /** Smallest window that the pages are made for, in device-independent pixels. */
 export const minimumSize = { width: 1024, height: 700 };

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { checkpointRecordSchema } from '../../core/protocol/run/record.ts';
 import type { CheckpointRecord } from '../../core/protocol/run/record.ts';
-import { errorCode, explainFileError } from '../store/file-error.ts';
+import { errorCode, explainFileError } from '../../core/node/file-error.ts';
 import type { ExportEntry } from './sinks.ts';
 
 /** A checkpoint that is not exported because it does not count. */

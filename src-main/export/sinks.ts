@@ -4,8 +4,8 @@ import { PassThrough } from 'node:stream';
 import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
-import { replaceFile } from '../store/atomic-file.ts';
-import { errorCode, explainFileError } from '../store/file-error.ts';
+import { replaceFile } from '../../core/node/atomic-file.ts';
+import { errorCode, explainFileError } from '../../core/node/file-error.ts';
 
 /** A file of an export. */
 export interface ExportEntry {

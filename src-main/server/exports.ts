@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { errorCode } from '../store/file-error.ts';
+import { errorCode } from '../../core/node/file-error.ts';
 
 /** Sends an export to be saved. @returns false where there is none of that name */
 export async function sendExport(response: ServerResponse, folder: string, urlPath: string): Promise<boolean> {

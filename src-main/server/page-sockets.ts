@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import { maximumCallBytes, rpcPath } from '../../core/protocol/pages/window.ts';
 import type { PageWire } from '../rpc/connection.ts';
-import { errorCode } from '../store/file-error.ts';
+import { errorCode } from '../../core/node/file-error.ts';
 import type { Access, Refusal } from './access.ts';
 
 /** A page that reads so slowly is cut off: it comes back and reads everything anew. */

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { extname, join, sep } from 'node:path';
-import { errorCode } from '../store/file-error.ts';
+import { errorCode } from '../../core/node/file-error.ts';
 
 const types: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',

@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { OptimizerConfig, RunConfig } from '../../core/protocol/run/config.ts';
-import { errorCode, explainFileError } from './file-error.ts';
+import { errorCode, explainFileError } from '../../core/node/file-error.ts';
 
 const BYTES_PER_PARAMETER = 4;
 /** A rank keeps its two newest states, and drops the older one only when the third is whole. */

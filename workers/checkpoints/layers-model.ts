@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { tf, type LayersModel } from '../tensorflow/tf.ts';
-import { writeFileAtomically } from './atomic-file.ts';
+import { writeFileAsOnlyWriter } from '../../core/node/atomic-file.ts';
 
 const weightsFile = 'weights.bin';
 
@@ -16,8 +16,11 @@ export async function writeLayersModel(model: LayersModel, folder: string): Prom
       const { modelTopology, weightSpecs = [], weightData, format, generatedBy, convertedBy } = artifacts;
       const weightsManifest = [{ paths: [weightsFile], weights: weightSpecs }];
       const description = { modelTopology, format, generatedBy, convertedBy, weightsManifest };
-      await writeFileAtomically(join(folder, weightsFile), new Uint8Array(tf.io.CompositeArrayBuffer.join(weightData)));
-      await writeFileAtomically(join(folder, 'model.json'), JSON.stringify(description));
+      await writeFileAsOnlyWriter(
+        join(folder, weightsFile),
+        new Uint8Array(tf.io.CompositeArrayBuffer.join(weightData)),
+      );
+      await writeFileAsOnlyWriter(join(folder, 'model.json'), JSON.stringify(description));
       return { modelArtifactsInfo: { dateSaved: new Date(), modelTopologyType: 'JSON' } };
     }),
   );

@@ -4,7 +4,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { tf, type LayersModel } from '../tensorflow/tf.ts';
 import { automaticName } from '../training/member/weights.ts';
-import { errorCode, writeFileAtomically } from './atomic-file.ts';
+import { writeFileAsOnlyWriter } from '../../core/node/atomic-file.ts';
+import { errorCode } from '../../core/node/file-error.ts';
 
 /**
  * The architecture of a rank's model, `<run>/models/rank-<r>/<sha256>.json`: what `tf.loadLayersModel` reads as `modelTopology`. Every
@@ -37,7 +38,7 @@ export function topologyOf(model: LayersModel): string {
 export async function keepTopology(runFolder: string, rank: number, text: string): Promise<string> {
   const sha256 = hash('sha256', text, 'hex');
   const path = pathOf(runFolder, rank, sha256);
-  if (!existsSync(path)) await writeFileAtomically(path, text);
+  if (!existsSync(path)) await writeFileAsOnlyWriter(path, text);
   return sha256;
 }
 

@@ -4,7 +4,8 @@ import { dirname } from 'node:path';
 import { z } from 'zod';
 import { toJson } from '../../core/protocol/wire/numbers.ts';
 import { type SavedPosition, requireReadBack } from './read-back.ts';
-import { flushFolder, renameFlushed, unlessMissing, writeFileAtomically, writeFlushed } from './atomic-file.ts';
+import { flushFolder, renameFlushed, writeFileAsOnlyWriter, writeFlushed } from '../../core/node/atomic-file.ts';
+import { unlessMissing } from '../../core/node/file-error.ts';
 
 /**
  * A pair of files, `<base>.safetensors` and `<base>.json`, replaced as one: the record (`.json`) holds the SHA-256 and the
@@ -43,7 +44,7 @@ export async function writeSealed(base: string, content: Uint8Array, record: Sea
   await finishInterruptedWrite(base);
   await writeFlushed(next, content);
   await requireReadBack(next, content, record);
-  await writeFileAtomically(json, `${toJson(record, 2)}\n`);
+  await writeFileAsOnlyWriter(json, `${toJson(record, 2)}\n`);
   await renameFlushed(next, data);
 }
 

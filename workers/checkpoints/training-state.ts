@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { toJson } from '../../core/protocol/wire/numbers.ts';
-import { unlessMissing } from './atomic-file.ts';
+import { unlessMissing } from '../../core/node/file-error.ts';
 import { decodeSafetensors, encodeSafetensors, type NamedTensor } from './safetensors.ts';
 import { readSealed, removeSealed, sealOf, writeSealed } from './sealed-file.ts';
 

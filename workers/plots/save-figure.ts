@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { writeFileAtomically } from '../checkpoints/atomic-file.ts';
+import { writeFileAsOnlyWriter } from '../../core/node/atomic-file.ts';
 import type { Figure } from './figure.ts';
 import { renderPng } from './render-png.ts';
 import { renderSvg } from './render-svg.ts';
@@ -10,6 +10,6 @@ const PNG_SCALE = 2;
 /** Writes `<folder>/<name>.svg` and `.png` (twice the size in px). @throws naming path and remedy. */
 export async function saveFigure(folder: string, name: string, figure: Figure): Promise<void> {
   const svg = renderSvg(figure);
-  await writeFileAtomically(join(folder, `${name}.svg`), svg);
-  await writeFileAtomically(join(folder, `${name}.png`), await renderPng(svg, { scale: PNG_SCALE }));
+  await writeFileAsOnlyWriter(join(folder, `${name}.svg`), svg);
+  await writeFileAsOnlyWriter(join(folder, `${name}.png`), await renderPng(svg, { scale: PNG_SCALE }));
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import type { PlainObject } from '../../../core/options/index.ts';
-import { explainFileError } from '../../store/file-error.ts';
+import { explainFileError } from '../../../core/node/file-error.ts';
 import { parseTrainArguments, settingsOf } from '../arguments.ts';
 import { messageOf, orUsageError, toUsageError, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';

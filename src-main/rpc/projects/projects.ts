@@ -7,8 +7,8 @@ import type { DescribedProject, ProjectCard } from '../../../core/protocol/pages
 import type { Hub } from '../../hub/hub.ts';
 import { appFile } from '../../hub/app-files.ts';
 import { optionsOf, resolveConfig } from '../../runs/configuration/resolve-config.ts';
-import { writeFileAtomic } from '../../store/atomic-file.ts';
-import { errorCode, explainFileError } from '../../store/file-error.ts';
+import { writeFileAtomic } from '../../../core/node/atomic-file.ts';
+import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
 import { homePaths } from '../../store/home.ts';
 import { ProjectTitles } from './project-titles.ts';
 import { describeRow } from '../runs/run-list.ts';

@@ -1,7 +1,7 @@
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { LogLine } from '../../../core/protocol/pages/rpc.ts';
-import { errorCode, explainFileError } from '../../store/file-error.ts';
+import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
 import { runPaths } from '../../store/runs/run-folder.ts';
 import type { HubParts } from '../parts.ts';
 

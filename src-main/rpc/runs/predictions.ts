@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { PredictionData } from '../../../core/protocol/pages/rpc.ts';
-import { errorCode, explainFileError } from '../../store/file-error.ts';
+import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
 import { readRunRecord, runPaths } from '../../store/runs/run-folder.ts';
 import { readTensorMetadata, readTensors, type StoredTensor } from '../../store/runs/safetensors-reader.ts';
 import type { HubParts } from '../parts.ts';

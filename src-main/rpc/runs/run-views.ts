@@ -7,7 +7,7 @@ import type { FollowedRun } from '../../runs/recording/followed-run.ts';
 import type { LiveRank } from '../../runs/control/live-runs.ts';
 import { isInReach } from '../../runs/control/remote-control.ts';
 import { factsOf } from '../../runs/recording/run-facts.ts';
-import { errorCode, explainFileError } from '../../store/file-error.ts';
+import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
 import { isOpen } from '../../store/runs/recovery.ts';
 import { runPaths } from '../../store/runs/run-folder.ts';
 import type { HubParts } from '../parts.ts';

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { DELETED_ENDING } from '../../store/atomic-file.ts';
-import { errorCode, explainFileError } from '../../store/file-error.ts';
+import { DELETED_ENDING } from '../../../core/node/atomic-file.ts';
+import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
 import { homePaths } from '../../store/home.ts';
 
 /** How long what was deleted can be had back. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
-import { errorCode, explainFileError } from '../../store/file-error.ts';
+import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
 
 /**
  * SHA-256 of a project's source: paths and contents of all scripts in its folder, apart from packages, hidden folders and runs. Null where

@@ -1,8 +1,8 @@
 import { open, readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { decodeRpc, encodeRpc } from '../../../core/protocol/pages/rpc-codec.ts';
-import { writeFileAtomic } from '../atomic-file.ts';
-import { errorCode, explainFileError } from '../file-error.ts';
+import { writeFileAtomic } from '../../../core/node/atomic-file.ts';
+import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
 import { MetricColumn } from '../metrics/metric-column.ts';
 import type { MetricColumns } from '../metrics/metric-columns.ts';
 import type { TailState } from '../metrics/metrics-tail.ts';

@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
 import { describeNotFinite } from '../../../core/protocol/run/health.ts';
 import { ownSummary, type RunRecord } from '../../../core/protocol/run/record.ts';
-import { explainFileError } from '../file-error.ts';
+import { explainFileError } from '../../../core/node/file-error.ts';
 import { homePaths, tuttiHome } from '../home.ts';
 import { inTransaction, openIndexDatabase } from './index-database.ts';
 import { SELECT_RUNS, ambiguityError, describeRuns, parseRows, toClauses } from './indexed-run.ts';

@@ -1,5 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { errorCode, explainFileError } from '../file-error.ts';
+import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
 
 const chunkBytes = 2 ** 18;
 const lineBreak = 0x0a;

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { errorCode, explainFileError } from '../file-error.ts';
+import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
 import { parseHeader, parseNumber } from './metrics-csv.ts';
 import { runPaths } from '../runs/run-folder.ts';
 

@@ -1,8 +1,8 @@
 import { constants } from 'node:fs';
 import { copyFile, open, readFile, stat, truncate } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import { replaceFile, writeFileAtomic } from '../atomic-file.ts';
-import { errorCode, explainFileError } from '../file-error.ts';
+import { replaceFile, writeFileAtomic } from '../../../core/node/atomic-file.ts';
+import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
 import type { Position } from './metric-table.ts';
 import { formatHeader, formatNumber, formatRow, parseHeader } from './metrics-csv.ts';
 

@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { explainFileError } from '../file-error.ts';
+import { explainFileError } from '../../../core/node/file-error.ts';
 import { type LinePortion, LineTail } from './line-tail.ts';
 import { MetricColumn } from './metric-column.ts';
 import { parseHeader } from './metrics-csv.ts';

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CheckpointKey } from '../../../core/protocol/pages/rpc.ts';
 import { type CheckpointRecord, checkpointRecordSchema } from '../../../core/protocol/run/record.ts';
-import { errorCode, explainFileError } from '../file-error.ts';
+import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
 import { runPaths } from './run-folder.ts';
 
 /** The records of a run's checkpoints, by rank, then by time. One that is removed meanwhile is left out. */

@@ -2,7 +2,7 @@ import { appendFileSync, existsSync } from 'node:fs';
 import { readFile, readdir } from 'node:fs/promises';
 import { isAbsolute, join, relative } from 'node:path';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
-import { errorCode, explainFileError } from '../file-error.ts';
+import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
 import type { homePaths } from '../home.ts';
 import { readRunRecord, runPaths } from './run-folder.ts';
 import { readRunNotes, type RunNotes } from './run-notes.ts';

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import { hostname } from 'node:os';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
-import { errorCode } from '../file-error.ts';
+import { errorCode } from '../../../core/node/file-error.ts';
 import type { FolderProblem } from './known-folders.ts';
 import { appendEvent, readRunRecord, runPaths, writeRunRecord } from './run-folder.ts';
 import type { RunIndex } from '../index/run-index.ts';

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { errorCode } from '../file-error.ts';
+import { errorCode } from '../../../core/node/file-error.ts';
 
 /** What a resume needs of `state/rank-<r>/round-<n>.json`, which the workers write. */
 const savedRoundSchema = z.looseObject({ round: z.int(), epoch: z.int(), step: z.int() });

@@ -5,8 +5,8 @@ import { toJson } from '../../../core/protocol/wire/numbers.ts';
 import { runEventSchema, runRecordSchema } from '../../../core/protocol/run/record.ts';
 import type { RunEvent, RunRecord } from '../../../core/protocol/run/record.ts';
 import { appendLines } from '../metrics/append-lines.ts';
-import { createFileExclusively, writeFileAtomic } from '../atomic-file.ts';
-import { errorCode, explainFileError } from '../file-error.ts';
+import { createFileExclusively, writeFileAtomic } from '../../../core/node/atomic-file.ts';
+import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
 
 /** What a run's folder holds, by name. Formats: docs/formats.md. */
 export function runPaths(folder: string) {

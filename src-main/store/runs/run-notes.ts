@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { checkpointKeySchema, runNotesSchema } from '../../../core/protocol/pages/rpc.ts';
 import type { CheckpointKey, RunNotes as NoteChanges } from '../../../core/protocol/pages/rpc.ts';
-import { writeFileAtomic } from '../atomic-file.ts';
-import { errorCode, explainFileError } from '../file-error.ts';
+import { writeFileAtomic } from '../../../core/node/atomic-file.ts';
+import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
 import { runPaths } from './run-folder.ts';
 import { withRunLock } from './run-lock.ts';
 

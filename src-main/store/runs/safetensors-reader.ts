@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { z } from 'zod';
-import { explainFileError } from '../file-error.ts';
+import { explainFileError } from '../../../core/node/file-error.ts';
 
 /** The types of predictions and targets (`docs/formats.md`); checkpoints are only ever opened by workers. */
 const arrayTypes = { F32: Float32Array, I32: Int32Array } as const;

@@ -139,7 +139,7 @@ describe('a crash while a checkpoint is replaced', () => {
   it.skipIf(!existsSync('/dev/full'))('full disk while the data is written: the old one counts', async () => {
     await save(1);
     await symlink('/dev/full', `${data}.next`);
-    await expect(save(2)).rejects.toThrow(/Cannot write .*: the disk is full, and the file needs \d+ bytes/);
+    await expect(save(2)).rejects.toThrow(/Cannot write .*: the disk is full \(ENOSPC\), and the file needs \d+ bytes/);
     expect(await epochOnDisk()).toBe(1);
   });
 

@@ -14,7 +14,7 @@ const disk = vi.hoisted(() => {
   return { damage };
 });
 
-vi.mock(import('../../../workers/checkpoints/atomic-file.ts'), async (load) => {
+vi.mock(import('../../../core/node/atomic-file.ts'), async (load) => {
   const own = await load();
   return {
     ...own,

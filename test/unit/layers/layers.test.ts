@@ -33,6 +33,16 @@ describe('findLayerViolations', () => {
     expect(findLayerViolations(root)).toEqual([]);
   });
 
+  it("keeps core/node, which imports Node's modules, from the page and from the rest of core", () => {
+    mkdirSync(path.join(root, 'core/node'));
+    write('core/node/a.ts', "import 'node:fs';", "import './b.ts';", "import '../c.ts';", "import 'commander';");
+    write('core/c.ts', "import './node/a.ts';");
+    write('src-renderer/views/a.ts', "import '../../core/node/a.ts';");
+    write('src-main/runs/a.ts', "import '../../core/node/a.ts';");
+    write('workers/a.ts', "import '../core/node/a.ts';");
+    expect(places()).toEqual(['core/c.ts:1', 'core/node/a.ts:4', 'src-renderer/views/a.ts:1']);
+  });
+
   it('finds every way of importing, type imports too, with its line', () => {
     write(
       'src-main/runs/a.ts',

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { CheckpointRecord } from '../../../core/protocol/run/record.ts';
-import { writeFileAtomically } from '../../checkpoints/atomic-file.ts';
+import { writeFileAsOnlyWriter } from '../../../core/node/atomic-file.ts';
 import {
   type Checkpoint,
   listCheckpoints,
@@ -58,7 +58,7 @@ export class RunFiles {
     }));
     const path = this.predictionsPath(split, this.rank, name);
     await mkdir(dirname(path), { recursive: true });
-    await writeFileAtomically(path, encodeSafetensors(tensors, { epoch: String(epoch) }));
+    await writeFileAsOnlyWriter(path, encodeSafetensors(tensors, { epoch: String(epoch) }));
   }
 
   /**
@@ -80,7 +80,7 @@ export class RunFiles {
       classNames === undefined ? {} : { class_names: JSON.stringify(classNames) };
     const path = join(this.folder, 'predictions', split, 'targets.safetensors');
     await mkdir(dirname(path), { recursive: true });
-    await writeFileAtomically(path, encodeSafetensors(tensors, metadata));
+    await writeFileAsOnlyWriter(path, encodeSafetensors(tensors, metadata));
   }
 
   /** What another rank of this run kept under that name, and the epoch its weights were from; null when it kept nothing. */

@@ -1,9 +1,15 @@
+import { existsSync } from 'node:fs';
 import { chmod, mkdir, readFile, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createFileExclusively, replaceFile, writeFileAtomic } from '../../../src-main/store/atomic-file.ts';
-import { FileError, explainFileError } from '../../../src-main/store/file-error.ts';
-import { temporaryFolder } from './fixtures.ts';
+import {
+  createFileExclusively,
+  replaceFile,
+  writeFileAsOnlyWriter,
+  writeFileAtomic,
+} from '../../../../core/node/atomic-file.ts';
+import { FileError, explainFileError } from '../../../../core/node/file-error.ts';
+import { temporaryFolder } from '../../store/fixtures.ts';
 
 const isRoot = process.getuid?.() === 0;
 
@@ -64,6 +70,49 @@ describe('writeFileAtomic', () => {
   });
 });
 
+describe('writeFileAsOnlyWriter', () => {
+  it('makes missing folders, replaces what is there, and leaves nothing else', async () => {
+    const folder = await temporaryFolder();
+    const path = join(folder, 'a', 'b', 'file.bin');
+    await writeFileAsOnlyWriter(path, new Uint8Array([1, 2, 3]));
+    await writeFileAsOnlyWriter(path, 'zwölf');
+    expect(await readFile(path, 'utf8')).toBe('zwölf');
+    expect(await readdir(join(folder, 'a', 'b'))).toEqual(['file.bin']);
+  });
+
+  it('replaces what a killed process left aside', async () => {
+    const folder = await temporaryFolder();
+    const path = join(folder, 'file.bin');
+    await writeFile(`${path}.tmp`, 'half a fi');
+    await writeFileAsOnlyWriter(path, 'new');
+    expect(await readFile(path, 'utf8')).toBe('new');
+    expect(await readdir(folder)).toEqual(['file.bin']);
+  });
+
+  it('names the path where a file lies in place of a folder', async () => {
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, 'a'), '');
+    const message = /Cannot write .*file\.bin\.tmp: a part of the path is a file, not a folder \(ENOTDIR\)/;
+    await expect(writeFileAsOnlyWriter(join(folder, 'a', 'file.bin'), 'x')).rejects.toThrow(message);
+    await expect(writeFileAsOnlyWriter(join(folder, 'a', 'b', 'file.bin'), 'x')).rejects.toThrow(message);
+  });
+
+  // A symbolic link to /dev/full gives a real ENOSPC, without a full disk.
+  it.skipIf(!existsSync('/dev/full'))('keeps the old file on a full disk (needs /dev/full)', async () => {
+    const folder = await temporaryFolder();
+    const path = join(folder, 'file.bin');
+    await writeFileAsOnlyWriter(path, 'old');
+    await symlink('/dev/full', `${path}.tmp`);
+    const failed = writeFileAsOnlyWriter(path, new Uint8Array(4096));
+    await expect(failed).rejects.toThrow(
+      /the disk is full \(ENOSPC\), and the file needs 4096 bytes\. Free some space/,
+    );
+    await expect(failed).rejects.toHaveProperty('cause.code', 'ENOSPC');
+    expect(await readFile(path, 'utf8')).toBe('old');
+    expect(await readdir(folder)).toEqual(['file.bin']);
+  });
+});
+
 describe('explainFileError', () => {
   it.each([
     ['EACCES', 'Change the permissions'],
@@ -75,6 +124,15 @@ describe('explainFileError', () => {
     expect(String(error)).toContain('Cannot write /runs/a: ');
     expect(String(error)).toContain(`(${code})`);
     expect(String(error)).toContain(remedy);
+  });
+
+  it('names path and bytes of a system error without a remedy', () => {
+    const error = Object.assign(new Error('EIO: i/o error, write'), { code: 'EIO', syscall: 'write' });
+    const explained = explainFileError(error, '/runs/a.bin', 'write', 12);
+    expect(explained).toMatchObject({ code: 'EIO', path: '/runs/a.bin', cause: error });
+    expect(String(explained)).toContain(
+      'Cannot write /runs/a.bin: EIO: i/o error, write, and the file needs 12 bytes.',
+    );
   });
 
   it('passes on what is no file error', () => {
