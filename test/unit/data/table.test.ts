@@ -1,10 +1,11 @@
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseTable, uciTable } from '../../../workers/data/sources/table.ts';
 import type { TableOptions, UciName } from '../../../workers/data/sources/table.ts';
 import { hasSharedData, sharedData, temporaryFolder } from './temp-folder.ts';
 
-const parse = (text: string, options?: TableOptions) => parseTable(text, 'file.txt', options);
+const parse = (text: string, options?: TableOptions) => parseTable(Buffer.from(text), 'file.txt', options);
 
 describe('parseTable', () => {
   it.each([
@@ -47,6 +48,47 @@ describe('parseTable', () => {
   });
 
   it.each([
+    ['a doubled quote', '1,"say ""hi"""\n', 'say "hi"'],
+    ['only doubled quotes', '1,""""\n', '"'],
+    ['an empty quoted field', '1,""\n', ''],
+    ['a delimiter', '1,"a,b"\n', 'a,b'],
+    ['a line end LF', '1,"a\nb"\n', 'a\nb'],
+    ['a line end CR LF', '1,"a\r\nb"\r\n', 'a\r\nb'],
+    ['white space', '1," a "\n', ' a '],
+    ['white space around the quotes', ' 1 , "a" \n', 'a'],
+    ['the last field of a file without a last line end', '1,"a"', 'a'],
+    ['a quoted field between blanks', '1 "a b"\n', 'a b'],
+    ['an apostrophe', "1,it's\n", "it's"],
+  ])('keeps what a quoted field holds: %s', (_, text, className) => {
+    expect(parse(text, { targetKind: 'classes' }).classNames).toEqual([className]);
+  });
+
+  it('skips blank lines, ended by CR LF, LF or CR, and a byte order mark', () => {
+    const { features, targets } = parse('\uFEFF\r\n  \n1,2\r\n\r\n3,4\r5,6\n \t\n');
+    expect([features, targets]).toEqual([Float32Array.of(1, 3, 5), Float32Array.of(2, 4, 6)]);
+  });
+
+  it('reads back any fields that were quoted by RFC 4180, and names the line of the row after them', () => {
+    const field = fc.string({ unit: fc.constantFrom('"', ',', ';', '\t', '\n', '\r', ' ', 'a', '7', 'é') });
+    const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
+    const property = fc.property(
+      fc.array(field, { minLength: 1 }),
+      fc.constantFrom('\n', '\r\n', '\r'),
+      (classes, end) => {
+        const text = classes.map((name, index) => `${index},${quoted(name)}${end}`).join('');
+        const { features, targets, classNames } = parse(text, { targetKind: 'classes', delimiter: ',', header: false });
+        expect([...targets].map((label) => classNames?.[label])).toEqual(classes);
+        expect([...features]).toEqual(classes.map((_, index) => index));
+        const line = text.split(/\r\n|\n|\r/).length;
+        expect(() => parse(`${text}x,y`, { targetKind: 'classes', delimiter: ',', header: false })).toThrow(
+          `file.txt, line ${line}, column 1: "x" is not a number`,
+        );
+      },
+    );
+    fc.assert(property, { seed: 4180, numRuns: 300 });
+  });
+
+  it.each([
     ['1 2 3\n4 x 6\n', undefined, 'file.txt, line 2, column 2: "x" is not a number'],
     ['a b c\n\n1 2 ?\n', undefined, 'file.txt, line 3, column 3: "?" is not a number'],
     ['1 x 3\n', undefined, 'file.txt, line 1, column 2: "x" is not a number'],
@@ -55,7 +97,14 @@ describe('parseTable', () => {
     ['1 2\n0x10 3\n', undefined, 'line 2, column 1: "0x10" is not a number'],
     ['7,4;1\n', undefined, 'line 1, column 1: "7,4" is not a number (finite, with a decimal point'],
     ['1 2 3\n4 5\n', undefined, 'file.txt, line 2: 2 fields, the first line has 3'],
-    ['1,"2\n', undefined, 'file.txt, line 1: a quote is opened and not closed'],
+    ['1,2,3\r\n\r\n4,5\r\n', undefined, 'file.txt, line 3: 2 fields, the first line has 3. Give every line the same'],
+    ['1,2\n"3\n3",4,5\n', undefined, 'file.txt, line 2: 3 fields, the first line has 2'],
+    ['1,2\n"3\n3",4\n', undefined, 'file.txt, line 2, column 1: "3\n3" is not a number'],
+    ['1,"2\n', undefined, 'file.txt, line 1: a quote is opened in this row and not closed. Close it, or double'],
+    ['1,2\n\n3,"4\n5,6\n', undefined, 'file.txt, line 3: a quote is opened in this row and not closed'],
+    ['1,2\n3,4"5"\n', undefined, 'file.txt, line 2: a quote stands inside a field without quotes. Put the whole'],
+    ['1,2\n3,"4"5\n', undefined, 'file.txt, line 2: text follows a closing quote. End the field there, or double'],
+    ['1,2\n3,"4" 5\n', undefined, 'file.txt, line 2: text follows a closing quote'],
     ['1\n2\n', undefined, 'file.txt has one column'],
     ['\n \n', undefined, 'file.txt has no rows of data'],
     ['a,b\n', undefined, 'file.txt has no rows of data'],

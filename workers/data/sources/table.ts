@@ -2,29 +2,31 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { createDataset } from '../dataset.ts';
 import type { Dataset } from '../dataset.ts';
-import { splitRows } from './delimited.ts';
+import { forEachRow } from './delimited.ts';
 import type { Delimiter, Row } from './delimited.ts';
 import { findFile, placesOf, whereToPut } from './locate.ts';
 import type { DataFolders } from './locate.ts';
 
 export interface TableOptions {
+  /** Name of the data set; the file's name by default. */
   name?: string;
-  /** `auto` takes semicolons, else commas, else white space, whichever the first line has. */
+  /** Separates fields. `auto` (default) uses the first line: a semicolon if it has one, else a comma, else white space. */
   delimiter?: Delimiter | 'auto';
-  /** Whether the first line names the columns; `auto`: it does if none of its fields is a number. */
+  /** Whether the first line names the columns. `auto` (default): yes if none of its fields is a number. */
   header?: boolean | 'auto';
-  /** The column to predict, by its name or its zero-based index; the last one by default. */
+  /** The column to predict: its name or its index, counted from 0; the last column by default. */
   target?: string | number;
-  /** `values`: numbers to regress on. `classes`: any text, each distinct one a class, in sorted order. */
+  /** `values` (default): numbers, for regression. `classes`: any text; each distinct text is a class, in sorted order. */
   targetKind?: 'values' | 'classes';
 }
 
 /**
- * Reads a table of numbers: features float32 [N, columns - 1], targets float32 [N] or class labels [N].
- * @throws Error that names file, line, column and value of what cannot be read.
+ * Reads a delimited text file (UTF-8) as a data set. Features are float32 `[N, columns - 1]`; targets are float32 `[N]` or class
+ * labels `[N]`. Fields may be quoted as in RFC 4180; blank lines are skipped.
+ * @throws Error that names file, line, column and value of a field that cannot be read.
  */
 export async function table(file: string, options: TableOptions = {}): Promise<Dataset> {
-  return parseTable(await readFile(file, 'utf8'), file, options);
+  return parseTable(await readFile(file), file, options);
 }
 
 const uciNames = ['concrete', 'energy', 'kin8nm', 'power', 'wine', 'yacht'] as const;
@@ -48,31 +50,59 @@ export async function uciTable(name: UciName, folders: DataFolders): Promise<Dat
   return table(path, { name });
 }
 
-/** As {@link table}, from text that is there already; `file` is what errors call it. */
-export function parseTable(text: string, file: string, options: TableOptions = {}): Dataset {
-  const rows = splitRows(text, file, options.delimiter ?? 'auto');
-  const header = takeHeader(rows, options.header ?? 'auto');
-  if (rows.length === 0) throw new Error(`${file} has no rows of data. Give one line a sample.`);
-  const columns = header?.length ?? rows[0].fields.length;
-  const target = targetColumn(file, options.target ?? columns - 1, columns, header);
-  const featureCount = columns - 1;
-  const features = new Float32Array(rows.length * featureCount);
-  for (const [sample, row] of rows.entries()) {
-    checkWidth(file, row, columns);
-    const values = row.fields.toSpliced(target, 1);
-    for (let i = 0; i < featureCount; i++) {
-      features[sample * featureCount + i] = readNumber(values[i], file, row.line, i < target ? i : i + 1);
-    }
-  }
-  const shared = { name: options.name ?? basename(file), featureShape: [featureCount], features };
-  if (options.targetKind === 'classes') return createDataset({ ...shared, ...readClasses(rows, target) });
-  const targets = Float32Array.from(rows, ({ fields, line }) => readNumber(fields[target], file, line, target));
-  return createDataset({ ...shared, targets });
+/** Like {@link table}, but from the bytes of a UTF-8 text; `file` is its name in error messages. */
+export function parseTable(text: Buffer, file: string, options: TableOptions = {}): Dataset {
+  const rows = new TableRows(file, options);
+  forEachRow(text, file, options.delimiter ?? 'auto', (row) => rows.add(row));
+  return rows.toDataset();
 }
 
-function takeHeader(rows: Row[], header: boolean | 'auto'): string[] | undefined {
-  const isHeader = header === 'auto' ? rows[0]?.fields.every((field) => !isNumber(field)) : header;
-  return isHeader ? rows.shift()?.fields : undefined;
+/** Collects rows as numbers. The first row decides on header, columns and target. */
+class TableRows {
+  readonly #file: string;
+  readonly #options: TableOptions;
+  #columns = 0;
+  #target = 0;
+  readonly #features: number[] = [];
+  readonly #values: number[] = [];
+  readonly #classes: string[] = [];
+
+  constructor(file: string, options: TableOptions) {
+    this.#file = file;
+    this.#options = options;
+  }
+
+  add(row: Row): void {
+    const isFirst = this.#columns === 0;
+    if (isFirst && this.#start(row.fields)) return;
+    checkWidth(row, this.#columns);
+    for (const [column, field] of row.fields.entries()) {
+      if (column !== this.#target) this.#features.push(readNumber(row, column));
+      else if (this.#options.targetKind === 'classes') this.#classes.push(field);
+      else this.#values.push(readNumber(row, column));
+    }
+  }
+
+  toDataset(): Dataset {
+    if (this.#features.length === 0) throw new Error(`${this.#file} has no rows of data. Give one line a sample.`);
+    return createDataset({
+      name: this.#options.name ?? basename(this.#file),
+      featureShape: [this.#columns - 1],
+      features: Float32Array.from(this.#features),
+      ...(this.#options.targetKind === 'classes'
+        ? labelsOf(this.#classes)
+        : { targets: Float32Array.from(this.#values) }),
+    });
+  }
+
+  /** Takes columns and target from the first row; true if it is a header. */
+  #start(fields: string[]): boolean {
+    const { header = 'auto', target = fields.length - 1 } = this.#options;
+    const isHeader = header === 'auto' ? fields.every((field) => !isNumber(field)) : header;
+    this.#columns = fields.length;
+    this.#target = targetColumn(this.#file, target, fields.length, isHeader ? fields : undefined);
+    return isHeader;
+  }
 }
 
 function targetColumn(file: string, target: string | number, columns: number, header?: string[]): number {
@@ -87,33 +117,34 @@ function targetColumn(file: string, target: string | number, columns: number, he
   return index;
 }
 
-function checkWidth(file: string, { fields, line }: Row, columns: number): void {
+function checkWidth({ fields, place }: Row, columns: number): void {
   if (fields.length !== columns) {
     throw new Error(
-      `${file}, line ${line}: ${fields.length} fields, the first line has ${columns}. Give every line the same number, ` +
+      `${place()}: ${fields.length} fields, the first line has ${columns}. Give every line the same number, ` +
         'and set the delimiter if it was not recognised.',
     );
   }
 }
 
-function readClasses(rows: readonly Row[], target: number) {
+function labelsOf(classes: readonly string[]) {
   const collator = new Intl.Collator('en', { numeric: true });
-  const classNames = [...new Set(rows.map(({ fields }) => fields[target]))].sort(collator.compare);
+  const classNames = [...new Set(classes)].sort(collator.compare);
   const labels = new Map(classNames.map((className, label) => [className, label]));
-  return { classNames, targets: Int32Array.from(rows, ({ fields }) => labels.get(fields[target]) ?? -1) };
+  return { classNames, targets: Int32Array.from(classes, (className) => labels.get(className) ?? -1) };
 }
 
 const decimal = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 
-/** A decimal number within float32's range: `NaN`, `?` and `0x10` are none, nor is 1e39. */
+/** Whether a field is a decimal number within float32's range: not `NaN`, `?`, `0x10` or 1e39. */
 function isNumber(field: string): boolean {
   return decimal.test(field) && Number.isFinite(Math.fround(Number(field)));
 }
 
-function readNumber(field: string, file: string, line: number, column: number): number {
+function readNumber({ fields, place }: Row, column: number): number {
+  const field = fields[column];
   if (isNumber(field)) return Number(field);
   throw new Error(
-    `${file}, line ${line}, column ${column + 1}: "${field}" is not a number (finite, with a decimal point, within ` +
+    `${place()}, column ${column + 1}: "${field}" is not a number (finite, with a decimal point, within ` +
       'float32). Correct the field or remove the line.',
   );
 }
