@@ -33,7 +33,7 @@ const introduction = `# Ops of the backends, held against a reference
 Generated from the matrix of ops in \`test/unit/backends/op-matrix/\` by \`npm run docs:backends\`.
 
 The reference is \`test/reference/\`: loops over the definitions, in float64, that share no code with TensorFlow.js. PyTorch's values and
-gradients in float64, recorded by \`test/reference/torch/make_layers.py\`, judge it in turn (\`test/unit/reference/\`). No backend is a judge:
+gradients in float64, recorded by \`test/golden/layers/make_layers.py\`, judge it in turn (\`test/unit/reference/\`). No backend is a judge:
 TensorFlow.js's \`cpu\` backend is a column as the others are. The native \`tensorflow\` backend is held against the same matrix where it
 is installed (\`test/integration/backends/op-matrix-tensorflow.test.ts\`).
 

@@ -1,7 +1,7 @@
 /** Writes the sections of docs/references.md about whole runs: `npm run docs:whole-runs`. Takes a minute. */
-import { float32Errors } from '../test/integration/projects/joint-golden/experts.ts';
-import { jointForms, seeds } from '../test/integration/golden/joint-forms.ts';
-import { firstStepsError, laterStepsError } from '../test/integration/golden/joint-in-memory.ts';
+import { float32Errors } from '../test/unit/joint/experts.ts';
+import { jointForms, seeds } from '../test/unit/joint/joint-forms.ts';
+import { firstStepsError, laterStepsError } from '../test/unit/joint/joint-in-memory.ts';
 import { startBoth } from '../test/unit/backends/op-matrix/start.ts';
 import { families, type Family, readFamily, type RecordedRun } from '../test/unit/whole-runs/recorded-runs.ts';
 import { errorOf, formsOf, type RunError, trainRun } from '../test/unit/whole-runs/train-run.ts';
@@ -10,7 +10,7 @@ import { writeReferenceSection } from './references-doc.ts';
 
 const backends = ['wasm', 'cpu'] as const;
 
-const wholeRuns = `Runs of 100 steps, simulated by PyTorch in float64 from the strategies' definitions (\`test/unit/whole-runs/generator/\`): losses of all
+const wholeRuns = `Runs of 100 steps, simulated by PyTorch in float64 from the strategies' definitions (\`test/golden/whole-runs/generator/\`): losses of all
 steps and all ranks, and weights after 1, 10, 50 and 100 steps. Errors are the largest |a − b| over all of them, over the forms that must give
 the same and over the backends ${backends.join(' and ')}. Beside them stands how far PyTorch's own float32 is off; the tests allow ten times that plus 1e-6.
 
@@ -19,7 +19,7 @@ the same and over the backends ${backends.join(' and ')}. Beside them stands how
 `;
 
 const jointGolden = `Ten experts on digits, batches of 100, SGD at a rate of 0.5 with momentum 0.9, against PyTorch in float64
-(\`test/integration/golden/make_joint_golden.py\`), on wasm: the losses of the first 50 steps and then, as rounding errors grow, single steps from
+(\`test/golden/joint/make_joint_golden.py\`), on wasm: the losses of the first 50 steps and then, as rounding errors grow, single steps from
 PyTorch's own weights and velocities.
 
 | Form | Seed | Error of losses, steps 1 to 50 | PyTorch float32 | Error of later losses | PyTorch float32 | Error of later weights | PyTorch float32 |

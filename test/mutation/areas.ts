@@ -25,7 +25,7 @@ export const areas: readonly Area[] = [
       'test/integration/strategies/joint.test.ts',
       'test/integration/strategies/coupled.test.ts',
       'test/integration/strategies/hdet.test.ts',
-      'test/integration/golden/wasm.test.ts',
+      'test/unit/optimizers/optimizers-wasm.test.ts',
       'test/integration/lifecycle/restarts.test.ts',
       'test/integration/lifecycle/control.test.ts',
       'test/integration/lifecycle/live-changes.test.ts',
@@ -59,7 +59,7 @@ export const areas: readonly Area[] = [
       'test/unit/backends/kernels/gemm.test.ts',
       'test/unit/backends/',
     ],
-    integrationTests: ['test/integration/golden/wasm.test.ts', 'test/integration/cnn.test.ts'],
+    integrationTests: ['test/unit/optimizers/optimizers-wasm.test.ts', 'test/integration/cnn.test.ts'],
   },
 ];
 

@@ -1,11 +1,11 @@
-import { readFileSync } from 'node:fs';
+import { readGolden } from '../golden/read-golden.ts';
 import { spread } from '../unit/backends/kernels/fill.ts';
 import { matMul } from './arrays.ts';
 import { layers, type LayerName, type LayerOptions } from './layers.ts';
 import * as losses from './losses.ts';
 import { sizeOf, Value } from './value.ts';
 
-/** A layer, op or loss with what PyTorch computed of it in float64; written by `torch/make_layers.py`. */
+/** A layer, op or loss with what PyTorch computed of it in float64; written by `test/golden/layers/make_layers.py`. */
 export interface RecordedCase {
   readonly layer: string;
   readonly options: LayerOptions;
@@ -24,8 +24,7 @@ export interface RecordedCase {
 export const recordedFiles = ['convolutions', 'pools', 'others'] as const;
 
 export function recordedCases(file: (typeof recordedFiles)[number]): RecordedCase[] {
-  const text = readFileSync(new URL(`torch/${file}.json`, import.meta.url), 'utf8');
-  return (JSON.parse(text) as { cases: RecordedCase[] }).cases;
+  return readGolden<{ cases: RecordedCase[] }>(`layers/${file}.json`).cases;
 }
 
 /** For a test's name, e.g. `conv1d {"kernelSize":[1]} of [1, 2, 3] [1, 3, 4]`. */

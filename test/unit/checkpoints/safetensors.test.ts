@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeSafetensors, encodeSafetensors, type NamedTensor } from '../../../workers/checkpoints/safetensors.ts';
+import { goldenFile } from '../../golden/read-golden.ts';
 
 /** Written by safetensors 0.8.0 (Python, `safetensors.numpy.save`) from the tensors below. */
 const REFERENCE_HEADER =
@@ -26,7 +27,7 @@ const REFERENCE_TENSORS: NamedTensor[] = [
 ];
 
 /** A larger file that Python wrote. */
-const GOLDEN = new URL('../../integration/golden/joint-0.safetensors', import.meta.url);
+const GOLDEN = goldenFile('joint/joint-0.safetensors');
 
 /** A file with the given header text (or object) and data, whatever they say. */
 function fileOf(header: unknown, data: readonly number[] = []): Uint8Array {

@@ -1,19 +1,16 @@
-import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { columnMoments } from '../../../workers/data/column-moments.ts';
 import { createDataset, gatherBatch } from '../../../workers/data/dataset.ts';
 import { standardize } from '../../../workers/data/standardize.ts';
+import { readGolden } from '../../golden/read-golden.ts';
 
 interface Recorded {
   versions: Record<string, string>;
   cases: { kind: string; rows: number; mean: number; scale: number }[];
 }
 
-/** By make_standard_scaler.py beside it. */
-const recorded = JSON.parse(
-  readFileSync(new URL('recorded/standard-scaler.json', import.meta.url), 'utf8'),
-) as Recorded;
+const recorded = readGolden<Recorded>('standard-scaler/standard-scaler.json');
 
 describe('standardize', () => {
   const part = (features: number[], targets: number[]) =>

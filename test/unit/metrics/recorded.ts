@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { readGolden } from '../../golden/read-golden.ts';
 
-/** recorded/metrics.json, as make_metrics.py writes it. NaN and infinities are strings. */
+/** `metrics/metrics.json`, as make_metrics.py writes it. NaN and infinities are strings. */
 export interface Recorded {
   versions: Record<string, string>;
   classification: {
@@ -52,10 +52,7 @@ export interface RecordedScores {
   bins?: [number, number][];
 }
 
-/** By recorded/make_metrics.py. */
-export function readRecorded(): Recorded {
-  return JSON.parse(readFileSync(new URL('recorded/metrics.json', import.meta.url), 'utf8')) as Recorded;
-}
+export const readRecorded = (): Recorded => readGolden('metrics/metrics.json');
 
 export function recordedNumber(value: number | string): number {
   return Number(value);

@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import type { Batch } from '../../../workers/data/dataset.ts';
 import { tf, type LayersModel, type Variable } from '../../../workers/tensorflow/tf.ts';
+import { readGolden } from '../../golden/read-golden.ts';
 
 interface TrainedModels {
   weights: number[][];
@@ -17,8 +17,7 @@ interface Reference {
   runs: Record<'independent' | 'oneModel' | 'joint' | 'pipelined' | 'hdet', TrainedModels>;
 }
 
-/** What `make_reference.py` has recorded. */
-export const reference = JSON.parse(await readFile(new URL('reference.json', import.meta.url), 'utf8')) as Reference;
+export const reference = readGolden<Reference>('regularized/regularized.json');
 
 /** The model of the reference, with a member's initial weights. */
 export function createModel(member: number): LayersModel {

@@ -1,7 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { HdetController } from '../../../workers/strategies/hdet/controller.ts';
+import { readGolden } from '../../golden/read-golden.ts';
 
 /** What the reference implementation of `OneCycleAutoLR` gave on a quadratic loss with four ranks. */
 interface Golden {
@@ -16,7 +15,6 @@ interface Golden {
   }[];
 }
 
-const path = resolve(import.meta.dirname, '../../../../shared/golden/hdet.json');
 const learningRate = 'learning_rate';
 
 /** The loss ½ (w − t)ᵀ H (w − t) and its gradient. */
@@ -73,22 +71,19 @@ function train({ options, syncs, world, gamma, H, target, ranks }: Golden['cases
 }
 
 describe('HDET on a quadratic loss', () => {
-  it.skipIf(!existsSync(path))(
-    'gives the reference learning rates and weights to 1e-5 (left out where ../shared/golden is absent)',
-    () => {
-      const { cases } = JSON.parse(readFileSync(path, 'utf8')) as Golden;
-      for (const golden of cases) {
-        const first = golden.syncs[0].first_step;
-        const trained = train(golden);
-        expect(trained).toHaveLength(40);
-        trained.forEach(({ lr, w }, i) =>
-          golden.ranks.forEach((recorded, rank) => {
-            const { lr: expectedRate, w: expected } = recorded[first + i];
-            expect(Math.abs(lr[rank] - expectedRate)).toBeLessThan(1e-5);
-            w[rank].forEach((weight, j) => expect(Math.abs(weight - expected[j])).toBeLessThan(1e-5));
-          }),
-        );
-      }
+  it.each(readGolden<Golden>('hdet/hdet.json').cases)(
+    'gives the learning rates and weights of the reference implementation to 1e-5',
+    (golden) => {
+      const first = golden.syncs[0].first_step;
+      const trained = train(golden);
+      expect(trained).toHaveLength(40);
+      trained.forEach(({ lr, w }, i) =>
+        golden.ranks.forEach((recorded, rank) => {
+          const { lr: expectedRate, w: expected } = recorded[first + i];
+          expect(Math.abs(lr[rank] - expectedRate)).toBeLessThan(1e-5);
+          w[rank].forEach((weight, j) => expect(Math.abs(weight - expected[j])).toBeLessThan(1e-5));
+        }),
+      );
     },
   );
 });

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type BackendKind, startBackend } from '../../../workers/backends/backend.ts';
 import { type LayerOptions, factories } from '../../../workers/layers/tensorflow-layers.ts';
@@ -10,6 +9,7 @@ import {
   type Tensor,
   type Variable,
 } from '../../../workers/tensorflow/tf.ts';
+import { readGolden } from '../../golden/read-golden.ts';
 
 interface Values {
   shape: number[];
@@ -32,9 +32,7 @@ interface LayerCase {
   moved?: Values[];
 }
 
-const { cases } = JSON.parse(await readFile(new URL('reference.json', import.meta.url), 'utf8')) as {
-  cases: LayerCase[];
-};
+const { cases } = readGolden<{ cases: LayerCase[] }>('tensorflow-layers/tensorflow-layers.json');
 
 function tensorOf({ shape, data }: Values): Tensor {
   return tf.tensor(data, shape);

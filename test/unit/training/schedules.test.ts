@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { scheduleSchema } from '../../../core/protocol/run/optimizer-config.ts';
 import { settingsAt } from '../../../workers/training/optimizers/schedules.ts';
+import { readGolden } from '../../golden/read-golden.ts';
 
 const at = (step: number, totalSteps = 10, epoch = 0) => ({ epoch, step, totalSteps });
 const rateAt = (...of: Parameters<typeof settingsAt>): number => settingsAt(...of).learningRate;
@@ -63,8 +63,7 @@ function scheduleOf(options: Record<string, number | string | boolean>) {
 
 describe('one-cycle', () => {
   it("is PyTorch's", () => {
-    const golden = readFileSync(new URL('one-cycle.json', import.meta.url), 'utf8');
-    const { cases } = JSON.parse(golden) as OneCycleGolden;
+    const { cases } = readGolden<OneCycleGolden>('one-cycle/one-cycle.json');
     expect(cases).toHaveLength(6);
     for (const { options, lr, momentum } of cases) {
       const schedule = scheduleOf(options);

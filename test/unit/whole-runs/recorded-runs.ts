@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
 import { createDataset, type Dataset } from '../../../workers/data/dataset.ts';
+import { readGolden } from '../../golden/read-golden.ts';
 import type { NetworkName } from './networks.ts';
 
 export const families = ['independent', 'joint', 'coupled', 'data-parallel', 'hdet'] as const;
@@ -52,7 +52,7 @@ const dataOf = {
 } as const;
 
 export function readFamily(family: Family): RecordedRun[] {
-  const file = JSON.parse(readFileSync(new URL(`recorded/${family}.json`, import.meta.url), 'utf8')) as File;
+  const file = readGolden<File>(`whole-runs/recorded/${family}.json`);
   return file.cases.map((recorded) => {
     const {
       name,

@@ -1,5 +1,5 @@
 import { createSplits, defineProject, z } from 'tutti';
-import { createExperts, digits, loadWeights, readGolden } from './experts.ts';
+import { createExperts, digits, loadWeights, readGolden } from '../../../unit/joint/experts.ts';
 
 /** Ten small experts on digits, with initial weights that PyTorch made, on images in the order of their file. */
 export default defineProject({

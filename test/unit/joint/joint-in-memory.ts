@@ -7,16 +7,8 @@ import { tf, type Variable } from '../../../workers/tensorflow/tf.ts';
 import { Member } from '../../../workers/training/member/member.ts';
 import { createOptimizer } from '../../../workers/training/optimizers/optimizers.ts';
 import { taskOf } from '../../../workers/training/member/tasks.ts';
-import { createInMemoryGroup, ranksOf } from '../../unit/relay/in-memory-group.ts';
-import {
-  createExperts,
-  digits,
-  type Golden,
-  loadWeights,
-  numbersOf,
-  readGolden,
-  recordedWeights,
-} from '../projects/joint-golden/experts.ts';
+import { createInMemoryGroup, ranksOf } from '../relay/in-memory-group.ts';
+import { createExperts, digits, type Golden, loadWeights, numbersOf, readGolden, recordedWeights } from './experts.ts';
 import { batchSize, type JointForm, optimizer, strictSteps } from './joint-forms.ts';
 
 const images = digits();

@@ -1,6 +1,6 @@
-"""Records what PyTorch computes for the optimizers and schedules of a run, as golden.json.
+"""Records what PyTorch computes for the optimizers and schedules of a run, as optimizers.json.
 
-A tiny MLP is trained in float64 from given weights on given data, batches in order: `python3 make_golden.py` beside a PyTorch of
+A tiny MLP is trained in float64 from given weights on given data, batches in order: `python3 make_optimizers.py` beside a PyTorch of
 version 1.13 or later. Weights are written as TensorFlow.js keeps them, kernels [inputs, outputs].
 """
 
@@ -100,7 +100,7 @@ def main():
         "weights": weights,
         "runs": [train(case, kind, *tensors) for case, kind in RUNS],
     }
-    path = Path(__file__).with_name("golden.json")
+    path = Path(__file__).with_name("optimizers.json")
     path.write_text(json.dumps(golden, indent=1) + "\n")
 
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { createDataset, type Dataset, type LayersModel, type SymbolicTensor, tf } from 'tutti';
-import { decodeSafetensors, type NamedTensor } from '../../../../workers/checkpoints/safetensors.ts';
+import { decodeSafetensors, type NamedTensor } from '../../../workers/checkpoints/safetensors.ts';
+import { goldenFile } from '../../golden/read-golden.ts';
 
-const goldenFolder = new URL('../../golden/', import.meta.url);
 const layerNames = ['conv1', 'conv2', 'fc1', 'fc2'] as const;
 
 /** Tensors by name, as `make_joint_golden.py` recorded them. */
@@ -88,5 +88,5 @@ function readTensors(file: string): Golden {
 }
 
 function readFile(file: string): ReturnType<typeof decodeSafetensors> {
-  return decodeSafetensors(readFileSync(new URL(file, goldenFolder)));
+  return decodeSafetensors(readFileSync(goldenFile(`joint/${file}`)));
 }

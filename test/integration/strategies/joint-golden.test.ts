@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { metricValues, train, useHub } from '../harness.ts';
-import { numbersOf, readGolden } from '../projects/joint-golden/experts.ts';
-import { jointForms, lossTolerance, optimizer, strictSteps } from './joint-forms.ts';
+import { numbersOf, readGolden } from '../../unit/joint/experts.ts';
+import { jointForms, lossTolerance, optimizer, strictSteps } from '../../unit/joint/joint-forms.ts';
 
 const { hub } = useHub();
 

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { OptimizerConfig, ScheduleConfig } from '../../../core/protocol/run/config.ts';
 import { type BackendKind, startBackend } from '../../../workers/backends/backend.ts';
@@ -9,9 +8,10 @@ import { tf, type LayersModel } from '../../../workers/tensorflow/tf.ts';
 import { Member } from '../../../workers/training/member/member.ts';
 import { createOptimizer } from '../../../workers/training/optimizers/optimizers.ts';
 import { settingsAt } from '../../../workers/training/optimizers/schedules.ts';
+import { readGolden } from '../../golden/read-golden.ts';
 import { taskOf } from '../../../workers/training/member/tasks.ts';
 
-/** What `make_golden.py` recorded of PyTorch in float64. */
+/** What `make_optimizers.py` recorded of PyTorch in float64. */
 interface Golden {
   batchSize: number;
   features: number[][];
@@ -20,7 +20,7 @@ interface Golden {
   runs: { name: string; optimizer: OptimizerConfig; schedule: ScheduleConfig; rates: number[]; losses: number[] }[];
 }
 
-const golden = JSON.parse(readFileSync(new URL('golden.json', import.meta.url), 'utf8')) as Golden;
+const golden = readGolden<Golden>('optimizers/optimizers.json');
 const dataset = createDataset({
   name: 'spiral',
   featureShape: [2],

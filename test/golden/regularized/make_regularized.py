@@ -1,6 +1,6 @@
 """Records how PyTorch (float64) trains small models with L1 and L2 penalties and with constraints, by each strategy.
 
-    python make_reference.py > reference.json
+    python make_regularized.py > regularized.json
 
 Model: tanh(x W0 + b0) W1 + b1, W0 [4, 6] with l1 = 0.01, l2 = 0.02 and maxNorm(0.8), b0 with l1 = 0.03, W1 [6, 3] with l2 = 0.1 and
 unitNorm, b1 with nonNeg. Norms are those of columns (axis 0), as in Keras: w * clip(norm) / (1e-7 + norm). SGD with momentum 0.9, rate 0.1.

@@ -1,6 +1,6 @@
 """Records what PyTorch (float64) computes for layers that TensorFlow.js refuses or computes wrongly: values and all gradients.
 
-    python make_reference.py > reference.json
+    python make_tensorflow_layers.py > tensorflow-layers.json
 
 Shapes and options are drawn with a fixed seed. Images are [B, H, W, C], or [B, C, H, W] with channelsFirst, as in Keras. The loss is
 sum(y * dy).

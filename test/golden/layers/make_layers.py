@@ -1,7 +1,7 @@
 """
 Records values and gradients of layers in PyTorch, float64, as JSON beside this file:
 
-    python test/reference/torch/make_layers.py
+    python test/golden/layers/make_layers.py
 
 Inputs are not stored: input k of a case is spread(size, seed + k), the gradient that flows back is spread(size, seed + 99); `spread` in
 test/unit/backends/kernels/fill.ts is the same generator. Options have TensorFlow.js's names; arrays are channels-last, as there. PyTorch has no
@@ -396,7 +396,7 @@ def others(draw):
 
 for name, cases in [("convolutions", convolutions), ("pools", pools), ("others", others)]:
     recorded = [record(*case[:3], 1000 * n, case[3]) for n, case in enumerate(cases(random.Random(20_26)))]
-    head = {"generator": "test/reference/torch/make_layers.py", "torch": torch.__version__.split("+")[0], "dtype": "float64"}
+    head = {"generator": "test/golden/layers/make_layers.py", "torch": torch.__version__.split("+")[0], "dtype": "float64"}
     lines = ",\n".join(json.dumps(case, separators=(",", ":")) for case in recorded)
     text = json.dumps(head)[:-1] + f', "cases": [\n{lines}\n]}}\n'
     path = pathlib.Path(__file__).with_name(f"{name}.json")

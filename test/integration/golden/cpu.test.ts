@@ -1,3 +1,0 @@
-import { describeGolden } from './describe-golden.ts';
-
-describeGolden('cpu');

@@ -1,0 +1,3 @@
+import { describeGolden } from './describe-optimizers.ts';
+
+describeGolden('cpu');
