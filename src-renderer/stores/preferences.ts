@@ -1,18 +1,22 @@
 import { defineStore } from 'pinia';
-import { ref } from 'vue';
 import { z } from 'zod';
-import { readStored, store } from '../composables/local-storage.ts';
+import { useStored } from '../composables/use-stored.ts';
 
 const preferencesSchema = z.record(z.string(), z.unknown());
 
+export interface ProjectPreferences {
+  /** The value stored under a name; `fallback` where none is stored or it does not fit the schema. */
+  get<T>(name: string, schema: z.ZodType<T>, fallback: T): T;
+  set(name: string, value: unknown): void;
+}
+
 /**
- * What is remembered for one project, such as the order of its charts: `get` gives it if it still fits the schema.
+ * What this browser remembers for one project, such as the order of its charts.
  * @param project the project's folder
  */
 export function usePreferences(project: string): ProjectPreferences {
   return defineStore(`preferences/${project}`, () => {
-    const key = `tutti.preferences.${project}`;
-    const values = ref(readStored(key, preferencesSchema, {}));
+    const values = useStored<Record<string, unknown>>(`tutti.preferences.${project}`, preferencesSchema, {});
 
     function get<T>(name: string, schema: z.ZodType<T>, fallback: T): T {
       const parsed = schema.safeParse(values.value[name]);
@@ -21,14 +25,8 @@ export function usePreferences(project: string): ProjectPreferences {
 
     function set(name: string, value: unknown): void {
       values.value = { ...values.value, [name]: value };
-      store(key, values.value);
     }
 
     return { values, get, set };
   })();
-}
-
-export interface ProjectPreferences {
-  get<T>(name: string, schema: z.ZodType<T>, fallback: T): T;
-  set(name: string, value: unknown): void;
 }

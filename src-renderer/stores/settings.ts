@@ -1,28 +1,29 @@
 import { defineStore } from 'pinia';
-import { ref, watch } from 'vue';
+import { computed, watch, type WritableComputedRef } from 'vue';
 import { z } from 'zod';
-import { readStored, store } from '../composables/local-storage.ts';
+import { useStored } from '../composables/use-stored.ts';
 
 export const themes = ['system', 'light', 'dark'] as const;
 export type Theme = (typeof themes)[number];
 
 interface Settings {
   theme: Theme;
-  /** Whether the browser is to tell of runs that end; the desktop app always does. */
+  /** Whether the browser shows a notification when a run ends; the desktop app always does. */
   isNotifying: boolean;
 }
 const settingsSchema = z.object({ theme: z.enum(themes), isNotifying: z.boolean().default(false) });
 const initial: Settings = { theme: 'system', isNotifying: false };
 
-/** What the user prefers on this machine, whichever project. */
+/** The user's settings in this browser, for all projects. */
 export const useSettingsStore = defineStore('settings', () => {
-  const stored = readStored<Settings>('tutti.settings', settingsSchema, initial);
-  const theme = ref(stored.theme);
-  const isNotifying = ref(stored.isNotifying);
+  const stored = useStored<Settings>('tutti.settings', settingsSchema, initial);
+  const setting = <K extends keyof Settings>(name: K): WritableComputedRef<Settings[K]> =>
+    computed({
+      get: () => stored.value[name],
+      set: (value) => (stored.value = { ...stored.value, [name]: value }),
+    });
+  const theme = setting('theme');
 
-  watch([theme, isNotifying], () => {
-    store('tutti.settings', { theme: theme.value, isNotifying: isNotifying.value } satisfies Settings);
-  });
   watch(
     theme,
     (chosen) => {
@@ -31,5 +32,5 @@ export const useSettingsStore = defineStore('settings', () => {
     },
     { immediate: true },
   );
-  return { theme, isNotifying };
+  return { theme, isNotifying: setting('isNotifying') };
 });

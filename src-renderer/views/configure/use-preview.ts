@@ -1,12 +1,13 @@
+import { useTimeoutFn } from '@vueuse/core';
 import { onScopeDispose, type Ref, ref, shallowRef, watch } from 'vue';
 import type { RunPreview } from '../../../core/protocol/pages/rpc.ts';
 import { useHubClient } from '../../client/use-hub.ts';
 import { messageOf } from '../../text/errors.ts';
 
-/** The user's pause that ends a change. */
+/** How long the user must pause before a change is sent. */
 const pauseMs = 200;
 
-/** What the hub says of a request, asked for whenever it changes; the last answer stays until the next has come. */
+/** The hub's preview of a request, asked for whenever the request changes; the last answer stays until the next arrives. */
 export function usePreview<Request>(
   request: Readonly<Ref<Request>>,
   askHub: (request: Request) => Promise<RunPreview>,
@@ -17,7 +18,6 @@ export function usePreview<Request>(
   const client = useHubClient();
   const preview = shallowRef<RunPreview | null>(null);
   const error = ref<string | null>(null);
-  let timer: ReturnType<typeof setTimeout> | undefined;
   let turn = 0;
 
   async function ask(): Promise<void> {
@@ -32,19 +32,20 @@ export function usePreview<Request>(
     }
   }
 
+  const { start } = useTimeoutFn(
+    () => void ask(),
+    () => (preview.value === null ? 0 : pauseMs),
+    { immediate: false },
+  );
   watch(
     request,
     () => {
+      // An answer that is still on its way belongs to the previous request.
       turn += 1;
-      clearTimeout(timer);
-      timer = setTimeout(() => void ask(), preview.value === null ? 0 : pauseMs);
+      start();
     },
     { immediate: true },
   );
-  const end = client.on('returned', () => void ask());
-  onScopeDispose(() => {
-    end();
-    clearTimeout(timer);
-  });
+  onScopeDispose(client.on('returned', () => void ask()));
   return { preview, error };
 }

@@ -1,3 +1,4 @@
+import { useTimeoutFn } from '@vueuse/core';
 import { computed, type ComputedRef, onScopeDispose, watch } from 'vue';
 import type { HubApi, RunView, SeriesColumns } from '../../../../core/protocol/pages/rpc.ts';
 import { useHub } from '../../../client/use-hub.ts';
@@ -63,18 +64,15 @@ export function useComparedLines(runs: ComputedRef<RunView[]>, metric: ComputedR
   return loaded;
 }
 
-/** Does something again and again, each time so long after it was done, while the component lives and its page is seen. */
+/** Repeats an action while the component lives and its page is visible, with a pause after each time. */
 function repeat(action: () => Promise<void>): void {
-  let timer = setTimeout(tick, followMs);
   let isOver = false;
+  onScopeDispose(() => (isOver = true));
+  const { start } = useTimeoutFn(() => void tick(), followMs);
   async function tick(): Promise<void> {
     if (!document.hidden) await action();
-    if (!isOver) timer = setTimeout(() => void tick(), followMs);
+    if (!isOver) start();
   }
-  onScopeDispose(() => {
-    isOver = true;
-    clearTimeout(timer);
-  });
 }
 
 /** Its name; with the end of its id where another run has the same. */
