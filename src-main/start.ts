@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { messageOf } from '../core/text/errors.ts';
 import { Hub } from './hub/hub.ts';
 import { HubService } from './rpc/hub-service.ts';
 import { exportPath, startServer } from './server.ts';
@@ -76,6 +77,6 @@ try {
   if (options === 'help') console.log(startHelp);
   else await start(options);
 } catch (error) {
-  console.error(`error: ${error instanceof Error ? error.message : String(error)}`);
+  console.error(`error: ${messageOf(error)}`);
   process.exitCode = error instanceof RangeError ? 2 : 1;
 }

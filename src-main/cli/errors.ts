@@ -1,4 +1,5 @@
 import { CommanderError } from 'commander';
+import { messageOf } from '../../core/text/errors.ts';
 import { exitCodes } from './exit-codes.ts';
 
 /** The user asked for something that cannot be: the message says what, and what to do. */
@@ -18,10 +19,6 @@ export async function orUsageError<T>(result: Promise<T>): Promise<T> {
 /** The same error as a {@link UsageError}, with the original as its cause. */
 export function toUsageError(error: unknown): UsageError {
   return new UsageError(messageOf(error), { cause: error });
-}
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** Tells an error on stderr, with stacks where TUTTI_DEBUG is set. @returns the exit code */

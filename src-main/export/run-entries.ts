@@ -43,7 +43,7 @@ export async function* runEntries(
   // A run that has not begun has no events yet.
   const recordFiles = ['run.json', 'events.jsonl'].filter((name) => existsSync(join(folder, name)));
   if (formats.has('record')) yield* fileEntries(folder, recordFiles);
-  yield* metricEntries(folder, record, formats);
+  yield* metricEntries(folder, record, formats, tell.warning);
   if (formats.has('checkpoints')) {
     yield* checkpointEntries(folder, checkpoints?.map(basePath) ?? (await basesOfAll(folder)), tell.skipped);
   }
@@ -56,6 +56,7 @@ async function* metricEntries(
   folder: string,
   record: RunRecord,
   formats: ReadonlySet<ExportFormat>,
+  warn: (message: string) => void,
 ): AsyncGenerator<ExportEntry> {
   if (!formats.has('csv') && !formats.has('jsonl') && !formats.has('tensorboard')) return;
   const table = await readMetrics(folder);
@@ -66,7 +67,8 @@ async function* metricEntries(
   }
   if (formats.has('jsonl')) yield madeEntry('metrics.jsonl', () => jsonLines(table));
   if (!formats.has('tensorboard')) return;
-  for (const { path, content } of eventFiles(record, await readEvents(folder), table)) {
+  const events = await readEvents(folder, ({ message }) => warn(message));
+  for (const { path, content } of eventFiles(record, events, table)) {
     yield madeEntry(`tensorboard/${path}`, content);
   }
 }

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { messageOf } from '../../core/text/errors.ts';
 
 export interface StartOptions {
   door: 'auto' | 'desktop' | 'browser';
@@ -41,7 +42,7 @@ function parse(args: readonly string[]) {
       },
     }).values;
   } catch (error) {
-    throw new RangeError(`${error instanceof Error ? error.message : String(error)}\n${startHelp}`, { cause: error });
+    throw new RangeError(`${messageOf(error)}\n${startHelp}`, { cause: error });
   }
 }
 

@@ -1,6 +1,6 @@
 import { onScopeDispose, type Ref, ref, shallowRef } from 'vue';
 import { useHubClient } from '../client/use-hub.ts';
-import { messageOf } from '../text/errors.ts';
+import { messageOf } from '../../core/text/errors.ts';
 
 export interface Loaded<T> {
   /** Null until it has come for the first time. */

@@ -2,7 +2,7 @@ import { type Ref, shallowRef, watch } from 'vue';
 import type { ProjectCard } from '../../core/protocol/pages/rpc.ts';
 import { useHub } from '../client/use-hub.ts';
 import { type Loaded, useLoaded } from './use-loaded.ts';
-import { messageOf } from '../text/errors.ts';
+import { messageOf } from '../../core/text/errors.ts';
 
 /** Describing a project keeps a core busy for about a second. */
 const describedAtOnce = 2;

@@ -5,7 +5,7 @@ import type { RankView, RunView } from '../../core/protocol/pages/rpc.ts';
 import type { RunRecord } from '../../core/protocol/run/record.ts';
 import type { RunUpdate } from '../../core/protocol/pages/run-updates.ts';
 import { useHubClient } from '../client/use-hub.ts';
-import { messageOf } from '../text/errors.ts';
+import { messageOf } from '../../core/text/errors.ts';
 import { withLoads } from './device-loads.ts';
 import { appendPoints, columnsOf, type MetricColumns } from './metric-columns.ts';
 import { applyUpdate } from './run-changes.ts';

@@ -2,7 +2,7 @@ import { defineStore } from 'pinia';
 import { computed, shallowRef } from 'vue';
 import type { RunNotes, RunRow } from '../../core/protocol/pages/rpc.ts';
 import { useHubClient } from '../client/use-hub.ts';
-import { messageOf } from '../text/errors.ts';
+import { messageOf } from '../../core/text/errors.ts';
 
 /** All runs, live: the hub tells the whole list whenever it changes. */
 export const useRunsStore = defineStore('runs', () => {

@@ -1,6 +1,6 @@
 import { defineStore } from 'pinia';
 import { ref } from 'vue';
-import { messageOf } from '../text/errors.ts';
+import { messageOf } from '../../core/text/errors.ts';
 
 export interface Toast {
   id: number;

@@ -1,5 +1,6 @@
 import { access, constants, mkdir, rm, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { messageOf } from '../../../core/text/errors.ts';
 import { detectDevices } from '../../devices/index.ts';
 import { listen } from '../../relay/socket-server.ts';
 import { createScratchFolder } from '../../runs/attempt/scratch.ts';
@@ -7,7 +8,6 @@ import { formatBytes } from '../../store/disk-space.ts';
 import { dataFolders, tuttiHome } from '../../store/home.ts';
 import { checkBackends } from './backend-checks.ts';
 import { describeUse, isUsable } from './devices.ts';
-import { messageOf } from '../errors.ts';
 
 export interface Check {
   name: string;

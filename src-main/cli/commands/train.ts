@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
+import { messageOf } from '../../../core/text/errors.ts';
 import type { PlainObject } from '../../../core/options/index.ts';
 import { explainFileError } from '../../../core/node/file-error.ts';
 import { parseTrainArguments, settingsOf } from '../arguments.ts';
-import { messageOf, orUsageError, toUsageError, UsageError } from '../errors.ts';
+import { orUsageError, toUsageError, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { renderTrainHelp } from '../help.ts';
 import { withHub } from '../open-hub.ts';

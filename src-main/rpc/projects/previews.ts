@@ -1,4 +1,5 @@
 import { isAbsolute, join } from 'node:path';
+import { messageOf } from '../../../core/text/errors.ts';
 import type { Placement } from '../../../core/protocol/machine/devices.ts';
 import type { ConfigProblem, PlainObject } from '../../../core/options/index.ts';
 import type { RunPreview, RunRequest } from '../../../core/protocol/pages/rpc.ts';
@@ -82,7 +83,7 @@ async function placeOrExplain(
     const backend = backendOn(plan[0].device, config.backend);
     return { plan, problems: findConflicts({ ...config, backend }, plan, project) };
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     return { plan: [], problems: [{ path: 'devices', message }] };
   }
 }
@@ -100,7 +101,8 @@ async function forecast(
     (record) => record.status === 'finished' && countDevices(record.plan) === countDevices(plan),
   );
   const [last] = earlier;
-  const facts = last === undefined ? null : factsOf(await readEvents(last.folder));
+  // A damaged event of an earlier run does not matter here; that run's own page reports it.
+  const facts = last === undefined ? null : factsOf(await readEvents(last.folder, () => undefined));
   return {
     durationSeconds: finished === undefined ? null : durationSeconds(finished),
     diskBytes:

@@ -1,6 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { z } from 'zod';
+import { messageOf } from '../../../core/text/errors.ts';
 import type { OptionDescription } from '../../../core/options/index.ts';
 import type { ProjectDescription } from '../../../core/protocol/run/project-description.ts';
 import type { DescribedProject, ProjectCard } from '../../../core/protocol/pages/rpc.ts';
@@ -16,21 +17,21 @@ import { describeRow } from '../runs/run-list.ts';
 const examplesFolder = appFile('examples');
 const rememberedSchema = z.array(z.string());
 
-/** What a card says of a project itself. */
+/** The part of a card that comes from the project itself. */
 type Title = Pick<ProjectCard, 'name' | 'description' | 'task' | 'isDescribed' | 'error'>;
 
 interface Described {
-  /** Of the newest source in the folder, when it was described. */
+  /** Modification time of the newest source file in the folder when it was described. */
   modifiedMs: number;
   description: Promise<ProjectDescription>;
 }
 
-/** The projects that pages offer: the examples, and folders that the user opened. */
+/** The projects that pages offer: the examples, and the folders that the user opened. */
 export class Projects {
   readonly #hub: Hub;
   readonly #described = new Map<string, Described>();
   readonly #titles = new ProjectTitles();
-  /** Why projects could not be described, and of which newest source that holds; null where there was no folder. */
+  /** Why projects could not be described. A failure holds for one time of the newest source; null: the folder did not exist. */
   readonly #failures = new Map<string, { modifiedMs: number | null; message: string }>();
   readonly #listeners = new Set<(folders: string[]) => void>();
 
@@ -39,32 +40,33 @@ export class Projects {
   }
 
   /**
-   * Examples first, then projects opened, the latest first. Waits for no project's code, so that pages open at once: what it says is
-   * known of projects that were described before and have not changed since.
+   * Examples first, then opened projects, the most recent first. Runs no project's code, so that pages open at once: cards are complete
+   * for projects that were described before and have not changed since. A project that cannot be read has its error on its card.
    */
   async list(): Promise<ProjectCard[]> {
     const folders = [...(await exampleFolders()), ...(await readRemembered())];
     return Promise.all(folders.map(async (folder) => this.#cardWith(folder, await this.#knownTitle(folder))));
   }
 
-  /** With what the project's code says of itself, or why it cannot be loaded. */
+  /** The card with the project's description of itself, or with the reason why it cannot be loaded. */
   async card(folder: string): Promise<ProjectCard> {
     const absolute = resolve(folder);
-    const modifiedMs = await newestSourceMs(absolute).catch(() => null);
+    let modifiedMs: number | null = null;
     try {
+      modifiedMs = await newestSourceMs(absolute);
       const { name, description, task } = await this.describe(absolute);
       const title = { name, description, task };
       this.#failures.delete(absolute);
-      if (modifiedMs !== null) await this.#titles.keep(absolute, { modifiedMs, ...title });
+      await this.#titles.keep(absolute, { modifiedMs, ...title });
       return this.#cardWith(absolute, { ...title, isDescribed: true, error: null });
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = messageOf(error);
       this.#failures.set(absolute, { modifiedMs, message });
       return this.#cardWith(absolute, failedTitle(absolute, message));
     }
   }
 
-  /** @throws when the folder holds no project */
+  /** Remembers a folder as a project. @throws when it holds none */
   async open(folder: string): Promise<ProjectCard> {
     const absolute = resolve(folder);
     await this.describe(absolute);
@@ -78,18 +80,18 @@ export class Projects {
     await this.#titles.forget(resolve(folder));
   }
 
-  /** Folders that were opened, the latest first. */
+  /** Folders that were opened, the most recent first. */
   remembered(): Promise<string[]> {
     return readRemembered();
   }
 
-  /** Calls the listener with these folders whenever one is opened or forgotten here. @returns ends that */
+  /** Calls the listener with these folders whenever this process opens or forgets one. @returns a function that unsubscribes */
   subscribe(listener: (folders: string[]) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** What a project says of itself; asked anew once a file of it has changed. @throws with the project's own error */
+  /** A project's description of itself. The project runs again only after one of its files changed. @throws the project's own error */
   async describe(folder: string): Promise<ProjectDescription> {
     const absolute = resolve(folder);
     const modifiedMs = await newestSourceMs(absolute);
@@ -100,7 +102,7 @@ export class Projects {
     return description;
   }
 
-  /** A project with all that can be set for a run of it. */
+  /** A project with all options of its runs. */
   async describeOptions(folder: string): Promise<DescribedProject> {
     const description = await this.describe(folder);
     return { description, options: pageOptions(description), defaults: resolveConfig(description, []) };
@@ -118,8 +120,13 @@ export class Projects {
   }
 
   async #knownTitle(folder: string): Promise<Title> {
-    // A folder that is gone has no times; its card says so when it is asked for.
-    const modifiedMs = await newestSourceMs(folder).catch(() => null);
+    let modifiedMs: number | null = null;
+    try {
+      modifiedMs = await newestSourceMs(folder);
+    } catch (error) {
+      // A missing folder has no times. `card` reports it; the list only shows the folder's name.
+      if (errorCode(error) !== 'ENOENT') return failedTitle(folder, messageOf(error));
+    }
     const failure = this.#failures.get(folder);
     if (failure?.modifiedMs === modifiedMs) return failedTitle(folder, failure.message);
     const known = modifiedMs === null ? null : await this.#titles.find(folder, modifiedMs);
@@ -137,7 +144,7 @@ function failedTitle(folder: string, message: string): Title {
   return { ...titleOfFolder(folder), isDescribed: true, error: message };
 }
 
-/** Options of every run, then the hyperparameters at the place where the configuration has them. */
+/** Options of every run, then the hyperparameters with the paths that they have in the configuration. */
 function pageOptions(project: ProjectDescription): OptionDescription[] {
   const inside = (path: string): string => `hyperparameters.${path}`;
   return optionsOf(project).flatMap((option) => {
@@ -167,7 +174,7 @@ async function exampleFolders(): Promise<string[]> {
     .sort();
 }
 
-/** @throws when there is no such folder */
+/** @throws FileError when the folder does not exist or cannot be read */
 async function newestSourceMs(folder: string): Promise<number> {
   try {
     const names = (await readdir(folder)).filter((name) => /\.[cm]?[jt]s$/.test(name));

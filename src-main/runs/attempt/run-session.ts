@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { messageOf } from '../../../core/text/errors.ts';
 import type { Channel } from '../../../core/protocol/wire/channel.ts';
 import { type Control, workerMessageSchema } from '../../../core/protocol/run/messages.ts';
 import type { ControlRequest } from '../../../core/protocol/pages/remote-control.ts';
@@ -113,7 +114,7 @@ export class RunSession {
     this.waves = waves;
     if (isAborted) waves.abort();
     const outcome = await waves.run().catch((reason: unknown): WaveOutcome => {
-      const message = reason instanceof Error ? reason.message : String(reason);
+      const message = messageOf(reason);
       const error = { message, rank: null, device: null, epoch: null, step: null };
       return { kind: 'failed', error, isProcessLost: false };
     });
@@ -171,7 +172,7 @@ export class RunSession {
   private async conclude(recorder: RunRecorder, outcome: WaveOutcome): Promise<RunRecord> {
     const closing = await recorder.close().then(
       () => null,
-      (error: unknown) => (error instanceof Error ? error.message : String(error)),
+      (error: unknown) => messageOf(error),
     );
     const { status, error, summary } = this.verdict(recorder, outcome, closing);
     recorder.event(null, status, error?.message ?? `The run ended: ${status}.`);

@@ -1,3 +1,4 @@
+import { messageOf } from '../../../core/text/errors.ts';
 import type { Channel } from '../../../core/protocol/wire/channel.ts';
 import type { Placement } from '../../../core/protocol/machine/devices.ts';
 import type { Frame, WireArray } from '../../../core/protocol/wire/frames.ts';
@@ -170,7 +171,7 @@ export class Wave {
       this.take(handle, message);
       this.options.listener.message(handle, message, frame.arrays);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       this.fail(
         handle,
         `Rank ${handle.rank} sent a message that cannot be understood: ${reason}. ${handle.describe()}`,
@@ -206,7 +207,7 @@ export class Wave {
     if (this.ready.size < this.ranks.length) return;
     this.options.listener.beforeStart().then(
       () => this.start(),
-      (error: unknown) => this.refuse(error instanceof Error ? error.message : String(error)),
+      (error: unknown) => this.refuse(messageOf(error)),
     );
   }
 

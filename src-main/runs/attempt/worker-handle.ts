@@ -1,3 +1,4 @@
+import { messageOf } from '../../../core/text/errors.ts';
 import type { Channel } from '../../../core/protocol/wire/channel.ts';
 import type { Placement } from '../../../core/protocol/machine/devices.ts';
 import type { CollectiveFrame, Frame } from '../../../core/protocol/wire/frames.ts';
@@ -94,7 +95,7 @@ export class WorkerHandle {
     try {
       this.channel.send(frame);
     } catch (error) {
-      this.options.log.write(`(hub) ${error instanceof Error ? error.message : String(error)}`);
+      this.options.log.write(`(hub) ${messageOf(error)}`);
     }
   }
 

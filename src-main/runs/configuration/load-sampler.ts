@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { messageOf } from '../../../core/text/errors.ts';
 import type { Device } from '../../../core/protocol/machine/devices.ts';
 import type { LoadSample } from '../../../core/protocol/machine/device-loads.ts';
 import { loadReader } from '../../devices/loads.ts';
@@ -43,7 +44,7 @@ async function sample(devices: readonly Device[], listener: LoadListener, signal
       notes.forEach(fail);
       listener.sampled({ time: new Date().toISOString(), loads });
     } catch (error) {
-      fail(error instanceof Error ? error.message : String(error));
+      fail(messageOf(error));
     }
     const restMs = Math.max(everyMs, (performance.now() - startedMs) / samplesAnHour);
     // The wait rejects when it is cut short; the loop's condition says so, too.

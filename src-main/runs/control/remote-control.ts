@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import { hostname } from 'node:os';
+import { messageOf } from '../../../core/text/errors.ts';
 import { type Channel, StreamChannel } from '../../../core/protocol/wire/channel.ts';
 import { socketAddress } from '../../../core/protocol/wire/local-socket.ts';
 import {
@@ -27,7 +28,7 @@ export async function controlRun(record: RunRecord, request: ControlRequest): Pr
   }
   const trainer = `Process ${hub.pid}, which trains the run ${id},`;
   const refusal = await ask(hub.socket, request).catch((cause: unknown) => {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new Error(`${trainer} cannot be asked: ${reason}. See with \`tutti runs\` whether the run has ended.`, {
       cause,
     });

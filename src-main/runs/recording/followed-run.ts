@@ -150,7 +150,7 @@ export class FollowedRun {
     });
   }
 
-  /** A line that is no event is told of once, and left out. */
+  /** Reads the new events. A damaged line is skipped and gives one warning. */
   async #readEvents(): Promise<RunUpdate[]> {
     const news: RunUpdate[] = [];
     const path = runPaths(this.folder).events;
@@ -162,7 +162,8 @@ export class FollowedRun {
     for await (const { lines } of this.#eventsTail.read(startAnew)) {
       for (const line of lines) {
         this.#eventLines += 1;
-        news.push(...readEventLine(line, `${path}, line ${this.#eventLines}`));
+        const event = parseEventLine(line, `${path}, line ${this.#eventLines}`);
+        news.push(event instanceof Error ? { type: 'warning', message: event.message } : { type: 'event', event });
       }
     }
     for (const update of news) {
@@ -170,14 +171,5 @@ export class FollowedRun {
       if (update.type === 'warning') this.warnings.push(update.message);
     }
     return news;
-  }
-}
-
-function readEventLine(line: string, place: string): RunUpdate[] {
-  try {
-    const event = parseEventLine(line, place);
-    return event === null ? [] : [{ type: 'event', event }];
-  } catch (error) {
-    return [{ type: 'warning', message: error instanceof Error ? error.message : String(error) }];
   }
 }

@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { messageOf } from '../../../core/text/errors.ts';
 
 /** Raised with every change of the table: an index of another version is dropped and rebuilt from the run folders. */
 const SCHEMA_VERSION = 3;
@@ -99,7 +100,7 @@ function isCorruption(error: unknown): boolean {
 }
 
 function explainOpenError(error: unknown, path: string): Error {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = messageOf(error);
   return new Error(
     `Cannot open the index of runs ${path}: ${reason}. This user must be able to write the file and its folder; ` +
       'correct the permissions, or choose another folder with TUTTI_HOME.',

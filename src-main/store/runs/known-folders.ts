@@ -1,6 +1,7 @@
 import { appendFileSync, existsSync } from 'node:fs';
 import { readFile, readdir } from 'node:fs/promises';
 import { isAbsolute, join, relative } from 'node:path';
+import { messageOf } from '../../../core/text/errors.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
 import type { homePaths } from '../home.ts';
@@ -51,7 +52,7 @@ export async function readRunRecords(folders: string[]): Promise<{ runs: FoundRu
     try {
       runs.push({ folder, record: await readRunRecord(folder), notes: await readRunNotes(folder) });
     } catch (error) {
-      problems.push({ folder, message: error instanceof Error ? error.message : String(error) });
+      problems.push({ folder, message: messageOf(error) });
     }
   }
   return { runs, problems };

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import { hostname } from 'node:os';
+import { messageOf } from '../../../core/text/errors.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import { errorCode } from '../../../core/node/file-error.ts';
 import type { FolderProblem } from './known-folders.ts';
@@ -96,7 +97,7 @@ export async function recoverRuns(index: RunIndex): Promise<Recovery> {
       index.upsert(record, folder);
       if (record.status === 'interrupted') interrupted.push(record);
     } catch (error) {
-      problems.push({ folder, message: error instanceof Error ? error.message : String(error) });
+      problems.push({ folder, message: messageOf(error) });
     }
   }
   return { interrupted, problems };

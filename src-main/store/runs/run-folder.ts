@@ -8,7 +8,7 @@ import { appendLines } from '../metrics/append-lines.ts';
 import { createFileExclusively, writeFileAtomic } from '../../../core/node/atomic-file.ts';
 import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
 
-/** What a run's folder holds, by name. Formats: docs/formats.md. */
+/** Paths of the files and folders in a run's folder. Formats: docs/formats.md. */
 export function runPaths(folder: string) {
   return {
     record: join(folder, 'run.json'),
@@ -26,8 +26,8 @@ export function runPaths(folder: string) {
 }
 
 /**
- * Makes `folder` the home of a new run and writes its record; of several processes at a time exactly one succeeds.
- * @throws Error when the folder holds a run already, naming it, or remains of one
+ * Creates the folder of a new run and writes its record. If several processes try at the same time, exactly one succeeds.
+ * @throws Error if the folder already holds a run (which it names) or files of one
  */
 export async function createRunFolder(folder: string, record: RunRecord): Promise<void> {
   try {
@@ -58,7 +58,7 @@ async function refuseHeldFolder(folder: string): Promise<never> {
   );
 }
 
-/** Reads `run.json`. @throws Error that says whether it is missing, cut short, or does not follow the format */
+/** Reads `run.json`. @throws Error that says whether the file is missing, is not whole, or does not follow the format */
 export async function readRunRecord(folder: string): Promise<RunRecord> {
   const path = runPaths(folder).record;
   const parsed = runRecordSchema.safeParse(parseRecord(await readRecordText(folder, path), path));
@@ -92,7 +92,7 @@ function parseRecord(text: string, path: string): unknown {
   }
 }
 
-/** Replaces `run.json` as a whole. Callers await one write before the next: the later rename wins. */
+/** Replaces `run.json` as a whole. Callers await one write before the next, because the later rename wins. */
 export async function writeRunRecord(folder: string, record: RunRecord): Promise<void> {
   await writeFileAtomic(runPaths(folder).record, formatRecord(record));
 }
@@ -110,22 +110,39 @@ export async function appendEvent(folder: string, event: RunEvent, options: { du
 }
 
 /**
- * Reads `events.jsonl` in the order written; a run without one has no events. Lines that a crash cut short (not whole
- * JSON) are left out. @throws Error naming the line that is JSON but no event
+ * Reads `events.jsonl` in the order written. A run without the file has no events. The last line is dropped if it has no line break: it
+ * is still being written, or a crash cut it short.
+ * @param onDamage called with the error of each damaged line, which is then skipped; without it the first damaged line throws
  */
-export async function readEvents(folder: string): Promise<RunEvent[]> {
+export async function readEvents(folder: string, onDamage: (damage: Error) => void = raise): Promise<RunEvent[]> {
   const path = runPaths(folder).events;
-  const lines = (await readEventText(path)).split('\n');
-  return lines.flatMap((line, index) => parseEventLine(line, `${path}, line ${index + 1}`) ?? []);
+  const lines = (await readEventText(path)).split('\n').slice(0, -1);
+  return lines.flatMap((line, index) => {
+    const event = parseEventLine(line, `${path}, line ${index + 1}`);
+    if (!(event instanceof Error)) return [event];
+    onDamage(event);
+    return [];
+  });
 }
 
-/** One line of `events.jsonl`; null where it is empty or a crash cut it short. @throws Error that names `place` */
-export function parseEventLine(line: string, place: string): RunEvent | null {
-  const value = parseWholeLine(line);
-  if (value === undefined) return null;
+function raise(error: Error): never {
+  throw error;
+}
+
+/** Parses a whole line of `events.jsonl`. @returns the event, or for a damaged line an error with `place`, the reason and the remedy */
+export function parseEventLine(line: string, place: string): RunEvent | Error {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch (cause) {
+    return new Error(
+      `${place} is not whole JSON: a crash cut it short, or it was changed afterwards. Remove the line, or restore the file from a copy.`,
+      { cause },
+    );
+  }
   const parsed = runEventSchema.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw new Error(`${place} is not an event:\n${z.prettifyError(parsed.error)}\nCorrect or remove it.`);
+  return new Error(`${place} is not an event:\n${z.prettifyError(parsed.error)}\nCorrect or remove the line.`);
 }
 
 async function readEventText(path: string): Promise<string> {
@@ -134,13 +151,5 @@ async function readEventText(path: string): Promise<string> {
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return '';
     throw explainFileError(error, path, 'read');
-  }
-}
-
-function parseWholeLine(line: string): unknown {
-  try {
-    return line === '' ? undefined : JSON.parse(line);
-  } catch {
-    return undefined;
   }
 }

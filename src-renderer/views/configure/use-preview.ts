@@ -2,7 +2,7 @@ import { useTimeoutFn } from '@vueuse/core';
 import { onScopeDispose, type Ref, ref, shallowRef, watch } from 'vue';
 import type { RunPreview } from '../../../core/protocol/pages/rpc.ts';
 import { useHubClient } from '../../client/use-hub.ts';
-import { messageOf } from '../../text/errors.ts';
+import { messageOf } from '../../../core/text/errors.ts';
 
 /** How long the user must pause before a change is sent. */
 const pauseMs = 200;

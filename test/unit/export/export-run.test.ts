@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -126,6 +126,15 @@ describe('exportRun', () => {
     ]);
     expect(read('member-0')).toEqual([version, event(created + 120, 20, 'val/nll', 0.5)]);
     expect(read('member-1')).toEqual([version, event(created + 120, 20, 'val/nll', Infinity)]);
+  });
+
+  it('reads past a damaged event, with a warning', async () => {
+    const folder = await sampleRun();
+    await appendFile(join(folder, 'events.jsonl'), 'damaged\n');
+    const to = join(await temporaryFolder(), 'export');
+    const { paths, warnings } = await exportRun(folder, { to, zip: false, formats: ['tensorboard'] });
+    expect(paths).toContain(`tensorboard/ensemble/${eventsName}`);
+    expect(warnings).toEqual([expect.stringContaining(`${join(folder, 'events.jsonl')}, line 2 is not whole JSON`)]);
   });
 
   it('keeps the name of an ensemble metric whose short name is taken', async () => {

@@ -107,17 +107,20 @@ describe('a run of another process', () => {
     await metrics.close();
   });
 
-  it('is read on past a damaged event, which is told of once', async () => {
+  it.each([
+    ['is not an event', '{"kind":"no event"}\n'],
+    ['is not whole JSON', '{"time":"2026-01-02T'],
+  ])('is read past a damaged event, which %s, with one warning', async (problem, damage) => {
     const { page, folder, errors } = await openForeignRun();
     await appendEvent(folder, runEvent({ message: 'first' }));
     await page.hub.watch(id);
     const path = join(folder, 'events.jsonl');
-    await appendFile(path, '{"kind":"no event"}\n');
+    await appendFile(path, damage);
     await appendEvent(folder, runEvent({ message: 'second' }));
     const told = (type: string) => page.updates.filter((update) => update.type === type);
     await expect.poll(() => told('event').length).toBe(1);
     expect(told('warning')).toEqual([
-      { type: 'warning', message: expect.stringContaining(`${path}, line 2 is not an event`) },
+      { type: 'warning', message: expect.stringContaining(`${path}, line 2 ${problem}`) },
     ]);
     await appendEvent(folder, runEvent({ message: 'third' }));
     await expect.poll(() => told('event').length).toBe(2);

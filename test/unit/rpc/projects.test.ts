@@ -1,4 +1,4 @@
-import { mkdir, readFile, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Projects } from '../../../src-main/rpc/projects/projects.ts';
@@ -37,6 +37,20 @@ describe('projects', () => {
     const why = expect.stringContaining('Out of paint.');
     expect(await page.hub.projectCard(folder)).toMatchObject({ folder, name: 'blobs', isDescribed: true, error: why });
     expect((await page.hub.projects()).at(-1)).toMatchObject({ folder, error: why });
+  }, 30_000);
+
+  it('whose folder cannot be read say why in the list, beside the others', async () => {
+    const { page, folder } = await openTinyProject();
+    await page.hub.openProject(folder);
+    await rm(folder, { recursive: true });
+    expect((await page.hub.projects()).at(-1)).toMatchObject({ folder, isDescribed: false, error: null });
+    // A folder without permissions would not stop root; a file in its place stops everyone.
+    await writeFile(folder, 'no folder');
+    const why = `Cannot open the project ${folder}: a part of the path is a file, not a folder (ENOTDIR). Choose another folder.`;
+    const cards = await page.hub.projects();
+    expect(cards[0]).toMatchObject({ isExample: true, error: null });
+    expect(cards.at(-1)).toMatchObject({ folder, isDescribed: true, error: why });
+    expect(await page.hub.projectCard(folder)).toMatchObject({ folder, isDescribed: true, error: why });
   }, 30_000);
 
   it('describe their hyperparameters where the configuration has them', async () => {

@@ -2,7 +2,7 @@ import { computed, type ComputedRef, ref, type Ref, shallowReactive, type Writab
 import type { SetEvaluationResult, SetRequest } from '../../../../core/protocol/pages/rpc.ts';
 import { useHub } from '../../../client/use-hub.ts';
 import { useQueryParameter } from '../../../composables/use-query.ts';
-import { messageOf } from '../../../text/errors.ts';
+import { messageOf } from '../../../../core/text/errors.ts';
 import { cellsOf, type CheckpointMatrix, type MatrixCell } from './checkpoint-matrix.ts';
 
 export type SetName = 'a' | 'b';

@@ -90,19 +90,29 @@ describe('events', () => {
     ]);
   });
 
-  it('lose only the line that a crash cut short, also after later events', async () => {
+  it('lose without a word only the last line, if a crash cut it short', async () => {
     const folder = await temporaryFolder();
     await appendEvent(folder, runEvent({ message: 'one' }));
     await appendFile(join(folder, 'events.jsonl'), '{"time":"2026-01-02T');
-    expect(await readEvents(folder)).toHaveLength(1);
-    await appendEvent(folder, runEvent({ message: 'three' }));
-    expect((await readEvents(folder)).map((event) => event.message)).toEqual(['one', 'three']);
+    expect(await readEvents(folder)).toEqual([runEvent({ message: 'one' })]);
   });
 
-  it('name the line that is no event', async () => {
+  it.each([
+    ['is not whole JSON', '{"time":"2026-01-02T'],
+    ['is not an event', '{"kind":"x"}\n'],
+    ['is not whole JSON', '\u0000\u0000\n'],
+  ])('name a damaged line among others, which %s, with file, line and remedy', async (problem, damage) => {
     const folder = await temporaryFolder();
-    await writeFile(join(folder, 'events.jsonl'), '{"kind":"x"}\n');
-    await expect(readEvents(folder)).rejects.toThrow('events.jsonl, line 1 is not an event');
+    const path = join(folder, 'events.jsonl');
+    await appendEvent(folder, runEvent({ message: 'one' }));
+    await appendFile(path, damage);
+    await appendEvent(folder, runEvent({ message: 'three' }));
+    const rule = new RegExp(`events\\.jsonl, line 2 ${problem}[^]*[Rr]emove`);
+    await expect(readEvents(folder)).rejects.toThrow(rule);
+    const damages: string[] = [];
+    const events = await readEvents(folder, ({ message }) => void damages.push(message));
+    expect(events.map(({ message }) => message)).toEqual(['one', 'three']);
+    expect(damages).toEqual([expect.stringMatching(rule)]);
   });
 
   it('say where they cannot be written', async () => {
