@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { RunConfigInput } from '../../core/protocol/run/config.ts';
-import { decodeSafetensors } from '../../workers/checkpoints/safetensors.ts';
+import { decodeSafetensors } from '../../core/safetensors/safetensors.ts';
 import { layerNames } from '../unit/whole-runs/networks.ts';
 import { type Family, ofRank, readFamily, type RecordedRun } from '../unit/whole-runs/recorded-runs.ts';
 import { largestDistance } from '../unit/whole-runs/train-run.ts';

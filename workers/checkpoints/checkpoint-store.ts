@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type CheckpointRecord, checkpointRecordSchema } from '../../core/protocol/run/record.ts';
 import { errorCode, unlessMissing } from '../../core/node/file-error.ts';
-import { decodeSafetensors, encodeSafetensors, type NamedTensor } from './safetensors.ts';
+import { decodeSafetensors, encodeSafetensors, type NamedTensor } from '../../core/safetensors/safetensors.ts';
 import { readRecord, readSealed, removeSealed, sealOf, writeSealed } from './sealed-file.ts';
 
 /**

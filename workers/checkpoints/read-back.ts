@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
-import { placeOf } from './safetensors.ts';
+import { describePosition } from '../../core/safetensors/safetensors.ts';
 import type { Seal } from './sealed-file.ts';
 
 /** What a sealed file belongs to. */
@@ -23,7 +23,7 @@ const pieceBytes = 1024 * 1024;
 export async function requireReadBack(path: string, content: Uint8Array, seal: Seal & SavedPosition): Promise<void> {
   const found = await sealOfFile(path);
   if (found.sha256 === seal.sha256 && found.bytes === seal.bytes) return;
-  const place = placeOf(firstDifference(content, await readFile(path)), content);
+  const place = describePosition(firstDifference(content, await readFile(path)), content);
   await rm(path, { force: true });
   const { rank, epoch, step } = seal;
   throw new Error(

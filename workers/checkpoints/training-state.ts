@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { toJson } from '../../core/protocol/wire/numbers.ts';
 import { unlessMissing } from '../../core/node/file-error.ts';
-import { decodeSafetensors, encodeSafetensors, type NamedTensor } from './safetensors.ts';
+import { decodeSafetensors, encodeSafetensors, type NamedTensor } from '../../core/safetensors/safetensors.ts';
 import { readSealed, removeSealed, sealOf, writeSealed } from './sealed-file.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { decodeSafetensors } from '../checkpoints/safetensors.ts';
+import { decodeSafetensors } from '../../core/safetensors/safetensors.ts';
 import type { ProcessGroup } from '../collectives/process-group.ts';
 import { tf, type LayersModel, type Tensor } from '../tensorflow/tf.ts';
 import { writeWeights } from '../training/member/weights.ts';

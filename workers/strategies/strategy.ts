@@ -1,5 +1,5 @@
 import type { RunConfig } from '../../core/protocol/run/config.ts';
-import type { NamedTensor } from '../checkpoints/safetensors.ts';
+import type { NamedTensor } from '../../core/safetensors/safetensors.ts';
 import type { ProcessGroup } from '../collectives/process-group.ts';
 import type { Batch, Dataset } from '../data/dataset.ts';
 import type { Member, StepPosition } from '../training/member/member.ts';

@@ -1,76 +1,80 @@
-import { open } from 'node:fs/promises';
-import { z } from 'zod';
+import { type FileHandle, open } from 'node:fs/promises';
 import { explainFileError } from '../../../core/node/file-error.ts';
+import { readFully } from '../../../core/node/read-fully.ts';
+import {
+  decodeHeader,
+  type Header,
+  lengthBytes,
+  readHeaderLength,
+  SafetensorsError,
+  type TensorEntry,
+} from '../../../core/safetensors/header.ts';
+import { type NamedTensor, tensorOf } from '../../../core/safetensors/safetensors.ts';
 
-/** The types of predictions and targets (`docs/formats.md`); checkpoints are only ever opened by workers. */
-const arrayTypes = { F32: Float32Array, I32: Int32Array } as const;
-const lengthBytes = 8;
-
-const headerSchema = z.object({ __metadata__: z.record(z.string(), z.string()).default({}) }).catchall(
-  z.object({
-    dtype: z.enum(['F32', 'I32']),
-    shape: z.array(z.int().min(0)),
-    data_offsets: z.tuple([z.int().min(0), z.int().min(0)]),
-  }),
-);
-
-export interface StoredTensor {
-  shape: number[];
-  data: Float32Array<ArrayBuffer> | Int32Array<ArrayBuffer>;
-}
+/** Predictions and targets are float32 or int32 (`docs/formats.md`); only workers open checkpoints. */
+export type StoredTensor = Pick<Extract<NamedTensor, { dtype: 'F32' | 'I32' }>, 'shape' | 'data'>;
 
 /** The metadata of a safetensors file, without reading its tensors. */
 export async function readTensorMetadata(path: string): Promise<Record<string, string>> {
-  const { metadata } = await readParts(path, false);
-  return metadata;
+  return withFile(path, async (handle) => {
+    const { header } = await readHeader(handle);
+    return header.metadata;
+  });
 }
 
 /** The tensors of a safetensors file, by name. @throws Error where it is damaged */
 export async function readTensors(
   path: string,
 ): Promise<{ tensors: Map<string, StoredTensor>; metadata: Record<string, string> }> {
-  return readParts(path, true);
+  return withFile(path, async (handle) => {
+    const { header, dataStart } = await readHeader(handle);
+    const tensors = new Map<string, StoredTensor>();
+    for (const entry of header.entries) tensors.set(entry.name, await readTensor(handle, entry, dataStart));
+    return { tensors, metadata: header.metadata };
+  });
 }
 
-async function readParts(path: string, withTensors: boolean) {
+async function withFile<T>(path: string, read: (handle: FileHandle) => Promise<T>): Promise<T> {
   const handle = await open(path).catch((error: unknown) => {
     throw explainFileError(error, path, 'read');
   });
   try {
-    const { size } = await handle.stat();
-    const prefix = Buffer.alloc(lengthBytes);
-    await handle.read(prefix, 0, lengthBytes, 0);
-    const headerBytes = Number(prefix.readBigUInt64LE());
-    const dataStart = lengthBytes + headerBytes;
-    if (size < lengthBytes || dataStart > size) throw damaged(path, 'it is cut short');
-    const text = Buffer.alloc(headerBytes);
-    await handle.read(text, 0, headerBytes, lengthBytes);
-    const { __metadata__: metadata, ...entries } = parseHeader(text.toString(), path);
-    const tensors = new Map<string, StoredTensor>();
-    for (const [name, { dtype, shape, data_offsets: offsets }] of Object.entries(withTensors ? entries : {})) {
-      const [begin, end] = offsets;
-      const bytes = 4 * shape.reduce((product, length) => product * length, 1);
-      if (end - begin !== bytes || dataStart + end > size) throw damaged(path, `tensor "${name}" has a wrong place`);
-      const buffer = new ArrayBuffer(bytes);
-      await handle.read(new Uint8Array(buffer), 0, bytes, dataStart + begin);
-      tensors.set(name, { shape, data: new arrayTypes[dtype](buffer) });
-    }
-    return { tensors, metadata };
+    return await read(handle);
+  } catch (error) {
+    throw error instanceof SafetensorsError ? damaged(path, error) : explainFileError(error, path, 'read');
   } finally {
     await handle.close();
   }
 }
 
-function parseHeader(text: string, path: string): z.output<typeof headerSchema> {
-  try {
-    return headerSchema.parse(JSON.parse(text));
-  } catch (error) {
-    throw damaged(path, 'its header is not what Tutti writes', error);
-  }
+async function readHeader(handle: FileHandle): Promise<{ header: Header; dataStart: number }> {
+  const { size } = await handle.stat();
+  const start = await readBytes(handle, 0, Math.min(size, lengthBytes));
+  const headerBytes = readHeaderLength(start, size);
+  const dataStart = lengthBytes + headerBytes;
+  const header = decodeHeader(await readBytes(handle, lengthBytes, headerBytes), size - dataStart);
+  return { header, dataStart };
 }
 
-function damaged(path: string, what: string, cause?: unknown): Error {
-  return new Error(`${path} is no safetensors file of predictions: ${what}. Remove it, or restore it from a copy.`, {
-    cause,
-  });
+async function readTensor(handle: FileHandle, entry: TensorEntry, dataStart: number): Promise<StoredTensor> {
+  const bytes = await readBytes(handle, dataStart + entry.begin, entry.end - entry.begin);
+  const tensor = tensorOf(entry, bytes.buffer);
+  if (tensor.dtype === 'F32' || tensor.dtype === 'I32') return { shape: tensor.shape, data: tensor.data };
+  throw new SafetensorsError(`tensor "${entry.name}" has type ${entry.dtype}; predictions are F32 or I32`);
+}
+
+async function readBytes(handle: FileHandle, position: number, count: number): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = new Uint8Array(count);
+  const found = await readFully(handle, bytes, position);
+  if (found === count) return bytes;
+  throw new SafetensorsError(
+    `it was truncated while it was read: bytes ${position} to ${position + count} were expected, only ${found} are left`,
+  );
+}
+
+function damaged(path: string, error: SafetensorsError): Error {
+  return new Error(
+    `${path} is not a valid safetensors file of predictions: ${error.reason}. Remove it, or restore it from a copy.`,
+    { cause: error },
+  );
 }

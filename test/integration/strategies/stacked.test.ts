@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
 import { readMetrics } from '../../../src-main/store/metrics/metric-table.ts';
-import { decodeSafetensors } from '../../../workers/checkpoints/safetensors.ts';
+import { decodeSafetensors } from '../../../core/safetensors/safetensors.ts';
 import { pidOf, pidOnceTraining, readCheckpointRecord, resume, startRun, train, useHub } from '../harness.ts';
 
 const { hub } = useHub();

@@ -9,7 +9,7 @@ import {
   removeCheckpoint,
   saveCheckpoint,
 } from '../../../workers/checkpoints/checkpoint-store.ts';
-import type { NamedTensor } from '../../../workers/checkpoints/safetensors.ts';
+import type { NamedTensor } from '../../../core/safetensors/safetensors.ts';
 
 let run: string;
 let data: string;

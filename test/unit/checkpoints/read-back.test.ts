@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readCheckpoint, saveCheckpoint } from '../../../workers/checkpoints/checkpoint-store.ts';
-import type { NamedTensor } from '../../../workers/checkpoints/safetensors.ts';
+import type { NamedTensor } from '../../../core/safetensors/safetensors.ts';
 import { latestCommonRound, saveState } from '../../../workers/checkpoints/training-state.ts';
 
 /** What becomes of a file right after it was written and flushed, before anyone reads it. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { realNumber } from '../../../core/protocol/wire/numbers.ts';
-import type { NamedTensor } from '../../../workers/checkpoints/safetensors.ts';
+import type { NamedTensor } from '../../../core/safetensors/safetensors.ts';
 import { latestCommonRound, loadState, saveState } from '../../../workers/checkpoints/training-state.ts';
 
 let run: string;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createDataset, type Dataset, type LayersModel, type SymbolicTensor, tf } from 'tutti';
-import { decodeSafetensors, type NamedTensor } from '../../../workers/checkpoints/safetensors.ts';
+import { decodeSafetensors, type NamedTensor } from '../../../core/safetensors/safetensors.ts';
 import { goldenFile } from '../../golden/read-golden.ts';
 
 const layerNames = ['conv1', 'conv2', 'fc1', 'fc2'] as const;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
 import { startBackend } from '../../../workers/backends/backend.ts';
-import { encodeSafetensors } from '../../../workers/checkpoints/safetensors.ts';
+import { encodeSafetensors } from '../../../core/safetensors/safetensors.ts';
 import { groupsOfVariables } from '../../../workers/strategies/hdet/parameter-groups.ts';
 import { tf, type LayersModel } from '../../../workers/tensorflow/tf.ts';
 import { readWeights } from '../../../workers/training/member/weights.ts';

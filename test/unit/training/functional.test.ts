@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startBackend } from '../../../workers/backends/backend.ts';
-import { encodeSafetensors } from '../../../workers/checkpoints/safetensors.ts';
+import { encodeSafetensors } from '../../../core/safetensors/safetensors.ts';
 import { ensemblePredict, gatherEnsembleMetrics, loadEnsemble } from '../../../workers/session/functional.ts';
 import { tf, type LayersModel } from '../../../workers/tensorflow/tf.ts';
 import { createInMemoryGroup } from '../relay/in-memory-group.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { decodeSafetensors } from '../../checkpoints/safetensors.ts';
+import { decodeSafetensors } from '../../../core/safetensors/safetensors.ts';
 import { Generator } from '../../random/index.ts';
 import { tf, type LayersModel, type Tensor } from '../../tensorflow/tf.ts';
 import { writeWeights } from '../../training/member/weights.ts';

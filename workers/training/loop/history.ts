@@ -1,4 +1,4 @@
-import type { NamedTensor } from '../../checkpoints/safetensors.ts';
+import type { NamedTensor } from '../../../core/safetensors/safetensors.ts';
 
 /** One metric over time, `epochs[i]`, `steps[i]` and `values[i]` belonging together. */
 export interface Series {

@@ -9,7 +9,7 @@ import {
   readCheckpoint,
   saveCheckpoint,
 } from '../../checkpoints/checkpoint-store.ts';
-import { decodeSafetensors, encodeSafetensors, type NamedTensor } from '../../checkpoints/safetensors.ts';
+import { decodeSafetensors, encodeSafetensors, type NamedTensor } from '../../../core/safetensors/safetensors.ts';
 import type { Dataset } from '../../data/dataset.ts';
 import type { MemberOutputs, Predictions } from './predict.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { realNumber } from '../../../core/protocol/wire/numbers.ts';
 import { type RunSettings, runSettingsSchema } from '../../../core/protocol/run/settings.ts';
-import type { NamedTensor } from '../../checkpoints/safetensors.ts';
+import type { NamedTensor } from '../../../core/safetensors/safetensors.ts';
 import { loadState, saveState } from '../../checkpoints/training-state.ts';
 import type { Callback } from '../../callbacks/callback.ts';
 import type { StrategyState } from '../../strategies/strategy.ts';

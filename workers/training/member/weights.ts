@@ -1,4 +1,4 @@
-import type { NamedTensor } from '../../checkpoints/safetensors.ts';
+import type { NamedTensor } from '../../../core/safetensors/safetensors.ts';
 import { tf, type LayersModel, type Tensor, type Variable } from '../../tensorflow/tf.ts';
 
 /**

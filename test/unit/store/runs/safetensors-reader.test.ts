@@ -1,10 +1,34 @@
 import { readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import fc from 'fast-check';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { readTensorMetadata, readTensors } from '../../../../src-main/store/runs/safetensors-reader.ts';
 import { createDataset } from '../../../../workers/data/dataset.ts';
 import { RunFiles } from '../../../../workers/training/member/run-files.ts';
 import { temporaryFolder } from '../fixtures.ts';
+
+/** How much one read returns at most, and where the file ends for it. */
+const disk = vi.hoisted(() => ({ mostBytes: Infinity, endBytes: Infinity }));
+
+function limitReads(mostBytes: number, endBytes: number): void {
+  Object.assign(disk, { mostBytes, endBytes });
+}
+
+vi.mock(import('node:fs/promises'), async (load) => {
+  const own = await load();
+  return {
+    ...own,
+    async open(...parameters: Parameters<typeof own.open>) {
+      const handle = await own.open(...parameters);
+      const read = handle.read.bind(handle);
+      const limited = (target: Uint8Array, offset: number, length: number, position: number) =>
+        read(target, offset, Math.max(0, Math.min(length, disk.mostBytes, disk.endBytes - position)), position);
+      return Object.assign(handle, { read: limited });
+    },
+  };
+});
+
+afterEach(() => limitReads(Infinity, Infinity));
 
 /** Targets of a split as a worker keeps them. */
 async function keepTargets(dataset: ReturnType<typeof createDataset>) {
@@ -54,13 +78,45 @@ describe('what workers keep of a split, as the hub reads it', () => {
     const path = await keepTargets(curve);
     const { length } = await readFile(path);
     await truncate(path, bytes < 0 ? length + bytes : bytes);
-    await expect(readTensors(path)).rejects.toThrow(`${path} is no safetensors file of predictions`);
+    await expect(readTensors(path)).rejects.toThrow(`${path} is not a valid safetensors file of predictions`);
   });
 
   it('is named when it is something else, or gone', async () => {
     const path = join(await temporaryFolder(), 'x.safetensors');
     await expect(readTensors(path)).rejects.toThrow('does not exist');
     await writeFile(path, 'epoch,step,val/ens_nll\n0,1,0.5\n');
-    await expect(readTensors(path)).rejects.toThrow('is no safetensors file of predictions');
+    await expect(readTensors(path)).rejects.toThrow('is not a valid safetensors file of predictions');
+  });
+});
+
+describe('reads that return less than was requested', () => {
+  const features = Float32Array.from({ length: 50 }, (_, index) => index / 3);
+  const dataset = createDataset({ name: 'curve', featureShape: [1], features, targets: features.toReversed() });
+
+  it('are continued until the whole tensor is there', async () => {
+    const path = await keepTargets(dataset);
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 300 }), async (mostBytes) => {
+        limitReads(mostBytes, Infinity);
+        const { tensors } = await readTensors(path);
+        expect(tensors.get('feature')?.data).toEqual(features);
+        expect(tensors.get('targets')?.data).toEqual(features.toReversed());
+      }),
+      { seed: 11, numRuns: 20 },
+    );
+  });
+
+  it('end in an error where the file was truncated after its size was read', async () => {
+    const path = await keepTargets(dataset);
+    const { length } = await readFile(path);
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 0, max: length - 1 }), async (endBytes) => {
+        limitReads(64, endBytes);
+        await expect(readTensors(path)).rejects.toThrow(
+          new RegExp(`${path} is not a valid safetensors file of predictions: it was truncated while it was read`),
+        );
+      }),
+      { seed: 11, numRuns: 20 },
+    );
   });
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { decodeSafetensors, encodeSafetensors } from '../../../../workers/checkpoints/safetensors.ts';
+import { decodeSafetensors, encodeSafetensors } from '../../../../core/safetensors/safetensors.ts';
 import { History } from '../../../../workers/training/loop/history.ts';
 
 it('survives a file exactly, NaN and series of different lengths included', () => {

@@ -62,8 +62,8 @@ function ofAnyRank(metric: string): string {
 
 /** The charts in the order a user gave them; those the order does not know come after, as they were. */
 export function inOrder(specs: readonly ChartSpec[], order: readonly string[]): ChartSpec[] {
-  const placeOf = ({ id }: ChartSpec) => (order.includes(id) ? order.indexOf(id) : order.length);
-  return specs.toSorted((left, right) => placeOf(left) - placeOf(right));
+  const describePosition = ({ id }: ChartSpec) => (order.includes(id) ? order.indexOf(id) : order.length);
+  return specs.toSorted((left, right) => describePosition(left) - describePosition(right));
 }
 
 /** The ids with one of them moved to the place of another. */

@@ -89,12 +89,12 @@ const argMax = opCase('argMax', (random) => {
     inputs: [random.distinct(shape)],
     options: { axis },
     apply: ([x]) => tf.argMax(x, axis),
-    reference: (inputs) => placeOfMax(inputs[0], axis),
+    reference: (inputs) => describePositionMax(inputs[0], axis),
     differentiable: false,
   };
 });
 
-function placeOfMax(x: Value, axis: number): Value {
+function describePositionMax(x: Value, axis: number): Value {
   const largest = arrays.max(x, [axis]).data;
   const inner = x.shape.slice(axis + 1).reduce((a, b) => a * b, 1);
   const places = Array.from(largest, (value, o) => {

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeSafetensors, encodeSafetensors, type NamedTensor } from '../../../workers/checkpoints/safetensors.ts';
-import { goldenFile } from '../../golden/read-golden.ts';
+import { decodeSafetensors, encodeSafetensors, type NamedTensor } from '../../../../core/safetensors/safetensors.ts';
+import { goldenFile } from '../../../golden/read-golden.ts';
 
 /** Written by safetensors 0.8.0 (Python, `safetensors.numpy.save`) from the tensors below. */
 const REFERENCE_HEADER =
