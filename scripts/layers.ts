@@ -1,109 +1,158 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import path from 'node:path';
-import ts from 'typescript';
+import { findCircles } from './circles.ts';
+import { readSources, resolveImport, type SourceFile } from './imports.ts';
 
 /**
- * The layers: `src-main`, `src-renderer` and `workers` import `core` and never each other. `core` imports only zod.
- * `core/node` also imports Node's modules, so neither the rest of core nor the page may import it. Type imports count.
+ * The layers: `src-main`, `src-renderer` and `workers` import `core` and never each other; `core` imports zod and nothing
+ * else. Type imports count: a type that crosses is a dependency too.
  */
 const layers = ['core', 'src-main', 'src-renderer', 'workers'];
+
+/** Pure code that needs Node's modules: files, locks. The pages must not import it. */
+const nodeFolder = 'core/node/';
+
+/**
+ * The folders of each layer, from the bottom to the top: a file imports its own folder and folders below it. What a layer's
+ * root holds lies on top.
+ */
+const order: Record<string, readonly string[]> = {
+  core: [
+    'text',
+    'series',
+    'protocol/machine',
+    'options',
+    'metrics',
+    'safetensors',
+    'protocol/wire',
+    'protocol/run',
+    'protocol/pages',
+    'node',
+  ],
+  'src-main': [
+    'store',
+    'processes',
+    'devices',
+    'backends',
+    'relay',
+    'runs',
+    'export',
+    'hub',
+    'start',
+    'cli',
+    'rpc',
+    'server',
+    'desktop',
+  ],
+  'src-renderer': ['text', 'client', 'stores', 'composables', 'keyboard', 'charts', 'components', 'views'],
+  workers: [
+    'kernels',
+    'system',
+    'random',
+    'tensorflow',
+    'optimizers',
+    'backends',
+    'collectives',
+    'data',
+    'checkpoints',
+    'plots',
+    'member',
+    'strategies',
+    'callbacks',
+    'training',
+    'project',
+    'stacked',
+    'session',
+    'entries',
+  ],
+};
 
 /** The package imports itself by name: `tutti` is the public library. */
 const ownPackage = { name: 'tutti', layer: 'workers' };
 
-const sourceFile = /\.(?:[cm]?[jt]s|[jt]sx|vue)$/;
-
 export type Violation = { file: string; line: number; message: string };
-type Import = { specifier: string; line: number };
 
-/** Every import under `root` that crosses the layers the wrong way, in the order of files and lines. */
+/** Every import under `root` that crosses the layers or their folders the wrong way, or closes a circle, sorted by file and line. */
 export function findLayerViolations(root: string): Violation[] {
-  return layers.flatMap((layer) =>
-    listSources(path.join(root, layer)).flatMap((absolute) => {
-      const file = path.relative(root, absolute).replaceAll(path.sep, '/');
-      return listImports(file, readFileSync(absolute, 'utf8')).flatMap(({ specifier, line }) => {
-        const message = explainViolation(file, specifier);
-        return message === null ? [] : [{ file, line, message }];
-      });
+  const files = layers.flatMap((layer) => readSources(root, layer));
+  const crossings = files.flatMap(({ file, imports }) =>
+    imports.flatMap(({ specifier, line }) => {
+      const message = explainViolation(file, specifier) ?? explainOrder(file, specifier);
+      return message === null ? [] : [{ file, line, message }];
     }),
   );
-}
-
-function listSources(folder: string): string[] {
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isFile() && sourceFile.test(entry.name))
-    .map((entry) => path.join(entry.parentPath, entry.name))
-    .sort();
+  return [...crossings, ...explainCircles(files)];
 }
 
 /** The rule and the remedy where `file` (relative to the root) may not import `specifier`; null where it may. */
 function explainViolation(file: string, specifier: string): string | null {
-  const layer = file.split('/')[0];
+  const layer = layerOf(file);
   const target = targetOf(file, specifier);
-  const isNodeFile = file.startsWith('core/node/');
-  if (!isNodeFile && (layer === 'core' || layer === 'src-renderer') && reachesCoreNode(file, specifier)) {
+  const needsNode = resolveImport(file, specifier)?.startsWith(nodeFolder) ?? false;
+  if (needsNode && !file.startsWith(nodeFolder) && (layer === 'core' || layer === 'src-renderer')) {
     return `core/node imports Node's modules: ${layer} may not import "${specifier}". Only src-main and workers may.`;
   }
-  if (target === layer) return null;
-  if (layer === 'core') {
-    if (target === null && (/^zod(?:\/|$)/.test(specifier) || (isNodeFile && specifier.startsWith('node:'))))
-      return null;
-    return `core imports only zod, not "${specifier}". Move what needs it to the layer that uses it.`;
-  }
-  if (target === null || target === 'core' || target === 'package.json') return null;
+  if (layer === 'core') return target === 'core' ? null : explainCoreImport(file, specifier, target);
+  if (target === layer || target === null || target === 'core' || target === 'package.json') return null;
   return `${layer} imports core and no other folder, not "${specifier}". Move what both need to core.`;
+}
+
+function explainCoreImport(file: string, specifier: string, target: string | null): string | null {
+  if (target === null && /^zod(?:\/|$)/.test(specifier)) return null;
+  if (target === null && file.startsWith(nodeFolder) && specifier.startsWith('node:')) return null;
+  return `core imports only zod, not "${specifier}". Move what needs it to the layer that uses it.`;
+}
+
+/** The rule and the remedy where an import inside a layer goes up in the order of its folders; null where it goes down. */
+function explainOrder(file: string, specifier: string): string | null {
+  const target = resolveImport(file, specifier);
+  const layer = layerOf(file);
+  if (target === null || layerOf(target) !== layer) return null;
+  const [from, to] = [placeOf(file), placeOf(target)];
+  if (from === null)
+    return `${file} lies in a folder that has no place in the order of ${layer}. Give it one in scripts/layers.ts.`;
+  if (to === null || to <= from) return null;
+  return `${nameOf(layer, from)} lies below ${nameOf(layer, to)} and must not import "${specifier}". Move the shared part down.`;
+}
+
+/** The file's place in the order of its layer, with the layer's root on top; null for an unknown folder. */
+function placeOf(file: string): number | null {
+  const folders = order[layerOf(file)] ?? [];
+  const inside = file.slice(layerOf(file).length + 1);
+  if (!inside.includes('/')) return folders.length;
+  const place = folders.findIndex((folder) => inside.startsWith(`${folder}/`));
+  return place === -1 ? null : place;
+}
+
+function nameOf(layer: string, place: number): string {
+  const folder = order[layer]?.[place];
+  return folder === undefined ? layer : `${layer}/${folder}`;
+}
+
+function explainCircles(files: readonly SourceFile[]): Violation[] {
+  const graph = new Map(
+    files.map(({ file, imports }) => [
+      file,
+      imports.map(({ specifier }) => resolveImport(file, specifier) ?? specifier),
+    ]),
+  );
+  return findCircles(graph).map((circle) => {
+    const [file = '', next = file] = circle;
+    const found = files.find((source) => source.file === file);
+    const line = found?.imports.find(({ specifier }) => resolveImport(file, specifier) === next)?.line ?? 1;
+    return {
+      file,
+      line,
+      message: `These files import each other in a circle: ${[...circle, file].join(' → ')}. Move what both sides need to a file below them.`,
+    };
+  });
+}
+
+function layerOf(file: string): string {
+  return file.split('/')[0] ?? '';
 }
 
 /** The top folder (or file) of the repository that an import reaches; null for packages and Node's own modules. */
 function targetOf(file: string, specifier: string): string | null {
   if (specifier === ownPackage.name || specifier.startsWith(`${ownPackage.name}/`)) return ownPackage.layer;
-  if (!specifier.startsWith('.')) return null;
-  return path.posix.join(path.posix.dirname(file), specifier).split('/')[0];
-}
-
-function reachesCoreNode(file: string, specifier: string): boolean {
-  return specifier.startsWith('.') && path.posix.join(path.posix.dirname(file), specifier).startsWith('core/node/');
-}
-
-/** Static, dynamic, type and CommonJS imports, and re-exports, with the lines they stand on. */
-function listImports(file: string, text: string): Import[] {
-  const isVue = file.endsWith('.vue');
-  const script = isVue ? keepScripts(text) : text;
-  const source = ts.createSourceFile(isVue ? `${file}.ts` : file, script, ts.ScriptTarget.Latest, true);
-  const imports: Import[] = [];
-  const visit = (node: ts.Node): void => {
-    const specifier = specifierOf(node);
-    if (specifier !== undefined && ts.isStringLiteralLike(specifier)) {
-      const { line } = source.getLineAndCharacterOfPosition(specifier.getStart());
-      imports.push({ specifier: specifier.text, line: line + 1 });
-    }
-    ts.forEachChild(node, visit);
-  };
-  visit(source);
-  return imports;
-}
-
-function specifierOf(node: ts.Node): ts.Node | undefined {
-  if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return node.moduleSpecifier;
-  if (ts.isExternalModuleReference(node)) return node.expression;
-  if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) return node.argument.literal;
-  const isCall = ts.isCallExpression(node) && /^(?:import|require)$/.test(node.expression.getText());
-  return isCall ? node.arguments.at(0) : undefined;
-}
-
-/** Blanks all of a Vue file but its scripts, so that positions and lines stay what they were. */
-function keepScripts(text: string): string {
-  const pieces = text.split(/(<script\b[^>]*>[\s\S]*?<\/script>)/);
-  return pieces.map((piece, index) => (index % 2 === 0 ? blank(piece) : keepBody(piece))).join('');
-}
-
-function keepBody(element: string): string {
-  const start = element.indexOf('>') + 1;
-  const end = element.lastIndexOf('</script>');
-  return blank(element.slice(0, start)) + element.slice(start, end) + blank(element.slice(end));
-}
-
-function blank(text: string): string {
-  return text.replaceAll(/[^\n]/g, ' ');
+  const target = resolveImport(file, specifier);
+  return target === null ? null : layerOf(target);
 }

@@ -25,8 +25,8 @@ export { EnsembleMetrics, RegressionEnsembleMetrics } from './callbacks/ensemble
 export { KeepPredictions } from './callbacks/keep-predictions.ts';
 export { PerRankBestCheckpoint, PerRankCheckpoint } from './callbacks/per-rank-checkpoint.ts';
 
-export { crossEntropyLoss, gaussianNllLoss } from './training/member/tasks.ts';
-export type { MemberOutputs } from './training/member/predict.ts';
+export { crossEntropyLoss, gaussianNllLoss } from './member/tasks.ts';
+export type { MemberOutputs } from './member/predict.ts';
 
 export * from './data/index.ts';
 export * from '../core/metrics/index.ts';

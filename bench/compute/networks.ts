@@ -2,7 +2,7 @@ import type { OptimizerConfig } from '../../core/protocol/run/config.ts';
 import type { Batch } from '../../workers/data/dataset.ts';
 import { Generator } from '../../workers/random/index.ts';
 import { type LayersModel, type SymbolicTensor, tf } from '../../workers/tensorflow/tf.ts';
-import { type Task, taskOf } from '../../workers/training/member/tasks.ts';
+import { type Task, taskOf } from '../../workers/member/tasks.ts';
 
 /** What the compute suite trains; `bench/peers/training_step.py` has the same networks in PyTorch. */
 export interface TrainingCase {

@@ -6,8 +6,8 @@ import { MemberStack } from '../../workers/stacked/member-stack.ts';
 import { independentStrategy } from '../../workers/strategies/independent.ts';
 import type { Strategy } from '../../workers/strategies/strategy.ts';
 import { tf } from '../../workers/tensorflow/tf.ts';
-import { type LossFunction, Member } from '../../workers/training/member/member.ts';
-import { createOptimizer, updateRuleOf } from '../../workers/training/optimizers/optimizers.ts';
+import { type LossFunction, Member } from '../../workers/member/member.ts';
+import { createOptimizer, updateRuleOf } from '../../workers/optimizers/optimizers.ts';
 import { cases } from './networks.ts';
 
 /**

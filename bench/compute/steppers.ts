@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import type { Blas } from '../../core/protocol/machine/blas.ts';
-import { nodeFlags } from '../../src-main/runs/attempt/node-process.ts';
+import { nodeFlags } from '../../src-main/processes/node-process.ts';
 
 export const peersFolder = join(import.meta.dirname, '..', 'peers');
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { PointBatch } from '../../core/protocol/wire/points.ts';
 import { encodeRpc } from '../../core/protocol/pages/rpc-codec.ts';
 import type { RunUpdate } from '../../core/protocol/pages/run-updates.ts';
-import { FollowedRun } from '../../src-main/runs/recording/followed-run.ts';
+import { FollowedRun } from '../../src-main/hub/followed-run.ts';
 import { RunRecorder } from '../../src-main/runs/recording/run-recorder.ts';
 import { homePaths } from '../../src-main/store/home.ts';
 import { createRunFolder } from '../../src-main/store/runs/run-folder.ts';

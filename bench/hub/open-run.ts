@@ -2,8 +2,8 @@ import { encodeRpc } from '../../core/protocol/pages/rpc-codec.ts';
 import { Hub } from '../../src-main/hub/hub.ts';
 import { readSeries } from '../../src-main/rpc/runs/series.ts';
 import { viewRun } from '../../src-main/rpc/runs/run-views.ts';
-import { LiveRuns } from '../../src-main/runs/control/live-runs.ts';
-import { RunFeed } from '../../src-main/runs/recording/run-feed.ts';
+import { LiveRuns } from '../../src-main/hub/live-runs.ts';
+import { RunFeed } from '../../src-main/hub/run-feed.ts';
 
 /** Opens a run as a page does, in a hub that has just started: `open-run.ts <id>` prints the milliseconds and points sent. */
 

@@ -10,7 +10,7 @@ import {
   type ProbeTask,
   probeReplySchema,
 } from '../../core/protocol/machine/blas.ts';
-import { commandRunner } from '../devices/command.ts';
+import { commandRunner } from '../processes/command.ts';
 import { writeFileAtomic } from '../../core/node/atomic-file.ts';
 import { errorCode } from '../../core/node/file-error.ts';
 import { homePaths } from '../store/home.ts';

@@ -1,6 +1,6 @@
 import { type ProbeReply, type ProbeTask, probeReplySchema } from '../../core/protocol/machine/blas.ts';
-import { askProcess } from '../runs/configuration/ask-process.ts';
-import { probeEntry } from '../runs/attempt/node-process.ts';
+import { askProcess } from '../processes/ask-process.ts';
+import { probeEntry } from '../processes/node-process.ts';
 
 const probeTimeoutMs = 30_000;
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Device } from '../../core/protocol/machine/devices.ts';
-import { explainFailure } from './command.ts';
-import type { CommandRunner } from './command.ts';
+import { explainFailure } from '../processes/command.ts';
+import type { CommandRunner } from '../processes/command.ts';
 import type { Detected } from './detected.ts';
 
 const cardQuery = ['--showid', '--showproductname', '--showmeminfo', 'vram', '--showuse', '--json'];

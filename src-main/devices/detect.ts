@@ -1,10 +1,10 @@
 import { detectAmd } from './amd.ts';
-import { commandRunner } from './command.ts';
-import type { CommandRunner } from './command.ts';
+import { commandRunner } from '../processes/command.ts';
+import type { CommandRunner } from '../processes/command.ts';
 import { detectCores, machineCores } from './cores.ts';
 import type { Cores } from './cores.ts';
 import type { Detected } from './detected.ts';
-import { machineAdapters } from '../backends/webgpu-adapters.ts';
+import { machineAdapters } from './webgpu-adapters.ts';
 import { detectNvidia } from './nvidia.ts';
 import { type AdapterSources, detectWebgpu } from './webgpu.ts';
 

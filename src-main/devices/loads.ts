@@ -1,6 +1,6 @@
 import type { Device } from '../../core/protocol/machine/devices.ts';
 import type { DeviceLoad } from '../../core/protocol/machine/device-loads.ts';
-import { type CommandRunner, commandRunner } from './command.ts';
+import { type CommandRunner, commandRunner } from '../processes/command.ts';
 import { coreLoads, type Cores, machineCores } from './cores.ts';
 import { queryGpus } from './nvidia.ts';
 

@@ -1,6 +1,6 @@
 import type { Device } from '../../core/protocol/machine/devices.ts';
-import { explainFailure } from './command.ts';
-import type { CommandRunner } from './command.ts';
+import { explainFailure } from '../processes/command.ts';
+import type { CommandRunner } from '../processes/command.ts';
 import type { Detected } from './detected.ts';
 
 const bytesPerMebibyte = 1024 * 1024;

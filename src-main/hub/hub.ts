@@ -11,7 +11,7 @@ import type { ControlRequest } from '../../core/protocol/pages/remote-control.ts
 import type { RunConfig } from '../../core/protocol/run/config.ts';
 import type { RunRecord } from '../../core/protocol/run/record.ts';
 import { blasOfResumed, chooseBlas } from '../backends/choose-blas.ts';
-import { backendOn, usableKinds } from '../backends/native-build.ts';
+import { backendOn, usableKinds } from '../processes/native-build.ts';
 import { type Detected, detectDevices, planPlacement, selectDevices } from '../devices/index.ts';
 import { type ExportOptions, type ExportReport, exportRun } from '../export/export-run.ts';
 import { withNext } from '../runs/attempt/attempts.ts';

@@ -1,7 +1,7 @@
 import type { ExportRequest, Health, HubApi, RunRequest } from '../../core/protocol/pages/rpc.ts';
 import type { Hub } from '../hub/hub.ts';
-import { LiveRuns } from '../runs/control/live-runs.ts';
-import { RunFeed } from '../runs/recording/run-feed.ts';
+import { LiveRuns } from '../hub/live-runs.ts';
+import { RunFeed } from '../hub/run-feed.ts';
 import { attemptCommands } from './runs/attempt-commands.ts';
 import { deleteCheckpoints, listCheckpoints, pinCheckpoints } from './runs/checkpoints.ts';
 import { connectPage, type PageMethods, type PageWire } from './connection.ts';

@@ -1,6 +1,6 @@
 import type { Hub } from '../hub/hub.ts';
-import type { LiveRuns } from '../runs/control/live-runs.ts';
-import type { RunFeed } from '../runs/recording/run-feed.ts';
+import type { LiveRuns } from '../hub/live-runs.ts';
+import type { RunFeed } from '../hub/run-feed.ts';
 
 /** What the answers to pages are made from. */
 export interface HubParts {

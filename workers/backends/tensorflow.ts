@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import util from 'node:util';
 import type { KernelBackend } from '@tensorflow/tfjs-core';
 import { type NativeBuild, nativeBuildSchema, nativeFolderVariable } from '../../core/protocol/machine/native-build.ts';
-import { shareOwnCopies } from '../project/own-copies.ts';
+import { shareOwnCopies } from '../system/own-copies.ts';
 import { tf } from '../tensorflow/tf.ts';
 import type { Backend } from './backend.ts';
 import { poolVolumesAsImages } from './volumes.ts';

@@ -14,7 +14,7 @@ import { TensorMemory } from './wasm/memory/tensor-memory.ts';
 import { createUpdateKernels } from './wasm/kernels/updates.ts';
 import { createWideGemm } from './wasm/products/wide-gemm.ts';
 import { correctVolumes } from './volumes.ts';
-import { registerUpdateKernels } from '../training/optimizers/update-kernels.ts';
+import { registerUpdateKernels } from '../optimizers/update-kernels.ts';
 
 /**
  * tfjs's WebAssembly backend on one core, with Tutti's own kernels in its memory: the default, from npm alone.

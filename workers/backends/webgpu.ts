@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { webgpuAdapterVariable, webgpuFolderVariable } from '../../core/protocol/machine/webgpu.ts';
-import { shareOwnCopies } from '../project/own-copies.ts';
+import { shareOwnCopies } from '../system/own-copies.ts';
 import { tf } from '../tensorflow/tf.ts';
 import type { Backend } from './backend.ts';
 import { type Adapter, chooseAdapter, loadDawn, readBuild } from './webgpu/dawn.ts';

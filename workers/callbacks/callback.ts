@@ -2,7 +2,7 @@ import type { RunSettings } from '../../core/protocol/run/settings.ts';
 import type { ProcessGroup } from '../collectives/process-group.ts';
 import type { Dataset } from '../data/dataset.ts';
 import type { LayersModel } from '../tensorflow/tf.ts';
-import type { Predictions } from '../training/member/predict.ts';
+import type { Predictions } from '../member/predict.ts';
 
 /** What a callback sees of a rank's training, and may do to it. Where all ranks train one model, each sees an ensemble of one. */
 export interface Training {

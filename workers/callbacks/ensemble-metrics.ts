@@ -1,5 +1,5 @@
-import { classificationMetricsOf, regressionMetricsOf, type MetricsOf } from '../training/member/tasks.ts';
-import { gatherPredictions, type MemberOutputs, joinStacks } from '../training/member/predict.ts';
+import { classificationMetricsOf, regressionMetricsOf, type MetricsOf } from '../member/tasks.ts';
+import { gatherPredictions, type MemberOutputs, joinStacks } from '../member/predict.ts';
 import type { Callback, Evaluation, Training } from './callback.ts';
 
 /** Finds predictions of members outside the process group (those of earlier waves) for the same split, at an epoch. */

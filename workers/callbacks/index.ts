@@ -1,6 +1,6 @@
 import type { RunConfig } from '../../core/protocol/run/config.ts';
-import type { RunFiles } from '../training/member/run-files.ts';
-import type { Task } from '../training/member/tasks.ts';
+import type { RunFiles } from '../member/run-files.ts';
+import type { Task } from '../member/tasks.ts';
 import type { Callback } from './callback.ts';
 import { epochName } from './callback.ts';
 import { EarlyStopping } from './early-stopping.ts';

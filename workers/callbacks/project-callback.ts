@@ -1,7 +1,7 @@
 import { Generator, installAsMathRandom } from '../random/index.ts';
 import { tf } from '../tensorflow/tf.ts';
-import { copyForProject, type Predictions } from '../training/member/predict.ts';
-import { copyWeights, type WeightValues } from '../training/member/weights.ts';
+import { copyForProject, type Predictions } from '../member/predict.ts';
+import { copyWeights, type WeightValues } from '../member/weights.ts';
 import type { Callback, Evaluation, StepEnd, Training } from './callback.ts';
 
 /** What a project's callback sees of a rank's training. */

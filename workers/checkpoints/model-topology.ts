@@ -3,7 +3,6 @@ import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { tf, type LayersModel } from '../tensorflow/tf.ts';
-import { automaticName } from '../training/member/weights.ts';
 import { writeFileAsOnlyWriter } from '../../core/node/atomic-file.ts';
 import { errorCode } from '../../core/node/file-error.ts';
 
@@ -84,6 +83,17 @@ export function describeDifference(expected: string, found: string): string | nu
 
 function pathOf(runFolder: string, rank: number, sha256: string): string {
   return join(runFolder, 'models', `rank-${rank}`, `${sha256}.json`);
+}
+
+/** The layer's type in snake case when its name was given by tfjs (`dense_Dense1`, `dense_1`), null when by the project. */
+export function automaticName(name: string, className: string): string | null {
+  // As tfjs-layers does it (`toSnakeCase` in utils/generic_utils): Conv2D is conv2d, BatchNormalization batch_normalization.
+  const snake = className
+    .replace(/(.)([A-Z][a-z0-9]+)/g, '$1_$2')
+    .replace(/([a-z])([A-Z])/g, '$1_$2')
+    .toLowerCase();
+  const given = new RegExp(`^${snake}_(${className})?\\d+$`, 'i').test(name);
+  return given ? snake : null;
 }
 
 /** Of all layers, also of those inside others. */

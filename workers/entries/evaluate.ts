@@ -8,9 +8,9 @@ import {
 import { startBackend } from '../backends/backend.ts';
 import type { Dataset, Splits } from '../data/dataset.ts';
 import { RunModels } from '../project/rebuild-model.ts';
-import { splitByMember } from '../training/member/evaluate-sets.ts';
-import { joinStacks, predict } from '../training/member/predict.ts';
-import type { Split } from '../training/member/run-files.ts';
+import { splitByMember } from '../training/evaluate-sets.ts';
+import { joinStacks, predict } from '../member/predict.ts';
+import type { Split } from '../member/run-files.ts';
 
 /**
  * Entry of the process that evaluates any choice of a run's checkpoints as one ensemble. Started by

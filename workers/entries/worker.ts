@@ -1,7 +1,7 @@
 import { guardAgainstOrphaning } from './guard.ts';
 import { prepare } from '../session/prepare.ts';
 import { RankLink } from '../session/rank-link.ts';
-import { Controls } from '../training/loop/controls.ts';
+import { Controls } from '../training/controls.ts';
 
 /**
  * Entry of a worker process: joins the hub, trains one rank, or several as one computation, and leaves. Started by

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { nearest } from '../../core/options/suggest.ts';
 import type { HyperparameterSchema, Project } from './define-project.ts';
-import { shareOwnCopies } from './own-copies.ts';
+import { shareOwnCopies } from '../system/own-copies.ts';
 
 const entryNames = ['project.ts', 'project.mjs', 'project.js'];
 

@@ -10,8 +10,8 @@ import {
 import type { Splits } from '../data/dataset.ts';
 import { ensembleTask } from '../strategies/ensemble-task.ts';
 import type { LayersModel } from '../tensorflow/tf.ts';
-import { type Task, taskOf } from '../training/member/tasks.ts';
-import { writeWeights } from '../training/member/weights.ts';
+import { type Task, taskOf } from '../member/tasks.ts';
+import { writeWeights } from '../member/weights.ts';
 import type { Project } from './define-project.ts';
 import { loadProjectData } from './load-data.ts';
 import { loadProject, parseHyperparameters } from './load-project.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { decodeSafetensors } from '../../core/safetensors/safetensors.ts';
 import type { ProcessGroup } from '../collectives/process-group.ts';
 import { tf, type LayersModel, type Tensor } from '../tensorflow/tf.ts';
-import { writeWeights } from '../training/member/weights.ts';
+import { writeWeights } from '../member/weights.ts';
 
 /**
  * All-gathers a tensor of every rank and stacks the results in order of rank.

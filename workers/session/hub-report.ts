@@ -1,7 +1,7 @@
 import type { CheckpointRecord, EvaluatedSet } from '../../core/protocol/run/record.ts';
 import type { WorkerState } from '../../core/protocol/run/messages.ts';
 import type { HubLink } from './hub-link.ts';
-import type { Position, Report } from '../training/loop/report.ts';
+import type { Position, Report } from '../member/report.ts';
 
 /** Points wait at most so long, so that the hub gets them in batches. */
 const flushEveryMs = 100;

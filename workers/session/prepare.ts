@@ -22,14 +22,14 @@ import { stackedTraining } from '../stacked/stacked-training.ts';
 import { ensembleTask } from '../strategies/ensemble-task.ts';
 import { createStrategy } from '../strategies/index.ts';
 import type { LayersModel } from '../tensorflow/tf.ts';
-import { Breath } from '../training/loop/throttle.ts';
-import { Member, type LossFunction } from '../training/member/member.ts';
-import { createOptimizer } from '../training/optimizers/optimizers.ts';
-import { RunFiles } from '../training/member/run-files.ts';
-import { loadTrainingState } from '../training/member/saved-state.ts';
-import { type Task, taskOf } from '../training/member/tasks.ts';
-import type { TrainerParts } from '../training/loop/rank-training.ts';
-import { plannedSteps, Trainer } from '../training/loop/trainer.ts';
+import { Breath } from '../training/throttle.ts';
+import { Member, type LossFunction } from '../member/member.ts';
+import { createOptimizer } from '../optimizers/optimizers.ts';
+import { RunFiles } from '../member/run-files.ts';
+import { loadTrainingState } from '../training/saved-state.ts';
+import { type Task, taskOf } from '../member/tasks.ts';
+import type { TrainerParts } from '../training/rank-training.ts';
+import { plannedSteps, Trainer } from '../training/trainer.ts';
 
 /** A rank of this process: what it was launched with, and how it stands with its hub. */
 export interface Seat {

@@ -7,9 +7,9 @@ import { HubLink } from './hub-link.ts';
 import { HubReport } from './hub-report.ts';
 import type { Prepared, Seat } from './prepare.ts';
 import { runSession, type SessionLinks } from './session.ts';
-import { AgreedError } from '../training/loop/agreed-error.ts';
-import type { Controls } from '../training/loop/controls.ts';
-import { parameterCount } from '../training/member/weights.ts';
+import { AgreedError } from '../member/agreed-error.ts';
+import type { Controls } from '../training/controls.ts';
+import { parameterCount } from '../member/weights.ts';
 import { libraryVersions } from './versions.ts';
 
 export interface RankLinkOptions {

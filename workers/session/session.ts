@@ -1,12 +1,12 @@
 import type { Launch } from '../../core/protocol/run/messages.ts';
 import type { ProcessGroup } from '../collectives/process-group.ts';
 import type { Prepared } from './prepare.ts';
-import { drawFigures } from '../project/draw-figures.ts';
-import type { Controls } from '../training/loop/controls.ts';
-import { comparisonSplit, evaluateSets } from '../training/member/evaluate-sets.ts';
-import type { Report } from '../training/loop/report.ts';
-import { RunFiles } from '../training/member/run-files.ts';
-import type { StopReason } from '../training/loop/trainer.ts';
+import { drawFigures } from './draw-figures.ts';
+import type { Controls } from '../training/controls.ts';
+import { comparisonSplit, evaluateSets } from '../training/evaluate-sets.ts';
+import type { Report } from '../member/report.ts';
+import { RunFiles } from '../member/run-files.ts';
+import type { StopReason } from '../training/trainer.ts';
 
 /** How a rank stands with its hub while it trains. */
 export interface SessionLinks {

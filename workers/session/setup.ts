@@ -3,7 +3,7 @@ import type { RunConfig } from '../../core/protocol/run/config.ts';
 import { type Backend, startBackend } from '../backends/backend.ts';
 import { DistributedSeeder } from '../callbacks/distributed-seeder.ts';
 import type { ProcessGroup } from '../collectives/process-group.ts';
-import { useInitializers } from '../layers/initializers.ts';
+import { useInitializers } from '../tensorflow/layers/initializers.ts';
 
 export interface IndependentWorker {
   rank: number;

@@ -1,7 +1,7 @@
 import type { Batch } from '../data/dataset.ts';
 import type { StepOutcome, Strategy, StrategyEvent } from '../strategies/strategy.ts';
-import type { Member, StepPosition } from '../training/member/member.ts';
-import type { UpdateSettings } from '../training/optimizers/optimizers.ts';
+import type { Member, StepPosition } from '../member/member.ts';
+import type { UpdateSettings } from '../optimizers/optimizers.ts';
 import { describeStack } from './describe-stack.ts';
 import type { Draw } from './stacked-layers.ts';
 import { StackedMembers, type StackedTraining, type StepInput } from './stacked-members.ts';

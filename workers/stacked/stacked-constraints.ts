@@ -1,5 +1,5 @@
 import { tf } from '../tensorflow/tf.ts';
-import type { Member } from '../training/member/member.ts';
+import type { Member } from '../member/member.ts';
 import type { StackedVariable } from './stacked-variable.ts';
 
 /**

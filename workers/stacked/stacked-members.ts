@@ -1,9 +1,9 @@
 import type { Batch } from '../data/dataset.ts';
 import type { StepOutcome } from '../strategies/strategy.ts';
 import { tf, type Tensor, type Variable } from '../tensorflow/tf.ts';
-import { constrain } from '../training/optimizers/constraints.ts';
-import type { Member, StepPosition } from '../training/member/member.ts';
-import type { UpdateRule, UpdateSettings } from '../training/optimizers/optimizers.ts';
+import { constrain } from '../member/constraints.ts';
+import type { Member, StepPosition } from '../member/member.ts';
+import type { UpdateRule, UpdateSettings } from '../optimizers/optimizers.ts';
 import { stackBatches } from './stacked-batch.ts';
 import { constrainStacked } from './stacked-constraints.ts';
 import type { Draw } from './stacked-layers.ts';

@@ -1,7 +1,7 @@
 import type { Tensor } from '../tensorflow/tf.ts';
-import type { Member } from '../training/member/member.ts';
-import { slotsOf } from '../training/optimizers/optimizer.ts';
-import type { UpdateRule, UpdateSettings } from '../training/optimizers/optimizers.ts';
+import type { Member } from '../member/member.ts';
+import { slotsOf } from '../optimizers/optimizer.ts';
+import type { UpdateRule, UpdateSettings } from '../optimizers/optimizers.ts';
 import { StackedVariable } from './stacked-variable.ts';
 
 /** A stacked weight with what the members' optimizers remember of it. */

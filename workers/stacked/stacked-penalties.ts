@@ -1,5 +1,5 @@
 import { tf, type LayersModel, type Tensor, type Variable } from '../tensorflow/tf.ts';
-import { addPenalties, type Penalty, penaltiesOf } from '../training/optimizers/penalties.ts';
+import { addPenalties, type Penalty, penaltiesOf } from '../member/penalties.ts';
 import type { StackedVariable } from './stacked-variable.ts';
 
 /** What is private in tfjs-layers' variable: the value that `read` hands out. */

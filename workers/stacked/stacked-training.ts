@@ -2,9 +2,9 @@ import type { RunConfig } from '../../core/protocol/run/config.ts';
 import { commonSamplers, samplerOf } from '../../core/protocol/run/strategy-rules.ts';
 import type { Project } from '../project/define-project.ts';
 import { tf } from '../tensorflow/tf.ts';
-import type { LossFunction } from '../training/member/member.ts';
-import { updateRuleOf } from '../training/optimizers/optimizers.ts';
-import type { Task } from '../training/member/tasks.ts';
+import type { LossFunction } from '../member/member.ts';
+import { updateRuleOf } from '../optimizers/optimizers.ts';
+import type { Task } from '../member/tasks.ts';
 import type { StackedTraining } from './stacked-members.ts';
 import { membersOf } from './stacked-values.ts';
 

@@ -1,8 +1,8 @@
 import type { RunConfig } from '../../core/protocol/run/config.ts';
 import type { Dataset } from '../data/dataset.ts';
 import { productMetrics } from '../../core/metrics/index.ts';
-import type { MemberOutputs } from '../training/member/predict.ts';
-import { classesOf, type Task } from '../training/member/tasks.ts';
+import type { MemberOutputs } from '../member/predict.ts';
+import { classesOf, type Task } from '../member/tasks.ts';
 
 /**
  * A task, judged as a strategy's ensemble predicts. Members that are trained jointly predict by their product of experts: that

@@ -2,10 +2,10 @@ import type { RunConfig } from '../../core/protocol/run/config.ts';
 import type { NamedTensor } from '../../core/safetensors/safetensors.ts';
 import type { ProcessGroup } from '../collectives/process-group.ts';
 import type { Batch, Dataset } from '../data/dataset.ts';
-import type { Member, StepPosition } from '../training/member/member.ts';
-import type { UpdateSettings } from '../training/optimizers/optimizers.ts';
-import type { Position } from '../training/loop/report.ts';
-import type { Task } from '../training/member/tasks.ts';
+import type { Member, StepPosition } from '../member/member.ts';
+import type { UpdateSettings } from '../optimizers/optimizers.ts';
+import type { Position } from '../member/report.ts';
+import type { Task } from '../member/tasks.ts';
 
 /** What a strategy may need to know besides its own options. */
 export interface StrategyContext {

@@ -2,7 +2,7 @@ import * as core from '@tensorflow/tfjs-core';
 import * as layers from '@tensorflow/tfjs-layers';
 import { registerChainedOps } from './chained-ops.ts';
 import { registerGradients } from './gradients.ts';
-import { correctLayers } from '../layers/index.ts';
+import { correctLayers } from './layers/index.ts';
 
 registerChainedOps();
 registerGradients();

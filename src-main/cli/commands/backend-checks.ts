@@ -1,7 +1,7 @@
 import type { ProbeReply } from '../../../core/protocol/machine/blas.ts';
 import { type BlasSurvey, makeSurvey } from '../../backends/blas-survey.ts';
 import { chooseBlas, describeAbsence, installBlas } from '../../backends/choose-blas.ts';
-import { readNativeBuild, readWebgpuBuild } from '../../backends/native-build.ts';
+import { readNativeBuild, readWebgpuBuild } from '../../processes/native-build.ts';
 import { probe } from '../../backends/probe.ts';
 import type { Check } from './checks.ts';
 import { formatCount } from '../format.ts';

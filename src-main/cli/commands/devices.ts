@@ -1,6 +1,6 @@
 import type { Device } from '../../../core/protocol/machine/devices.ts';
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
-import { usableKinds } from '../../backends/native-build.ts';
+import { usableKinds } from '../../processes/native-build.ts';
 import { formatBytes } from '../../store/disk-space.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { withHub } from '../open-hub.ts';

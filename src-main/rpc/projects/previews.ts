@@ -6,7 +6,7 @@ import type { RunPreview, RunRequest } from '../../../core/protocol/pages/rpc.ts
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import { withChanges } from '../../../core/protocol/run/settings.ts';
-import { backendOn } from '../../backends/native-build.ts';
+import { backendOn } from '../../processes/native-build.ts';
 import { type Hub, placeMembers } from '../../hub/hub.ts';
 import { type Combined, findConflicts } from '../../runs/configuration/combinations.ts';
 import { checkChanges, checkConfig, type CheckedConfig, parseConfig } from '../../runs/configuration/resolve-config.ts';

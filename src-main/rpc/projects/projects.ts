@@ -6,7 +6,7 @@ import type { OptionDescription } from '../../../core/options/index.ts';
 import type { ProjectDescription } from '../../../core/protocol/run/project-description.ts';
 import type { DescribedProject, ProjectCard } from '../../../core/protocol/pages/rpc.ts';
 import type { Hub } from '../../hub/hub.ts';
-import { appFile } from '../../hub/app-files.ts';
+import { appFile } from '../../processes/app-files.ts';
 import { optionsOf, resolveConfig } from '../../runs/configuration/resolve-config.ts';
 import { writeFileAtomic } from '../../../core/node/atomic-file.ts';
 import { errorCode, explainFileError } from '../../../core/node/file-error.ts';

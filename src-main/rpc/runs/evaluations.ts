@@ -1,8 +1,8 @@
 import type { SetEvaluationResult, SetRequest } from '../../../core/protocol/pages/rpc.ts';
 import type { SetEvaluationReply, SetEvaluationTask } from '../../../core/protocol/run/set-evaluation.ts';
 import type { Hub } from '../../hub/hub.ts';
-import { askProcess } from '../../runs/configuration/ask-process.ts';
-import { evaluateEntry } from '../../runs/attempt/node-process.ts';
+import { askProcess } from '../../processes/ask-process.ts';
+import { evaluateEntry } from '../../processes/node-process.ts';
 import { describeSourceChange } from '../../runs/configuration/project-source.ts';
 import { dataFolders } from '../../store/home.ts';
 import { readRunRecord } from '../../store/runs/run-folder.ts';

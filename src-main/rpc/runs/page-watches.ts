@@ -1,5 +1,5 @@
 import type { RunUpdate } from '../../../core/protocol/pages/run-updates.ts';
-import type { RunFeed } from '../../runs/recording/run-feed.ts';
+import type { RunFeed } from '../../hub/run-feed.ts';
 
 /** The runs that one page watches. */
 export class PageWatches {

@@ -1,5 +1,5 @@
 import type { SeriesColumns, SeriesData, SeriesRequest } from '../../../core/protocol/pages/rpc.ts';
-import type { FollowedRun } from '../../runs/recording/followed-run.ts';
+import type { FollowedRun } from '../../hub/followed-run.ts';
 import type { MetricColumn } from '../../store/metrics/metric-column.ts';
 import { thin } from '../../store/metrics/query.ts';
 import type { HubParts } from '../parts.ts';

@@ -14,7 +14,7 @@ import { applyControl, initialControlState } from '../../../core/protocol/run/co
 import type { RunError, RunSummary } from '../../../core/protocol/run/record.ts';
 import { Relay } from '../../relay/relay.ts';
 import type { LogFile } from '../recording/log-file.ts';
-import { coreOf } from './node-process.ts';
+import { coreOf } from '../../processes/node-process.ts';
 import { WorkerHandle } from './worker-handle.ts';
 import { WorkerProcess } from './worker-process.ts';
 

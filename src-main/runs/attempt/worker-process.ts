@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Placement } from '../../../core/protocol/machine/devices.ts';
 import type { LogFile } from '../recording/log-file.ts';
-import { childEnvironment, workerCommand } from './node-process.ts';
+import { childEnvironment, workerCommand } from '../../processes/node-process.ts';
 
 export interface WorkerProcessOptions {
   /** Of the ranks that it trains, all on one device. */

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { DescribeReply, ProjectDescription } from '../../../core/protocol/run/project-description.ts';
-import { askProcess } from './ask-process.ts';
-import { describeEntry } from '../attempt/node-process.ts';
+import { askProcess } from '../../processes/ask-process.ts';
+import { describeEntry } from '../../processes/node-process.ts';
 
 /**
  * Loads a project in a process of its own and returns what it says of itself.

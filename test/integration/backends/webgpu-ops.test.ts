@@ -3,7 +3,7 @@ import { startBackend } from '../../../workers/backends/backend.ts';
 import type { WebgpuBackend } from '../../../workers/backends/webgpu/reads.ts';
 import { Generator } from '../../../workers/random/index.ts';
 import { tf, type LayersModel, type Tensor, type Variable } from '../../../workers/tensorflow/tf.ts';
-import { crossEntropyLoss } from '../../../workers/training/member/tasks.ts';
+import { crossEntropyLoss } from '../../../workers/member/tasks.ts';
 import { testWindows } from '../../unit/backends/naive/test-windows.ts';
 import { setUpSwiftShader } from './swiftshader.ts';
 

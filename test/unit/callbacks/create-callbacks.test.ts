@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { type RunConfigInput, runConfigSchema } from '../../../core/protocol/run/config.ts';
 import { createCallbacks } from '../../../workers/callbacks/index.ts';
 import { ensembleTask } from '../../../workers/strategies/ensemble-task.ts';
-import { RunFiles } from '../../../workers/training/member/run-files.ts';
-import { taskOf } from '../../../workers/training/member/tasks.ts';
+import { RunFiles } from '../../../workers/member/run-files.ts';
+import { taskOf } from '../../../workers/member/tasks.ts';
 import { FakeTraining, evaluationOf } from './fakes.ts';
 
 function namesOf(config: RunConfigInput, options: { groupRanks?: number[]; hasValidation?: boolean } = {}): string[] {

@@ -11,7 +11,7 @@ import {
   topologyOf,
 } from '../../../workers/checkpoints/model-topology.ts';
 import { type LayersModel, type SymbolicTensor, type Tensor, tf } from '../../../workers/tensorflow/tf.ts';
-import { readWeights, weightNames, writeWeights } from '../../../workers/training/member/weights.ts';
+import { readWeights, weightNames, writeWeights } from '../../../workers/member/weights.ts';
 import { temporaryFolder } from '../store/fixtures.ts';
 
 type Layer = InstanceType<typeof tf.layers.Layer>;

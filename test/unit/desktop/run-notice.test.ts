@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { RunRow } from '../../../core/protocol/pages/rpc.ts';
 import { noticesOfEnds } from '../../../core/protocol/run/notice.ts';
-import { NonFiniteLossError } from '../../../workers/training/loop/non-finite-loss.ts';
+import { NonFiniteLossError } from '../../../workers/training/non-finite-loss.ts';
 
 const training: RunRow = {
   id: 'run-1',

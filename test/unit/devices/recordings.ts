@@ -1,4 +1,4 @@
-import type { CommandResult, CommandRunner } from '../../../src-main/devices/command.ts';
+import type { CommandResult, CommandRunner } from '../../../src-main/processes/command.ts';
 
 /** What the vendors' tools print, from published outputs and the tools' own sources; no device is needed. */
 

@@ -9,7 +9,7 @@ let root = '';
 
 beforeEach(() => {
   root = mkdtempSync(path.join(tmpdir(), 'tutti-layers-'));
-  for (const layer of ['core', 'src-main/runs', 'src-renderer/views', 'workers']) {
+  for (const layer of ['core', 'src-main/runs', 'src-main/odd', 'src-renderer/views', 'workers']) {
     mkdirSync(path.join(root, layer), { recursive: true });
   }
 });
@@ -25,9 +25,9 @@ function places(): string[] {
 }
 
 describe('findLayerViolations', () => {
-  it('lets layers import themselves, protocol, packages and Node', () => {
+  it('lets layers import themselves, core, packages and Node', () => {
     write('core/a.ts', "import { z } from 'zod';", "import './b.ts';", "export * from 'zod/v4';");
-    write('src-main/runs/a.ts', "import '../../core/a.ts';", "import '../hub.ts';", "import 'node:fs';");
+    write('src-main/runs/a.ts', "import '../../core/a.ts';", "import '../store/b.ts';", "import 'node:fs';");
     write('src-main/cli.ts', "import manifest from '../package.json' with { type: 'json' };", "import 'commander';");
     write('workers/a.ts', "import 'tutti';", 'const project = await import(projectUrl);');
     expect(findLayerViolations(root)).toEqual([]);
@@ -60,6 +60,45 @@ describe('findLayerViolations', () => {
     );
     const lines = [1, 2, 3, 4, 6, 7, 8, 9, 10];
     expect(places()).toEqual(lines.map((line) => `src-main/runs/a.ts:${line}`));
+  });
+
+  it('holds the folders of a layer to their order, and names a folder that has none', () => {
+    write('src-main/runs/a.ts', "import '../store/a.ts';", "import '../hub/a.ts';", "import '../cli.ts';");
+    write('src-main/odd/a.ts', "import '../store/a.ts';");
+    expect(findLayerViolations(root)).toEqual([
+      {
+        file: 'src-main/odd/a.ts',
+        line: 1,
+        message:
+          'src-main/odd/a.ts lies in a folder that has no place in the order of src-main. Give it one in scripts/layers.ts.',
+      },
+      {
+        file: 'src-main/runs/a.ts',
+        line: 2,
+        message: 'src-main/runs lies below src-main/hub and must not import "../hub/a.ts". Move the shared part down.',
+      },
+      {
+        file: 'src-main/runs/a.ts',
+        line: 3,
+        message: 'src-main/runs lies below src-main and must not import "../cli.ts". Move the shared part down.',
+      },
+    ]);
+  });
+
+  it('finds a circle of imports, through type imports too, once and with its way', () => {
+    write('workers/a.ts', "import './d.ts';", "import './b.ts';");
+    write('workers/b.ts', "import type { C } from './c.ts';", "import './d.ts';");
+    write('workers/c.ts', "import './b.ts';", "export * from './a.ts';");
+    write('workers/d.ts', "import './e.ts';");
+    expect(findLayerViolations(root)).toEqual([
+      {
+        file: 'workers/a.ts',
+        line: 2,
+        message:
+          'These files import each other in a circle: workers/a.ts → workers/b.ts → workers/c.ts → workers/a.ts. ' +
+          'Move what both sides need to a file below them.',
+      },
+    ]);
   });
 
   it('reads the scripts of Vue files and nothing else of them', () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { improves, modeOfMetric, resolveMode } from '../../../core/metrics/metric-mode.ts';
 import { runConfigSchema } from '../../../core/protocol/run/config.ts';
 import { findConflicts } from '../../../src-main/runs/configuration/combinations.ts';
-import { taskOf } from '../../../workers/training/member/tasks.ts';
+import { taskOf } from '../../../workers/member/tasks.ts';
 
 const larger = ['val/ens_acc', 'val/product_acc', 'val/member_12_acc', 'val/member_{rank}_acc', 'acc'];
 const smaller = [

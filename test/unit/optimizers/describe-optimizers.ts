@@ -5,11 +5,11 @@ import { ProcessGroup } from '../../../workers/collectives/process-group.ts';
 import { createDataset, gatherBatch } from '../../../workers/data/dataset.ts';
 import { independentStrategy } from '../../../workers/strategies/independent.ts';
 import { tf, type LayersModel } from '../../../workers/tensorflow/tf.ts';
-import { Member } from '../../../workers/training/member/member.ts';
-import { createOptimizer } from '../../../workers/training/optimizers/optimizers.ts';
-import { settingsAt } from '../../../workers/training/optimizers/schedules.ts';
+import { Member } from '../../../workers/member/member.ts';
+import { createOptimizer } from '../../../workers/optimizers/optimizers.ts';
+import { settingsAt } from '../../../workers/optimizers/schedules.ts';
 import { readGolden } from '../../golden/read-golden.ts';
-import { taskOf } from '../../../workers/training/member/tasks.ts';
+import { taskOf } from '../../../workers/member/tasks.ts';
 
 /** What `make_optimizers.py` recorded of PyTorch in float64. */
 interface Golden {

@@ -2,11 +2,11 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { startBackend } from '../../../workers/backends/backend.ts';
 import { independentStrategy } from '../../../workers/strategies/independent.ts';
 import { tf, type LayersModel, type SymbolicTensor, type Variable } from '../../../workers/tensorflow/tf.ts';
-import { Member } from '../../../workers/training/member/member.ts';
-import { createOptimizer } from '../../../workers/training/optimizers/optimizers.ts';
-import { penaltiesOf } from '../../../workers/training/optimizers/penalties.ts';
-import { taskOf } from '../../../workers/training/member/tasks.ts';
-import { readWeights, writeWeights } from '../../../workers/training/member/weights.ts';
+import { Member } from '../../../workers/member/member.ts';
+import { createOptimizer } from '../../../workers/optimizers/optimizers.ts';
+import { penaltiesOf } from '../../../workers/member/penalties.ts';
+import { taskOf } from '../../../workers/member/tasks.ts';
+import { readWeights, writeWeights } from '../../../workers/member/weights.ts';
 
 beforeAll(async () => void (await startBackend('wasm')));
 

@@ -7,9 +7,9 @@ import { independentStrategy } from '../../../workers/strategies/independent.ts'
 import type { StepOutcome, Strategy } from '../../../workers/strategies/strategy.ts';
 import { ProcessGroup } from '../../../workers/collectives/process-group.ts';
 import type { LayersModel } from '../../../workers/tensorflow/tf.ts';
-import { Member } from '../../../workers/training/member/member.ts';
-import { createOptimizer, updateRuleOf } from '../../../workers/training/optimizers/optimizers.ts';
-import { taskOf, type TaskKind } from '../../../workers/training/member/tasks.ts';
+import { Member } from '../../../workers/member/member.ts';
+import { createOptimizer, updateRuleOf } from '../../../workers/optimizers/optimizers.ts';
+import { taskOf, type TaskKind } from '../../../workers/member/tasks.ts';
 
 /** What members are made of. */
 export interface Recipe {

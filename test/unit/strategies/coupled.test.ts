@@ -6,9 +6,9 @@ import { createDataset, gatherBatch } from '../../../workers/data/dataset.ts';
 import { couple } from '../../../workers/strategies/coupled/coupling.ts';
 import { Coupled, type CoupledConfig } from '../../../workers/strategies/coupled/index.ts';
 import { tf, type Scalar, type Tensor } from '../../../workers/tensorflow/tf.ts';
-import { Member } from '../../../workers/training/member/member.ts';
-import { createOptimizer } from '../../../workers/training/optimizers/optimizers.ts';
-import { crossEntropyLoss, taskOf } from '../../../workers/training/member/tasks.ts';
+import { Member } from '../../../workers/member/member.ts';
+import { createOptimizer } from '../../../workers/optimizers/optimizers.ts';
+import { crossEntropyLoss, taskOf } from '../../../workers/member/tasks.ts';
 import { createInMemoryGroup, ranksOf } from '../relay/in-memory-group.ts';
 
 beforeAll(async () => void (await startBackend('cpu')));

@@ -6,9 +6,9 @@ import type { Batch } from '../../../workers/data/dataset.ts';
 import { jointStrategy } from '../../../workers/strategies/joint/index.ts';
 import { productLoss, sumInOrder } from '../../../workers/strategies/joint/product.ts';
 import { tf, type LayersModel, type Tensor } from '../../../workers/tensorflow/tf.ts';
-import { Member } from '../../../workers/training/member/member.ts';
-import { createOptimizer } from '../../../workers/training/optimizers/optimizers.ts';
-import { crossEntropyLoss } from '../../../workers/training/member/tasks.ts';
+import { Member } from '../../../workers/member/member.ts';
+import { createOptimizer } from '../../../workers/optimizers/optimizers.ts';
+import { crossEntropyLoss } from '../../../workers/member/tasks.ts';
 import { createInMemoryGroup, ranksOf } from '../relay/in-memory-group.ts';
 
 type Mode = Extract<StrategyConfig, { kind: 'joint' }>['mode'];

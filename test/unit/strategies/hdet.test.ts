@@ -7,7 +7,7 @@ import { startBackend } from '../../../workers/backends/backend.ts';
 import { encodeSafetensors } from '../../../core/safetensors/safetensors.ts';
 import { groupsOfVariables } from '../../../workers/strategies/hdet/parameter-groups.ts';
 import { tf, type LayersModel } from '../../../workers/tensorflow/tf.ts';
-import { readWeights } from '../../../workers/training/member/weights.ts';
+import { readWeights } from '../../../workers/member/weights.ts';
 import { createModel, createRanks, largestDifference, trainRanks, weightsOf } from './ranks.ts';
 
 beforeAll(async () => void (await startBackend('cpu')));

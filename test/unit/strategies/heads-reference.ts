@@ -1,6 +1,6 @@
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import { tf, type LayersModel, type SymbolicTensor } from '../../../workers/tensorflow/tf.ts';
-import type { LossFunction } from '../../../workers/training/member/member.ts';
+import type { LossFunction } from '../../../workers/member/member.ts';
 import { Generator } from '../../../workers/random/index.ts';
 import { dataset, samplesOf } from './ranks.ts';
 

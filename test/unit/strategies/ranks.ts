@@ -8,10 +8,10 @@ import { Generator } from '../../../workers/random/index.ts';
 import { createStrategy } from '../../../workers/strategies/index.ts';
 import type { StepOutcome, Strategy, StrategyState } from '../../../workers/strategies/strategy.ts';
 import { tf, type LayersModel } from '../../../workers/tensorflow/tf.ts';
-import { type LossFunction, Member } from '../../../workers/training/member/member.ts';
-import { createOptimizer } from '../../../workers/training/optimizers/optimizers.ts';
-import { settingsAt } from '../../../workers/training/optimizers/schedules.ts';
-import { taskOf } from '../../../workers/training/member/tasks.ts';
+import { type LossFunction, Member } from '../../../workers/member/member.ts';
+import { createOptimizer } from '../../../workers/optimizers/optimizers.ts';
+import { settingsAt } from '../../../workers/optimizers/schedules.ts';
+import { taskOf } from '../../../workers/member/tasks.ts';
 import { createInMemoryGroup, ranksOf } from '../relay/in-memory-group.ts';
 
 /** Ranks that train in this process, step by step, without a trainer. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type BackendKind, startBackend } from '../../../workers/backends/backend.ts';
-import { type LayerOptions, factories } from '../../../workers/layers/tensorflow-layers.ts';
+import { type LayerOptions, factories } from '../../../workers/tensorflow/layers/tensorflow-layers.ts';
 import {
   tf,
   type LayersModel,

@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { runRecordSchema } from '../../../core/protocol/run/record.ts';
 import { startBackend } from '../../../workers/backends/backend.ts';
-import { useInitializers } from '../../../workers/layers/initializers.ts';
+import { useInitializers } from '../../../workers/tensorflow/layers/initializers.ts';
 import { tf } from '../../../workers/tensorflow/tf.ts';
 import { runRecord } from '../store/records.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { scheduleSchema } from '../../../core/protocol/run/optimizer-config.ts';
-import { settingsAt } from '../../../workers/training/optimizers/schedules.ts';
+import { settingsAt } from '../../../workers/optimizers/schedules.ts';
 import { readGolden } from '../../golden/read-golden.ts';
 
 const at = (step: number, totalSteps = 10, epoch = 0) => ({ epoch, step, totalSteps });

@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from 'vitest';
 import { startBackend } from '../../../workers/backends/backend.ts';
 import { tf } from '../../../workers/tensorflow/tf.ts';
-import { gaussianNllLoss } from '../../../workers/training/member/tasks.ts';
+import { gaussianNllLoss } from '../../../workers/member/tasks.ts';
 
 beforeAll(async () => void (await startBackend('wasm')));
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { splitByMember } from '../../../workers/training/member/evaluate-sets.ts';
+import { splitByMember } from '../../../workers/training/evaluate-sets.ts';
 
 it('metrics of an evaluated set are those of the ensemble and, by name, of each rank, NaN where a rank has none', () => {
   const metrics = new Map([

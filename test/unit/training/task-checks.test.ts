@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { startBackend } from '../../../workers/backends/backend.ts';
 import { createDataset } from '../../../workers/data/dataset.ts';
 import { type LayersModel, tf } from '../../../workers/tensorflow/tf.ts';
-import { taskOf } from '../../../workers/training/member/tasks.ts';
+import { taskOf } from '../../../workers/member/tasks.ts';
 
 beforeAll(async () => void (await startBackend('cpu')));
 

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { optimizerSchema } from '../../../core/protocol/run/optimizer-config.ts';
 import { startBackend } from '../../../workers/backends/backend.ts';
 import { tf } from '../../../workers/tensorflow/tf.ts';
-import { createOptimizer, type UpdateSettings } from '../../../workers/training/optimizers/optimizers.ts';
+import { createOptimizer, type UpdateSettings } from '../../../workers/optimizers/optimizers.ts';
 
 beforeAll(async () => void (await startBackend('cpu')));
 

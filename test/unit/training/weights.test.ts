@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startBackend } from '../../../workers/backends/backend.ts';
 import { tf } from '../../../workers/tensorflow/tf.ts';
-import { parameterCount, readWeights, weightNames, writeWeights } from '../../../workers/training/member/weights.ts';
+import { parameterCount, readWeights, weightNames, writeWeights } from '../../../workers/member/weights.ts';
 
 beforeAll(async () => void (await startBackend('cpu')));
 

@@ -1,7 +1,7 @@
 import type { LossContext } from '../../../workers/project/define-project.ts';
 import { tf, type LayersModel, type Scalar, type SymbolicTensor } from '../../../workers/tensorflow/tf.ts';
-import type { LossFunction } from '../../../workers/training/member/member.ts';
-import { gaussianNllLoss, taskOf } from '../../../workers/training/member/tasks.ts';
+import type { LossFunction } from '../../../workers/member/member.ts';
+import { gaussianNllLoss, taskOf } from '../../../workers/member/tasks.ts';
 import type { RecordedRun } from './recorded-runs.ts';
 
 const { layers } = tf;

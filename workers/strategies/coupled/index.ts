@@ -6,9 +6,9 @@ import { type Batch, type Dataset, gatherBatch } from '../../data/dataset.ts';
 import { createSampler, type Sampler } from '../../data/samplers.ts';
 import { Generator, seedForRank } from '../../random/index.ts';
 import { tf } from '../../tensorflow/tf.ts';
-import { addGradients, type Gradient, type Member, type StepPosition } from '../../training/member/member.ts';
+import { addGradients, type Gradient, type Member, type StepPosition } from '../../member/member.ts';
 import type { StepOutcome, Strategy, StrategyContext, StrategyState } from '../strategy.ts';
-import type { UpdateSettings } from '../../training/optimizers/optimizers.ts';
+import type { UpdateSettings } from '../../optimizers/optimizers.ts';
 import { couple } from './coupling.ts';
 
 export type CoupledConfig = Extract<StrategyConfig, { kind: 'coupled' }>;

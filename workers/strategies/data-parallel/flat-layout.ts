@@ -1,6 +1,6 @@
 import { valuesOf } from '../../backends/tensor-values.ts';
 import { tf, type Tensor, type Variable } from '../../tensorflow/tf.ts';
-import type { Gradient } from '../../training/member/member.ts';
+import type { Gradient } from '../../member/member.ts';
 
 /** What a slice of the flat array holds of one tensor. */
 export interface Segment {

@@ -1,5 +1,5 @@
 import type { Batch } from '../../data/dataset.ts';
-import type { Gradient, Member, StepPosition } from '../../training/member/member.ts';
+import type { Gradient, Member, StepPosition } from '../../member/member.ts';
 import { FlatLayout } from './flat-layout.ts';
 import { totalsLength } from './totals.ts';
 

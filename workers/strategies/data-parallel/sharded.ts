@@ -3,10 +3,10 @@ import type { OptimizerConfig, StrategyConfig } from '../../../core/protocol/run
 import type { ProcessGroup } from '../../collectives/process-group.ts';
 import type { Batch } from '../../data/dataset.ts';
 import { tf } from '../../tensorflow/tf.ts';
-import type { Member, StepPosition } from '../../training/member/member.ts';
-import type { Position } from '../../training/loop/report.ts';
-import { createOptimizer, type Optimizer, type UpdateSettings } from '../../training/optimizers/optimizers.ts';
-import { readTensors, writeTensors } from '../../training/member/weights.ts';
+import type { Member, StepPosition } from '../../member/member.ts';
+import type { Position } from '../../member/report.ts';
+import { createOptimizer, type Optimizer, type UpdateSettings } from '../../optimizers/optimizers.ts';
+import { readTensors, writeTensors } from '../../member/weights.ts';
 import type { StepOutcome, Strategy, StrategyContext, StrategyEvent, StrategyState } from '../strategy.ts';
 import { effectiveBatch } from './effective-batch.ts';
 import { clipByNorm, reduceScatterGradients, sumOfSquares } from './gradient-exchange.ts';

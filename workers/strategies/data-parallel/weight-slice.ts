@@ -1,6 +1,6 @@
 import { valuesOf } from '../../backends/tensor-values.ts';
 import { tf, type Variable } from '../../tensorflow/tf.ts';
-import type { Gradient } from '../../training/member/member.ts';
+import type { Gradient } from '../../member/member.ts';
 import type { Segment } from './flat-layout.ts';
 
 /**

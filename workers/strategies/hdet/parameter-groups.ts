@@ -1,5 +1,5 @@
 import type { LayersModel } from '../../tensorflow/tf.ts';
-import { trainedWeightNames } from '../../training/member/weights.ts';
+import { trainedWeightNames } from '../../member/weights.ts';
 
 /** Weights by a pattern of their names; the first group that fits has them. */
 export interface ParameterGroup {

@@ -1,6 +1,6 @@
 import type { RunConfig, StrategyConfig } from '../../../core/protocol/run/config.ts';
 import type { LayersModel } from '../../tensorflow/tf.ts';
-import type { UpdateSettings } from '../../training/optimizers/optimizers.ts';
+import type { UpdateSettings } from '../../optimizers/optimizers.ts';
 import { DropoutRates } from './dropout-rates.ts';
 import { groupsOfVariables } from './parameter-groups.ts';
 

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { decodeSafetensors } from '../../../core/safetensors/safetensors.ts';
 import { Generator } from '../../random/index.ts';
 import { tf, type LayersModel, type Tensor } from '../../tensorflow/tf.ts';
-import { writeWeights } from '../../training/member/weights.ts';
+import { writeWeights } from '../../member/weights.ts';
 
 /**
  * Gives a model the weights of a checkpoint, with noise on those that are trained: w ← w + ν·‖w‖/√d · ε for each tensor of d

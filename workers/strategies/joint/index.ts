@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { ProcessGroup } from '../../collectives/process-group.ts';
 import { tf } from '../../tensorflow/tf.ts';
-import type { ForwardPass } from '../../training/member/forward-pass.ts';
-import { addGradients, type LossAndGradients, type Member } from '../../training/member/member.ts';
-import type { UpdateSettings } from '../../training/optimizers/optimizers.ts';
+import type { ForwardPass } from '../../member/forward-pass.ts';
+import { addGradients, type LossAndGradients, type Member } from '../../member/member.ts';
+import type { UpdateSettings } from '../../optimizers/optimizers.ts';
 import type { StepOutcome, Strategy } from '../strategy.ts';
 import { type JointConfig, type SummedLogits, sumLogits } from './exchange.ts';
 import { productLoss } from './product.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findBlasLibraries, thisSystem } from '../../../../src-main/backends/blas-libraries.ts';
-import { commandRunner } from '../../../../src-main/devices/command.ts';
+import { commandRunner } from '../../../../src-main/processes/command.ts';
 import type { Product } from '../../../../workers/backends/blas/products.ts';
 import { startBackend } from '../../../../workers/backends/backend.ts';
 import { tf } from '../../../../workers/tensorflow/tf.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { findBlasLibraries, thisSystem } from '../../../../src-main/backends/blas-libraries.ts';
-import { commandRunner } from '../../../../src-main/devices/command.ts';
+import { commandRunner } from '../../../../src-main/processes/command.ts';
 import { loadBlas } from '../../../../workers/backends/blas/system-blas.ts';
 
 const [library] = await findBlasLibraries(thisSystem(commandRunner(5000)));

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startBackend } from '../../../../workers/backends/backend.ts';
 import { tf, type Tensor } from '../../../../workers/tensorflow/tf.ts';
-import { crossEntropyLoss, gaussianNllLoss } from '../../../../workers/training/member/tasks.ts';
+import { crossEntropyLoss, gaussianNllLoss } from '../../../../workers/member/tasks.ts';
 import { expectLikeCpu } from './compare.ts';
 
 beforeAll(async () => void (await startBackend('wasm')));

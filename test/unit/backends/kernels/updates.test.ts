@@ -4,7 +4,7 @@ import { optimizerSchema } from '../../../../core/protocol/run/optimizer-config.
 import type { OptimizerConfig } from '../../../../core/protocol/run/config.ts';
 import { startBackend } from '../../../../workers/backends/backend.ts';
 import { tf, type Variable } from '../../../../workers/tensorflow/tf.ts';
-import { createOptimizer } from '../../../../workers/training/optimizers/optimizers.ts';
+import { createOptimizer } from '../../../../workers/optimizers/optimizers.ts';
 import { spread } from './fill.ts';
 
 beforeAll(async () => {

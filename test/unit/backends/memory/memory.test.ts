@@ -4,9 +4,9 @@ import { startBackend } from '../../../../workers/backends/backend.ts';
 import { OutOfMemoryError } from '../../../../workers/backends/wasm/memory/tensor-memory.ts';
 import { independentStrategy } from '../../../../workers/strategies/independent.ts';
 import { tf } from '../../../../workers/tensorflow/tf.ts';
-import { Member } from '../../../../workers/training/member/member.ts';
-import { createOptimizer } from '../../../../workers/training/optimizers/optimizers.ts';
-import { taskOf } from '../../../../workers/training/member/tasks.ts';
+import { Member } from '../../../../workers/member/member.ts';
+import { createOptimizer } from '../../../../workers/optimizers/optimizers.ts';
+import { taskOf } from '../../../../workers/member/tasks.ts';
 import { spread } from '../kernels/fill.ts';
 import { kernelsAlone } from './wasm-memory.ts';
 

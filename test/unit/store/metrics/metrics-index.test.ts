@@ -3,7 +3,7 @@ import { appendFile, readFile, rename, truncate, writeFile } from 'node:fs/promi
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { decodeRpc, encodeRpc } from '../../../../core/protocol/pages/rpc-codec.ts';
-import { FollowedRun } from '../../../../src-main/runs/recording/followed-run.ts';
+import { FollowedRun } from '../../../../src-main/hub/followed-run.ts';
 import { readMetricsIndex } from '../../../../src-main/store/index/metrics-index.ts';
 import { createRunFolder } from '../../../../src-main/store/runs/run-folder.ts';
 import { temporaryFolder } from '../fixtures.ts';

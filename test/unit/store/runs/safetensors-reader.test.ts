@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { readTensorMetadata, readTensors } from '../../../../src-main/store/runs/safetensors-reader.ts';
 import { createDataset } from '../../../../workers/data/dataset.ts';
-import { RunFiles } from '../../../../workers/training/member/run-files.ts';
+import { RunFiles } from '../../../../workers/member/run-files.ts';
 import { temporaryFolder } from '../fixtures.ts';
 
 /** How much one read returns at most, and where the file ends for it. */

@@ -2,9 +2,9 @@ import { beforeAll, expect, it } from 'vitest';
 import { startBackend } from '../../../../workers/backends/backend.ts';
 import { updateInPlace } from '../../../../workers/strategies/data-parallel/in-place.ts';
 import { tf } from '../../../../workers/tensorflow/tf.ts';
-import { type LossFunction, Member } from '../../../../workers/training/member/member.ts';
-import { createOptimizer } from '../../../../workers/training/optimizers/optimizers.ts';
-import { crossEntropyLoss } from '../../../../workers/training/member/tasks.ts';
+import { type LossFunction, Member } from '../../../../workers/member/member.ts';
+import { createOptimizer } from '../../../../workers/optimizers/optimizers.ts';
+import { crossEntropyLoss } from '../../../../workers/member/tasks.ts';
 import { createInMemoryGroup } from '../../relay/in-memory-group.ts';
 
 beforeAll(async () => void (await startBackend('wasm')));

@@ -6,7 +6,7 @@ import { ReplicasDifferError } from '../../../../workers/strategies/data-paralle
 import { createStrategy } from '../../../../workers/strategies/index.ts';
 import { tf, type Variable } from '../../../../workers/tensorflow/tf.ts';
 import { runConfigSchema } from '../../../../core/protocol/run/config.ts';
-import { taskOf } from '../../../../workers/training/member/tasks.ts';
+import { taskOf } from '../../../../workers/member/tasks.ts';
 import { createRanks, type TrainedRank, trainRanks } from '../ranks.ts';
 
 beforeAll(async () => void (await startBackend('cpu')));

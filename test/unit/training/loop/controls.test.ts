@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Controls } from '../../../../workers/training/loop/controls.ts';
+import { Controls } from '../../../../workers/training/controls.ts';
 
 describe('a pause', () => {
   it('lasts until it is resumed', () => {

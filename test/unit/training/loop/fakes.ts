@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { WorkerState } from '../../../../core/protocol/run/messages.ts';
 import type { CheckpointRecord, EvaluatedSet } from '../../../../core/protocol/run/record.ts';
-import type { Position, Report } from '../../../../workers/training/loop/report.ts';
+import type { Position, Report } from '../../../../workers/member/report.ts';
 
 export interface ReportedPoint extends Position {
   name: string;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { decodeSafetensors, encodeSafetensors } from '../../../../core/safetensors/safetensors.ts';
-import { History } from '../../../../workers/training/loop/history.ts';
+import { History } from '../../../../workers/training/history.ts';
 
 it('survives a file exactly, NaN and series of different lengths included', () => {
   const history = new History();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LossMeter } from '../../../../workers/training/loop/loss-meter.ts';
-import type { Position } from '../../../../workers/training/loop/report.ts';
+import { LossMeter } from '../../../../workers/training/loss-meter.ts';
+import type { Position } from '../../../../workers/member/report.ts';
 import { KeptReport } from './fakes.ts';
 
 const at = (step: number) => ({ epoch: 1, step });

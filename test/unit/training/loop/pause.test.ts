@@ -8,12 +8,12 @@ import { createDataset } from '../../../../workers/data/dataset.ts';
 import { createSampler } from '../../../../workers/data/samplers.ts';
 import { independentStrategy } from '../../../../workers/strategies/independent.ts';
 import { tf } from '../../../../workers/tensorflow/tf.ts';
-import { Controls } from '../../../../workers/training/loop/controls.ts';
-import { Member } from '../../../../workers/training/member/member.ts';
-import { createOptimizer } from '../../../../workers/training/optimizers/optimizers.ts';
-import { RunFiles } from '../../../../workers/training/member/run-files.ts';
-import { taskOf } from '../../../../workers/training/member/tasks.ts';
-import { Trainer } from '../../../../workers/training/loop/trainer.ts';
+import { Controls } from '../../../../workers/training/controls.ts';
+import { Member } from '../../../../workers/member/member.ts';
+import { createOptimizer } from '../../../../workers/optimizers/optimizers.ts';
+import { RunFiles } from '../../../../workers/member/run-files.ts';
+import { taskOf } from '../../../../workers/member/tasks.ts';
+import { Trainer } from '../../../../workers/training/trainer.ts';
 import { KeptReport, temporaryFolder } from './fakes.ts';
 
 beforeAll(async () => void (await startBackend('cpu')));

@@ -1,10 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  agreeOnEnd,
-  agreeOnRound,
-  type EndVote,
-  type RoundReport,
-} from '../../../../workers/training/loop/rendezvous.ts';
+import { agreeOnEnd, agreeOnRound, type EndVote, type RoundReport } from '../../../../workers/training/rendezvous.ts';
 import { createInMemoryGroup } from '../../relay/in-memory-group.ts';
 
 const well: RoundReport = { position: { epoch: 0, step: 3 }, meanLoss: 1, nonFinite: null, stopRequested: false };

@@ -1,5 +1,5 @@
 import { tf, type Tensor, type Variable } from '../../../tensorflow/tf.ts';
-import type { UpdateInputs, UpdateKernels } from '../../../training/optimizers/update-kernels.ts';
+import type { UpdateInputs, UpdateKernels } from '../../../optimizers/update-kernels.ts';
 import type { WasmRuntime } from '../runtime.ts';
 import type { TensorMemory } from '../memory/tensor-memory.ts';
 

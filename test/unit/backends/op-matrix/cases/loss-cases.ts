@@ -1,4 +1,4 @@
-import { crossEntropyLoss, gaussianNllLoss } from '../../../../../workers/training/member/tasks.ts';
+import { crossEntropyLoss, gaussianNllLoss } from '../../../../../workers/member/tasks.ts';
 import { tf, type Tensor } from '../../../../../workers/tensorflow/tf.ts';
 import * as losses from '../../../../reference/losses.ts';
 import { Value } from '../../../../reference/value.ts';

@@ -1,0 +1,70 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import ts from 'typescript';
+
+export type Import = { specifier: string; line: number };
+
+/** A file of the product, by its path from the root, with every import in it. */
+export type SourceFile = { file: string; imports: Import[] };
+
+const sourceFile = /\.(?:[cm]?[jt]s|[jt]sx|vue)$/;
+
+/** The source files in `folder` (relative to the root), sorted by path; none where the folder is missing. */
+export function readSources(root: string, folder: string): SourceFile[] {
+  const entries = readdirSync(path.join(root, folder), { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile() && sourceFile.test(entry.name))
+    .map((entry) => path.join(entry.parentPath, entry.name))
+    .sort()
+    .map((absolute) => {
+      const file = path.relative(root, absolute).replaceAll(path.sep, '/');
+      return { file, imports: listImports(file, readFileSync(absolute, 'utf8')) };
+    });
+}
+
+/** The path from the root that a relative import of `file` means; null for packages and Node's modules. */
+export function resolveImport(file: string, specifier: string): string | null {
+  return specifier.startsWith('.') ? path.posix.join(path.posix.dirname(file), specifier) : null;
+}
+
+/** Static, dynamic, type and CommonJS imports, and re-exports, with their lines. */
+function listImports(file: string, text: string): Import[] {
+  const isVue = file.endsWith('.vue');
+  const script = isVue ? keepScripts(text) : text;
+  const source = ts.createSourceFile(isVue ? `${file}.ts` : file, script, ts.ScriptTarget.Latest, true);
+  const imports: Import[] = [];
+  const visit = (node: ts.Node): void => {
+    const specifier = specifierOf(node);
+    if (specifier !== undefined && ts.isStringLiteralLike(specifier)) {
+      const { line } = source.getLineAndCharacterOfPosition(specifier.getStart());
+      imports.push({ specifier: specifier.text, line: line + 1 });
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return imports;
+}
+
+function specifierOf(node: ts.Node): ts.Node | undefined {
+  if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return node.moduleSpecifier;
+  if (ts.isExternalModuleReference(node)) return node.expression;
+  if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) return node.argument.literal;
+  const isCall = ts.isCallExpression(node) && /^(?:import|require)$/.test(node.expression.getText());
+  return isCall ? node.arguments.at(0) : undefined;
+}
+
+/** Blanks all of a Vue file but its scripts, so that positions and lines stay what they were. */
+function keepScripts(text: string): string {
+  const pieces = text.split(/(<script\b[^>]*>[\s\S]*?<\/script>)/);
+  return pieces.map((piece, index) => (index % 2 === 0 ? blank(piece) : keepBody(piece))).join('');
+}
+
+function keepBody(element: string): string {
+  const start = element.indexOf('>') + 1;
+  const end = element.lastIndexOf('</script>');
+  return blank(element.slice(0, start)) + element.slice(start, end) + blank(element.slice(end));
+}
+
+function blank(text: string): string {
+  return text.replaceAll(/[^\n]/g, ' ');
+}

@@ -1,0 +1,38 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type AdaptersReply, adaptersReplySchema } from '../../core/protocol/machine/webgpu.ts';
+import type { AdapterSources } from './webgpu.ts';
+import { askProcess } from '../processes/ask-process.ts';
+import { listAdaptersEntry } from '../processes/node-process.ts';
+import { readWebgpuBuild, showOnly } from '../processes/native-build.ts';
+
+/** Drivers of several GPUs may be loaded for the first time. */
+const timeoutMs = 15_000;
+
+/** Dawn's adapters, listed in a process of its own, which a driver may end. */
+export const machineAdapters: AdapterSources = {
+  async list(pciAddress) {
+    if (readWebgpuBuild() === null) return null;
+    try {
+      const answer = await askProcess<AdaptersReply>({
+        entry: listAdaptersEntry,
+        args: [],
+        timeoutMs,
+        subject: 'The process that lists WebGPU adapters ended without an answer',
+        environment: pciAddress === undefined ? {} : showOnly(pciAddress),
+      });
+      return adaptersReplySchema.parse(answer);
+    } catch (error) {
+      return { kind: 'failed', reason: error instanceof Error ? error.message : String(error) };
+    }
+  },
+
+  async pciAddresses() {
+    if (process.platform !== 'linux') return [];
+    const folder = '/sys/bus/pci/devices';
+    const addresses = (await readdir(folder)).toSorted();
+    const classes = await Promise.all(addresses.map((address) => readFile(join(folder, address, 'class'), 'utf8')));
+    // 0x03: display controllers, those without a display too.
+    return addresses.filter((_, i) => classes[i].startsWith('0x03'));
+  },
+};

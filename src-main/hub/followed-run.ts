@@ -1,0 +1,175 @@
+import type { DeviceLoadColumns } from '../../core/protocol/machine/device-loads.ts';
+import { toJson } from '../../core/protocol/wire/numbers.ts';
+import type { RunEvent, RunRecord } from '../../core/protocol/run/record.ts';
+import type { RunUpdate } from '../../core/protocol/pages/run-updates.ts';
+import { DeviceLoadsTail } from '../store/device-loads.ts';
+import { LineTail } from '../store/metrics/line-tail.ts';
+import { MetricColumns } from '../store/metrics/metric-columns.ts';
+import type { MetricColumn } from '../store/metrics/metric-column.ts';
+import { readMetricsIndex, writeMetricsIndex } from '../store/index/metrics-index.ts';
+import { MetricsTail } from '../store/metrics/metrics-tail.ts';
+import { isOpen } from '../store/runs/recovery.ts';
+import { parseEventLine, readRunRecord, runPaths } from '../store/runs/run-folder.ts';
+import { PointBuffer } from './point-buffer.ts';
+
+/** So much of `metrics.csv` is read within a tenth of a second: less needs no index. */
+const indexedBytes = 4 * 2 ** 20;
+
+/** What the hub holds in memory of a run that somebody looks at. It comes from the run's folder alone, whoever runs it. */
+export class FollowedRun {
+  readonly folder: string;
+  readonly columns = new MetricColumns();
+  readonly events: RunEvent[] = [];
+  /** What of the folder could not be read, though the rest can. */
+  readonly warnings: string[] = [];
+  #eventLines = 0;
+  #record: RunRecord;
+  readonly #metricsTail: MetricsTail;
+  /** Points that were read since the last refresh. */
+  readonly #untold = new PointBuffer();
+  /** How much of `metrics.csv` its index knows. */
+  #indexedBytes = 0;
+  readonly #eventsTail: LineTail;
+  readonly #loadsTail: DeviceLoadsTail;
+  /** One reading after the other. */
+  #reading: Promise<unknown> = Promise.resolve();
+
+  private constructor(folder: string, record: RunRecord) {
+    this.folder = folder;
+    this.#record = record;
+    this.#metricsTail = new MetricsTail(folder);
+    this.#eventsTail = new LineTail(runPaths(folder).events);
+    this.#loadsTail = new DeviceLoadsTail(folder);
+  }
+
+  static async open(folder: string): Promise<FollowedRun> {
+    const run = new FollowedRun(folder, await readRunRecord(folder));
+    await run.#restore();
+    await run.#readMetrics(null);
+    await run.#readEvents();
+    await run.#loadsTail.read();
+    return run;
+  }
+
+  get record(): RunRecord {
+    return this.#record;
+  }
+
+  /** Loads of its devices over time. */
+  get deviceLoads(): DeviceLoadColumns[] {
+    return this.#loadsTail.columns;
+  }
+
+  /** Takes over what has been written since the last time. @returns that, as updates */
+  refresh(): Promise<RunUpdate[]> {
+    const reading = this.#reading.then(() => this.#refresh());
+    // Whoever asked for this reading learns of its failure; the next one comes all the same.
+    this.#reading = reading.catch(() => undefined);
+    return reading;
+  }
+
+  /** What reading a range of steps again costs, in bytes. */
+  bytesBetween(fromStep: number, toStep: number): number {
+    return this.#metricsTail.bytesBetween(fromStep, toStep);
+  }
+
+  /** All points of some metrics with steps in a range, both ends included, whatever the columns hold. */
+  readBetween(names: readonly string[], fromStep: number, toStep: number): Promise<Map<string, MetricColumn>> {
+    const reading = this.#reading.then(() => this.#readBetween(names, fromStep, toStep));
+    this.#reading = reading.catch(() => undefined);
+    return reading;
+  }
+
+  async #readBetween(names: readonly string[], from: number, to: number): Promise<Map<string, MetricColumn>> {
+    for (;;) {
+      const found = await this.#metricsTail.readBetween(names, from, to);
+      if (found !== null) return found;
+      // The file was rewritten with more columns, and perhaps more rows.
+      await this.#readMetrics(this.#untold);
+    }
+  }
+
+  async #refresh(): Promise<RunUpdate[]> {
+    // The record first: when it says that the run has ended, all its metrics and events are there to be read.
+    const record = await this.#readRecord();
+    const events = await this.#readEvents();
+    const samples = await this.#loadsTail.read();
+    await this.#readMetrics(this.#untold);
+    const points = this.#untold;
+    return [
+      ...events,
+      ...samples.map((sample) => ({ type: 'device-loads' as const, ...sample })),
+      // Which rank told a point does not show in the file; its name says what it belongs to.
+      ...(points.length === 0 ? [] : [{ type: 'points' as const, rank: 0, batch: points.take() }]),
+      ...(record === null ? [] : [this.#recordUpdate(record)]),
+    ];
+  }
+
+  #recordUpdate(record: RunRecord): RunUpdate {
+    return isOpen(record) ? { type: 'record', record, folder: this.folder } : { type: 'ended', record };
+  }
+
+  /** @returns null where it is as it was */
+  async #readRecord(): Promise<RunRecord | null> {
+    const record = await readRunRecord(this.folder);
+    if (toJson(record) === toJson(this.#record)) return null;
+    this.#record = record;
+    return record;
+  }
+
+  async #readMetrics(news: PointBuffer | null): Promise<void> {
+    await this.#readRows(news);
+    const { state } = this.#metricsTail;
+    const fresh = this.#metricsTail.bytes - this.#indexedBytes;
+    // While a run grows, its index is written ever less often: altogether that costs a few times its last size.
+    const due = isOpen(this.#record) ? Math.max(indexedBytes, this.#indexedBytes / 2) : indexedBytes;
+    if (state === null || fresh < due) return;
+    await writeMetricsIndex(this.folder, state, this.columns);
+    this.#indexedBytes = state.bytes;
+  }
+
+  async #restore(): Promise<void> {
+    const index = await readMetricsIndex(this.folder);
+    if (index === null) return;
+    this.#metricsTail.restore(index.tail);
+    this.#indexedBytes = index.tail.bytes;
+    for (const { name, column } of index.columns) this.columns.put(name, column);
+  }
+
+  async #readRows(news: PointBuffer | null): Promise<void> {
+    await this.#metricsTail.read({
+      point: (metric, epoch, step, value) => {
+        this.columns.set(metric, epoch, step, value);
+        news?.add(metric, epoch, step, value);
+      },
+      reset: () => {
+        this.columns.clear();
+        this.#indexedBytes = 0;
+        news?.take();
+      },
+    });
+  }
+
+  /** Reads the new events. A damaged line is skipped and gives one warning. */
+  async #readEvents(): Promise<RunUpdate[]> {
+    const news: RunUpdate[] = [];
+    const path = runPaths(this.folder).events;
+    const startAnew = (): void => {
+      this.events.length = 0;
+      this.warnings.length = 0;
+      this.#eventLines = 0;
+    };
+    for await (const { lines } of this.#eventsTail.read(startAnew)) {
+      for (const line of lines) {
+        this.#eventLines += 1;
+        const event = parseEventLine(line, `${path}, line ${this.#eventLines}`);
+        news.push(event instanceof Error ? { type: 'warning', message: event.message } : { type: 'event', event });
+      }
+    }
+    for (const update of news) {
+      if (update.type === 'event') this.events.push(update.event);
+      if (update.type === 'warning') this.warnings.push(update.message);
+    }
+    return news;
+  }
+}

@@ -1,0 +1,123 @@
+import type { Batch } from '../data/dataset.ts';
+import { tf, type LayersModel, type Scalar, type Tensor, type Variable } from '../tensorflow/tf.ts';
+import { type Constraint, constrain, constraintsOf } from './constraints.ts';
+import { ForwardPass } from './forward-pass.ts';
+import type { Optimizer, UpdateSettings } from '../optimizers/optimizers.ts';
+import { addPenalties, type Penalty, penaltiesOf } from './penalties.ts';
+
+/** The loss of a batch, to be minimised; called while the gradient tape records. */
+export type LossFunction = (outputs: Tensor[], targets: Tensor, position: StepPosition) => Tensor;
+
+export interface StepPosition {
+  epoch: number;
+  step: number;
+  totalSteps: number;
+  /** Values that a rank's loss uses instead of those configured, by name: of hyperparameters, or of the task's loss. */
+  scalars?: ReadonlyMap<string, number>;
+}
+
+export type Gradient = Tensor | null;
+
+/** A loss and its gradients, one for each of a member's variables. */
+export interface LossAndGradients {
+  loss: number;
+  gradients: Gradient[];
+}
+
+/** One member of the ensemble as it is trained: a model, its loss and its optimizer. */
+export class Member {
+  readonly model: LayersModel;
+  readonly variables: Variable[];
+  readonly optimizer: Optimizer;
+  readonly constraints: ReadonlyMap<Variable, Constraint>;
+  private readonly loss: LossFunction;
+  private readonly penalties: readonly Penalty[];
+
+  constructor(model: LayersModel, loss: LossFunction, createOptimizer: (variables: Variable[]) => Optimizer) {
+    this.model = model;
+    this.loss = loss;
+    this.variables = trainableVariables(model);
+    this.optimizer = createOptimizer(this.variables);
+    this.constraints = constraintsOf(model);
+    this.penalties = penaltiesOf(model);
+  }
+
+  /**
+   * Forward and backward pass of the loss with the layers' penalties. The gradients are the caller's to dispose of: one for each of
+   * `variables`, null where the loss does not depend on it.
+   */
+  async lossAndGradients(batch: Batch, position: StepPosition): Promise<LossAndGradients> {
+    return await this.gradientsOf(() => {
+      const [features, targets] = batchTensors(batch);
+      return () => addPenalties(this.loss(outputsOf(this.model, features, true), targets, position), this.penalties);
+    });
+  }
+
+  /**
+   * The layers' penalties alone, for a step whose loss comes from elsewhere; null for a model without any. The gradients are the
+   * caller's to dispose of.
+   */
+  async penalty(): Promise<LossAndGradients | null> {
+    const [first, ...others] = this.penalties;
+    if (first === undefined) return null;
+    return await this.gradientsOf(() => () => addPenalties(first(), others));
+  }
+
+  /** Forward pass of a model with one output, whose backward pass comes later. It knows nothing of penalties. */
+  forward(batch: Batch): ForwardPass {
+    return new ForwardPass(this.variables, () => {
+      const [features] = batchTensors(batch);
+      const [output] = outputsOf(this.model, features, true);
+      return output;
+    });
+  }
+
+  /** An update, after which the weights meet their constraints. */
+  applyGradients(gradients: Gradient[], settings: UpdateSettings | readonly UpdateSettings[]): void {
+    this.optimizer.apply(gradients, settings);
+    this.constrain();
+  }
+
+  /** Applies the layers' constraints; for weights that were changed by anything but `applyGradients`. */
+  constrain(): void {
+    constrain(this.constraints);
+  }
+
+  private async gradientsOf(prepare: () => () => Tensor): Promise<LossAndGradients> {
+    const { value, grads } = tf.tidy(() => tf.variableGrads(prepare() as () => Scalar, this.variables));
+    const [loss] = await value.data();
+    value.dispose();
+    return { loss, gradients: this.variables.map((variable) => grads[variable.name] ?? null) };
+  }
+}
+
+/** Sums by variable. Takes the gradients over. */
+export function addGradients(first: readonly Gradient[], second: readonly Gradient[]): Gradient[] {
+  return first.map((gradient, i) => {
+    const other = second[i];
+    if (gradient === null || other === null) return gradient ?? other;
+    const sum = tf.add(gradient, other);
+    tf.dispose([gradient, other]);
+    return sum;
+  });
+}
+
+/** A model's outputs as a list, whether it has one or several. */
+export function outputsOf(model: LayersModel, features: Tensor, training: boolean): Tensor[] {
+  const outputs = model.apply(features, { training }) as Tensor | Tensor[];
+  return Array.isArray(outputs) ? outputs : [outputs];
+}
+
+/** A batch's features and targets as tensors. */
+export function batchTensors(batch: Batch): [Tensor, Tensor] {
+  const { features, featureShape, targets } = batch;
+  const size = featureShape[0];
+  const targetShape = targets.length === size ? [size] : [size, targets.length / size];
+  const dtype = targets instanceof Int32Array ? 'int32' : 'float32';
+  return [tf.tensor(features, featureShape), tf.tensor(targets, targetShape, dtype)];
+}
+
+/** The layers API hands its variables out typed as tensors; trainable weights are always variables. */
+function trainableVariables(model: LayersModel): Variable[] {
+  return model.trainableWeights.map((weight) => weight.read() as Variable);
+}

@@ -1,0 +1,36 @@
+import { tf, type LayersModel, type Tensor } from '../tensorflow/tf.ts';
+
+type Layer = LayersModel['layers'][number];
+
+/** What a layer adds to the loss: a weight's regularizer, or what a project's own layer passed to `addLoss`. A scalar. */
+export type Penalty = () => Tensor;
+
+/**
+ * The penalties of all layers of a model, those inside of other layers too (recurrent cells, wrappers, nested models). A layer that the
+ * model calls several times counts once, as in Keras. TensorFlow.js's `calculateLosses` leaves out cells and bidirectional layers.
+ */
+export function penaltiesOf(model: LayersModel): Penalty[] {
+  const seen = new Set<Layer>();
+  // A wrapper has its layer's penalties too.
+  const penalties = new Set<Penalty>();
+  const visit = (layer: Layer): void => {
+    if (seen.has(layer)) return;
+    seen.add(layer);
+    for (const penalty of layer.losses) penalties.add(penalty);
+    for (const inner of layersIn(layer)) visit(inner);
+  };
+  visit(model);
+  return [...penalties];
+}
+
+/** loss + Σ penalties, of a scalar loss or of losses `[M]` with penalties `[M]`. */
+export function addPenalties(loss: Tensor, penalties: readonly Penalty[]): Tensor {
+  return penalties.reduce((sum, penalty) => tf.add(sum, penalty()), loss);
+}
+
+/** The layers that a layer holds in its properties, alone or in lists. */
+function layersIn(layer: Layer): Layer[] {
+  return Object.values(layer)
+    .flat()
+    .filter((value): value is Layer => value instanceof tf.layers.Layer);
+}

@@ -1,0 +1,95 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { CheckpointRecord } from '../../core/protocol/run/record.ts';
+import { writeFileAsOnlyWriter } from '../../core/node/atomic-file.ts';
+import { type Checkpoint, listCheckpoints, readCheckpoint, saveCheckpoint } from '../checkpoints/checkpoint-store.ts';
+import { decodeSafetensors, encodeSafetensors, type NamedTensor } from '../../core/safetensors/safetensors.ts';
+import type { Dataset } from '../data/dataset.ts';
+import type { MemberOutputs, Predictions } from './predict.ts';
+
+export type Split = 'validation' | 'test';
+
+export interface KeptPredictions extends MemberOutputs {
+  epoch: number;
+}
+
+/** What one rank reads and writes in the run folder. */
+export class RunFiles {
+  readonly folder: string;
+  readonly rank: number;
+
+  constructor(folder: string, rank: number) {
+    this.folder = folder;
+    this.rank = rank;
+  }
+
+  saveCheckpoint(
+    tensors: NamedTensor[],
+    about: Omit<CheckpointRecord, 'format' | 'rank' | 'sha256' | 'bytes' | 'savedAt'>,
+  ) {
+    return saveCheckpoint(this.folder, { ...about, rank: this.rank, tensors });
+  }
+
+  /** This rank's checkpoint of that name, or null if it kept none. @throws when it is corrupt */
+  async readCheckpointIfAny(name: string): Promise<Checkpoint | null> {
+    const kept = await listCheckpoints(this.folder);
+    const exists = kept.some((record) => record.rank === this.rank && record.name === name);
+    return exists ? readCheckpoint(this.folder, this.rank, name) : null;
+  }
+
+  /** Keeps this rank's predictions of a split under a name: `best`, `epoch-00012`, a checkpoint set's. */
+  async savePredictions(
+    split: Split,
+    name: string,
+    { kind, samples, width, values }: Predictions,
+    epoch: number,
+  ): Promise<void> {
+    const tensors = values.map((data, output): NamedTensor => ({
+      name: kind === 'logits' ? 'logits' : `output_${output}`,
+      dtype: 'F32',
+      shape: [samples, width],
+      data,
+    }));
+    const path = this.predictionsPath(split, this.rank, name);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFileAsOnlyWriter(path, encodeSafetensors(tensors, { epoch: String(epoch) }));
+  }
+
+  /**
+   * Keeps what a split's predictions are held against, for pages that have neither project nor data: the targets, the names
+   * of the classes and, where a sample is a single number, that number.
+   */
+  async saveTargets(split: Split, dataset: Dataset): Promise<void> {
+    const { targets, features, length, classNames } = dataset;
+    const shape = targets.length === length ? [length] : [length, targets.length / length];
+    const tensors: NamedTensor[] = [
+      targets instanceof Int32Array
+        ? { name: 'targets', dtype: 'I32', shape, data: new Int32Array(targets) }
+        : { name: 'targets', dtype: 'F32', shape, data: new Float32Array(targets) },
+    ];
+    if (features instanceof Float32Array && features.length === length) {
+      tensors.push({ name: 'feature', dtype: 'F32', shape: [length], data: new Float32Array(features) });
+    }
+    const metadata: Record<string, string> =
+      classNames === undefined ? {} : { class_names: JSON.stringify(classNames) };
+    const path = join(this.folder, 'predictions', split, 'targets.safetensors');
+    await mkdir(dirname(path), { recursive: true });
+    await writeFileAsOnlyWriter(path, encodeSafetensors(tensors, metadata));
+  }
+
+  /** What another rank of this run kept under that name, and the epoch its weights were from; null when it kept nothing. */
+  async readPredictions(split: Split, rank: number, name: string): Promise<KeptPredictions | null> {
+    const path = this.predictionsPath(split, rank, name);
+    if (!existsSync(path)) return null;
+    const { tensors, metadata } = decodeSafetensors(await readFile(path));
+    const [samples, width] = tensors[0].shape;
+    const values = tensors.map(({ data }) => data as Float32Array<ArrayBuffer>);
+    const kind = tensors[0].name === 'logits' ? 'logits' : 'values';
+    return { kind, ranks: [rank], samples, width, values, epoch: Number(metadata.epoch) };
+  }
+
+  private predictionsPath(split: Split, rank: number, name: string): string {
+    return join(this.folder, 'predictions', split, `rank-${rank}`, `${name}.safetensors`);
+  }
+}

@@ -1,0 +1,244 @@
+import type { Dataset } from '../data/dataset.ts';
+import {
+  classificationMetrics,
+  regressionMetrics,
+  stackedClasses,
+  type StackedClasses,
+} from '../../core/metrics/index.ts';
+import { tf, type LayersModel, type Scalar, type Tensor } from '../tensorflow/tf.ts';
+import { requireLogits, requirePositiveVariance } from './output-activation.ts';
+import type { MemberOutputs } from './predict.ts';
+
+export type TaskKind = 'classification' | 'binary' | 'regression' | 'heteroscedastic-regression';
+
+export type MetricsOf = (stack: MemberOutputs, dataset: Dataset) => Map<string, number>;
+
+/** What takes the edge off a classification loss. */
+export interface Softening {
+  /** ε in [0, 1) */
+  labelSmoothing: number;
+  /** T > 0 */
+  temperature: number;
+}
+
+const hard: Softening = { labelSmoothing: 0, temperature: 1 };
+
+/**
+ * What a model learns. Legend: `B` batch, `N` samples, `M` members, `K` classes, `T` targets a sample.
+ */
+export interface Task {
+  readonly kind: TaskKind;
+  /** Width of what is predicted per sample: K or T. */
+  targetSize(dataset: Dataset): number;
+  /** @throws when the model's outputs cannot be held against the data's targets */
+  check(model: LayersModel, dataset: Dataset): void;
+  /**
+   * Mean loss of a batch, to be minimised. Only classification softens its labels. Of stacked members (outputs `[M, B, ...]`, targets
+   * `[M, B]` or `[M, B, T]`) one for each, `[M]`.
+   */
+  loss(outputs: Tensor[], targets: Tensor, softening?: Softening): Tensor;
+  /** What members' outputs, `[B, W]` each, say: logits, from which metrics take probabilities; or means and variances. */
+  readonly predicts: 'logits' | 'values';
+  /** Ensemble and member metrics of gathered predictions, named without their split. */
+  readonly metrics: MetricsOf;
+  /** The ensemble's metric that tells best whether it improves: what `auto` monitors. */
+  readonly ensembleMonitor: string;
+  readonly memberMonitor: string;
+}
+
+const classification: Task = {
+  kind: 'classification',
+  ensembleMonitor: 'val/ens_nll',
+  memberMonitor: 'val/member_{rank}_nll',
+  targetSize: classCount,
+  check(model, dataset) {
+    const classes = classCount(dataset);
+    requireOutputs(model, [classes], `one output of ${classes} logits (${classes} classes in ${dataset.name})`);
+    requireLogits(model, 'softmax');
+    requireLabels(dataset, classes);
+  },
+  loss: ([logits], labels, softening) => softenedCrossEntropy(logits, labels, softening ?? hard),
+  predicts: 'logits',
+  metrics: classificationMetricsOf,
+};
+
+const binary: Task = {
+  kind: 'binary',
+  ensembleMonitor: 'val/ens_nll',
+  memberMonitor: 'val/member_{rank}_nll',
+  targetSize: () => 1,
+  check(model, dataset) {
+    requireOutputs(model, [1], 'one output of 1 logit');
+    requireLogits(model, 'sigmoid');
+    requireLabels(dataset, 2);
+  },
+  loss: ([logits], labels) => {
+    const targets = tf.reshape(tf.cast(labels, 'float32'), logits.shape);
+    return meanOfBatch(tf.losses.sigmoidCrossEntropy(targets, logits, undefined, undefined, tf.Reduction.NONE));
+  },
+  predicts: 'logits',
+  metrics: classificationMetricsOf,
+};
+
+const regression: Task = {
+  kind: 'regression',
+  ensembleMonitor: 'val/ens_mse',
+  memberMonitor: 'val/member_{rank}_mse',
+  targetSize: targetColumns,
+  check(model, dataset) {
+    const columns = targetColumns(dataset);
+    requireOutputs(model, [columns], `one output of ${columns} value(s)`);
+    requireValues(dataset);
+  },
+  loss: ([values], targets) => meanOfBatch(tf.squaredDifference(tf.reshape(targets, values.shape), values)),
+  predicts: 'values',
+  metrics: regressionMetricsOf,
+};
+
+const heteroscedasticRegression: Task = {
+  kind: 'heteroscedastic-regression',
+  ensembleMonitor: 'val/ens_nll',
+  memberMonitor: 'val/member_{rank}_nll',
+  targetSize: () => 1,
+  check(model, dataset) {
+    requireOutputs(model, [1, 1], 'two outputs of 1 value each: the mean and the (positive) variance');
+    requirePositiveVariance(model);
+    requireValues(dataset);
+  },
+  loss: ([mean, variance], targets) => gaussianNllLosses(mean, variance, targets),
+  predicts: 'values',
+  metrics: regressionMetricsOf,
+};
+
+const tasks: Record<TaskKind, Task> = {
+  classification,
+  binary,
+  regression,
+  'heteroscedastic-regression': heteroscedasticRegression,
+};
+
+/** @throws when the project names a task that is not one of the four */
+export function taskOf(kind: TaskKind): Task {
+  const task = tasks[kind];
+  if (task === undefined) {
+    throw new Error(`Task "${kind}" does not exist: a project's task is one of ${Object.keys(tasks).join(', ')}.`);
+  }
+  return task;
+}
+
+/**
+ * Mean cross-entropy of logits z/T against labels int32 `[B]` of which a share ε is spread over all K classes:
+ * (1 − ε)·(−log p[label]) + ε·mean_k(−log p[k]) (Szegedy et al., 2016, "Rethinking the inception architecture", section 7).
+ */
+function softenedCrossEntropy(logits: Tensor, labels: Tensor, { labelSmoothing, temperature }: Softening): Tensor {
+  const scaled = temperature === 1 ? logits : tf.div(logits, temperature);
+  const loss = crossEntropyLosses(scaled, labels);
+  if (labelSmoothing === 0) return loss;
+  const spread = tf.neg(tf.mean(tf.logSoftmax(scaled), [-2, -1]));
+  return tf.add(tf.mul(loss, 1 - labelSmoothing), tf.mul(spread, labelSmoothing));
+}
+
+/** Mean cross-entropy of logits `[B, K]` against labels int32 `[B]`: mean of logsumexp(z) − z[label]. */
+export function crossEntropyLoss(logits: Tensor, labels: Tensor): Scalar {
+  return crossEntropyLosses(logits, labels) as Scalar;
+}
+
+/** The same of stacked members: logits `[..., B, K]`, labels `[..., B]`, the result `[...]`. */
+function crossEntropyLosses(logits: Tensor, labels: Tensor): Tensor {
+  const classes = logits.shape[logits.rank - 1];
+  if (canFuse('CrossEntropy') && labels.dtype === 'int32') {
+    return tf.engine().runKernel('CrossEntropy', { logits, labels });
+  }
+  const chosen = tf.oneHot(labels, classes);
+  return tf.neg(tf.mean(tf.sum(tf.mul(tf.logSoftmax(logits), chosen), -1), -1));
+}
+
+/**
+ * Mean of log σ² + (y − μ)²/σ²: the Gaussian NLL up to its constant and a factor of 2, as Lakshminarayanan et al. (2017), eq. 1,
+ * and the published torch-distributed-ensemble example use it. Shapes `[B, 1]`, targets `[B]`.
+ */
+export function gaussianNllLoss(mean: Tensor, variance: Tensor, targets: Tensor): Scalar {
+  return gaussianNllLosses(mean, variance, targets) as Scalar;
+}
+
+/** The same of stacked members: shapes `[..., B, 1]`, targets `[..., B]`, the result `[...]`. */
+function gaussianNllLosses(mean: Tensor, variance: Tensor, targets: Tensor): Tensor {
+  const fits = mean.size === variance.size && mean.size === targets.size;
+  if (canFuse('GaussianNll') && fits) return tf.engine().runKernel('GaussianNll', { mean, variance, targets });
+  const error = tf.square(tf.sub(mean, tf.reshape(targets, mean.shape)));
+  return tf.mean(tf.add(tf.log(variance), tf.div(error, variance)), [-2, -1]);
+}
+
+/** Mean over samples and targets: from `[..., B, T]` to `[...]`. */
+function meanOfBatch(losses: Tensor): Tensor {
+  const [samples, targets] = losses.shape.slice(-2);
+  return tf.div(tf.sum(losses, [-2, -1]), samples * targets);
+}
+
+/** Whether the current backend computes a loss in one kernel. That has no gradient of its gradient, which ops have. */
+function canFuse(kernel: string): boolean {
+  return tf.getKernel(kernel, tf.getBackend()) !== undefined && tf.engine().state.gradientDepth <= 1;
+}
+
+/** Metrics of gathered predictions of classifiers, `[M, N, K]`, or `[M, N, 1]` of a binary task. */
+export function classificationMetricsOf(stack: MemberOutputs, dataset: Dataset): Map<string, number> {
+  return classificationMetrics(classesOf(stack), dataset.targets as Int32Array, stack.ranks);
+}
+
+/** What classifiers predicted, as metrics take it. */
+export function classesOf({ kind, ranks, samples, width, values }: MemberOutputs): StackedClasses {
+  const form = kind === 'logits' ? 'logits' : 'probabilities';
+  return stackedClasses({ kind: form, members: ranks.length, samples, width, values: values[0] });
+}
+
+/** Metrics of gathered means `[M, N, T]` and, if the task predicts them, variances of the same shape. */
+export function regressionMetricsOf(stack: MemberOutputs, dataset: Dataset): Map<string, number> {
+  const variances = stack.values.length > 1 ? stackOf(stack, 1) : null;
+  return regressionMetrics(stackOf(stack, 0), variances, dataset.targets as Float32Array, stack.ranks);
+}
+
+function stackOf(stack: MemberOutputs, output: number) {
+  return { members: stack.ranks.length, samples: stack.samples * stack.width, values: stack.values[output] };
+}
+
+function classCount(dataset: Dataset): number {
+  if (dataset.classCount === undefined) {
+    throw new Error(`Data set ${dataset.name} does not say how many classes it has: set its classCount.`);
+  }
+  return dataset.classCount;
+}
+
+function targetColumns(dataset: Dataset): number {
+  return dataset.targets.length / dataset.length;
+}
+
+function requireOutputs(model: LayersModel, widths: number[], expected: string): void {
+  const shapes = model.outputs.map((output) => output.shape);
+  const fits = shapes.length === widths.length && shapes.every((s, i) => s.length === 2 && s[1] === widths[i]);
+  if (fits) return;
+  const found = shapes.map((shape) => `[${shape.map((size) => size ?? 'B').join(', ')}]`).join(' and ');
+  throw new Error(
+    `The model's output has shape ${found}, but the task needs ${expected}. Change the model's last layer.`,
+  );
+}
+
+function requireLabels(dataset: Dataset, classes: number): void {
+  if (!(dataset.targets instanceof Int32Array)) {
+    throw new Error(
+      `Targets of ${dataset.name} are not class labels: a classification task needs an Int32Array of labels.`,
+    );
+  }
+  const wrong = dataset.targets.findIndex((label) => label < 0 || label >= classes);
+  if (wrong >= 0) {
+    throw new Error(
+      `Label ${dataset.targets[wrong]} of sample ${wrong} in ${dataset.name} is not in 0..${classes - 1}. ` +
+        `Correct the data, or the classCount (${classes}).`,
+    );
+  }
+}
+
+function requireValues(dataset: Dataset): void {
+  if (!(dataset.targets instanceof Float32Array)) {
+    throw new Error(`Targets of ${dataset.name} are class labels: a regression task needs a Float32Array of values.`);
+  }
+}

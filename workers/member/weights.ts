@@ -1,0 +1,125 @@
+import { automaticName } from '../checkpoints/model-topology.ts';
+import type { NamedTensor } from '../../core/safetensors/safetensors.ts';
+import { tf, type LayersModel, type Tensor, type Variable } from '../tensorflow/tf.ts';
+
+/**
+ * A model's weights by names that do not depend on how many models the process built before: a layer's own name if the project
+ * gave one, else its type and its position among the model's layers of that type (`dense_0/kernel`). Where a layer that wraps others
+ * has several weights of a name, the later ones are numbered (`bidirectional_0/kernel_1`).
+ */
+export function weightNames(model: LayersModel): string[] {
+  const seen = new Map<string, number>();
+  const names = model.layers.flatMap((layer) => {
+    const type = automaticName(layer.name, layer.getClassName());
+    const index = type === null ? 0 : (seen.get(type) ?? 0);
+    if (type !== null) seen.set(type, index + 1);
+    const name = type === null ? layer.name : `${type}_${index}`;
+    return layer.weights.map((weight) => `${name}/${shortName(weight.originalName)}`);
+  });
+  return numberRepeated(names);
+}
+
+/** As {@link weightNames}, of the weights that are trained, in the order of `model.trainableWeights`. */
+export function trainedWeightNames(model: LayersModel): string[] {
+  const names = weightNames(model);
+  const weights = model.layers.flatMap((layer) => layer.weights);
+  return model.trainableWeights.map((weight) => names[weights.indexOf(weight)]);
+}
+
+/** Copies of all weights, trainable or not, in the model's order. */
+export async function readWeights(model: LayersModel): Promise<NamedTensor[]> {
+  const names = weightNames(model);
+  const weights = model.layers.flatMap((layer) => layer.weights);
+  return readTensors(new Map(weights.map((weight, i) => [names[i], weight.read()])));
+}
+
+/** A weight's numbers, row-major. */
+export interface WeightValues {
+  shape: number[];
+  data: Float32Array;
+}
+
+/** As {@link readWeights}, at once and by name. */
+export function copyWeights(model: LayersModel): Map<string, WeightValues> {
+  const names = weightNames(model);
+  const weights = model.layers.flatMap((layer) => layer.weights);
+  return new Map(
+    weights.map((weight, i) => {
+      const tensor = weight.read();
+      return [names[i], { shape: [...tensor.shape], data: tensor.dataSync<'float32'>().slice() }];
+    }),
+  );
+}
+
+/** @throws when names or shapes are not the model's: the checkpoint is of another model */
+export function writeWeights(model: LayersModel, tensors: readonly NamedTensor[], source: string): void {
+  const names = weightNames(model);
+  const weights = model.layers.flatMap((layer) => layer.weights);
+  const byName = new Map(tensors.map((tensor) => [tensor.name, tensor]));
+  const extra = tensors.find((tensor) => !names.includes(tensor.name));
+  if (extra !== undefined) throw mismatch(source, `it has "${extra.name}", which the model has not`);
+  weights.forEach((weight, i) => {
+    const tensor = byName.get(names[i]);
+    if (tensor === undefined) throw mismatch(source, `it lacks "${names[i]}"`);
+    if (tensor.shape.join() !== weight.shape.join()) {
+      throw mismatch(
+        source,
+        `"${names[i]}" is [${tensor.shape.join(', ')}], the model's is [${weight.shape.join(', ')}]`,
+      );
+    }
+    // Not by `write`, which would apply the weight's constraint to it, and so change its last bits.
+    const variable = weight.read() as Variable;
+    tf.tidy(() => variable.assign(tf.tensor(tensor.data as Float32Array, [...tensor.shape])));
+  });
+}
+
+/** Number of scalars in all weights. */
+export function parameterCount(model: LayersModel): number {
+  return model.weights.reduce((sum, weight) => sum + weight.shape.reduce<number>((n, size) => n * (size ?? 1), 1), 0);
+}
+
+function mismatch(source: string, what: string): Error {
+  return new Error(
+    `${source} does not fit this model: ${what}. Load it with the project and hyperparameters that it was saved with.`,
+  );
+}
+
+function numberRepeated(names: readonly string[]): string[] {
+  const counts = new Map<string, number>();
+  return names.map((name) => {
+    const earlier = counts.get(name) ?? 0;
+    counts.set(name, earlier + 1);
+    return earlier === 0 ? name : `${name}_${earlier}`;
+  });
+}
+
+function shortName(originalName: string): string {
+  return originalName.slice(originalName.lastIndexOf('/') + 1);
+}
+
+/** Tensors by name, copied. */
+export async function readTensors(tensors: ReadonlyMap<string, Tensor>): Promise<NamedTensor[]> {
+  return Promise.all(
+    [...tensors].map(async ([name, tensor]) => ({
+      name,
+      dtype: 'F32' as const,
+      shape: tensor.shape,
+      data: (await tensor.data()).slice() as Float32Array<ArrayBuffer>,
+    })),
+  );
+}
+
+/** @throws when names or shapes differ: the state is of another model or optimizer */
+export function writeTensors(
+  variables: ReadonlyMap<string, Variable>,
+  tensors: readonly NamedTensor[],
+  source: string,
+): void {
+  if (tensors.length !== variables.size)
+    throw mismatch(source, `it has ${tensors.length} tensors, not ${variables.size}`);
+  for (const { name, shape, data } of tensors) {
+    const variable = variables.get(name);
+    if (variable === undefined) throw mismatch(source, `it has "${name}", which is not expected`);
+    tf.tidy(() => variable.assign(tf.tensor(data as Float32Array, [...shape])));
+  }
+}

@@ -1,0 +1,34 @@
+import type { OptimizerConfig } from '../../core/protocol/run/config.ts';
+import { tf } from '../tensorflow/tf.ts';
+import { type UpdateRule, type UpdateSettings, withPenalty } from './optimizer.ts';
+import { byOps, type SgdConstants, type UpdateKernel, updateKernels } from './update-kernels.ts';
+
+type SgdConfig = Extract<OptimizerConfig, { kind: 'sgd' }>;
+
+/**
+ * g ← g + λθ; v ← μv + g; θ ← θ − η·v, or with Nesterov momentum θ ← θ − η·(g + μv): PyTorch's SGD (Sutskever et al., 2013,
+ * with the learning rate outside the velocity).
+ */
+export function sgdRule(config: SgdConfig): UpdateRule {
+  return {
+    slots: config.momentum === 0 ? [] : ['velocity'],
+    update(inputs, _, settings) {
+      const update = updateKernels()?.sgd ?? updateByOps;
+      update(inputs, constantsOf(config, settings));
+    },
+  };
+}
+
+function constantsOf(config: SgdConfig, settings: UpdateSettings): SgdConstants {
+  const { learningRate, momentum = config.momentum, weightDecay = config.weightDecay } = settings;
+  return { rate: learningRate, momentum, penalty: weightDecay, nesterov: config.nesterov };
+}
+
+const updateByOps: UpdateKernel<SgdConstants> = byOps((variable, gradient, slots, constants) => {
+  const { rate, momentum, penalty, nesterov } = constants;
+  const slope = withPenalty(gradient, variable, penalty);
+  if (slots.length === 0) return { variable: tf.sub(variable, tf.mul(slope, rate)), slots: [] };
+  const velocity = tf.add(tf.mul(slots[0], momentum), slope);
+  const direction = nesterov ? tf.add(slope, tf.mul(velocity, momentum)) : velocity;
+  return { variable: tf.sub(variable, tf.mul(direction, rate)), slots: [velocity] };
+});

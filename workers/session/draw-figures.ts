@@ -1,0 +1,32 @@
+import { join } from 'node:path';
+import type { Launch } from '../../core/protocol/run/messages.ts';
+import { saveFigure } from '../plots/index.ts';
+import type { Prepared } from './prepare.ts';
+import type { SessionLinks } from './session.ts';
+import { copyForProject } from '../member/predict.ts';
+import type { SetsOutcome } from '../training/evaluate-sets.ts';
+
+/** Draws the project's own figures into the run's `plots/`. A figure that fails costs the picture, not the run. */
+export async function drawFigures(
+  launch: Launch,
+  links: SessionLinks,
+  { project, hyperparameters, data, trainer }: Prepared,
+  { evaluated, predictions }: SetsOutcome,
+): Promise<void> {
+  if (project.figures === undefined) return;
+  try {
+    await project.figures({
+      hyperparameters,
+      config: launch.config,
+      data,
+      history: trainer.history.series,
+      evaluatedSets: evaluated,
+      predictions: copyForProject(predictions),
+      save: (name, figure) => saveFigure(join(launch.runFolder, 'plots'), name, figure),
+      print: (line) => links.print(line),
+    });
+  } catch (error) {
+    const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    trainer.training.announce('figures-failed', `The project's figures() failed: ${reason}`);
+  }
+}

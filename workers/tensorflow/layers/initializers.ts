@@ -1,0 +1,63 @@
+import * as core from '@tensorflow/tfjs-core';
+import type { Tensor } from '@tensorflow/tfjs-core';
+import * as layers from '@tensorflow/tfjs-layers';
+import type { RunConfig } from '../../../core/protocol/run/config.ts';
+
+interface VarianceScaling {
+  distribution: 'normal' | 'uniform';
+  apply: (this: VarianceScaling, shape: number[], dtype?: string) => Tensor;
+}
+
+type Options = Record<string, number | undefined>;
+type Initializer = ReturnType<typeof layers.initializers.zeros>;
+type FromConfig = (type: unknown, config: Options) => Initializer;
+
+/** The numbers of these initializers for which 0 is a choice. */
+const numbers = {
+  randomUniform: ['minval', 'maxval'],
+  randomNormal: ['mean', 'stddev'],
+  truncatedNormal: ['mean', 'stddev'],
+} as const;
+
+/** Standard deviation of a standard normal distribution that is cut off at -2 and 2. */
+const truncatedDeviation = 0.87962566103423978;
+
+let current: RunConfig['initializers'] = 'corrected';
+
+/** Chooses by what rule the models that are built from now on begin. */
+export function useInitializers(kind: RunConfig['initializers']): void {
+  current = kind;
+}
+
+/**
+ * Gives `glorotNormal`, `heNormal`, `leCunNormal` and `varianceScaling` their variance, e.g. 2 / (fan in + fan out): they draw normal values
+ * and drop those beyond two standard deviations, which leaves 0.774 of the variance. As in Keras, the standard deviation is divided by
+ * {@link truncatedDeviation} first. `truncatedNormal` itself takes the deviation before the cut, there and here.
+ */
+export function correctInitializers(): void {
+  for (const kind of Object.keys(numbers) as (keyof typeof numbers)[]) keepZeros(kind);
+  const initializer = layers.initializers.glorotNormal({});
+  const methods = Object.getPrototypeOf(Object.getPrototypeOf(initializer)) as VarianceScaling;
+  const { apply } = methods;
+  methods.apply = function correctedApply(this: VarianceScaling, shape, dtype) {
+    const drawn = apply.call(this, shape, dtype);
+    if (this.distribution !== 'normal' || current === 'tfjs') return drawn;
+    const corrected = core.div(drawn, truncatedDeviation);
+    drawn.dispose();
+    return corrected;
+  };
+}
+
+/** tfjs takes 0 for an absent option: `randomUniform({ minval: 0 })` drew from -0.05. Also in models that are read from a file. */
+function keepZeros(kind: keyof typeof numbers): void {
+  const factories = layers.initializers as unknown as Record<string, (options: Options) => Initializer>;
+  const create = factories[kind];
+  const createWithZeros = (options: Options): Initializer => {
+    const zeros = numbers[kind].filter((name) => options[name] === 0).map((name) => [name, 0]);
+    return Object.assign(create(options), Object.fromEntries(zeros));
+  };
+  factories[kind] = createWithZeros;
+  const { classNameMap } = core.serialization.SerializationMap.getMap();
+  const registered = classNameMap[create({}).getClassName()] as unknown as [type: unknown, fromConfig: FromConfig];
+  registered[1] = (_type, config) => createWithZeros(config);
+}

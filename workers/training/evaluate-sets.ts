@@ -1,0 +1,93 @@
+import type { EvaluatedSet } from '../../core/protocol/run/record.ts';
+import type { ProcessGroup } from '../collectives/process-group.ts';
+import type { Dataset, Splits } from '../data/dataset.ts';
+import type { LayersModel } from '../tensorflow/tf.ts';
+import { gatherPredictions, joinStacks, type MemberOutputs, predict } from '../member/predict.ts';
+import type { RunFiles, Split } from '../member/run-files.ts';
+import type { Task } from '../member/tasks.ts';
+import { writeWeights } from '../member/weights.ts';
+
+type SetName = EvaluatedSet['set'];
+
+export interface SetEvaluation {
+  model: LayersModel;
+  task: Task;
+  data: Splits;
+  group: ProcessGroup;
+  /** Ranks that trained in earlier waves, whose predictions lie in the run folder. */
+  earlierRanks: readonly number[];
+  files: RunFiles;
+  /** Epoch of the weights that the model holds now. */
+  epoch: number;
+}
+
+export interface SetsOutcome {
+  evaluated: EvaluatedSet[];
+  /** Sets that some rank has no checkpoint of. */
+  incomplete: SetName[];
+  /** All members' predictions with their last weights. */
+  predictions: MemberOutputs;
+}
+
+/** The split that sets are compared on: test, or validation where there is no test split. */
+export function comparisonSplit(data: Splits): { split: Split; dataset: Dataset } | null {
+  if (data.test !== undefined) return { split: 'test', dataset: data.test };
+  if (data.validation !== undefined) return { split: 'validation', dataset: data.validation };
+  return null;
+}
+
+/**
+ * Evaluates the last weights and then sets of checkpoints (each rank loads its own), members and ensemble. The model ends
+ * up with the last set's weights.
+ */
+export async function evaluateSets(
+  evaluation: SetEvaluation,
+  { split, dataset }: { split: Split; dataset: Dataset },
+  names: readonly Exclude<SetName, 'final'>[],
+): Promise<SetsOutcome> {
+  const last = await evaluateSet(evaluation, split, dataset, 'final', evaluation.epoch);
+  const outcome: SetsOutcome = { evaluated: [last.set], incomplete: [], predictions: last.stack };
+  for (const name of names) {
+    const checkpoint = await evaluation.files.readCheckpointIfAny(name);
+    if (!(await everyRankHas(evaluation.group, checkpoint !== null)) || checkpoint === null) {
+      outcome.incomplete.push(name);
+      continue;
+    }
+    writeWeights(evaluation.model, checkpoint.tensors, `Checkpoint "${name}" of rank ${evaluation.files.rank}`);
+    outcome.evaluated.push((await evaluateSet(evaluation, split, dataset, name, checkpoint.record.epoch)).set);
+  }
+  return outcome;
+}
+
+async function evaluateSet(evaluation: SetEvaluation, split: Split, dataset: Dataset, name: SetName, epoch: number) {
+  const { model, task, group, files, earlierRanks } = evaluation;
+  const own = await predict(model, task, dataset);
+  await files.savePredictions(split, name, own, epoch);
+  const kept = await Promise.all(earlierRanks.map((rank) => files.readPredictions(split, rank, name)));
+  const earlier = kept.filter((predictions) => predictions !== null);
+  const stack = joinStacks([...earlier, await gatherPredictions(group, own)]);
+  const epochs = (await group.allGather(Int32Array.of(epoch))).map(([value]) => value);
+  const metrics = task.metrics(stack, dataset);
+  const set = splitByMember(metrics, stack.ranks);
+  return {
+    stack,
+    set: { set: name, split, epochs: [...earlier.map((predictions) => predictions.epoch), ...epochs], ...set },
+  };
+}
+
+async function everyRankHas(group: ProcessGroup, present: boolean): Promise<boolean> {
+  const [all] = await group.allReduce(Uint8Array.of(Number(present)), 'min');
+  return all === 1;
+}
+
+/** `member_3_nll` becomes entry 3 of `members.nll`; everything else is the ensemble's, `ens_nll` as `nll`. */
+export function splitByMember(metrics: ReadonlyMap<string, number>, ranks: readonly number[]) {
+  const ensemble: Record<string, number> = {};
+  const members: Record<string, number[]> = {};
+  for (const [name, value] of metrics) {
+    const [, rank, short] = /^member_(\d+)_(.+)$/.exec(name) ?? [];
+    if (rank === undefined) ensemble[name.replace(/^ens_/, '')] = value;
+    else (members[short] ??= ranks.map(() => NaN))[ranks.indexOf(Number(rank))] = value;
+  }
+  return { ensemble, members };
+}

@@ -1,0 +1,48 @@
+import type { NamedTensor } from '../../core/safetensors/safetensors.ts';
+
+/** One metric over time, `epochs[i]`, `steps[i]` and `values[i]` belonging together. */
+export interface Series {
+  epochs: number[];
+  steps: number[];
+  values: number[];
+}
+
+/** Metrics of the evaluations so far, by name: what figures draw, and what a resumed run goes on from. */
+export class History {
+  private readonly bySeries = new Map<string, Series>();
+
+  get series(): ReadonlyMap<string, Series> {
+    return this.bySeries;
+  }
+
+  record(metrics: ReadonlyMap<string, number>, epoch: number, step: number): void {
+    for (const [name, value] of metrics) {
+      const series = this.bySeries.get(name) ?? { epochs: [], steps: [], values: [] };
+      series.epochs.push(epoch);
+      series.steps.push(step);
+      series.values.push(value);
+      this.bySeries.set(name, series);
+    }
+  }
+
+  /** One tensor `[3, E]` per metric: epochs, steps, values. NaN survives. */
+  toTensors(): NamedTensor[] {
+    return [...this.bySeries].map(([name, { epochs, steps, values }]) => ({
+      name: `history/${name}`,
+      dtype: 'F64',
+      shape: [3, values.length],
+      data: Float64Array.from([...epochs, ...steps, ...values]),
+    }));
+  }
+
+  static fromTensors(tensors: readonly NamedTensor[]): History {
+    const history = new History();
+    for (const { name, data } of tensors) {
+      if (!name.startsWith('history/')) continue;
+      const count = data.length / 3;
+      const row = (i: number) => Array.from(data as Float64Array).slice(i * count, (i + 1) * count);
+      history.bySeries.set(name.slice('history/'.length), { epochs: row(0), steps: row(1), values: row(2) });
+    }
+    return history;
+  }
+}

@@ -1,0 +1,76 @@
+import type { ProcessGroup } from '../collectives/process-group.ts';
+import type { Position } from '../member/report.ts';
+import type { StopReason } from './trainer.ts';
+
+/**
+ * Decisions that all ranks take together. Each is one all-gather of a few numbers, from which every rank draws the same
+ * conclusion: so no rank waits for one that has left.
+ */
+
+export interface RoundReport {
+  /** Where this rank stands. */
+  position: Position;
+  /** NaN for a rank that made no update. */
+  meanLoss: number;
+  nonFinite: Position | null;
+  stopRequested: boolean;
+}
+
+export interface AgreedRound {
+  /** That of the rank that has come furthest: ranks that stand by, or were stopped, are behind it. */
+  position: Position;
+  /** Mean over the ranks that trained; NaN if none did. */
+  meanLoss: number;
+  /** The lowest rank whose loss was not finite, and where. */
+  nonFinite: (Position & { rank: number }) | null;
+  stopRequested: boolean;
+}
+
+/** How the round went, for all ranks. */
+export async function agreeOnRound(group: ProcessGroup, own: RoundReport): Promise<AgreedRound> {
+  const { position, meanLoss, stopRequested } = own;
+  const { epoch, step } = own.nonFinite ?? { epoch: -1, step: -1 };
+  const all = await group.allGather(
+    Float64Array.of(meanLoss, epoch, step, Number(stopRequested), position.epoch, position.step),
+  );
+  const furthest = all.reduce((best, rank) => (rank[5] > best[5] ? rank : best));
+  const losses = all.map(([meanLoss]) => meanLoss).filter((loss) => !Number.isNaN(loss));
+  const failed = all.findIndex(([, , failedStep]) => failedStep >= 0);
+  return {
+    position: { epoch: furthest[4], step: furthest[5] },
+    meanLoss: losses.reduce((sum, loss) => sum + loss, 0) / losses.length,
+    nonFinite: failed < 0 ? null : { rank: group.ranks[failed], epoch: all[failed][1], step: all[failed][2] },
+    stopRequested: all.some(([, , , stop]) => stop === 1),
+  };
+}
+
+export interface EndVote {
+  /** Votes for an end of all ranks. */
+  stopVoted: boolean;
+  /** Has no step left to do. */
+  done: boolean;
+  /** Has ended before its last step, and waits for the others. */
+  standingBy: boolean;
+  /** Stands by because the user stopped it alone. */
+  stoppedAlone: boolean;
+  /** Of the group's first rank this decides when state is saved: its clock is everyone's. */
+  stateDue: boolean;
+}
+
+/** Whether all ranks end here, and why; and whether they save their state. */
+export async function agreeOnEnd(
+  group: ProcessGroup,
+  stopRequested: boolean,
+  own: EndVote,
+): Promise<{ end: StopReason | null; stateDue: boolean }> {
+  const flags = [own.stopVoted, own.done, own.standingBy, own.stoppedAlone, own.stateDue].map(Number);
+  const all = await group.allGather(Uint8Array.from(flags));
+  const stopVoted = all.some(([stop]) => stop === 1);
+  const allEnded = all.every(([, done, standingBy]) => done === 1 || standingBy === 1);
+  const allStoppedAlone = all.every(([, , , stoppedAlone]) => stoppedAlone === 1);
+  const anyStoppedEarly = all.some(([, , standingBy, stoppedAlone]) => standingBy === 1 && stoppedAlone === 0);
+  const stateDue = all[0][4] === 1;
+  if (stopRequested || allStoppedAlone) return { end: 'requested', stateDue };
+  if (stopVoted || (allEnded && anyStoppedEarly)) return { end: 'early-stopping', stateDue };
+  return { end: allEnded ? 'completed' : null, stateDue };
+}

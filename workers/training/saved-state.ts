@@ -1,0 +1,115 @@
+import { z } from 'zod';
+import { realNumber } from '../../core/protocol/wire/numbers.ts';
+import { type RunSettings, runSettingsSchema } from '../../core/protocol/run/settings.ts';
+import type { NamedTensor } from '../../core/safetensors/safetensors.ts';
+import { loadState, saveState } from '../checkpoints/training-state.ts';
+import type { Callback } from '../callbacks/callback.ts';
+import type { StrategyState } from '../strategies/strategy.ts';
+import type { Member } from '../member/member.ts';
+import { History } from './history.ts';
+import type { LossSum } from './loss-meter.ts';
+import type { RunFiles } from '../member/run-files.ts';
+import type { Trainer } from './trainer.ts';
+import { readTensors, readWeights, writeTensors, writeWeights } from '../member/weights.ts';
+
+/** How far a rank's training has come. */
+export interface TrainingProgress {
+  /** Zero-based epoch under way or, with `batch` 0, to come. */
+  epoch: number;
+  /** Batches of it that are done. */
+  batch: number;
+  /** Steps done, whether or not they updated the weights. */
+  step: number;
+  /** Rendezvous done. */
+  round: number;
+  standingBy: boolean;
+  /** It stands by because the user stopped it alone. */
+  stoppedAlone: boolean;
+}
+
+const savedDataSchema = z.strictObject({
+  progress: z.strictObject({
+    epoch: z.int(),
+    batch: z.int(),
+    step: z.int(),
+    round: z.int(),
+    standingBy: z.boolean(),
+    stoppedAlone: z.boolean(),
+  }),
+  settings: runSettingsSchema,
+  optimizerSteps: z.array(z.int()),
+  losses: z.strictObject({ loss: realNumber, steps: z.int() }),
+  callbacks: z.record(z.string(), z.unknown()),
+  /** SHA-256 of the model's architecture; absent from states of earlier versions. */
+  model: z.string().optional(),
+  /** Absent for a strategy without a state. */
+  strategy: z.unknown().optional(),
+});
+
+/** What an earlier attempt left, apart from what is put back into the member and the callbacks. */
+export interface ResumedTraining {
+  progress: TrainingProgress;
+  settings: RunSettings;
+  history: History;
+  losses: LossSum;
+  strategy: StrategyState | null;
+  model?: string | undefined;
+}
+
+/** Everything that the next step of a rank depends on, so that a resumed run goes on bit for bit as it would have. */
+export async function saveTrainingState(trainer: Trainer): Promise<void> {
+  const { training, history } = trainer;
+  const { parts, progress } = training;
+  const { optimizer } = parts.member;
+  const strategy = await parts.strategy.state?.();
+  const tensors = [
+    ...(await readWeights(training.model)).map(prefixed('weights/')),
+    ...(await readTensors(optimizer.slots)).map(prefixed('optimizer/')),
+    ...(strategy?.tensors ?? []).map(prefixed('strategy/')),
+    ...history.toTensors(),
+  ];
+  const callbacks = parts.callbacks.flatMap((callback) => (callback.state ? [[callback.name, callback.state()]] : []));
+  const data = {
+    progress,
+    settings: trainer.settings.now,
+    optimizerSteps: optimizer.steps,
+    losses: trainer.meter.losses,
+    callbacks: Object.fromEntries(callbacks),
+    strategy: strategy?.data,
+    model: training.modelHash,
+  };
+  const { round, epoch, step } = progress;
+  await saveState(parts.files.folder, parts.files.rank, { round, epoch, step, tensors, data });
+}
+
+/** Puts a rank back to where it was at that round's end. */
+export async function loadTrainingState(
+  files: RunFiles,
+  round: number,
+  member: Member,
+  callbacks: readonly Callback[],
+): Promise<ResumedTraining> {
+  const { tensors, data } = await loadState(files.folder, files.rank, round);
+  const saved = savedDataSchema.parse(data);
+  const source = `The state of rank ${files.rank} at round ${round}`;
+  writeWeights(member.model, withoutPrefix(tensors, 'weights/'), source);
+  writeTensors(member.optimizer.slots, withoutPrefix(tensors, 'optimizer/'), source);
+  member.optimizer.steps = saved.optimizerSteps;
+  for (const callback of callbacks) {
+    if (callback.restore && callback.name in saved.callbacks) callback.restore(saved.callbacks[callback.name]);
+  }
+  const { progress, settings, losses, model } = saved;
+  const strategy =
+    saved.strategy === undefined ? null : { tensors: withoutPrefix(tensors, 'strategy/'), data: saved.strategy };
+  return { progress, settings, losses, strategy, model, history: History.fromTensors(tensors) };
+}
+
+function prefixed(prefix: string): (tensor: NamedTensor) => NamedTensor {
+  return (tensor) => ({ ...tensor, name: prefix + tensor.name });
+}
+
+function withoutPrefix(tensors: readonly NamedTensor[], prefix: string): NamedTensor[] {
+  return tensors
+    .filter(({ name }) => name.startsWith(prefix))
+    .map((tensor) => ({ ...tensor, name: tensor.name.slice(prefix.length) }));
+}

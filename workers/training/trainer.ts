@@ -1,0 +1,233 @@
+import type { RunConfig } from '../../core/protocol/run/config.ts';
+import type { RunSummary } from '../../core/protocol/run/record.ts';
+import { settingsOf } from '../../core/protocol/run/settings.ts';
+import type { Evaluation } from '../callbacks/callback.ts';
+import type { Sampler } from '../data/samplers.ts';
+import type { StrategyState } from '../strategies/strategy.ts';
+import { Breath } from './throttle.ts';
+import { History } from './history.ts';
+import { LiveSettings } from './live-settings.ts';
+import { Lockstep } from './lockstep.ts';
+import { LossMeter } from './loss-meter.ts';
+import { NonFiniteLossError } from './non-finite-loss.ts';
+import { RankTraining, type TrainerParts } from './rank-training.ts';
+import { type AgreedRound, agreeOnEnd, agreeOnRound } from './rendezvous.ts';
+import type { Position } from '../member/report.ts';
+import { settingsAt } from '../optimizers/schedules.ts';
+import { type ResumedTraining, saveTrainingState } from './saved-state.ts';
+import { UserRequests } from './user-requests.ts';
+
+export type StopReason = RunSummary['stopReason'];
+
+const start = { epoch: 0, batch: 0, step: 0, round: 0, standingBy: false, stoppedAlone: false };
+
+/**
+ * Trains one rank. Ranks run freely between rendezvous (or in lockstep, where they exchange), one every
+ * `evaluateEveryEpochs` epochs: there they agree that all is well, evaluate together and decide together whether to go on. A rank
+ * that has ended before the others stands by and brings its last predictions.
+ */
+export class Trainer {
+  readonly training: RankTraining;
+  readonly history: History;
+  readonly meter: LossMeter;
+  readonly settings: LiveSettings;
+  private readonly parts: TrainerParts;
+  private readonly requests: UserRequests;
+  private readonly totalSteps: number;
+  /** Null where ranks run freely. */
+  private readonly lockstep: Lockstep | null;
+  private readonly savedStrategy: StrategyState | null;
+  private readonly isResumed: boolean;
+  private readonly breath: Breath;
+  private readonly earlierModel: string | undefined;
+  private lastStateMs = performance.now();
+
+  /** `resumed` is what an earlier attempt left; the member's weights and optimizer are already as it left them. */
+  constructor(parts: TrainerParts, resumed?: ResumedTraining) {
+    const { config, callbacks, report, group } = parts;
+    this.parts = parts;
+    this.training = new RankTraining(parts, resumed?.progress ?? { ...start });
+    this.history = resumed?.history ?? new History();
+    this.settings = new LiveSettings(resumed?.settings ?? settingsOf(config), callbacks, report);
+    this.meter = new LossMeter(report, config.logEverySteps, group.rank, resumed?.losses);
+    this.requests = new UserRequests(this.training, this.settings, this.meter);
+    this.totalSteps = plannedSteps(config, parts.sampler);
+    this.breath = parts.breath ?? new Breath();
+    const isLockstep = parts.strategy.isLockstep || parts.batches.isLockstep;
+    this.lockstep = isLockstep ? new Lockstep(group, parts.controls) : null;
+    this.savedStrategy = resumed?.strategy ?? null;
+    this.isResumed = resumed !== undefined;
+    this.earlierModel = resumed?.model;
+  }
+
+  /** Trains until the last step, an early stop or a request, whichever comes first. */
+  async fit(): Promise<StopReason> {
+    await this.training.keepArchitecture(this.earlierModel);
+    if (this.lockstep !== null) await this.parts.group.mapSlots();
+    const resumedAt = this.isResumed ? this.training.position : undefined;
+    await this.parts.strategy.setup(this.parts.member, this.parts.group, this.savedStrategy, resumedAt);
+    this.reportEvents();
+    for (;;) {
+      await this.trainRound();
+      const { stopRequested, position } = await this.agreeThatAllIsWell();
+      await this.evaluate(position);
+      const end = await this.agreeOnEnd(stopRequested);
+      if (end !== null) {
+        await this.training.assemble();
+        await this.training.each((callback) => callback.onFitEnd?.(this.training));
+        return end;
+      }
+    }
+  }
+
+  /** Up to the next rendezvous: the epochs in between, unless something ends them early. */
+  private async trainRound(): Promise<void> {
+    const { config, sampler, report, controls } = this.parts;
+    const { progress } = this.training;
+    const rounds = Math.floor(progress.epoch / config.evaluateEveryEpochs) + 1;
+    const lastEpoch = Math.min(config.maxEpochs, rounds * config.evaluateEveryEpochs);
+    report.state(progress.standingBy ? 'standing-by' : 'training', this.training.position);
+    this.meter.beginRound();
+    this.lockstep?.begin(false);
+    await this.lockstep?.end();
+    // What was asked for since the last step, or of a rank that stands by and does none.
+    await this.requests.heed();
+    while (progress.epoch < lastEpoch && !this.mustHalt()) {
+      const done = progress.batch;
+      let index = 0;
+      for (const indices of sampler.batches(progress.epoch)) {
+        if (index++ < done) continue;
+        await this.trainStep(indices);
+        if (this.mustHalt()) break;
+      }
+      if (progress.batch === sampler.batchesPerEpoch) await this.endEpoch();
+      if (controls.stopAtEpochEndRequested) break;
+    }
+    const settled = await this.parts.strategy.settle?.();
+    if (settled) this.meter.add(settled, this.training.position);
+  }
+
+  private async trainStep(indices: Int32Array): Promise<void> {
+    const { config, member, strategy, batches } = this.parts;
+    const { progress } = this.training;
+    const position = { epoch: progress.epoch, step: progress.step, totalSteps: this.totalSteps };
+    const settings = settingsAt(config.schedule, this.settings.now.learningRate, position);
+    this.lockstep?.begin(this.hasFailed);
+    const batch = await batches.batch(indices);
+    const outcome = await strategy.trainStep(member, batch, settings, position);
+    progress.batch += 1;
+    progress.step += 1;
+    if (outcome !== null) this.meter.add(outcome, this.training.position);
+    const end = { loss: outcome?.loss ?? null, learningRate: outcome?.learningRate ?? settings.learningRate };
+    this.meter.endStep(indices.length, this.training.position, end.learningRate);
+    this.training.endStep(end);
+    this.reportStrategy();
+    await this.breath.take(() => this.meter.tellProgress(this.training.position));
+    await this.lockstep?.end();
+    await this.requests.waitWhilePaused();
+    await this.requests.heed();
+  }
+
+  private reportStrategy(): void {
+    const { config, strategy, report } = this.parts;
+    this.reportEvents();
+    if (this.training.progress.step % config.logEverySteps !== 0) return;
+    for (const [name, value] of strategy.points?.() ?? []) report.point(name, value, this.training.position);
+  }
+
+  private reportEvents(): void {
+    const { strategy, report } = this.parts;
+    for (const { kind, message, data, points } of strategy.events?.() ?? []) {
+      if (this.training.isFirst) report.event(kind, message, this.training.position, data);
+      for (const [name, value] of points) report.point(name, value, this.training.position);
+    }
+  }
+
+  private async endEpoch(): Promise<void> {
+    await this.training.each((callback) => callback.onEpochEnd?.(this.training));
+    this.training.progress.epoch += 1;
+    this.training.progress.batch = 0;
+  }
+
+  /**
+   * First half of the rendezvous.
+   *
+   * @throws NonFiniteLossError on every rank when the loss of one was not finite
+   * @throws ReplicasDifferError on every rank when ranks that train one model hold different weights
+   */
+  private async agreeThatAllIsWell(): Promise<AgreedRound> {
+    const { config, group, controls, member, report, strategy } = this.parts;
+    const { position } = this.training;
+    const { meanLoss, nonFinite } = this.meter.endRound(position);
+    const own = { position, meanLoss, nonFinite, stopRequested: controls.stopReceived };
+    const agreed = await agreeOnRound(group, own);
+    if (agreed.nonFinite !== null && config.onNonFinite === 'stop') throw new NonFiniteLossError(agreed.nonFinite);
+    await strategy.verify?.(member, position);
+    if (this.training.isFirst && !Number.isNaN(agreed.meanLoss))
+      report.point('train/loss', agreed.meanLoss, agreed.position);
+    return agreed;
+  }
+
+  /** This rank's predictions, then the callbacks' metrics of all ranks' predictions, which belong to `position`. */
+  private async evaluate(position: Position): Promise<void> {
+    const { data, report } = this.parts;
+    const dataset = data.validation;
+    if (dataset === undefined) return;
+    report.state('evaluating', this.training.position);
+    const { epoch, step } = position;
+    const metrics = new Map<string, number>();
+    await this.training.withModel(async () => {
+      const predictions = await this.training.predict(dataset);
+      const evaluation: Evaluation = { dataset, predictions, epoch, metrics };
+      await this.training.each((callback) => callback.onEvaluation?.(this.training, evaluation));
+    });
+    this.history.record(metrics, epoch, step);
+    if (!this.training.isFirst) return;
+    for (const [name, value] of metrics) report.point(name, value, position);
+  }
+
+  /** Second half of the rendezvous: whether to go on, and whether to save the state, decided once for all ranks. */
+  private async agreeOnEnd(stopRequested: boolean): Promise<StopReason | null> {
+    const { config, group, report } = this.parts;
+    const stateAgeMs = performance.now() - this.lastStateMs;
+    const { end, stateDue } = await agreeOnEnd(group, stopRequested, {
+      stopVoted: this.training.stopVoted,
+      done: this.training.progress.epoch >= config.maxEpochs || this.training.progress.step >= this.totalSteps,
+      standingBy: this.training.progress.standingBy,
+      stoppedAlone: this.training.progress.stoppedAlone,
+      stateDue: stateAgeMs >= config.checkpoints.stateEverySeconds * 1000,
+    });
+    this.training.progress.round += 1;
+    if (end !== null || stateDue) {
+      // Else a hub that dies now would leave a gap before the step that a resumed run goes on from. Ranks may be one save apart, so
+      // the first rank's waiting does for all.
+      if (this.training.isFirst) await report.recorded();
+      await saveTrainingState(this);
+      this.lastStateMs = performance.now();
+    }
+    return end;
+  }
+
+  /** Whether this rank's training must end before the round does. */
+  private mustHalt(): boolean {
+    const { controls } = this.parts;
+    const failed = this.lockstep === null ? this.hasFailed : this.lockstep.mustHalt;
+    return (
+      failed ||
+      controls.stopRequested ||
+      this.training.progress.standingBy ||
+      this.training.progress.step >= this.totalSteps
+    );
+  }
+
+  /** Whether this rank's loss was not finite where that ends the run. */
+  private get hasFailed(): boolean {
+    return this.meter.nonFinite !== null && this.parts.config.onNonFinite === 'stop';
+  }
+}
+
+/** Steps that a rank's training has at most. */
+export function plannedSteps(config: RunConfig, sampler: Sampler): number {
+  const steps = config.maxEpochs * sampler.batchesPerEpoch;
+  return config.maxSteps > 0 ? Math.min(config.maxSteps, steps) : steps;
+}
