@@ -1,0 +1,100 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+export type Broken = { file: string; line: number; message: string };
+
+const leftOut = new Set(['node_modules', '.git', 'out', 'dist', 'runs', 'api']);
+const sourceFile = /\.(?:ts|mjs|vue)$/;
+const sourcePath = /^[\w.-]+(?:\/[\w.-]+)*\.(?:ts|mjs|vue)$/;
+const folderPath = /^[\w.-]+\/[\w./-]*\/$/;
+
+/**
+ * What the Markdown files under `root` refer to and is not there: source files and folders in backticks, relative
+ * links, headings that a link names. In sources, pages of `docs/`.
+ */
+export function findBrokenReferences(root: string): Broken[] {
+  const files = listFiles(root);
+  const headings = new Map<string, Set<string>>();
+  for (const file of files.filter((name) => name.endsWith('.md'))) headings.set(file, headingsOf(read(root, file)));
+  return files.flatMap((file) => {
+    if (file.endsWith('.md')) return checkPage(root, file, new Set(files), headings);
+    return sourceFile.test(file) && !file.startsWith('test/') ? checkSource(root, file, headings) : [];
+  });
+}
+
+/** Files under `root` with `/` between folders, without packages and what is built. */
+function listFiles(root: string, folder = ''): string[] {
+  return readdirSync(path.join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const name = path.posix.join(folder, entry.name);
+    if (entry.isDirectory()) return leftOut.has(entry.name) ? [] : listFiles(root, name);
+    return [name];
+  });
+}
+
+function checkPage(root: string, file: string, files: Set<string>, headings: Map<string, Set<string>>): Broken[] {
+  return proseLines(read(root, file)).flatMap(({ text, line }) => [
+    ...[...text.matchAll(/`([^`]+)`/g)]
+      .filter(([, name]) => isMissing(name, files))
+      .map(([, name]) => ({ file, line, message: `\`${name}\` is not in the repository. Name its present path.` })),
+    ...[...text.matchAll(/\]\((?!\w+:)([^)\s]+)\)/g)].flatMap(([, link]) => {
+      const message = explainLink(file, link, files, headings);
+      return message === null ? [] : [{ file, line, message }];
+    }),
+  ]);
+}
+
+/** Sources name pages in comments and messages, some with the heading: `docs/architecture/strategies.md#hdet`. */
+function checkSource(root: string, file: string, headings: Map<string, Set<string>>): Broken[] {
+  return read(root, file)
+    .split('\n')
+    .flatMap((text, index) =>
+      [...text.matchAll(/\bdocs\/[\w/-]+\.md\b/g)]
+        .filter(([page]) => !headings.has(page))
+        .map(([page]) => ({ file, line: index + 1, message: `There is no page ${page}. Name its present path.` })),
+    );
+}
+
+/** A page may name a path by its end (`strategies/hdet/`); words that are no source path are never missing. */
+function isMissing(name: string, files: Set<string>): boolean {
+  if (sourcePath.test(name)) return !files.has(name) && ![...files].some((file) => file.endsWith(`/${name}`));
+  if (folderPath.test(name)) return ![...files].some((file) => `/${file}`.includes(`/${name}`));
+  return false;
+}
+
+function explainLink(file: string, link: string, files: Set<string>, headings: Map<string, Set<string>>): string | null {
+  const [target, heading] = link.split('#');
+  const page = target === '' ? file : path.posix.join(path.posix.dirname(file), target);
+  // Pages of the site's library reference are built.
+  if (page.startsWith('docs/api/')) return `${link} leads to a page that only the site has. Name it in the text.`;
+  if (!files.has(page)) return `The link ${link} leads to no file. Links to folders need the file, such as README.md.`;
+  if (heading === undefined || headings.get(page)?.has(heading) === true) return null;
+  return `${page} has no heading #${heading}. It has: ${[...(headings.get(page) ?? [])].join(', ')}.`;
+}
+
+/** Lines outside of fenced code. */
+function proseLines(text: string): { text: string; line: number }[] {
+  let isCode = false;
+  return text.split('\n').flatMap((content, index) => {
+    const isFence = content.trimStart().startsWith('```');
+    if (isFence) isCode = !isCode;
+    return isCode || isFence ? [] : [{ text: content, line: index + 1 }];
+  });
+}
+
+function headingsOf(text: string): Set<string> {
+  const lines = proseLines(text).filter(({ text: content }) => /^#{1,6} /.test(content));
+  return new Set(lines.map(({ text: content }) => anchorOf(content.replace(/^#+ /, ''))));
+}
+
+/** The anchor of a heading, as hosts of repositories make it. The site's generator uses this function too. */
+export function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .trim()
+    .replaceAll(/\s/g, '-');
+}
+
+function read(root: string, file: string): string {
+  return readFileSync(path.join(root, file), 'utf8');
+}

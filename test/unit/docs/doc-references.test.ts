@@ -1,0 +1,66 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { anchorOf, findBrokenReferences } from '../../../scripts/doc-references.ts';
+
+let root = '';
+
+beforeEach(() => {
+  root = mkdtempSync(path.join(tmpdir(), 'tutti-docs-'));
+  for (const folder of ['docs', 'workers/strategies/hdet', 'node_modules/other']) {
+    mkdirSync(path.join(root, folder), { recursive: true });
+  }
+  write('workers/strategies/hdet/controller.ts', 'export {};');
+});
+
+afterEach(() => rmSync(root, { recursive: true }));
+
+function write(file: string, ...lines: string[]): void {
+  writeFileSync(path.join(root, file), lines.join('\n'));
+}
+
+function places(): string[] {
+  return findBrokenReferences(root).map(({ file, line }) => `${file}:${line}`);
+}
+
+describe('findBrokenReferences', () => {
+  it('finds source paths in backticks that do not exist, given whole or by their end', () => {
+    write(
+      'docs/a.md',
+      '`workers/strategies/hdet/controller.ts`, `hdet/controller.ts`, `controller.ts` and `strategies/hdet/`',
+      '`workers/hdet/controller.ts`',
+      '`strategies/joint/`',
+      '`val/ens_nll`, `run.json`, `checkpoints/rank-<r>/`, `git clone` and `[M, B, K]` are no source paths',
+      '```ts',
+      "import './missing.ts'; // `missing.ts`",
+      '```',
+      'a file name in part: `troller.ts`',
+    );
+    expect(places()).toEqual(['docs/a.md:2', 'docs/a.md:3', 'docs/a.md:8']);
+  });
+
+  it('finds relative links to files and headings that do not exist', () => {
+    write('README.md', '# Tutti', '[a](docs/a.md#two-words) [site](https://example.org/x) [here](#tutti)');
+    write('docs/a.md', '# Two words', '[up](../README.md)', '[gone](b.md)', '[gone](#three)', '[folder](../workers)');
+    expect(places()).toEqual(['docs/a.md:3', 'docs/a.md:4', 'docs/a.md:5']);
+  });
+
+  it('finds pages that sources name, and leaves packages alone', () => {
+    write('docs/a.md', '# A');
+    write('workers/b.ts', '/** See docs/a.md. */', '/** See docs/b.md. */');
+    write('node_modules/other/c.md', '`gone/away.ts`');
+    expect(places()).toEqual(['workers/b.ts:2']);
+  });
+});
+
+describe('anchorOf', () => {
+  // By hand, after the rule of repository hosts: lower case, punctuation dropped, each space a hyphen.
+  it.each([
+    ['Run folder, recovery, resume', 'run-folder-recovery-resume'],
+    ['Ranks that diverge: `hdet`', 'ranks-that-diverge-hdet'],
+    ['CPU / GPU', 'cpu--gpu'],
+    ['run.json', 'runjson'],
+    ['Gauß_2', 'gauß_2'],
+  ])('%s -> %s', (heading, anchor) => expect(anchorOf(heading)).toBe(anchor));
+});
