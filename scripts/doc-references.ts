@@ -3,7 +3,8 @@ import path from 'node:path';
 
 export type Broken = { file: string; line: number; message: string };
 
-const leftOut = new Set(['node_modules', '.git', 'out', 'dist', 'runs', 'api']);
+/** Packages, and folders that commands of this repository fill. Pages may name these. */
+const leftOut = new Set(['node_modules', '.git', 'out', 'dist', 'runs', 'docs/api', 'docs/.vitepress', 'bench/results']);
 const sourceFile = /\.(?:ts|mjs|vue)$/;
 const sourcePath = /^[\w.-]+(?:\/[\w.-]+)*\.(?:ts|mjs|vue)$/;
 const folderPath = /^[\w.-]+\/[\w./-]*\/$/;
@@ -26,7 +27,7 @@ export function findBrokenReferences(root: string): Broken[] {
 function listFiles(root: string, folder = ''): string[] {
   return readdirSync(path.join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     const name = path.posix.join(folder, entry.name);
-    if (entry.isDirectory()) return leftOut.has(entry.name) ? [] : listFiles(root, name);
+    if (entry.isDirectory()) return leftOut.has(name) ? [] : listFiles(root, name);
     return [name];
   });
 }
@@ -43,7 +44,7 @@ function checkPage(root: string, file: string, files: Set<string>, headings: Map
   ]);
 }
 
-/** Sources name pages in comments and messages, some with the heading: `docs/architecture/strategies.md#hdet`. */
+/** Sources name pages in comments and messages, by their path from the root. */
 function checkSource(root: string, file: string, headings: Map<string, Set<string>>): Broken[] {
   return read(root, file)
     .split('\n')
@@ -57,8 +58,8 @@ function checkSource(root: string, file: string, headings: Map<string, Set<strin
 /** A page may name a path by its end (`strategies/hdet/`); words that are no source path are never missing. */
 function isMissing(name: string, files: Set<string>): boolean {
   if (sourcePath.test(name)) return !files.has(name) && ![...files].some((file) => file.endsWith(`/${name}`));
-  if (folderPath.test(name)) return ![...files].some((file) => `/${file}`.includes(`/${name}`));
-  return false;
+  if (!folderPath.test(name) || leftOut.has(name.slice(0, -1))) return false;
+  return ![...files].some((file) => `/${file}`.includes(`/${name}`));
 }
 
 function explainLink(file: string, link: string, files: Set<string>, headings: Map<string, Set<string>>): string | null {

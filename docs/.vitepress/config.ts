@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitepress';
+import { anchorOf } from '../../scripts/doc-references.ts';
 
 export default defineConfig({
   title: 'Tutti',
@@ -9,6 +10,7 @@ export default defineConfig({
   rewrites: { 'docs/index.md': 'index.md' },
   outDir: '../out/site',
   cacheDir: '../node_modules/.cache/vitepress',
+  markdown: { anchor: { slugify: anchorOf } },
   themeConfig: {
     search: { provider: 'local' },
     outline: [2, 3],
@@ -25,6 +27,9 @@ export default defineConfig({
           { text: 'Start', link: '/README' },
           { text: 'Writing a project', link: '/docs/projects' },
           { text: 'Options', link: '/docs/options' },
+          { text: 'Dashboard', link: '/docs/dashboard' },
+          { text: 'GPUs', link: '/docs/gpus' },
+          { text: 'Determinism', link: '/docs/determinism' },
           { text: 'File formats', link: '/docs/formats' },
         ],
       },
@@ -60,13 +65,23 @@ export default defineConfig({
         ],
       },
       {
-        text: 'Develop',
+        text: 'Architecture',
         collapsed: true,
         items: [
-          { text: 'Contributing', link: '/CONTRIBUTING' },
-          { text: 'Architecture', link: '/docs/architecture' },
+          { text: 'Overview', link: '/docs/architecture' },
+          { text: 'Processes and failures', link: '/docs/architecture/processes' },
+          { text: 'Training loop', link: '/docs/architecture/training' },
+          { text: 'Strategies', link: '/docs/architecture/strategies' },
+          { text: 'Stacked members', link: '/docs/architecture/stacked-members' },
+          { text: 'Collectives', link: '/docs/architecture/collectives' },
+          { text: 'Data', link: '/docs/architecture/data' },
+          { text: 'Storage', link: '/docs/architecture/storage' },
+          { text: 'Kernels and backends', link: '/docs/architecture/kernels' },
+          { text: 'Devices', link: '/docs/architecture/devices' },
+          { text: 'Dashboard', link: '/docs/architecture/dashboard' },
         ],
       },
+      { text: 'Contributing', link: '/CONTRIBUTING' },
     ],
   },
 });
