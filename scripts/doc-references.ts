@@ -4,7 +4,16 @@ import path from 'node:path';
 export type Broken = { file: string; line: number; message: string };
 
 /** Packages, and folders that commands of this repository fill. Pages may name these. */
-const leftOut = new Set(['node_modules', '.git', 'out', 'dist', 'runs', 'docs/api', 'docs/.vitepress', 'bench/results']);
+const leftOut = new Set([
+  'node_modules',
+  '.git',
+  'out',
+  'dist',
+  'runs',
+  'docs/api',
+  'docs/.vitepress',
+  'bench/results',
+]);
 const sourceFile = /\.(?:ts|mjs|vue)$/;
 const sourcePath = /^[\w.-]+(?:\/[\w.-]+)*\.(?:ts|mjs|vue)$/;
 const folderPath = /^[\w.-]+\/[\w./-]*\/$/;
@@ -62,7 +71,12 @@ function isMissing(name: string, files: Set<string>): boolean {
   return ![...files].some((file) => `/${file}`.includes(`/${name}`));
 }
 
-function explainLink(file: string, link: string, files: Set<string>, headings: Map<string, Set<string>>): string | null {
+function explainLink(
+  file: string,
+  link: string,
+  files: Set<string>,
+  headings: Map<string, Set<string>>,
+): string | null {
   const [target, heading] = link.split('#');
   const page = target === '' ? file : path.posix.join(path.posix.dirname(file), target);
   // Pages of the site's library reference are built.

@@ -7,6 +7,8 @@ export default defineConfig({
   // Pages are the repository's Markdown files under their own paths, so that links between them work on both sides.
   srcDir: '..',
   srcExclude: ['node_modules/**', 'out/**', 'dist/**', 'runs/**', 'bench/**', 'test/**', 'docs/api/README.md'],
+  // Otherwise every config.ts of the repository would count as configuration of the site.
+  additionalConfig: {},
   rewrites: { 'docs/index.md': 'index.md' },
   outDir: '../out/site',
   cacheDir: '../node_modules/.cache/vitepress',
