@@ -6,7 +6,7 @@ export default defineConfig({
   description: 'Deep ensembles on one machine, in TensorFlow.js',
   // Pages are the repository's Markdown files under their own paths, so that links between them work on both sides.
   srcDir: '..',
-  srcExclude: ['node_modules/**', 'out/**', 'dist/**', 'runs/**', 'bench/**', 'test/**', 'docs/api/README.md'],
+  srcExclude: ['node_modules/**', 'out/**', 'dist/**', 'runs/**', 'docs/api/README.md'],
   // Otherwise every config.ts of the repository would count as configuration of the site.
   additionalConfig: {},
   rewrites: { 'docs/index.md': 'index.md' },
