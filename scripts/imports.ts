@@ -29,9 +29,7 @@ export function resolveImport(file: string, specifier: string): string | null {
 
 /** Static, dynamic, type and CommonJS imports, and re-exports, with their lines. */
 function listImports(file: string, text: string): Import[] {
-  const isVue = file.endsWith('.vue');
-  const script = isVue ? keepScripts(text) : text;
-  const source = ts.createSourceFile(isVue ? `${file}.ts` : file, script, ts.ScriptTarget.Latest, true);
+  const source = ts.createSourceFile(`${file}.ts`, scriptOf(file, text), ts.ScriptTarget.Latest, true);
   const imports: Import[] = [];
   const visit = (node: ts.Node): void => {
     const specifier = specifierOf(node);
@@ -51,6 +49,11 @@ function specifierOf(node: ts.Node): ts.Node | undefined {
   if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) return node.argument.literal;
   const isCall = ts.isCallExpression(node) && /^(?:import|require)$/.test(node.expression.getText());
   return isCall ? node.arguments.at(0) : undefined;
+}
+
+/** The TypeScript of a file: of a Vue file its scripts, at the lines where they stand. */
+export function scriptOf(file: string, text: string): string {
+  return file.endsWith('.vue') ? keepScripts(text) : text;
 }
 
 /** Blanks all of a Vue file but its scripts, so that positions and lines stay what they were. */

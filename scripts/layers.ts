@@ -21,8 +21,8 @@ const order: Record<string, readonly string[]> = {
     'protocol/machine',
     'options',
     'metrics',
-    'safetensors',
     'protocol/wire',
+    'safetensors',
     'protocol/run',
     'protocol/pages',
     'node',
@@ -65,12 +65,15 @@ const order: Record<string, readonly string[]> = {
   ],
 };
 
+/** Source files in one folder. With more, its name no longer says what each file is about. */
+const maximumFiles = 15;
+
 /** The package imports itself by name: `tutti` is the public library. */
 const ownPackage = { name: 'tutti', layer: 'workers' };
 
 export type Violation = { file: string; line: number; message: string };
 
-/** Every import under `root` that crosses the layers or their folders the wrong way, or closes a circle, sorted by file and line. */
+/** Every import under `root` that crosses the layers or their folders the wrong way or closes a circle, and every folder that is too full. */
 export function findLayerViolations(root: string): Violation[] {
   const files = layers.flatMap((layer) => readSources(root, layer));
   const crossings = files.flatMap(({ file, imports }) =>
@@ -79,7 +82,7 @@ export function findLayerViolations(root: string): Violation[] {
       return message === null ? [] : [{ file, line, message }];
     }),
   );
-  return [...crossings, ...explainCircles(files)];
+  return [...crossings, ...explainCircles(files), ...explainFullFolders(files)];
 }
 
 /** The rule and the remedy where `file` (relative to the root) may not import `specifier`; null where it may. */
@@ -144,6 +147,17 @@ function explainCircles(files: readonly SourceFile[]): Violation[] {
       message: `These files import each other in a circle: ${[...circle, file].join(' → ')}. Move what both sides need to a file below them.`,
     };
   });
+}
+
+function explainFullFolders(files: readonly SourceFile[]): Violation[] {
+  const folders = Map.groupBy(files, ({ file }) => file.slice(0, file.lastIndexOf('/')));
+  return [...folders]
+    .filter(([, inside]) => inside.length > maximumFiles)
+    .map(([folder, inside]) => ({
+      file: folder,
+      line: 1,
+      message: `${folder} holds ${inside.length} files, and a folder may hold ${maximumFiles}. Give each subject its own folder.`,
+    }));
 }
 
 function layerOf(file: string): string {

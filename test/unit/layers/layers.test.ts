@@ -101,6 +101,19 @@ describe('findLayerViolations', () => {
     ]);
   });
 
+  it('lets a folder hold 15 files, and no more', () => {
+    for (let index = 0; index < 15; index++) write(`workers/${index}.ts`, '');
+    expect(findLayerViolations(root)).toEqual([]);
+    write('workers/15.vue', '');
+    expect(findLayerViolations(root)).toEqual([
+      {
+        file: 'workers',
+        line: 1,
+        message: 'workers holds 16 files, and a folder may hold 15. Give each subject its own folder.',
+      },
+    ]);
+  });
+
   it('reads the scripts of Vue files and nothing else of them', () => {
     write(
       'src-renderer/views/Run.vue',
