@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Command, findCommands } from '../../../src-renderer/composables/find-commands.ts';
 import { formatBytes, labelOfName } from '../../../src-renderer/text/format.ts';
-import { entryOfMetric } from '../../../src-renderer/text/glossary.ts';
 import { KeySequences } from '../../../src-renderer/keyboard/key-sequences.ts';
 
 const press = (key: string, modifiers: { ctrlKey?: boolean; metaKey?: boolean; altKey?: boolean } = {}) => ({
@@ -74,13 +73,5 @@ describe('words and numbers', () => {
       '2728 TiB',
     ]);
     expect(labelOfName('stateEverySeconds')).toBe('State every seconds');
-  });
-
-  it('of metrics are explained by the glossary', () => {
-    expect(entryOfMetric('val/ens_nll')?.name).toBe('NLL');
-    expect(entryOfMetric('val/avg_member_nll')?.name).toBe('Mean member NLL');
-    expect(entryOfMetric('val/member_12_nll')?.name).toBe('Mean member NLL');
-    expect(entryOfMetric('val/ens_ece')?.name).toBe('ECE');
-    expect(entryOfMetric('train/loss')).toBeNull();
   });
 });
