@@ -12,8 +12,8 @@ const timeoutMs = 15_000;
 /** Dawn's adapters, listed in a process of its own, which a driver may end. */
 export const machineAdapters: AdapterSources = {
   async list(pciAddress) {
-    if (readWebgpuBuild() === null) return null;
     try {
+      if (readWebgpuBuild() === null) return null;
       const answer = await askProcess<AdaptersReply>({
         entry: listAdaptersEntry,
         args: [],

@@ -1,7 +1,13 @@
-import { readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { readBuildFile } from '../../core/node/build-file.ts';
 import type { Device } from '../../core/protocol/machine/devices.ts';
-import { type NativeBuild, nativeBuildSchema, nativeFolderVariable } from '../../core/protocol/machine/native-build.ts';
+import {
+  type NativeBuild,
+  nativeBuildSchema,
+  nativeFolderVariable,
+  nativeSetupRemedy,
+} from '../../core/protocol/machine/native-build.ts';
 import type { RunConfig } from '../../core/protocol/run/config.ts';
 import {
   webgpuAdapterVariable,
@@ -14,25 +20,17 @@ import { homePaths } from '../store/home.ts';
 
 type BackendChoice = RunConfig['backend'];
 
-/** The TensorFlow that `npm run setup:native` set up; null where it was not, or left something that cannot be read. */
+/** The TensorFlow that `npm run setup:native` set up; null where it was not. @throws where its build.json is damaged */
 export function readNativeBuild(): NativeBuild | null {
-  try {
-    return nativeBuildSchema.parse(JSON.parse(readFileSync(join(homePaths().tensorflow, 'build.json'), 'utf8')));
-  } catch {
-    return null;
-  }
+  return readBuildFile(homePaths().tensorflow, nativeBuildSchema, nativeSetupRemedy);
 }
 
-/** The WebGPU that `npm run setup:native -- --webgpu` set up; null where it was not. */
+/** The WebGPU that `npm run setup:native -- --webgpu` set up; null where it was not. @throws where its build.json is damaged */
 export function readWebgpuBuild(): WebgpuBuild | null {
-  try {
-    return webgpuBuildSchema.parse(JSON.parse(readFileSync(join(homePaths().webgpu, 'build.json'), 'utf8')));
-  } catch {
-    return null;
-  }
+  return readBuildFile(homePaths().webgpu, webgpuBuildSchema, webgpuSetupRemedy);
 }
 
-/** What a backend can compute on, as this machine is set up. @throws when it is not set up at all */
+/** The kinds of devices that a backend can compute on, on this machine. @throws when the backend is not set up, or damaged */
 export function usableKinds(backend: BackendChoice = 'auto'): readonly Device['kind'][] {
   const hasCuda = (backend === 'auto' || backend === 'tensorflow') && readNativeBuild()?.hasCuda === true;
   const hasWebgpu = (backend === 'auto' || backend === 'webgpu') && readWebgpuBuild() !== null;
@@ -46,48 +44,60 @@ export function usableKinds(backend: BackendChoice = 'auto'): readonly Device['k
   ];
 }
 
-/** `auto` on a GPU is the backend that computes on it. */
+/** The backend for a rank: on a GPU, `auto` is the backend that computes there. */
 export function backendOn({ kind }: Device, backend: BackendChoice): BackendChoice {
   if (backend !== 'auto' || kind === 'cpu') return backend;
   return kind === 'cuda' ? 'tensorflow' : 'webgpu';
 }
 
-/** What the native backends read when they are loaded, for a rank on this device. */
+/**
+ * The variables that native backends read when they load, for a rank on this device. A damaged build is no error here, since
+ * the process may need no native backend: a backend that does load reports it.
+ */
 export function nativeEnvironment(device?: Device): NodeJS.ProcessEnv {
   return { ...tensorflowEnvironment(device), ...webgpuEnvironment(device) };
 }
 
-/** Where Dawn is, and the adapter that a rank computes on. */
+/** Dawn's folder, and the adapter that a rank computes on. */
 function webgpuEnvironment(device?: Device): NodeJS.ProcessEnv {
-  if (readWebgpuBuild() === null) return {};
+  const folder = homePaths().webgpu;
+  if (!existsSync(folder)) return {};
   const isAdapter = device?.kind === 'webgpu' || device?.kind === 'webgpu-cpu';
   return {
-    [webgpuFolderVariable]: homePaths().webgpu,
+    [webgpuFolderVariable]: folder,
     ...(isAdapter ? { [webgpuAdapterVariable]: device.name } : {}),
     ...(device?.pciAddress === undefined ? {} : showOnly(device.pciAddress)),
   };
 }
 
 /**
- * Has Mesa's device-select layer show one Vulkan device only: the one at a PCI address such as `0000:03:00.0`
+ * Makes Mesa's device-select layer show a single Vulkan device: the one at a PCI address such as `0000:03:00.0`
  * (https://docs.mesa3d.org/envvars.html, `DRI_PRIME`).
  */
 export function showOnly(pciAddress: string): NodeJS.ProcessEnv {
   return { DRI_PRIME: `pci-${pciAddress.replaceAll(/[:.]/g, '_')}!` };
 }
 
-/** Where TensorFlow's libraries are, and the one GPU that a rank may see (none, on a core). */
+/** TensorFlow's folder and libraries, and the one GPU that a rank may see (none for a rank on a core). */
 function tensorflowEnvironment(device?: Device): NodeJS.ProcessEnv {
-  const build = readNativeBuild();
-  if (build === null) return {};
   const folder = homePaths().tensorflow;
-  const libraries = build.libraryFolders.map((below) => join(folder, below));
+  if (!existsSync(folder)) return {};
+  const libraries = libraryFolders().map((below) => join(folder, below));
   const paths = [...libraries, process.env.LD_LIBRARY_PATH].filter((path) => path !== undefined);
   return {
     [nativeFolderVariable]: folder,
     ...(libraries.length === 0 ? {} : { LD_LIBRARY_PATH: paths.join(delimiter) }),
     ...(device === undefined ? {} : { CUDA_VISIBLE_DEVICES: device.kind === 'cuda' ? String(device.index) : '' }),
-    // So that indices are those of nvidia-smi.
+    // CUDA then counts devices as nvidia-smi does.
     CUDA_DEVICE_ORDER: 'PCI_BUS_ID',
   };
+}
+
+function libraryFolders(): string[] {
+  try {
+    return readNativeBuild()?.libraryFolders ?? [];
+  } catch {
+    // See nativeEnvironment: the tensorflow backend reads the same file when it loads, and reports it.
+    return [];
+  }
 }

@@ -1,9 +1,14 @@
-import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import util from 'node:util';
 import type { KernelBackend } from '@tensorflow/tfjs-core';
-import { type NativeBuild, nativeBuildSchema, nativeFolderVariable } from '../../core/protocol/machine/native-build.ts';
+import { readBuildFile } from '../../core/node/build-file.ts';
+import {
+  type NativeBuild,
+  nativeBuildSchema,
+  nativeFolderVariable,
+  nativeSetupRemedy,
+} from '../../core/protocol/machine/native-build.ts';
 import { shareOwnCopies } from '../system/own-copies.ts';
 import { tf } from '../tensorflow/tf.ts';
 import type { Backend } from './backend.ts';
@@ -22,7 +27,7 @@ type BackendClass = new (binding: Binding, packageName: string) => KernelBackend
  */
 export async function start(): Promise<Backend> {
   const folder = process.env[nativeFolderVariable] ?? '';
-  const build = await readBuild(folder);
+  const build = readBuild(folder);
   configureLibrary();
   restoreUtilities();
   shareOwnCopies();
@@ -41,16 +46,10 @@ export async function start(): Promise<Backend> {
   };
 }
 
-async function readBuild(folder: string): Promise<NativeBuild> {
-  try {
-    return nativeBuildSchema.parse(JSON.parse(await readFile(join(folder, 'build.json'), 'utf8')));
-  } catch (cause) {
-    throw new Error(
-      `The tensorflow backend is not set up${folder === '' ? '' : ` in ${folder}`}. Run npm run setup:native (with -- --gpu for NVIDIA ` +
-        'GPUs), or train with --backend wasm.',
-      { cause },
-    );
-  }
+function readBuild(folder: string): NativeBuild {
+  const build = folder === '' ? null : readBuildFile(folder, nativeBuildSchema, nativeSetupRemedy);
+  if (build !== null) return build;
+  throw new Error(`The tensorflow backend is not set up${folder === '' ? '' : ` in ${folder}`}. ${nativeSetupRemedy}`);
 }
 
 /** Read by TensorFlow when it is loaded. What the user has set stays. */

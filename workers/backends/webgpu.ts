@@ -4,7 +4,7 @@ import { webgpuAdapterVariable, webgpuFolderVariable } from '../../core/protocol
 import { shareOwnCopies } from '../system/own-copies.ts';
 import { tf } from '../tensorflow/tf.ts';
 import type { Backend } from './backend.ts';
-import { type Adapter, chooseAdapter, loadDawn, readBuild } from './webgpu/dawn.ts';
+import { type Adapter, chooseAdapter, checkBuild, loadDawn } from './webgpu/dawn.ts';
 import { correctKernels } from './webgpu/kernels.ts';
 import { guardReads, type WebgpuBackend } from './webgpu/reads.ts';
 
@@ -14,7 +14,7 @@ import { guardReads, type WebgpuBackend } from './webgpu/reads.ts';
  */
 export async function start(): Promise<Backend> {
   const folder = process.env[webgpuFolderVariable] ?? '';
-  await readBuild(folder);
+  checkBuild(folder);
   const dawn = await loadDawn(folder);
   const wanted = process.env[webgpuAdapterVariable] ?? null;
   const adapter = await chooseAdapter(dawn, wanted);

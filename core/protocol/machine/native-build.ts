@@ -11,5 +11,9 @@ export const nativeBuildSchema = z.strictObject({
 });
 export type NativeBuild = z.output<typeof nativeBuildSchema>;
 
+/** What to do where the TensorFlow build is missing or damaged. */
+export const nativeSetupRemedy =
+  'Run npm run setup:native (with -- --gpu for NVIDIA GPUs), or train with --backend wasm.';
+
 /** Names the folder of the native TensorFlow to every process that Tutti starts. */
 export const nativeFolderVariable = 'TUTTI_TENSORFLOW';

@@ -10,7 +10,7 @@ export const webgpuFolderVariable = 'TUTTI_WEBGPU';
 /** Names the adapter of a rank's device to its worker. Without it a process takes the first that is a GPU. */
 export const webgpuAdapterVariable = 'TUTTI_WEBGPU_ADAPTER';
 
-/** What to do where the WebGPU build is not there. */
+/** What to do where the WebGPU build is missing or damaged. */
 export const webgpuSetupRemedy = 'Run npm run setup:native -- --webgpu, or train with --backend wasm.';
 
 /** What to do where Dawn finds no GPU, on a platform as Node names it. */

@@ -1,3 +1,4 @@
+import { messageOf } from '../../../core/text/errors.ts';
 import type { ProbeReply } from '../../../core/protocol/machine/blas.ts';
 import { type BlasSurvey, makeSurvey } from '../../backends/blas-survey.ts';
 import { chooseBlas, describeAbsence, installBlas } from '../../backends/choose-blas.ts';
@@ -21,19 +22,27 @@ export async function checkBackends(): Promise<Check[]> {
 }
 
 async function checkTensorFlow(): Promise<Omit<Check, 'name'>> {
-  if (readNativeBuild() === null) {
-    return { status: 'ok', detail: 'not set up: npm run setup:native does, with -- --gpu for NVIDIA GPUs' };
-  }
+  const problem = checkBuild(readNativeBuild, 'not set up: npm run setup:native does, with -- --gpu for NVIDIA GPUs');
+  if (problem !== null) return problem;
   const reply = await probe({ kind: 'backend', backend: 'tensorflow', blas: null });
   return describeReply(reply, 'Set it up anew: npm run setup:native.');
 }
 
 async function checkWebgpu(): Promise<Omit<Check, 'name'>> {
-  if (readWebgpuBuild() === null) {
-    return { status: 'ok', detail: 'not set up: npm run setup:native -- --webgpu does, for GPUs of all makers' };
-  }
+  const absent = 'not set up: npm run setup:native -- --webgpu does, for GPUs of all makers';
+  const problem = checkBuild(readWebgpuBuild, absent);
+  if (problem !== null) return problem;
   const reply = await probe({ kind: 'backend', backend: 'webgpu', blas: null });
   return describeReply(reply, "See that the GPU's driver is installed, or train with --backend wasm.");
+}
+
+/** The check's result where a native build is missing, which is fine, or damaged; null where it can be tried. */
+function checkBuild(read: () => object | null, absent: string): Omit<Check, 'name'> | null {
+  try {
+    return read() === null ? { status: 'ok', detail: absent } : null;
+  } catch (error) {
+    return { status: 'fail', detail: messageOf(error) };
+  }
 }
 
 async function describeWasm(survey: BlasSurvey): Promise<Omit<Check, 'name'>> {

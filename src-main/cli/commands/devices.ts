@@ -1,3 +1,4 @@
+import { messageOf } from '../../../core/text/errors.ts';
 import type { Device } from '../../../core/protocol/machine/devices.ts';
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
 import { usableKinds } from '../../processes/native-build.ts';
@@ -28,17 +29,29 @@ export function listDevices(options: { json?: boolean }): Promise<number> {
 }
 
 /** Whether a backend of this build computes on it. */
-export function isUsable({ kind, unusable }: Device): boolean {
-  return unusable === undefined && usableKinds().includes(kind);
+export function isUsable(device: Device): boolean {
+  return whyUnusable(device) === null;
 }
 
 /** Whether a device can be used; if not, why and what to do. */
 export function describeUse(device: Device): string {
-  if (isUsable(device)) return device.kind === 'webgpu-cpu' ? 'if named: it computes on the CPU' : 'yes';
-  if (device.unusable !== undefined) return `no: ${device.unusable}`;
-  if (device.kind === 'rocm' && usableKinds().includes('webgpu')) return 'as its webgpu device';
-  const option = device.kind === 'cuda' ? '--gpu' : '--webgpu';
-  return `no backend in this build: npm run setup:native -- ${option}`;
+  const reason = whyUnusable(device);
+  if (reason !== null) return reason;
+  return device.kind === 'webgpu-cpu' ? 'if named: it computes on the CPU' : 'yes';
+}
+
+/** Why a device cannot be used, and what to do; null where it can. A damaged build is a reason, too. */
+function whyUnusable({ kind, unusable }: Device): string | null {
+  if (unusable !== undefined) return `no: ${unusable}`;
+  if (kind === 'cpu') return null;
+  try {
+    const kinds = usableKinds();
+    if (kinds.includes(kind)) return null;
+    if (kind === 'rocm' && kinds.includes('webgpu')) return 'as its webgpu device';
+  } catch (error) {
+    return `no: ${messageOf(error)}`;
+  }
+  return `no backend in this build: npm run setup:native -- ${kind === 'cuda' ? '--gpu' : '--webgpu'}`;
 }
 
 /** The cells of a device's row; `-` for what it does not tell. */

@@ -1,9 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { readBuildFile } from '../../../core/node/build-file.ts';
 import {
   type WebgpuAdapter,
-  type WebgpuBuild,
   webgpuBuildSchema,
   webgpuDriverRemedy,
   webgpuSetupRemedy,
@@ -32,14 +31,11 @@ export interface Dawn {
   readonly globals: Record<string, unknown>;
 }
 
-/** @throws when the folder holds no build, saying how to make one */
-export async function readBuild(folder: string): Promise<WebgpuBuild> {
-  try {
-    return webgpuBuildSchema.parse(JSON.parse(await readFile(join(folder, 'build.json'), 'utf8')));
-  } catch (cause) {
-    throw new Error(`The webgpu backend is not set up${folder === '' ? '' : ` in ${folder}`}. ${webgpuSetupRemedy}`, {
-      cause,
-    });
+/** @throws when the folder holds no build or a damaged one, saying how to make one */
+export function checkBuild(folder: string): void {
+  const build = folder === '' ? null : readBuildFile(folder, webgpuBuildSchema, webgpuSetupRemedy);
+  if (build === null) {
+    throw new Error(`The webgpu backend is not set up${folder === '' ? '' : ` in ${folder}`}. ${webgpuSetupRemedy}`);
   }
 }
 

@@ -1,0 +1,104 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Device } from '../../../core/protocol/machine/devices.ts';
+import {
+  nativeEnvironment,
+  readNativeBuild,
+  readWebgpuBuild,
+  usableKinds,
+} from '../../../src-main/processes/native-build.ts';
+import { machineAdapters } from '../../../src-main/devices/webgpu-adapters.ts';
+import { describeUse, isUsable } from '../../../src-main/cli/commands/devices.ts';
+import { homePaths } from '../../../src-main/store/home.ts';
+import { start as startTensorflow } from '../../../workers/backends/tensorflow.ts';
+import { checkBuild } from '../../../workers/backends/webgpu/dawn.ts';
+
+const build = { tensorflow: '2.15.1', tfjsNode: '4.22.0', hasCuda: true, binding: 'b.node', libraryFolders: ['cuda'] };
+const repairTensorflow = 'Run npm run setup:native (with -- --gpu for NVIDIA GPUs), or train with --backend wasm.';
+const repairWebgpu = 'Run npm run setup:native -- --webgpu, or train with --backend wasm.';
+
+let home: string;
+
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'tutti-build-'));
+  vi.stubEnv('TUTTI_HOME', home);
+});
+
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await rm(home, { recursive: true, force: true });
+});
+
+async function write(folder: string, text: string): Promise<string> {
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, 'build.json'), text);
+  return join(folder, 'build.json');
+}
+
+describe('the build.json of a native backend', () => {
+  it('is null where no backend is set up', () => {
+    expect([readNativeBuild(), readWebgpuBuild()]).toEqual([null, null]);
+    expect(usableKinds()).toEqual(['cpu']);
+    expect(nativeEnvironment()).toEqual({});
+  });
+
+  it('is read where a backend is set up', async () => {
+    await write(homePaths().tensorflow, JSON.stringify(build));
+    await write(homePaths().webgpu, '{"webgpu":"0.3.0","tfjsBackendWebgpu":"4.22.0"}');
+    expect(readNativeBuild()).toEqual(build);
+    expect(usableKinds()).toEqual(['cuda', 'webgpu', 'webgpu-cpu', 'cpu']);
+  });
+
+  it.each([
+    ['an empty file', '', 'it is not JSON (Unexpected end of JSON input)'],
+    ['half a file', '{"tensorflow":"2.1', 'it is not JSON (Unterminated string in JSON at position 18'],
+    [
+      'a missing field',
+      JSON.stringify({ ...build, binding: undefined }),
+      'expected string, received undefined → at binding',
+    ],
+    ['another type', '[]', 'expected object, received array'],
+  ])('is refused with file, finding and command: %s', async (_, text, finding) => {
+    const file = await write(homePaths().tensorflow, text);
+    expect(readNativeBuild).toThrow(`${file} is damaged: `);
+    expect(readNativeBuild).toThrow(finding);
+    expect(readNativeBuild).toThrow(repairTensorflow);
+    expect(() => usableKinds('tensorflow')).toThrow(finding);
+    expect(usableKinds('wasm')).toEqual(['cpu']);
+    vi.stubEnv('TUTTI_TENSORFLOW', homePaths().tensorflow);
+    await expect(startTensorflow()).rejects.toThrow(`${file} is damaged: `);
+  });
+
+  it('is refused where it cannot be read', async () => {
+    await mkdir(join(homePaths().tensorflow, 'build.json'), { recursive: true });
+    expect(readNativeBuild).toThrow(
+      `Cannot read ${join(homePaths().tensorflow, 'build.json')}: a folder has this name`,
+    );
+  });
+
+  it('does not stop processes that need no native backend', async () => {
+    await write(homePaths().tensorflow, '');
+    expect(nativeEnvironment()).toMatchObject({ TUTTI_TENSORFLOW: homePaths().tensorflow });
+  });
+
+  it('is reported for WebGPU wherever it is needed', async () => {
+    const file = await write(homePaths().webgpu, '{}');
+    const damaged = `${file} is damaged: `;
+    expect(readWebgpuBuild).toThrow(damaged);
+    expect(readWebgpuBuild).toThrow(repairWebgpu);
+    expect(() => checkBuild(homePaths().webgpu)).toThrow(damaged);
+    await expect(machineAdapters.list()).resolves.toMatchObject({
+      kind: 'failed',
+      reason: expect.stringContaining(damaged),
+    });
+  });
+
+  it('is a reason why devices cannot be used', async () => {
+    const file = await write(homePaths().tensorflow, '');
+    const device = (kind: Device['kind']) => ({ kind, id: `${kind}:0`, index: 0, name: kind }) as Device;
+    expect(describeUse(device('cuda'))).toContain(`no: ${file} is damaged`);
+    expect([isUsable(device('cuda')), isUsable(device('cpu'))]).toEqual([false, true]);
+  });
+});
