@@ -1,4 +1,8 @@
-/** The library `tutti`: what a project imports. */
+/**
+ * The library `tutti`, which a project imports. It also exports everything of the modules Data sets, Metrics and Figures.
+ *
+ * @module Projects and callbacks
+ */
 
 export { z } from 'zod';
 export { tf } from './tensorflow/tf.ts';

@@ -1,3 +1,10 @@
+/**
+ * Metrics of ensembles: pure functions of predictions and targets, computed in float64. M members predict N samples of K
+ * classes; logarithms are natural, so likelihoods and entropies are in nats.
+ *
+ * @module Metrics
+ */
+
 export { expectedCalibrationError, reliabilityBins, type ReliabilityBin } from './calibration.ts';
 export { accuracy, brierScore, mostProbableClass, negativeLogLikelihood } from './classification.ts';
 export { ambiguity, averageMemberNll, disagreement, pairwiseDisagreement } from './diversity.ts';

@@ -4,6 +4,7 @@ import { anchorOf } from '../../scripts/doc-references.ts';
 export default defineConfig({
   title: 'Tutti',
   description: 'Deep ensembles on one machine, in TensorFlow.js',
+  head: [['link', { rel: 'icon', href: 'data:,' }]],
   // Pages are the repository's Markdown files under their own paths, so that links between them work on both sides.
   srcDir: '..',
   srcExclude: ['node_modules/**', 'out/**', 'dist/**', 'runs/**', 'docs/api/README.md'],
@@ -19,7 +20,7 @@ export default defineConfig({
     nav: [
       { text: 'Start', link: '/README' },
       { text: 'Projects', link: '/docs/projects' },
-      { text: 'Library', link: '/docs/api/workers' },
+      { text: 'Library', link: '/docs/api/Projects-and-callbacks' },
       { text: 'Architecture', link: '/docs/architecture' },
     ],
     sidebar: [
@@ -38,10 +39,10 @@ export default defineConfig({
       {
         text: 'Library',
         items: [
-          { text: 'Projects and callbacks', link: '/docs/api/workers' },
-          { text: 'Data sets', link: '/docs/api/workers/data' },
-          { text: 'Metrics', link: '/docs/api/core/metrics' },
-          { text: 'Figures', link: '/docs/api/workers/plots' },
+          { text: 'Projects and callbacks', link: '/docs/api/Projects-and-callbacks' },
+          { text: 'Data sets', link: '/docs/api/Data-sets' },
+          { text: 'Metrics', link: '/docs/api/Metrics' },
+          { text: 'Figures', link: '/docs/api/Figures' },
         ],
       },
       {

@@ -1,4 +1,8 @@
-/** What a project uses to get its data. */
+/**
+ * Data sets for projects: from arrays, from files and archives, and synthetic ones; splits and standardization.
+ *
+ * @module Data sets
+ */
 
 export { createDataset, createSplits, flattened, gatherBatch, subset, take } from './dataset.ts';
 export type { Batch, Dataset, Normalization, Splits } from './dataset.ts';

@@ -1,4 +1,9 @@
-/** Static figures for papers and READMEs: described as data, rendered to SVG text and PNG. */
+/**
+ * Static figures for papers and READMEs, described as data and rendered to SVG and PNG.
+ *
+ * @module Figures
+ */
+
 export type { Numbers, Range, ScaleKind } from './axis.ts';
 export { BLUE, INK, MUTED, rankStyle, type RankStyle, VERMILLION } from './colors.ts';
 export {
