@@ -5,7 +5,7 @@ import { mean, trainRun, type TrainedRun } from '../trained-run.ts';
 
 /**
  * Trains the same members coupled and uncoupled, one run after the other, and draws both.
- * `node examples/02_coupled_ssl/compare.ts <new folder> [--members 4] [--epochs 90] [--network small]`
+ * `node examples/02_coupled_ssl/compare.ts <new folder> [--members 4] [--epochs 90] [--network small] [-- options of tutti train]`
  */
 
 const { values, positionals } = parseArgs({
@@ -16,7 +16,7 @@ const { values, positionals } = parseArgs({
     network: { type: 'string', default: 'small' },
   },
 });
-const [folder] = positionals;
+const [folder, ...common] = positionals;
 if (folder === undefined) throw new Error('Name a new folder for the runs and the figure.');
 
 const coupled = await train('coupled', '1');
@@ -38,6 +38,7 @@ function train(name: string, couplingWeight: string): Promise<TrainedRun> {
     couplingWeight,
     '--set',
     `network=${values.network}`,
+    ...common,
   ]);
 }
 

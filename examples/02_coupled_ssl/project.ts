@@ -12,6 +12,7 @@ export default defineProject({
       .default('small')
       .meta({ help: 'Three convolutions, for a CPU, or a ResNet-18, for a GPU.' }),
     labels: z.int().min(10).default(250).meta({ help: 'Training images whose labels are used.' }),
+    heldOut: z.int().min(1).default(1000).meta({ help: 'Training images to validate on.' }),
   }),
   defaults: {
     members: 4,
@@ -24,9 +25,9 @@ export default defineProject({
   },
 
   /** Labels of the unlabelled split exist in the files, and no training looks at them. */
-  async data({ folders, seed, hyperparameters: { labels } }) {
+  async data({ folders, seed, hyperparameters: { labels, heldOut } }) {
     const { train: images, test } = await cifar10(folders);
-    const held = splitDataset(images, { validation: 1000 }, new Generator(seed, 'split'));
+    const held = splitDataset(images, { validation: heldOut }, new Generator(seed, 'split'));
     const parts = splitDataset(held.train, { validation: labels }, new Generator(seed, 'labels'));
     return createSplits({
       train: parts.validation ?? held.train,

@@ -5,7 +5,7 @@ import { mean, trainRun, type TrainedRun } from '../trained-run.ts';
 
 /**
  * Trains the same networks three ways, one run after the other, and draws them: jointly in one process each, jointly in one graph, and
- * independently. `node examples/05_joint_training/compare.ts <new folder> [--members 4] [--epochs 12] [--files t10k]`
+ * independently. `node examples/05_joint_training/compare.ts <new folder> [--members 4] [--epochs 12] [--files t10k] [-- options of tutti train]`
  */
 
 const { values, positionals } = parseArgs({
@@ -16,7 +16,7 @@ const { values, positionals } = parseArgs({
     files: { type: 'string', default: 't10k' },
   },
 });
-const [folder] = positionals;
+const [folder, ...given] = positionals;
 if (folder === undefined) throw new Error('Name a new folder for the runs and the figure.');
 const { members } = values;
 /** Jointly trained, a member's gradient has the factor 1/M: so each moves as if it were trained alone at this rate. */
@@ -47,7 +47,7 @@ report();
 
 function train(name: string, options: readonly string[]): Promise<TrainedRun> {
   const common = ['--max-epochs', values.epochs, '--set', `files=${values.files}`, '--sampler', 'shared'];
-  return trainRun(import.meta.dirname, join(folder, name), [...common, ...options]);
+  return trainRun(import.meta.dirname, join(folder, name), [...common, ...options, ...given]);
 }
 
 async function draw(): Promise<void> {

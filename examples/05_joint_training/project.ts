@@ -10,6 +10,9 @@ export default defineProject({
     files: z.enum(['t10k', 'all']).default('t10k').meta({
       help: "`t10k`: only MNIST's 10,000 test images, split in three; `all`: also its 60,000 training images.",
     }),
+    heldOut: z.int().min(1).default(1000).meta({
+      help: 'Images to validate on with `t10k`, and as many to test on.',
+    }),
     expertsPerMember: z.int().min(1).default(1).meta({
       help: 'Networks in each member, in one graph. All of them in one member are the single-graph form.',
     }),
@@ -25,9 +28,9 @@ export default defineProject({
     logEverySteps: 1,
   },
 
-  async data({ folders, seed, hyperparameters: { files } }) {
+  async data({ folders, seed, hyperparameters: { files, heldOut } }) {
     const { train: images, test } = await mnist({ ...folders, files });
-    const held = files === 'all' ? { validation: 5000 } : { validation: 1000, test: 1000 };
+    const held = files === 'all' ? { validation: 5000 } : { validation: heldOut, test: heldOut };
     const splits = splitDataset(images, held, new Generator(seed, 'split'));
     return createSplits({ ...splits, test: test ?? splits.test });
   },

@@ -1,12 +1,17 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 
-/** The ablation of the paper's table at small scale: `node examples/06_hdet/compare.ts`. Trains six times and prints a table. */
+/**
+ * The ablation of the paper's table at small scale: `node examples/06_hdet/compare.ts <new folder> [-- options of tutti train]`. Trains six times
+ * and prints a table.
+ */
 
 const tutti = join(import.meta.dirname, '../../src-main/tutti.mjs');
+const [runs, ...given] = parseArgs({ allowPositionals: true }).positionals;
+if (runs === undefined) throw new Error('Name a new folder for the runs.');
 
 interface RunRecord {
   status: string;
@@ -15,7 +20,7 @@ interface RunRecord {
 
 /** Trains into a new folder, and gives its row of the table. A run that fails has diverged: that is a result. */
 async function train(name: string, folder: string, options: readonly string[]): Promise<string> {
-  const child = spawn(process.execPath, [tutti, 'train', import.meta.dirname, '--out', folder, ...options], {
+  const child = spawn(process.execPath, [tutti, 'train', import.meta.dirname, '--out', folder, ...options, ...given], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   await once(child, 'exit');
@@ -26,7 +31,6 @@ async function train(name: string, folder: string, options: readonly string[]): 
   return `| ${name} | ${nll.toFixed(3)} | ${(100 * acc).toFixed(1)} % |`;
 }
 
-const runs = await mkdtemp(join(tmpdir(), 'tutti-hdet-'));
 const low = join(runs, 'low');
 const warm = [
   '--strategy.warm-start',

@@ -5,7 +5,7 @@ import { MemoryWatch } from './memory.ts';
 
 /**
  * Trains the same members one after the other and in parallel, with data of their own, broadcast and shared, and says what that
- * takes. `node examples/07_parallel_ensemble/compare.ts <new folder> [--members 4] [--files t10k] [--repeats 3]`
+ * takes. `node examples/07_parallel_ensemble/compare.ts <new folder> [--members 4] [--files t10k] [--repeats 3] [-- options of tutti train]`
  */
 
 const { values, positionals } = parseArgs({
@@ -16,7 +16,7 @@ const { values, positionals } = parseArgs({
     repeats: { type: 'string', default: '3' },
   },
 });
-const [folder] = positionals;
+const [folder, ...given] = positionals;
 if (folder === undefined) throw new Error('Name a new folder for the runs.');
 
 const ways: { name: string; options: string[] }[] = [
@@ -46,7 +46,7 @@ report();
 /** All members see the same batches, as they must where these are broadcast: so all four ways train the same ensemble. */
 function train(name: string, options: readonly string[]): Promise<TrainedRun> {
   const common = ['--members', values.members, '--sampler', 'shared', '--set', `files=${values.files}`];
-  return trainRun(import.meta.dirname, join(folder, name), [...common, ...options]);
+  return trainRun(import.meta.dirname, join(folder, name), [...common, ...options, ...given]);
 }
 
 function report(): void {

@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseTable, uciTable } from '../../../workers/data/sources/table.ts';
 import type { TableOptions, UciName } from '../../../workers/data/sources/table.ts';
-import { hasSharedData, sharedData, temporaryFolder } from './temp-folder.ts';
+import { samples } from '../../samples/samples.ts';
+import { temporaryFolder } from './temp-folder.ts';
 
 const parse = (text: string, options?: TableOptions) => parseTable(Buffer.from(text), 'file.txt', options);
 
@@ -124,18 +125,63 @@ describe('uciTable', () => {
   });
 });
 
-describe.skipIf(!hasSharedData)('UCI tables of shared/data', () => {
-  it.each<[UciName, number, number, number[], number]>([
-    ['yacht', 308, 6, [-2.3, 0.568, 4.78, 3.99, 3.17, 0.125], 0.11],
-    ['wine', 1599, 11, [7.4, 0.7, 0, 1.9, 0.076, 11, 34, 0.9978, 3.51, 0.56, 9.4], 5],
-    ['concrete', 1030, 8, [540, 0, 0, 162, 2.5, 1040, 676, 28], 79.99],
-    ['energy', 768, 8, [0.98, 514.5, 294, 110.25, 7, 2, 0, 0], 15.55],
-    ['kin8nm', 8192, 8, [-0.015119208, 0.36074091, 0.46939777, 1.3096745, 0.98802387], 0.53652416],
-    ['power', 9568, 4, [8.34, 40.77, 1010.84, 90.01], 480.48],
-  ])('%s has %i rows of %i features', async (name, rows, columns, first, target) => {
-    const dataset = await uciTable(name, { lookup: sharedData, cache: '/nonexistent' });
+describe('UCI tables', () => {
+  // Rows are read off the files, column sums by numpy (make_samples.py).
+  it.each<[UciName, number, number, number[], number, number[]]>([
+    [
+      'yacht',
+      308,
+      6,
+      [-2.3, 0.568, 4.78, 3.99, 3.17, 0.125],
+      0.11,
+      [-733.6, 173.754, 1474.9, 1212.54, 987.7, 88.55, 3232.57],
+    ],
+    [
+      'wine',
+      30,
+      11,
+      [7.4, 0.7, 0, 1.9, 0.076, 11, 34, 0.9978, 3.51, 0.56, 9.4],
+      5,
+      [233.3, 16.12, 5.43, 70.9, 3.236, 521, 1678, 29.9085, 99.5, 21.18, 287.3, 160],
+    ],
+    [
+      'concrete',
+      30,
+      8,
+      [540, 0, 0, 162, 2.5, 1040, 676, 28],
+      79.99,
+      [9976.7, 2612.3, 0, 6456, 5, 28790.2, 20214.1, 4422, 1308.12],
+    ],
+    [
+      'energy',
+      30,
+      8,
+      [0.98, 514.5, 294, 110.25, 7, 2, 0, 0],
+      15.55,
+      [24.82, 18473, 9457, 4508, 189, 103, 0, 0, 540.52],
+    ],
+    [
+      'kin8nm',
+      30,
+      8,
+      [-0.015119208, 0.36074091, 0.46939777, 1.3096745, 0.98802387],
+      0.53652416,
+      [
+        1.286172904, 1.467379166, 2.9044339839, 2.454100986, 6.3959976098, -2.28267963, -1.37326082, -3.070234235,
+        21.47482326,
+      ],
+    ],
+    ['power', 30, 4, [8.34, 40.77, 1010.84, 90.01], 480.48, [557.38, 1540.62, 30418.45, 2073.46, 13704.73]],
+  ])('%s has %i rows of %i features', async (name, rows, columns, first, target, sums) => {
+    const dataset = await uciTable(name, { lookup: samples, cache: '/nonexistent' });
     expect(dataset).toMatchObject({ name, length: rows, featureShape: [columns] });
     expect(dataset.features.subarray(0, first.length)).toEqual(Float32Array.from(first));
     expect(dataset.targets[0]).toBe(Math.fround(target));
+    const found = Array.from({ length: columns }, (_, column) =>
+      dataset.features.reduce((sum, value, i) => (i % columns === column ? sum + value : sum), 0),
+    );
+    const targetSum = dataset.targets.reduce((sum, value) => sum + value, 0);
+    // Relative to the sum of magnitudes, single precision errs by 6e-8.
+    expect([...found, targetSum]).toEqual(sums.map((sum) => expect.closeTo(sum, 2)));
   });
 });
