@@ -1,6 +1,6 @@
 import { defineStore } from 'pinia';
 import { z } from 'zod';
-import { useStored } from '../composables/use-stored.ts';
+import { useStored } from './use-stored.ts';
 
 const preferencesSchema = z.record(z.string(), z.unknown());
 

@@ -1,9 +1,13 @@
+import type { DeviceLoadColumns, LoadSample } from '../../core/protocol/machine/device-loads.ts';
 import type { RankView, RunView } from '../../core/protocol/pages/rpc.ts';
 import { type EvaluatedSet, ownSummary, type RunEvent } from '../../core/protocol/run/record.ts';
 import type { RunUpdate } from '../../core/protocol/pages/run-updates.ts';
 
-/** What a run looks like after one update; points and loads are kept elsewhere (`metric-columns.ts`, `device-loads.ts`). */
-export function applyUpdate(view: RunView, update: Exclude<RunUpdate, { type: 'points' | 'device-loads' }>): RunView {
+/** Updates that change a run's view; points and device loads are kept beside it. */
+export type ViewUpdate = Exclude<RunUpdate, { type: 'points' | 'device-loads' }>;
+
+/** The view of a run after one update. */
+export function applyUpdate(view: RunView, update: ViewUpdate): RunView {
   switch (update.type) {
     case 'record':
     case 'ended':
@@ -25,7 +29,7 @@ export function applyUpdate(view: RunView, update: Exclude<RunUpdate, { type: 'p
       return view.warnings.includes(update.message) ? view : { ...view, warnings: [...view.warnings, update.message] };
     case 'evaluated':
       return withEvaluatedSet(view, update.set);
-    // The list of checkpoints is not a part of the view.
+    // The view does not list the checkpoints.
     case 'checkpoint':
     default:
       return view;
@@ -39,7 +43,7 @@ function withRecord(view: RunView, record: RunView['record']): RunView {
   return { ...view, record, row };
 }
 
-/** An event may come twice: as read from disk, and as an update that was under way meanwhile. */
+/** An event may arrive twice: read from disk, and in an update that was sent meanwhile. */
 function withEvent(view: RunView, event: RunEvent): RunView {
   const { time, rank, kind, message } = event;
   const isKnown = view.events.some(
@@ -55,4 +59,39 @@ function withEvaluatedSet(view: RunView, found: EvaluatedSet): RunView {
 
 function withRank(view: RunView, rank: number, changes: Partial<RankView>): RunView {
   return { ...view, ranks: view.ranks.map((one) => (one.rank === rank ? { ...one, ...changes } : one)) };
+}
+
+/**
+ * The loads of devices with one more sample. A sample that is not newer than a device's last one is ignored: it was also read from disk.
+ * There is one sample a second, so copying the columns is cheap.
+ */
+export function withLoads(
+  columns: ReadonlyMap<string, DeviceLoadColumns>,
+  { time, loads }: LoadSample,
+): Map<string, DeviceLoadColumns> {
+  const atMs = Date.parse(time);
+  const grown = new Map(columns);
+  for (const { device, load, memoryUsedBytes } of loads) {
+    const before = columns.get(device) ?? emptyColumns(device);
+    if (before.timeMs.length > 0 && before.timeMs[before.timeMs.length - 1] >= atMs) continue;
+    grown.set(device, {
+      device,
+      timeMs: appended(before.timeMs, atMs),
+      load: appended(before.load, load ?? Number.NaN),
+      memoryBytes: appended(before.memoryBytes, memoryUsedBytes ?? Number.NaN),
+    });
+  }
+  return grown;
+}
+
+function emptyColumns(device: string): DeviceLoadColumns {
+  const none = new Float64Array();
+  return { device, timeMs: none, load: none, memoryBytes: none };
+}
+
+function appended(column: Float64Array, value: number): Float64Array {
+  const longer = new Float64Array(column.length + 1);
+  longer.set(column);
+  longer[column.length] = value;
+  return longer;
 }

@@ -1,7 +1,7 @@
 import { defineStore } from 'pinia';
 import { computed, watch, type WritableComputedRef } from 'vue';
 import { z } from 'zod';
-import { useStored } from '../composables/use-stored.ts';
+import { useStored } from './use-stored.ts';
 
 export const themes = ['system', 'light', 'dark'] as const;
 export type Theme = (typeof themes)[number];

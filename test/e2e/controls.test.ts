@@ -84,7 +84,7 @@ describe.skipIf(chromium === null)(
 
     it('takes a new learning rate, checked as in the form, and marks it in the charts and their tables', async () => {
       await page.getByRole('button', { name: 'Change', exact: true }).click();
-      const dialog = page.getByRole('dialog', { name: 'Change while it trains' });
+      const dialog = page.getByRole('dialog', { name: 'Change while training' });
       await dialog.getByLabel('Learning rate').fill('-1');
       await expect(dialog.getByRole('alert')).toHaveText('It must be a number above 0.');
       await expect(dialog.getByRole('button', { name: 'Change' })).toBeDisabled();

@@ -15,48 +15,48 @@ export function describeStrategy({ strategy, earlyStopping }: RunConfig): string
   return `${strategy.kind} · ${earlyStopping.joint ? 'joint early stopping' : 'early stopping'}`;
 }
 
-/** What stays of a run that is stopped jointly now. */
+/** What a run keeps if it is stopped jointly now. */
 export function whatIsKept({ checkpoints }: RunConfig): string {
   const kept = [
-    checkpoints.final ? 'every member as it is then' : null,
-    checkpoints.ensembleBest ? "every member at the ensemble's best evaluation" : null,
-    checkpoints.memberBest ? 'every member at its own best evaluation' : null,
+    checkpoints.final ? "every member's final weights" : null,
+    checkpoints.ensembleBest ? "every member's weights at the ensemble's best evaluation" : null,
+    checkpoints.memberBest ? "every member's weights at its own best evaluation" : null,
   ].filter((part) => part !== null);
   const state = 'The state to resume from is kept.';
   return kept.length === 0 ? state : `Kept: ${kept.join(', ')}. ${state}`;
 }
 
-/** Steps of an epoch; null where it cannot be told (the steps are limited before the last epoch ends, or not yet known). */
+/** Steps of an epoch; null where they are not known yet or a limit of steps ends the run within an epoch. */
 export function stepsPerEpoch({ record, totalSteps }: Pick<RunView, 'record' | 'totalSteps'>): number | null {
   const { maxSteps, maxEpochs } = record.config;
   return maxSteps > 0 || totalSteps === null ? null : totalSteps / maxEpochs;
 }
 
-/** Epoch under way, counted from 1 as people do: that of the rank that has come furthest. */
+/** The current epoch of the furthest rank, counted from 1. */
 export function currentEpoch({ ranks, record }: Pick<RunView, 'ranks' | 'record'>): number {
   const furthest = Math.max(0, ...ranks.map(({ epoch }) => epoch + 1));
   return Math.min(ownSummary(record)?.epochs ?? furthest, record.config.maxEpochs);
 }
 
-/** A member's metric that answers the ensemble's: `val/ens_nll` and `val/product_nll` for rank 3 are `val/member_3_nll`. */
+/** The member's metric for an ensemble's metric: `val/member_3_nll` for `val/ens_nll` or `val/product_nll` and rank 3. */
 export function memberMetric(ensembleMetric: string, rank: number): string {
   return ensembleMetric.replace(/\/(ens|product)_/, `/member_${rank}_`);
 }
 
-/** What an ensemble's metric is of, in words. */
+/** The subject of an ensemble's metric, in words. */
 export function subjectOf(ensembleMetric: string, config: RunConfig): string {
   if (ensembleMetric.includes('/product_')) return 'Product of experts';
   return memberCountOf(config) === 1 ? 'Model' : 'Ensemble';
 }
 
-/** Whether a run was asked to pause and has not gone on since. */
+/** Whether a run was paused and has not continued since. */
 export function isPausedBy(events: readonly RunEvent[]): boolean {
   return events.findLast(({ kind }) => pauseKinds.has(kind))?.kind === 'paused';
 }
 
 const pauseKinds = new Set(['paused', 'resumed', 'stop-requested', 'started']);
 
-/** How often a rank's process was started again, by a resume or a restart. Restarts of other waves are none of its own. */
+/** How often a rank's process was started again, by a resume or a restart. Restarts of other waves do not count. */
 export function restartsOf({ record, events }: Pick<RunView, 'record' | 'events'>, rank: number): number {
   const ofOthers = events.filter(
     ({ kind, data }) => kind === 'restarted' && Array.isArray(data.ranks) && !data.ranks.includes(rank),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Command, findCommands } from '../../../src-renderer/composables/find-commands.ts';
+import { type Command, findCommands } from '../../../src-renderer/components/frame/use-commands.ts';
 import { formatBytes, labelOfName } from '../../../src-renderer/text/format.ts';
 import { KeySequences } from '../../../src-renderer/keyboard/key-sequences.ts';
 

@@ -4,8 +4,8 @@ import { useHub } from '../../client/use-hub.ts';
 import { useRunsStore } from '../../stores/runs.ts';
 import { useToastsStore } from '../../stores/toasts.ts';
 
-/** What can be done to a run of the table. Each says what happened, and how to take it back. */
-export function useRunActions(): {
+/** The actions on a run in the table. A toast reports what happened and offers to undo it. */
+export function useRowActions(): {
   update(row: RunRow, changes: RunNotes): Promise<void>;
   archive(row: RunRow): Promise<void>;
   remove(row: RunRow): Promise<void>;
@@ -22,7 +22,7 @@ export function useRunActions(): {
   async function archive(row: RunRow): Promise<void> {
     const isArchived = !row.isArchived;
     await update(row, { isArchived });
-    toasts.tell(isArchived ? `${row.name} is archived.` : `${row.name} is back among the runs.`, () =>
+    toasts.tell(isArchived ? `${row.name} was archived.` : `${row.name} was restored from the archive.`, () =>
       update(row, { isArchived: !isArchived }),
     );
   }
@@ -30,7 +30,7 @@ export function useRunActions(): {
   async function remove(row: RunRow): Promise<void> {
     await toasts.attempt(async () => {
       await hub.deleteRun(row.id);
-      toasts.tell(`${row.name} is deleted, with its checkpoints.`, () => hub.undoDelete(row.id));
+      toasts.tell(`${row.name} and its checkpoints were deleted.`, () => hub.undoDelete(row.id));
     });
   }
 

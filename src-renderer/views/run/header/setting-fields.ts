@@ -3,9 +3,9 @@ import {
   describeRule,
   type OptionDescription,
   parseOptionValue,
-} from '../../../core/options/index.ts';
-import { runConfigSchema } from '../../../core/protocol/run/config.ts';
-import type { RunRecord } from '../../../core/protocol/run/record.ts';
+} from '../../../../core/options/index.ts';
+import { runConfigSchema } from '../../../../core/protocol/run/config.ts';
+import type { RunRecord } from '../../../../core/protocol/run/record.ts';
 import {
   type SettingChanges,
   type SettingName,
@@ -13,39 +13,39 @@ import {
   settingPaths,
   settingsOf,
   whyNotSet,
-} from '../../../core/protocol/run/settings.ts';
+} from '../../../../core/protocol/run/settings.ts';
 
 /** A setting of a run that can be changed while it trains. */
 export interface SettingField {
   name: SettingName;
-  /** What counts now. */
+  /** The current value. */
   value: number;
-  /** As the configuration's form describes it. */
+  /** Its description in the configuration form. */
   option: OptionDescription;
-  /** Why it means nothing in this run; null where it does. */
+  /** Why the setting has no effect in this run; null where it has. */
   reason: string | null;
 }
 
-/** What can be changed of a run, and what it is now. */
+/** The settings of a run that can be changed, with their current values. */
 export function settingFields({ config, changed }: Pick<RunRecord, 'config' | 'changed'>): SettingField[] {
   const options = describeOptions(runConfigSchema);
   const now = { ...settingsOf(config), ...changed };
   return settingNames.flatMap((name) => {
     const fitting = options.filter(({ path }) => path === settingPaths[name]);
-    // Kinds of optimizers describe the same rate, each with a default of its own.
+    // Each kind of optimizer describes the learning rate with its own default.
     const option = fitting.find(({ when }) => when?.equals.includes(config.optimizer.kind)) ?? fitting.at(0);
     return option === undefined ? [] : [{ name, value: now[name], option, reason: whyNotSet(name, config) }];
   });
 }
 
 export interface SettingDraft {
-  /** Null while there is nothing to change, or something is wrong. */
+  /** Null while nothing is changed or a text is invalid. */
   changes: SettingChanges | null;
-  /** What is wrong, by setting. */
+  /** Problems, by setting. */
   problems: Record<string, string>;
 }
 
-/** What typed texts ask for, by setting; a text that gives the value of now asks for nothing. */
+/** The changes that typed texts request, by setting; a text equal to the current value requests none. */
 export function readChanges(fields: readonly SettingField[], typed: Readonly<Record<string, string>>): SettingDraft {
   const changes: SettingChanges = {};
   const problems: Record<string, string> = {};

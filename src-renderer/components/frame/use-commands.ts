@@ -1,0 +1,77 @@
+import { computed, type ComputedRef } from 'vue';
+import { type Router, useRouter } from 'vue-router';
+import type { ProjectCard, RunRow } from '../../../core/protocol/pages/rpc.ts';
+import { formatTime } from '../../text/format.ts';
+import { useRunsStore } from '../../stores/runs.ts';
+import { themes, useSettingsStore } from '../../stores/settings.ts';
+import { useProjectCards } from '../../composables/use-project-cards.ts';
+
+/** Something that the command palette finds. */
+export interface Command {
+  id: string;
+  group: 'Pages' | 'Projects' | 'Runs' | 'Theme';
+  label: string;
+  detail: string;
+  run(): void;
+}
+
+/** Commands that contain every word of the query, the earliest match first; at most `limit`. */
+export function findCommands(commands: readonly Command[], query: string, limit: number): Command[] {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  return commands
+    .map((command) => ({ command, text: `${command.label} ${command.detail} ${command.group}`.toLowerCase() }))
+    .filter(({ text }) => words.every((word) => text.includes(word)))
+    .sort((a, b) => a.text.indexOf(words[0] ?? '') - b.text.indexOf(words[0] ?? ''))
+    .slice(0, limit)
+    .map(({ command }) => command);
+}
+
+/** All commands of the palette: pages, themes, and the hub's current projects and runs. */
+export function useCommands(): ComputedRef<Command[]> {
+  const router = useRouter();
+  const runs = useRunsStore();
+  const settings = useSettingsStore();
+  const { data: projects } = useProjectCards();
+
+  const pages = ['projects', 'runs', 'settings'].map((name): Command => ({
+    id: `page/${name}`,
+    group: 'Pages',
+    label: name[0].toUpperCase() + name.slice(1),
+    detail: '',
+    run: () => void router.push({ name }),
+  }));
+  const themeCommands = themes.map((theme): Command => ({
+    id: `theme/${theme}`,
+    group: 'Theme',
+    label: `Theme: ${theme}`,
+    detail: '',
+    run: () => (settings.theme = theme),
+  }));
+
+  return computed(() => [
+    ...pages,
+    ...(projects.value ?? []).map((project) => trainCommand(project, router)),
+    ...(runs.rows ?? []).map((run) => runCommand(run, router)),
+    ...themeCommands,
+  ]);
+}
+
+function trainCommand({ folder, name, task }: ProjectCard, router: Router): Command {
+  return {
+    id: `project/${folder}`,
+    group: 'Projects',
+    label: `Train ${name}`,
+    detail: task,
+    run: () => void router.push({ name: 'configure', query: { project: folder } }),
+  };
+}
+
+function runCommand({ id, name, project, status, createdAt }: RunRow, router: Router): Command {
+  return {
+    id: `run/${id}`,
+    group: 'Runs',
+    label: name,
+    detail: [...(project === name ? [] : [project]), status, formatTime(createdAt)].join(', '),
+    run: () => void router.push({ name: 'run', params: { id } }),
+  };
+}

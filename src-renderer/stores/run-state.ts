@@ -1,0 +1,93 @@
+import { type ShallowReactive, shallowReactive, shallowRef, type ShallowRef } from 'vue';
+import type { DeviceLoadColumns } from '../../core/protocol/machine/device-loads.ts';
+import type { RunView, SeriesColumns } from '../../core/protocol/pages/rpc.ts';
+import type { HubApi } from '../../core/protocol/pages/rpc.ts';
+import type { RunRecord } from '../../core/protocol/run/record.ts';
+import type { RunUpdate } from '../../core/protocol/pages/run-updates.ts';
+import { appendPoints, columnsOf, type MetricColumns } from './metric-columns.ts';
+import { applyUpdate, withLoads } from './run-changes.ts';
+
+/** How many points the page reads of one run, over all metrics: some 60 MB. */
+const pointBudget = 2_500_000;
+const maximumPointsPerMetric = 200_000;
+const minimumPointsPerMetric = 1000;
+
+/** What the page holds of one run. */
+export interface RunState {
+  /** Null until the run has been read. */
+  view: ShallowRef<RunView | null>;
+  /** By metric name; an entry is replaced when its metric has new points. */
+  columns: ShallowReactive<Map<string, MetricColumns>>;
+  /** By device. */
+  deviceLoads: ShallowRef<ReadonlyMap<string, DeviceLoadColumns>>;
+  /** Grows with every checkpoint that is written while the page is open. */
+  checkpointsSaved: ShallowRef<number>;
+}
+
+/** What the hub answers when a run is read. */
+export interface ReadRun {
+  view: RunView;
+  series: SeriesColumns[];
+  loads: DeviceLoadColumns[];
+}
+
+export function emptyRunState(): RunState {
+  return {
+    view: shallowRef(null),
+    columns: shallowReactive(new Map()),
+    deviceLoads: shallowRef(new Map()),
+    checkpointsSaved: shallowRef(0),
+  };
+}
+
+/** Subscribes to a run's updates and reads it. Updates may arrive before this resolves. */
+export async function readRun(hub: HubApi, id: string): Promise<ReadRun> {
+  await hub.watch(id);
+  const view = await hub.run(id);
+  const share = Math.floor(pointBudget / Math.max(1, view.metrics.length));
+  const maximumPoints = Math.min(maximumPointsPerMetric, Math.max(minimumPointsPerMetric, share));
+  const { series } = await hub.series(id, { names: [], maximumPoints, fromStep: null, toStep: null });
+  return { view, series, loads: await hub.deviceLoads(id) };
+}
+
+/** Replaces the state by what was read. The columns get new versions. */
+export function replaceState({ view, columns, deviceLoads }: RunState, found: ReadRun): void {
+  view.value = found.view;
+  deviceLoads.value = new Map(found.loads.map((one) => [one.device, one]));
+  const names = new Set(found.series.map(({ name }) => name));
+  for (const name of columns.keys()) if (!names.has(name)) columns.delete(name);
+  for (const one of found.series) columns.set(one.name, columnsOf(one, (columns.get(one.name)?.version ?? 0) + 1));
+}
+
+/** Applies updates to a state that was read; before that they are ignored, as reading includes them. */
+export function applyUpdates(state: RunState, updates: readonly RunUpdate[]): void {
+  let view = state.view.value;
+  if (view === null) return;
+  for (const update of updates) {
+    if (update.type === 'points') {
+      for (const [name, changed] of appendPoints(state.columns, update.batch)) state.columns.set(name, changed);
+    } else if (update.type === 'device-loads') {
+      state.deviceLoads.value = withLoads(state.deviceLoads.value, update);
+    } else {
+      if (update.type === 'checkpoint') state.checkpointsSaved.value += 1;
+      view = applyUpdate(view, update);
+    }
+  }
+  state.view.value = view;
+}
+
+/**
+ * Whether the run must be read again after updates. A run that trains for hours must not fill the page's memory: the hub thins its
+ * points. A resumed run computes some steps again: once it trains, the points that were read are out of date.
+ */
+export function needsReading({ view, columns }: RunState, before: RunView | null): boolean {
+  if (view.value === null || before === null) return false;
+  const heldPoints = [...columns.values()].reduce((sum, { length }) => sum + length, 0);
+  return heldPoints > 2 * pointBudget || attemptsBegun(view.value.record) !== attemptsBegun(before.record);
+}
+
+/** Attempts that train or have trained; a resume changes nothing before it trains. */
+function attemptsBegun({ attempts }: RunRecord): number {
+  const waiting = attempts.at(-1);
+  return attempts.length - (waiting?.config !== undefined && waiting.from === undefined ? 1 : 0);
+}

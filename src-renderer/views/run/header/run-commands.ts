@@ -1,0 +1,75 @@
+import type { HubApi } from '../../../../core/protocol/pages/rpc.ts';
+import { type SettingChanges, settingNames } from '../../../../core/protocol/run/settings.ts';
+import type { RunStore } from '../../../stores/run.ts';
+import type { useToastsStore } from '../../../stores/toasts.ts';
+import { labelOfName } from '../../../text/format.ts';
+import { whatIsKept } from '../run-facts.ts';
+
+/** The requests that the page of a run sends. A toast reports a failure, and what follows where the page does not show it at once. */
+export interface RunCommands {
+  stopNow(): Promise<void>;
+  stopAtEpochEnd(): Promise<void>;
+  abort(): Promise<void>;
+  pause(): Promise<void>;
+  /** Ends a pause. */
+  unpause(): Promise<void>;
+  checkpointNow(): Promise<void>;
+  /** `before` holds the values that undoing sets. */
+  change(changes: SettingChanges, before: SettingChanges): Promise<void>;
+  /** Starts a run again that has ended. */
+  resume(): Promise<void>;
+}
+
+type ControlRequest = Parameters<HubApi['control']>[1];
+
+export function runCommands(
+  hub: HubApi,
+  toasts: Pick<ReturnType<typeof useToastsStore>, 'attempt' | 'tell'>,
+  run: Pick<RunStore, 'id' | 'view' | 'ranks' | 'refresh'>,
+): RunCommands {
+  const send = (request: ControlRequest, message?: () => string): Promise<void> =>
+    toasts.attempt(async () => {
+      await hub.control(run.id, request);
+      if (message !== undefined) toasts.tell(message());
+    });
+  const kept = (): string => (run.view === null ? '' : whatIsKept(run.view.record.config));
+
+  function checkpointNow(): Promise<void> {
+    const name = `requested-${Math.max(0, ...run.ranks.map(({ step }) => step))}`;
+    return send({ action: 'checkpoint', name }, () => `Every rank saves its weights at its next step, as "${name}".`);
+  }
+
+  const change = (changes: SettingChanges, before: SettingChanges): Promise<void> =>
+    toasts.attempt(async () => {
+      await hub.control(run.id, { action: 'set', changes });
+      toasts.tell(describeChanges(changes, before), () => change(previousOf(changes, before), changes));
+    });
+
+  return {
+    stopNow: () => send({ action: 'stop' }, () => `All ranks stop at their next step. ${kept()}`),
+    stopAtEpochEnd: () => send({ action: 'stop-at-epoch-end' }, () => 'All ranks stop at the end of their epoch.'),
+    abort: () => toasts.attempt(() => hub.abort(run.id)),
+    pause: () => send({ action: 'pause' }, () => 'Every rank pauses at its next step and keeps its device.'),
+    unpause: () => send({ action: 'resume' }),
+    checkpointNow,
+    change,
+    resume: () =>
+      toasts.attempt(async () => {
+        await hub.resumeRun(run.id, {});
+        await run.refresh();
+      }),
+  };
+}
+
+function changedNames(changes: SettingChanges) {
+  return settingNames.filter((name) => changes[name] !== undefined);
+}
+
+function previousOf(changes: SettingChanges, before: SettingChanges): SettingChanges {
+  return Object.fromEntries(changedNames(changes).map((name) => [name, before[name]]));
+}
+
+function describeChanges(changes: SettingChanges, before: SettingChanges): string {
+  const words = changedNames(changes).map((name) => `${labelOfName(name)} ${before[name]} → ${changes[name]}`);
+  return `${words.join(', ')}, from the next step of every rank.`;
+}
