@@ -178,9 +178,9 @@ describe('UCI tables', () => {
     expect(dataset.features.subarray(0, first.length)).toEqual(Float32Array.from(first));
     expect(dataset.targets[0]).toBe(Math.fround(target));
     const found = Array.from({ length: columns }, (_, column) =>
-      dataset.features.reduce((sum, value, i) => (i % columns === column ? sum + value : sum), 0),
+      Array.from(dataset.features).reduce((sum, value, i) => (i % columns === column ? sum + value : sum), 0),
     );
-    const targetSum = dataset.targets.reduce((sum, value) => sum + value, 0);
+    const targetSum = Array.from(dataset.targets).reduce((sum, value) => sum + value, 0);
     // Relative to the sum of magnitudes, single precision errs by 6e-8.
     expect([...found, targetSum]).toEqual(sums.map((sum) => expect.closeTo(sum, 2)));
   });
