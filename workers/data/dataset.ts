@@ -2,52 +2,61 @@
  * Data sets in memory. Legend: N samples, B batch, C channels (last axis of a sample), T targets a sample.
  */
 
-/** `(value - mean) / std` for each of C channels; value `i` of a sample, channels last, belongs to channel `i % C`. */
+/** Normalization `(value - mean) / std` of C channels; value `i` of a sample, channels last, belongs to channel `i % C`. */
 export interface Normalization {
-  /** shape [C]. */
+  /** Shape `[C]`. */
   readonly mean: readonly number[];
-  /** shape [C]. */
+  /** Shape `[C]`. */
   readonly std: readonly number[];
 }
 
+/** N samples in memory, with a target each. */
 export interface Dataset {
+  /** For messages and pages. */
   readonly name: string;
-  /** Samples (N). */
+  /** Number of samples, N. */
   readonly length: number;
   /** Shape of one sample, channels last: `[28, 28, 1]`, `[6]`. */
   readonly featureShape: readonly number[];
-  /** shape [N, ...featureShape]. A byte `v` stands for `v / 255`. Raw: normalization is applied batch by batch. */
+  /** Raw values, shape `[N, ...featureShape]`. A byte `v` stands for `v / 255`. Batches apply the normalization. */
   readonly features: Float32Array | Uint8Array;
-  /** Class labels (Int32Array, shape [N]) or values (Float32Array, shape [N] or [N, T]). */
+  /** Class labels (Int32Array, shape `[N]`) or values (Float32Array, shape `[N]` or `[N, T]`). */
   readonly targets: Int32Array | Float32Array;
+  /** Names of the K classes, for the dashboard. */
   readonly classNames?: readonly string[];
+  /** Number of classes, K; labels lie in [0, K). */
   readonly classCount?: number;
+  /** What batches apply to the features. */
   readonly normalization?: Normalization;
 }
 
-/** Something for each split that there is. */
+/** A value for each split. */
 interface EachSplit<T> {
   train: T;
   validation?: T;
   test?: T;
-  /** Samples to train on whose targets are not looked at, for strategies that learn without labels. */
+  /** Samples whose targets are ignored, for strategies that learn without labels. */
   unlabelled?: T;
 }
 
+/** The splits of a project's data. Without `validation` there are no metrics during training. */
 export type Splits = Readonly<EachSplit<Dataset>>;
 
-/** Samples as a model takes them: scaled, normalized, in the order of the indices that were asked for. */
+/** B samples as a model's input: scaled, normalized, in the order of the requested indices. */
 export interface Batch {
-  /** shape [B, ...featureShape]. */
+  /** Values, shape `[B, ...]`, row-major. */
   features: Float32Array;
+  /** Shape of `features`. */
   featureShape: number[];
-  /** shape [B], or [B, T] where a sample has several targets. */
+  /** Shape `[B]`, or `[B, T]` where a sample has several targets. */
   targets: Int32Array | Float32Array;
+  /** Shape of `targets`. */
   targetShape: number[];
 }
 
 /**
- * Checks that the arrays fit each other and freezes the result. `classCount` defaults to the number of class names.
+ * Makes a data set of arrays: checks that they fit each other and freezes the result. `classCount` defaults to the number of
+ * class names.
  * @throws Error that names the data set, the sizes found and the rule they break.
  */
 export function createDataset(fields: Omit<Dataset, 'length'>): Dataset {
@@ -74,7 +83,7 @@ export function createDataset(fields: Omit<Dataset, 'length'>): Dataset {
   return Object.freeze({ ...fields, length, featureShape: Object.freeze([...featureShape]), classCount });
 }
 
-/** Freezes splits whose samples and classes agree. */
+/** Checks that the samples' shapes and the classes of all splits agree, and freezes them. @throws Error that names both splits. */
 export function createSplits(splits: Splits): Splits {
   const { train } = splits;
   for (const other of [splits.validation, splits.test, splits.unlabelled]) {
@@ -91,7 +100,7 @@ export function createSplits(splits: Splits): Splits {
   return Object.freeze({ ...splits });
 }
 
-/** What becomes of every split that there is: nothing else lists them, so that none is forgotten. */
+/** Applies `change` to every split. No other function lists the splits, so that none is forgotten. */
 export function mapEachSplit<A, B>(splits: Readonly<EachSplit<A>>, change: (split: A) => B): EachSplit<B> {
   const { train, validation, test, unlabelled } = splits;
   return {
@@ -102,7 +111,11 @@ export function mapEachSplit<A, B>(splits: Readonly<EachSplit<A>>, change: (spli
   };
 }
 
-/** The samples at `indices` as one batch: bytes divided by 255, then normalized. @param room where features go, at its beginning */
+/**
+ * Makes a batch of the samples at `indices`: bytes divided by 255, then normalized.
+ *
+ * @param room - memory whose beginning receives the features; new memory by default
+ */
 export function gatherBatch(dataset: Dataset, indices: Int32Array, room?: Float32Array): Batch {
   checkIndices(dataset, indices);
   const featureCount = indices.length * product(dataset.featureShape);
@@ -116,7 +129,7 @@ export function gatherBatch(dataset: Dataset, indices: Int32Array, room?: Float3
   };
 }
 
-/** A data set of copies of the samples at `indices`, in that order. */
+/** Copies the samples at `indices`, in that order, to a new data set. */
 export function subset(dataset: Dataset, indices: Int32Array): Dataset {
   checkIndices(dataset, indices);
   const isBytes = dataset.features instanceof Uint8Array;
@@ -128,7 +141,7 @@ export function subset(dataset: Dataset, indices: Int32Array): Dataset {
   });
 }
 
-/** The first `count` samples, without copying them. */
+/** Returns the first `count` samples, without copying them. */
 export function take(dataset: Dataset, count: number): Dataset {
   if (!(Number.isInteger(count) && count >= 1 && count <= dataset.length)) {
     throw new RangeError(
@@ -142,7 +155,7 @@ export function take(dataset: Dataset, count: number): Dataset {
   });
 }
 
-/** The same samples as vectors of shape [product of featureShape], without copying them. */
+/** Returns the same samples as vectors (`featureShape` becomes its product), without copying them. */
 export function flattened(dataset: Dataset): Dataset {
   return createDataset({ ...dataset, featureShape: [product(dataset.featureShape)] });
 }

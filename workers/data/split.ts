@@ -2,16 +2,19 @@ import type { Generator } from '../random/generator.ts';
 import { createSplits, subset } from './dataset.ts';
 import type { Dataset, Splits } from './dataset.ts';
 
-/** Sizes of the parts taken out of a data set: below 1 a fraction of it, from 1 on a count; `train` gets the rest. */
+/** Sizes of the splits: below 1 a fraction of the data set, from 1 a count. `train` gets the rest. */
 export interface SplitSizes {
+  /** Size of the validation split; 0 by default. */
   validation?: number;
+  /** Size of the test split; 0 by default. */
   test?: number;
 }
 
 /**
  * Splits a data set at random, without overlap: the permutation's first samples become the test split, the next the
- * validation split, the rest the training split. Every rank that passes a generator of the shared seed gets the same.
- * @throws RangeError when a size is not usable or nothing is left to train on.
+ * validation split, the rest the training split. Ranks whose generators have the same seed and stream get the same splits.
+ *
+ * @throws RangeError when a size is invalid or no training samples remain.
  */
 export function splitDataset(dataset: Dataset, sizes: SplitSizes, generator: Generator): Splits {
   const testCount = countOf(dataset, 'test', sizes.test);

@@ -2,22 +2,26 @@ import { columnMoments } from './column-moments.ts';
 import { createDataset, createSplits, mapEachSplit } from './dataset.ts';
 import type { Dataset, Splits } from './dataset.ts';
 
-/** Undoes a standardization of targets: `value = mean + std * standardized`, column by column, shape [T]. */
+/** Undoes a standardization of T target columns: `value = mean + std * standardized`. */
 export interface TargetScale {
+  /** Shape `[T]`. */
   readonly mean: readonly number[];
+  /** Shape `[T]`. */
   readonly std: readonly number[];
 }
 
+/** What `standardize` returns. */
 export interface Standardized {
+  /** The splits with a normalization, and with standardized targets if requested. */
   readonly splits: Splits;
-  /** Where targets were standardized: how to get back to their unit. */
+  /** Converts standardized targets back to their unit; absent if targets were not standardized. */
   readonly targetScale?: TargetScale;
 }
 
 /**
- * Gives every feature column (every channel) of all splits the mean 0 and the standard deviation 1 that it has over the
- * *training* split; with `targets`, the target columns too. Standard deviations divide by N; a constant column is only
- * centred (see {@link columnMoments}). Features stay as they are and carry the normalization, which batches apply.
+ * Standardizes every feature column (every channel) of all splits with the mean and standard deviation of the *training* split;
+ * with `targets`, the target columns too. Standard deviations divide by N; a constant column is only centred. Features
+ * stay unchanged and carry the normalization, which batches apply.
  *
  * @throws Error that names column and row where a value of the training split is NaN or infinite
  */

@@ -1,7 +1,10 @@
 import { exponentOf, formatLinearTicks, formatLogTicks } from './number-format.ts';
 
+/** Whether an axis is linear or logarithmic (base 10). */
 export type ScaleKind = 'linear' | 'log';
+/** The ends of an axis, low before high. */
 export type Range = readonly [low: number, high: number];
+/** An array or typed array of numbers. */
 export type Numbers = ArrayLike<number>;
 
 export interface Tick {

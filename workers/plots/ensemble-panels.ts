@@ -9,6 +9,7 @@ import { formatSignificant } from './number-format.ts';
 /** Above so many, the legend has one entry for all members. */
 const MOST_NAMED_MEMBERS = 6;
 
+/** Values of one metric over the epochs, of E evaluations. */
 export interface LearningCurves {
   title?: string;
   /** Name of the metric, for the y axis. */
@@ -19,16 +20,16 @@ export interface LearningCurves {
   members: readonly Numbers[];
   /** shape [E]. */
   ensemble: Numbers;
-  /** Whether smaller or larger is better; `min` unless said otherwise. */
+  /** Whether smaller or larger values are better; `min` by default. */
   mode?: 'min' | 'max';
-  /** Epochs at which checkpoints were chosen, where another metric chose them; else the optima of this one. */
+  /** Epochs of the chosen checkpoints, if another metric chose them; by default the optima of this metric. */
   best?: { members: readonly number[]; ensemble: number };
   legend?: LegendPosition;
 }
 
 /**
- * Learning curves of an ensemble: thin lines for its members with a triangle at each one's own optimum, a bold black line
- * for the ensemble, and a dashed vertical line at its optimum.
+ * Draws learning curves of an ensemble: a thin line for each member with a triangle at its optimum, a bold black line for the
+ * ensemble, and a dashed vertical line at the ensemble's optimum.
  */
 export function learningCurves(curves: LearningCurves): Panel {
   const { title, label, epochs, members, ensemble, mode = 'min', best, legend } = curves;
@@ -61,18 +62,24 @@ export function optimumIndex(values: Numbers, mode: 'min' | 'max'): number {
   return best;
 }
 
+/** Values of one metric for several things that are compared. */
 export interface ComparisonBars {
   title?: string;
   /** Name of the metric, for the y axis. */
   label: string;
-  /** What is compared; `\n` breaks a line. */
+  /** Names of the bars; `\n` breaks a line. */
   names: readonly string[];
+  /** One value per bar. */
   values: readonly number[];
-  /** One a bar. */
+  /** One colour per bar, repeated where there are more bars; blue by default. */
   colors?: readonly string[];
 }
 
-/** Bars side by side, each with its value to four significant digits. */
+/**
+ * Draws bars side by side, each with its value to four significant digits.
+ *
+ * @param options - what to compare
+ */
 export function comparisonBars({ title, label, names, values, colors = [BLUE] }: ComparisonBars): Panel {
   const valueLabels = values.map((value) => formatSignificant(value, 4));
   return {
@@ -82,7 +89,7 @@ export function comparisonBars({ title, label, names, values, colors = [BLUE] }:
   };
 }
 
-/** Bins of equal width over [0, 1], B of them; NaN where a bin is empty. */
+/** B bins of equal width over [0, 1]; NaN where a bin is empty. */
 export interface ReliabilityBins {
   title?: string;
   /** Mean confidence of the samples in each bin, shape [B]. */
@@ -96,9 +103,11 @@ export interface ReliabilityBins {
 }
 
 /**
- * Reliability diagram (Guo et al., 2017, "On Calibration of Modern Neural Networks"): accuracy against mean confidence bin by
- * bin. On the dashed diagonal predictions are as right as they are sure; below it they are overconfident. Grey bars give
- * each bin's share of the samples.
+ * Draws a reliability diagram (Guo et al., 2017, "On Calibration of Modern Neural Networks"): accuracy against mean confidence
+ * per bin. On the dashed diagonal accuracy equals confidence; below it predictions are overconfident. Grey bars show each
+ * bin's share of the samples.
+ *
+ * @param options - the bins, and the expected calibration error
  */
 export function reliabilityDiagram({ title, confidence, accuracy, counts, ece }: ReliabilityBins): Panel {
   const total = counts.reduce((sum, count) => sum + count, 0);

@@ -1,7 +1,9 @@
 import type { Range, ScaleKind } from './axis.ts';
 import type { Mark } from './marks.ts';
 
+/** A corner of a panel. */
 export type LegendCorner = 'top-left' | 'top-right' | 'bottom-left' | 'bottom-right';
+/** Where a panel's legend goes. `auto`: the corner with the least data. */
 export type LegendPosition = LegendCorner | 'auto' | 'none';
 
 /** One chart of a figure. */
@@ -9,29 +11,36 @@ export interface Panel {
   title?: string;
   xLabel?: string;
   yLabel?: string;
-  /** `linear` unless said otherwise. */
+  /** `linear` by default. */
   xScale?: ScaleKind;
+  /** `linear` by default. */
   yScale?: ScaleKind;
-  /** What the axis shows; all of the data unless said otherwise. */
+  /** The range of the axis; by default that of the data. */
   xRange?: Range;
+  /** The range of the axis; by default that of the data. */
   yRange?: Range;
-  /** Where the legend goes, which lists the marks that have a label; `auto`, the default: the corner with the least data. */
+  /** Where the legend of marks with a label goes; `auto` by default. */
   legend?: LegendPosition;
+  /** Drawn in this order. */
   marks: readonly Mark[];
 }
 
 /** Panels on a grid, filled row by row. */
 export interface Figure {
   title?: string;
-  /** Size in px. */
+  /** Width in px. */
   width: number;
+  /** Height in px. */
   height: number;
+  /** Rows of the grid. */
   rows: number;
+  /** Columns of the grid. */
   columns: number;
+  /** At most rows * columns panels. */
   panels: readonly Panel[];
 }
 
-/** A figure whose sizes and ranges have been checked. @throws naming the value, the rule and the remedy. */
+/** Checks a figure's sizes and ranges. @throws Error that names the value, the rule and the remedy. */
 export function figure(options: Figure): Figure {
   const { width, height, rows, columns, panels } = options;
   checkNumber('width', width, Number.isFinite);

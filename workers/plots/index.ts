@@ -14,8 +14,9 @@ export {
   type ReliabilityBins,
   reliabilityDiagram,
 } from './ensemble-panels.ts';
-export { type Figure, figure, type LegendPosition, type Panel } from './figure.ts';
-export { band, bars, horizontalLine, line, type Mark, points, text, verticalLine } from './marks.ts';
+export { type Figure, figure, type LegendCorner, type LegendPosition, type Panel } from './figure.ts';
+export { band, bars, horizontalLine, line, points, text, verticalLine } from './marks.ts';
+export type { BandMark, BarsMark, LineMark, Mark, MarkOptions, PointsMark, RuleMark, TextMark } from './marks.ts';
 export { formatSignificant } from './number-format.ts';
 export { renderPng } from './render-png.ts';
 export { renderSvg } from './render-svg.ts';

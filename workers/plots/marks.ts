@@ -2,12 +2,13 @@ import type { Numbers } from './axis.ts';
 import { BLUE, INK, MUTED } from './colors.ts';
 
 /**
- * What a panel draws, in data coordinates, the first mark undermost. Lengths are in px, opacities in [0, 1]; a mark with a
- * `label` is in the legend. NaN, infinities and, on logarithmic axes, values of zero and below are left out: a line or band
- * has a gap there.
+ * What a panel draws, in data coordinates; later marks cover earlier ones. Lengths are in px, opacities in [0, 1]. The legend
+ * lists marks that have a `label`. NaN, infinities and, on logarithmic axes, values of zero and below are not drawn; a
+ * line or band has a gap there.
  */
 export type Mark = LineMark | BandMark | PointsMark | RuleMark | BarsMark | TextMark;
 
+/** A line through points. */
 export interface LineMark {
   kind: 'line';
   x: Numbers;
@@ -15,7 +16,7 @@ export interface LineMark {
   color: string;
   width: number;
   opacity: number;
-  /** Lengths of dash and gap; empty for a solid line. */
+  /** Lengths of dash and gap in px; empty for a solid line. */
   dash: readonly number[];
   label: string;
 }
@@ -31,15 +32,16 @@ export interface BandMark {
   label: string;
 }
 
+/** Points as circles or triangles. */
 export interface PointsMark {
   kind: 'points';
   x: Numbers;
   y: Numbers;
   color: string;
-  /** Diameter or height. */
+  /** Diameter of a circle or height of a triangle, in px. */
   size: number;
   opacity: number;
-  /** A circle lies with its centre on the point, a triangle-down with its tip. */
+  /** The centre of a circle is on the point; so is the tip of a triangle-down. */
   shape: 'circle' | 'triangle-down';
   label: string;
 }
@@ -63,16 +65,17 @@ export interface BarsMark {
   values: Numbers;
   /** Width of a bar along x. */
   barWidth: number;
-  /** One a bar, repeated where there are more bars. */
+  /** One colour per bar, repeated where there are more bars. */
   colors: readonly string[];
   opacity: number;
-  /** Names under the bars instead of the x axis's ticks, with `\n` between lines; none: ticks as usual. */
+  /** Names under the bars, instead of the x axis's ticks, with `\n` between lines; empty for ticks. */
   labels: readonly string[];
-  /** Text at the end of each bar; none: nothing there. */
+  /** Text at the end of each bar; empty for none. */
   valueLabels: readonly string[];
   label: string;
 }
 
+/** Text at a point. */
 export interface TextMark {
   kind: 'text';
   x: number;
@@ -83,40 +86,46 @@ export interface TextMark {
   anchor: 'start' | 'middle' | 'end';
 }
 
-/** What must be given of a mark, and what may. */
-type Options<M, Needed extends keyof M> = Pick<M, Needed> & Partial<Omit<M, 'kind' | Needed>>;
+/** A mark whose `Needed` properties are required; the others are optional. */
+export type MarkOptions<M, Needed extends keyof M> = Pick<M, Needed> & Partial<Omit<M, 'kind' | Needed>>;
 
 const DASHED: readonly number[] = [4, 3];
 
-export function line(options: Options<LineMark, 'x' | 'y'>): LineMark {
+/** A line through (x[i], y[i]). @throws Error when the columns differ in length. */
+export function line(options: MarkOptions<LineMark, 'x' | 'y'>): LineMark {
   const { x, y, color = INK, width = 1.5, opacity = 1, dash = [], label = '' } = options;
   checkLengths('line', { x, y });
   return { kind: 'line', x, y, color, width, opacity, dash, label };
 }
 
-export function band(options: Options<BandMark, 'x' | 'lower' | 'upper'>): BandMark {
+/** The area between `lower[i]` and `upper[i]` over x[i]. @throws Error when the columns differ in length. */
+export function band(options: MarkOptions<BandMark, 'x' | 'lower' | 'upper'>): BandMark {
   const { x, lower, upper, color = BLUE, opacity = 0.2, label = '' } = options;
   checkLengths('band', { x, lower, upper });
   return { kind: 'band', x, lower, upper, color, opacity, label };
 }
 
-export function points(options: Options<PointsMark, 'x' | 'y'>): PointsMark {
+/** Points at (x[i], y[i]). @throws Error when the columns differ in length. */
+export function points(options: MarkOptions<PointsMark, 'x' | 'y'>): PointsMark {
   const { x, y, color = INK, size = 4, opacity = 1, shape = 'circle', label = '' } = options;
   checkLengths('points', { x, y });
   return { kind: 'points', x, y, color, size, opacity, shape, label };
 }
 
-export function verticalLine(options: { x: number } & Omit<Options<RuleMark, never>, 'at'>): RuleMark {
+/** A vertical line across the panel at `x`, dashed by default. */
+export function verticalLine(options: { x: number } & Omit<MarkOptions<RuleMark, never>, 'at'>): RuleMark {
   const { x, ...style } = options;
   return rule('vertical-line', x, style);
 }
 
-export function horizontalLine(options: { y: number } & Omit<Options<RuleMark, never>, 'at'>): RuleMark {
+/** A horizontal line across the panel at `y`, dashed by default. */
+export function horizontalLine(options: { y: number } & Omit<MarkOptions<RuleMark, never>, 'at'>): RuleMark {
   const { y, ...style } = options;
   return rule('horizontal-line', y, style);
 }
 
-export function bars(options: Options<BarsMark, 'values'>): BarsMark {
+/** Bars of heights `values`, centred at `positions` (0, 1, 2, ... by default). @throws Error when the columns differ in length. */
+export function bars(options: MarkOptions<BarsMark, 'values'>): BarsMark {
   const { values, colors = [BLUE], opacity = 1, labels = [], valueLabels = [], barWidth = 0.7, label = '' } = options;
   const { positions = Array.from({ length: values.length }, (_, i) => i) } = options;
   checkLengths('bars', {
@@ -128,7 +137,8 @@ export function bars(options: Options<BarsMark, 'values'>): BarsMark {
   return { kind: 'bars', positions, values, barWidth, colors, opacity, labels, valueLabels, label };
 }
 
-export function text(options: Options<TextMark, 'x' | 'y' | 'text'>): TextMark {
+/** Text that starts, is centred or ends at (x, y), depending on `anchor`. */
+export function text(options: MarkOptions<TextMark, 'x' | 'y' | 'text'>): TextMark {
   const { x, y, text, color = INK, size = 10, anchor = 'start' } = options;
   return { kind: 'text', x, y, text, color, size, anchor };
 }
@@ -156,7 +166,7 @@ export function columnsOf(mark: Mark): { x: Numbers[]; y: Numbers[] } {
   return { x: [[mark.x]], y: [[mark.y]] };
 }
 
-function rule(kind: RuleMark['kind'], at: number, style: Omit<Options<RuleMark, never>, 'at'>): RuleMark {
+function rule(kind: RuleMark['kind'], at: number, style: Omit<MarkOptions<RuleMark, never>, 'at'>): RuleMark {
   const { color = MUTED, width = 1, opacity = 1, dash = DASHED, label = '' } = style;
   return { kind, at, color, width, opacity, dash, label };
 }

@@ -2,7 +2,7 @@
 
 const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 
-/** A value to so many significant digits: 0.4213, 1.000, 12346, 3.100×10⁻⁶. */
+/** Formats a value with `digits` significant digits: 0.4213, 1.000, 12346, 3.100×10⁻⁶. */
 export function formatSignificant(value: number, digits: number): string {
   if (!Number.isFinite(value)) return formatNonFinite(value);
   const magnitude = Math.abs(value);

@@ -9,8 +9,11 @@ interface Renderer {
 let renderer: Promise<Renderer> | undefined;
 
 /**
- * Renders SVG text to a PNG, `scale` px of it for one px of the SVG. The fonts are the package's own, so that a figure looks
- * the same on every machine.
+ * Renders SVG text to a PNG with `scale` pixels per px of the SVG. It uses fonts from a package, so that a figure looks the
+ * same on every machine.
+ *
+ * @param svg - a stand-alone SVG document
+ * @param options - `scale`: pixels per px
  */
 export async function renderPng(svg: string, { scale }: { scale: number }): Promise<Uint8Array> {
   // Compiling resvg takes tens of milliseconds and may be done once a process: on first use.

@@ -13,7 +13,7 @@ import { renderLegend } from './legend.ts';
 import { type Place, renderMark } from './render-marks.ts';
 import { coordinate, escapeXml, FONT_FAMILY, textElement } from './text.ts';
 
-/** A figure as a stand-alone SVG document. The same figure always gives the same text. */
+/** Renders a figure as a stand-alone SVG document. The same figure always gives the same text. */
 export function renderSvg(figure: Figure): string {
   const { width, height, title } = figure;
   const name = title ?? figure.panels.flatMap((panel) => panel.title ?? panel.yLabel ?? []).join(', ');

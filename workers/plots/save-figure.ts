@@ -7,7 +7,7 @@ import { renderSvg } from './render-svg.ts';
 /** Sharp on dense screens and in print. */
 const PNG_SCALE = 2;
 
-/** Writes `<folder>/<name>.svg` and `.png` (twice the size in px). @throws naming path and remedy. */
+/** Writes `<folder>/<name>.svg` and `.png` (twice the size in px). @throws Error that names path and remedy. */
 export async function saveFigure(folder: string, name: string, figure: Figure): Promise<void> {
   const svg = renderSvg(figure);
   await writeFileAsOnlyWriter(join(folder, `${name}.svg`), svg);

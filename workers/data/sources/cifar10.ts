@@ -35,11 +35,12 @@ interface BatchFile {
 }
 
 /**
- * CIFAR-10: colour images in 10 classes, features uint8 [N, 32, 32, 3]; 50,000 training and 10,000 test images. Read from
- * the batch files of the binary version, else from its archive. Where only some batch files (or shortened ones) are
- * there, these are used, and the data sets' names say how many images that gave.
+ * Loads CIFAR-10: colour images in 10 classes, features uint8 `[N, 32, 32, 3]`; 50,000 training and 10,000 test images. It reads
+ * the batch files of the binary version, or else its archive. If only some batch files (or shortened ones) exist, it uses
+ * these, and the data sets' names give the number of images.
+ *
  * Source: Krizhevsky, "Learning multiple layers of features from tiny images", 2009.
- * @throws Error when a file is damaged, or none is there and the archive cannot be downloaded.
+ * @throws Error when a file is damaged, or none exists and the archive cannot be downloaded
  */
 export async function cifar10(source: DataSource): Promise<Splits> {
   const files = (await readBatchFolder(source)) ?? (await readArchive(await obtainFile(archive, 'cifar10', source)));

@@ -7,37 +7,47 @@ import { pipeline } from 'node:stream/promises';
 import { byteCount, reasonOf, sizeOf } from './files.ts';
 import { withLock } from './lock.ts';
 
-/** A file as its publisher offers it. */
+/** A file for download. */
 export interface RemoteFile {
+  /** File name in the folder. */
   name: string;
   /** Official addresses, tried in this order. */
   urls: readonly string[];
   /** Lower-case hexadecimal SHA-256 of the content. */
   sha256: string;
+  /** Size in bytes. */
   bytes: number;
 }
 
+/** Progress of a download. */
 export interface DownloadProgress {
+  /** Name of the file. */
   name: string;
+  /** Bytes received so far, including those of earlier calls. */
   receivedBytes: number;
+  /** Size of the file. */
   totalBytes: number;
 }
 
+/** How to download. */
 export interface DownloadOptions {
+  /** Called while bytes arrive. */
   onProgress?: (progress: DownloadProgress) => void;
+  /** Aborts the download. */
   signal?: AbortSignal;
-  /** How long a server may stay silent, before its answer or in the middle of it. */
+  /** Timeout in ms for a silent server, before its answer or during it. */
   silenceMs?: number;
 }
 
-/** Requests to one address in one call: each has to get further than the one before. */
+/** Requests to one address in one call; each must get further than the previous one. */
 const maximumRequests = 20;
 
 /**
- * Downloads a file into `folder` and returns its path; a file that is there already is left as it is. What arrives goes
- * to `<name>.part`, which a later call continues after a cut connection. The file gets its name once its SHA-256 fits.
- * Processes that want the same file wait for the first.
- * @throws Error with one line per address when none gave the file.
+ * Downloads a file into `folder` and returns its path. An existing file is left unchanged. Bytes go to `<name>.part`, which a
+ * later call resumes after a cut connection; the file is renamed once its SHA-256 matches. Processes that download the same
+ * file wait for the first.
+ *
+ * @throws Error with one line per address when no address returned the file.
  */
 export async function fetchFile(file: RemoteFile & { folder: string }, options: DownloadOptions = {}): Promise<string> {
   const path = join(file.folder, file.name);

@@ -3,14 +3,15 @@ import { fetchFile } from './download.ts';
 import type { DownloadOptions, RemoteFile } from './download.ts';
 import { byteCount, reasonOf, sizeOf } from './files.ts';
 
-/** Where data sets are looked for, in this order, before they are downloaded into the cache. */
+/** Folders that are searched for data sets, in this order; missing files are downloaded into the cache. */
 export interface DataFolders {
-  /** The user's own folder, `TUTTI_DATA`; its files need not be the official ones. */
+  /** The user's folder, `TUTTI_DATA`; its files need not be the official ones. */
   readonly lookup: string | null;
+  /** The cache in Tutti's home. */
   readonly cache: string;
 }
 
-/** Folders, and how to download what they do not hold. */
+/** Folders, and how to download missing files. */
 export interface DataSource extends DataFolders, DownloadOptions {}
 
 /** The folders that may hold a data set's files: `<root>/<collection>`, then `<root>`, of the lookup folder, then the cache. */

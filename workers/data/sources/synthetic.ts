@@ -2,18 +2,22 @@ import { Generator } from '../../random/generator.ts';
 import { createDataset, createSplits } from '../dataset.ts';
 import type { Dataset, Splits } from '../dataset.ts';
 
+/** Options of `heteroscedasticSine`. */
 export interface HeteroscedasticSineOptions {
-  /** Noisy training points. */
+  /** Number of noisy training points; 20 by default. */
   samples?: number;
-  /** Noise-free test points, evenly spaced on [-4, 14]. */
+  /** Number of noise-free test points, evenly spaced on [-4, 14]; 500 by default. */
   testSamples?: number;
+  /** Seed of the points. */
   seed: number;
 }
 
 /**
- * `y = x sin(x) + 0.3 e1 + 0.3 x e2` with x ~ U(0, 10) and e1, e2 ~ N(0, 1): noise that grows with x. The test grid
- * reaches beyond the training interval on both sides and has no noise.
+ * Draws `y = x sin(x) + 0.3 e1 + 0.3 x e2` with x ~ U(0, 10) and e1, e2 ~ N(0, 1): noise that grows with x. The test grid
+ * extends beyond the training interval on both sides and has no noise.
  * Source: Skafte et al., "Reliable training and estimation of variance networks", 2019, arXiv 1906.03260.
+ *
+ * @param options - numbers of points, and the seed
  */
 export function heteroscedasticSine({ samples = 20, testSamples = 500, seed }: HeteroscedasticSineOptions): Splits {
   checkCount('heteroscedasticSine: samples', samples, 1);
@@ -29,17 +33,25 @@ export function heteroscedasticSine({ samples = 20, testSamples = 500, seed }: H
   });
 }
 
+/** Options of `gaussianBlobs`. */
 export interface GaussianBlobsOptions {
+  /** Number of samples, of all classes. */
   samples: number;
+  /** Number of classes; 3 by default. */
   classes?: number;
-  /** Distance of the class centres from the origin. */
+  /** Distance of the class centres from the origin; 4 by default. */
   radius?: number;
-  /** Standard deviation around a centre, the same in both directions. */
+  /** Standard deviation around a centre, in each direction; 1 by default. */
   spread?: number;
+  /** Seed of the points. */
   seed: number;
 }
 
-/** Points in the plane around class centres that are evenly spaced on a circle; sample i has class `i % classes`. */
+/**
+ * Draws points in the plane around class centres that are evenly spaced on a circle. Sample i has class `i % classes`.
+ *
+ * @param options - numbers of samples and classes, their spread, and the seed
+ */
 export function gaussianBlobs({ samples, classes = 3, radius = 4, spread = 1, seed }: GaussianBlobsOptions): Dataset {
   checkCount('gaussianBlobs: classes', classes, 1);
   return planar('Gaussian blobs', samples, classes, spread, seed, (label) => {
@@ -48,16 +60,21 @@ export function gaussianBlobs({ samples, classes = 3, radius = 4, spread = 1, se
   });
 }
 
+/** Options of `twoMoons`. */
 export interface TwoMoonsOptions {
+  /** Number of samples, of both classes. */
   samples: number;
-  /** Standard deviation of the noise, the same in both directions. */
+  /** Standard deviation of the noise, in each direction; 0.1 by default. */
   noise?: number;
+  /** Seed of the points. */
   seed: number;
 }
 
 /**
- * Two interleaved half circles: class 0 at (cos t, sin t), class 1 at (1 - cos t, 0.5 - sin t), with t evenly spaced on
- * [0, pi], plus noise; sample i has class `i % 2`. The figure of scikit-learn's `make_moons`.
+ * Draws two interleaved half circles: class 0 at (cos t, sin t), class 1 at (1 - cos t, 0.5 - sin t), with t evenly spaced on
+ * [0, pi], plus noise. Sample i has class `i % 2`. The same shape as scikit-learn's `make_moons`.
+ *
+ * @param options - number of samples, noise, and the seed
  */
 export function twoMoons({ samples, noise = 0.1, seed }: TwoMoonsOptions): Dataset {
   return planar('two moons', samples, 2, noise, seed, (label, position) => {
@@ -66,7 +83,7 @@ export function twoMoons({ samples, noise = 0.1, seed }: TwoMoonsOptions): Datas
   });
 }
 
-/** Samples that take turns through the classes; `position` runs from 0 to 1 over the samples of a class. */
+/** Draws samples of all classes in turn; `position` runs from 0 to 1 over the samples of a class. */
 function planar(
   name: string,
   samples: number,

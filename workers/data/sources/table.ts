@@ -7,6 +7,7 @@ import type { Delimiter, Row } from './delimited.ts';
 import { findFile, placesOf, whereToPut } from './locate.ts';
 import type { DataFolders } from './locate.ts';
 
+/** How to read a delimited file. */
 export interface TableOptions {
   /** Name of the data set; the file's name by default. */
   name?: string;
@@ -30,11 +31,14 @@ export async function table(file: string, options: TableOptions = {}): Promise<D
 }
 
 const uciNames = ['concrete', 'energy', 'kin8nm', 'power', 'wine', 'yacht'] as const;
+/** Names of the UCI regression tables. */
 export type UciName = (typeof uciNames)[number];
 
 /**
- * A regression table of the UCI Machine Learning Repository, from `uci/<name>.txt` in the data folders: numbers separated
- * by white space, the last column is the target. There is no official download in this form.
+ * Reads a regression table of the UCI Machine Learning Repository from `uci/<name>.txt` in the data folders: numbers separated
+ * by white space, with the target in the last column. There is no official download in this form.
+ *
+ * @throws Error that says where to put the file if it is missing
  */
 export async function uciTable(name: UciName, folders: DataFolders): Promise<Dataset> {
   if (!uciNames.includes(name)) {
