@@ -7,8 +7,11 @@ const BINS = 15;
 
 /** The samples whose confidence lies in (lower, upper]. */
 export interface ReliabilityBin {
+  /** Lower edge, exclusive. */
   lower: number;
+  /** Upper edge, inclusive. */
   upper: number;
+  /** Number of samples. */
   count: number;
   /** Mean probability of the chosen class; NaN in an empty bin. */
   confidence: number;

@@ -51,8 +51,10 @@ export function brierScore(probabilities: Probabilities, targets: Int32Array): n
 }
 
 /**
- * Index of the most probable class of every sample, shape `[N]`. The first wins a tie, as in NumPy. Only for finite
- * probabilities: callers look first, since a row with NaN has no most probable class.
+ * Index of the most probable class of every sample, shape `[N]`. The first wins a tie, as in NumPy. Probabilities must be finite: callers check this, because a row
+ * with NaN has no most probable class.
+ *
+ * @param probabilities - shape `[N, K]`
  */
 export function mostProbableClass({ samples, classes, values }: Probabilities): Int32Array {
   const chosen = new Int32Array(samples);

@@ -30,14 +30,14 @@ export function pairwiseDisagreement(stack: StackedClasses): Float64Array {
   });
 }
 
-/** Mean of the members' NLLs, 1/M sum_m NLL(p_m), in nats. What one member does on average, alone. */
+/** Mean of the members' NLLs, 1/M sum_m NLL(p_m), in nats. The expected NLL of a single member. */
 export function averageMemberNll(stack: StackedClasses, targets: Int32Array): number {
   return mean(memberLogLikelihoods(stack, targets).map(nllOf));
 }
 
 /**
- * What diversity buys, in nats: mean member NLL - ensemble NLL. Never negative beyond rounding, as -log is convex
- * (Jensen); 0 for identical members.
+ * Jensen gap, in nats: mean member NLL - ensemble NLL, which is what diversity gains. Never negative beyond rounding, as -log
+ * is convex; 0 for identical members.
  *
  * @param targets class indices, shape `[N]`
  * @throws RangeError when shapes differ, a probability is outside [0, 1] or a target outside [0, K)

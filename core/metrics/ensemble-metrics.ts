@@ -25,13 +25,13 @@ import {
 } from './regression.ts';
 import { entropy, expectedEntropy, mutualInformationOf } from './uncertainty.ts';
 
-/** Metric values by name, in order of presentation; names carry no split, callers put `val/` or `test/` before them. */
+/** Metric values by name, in order of presentation. Names have no split; callers prefix `val/` or `test/`. */
 export type Metrics = Map<string, number>;
 
 /**
  * All metrics of a classification ensemble: `ens_{nll, acc, ece, brier}` of the mean probabilities, `avg_member_nll`,
  * `ambiguity`, `disagreement`, `predictive_entropy` and `mutual_information` (means over the samples), and
- * `member_{rank}_{nll, acc, ece, brier}`. Those that a non-finite prediction enters are NaN.
+ * `member_{rank}_{nll, acc, ece, brier}`. Metrics that depend on a non-finite prediction are NaN.
  *
  * @param stack probabilities or logits, shape `[M, N, K]`; for a binary task see `toTwoClasses` and `toTwoLogits`
  * @param targets class indices, shape `[N]`
@@ -57,7 +57,7 @@ export function classificationMetrics(stack: StackedClasses, targets: Int32Array
 }
 
 /**
- * `product_{nll, acc, ece, brier}`: of the product of experts, which is what members that are trained jointly predict together.
+ * `product_{nll, acc, ece, brier}`: of the product of experts, the joint prediction of members that were trained jointly.
  *
  * @param stack probabilities or logits, shape `[M, N, K]`
  * @param targets class indices, shape `[N]`

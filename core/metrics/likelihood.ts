@@ -19,7 +19,7 @@ export function logLikelihoods(probabilities: Probabilities, targets: Int32Array
   return logarithms;
 }
 
-/** {@link logLikelihoods} of every member, `[M]` times `[N]`. */
+/** Log-likelihoods log p_m[n, y_n] of every member, in nats: M arrays of shape `[N]`. */
 export function memberLogLikelihoods(stack: StackedClasses, targets: Int32Array): Float64Array[] {
   return eachMember(stack.members, (member) => logLikelihoods(memberProbabilities(stack, member), targets));
 }
@@ -43,7 +43,7 @@ export function mixtureNll(logarithms: readonly Float64Array[], without: number 
   return nllOf(members[0].map((_, sample) => logSumExp(members, sample) - logMembers));
 }
 
-/** What each member is worth to the others: the mixture's NLL without it - the mixture's NLL, `[M]`; empty for a single member. */
+/** What each member adds to the ensemble, in nats: the mixture's NLL without it minus the mixture's NLL, shape `[M]`; empty for M = 1. */
 export function marginalNlls(logarithms: readonly Float64Array[]): number[] {
   if (logarithms.length === 1) return [];
   const whole = mixtureNll(logarithms);

@@ -7,74 +7,88 @@ import { checkShape } from './checks.ts';
  * no more than rounding. A metric of predictions that are not all finite is NaN, never a plausible number.
  */
 
-/** Class probabilities of all members, shape `[M, N, K]`, row-major. */
+/** Class probabilities of all members. */
 export interface StackedProbabilities {
+  /** M. */
   members: number;
+  /** N. */
   samples: number;
+  /** K. */
   classes: number;
+  /** Shape `[M, N, K]`, row-major. */
   values: Float32Array;
 }
 
 /**
- * Logits of all members, shape `[M, N, K]`, row-major. They say more than probabilities, which float32 rounds to 0 and 1: metrics take
- * their softmax in float64.
+ * Logits of all members. They hold more information than probabilities, which float32 rounds to 0 and 1: metrics compute their
+ * softmax in float64.
  */
 export interface StackedLogits {
+  /** M. */
   members: number;
+  /** N. */
   samples: number;
+  /** K. */
   classes: number;
+  /** Shape `[M, N, K]`, row-major. */
   logits: Float32Array;
 }
 
-/** What classifiers predict, in either form. */
+/** Predictions of classifiers, as probabilities or as logits. */
 export type StackedClasses = StackedProbabilities | StackedLogits;
 
-/** Class probabilities of one model, or of the ensemble as one, shape `[N, K]`, row-major. */
+/** Class probabilities of one model, or of the ensemble as one model. */
 export interface Probabilities {
+  /** N. */
   samples: number;
+  /** K. */
   classes: number;
+  /** Shape `[N, K]`, row-major. */
   values: Values;
-  /** Logarithms of `values`, where they are known better than from these: a probability may be too small for its type. */
+  /** Logarithms of `values`, where known more precisely: a probability may be too small for its type. */
   logValues?: Float64Array;
 }
 
-/** One number a member and sample (a predicted mean, a variance, p(y = 1)), shape `[M, N]`, row-major. */
+/** One number per member and sample: a predicted mean, a variance, or p(y = 1). */
 export interface StackedValues {
+  /** M. */
   members: number;
+  /** N. */
   samples: number;
+  /** Shape `[M, N]`, row-major. */
   values: Float32Array;
 }
 
-/** Numbers of one model, or of the ensemble as one; shape `[N]` where nothing else is said. */
+/** Numbers of one model, or of the ensemble as one model; shape `[N]` unless stated otherwise. */
 export type Values = Float32Array | Float64Array;
 
-/** The probabilities of one member, shape `[N, K]`: a view where probabilities are given, else the softmax of its logits. */
+/** Returns the probabilities of one member, shape `[N, K]`: a view of given probabilities, or the softmax of its logits. */
 export function memberProbabilities(stack: StackedClasses, member: number): Probabilities {
   const { samples, classes } = stack;
   const row = memberRow(stack, member);
   return 'logits' in stack ? softmax(Float64Array.from(row), classes) : { samples, classes, values: row };
 }
 
-/** The values of one member, shape `[N]`: a view, not a copy. */
+/** Returns the values of one member, shape `[N]`, as a view. */
 export function memberValues(stack: StackedValues, member: number): Float32Array {
   return memberRow(stack, member);
 }
 
-/** What `view` makes of every member, in order. */
+/** Applies `view` to every member, in order. */
 export function eachMember<T>(members: number, view: (member: number) => T): T[] {
   return Array.from({ length: members }, (_, member) => view(member));
 }
 
-/** The ensemble's prediction, the mean over m of p_m, shape `[N, K]`. */
+/** Mean of the members' probabilities, 1/M sum_m p_m, shape `[N, K]`: the ensemble's prediction. */
 export function meanProbabilities(stack: StackedClasses): Probabilities {
   const { members, samples, classes } = stack;
   return { samples, classes, values: meanOfRows(members, (member) => memberProbabilities(stack, member).values) };
 }
 
 /**
- * The product of experts, the normalized geometric mean of p_m over m: the softmax of the members' mean logits, shape `[N, K]`
- * (Hinton, "Training products of experts by minimizing contrastive divergence", 2002). Of members given as probabilities, one that
- * float32 rounds to 0 counts as 2^-149, so that one member cannot rule a class out.
+ * Product of experts, the normalized geometric mean of p_m over m: the softmax of the members' mean logits, shape `[N, K]`
+ * (Hinton, "Training products of experts by minimizing contrastive divergence", 2002). A given probability of 0 in float32 counts as
+ * 2^-149, so that one member cannot rule out a class.
  */
 export function productOfExperts(stack: StackedClasses): Probabilities {
   const logarithms = meanOfRows(stack.members, (member) => {
@@ -84,7 +98,7 @@ export function productOfExperts(stack: StackedClasses): Probabilities {
   return softmax(logarithms, stack.classes);
 }
 
-/** Mean over the members, `[M, N]` to `[N]`. @param without a member to leave out */
+/** Mean over the members, `[M, N]` to `[N]`. @param without - a member to exclude */
 export function meanOverMembers(stack: StackedValues, without: number | null = null): Float64Array {
   const rows = eachMember(stack.members, (member) => memberRow(stack, member)).filter(
     (_, member) => member !== without,
@@ -92,12 +106,12 @@ export function meanOverMembers(stack: StackedValues, without: number | null = n
   return meanOfRows(rows.length, (index) => rows[index]);
 }
 
-/** Binary predictions p(y = 1), `[M, N]`, as two classes [1 - p, p], `[M, N, 2]`, for the classification metrics. */
+/** Converts binary predictions p(y = 1), `[M, N]`, to two classes [1 - p, p], `[M, N, 2]`, for the classification metrics. */
 export function toTwoClasses(positive: StackedValues): StackedProbabilities {
   return { ...shapeOf(positive), values: pairs(positive.values, (probability) => 1 - probability) };
 }
 
-/** Binary logits, `[M, N]`, as those of two classes [0, z], `[M, N, 2]`: their softmax is [sigmoid(-z), sigmoid(z)]. */
+/** Converts binary logits, `[M, N]`, to logits of two classes [0, z], `[M, N, 2]`: their softmax is [sigmoid(-z), sigmoid(z)]. */
 export function toTwoLogits(positive: StackedValues): StackedLogits {
   return { ...shapeOf(positive), logits: pairs(positive.values, () => 0) };
 }
@@ -137,7 +151,7 @@ export function softmax(logits: Float64Array, classes: number): Probabilities {
   return { samples: logits.length / classes, classes, values, logValues: logits };
 }
 
-/** What one member predicts, as it was given: a view of its part of the stack. */
+/** One member's part of the stack, as a view. */
 export function memberRow(stack: StackedClasses | StackedValues, member: number): Float32Array {
   const { members, samples } = stack;
   const values = 'logits' in stack ? stack.logits : stack.values;

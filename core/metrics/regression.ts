@@ -19,7 +19,7 @@ export function meanSquaredError(predictions: Values, targets: Values): number {
   return finiteOrNaN(sum / predictions.length);
 }
 
-/** Mean of the members' errors, 1/M sum_m MSE(mu_m). What one member does on average, alone. */
+/** Mean of the members' errors, 1/M sum_m MSE(mu_m). The expected error of a single member. */
 export function averageMemberMse(means: StackedValues, targets: Values): number {
   return mean(eachMember(means.members, (member) => meanSquaredError(memberValues(means, member), targets)));
 }
@@ -38,7 +38,7 @@ export function ensembleStd(means: StackedValues): number {
 }
 
 /**
- * Negative log-likelihood in nats of one Gaussian a sample, 1/N sum_n (log(2 pi v_n) + (y_n - mu_n)^2 / v_n) / 2, with
+ * Negative log-likelihood in nats of one Gaussian per sample, 1/N sum_n (log(2 pi v_n) + (y_n - mu_n)^2 / v_n) / 2, with
  * all constants. A variance of 0 gives NaN: there is no density.
  *
  * @param means shape `[N]`
@@ -58,7 +58,7 @@ export function gaussianLogDensities(means: Values, variances: Values, targets: 
   return Float64Array.from(targets, (target, sample) => logDensity(target, means[sample], variances[sample]));
 }
 
-/** {@link gaussianLogDensities} of every member, `[M]` times `[N]`. */
+/** Log-densities log N(y_n; mu_mn, v_mn) of every member, in nats: M arrays of shape `[N]`. */
 export function memberGaussianLogDensities(
   means: StackedValues,
   variances: StackedValues,
@@ -91,14 +91,14 @@ export function gaussianMixtureNll(means: StackedValues, variances: StackedValue
   return mixtureNll(memberGaussianLogDensities(means, variances, targets));
 }
 
-/** The noise the members see in the data: the mean of their variances, 1/M sum_m v_m, shape `[N]`. */
+/** Aleatoric variance, the noise that the members see in the data: the mean of their variances, 1/M sum_m v_m, shape `[N]`. */
 export function aleatoricVariance(variances: StackedValues): Float64Array {
   checkVariances(variances.values);
   return meanOverMembers(variances).map(finiteOrNaN);
 }
 
 /**
- * The members' own spread: the unbiased variance of their means, 1/(M - 1) sum_m (mu_m - mean mu)^2, shape `[N]`; 0 for
+ * Epistemic variance, the spread of the members: the unbiased variance of their means, 1/(M - 1) sum_m (mu_m - mean mu)^2, shape `[N]`; 0 for
  * M = 1. Unbiased as `torch.var`, which torch-distributed-ensemble's example takes; Lakshminarayanan et al. (2017)
  * divide by M, which makes the total the variance of the mixture itself.
  */
@@ -113,7 +113,7 @@ export function epistemicVariance(means: StackedValues): Float64Array {
   });
 }
 
-/** Aleatoric + epistemic variance, shape `[N]`: what a prediction interval is drawn from. */
+/** Aleatoric + epistemic variance, shape `[N]`: the variance behind prediction intervals. */
 export function totalVariance(means: StackedValues, variances: StackedValues): Float64Array {
   checkSameShape(means, variances);
   const epistemic = epistemicVariance(means);

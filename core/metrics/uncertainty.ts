@@ -13,7 +13,7 @@ export function predictiveEntropy(stack: StackedClasses): Float64Array {
   return entropy(meanProbabilities(stack));
 }
 
-/** The data's own share (aleatoric): the mean of the members' entropies, 1/M sum_m H[p_m], shape `[N]`. */
+/** Aleatoric uncertainty, the data's share: the mean of the members' entropies, 1/M sum_m H[p_m], shape `[N]`. */
 export function expectedEntropy(stack: StackedClasses): Float64Array {
   const entropies = eachMember(stack.members, (member) => entropy(memberProbabilities(stack, member)));
   return new Float64Array(stack.samples).map(
@@ -22,8 +22,8 @@ export function expectedEntropy(stack: StackedClasses): Float64Array {
 }
 
 /**
- * The model's share (epistemic): the mutual information between label and member, predictive entropy - expected
- * entropy, shape `[N]`. 0 where all members agree, at most log M. Never negative (Jensen), so rounding below 0 is cut.
+ * Epistemic uncertainty, the model's share: the mutual information between label and member, predictive entropy - expected
+ * entropy, shape `[N]`. 0 where all members agree, at most log M. Never negative (Jensen), so rounding below 0 is clipped.
  */
 export function mutualInformation(stack: StackedClasses): Float64Array {
   return mutualInformationOf(predictiveEntropy(stack), expectedEntropy(stack));
