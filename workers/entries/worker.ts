@@ -1,4 +1,4 @@
-import { guardAgainstOrphaning } from './guard.ts';
+import { guardAgainstOrphaning } from '../session/orphan-guard.ts';
 import { prepare } from '../session/prepare.ts';
 import { RankLink } from '../session/rank-link.ts';
 import { Controls } from '../training/controls.ts';
