@@ -1,22 +1,18 @@
 import { freeMemory } from '../../core/protocol/wire/arrays.ts';
-import {
-  type CollectiveArray,
-  type CollectiveCall,
-  CollectiveError,
-  isInMemory,
-} from '../../core/protocol/wire/collectives.ts';
+import { stageRules } from '../../core/protocol/wire/collective-stages.ts';
+import { type CollectiveArray, type CollectiveCall, CollectiveError } from '../../core/protocol/wire/collectives.ts';
 import { concatenate, reduceArrays } from '../../core/protocol/wire/reduce.ts';
 
 /**
- * What each rank gets back, in the order of `ranks`; null where it needs nothing, or has it already. `arrays` holds
- * what each rank sent, in the same order.
+ * The answer for each rank, in the order of `ranks`; null where a rank needs no array, or has it already.
+ * @param arrays what each rank sent, in the same order
  */
 export function computeAnswers(
   call: CollectiveCall,
   ranks: readonly number[],
   arrays: readonly (CollectiveArray | null)[],
 ): (CollectiveArray | null)[] {
-  if (call.operation === 'barrier' || isInMemory(call)) return ranks.map(() => null);
+  if (call.operation === 'barrier' || stageRules[call.stage].arraysIn === 'memory') return ranks.map(() => null);
   if (call.operation === 'broadcast') {
     const [data] = requireData(ranks, arrays, (rank) => rank === call.root);
     return ranks.map((rank) => (rank === call.root ? null : data));

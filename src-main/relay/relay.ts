@@ -1,12 +1,12 @@
+import { mayFollow, nextStages, stageRules } from '../../core/protocol/wire/collective-stages.ts';
 import {
   checkCall,
   type CollectiveCall,
   CollectiveError,
+  type ControlSignals,
   describeCall,
-  goesOn,
   isSameCall,
-  uniteWishes,
-  type Wishes,
+  mergeSignals,
 } from '../../core/protocol/wire/collectives.ts';
 import type { CollectiveFrame, CollectiveRequest } from '../../core/protocol/wire/frames.ts';
 import { computeAnswers } from './answers.ts';
@@ -16,28 +16,28 @@ export interface RelayOptions {
   ranks: readonly number[];
   /** Device, pid, state, epoch, step and last log lines of a rank, for messages. */
   describeRank(rank: number): string;
-  /** How long the first rank to call may wait for one that does no steps meanwhile; asked when a collective opens. */
+  /** How long the first rank to call waits for one that does no steps meanwhile; read when a collective opens. */
   timeoutMs(): number;
-  /** Steps that a rank has done, as last heard of. */
+  /** Steps that a rank has done, as last reported. */
   stepsOf(rank: number): number;
-  /** A collective timed out: these ranks never called it. The group has failed by then. */
+  /** A collective timed out because these ranks never called it. The group has failed already. */
   onStuck(missingRanks: number[], error: Error): void;
 }
 
 interface OpenCollective {
   call: CollectiveCall;
-  /** What has arrived, by rank. */
+  /** By rank. */
   requests: Map<number, CollectiveRequest>;
   /** Null while the group is held. */
   timer: NodeJS.Timeout | null;
 }
 
 /**
- * Completes the collectives of one group of ranks: collects every rank's request of a sequence number, checks that they
- * agree, and answers all. No input or output of its own.
+ * Completes the collectives of one group of ranks: collects every rank's request with a sequence number, checks that they
+ * agree, and answers all. `collective-stages.ts` says which requests a collective has. The relay does no input or output.
  *
- * A group fails as a whole and for good: when ranks disagree, when one is gone, when one does not come in time. Every
- * rank is told at once, so that nobody waits for an answer that cannot come.
+ * A group fails as a whole and for good: when ranks disagree, when one is gone, when one does not come in time. The relay
+ * then notifies every rank at once, so that none waits for an answer that cannot come.
  */
 export class Relay {
   readonly #options: RelayOptions;
@@ -47,10 +47,10 @@ export class Relay {
   /** Sequence number of each rank's newest request. */
   readonly #sequences: Map<number, number>;
   readonly #open = new Map<number, OpenCollective>();
-  /** Sequence numbers under which every rank has made a request and will make another. */
-  readonly #continued = new Set<number>();
-  /** What all ranks began last in the memory that they share, where the relay sees no more of it. */
-  #mapped: { call: CollectiveCall; wishes: Wishes } | null = null;
+  /** The request that all ranks made last, by sequence number, where they will make another. */
+  readonly #continued = new Map<number, CollectiveCall>();
+  /** The last collective that all ranks began in mapped memory, where the relay does not see the rest of it. */
+  #mapped: { call: CollectiveCall; signals: ControlSignals } | null = null;
   #failure: string | null = null;
   #isHeld = false;
 
@@ -60,14 +60,14 @@ export class Relay {
     this.#sequences = new Map(this.#ranks.map((rank) => [rank, 0]));
   }
 
-  /** Sets where answers for a rank go. */
+  /** Sets the receiver of the answers for a rank. */
   attach(rank: number, send: (frame: CollectiveFrame) => void): void {
     this.#checkMember(rank);
     this.#senders.set(rank, send);
     if (this.#failure !== null) this.#deliver(rank, { kind: 'collective', phase: 'failure', reason: this.#failure });
   }
 
-  /** Takes a request of a rank. Once the group has failed there is nothing to answer: every rank has been told. */
+  /** Takes a request of a rank. Ignores it once the group has failed: every rank was notified. */
   receive(rank: number, frame: CollectiveFrame): void {
     this.#checkMember(rank);
     if (this.#failure !== null) return;
@@ -80,20 +80,20 @@ export class Relay {
     }
   }
 
-  /** While the group is held, as its ranks are paused, nobody comes too late. */
+  /** Stops all timeouts while the group is paused. */
   hold(): void {
     this.#isHeld = true;
     for (const open of this.#open.values()) stopTimer(open);
   }
 
-  /** Ends {@link hold}: all limits begin anew. */
+  /** Ends {@link hold}: all timeouts start again. */
   release(): void {
     if (!this.#isHeld) return;
     this.#isHeld = false;
     for (const open of this.#open.values()) this.#startTimer(open);
   }
 
-  /** A rank is gone: every pending and every later collective of the others fails at once. */
+  /** A rank is gone: every pending and every later collective of the others fails. */
   rankLeft(rank: number, reason: string): void {
     this.#checkMember(rank);
     this.#senders.delete(rank);
@@ -102,10 +102,15 @@ export class Relay {
 
   #take(rank: number, request: CollectiveRequest): void {
     const { call } = request;
-    if (call.stage === 'stuck') return this.#hearOfStuck(rank, request);
-    if (call.stage === 'withdrawn') return this.#withdraw(rank, call);
-    // Of small arrays in memory the relay hears late, or never: they keep no order with what it does hear of.
-    if (call.stage !== 'awaited' && !this.#continued.has(call.sequence)) this.#advance(rank, call);
+    const { reportsOn, isOrdered } = stageRules[call.stage];
+    if (reportsOn === 'mapped') return this.#reportStuck(rank, request);
+    if (reportsOn === 'awaited') return this.#withdraw(rank, call);
+    const previous = this.#continued.get(call.sequence) ?? null;
+    if (!mayFollow(previous, call.stage)) {
+      const after = previous === null ? 'as its first request' : `after ${describeCall(previous)}`;
+      throw new CollectiveError(`Rank ${rank} requested ${describeCall(call)} ${after}, which no collective does.`);
+    }
+    if (isOrdered && previous === null) this.#advance(rank, call);
     checkCall(call, this.#ranks);
     const open = this.#open.get(call.sequence) ?? this.#openCollective(call);
     open.requests.set(rank, request);
@@ -113,7 +118,7 @@ export class Relay {
     if (open.requests.size === this.#ranks.length) this.#complete(open);
   }
 
-  /** A rank calls the next collective that goes through the relay: one that others have called before is not left out. */
+  /** Checks that a rank does not skip a collective that others have called, and counts its call. */
   #advance(rank: number, call: CollectiveCall): void {
     const newest = this.#sequences.get(rank) ?? 0;
     if (call.sequence <= newest) {
@@ -121,16 +126,16 @@ export class Relay {
     }
     const ahead = this.#ranks.find((other) => (this.#sequences.get(other) ?? 0) > call.sequence);
     if (ahead !== undefined && !this.#open.has(call.sequence)) {
-      throw new CollectiveError(`Rank ${rank} called ${describeCall(call)}, which rank ${ahead} has left out.`);
+      throw new CollectiveError(`Rank ${rank} called ${describeCall(call)}, which rank ${ahead} has skipped.`);
     }
     for (const { call: due } of this.#open.values()) {
-      if (due.stage === 'awaited' || due.sequence <= newest || due.sequence >= call.sequence) continue;
+      if (!stageRules[due.stage].isOrdered || due.sequence <= newest || due.sequence >= call.sequence) continue;
       throw new CollectiveError(`Rank ${rank} called ${describeCall(call)}, where ${describeCall(due)} was due.`);
     }
     this.#sequences.set(rank, call.sequence);
   }
 
-  /** A rank has in memory what it waited for. */
+  /** A rank has found in memory what it waited for. */
   #withdraw(rank: number, { sequence }: CollectiveCall): void {
     const open = this.#open.get(sequence);
     if (open === undefined) return;
@@ -153,7 +158,7 @@ export class Relay {
     const steps = new Map(this.#ranks.map((rank) => [rank, options.stepsOf(rank)]));
     open.timer = setTimeout(() => {
       const missing = this.#ranks.filter((rank) => !open.requests.has(rank));
-      // A rank that stands by, or has less to do, waits as long as the others' epochs take.
+      // A rank that stands by, or has fewer samples, waits as long as the others' epochs take.
       if (missing.every((rank) => options.stepsOf(rank) > (steps.get(rank) ?? 0))) this.#startTimer(open);
       else
         this.#timeOut(
@@ -166,22 +171,24 @@ export class Relay {
   #complete(open: OpenCollective): void {
     stopTimer(open);
     const { call, requests } = open;
+    // All ranks wait for each other in memory: each withdraws once it has seen the others.
+    if (stageRules[call.stage].answered === 'never') return;
     this.#open.delete(call.sequence);
-    if (goesOn(call)) this.#continued.add(call.sequence);
+    if (nextStages(call).length > 0) this.#continued.set(call.sequence, call);
     else this.#continued.delete(call.sequence);
     const arrays = this.#ranks.map((rank) => requests.get(rank)?.data ?? null);
     const answers = computeAnswers(call, this.#ranks, arrays);
-    const wishes = uniteWishes([...requests.values()].map((request) => request.wishes));
-    if (call.stage === 'mapped') this.#mapped = { call, wishes };
+    const signals = mergeSignals([...requests.values()].map((request) => request.signals));
+    if (call.stage === 'mapped') this.#mapped = { call, signals };
     for (const [position, rank] of this.#ranks.entries()) {
       const data = answers[position];
       const shape = data === null ? [] : [data.length];
-      this.#deliver(rank, { kind: 'collective', phase: 'result', call: { ...call, shape }, wishes, data });
+      this.#deliver(rank, { kind: 'collective', phase: 'result', call: { ...call, shape }, signals, data });
     }
   }
 
-  /** A rank has waited in shared memory for as long as it may: unless the group is held, those it names never come. */
-  #hearOfStuck(rank: number, { call, data }: CollectiveRequest): void {
+  /** A rank has waited in mapped memory up to the timeout. Unless the group is held, the ranks that it names never come. */
+  #reportStuck(rank: number, { call, data }: CollectiveRequest): void {
     const mapped = this.#mapped;
     const missing = this.#ranks.filter((other) => data?.some((named: number) => named === other));
     if (mapped?.call.sequence !== call.sequence || missing.length === 0) {
@@ -190,12 +197,12 @@ export class Relay {
       );
     }
     if (this.#isHeld) {
-      const { wishes } = mapped;
+      const { signals } = mapped;
       return this.#deliver(rank, {
         kind: 'collective',
         phase: 'result',
         call: { ...call, shape: [] },
-        wishes,
+        signals,
         data: null,
       });
     }
@@ -217,7 +224,7 @@ export class Relay {
     for (const rank of this.#senders.keys()) this.#deliver(rank, { kind: 'collective', phase: 'failure', reason });
   }
 
-  /** A rank that cannot be reached is gone. */
+  /** A rank that cannot be reached counts as gone. */
   #deliver(rank: number, frame: CollectiveFrame): void {
     try {
       this.#senders.get(rank)?.(frame);

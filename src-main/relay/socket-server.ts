@@ -7,16 +7,16 @@ import { type Channel, StreamChannel } from '../../core/protocol/wire/channel.ts
 import { socketAddress } from '../../core/protocol/wire/local-socket.ts';
 
 export interface SocketServer {
-  /** Sets who takes new connections. Connections that came before are handed over first. */
+  /** Sets the handler of new connections. It receives earlier connections first. */
   onConnection(accept: (channel: Channel) => void): void;
   /** Breaks all connections and stops listening. */
   close(): Promise<void>;
 }
 
 /**
- * Listens on a Unix socket (a named pipe on Windows) inside an owner-only folder that exists already. Rejects when the
- * path is too long, others may enter the folder, or something is at the path already; a socket that nobody listens on
- * any more, left by a hub that was killed, is replaced.
+ * Listens on a Unix socket (a named pipe on Windows) in an existing folder that only its owner may enter. Rejects when the
+ * path is too long, others may enter the folder, or something exists at the path. Replaces a socket without a listener,
+ * which a killed hub left.
  *
  * The transport is node-ipc's raw mode, as in `workers/collectives/socket-channel.ts`.
  */
@@ -27,13 +27,13 @@ export async function listen(path: string): Promise<SocketServer> {
     await removeStaleSocket(path);
   }
   const ipc = new IPCModule();
-  // node-ipc's own unlinking would take a living hub's socket away.
+  // node-ipc would also unlink the socket of a running hub.
   Object.assign(ipc.config, { rawBuffer: true, silent: true, maxConnections: Infinity, unlink: false });
   ipc.serve(address);
   const connections = acceptConnections(ipc.server);
   await new Promise<void>((resolve, reject) => {
     ipc.server.on('start', resolve);
-    // Later errors belong to single connections, which report them themselves.
+    // Later errors concern single connections, which report them.
     ipc.server.on('error', (cause) => reject(new Error(`Cannot listen on ${path}: ${cause.message}.`, { cause })));
     ipc.server.start();
   });

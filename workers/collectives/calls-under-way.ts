@@ -5,17 +5,17 @@ import {
   type CollectiveCall,
   CollectiveError,
   describeCall,
-  noWishes,
-  type Wishes,
+  noSignals,
+  type ControlSignals,
 } from '../../core/protocol/wire/collectives.ts';
 import type { CollectiveFrame } from '../../core/protocol/wire/frames.ts';
-import { AgreedWishes } from './agreed-wishes.ts';
+import { AgreedSignals } from './agreed-signals.ts';
 import { MemoryExchange, type Operands, type Request } from './memory/memory-exchange.ts';
 import type { MappedSlots } from './memory/mapped-slots.ts';
 import type { SharedMemory } from './memory/shared-memory.ts';
 import { type SlotAnswer, SlotExchange } from './memory/slot-exchange.ts';
 
-/** Where a group's requests go: the worker's channel to the hub. */
+/** The worker's channel to the hub, for a group's requests. */
 export interface CollectiveLink {
   send(frame: CollectiveFrame): void;
 }
@@ -32,19 +32,19 @@ interface PendingCall extends PromiseWithResolvers<CollectiveArray | null> {
   call: CollectiveCall;
 }
 
-/** A rank's collectives from call to answer: through the hub's relay, or through memory. They fail together. */
+/** A rank's collectives from call to result: through the hub's relay, or through memory. They fail together. */
 export class CallsUnderWay {
   readonly statistics: CollectiveStatistics = { count: 0, bytesSent: 0, bytesReceived: 0 };
-  readonly agreed = new AgreedWishes();
-  /** What this rank tells the others with every collective it calls. */
-  wishes: Wishes = noWishes;
+  readonly agreed = new AgreedSignals();
+  /** The signals that this rank sends with every collective. */
+  signals: ControlSignals = noSignals;
   readonly #rank: number;
   readonly #ranks: readonly number[];
   /** Null for a group of one. */
   readonly #link: CollectiveLink | null;
   readonly #large: MemoryExchange | null;
   #small: SlotExchange | null = null;
-  /** What the hub has not answered yet, and what goes on in memory without it, by sequence number. */
+  /** Calls that the hub has not answered yet, and calls through memory without the hub, by sequence number. */
   readonly #pending = new Map<number, PendingCall>();
   readonly #inSlots = new Map<number, Promise<SlotAnswer>>();
   #failure: Error | null = null;
@@ -56,16 +56,16 @@ export class CallsUnderWay {
     this.#large = memory === null ? null : new MemoryExchange(memory, rank, ranks.length);
   }
 
-  /** Has small arrays go through memory from now on, on all ranks. */
+  /** Sends small arrays through memory from now on, on all ranks. */
   useSlots(slots: MappedSlots): void {
     const link = this.#link;
-    if (link === null) throw new TypeError('A group of one has nobody to share slots with.');
+    if (link === null) throw new TypeError('A group of one rank shares no slots.');
     const tell = (call: CollectiveCall): void =>
-      link.send({ kind: 'collective', phase: 'request', call, wishes: noWishes, data: null });
+      link.send({ kind: 'collective', phase: 'request', call, signals: noSignals, data: null });
     this.#small = new SlotExchange(slots, { rank: this.#rank, ranks: this.#ranks, tell });
   }
 
-  /** Null where the answer brings nothing, or lies where it is wanted. */
+  /** Null where there is no result, or it was written to `operands.into`. */
   async run(what: Omit<CollectiveCall, 'sequence' | 'stage'>, operands: Operands): Promise<CollectiveArray | null> {
     const { statistics } = this;
     const call: CollectiveCall = { ...what, sequence: statistics.count + 1, stage: 'whole' };
@@ -86,17 +86,21 @@ export class CallsUnderWay {
     for (const [sequence, promise] of this.#inSlots) if (sequence <= marked) await promise;
   }
 
-  /** Takes what the hub's relay sent. */
+  /** Handles a frame of the hub's relay. */
   receive(frame: CollectiveFrame): void {
     if (frame.phase === 'failure') return this.fail(new CollectiveError(frame.reason));
     const { sequence } = frame.call;
     const pending = this.#pending.get(sequence);
     if (frame.phase === 'request' || pending === undefined) {
       if (this.#failure !== null) return;
-      return this.fail(new CollectiveError(`The hub sent a ${frame.phase} for ${describeCall(frame.call)}, unasked.`));
+      return this.fail(
+        new CollectiveError(
+          `The hub sent a ${frame.phase} for ${describeCall(frame.call)}, which this rank did not request.`,
+        ),
+      );
     }
     this.#pending.delete(sequence);
-    this.#heard(sequence, frame.wishes, frame.data);
+    this.#count(sequence, frame.signals, frame.data);
     pending.resolve(frame.data);
   }
 
@@ -109,7 +113,7 @@ export class CallsUnderWay {
   }
 
   #answerAlone({ sequence }: CollectiveCall, { data, into }: Operands): null {
-    this.agreed.hear(this.wishes, sequence);
+    this.agreed.merge(this.signals, sequence);
     if (data !== null) into?.set(data.whole());
     return null;
   }
@@ -122,15 +126,15 @@ export class CallsUnderWay {
   }
 
   async #throughSlots(small: SlotExchange, call: CollectiveCall, operands: Operands): Promise<CollectiveArray | null> {
-    const answer = small.run(call, this.wishes, operands);
+    const answer = small.run(call, this.signals, operands);
     this.#inSlots.set(call.sequence, answer);
     this.statistics.bytesSent += (operands.data?.length ?? 0) * bytesPerElement(call.dataType);
     try {
-      const { wishes, data: received } = await answer;
-      this.#heard(call.sequence, wishes, received);
+      const { signals, data: received } = await answer;
+      this.#count(call.sequence, signals, received);
       return received;
     } catch (error) {
-      // Arrays that cannot be combined are the same on all ranks: each finds that by itself.
+      // Every rank has the same arrays, so each finds out that they cannot be combined.
       const failure = this.#failWith(error);
       throw this.#callError(call, failure);
     } finally {
@@ -147,19 +151,19 @@ export class CallsUnderWay {
     this.#pending.set(call.sequence, { call, ...answer });
     this.statistics.bytesSent += data?.byteLength ?? 0;
     try {
-      link.send({ kind: 'collective', phase: 'request', call, wishes: this.wishes, data });
+      link.send({ kind: 'collective', phase: 'request', call, signals: this.signals, data });
     } catch (error) {
       this.#failWith(error);
     }
     return await answer.promise;
   }
 
-  #heard(sequence: number, wishes: Wishes, data: CollectiveArray | null): void {
-    this.agreed.hear(wishes, sequence);
+  #count(sequence: number, signals: ControlSignals, data: CollectiveArray | null): void {
+    this.agreed.merge(signals, sequence);
     this.statistics.bytesReceived += data?.byteLength ?? 0;
   }
 
-  /** @returns why the group has failed, which may be something earlier */
+  /** @returns the reason for the group's failure, which may be an earlier one */
   #failWith(error: unknown): Error {
     const reason = error instanceof Error ? error : new Error(String(error));
     this.fail(reason);

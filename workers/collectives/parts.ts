@@ -1,23 +1,23 @@
 import { createArray, dataTypeOf } from '../../core/protocol/wire/arrays.ts';
 import type { CollectiveArray } from '../../core/protocol/wire/collectives.ts';
 
-/** An array that lies in several places: its parts, one after the other. */
+/** An array in several parts, one after the other. */
 export class Parts {
   readonly length: number;
   readonly #locate: () => readonly CollectiveArray[];
 
-  /** @param locate where the parts are now, all of one type: asked anew before each use, as memory may move */
+  /** @param locate returns the current parts, all of one type; called before each use, as memory may move */
   constructor(length: number, locate: () => readonly CollectiveArray[]) {
     this.length = length;
     this.#locate = locate;
   }
 
-  /** An array in one place. */
+  /** An array in one part. */
   static of(array: CollectiveArray): Parts {
     return new Parts(array.length, () => [array]);
   }
 
-  /** The elements from `start` to `end` where they lie, to be used at once. */
+  /** Views of the elements from `start` to `end`. Use them at once: memory may move. */
   views(start = 0, end = this.length): CollectiveArray[] {
     let offset = 0;
     return this.#locate().flatMap((part) => {
@@ -27,7 +27,7 @@ export class Parts {
     });
   }
 
-  /** All elements as one array: where that is how they lie, themselves, else a copy. */
+  /** All elements as one array: the array itself where there is one part, else a copy. */
   whole(): CollectiveArray {
     const parts = this.#locate();
     if (parts.length === 1) return parts[0];
@@ -36,7 +36,7 @@ export class Parts {
     return whole;
   }
 
-  /** Copies elements from `start` on, as many as `target` has. */
+  /** Fills `target` with the elements from `start` on. */
   copyTo(target: CollectiveArray, start: number): void {
     let offset = 0;
     for (const view of this.views(start, start + target.length)) {
@@ -45,7 +45,7 @@ export class Parts {
     }
   }
 
-  /** Writes values to where the elements from `start` on lie. */
+  /** Writes values to the elements from `start` on. */
   set(values: CollectiveArray, start = 0): void {
     let offset = 0;
     for (const view of this.views(start, start + values.length)) {

@@ -5,7 +5,7 @@ import {
   CollectiveError,
   elementCount,
   type ReduceOperation,
-  type Wishes,
+  type ControlSignals,
 } from '../../core/protocol/wire/collectives.ts';
 import type { CollectiveFrame } from '../../core/protocol/wire/frames.ts';
 import { CallsUnderWay, type CollectiveLink, type CollectiveStatistics } from './calls-under-way.ts';
@@ -16,12 +16,11 @@ type CallDetails = Pick<CollectiveCall, 'operation'> &
   Partial<Pick<CollectiveCall, 'reduce' | 'shape' | 'root' | 'distance'>>;
 
 /**
- * The ranks that train together, seen from one of them. Every rank must make the same calls in the same order; several
- * may be under way at once. Arrays are sent without a copy: one that was passed in must not change until its call has
- * settled.
+ * The ranks that train together, seen from one of them. Every rank must make the same calls in the same order; several calls
+ * may be pending at a time. Arrays are sent without a copy: do not change one before its call has settled.
  *
- * Once anything goes wrong (ranks disagree, one left, one did not come in time) the group has failed: every pending and
- * every later call rejects with a {@link CollectiveError} at once.
+ * When ranks disagree, one leaves or one does not come in time, the group fails: every pending and every later call rejects
+ * with a {@link CollectiveError}.
  */
 export class ProcessGroup {
   /** This member's global index. */
@@ -31,7 +30,10 @@ export class ProcessGroup {
   readonly #memory: SharedMemory | null;
   readonly #calls: CallsUnderWay;
 
-  /** `link` may be null for a group of one, which needs nobody. Large arrays go through `memory`, if there is one. */
+  /**
+   * @param link the channel to the hub; null for a group of one rank
+   * @param memory shared memory for large arrays, if there is any
+   */
   constructor(rank: number, ranks: readonly number[], link: CollectiveLink | null, memory: SharedMemory | null = null) {
     if (!ranks.includes(rank))
       throw new RangeError(`Rank ${rank} is not in its own group of ranks ${ranks.join(', ')}.`);
@@ -42,7 +44,7 @@ export class ProcessGroup {
     this.#calls = new CallsUnderWay(rank, this.ranks, ranks.length > 1 ? link : null, memory);
   }
 
-  /** A group of one rank: every collective gives back a copy of what went in. */
+  /** A group of one rank: every collective returns a copy of its input. */
   static alone(rank: number): ProcessGroup {
     return new ProcessGroup(rank, [rank], null);
   }
@@ -55,14 +57,14 @@ export class ProcessGroup {
     return this.#calls.statistics;
   }
 
-  /** What this rank tells the others with every collective it calls. It must only grow: more controls, a halt for good. */
-  set wishes(wishes: Wishes) {
-    this.#calls.wishes = wishes;
+  /** The signals that this rank sends with every collective. They must only grow: more controls, a halt for good. */
+  set signals(signals: ControlSignals) {
+    this.#calls.signals = signals;
   }
 
   /**
-   * Has small arrays go through memory from now on, if all ranks can map each other's: for ranks that exchange at every step. All ranks call
-   * it before such steps.
+   * Sends small arrays through memory from now on, if all ranks can map each other's: for ranks that exchange at every step.
+   * All ranks must call it.
    */
   async mapSlots(): Promise<void> {
     if (this.#memory === null) return;
@@ -74,8 +76,9 @@ export class ProcessGroup {
   }
 
   /**
-   * Every rank's array, ordered by rank: M arrays, which are views of one buffer: of `into`, if given, which has M times the length. `shape`
-   * takes part in the check that ranks agree.
+   * Every rank's array, ordered by rank: M views of one buffer.
+   * @param shape must be the same on all ranks
+   * @param into the buffer for the result, M times as long as `array`
    */
   async allGather<T extends CollectiveArray>(
     array: T,
@@ -93,16 +96,16 @@ export class ProcessGroup {
   }
 
   /**
-   * One array combined from all ranks', element by element and in rank order, so that every rank gets the same bits.
-   * A sum of floats is rounded to the array's type after each rank; a sum of integers that does not fit the type, and a
-   * mean of integers, are errors; min and max give NaN where any rank has NaN. The result is written to `into` where that is
-   * given, which may be `array` itself: for large arrays that saves the time to make new ones.
+   * Combines the arrays of all ranks, element by element and in rank order, so that every rank gets the same bits. A sum of
+   * floats is rounded to the array's type after each rank. A sum of integers that does not fit the type, and a mean of
+   * integers, are errors. Min and max are NaN where any rank has NaN.
+   * @param into where to write the result; may be `array` itself, which saves time for large arrays
    */
   async allReduce<T extends CollectiveArray>(array: T, operation: ReduceOperation, into?: T): Promise<T> {
     return await this.#exchange({ operation: 'all-reduce', reduce: operation }, array, array, into);
   }
 
-  /** As {@link allReduce}, of an array that lies in several places, where the result is written as well. Other ranks' may lie otherwise. */
+  /** Like {@link allReduce} in place, for an array that lies in several parts. Other ranks' parts may differ. */
   async allReduceParts(parts: Parts, dataType: DataType, operation: ReduceOperation): Promise<void> {
     const call = { ...noDetails, operation: 'all-reduce', reduce: operation, dataType, shape: [parts.length] } as const;
     await this.#calls.run(call, { data: parts, into: parts });
@@ -119,8 +122,9 @@ export class ProcessGroup {
   }
 
   /**
-   * The array of the rank `distance` places further up in the order of ranks; null where there is none, or where that rank does not send.
+   * The array of the rank `distance` places further up in rank order; null where there is no such rank, or it does not send.
    * All ranks pass an array of the same type and length.
+   * @param sends whether this rank sends its array
    */
   async shift<T extends CollectiveArray>(array: T, distance: number, sends: boolean): Promise<T | null> {
     const received = await this.#call({ operation: 'shift', distance }, array, sends ? array : null);
@@ -132,31 +136,31 @@ export class ProcessGroup {
     await this.#exchange({ operation: 'barrier' }, nothing, null);
   }
 
-  /** Has {@link agreed} speak of the collective called last. */
+  /** Marks the last collective for {@link agreed}. */
   mark(): void {
     this.#calls.agreed.mark(this.#calls.statistics.count);
   }
 
   /**
-   * What the ranks wished, all together, when they called the marked collective: the same on every rank that has marked the same
-   * one, whatever was answered since. Waits until the hub has answered that one, which may be after its result was there.
+   * The merged signals of all ranks up to the marked collective: the same on every rank that has marked the same one. Waits
+   * for the hub's answer to that collective, which may come after its result.
    */
-  async agreed(): Promise<Wishes> {
+  async agreed(): Promise<ControlSignals> {
     await this.#calls.untilMarked();
     return this.#calls.agreed.agreed;
   }
 
-  /** Takes what the hub's relay sent. */
+  /** Handles a frame of the hub's relay. */
   receive(frame: CollectiveFrame): void {
     this.#calls.receive(frame);
   }
 
-  /** Fails the group from this side, for instance because the channel broke. The first reason stays. */
+  /** Fails the group on this rank, for instance because the channel broke. The first reason counts. */
   fail(error: Error): void {
     this.#calls.fail(error);
   }
 
-  /** The answer, in `into` where that is given; a copy of `array` where that is the answer. */
+  /** The result, in `into` where that is given; a copy of `array` where that is the result. */
   async #exchange<T extends CollectiveArray>(
     what: CallDetails,
     array: T,
@@ -166,7 +170,7 @@ export class ProcessGroup {
     return withTypeOf(array, (await this.#call(what, array, data, into)) ?? into ?? array.slice());
   }
 
-  /** `data` is what the others need of `array`. Null where the answer brings nothing. */
+  /** @param data what the others need of `array` @returns null where there is no result */
   async #call(
     what: CallDetails,
     array: CollectiveArray,
@@ -182,7 +186,7 @@ export class ProcessGroup {
 const nothing = new Uint8Array(0);
 const noDetails = { reduce: null, root: null, distance: null };
 
-/** Narrows an answer to the type of the array that was passed in. */
+/** Narrows a result to the type of the array that was passed in. */
 function withTypeOf<T extends CollectiveArray>(array: T, answer: CollectiveArray): T {
   if (hasTypeOf(array, answer)) return answer;
   throw new CollectiveError(`The hub answered with ${dataTypeOf(answer)} to ${dataTypeOf(array)}.`);

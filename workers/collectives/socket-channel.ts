@@ -4,10 +4,10 @@ import { socketAddress } from '../../core/protocol/wire/local-socket.ts';
 import { IPCModule } from 'node-ipc';
 
 /**
- * Connects to the hub's socket, once: the hub listens before it starts a worker, so there is nothing to retry. Rejects
- * when nobody listens there, or nobody answers within `timeoutMs`.
+ * Connects to the hub's socket without retries: the hub listens before it starts a worker. Rejects when no process listens
+ * there, or none accepts within `timeoutMs`.
  *
- * The transport is node-ipc's raw mode, which passes bytes on as they are; frames are Tutti's own. The version is pinned
+ * The transport is node-ipc's raw mode, which passes bytes on unchanged; the frames are Tutti's. The version is pinned
  * because releases 9.1.6, 9.2.2, 9.2.3, 10.1.1, 10.1.2, 11.x and 12.0.1 carried malware.
  */
 export async function connect(path: string, timeoutMs: number): Promise<Channel> {
@@ -46,7 +46,9 @@ export async function connect(path: string, timeoutMs: number): Promise<Channel>
     client.on('disconnect', () => {
       clearTimeout(timer);
       channel.streamClosed(failure);
-      reject(new Error(`No hub listens on ${path}: ${failure?.message ?? 'closed at once'}.`, { cause: failure }));
+      reject(
+        new Error(`No hub listens on ${path}: ${failure?.message ?? 'the connection was closed'}.`, { cause: failure }),
+      );
     });
   });
 }

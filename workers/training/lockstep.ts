@@ -3,7 +3,7 @@ import type { Controls } from './controls.ts';
 
 /**
  * Has ranks that exchange at every step act on what one of them learns at the same step: else one would stop while another waits for
- * its gradients. Wishes ride on the step's own collectives; what came back with those called before a step takes effect after it.
+ * its gradients. ControlSignals ride on the step's own collectives; what came back with those called before a step takes effect after it.
  * That is up to a step late, and the same on all ranks also when a collective is still under way.
  */
 export class Lockstep {
@@ -20,7 +20,7 @@ export class Lockstep {
 
   /** Called before a step. @param halt whether this rank's training must not go on */
   begin(halt: boolean): void {
-    this.group.wishes = { controls: this.controls.received, halt };
+    this.group.signals = { controls: this.controls.received, halt };
     this.group.mark();
   }
 

@@ -1,5 +1,6 @@
 import { bytesPerElement, dataTypes, viewArray, type WireArray } from './arrays.ts';
-import { collectiveOperations, collectiveStages, elementCount, reduceOperations } from './collectives.ts';
+import { collectiveOperations, collectiveStages } from './collective-stages.ts';
+import { elementCount, reduceOperations } from './collectives.ts';
 import {
   align,
   arrayEntryBytes,
@@ -136,7 +137,7 @@ function decodeCollective(description: Bytes, payload: Bytes): CollectiveFrame {
       sequence: view.getUint32(8, true),
       stage: pick(collectiveStages, view.getUint8(7), 'stage'),
     },
-    wishes: { controls: view.getUint32(16, true), halt: view.getUint8(6) === 1 },
+    signals: { controls: view.getUint32(16, true), halt: view.getUint8(6) === 1 },
     data: length === null ? null : viewArray(dataType, payload.buffer, 0, length),
   };
 }

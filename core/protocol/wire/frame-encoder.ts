@@ -1,5 +1,6 @@
 import { dataTypeOf, dataTypes } from './arrays.ts';
-import { type CollectiveArray, collectiveOperations, collectiveStages, reduceOperations } from './collectives.ts';
+import { collectiveOperations, collectiveStages } from './collective-stages.ts';
+import { type CollectiveArray, reduceOperations } from './collectives.ts';
 import {
   align,
   arrayEntryBytes,
@@ -44,7 +45,7 @@ function encodeMessage({ message, arrays }: MessageFrame): Uint8Array[] {
   return payload.length === 0 ? [bytes] : [bytes, payload];
 }
 
-function encodeCall({ phase, call, wishes, data }: CollectiveRequest | CollectiveResult): Uint8Array[] {
+function encodeCall({ phase, call, signals, data }: CollectiveRequest | CollectiveResult): Uint8Array[] {
   const payload = data === null ? null : bytesOf(data);
   const descriptionBytes = callStartBytes + 4 * call.shape.length;
   const { bytes, description } = startFrame('collective', descriptionBytes, payload?.length ?? 0);
@@ -54,11 +55,11 @@ function encodeCall({ phase, call, wishes, data }: CollectiveRequest | Collectiv
   description.setUint8(3, dataTypes.indexOf(call.dataType));
   description.setUint8(4, call.shape.length);
   description.setUint8(5, payload === null ? 0 : 1);
-  description.setUint8(6, Number(wishes.halt));
+  description.setUint8(6, Number(signals.halt));
   description.setUint8(7, collectiveStages.indexOf(call.stage));
   description.setUint32(8, call.sequence, true);
   description.setInt32(12, call.root ?? -1, true);
-  description.setUint32(16, wishes.controls, true);
+  description.setUint32(16, signals.controls, true);
   description.setUint32(20, call.distance ?? 0, true);
   for (const [axis, size] of call.shape.entries()) description.setUint32(callStartBytes + 4 * axis, size, true);
   return payload === null ? [bytes] : [bytes, payload];

@@ -1,5 +1,5 @@
 import type { WireArray } from './arrays.ts';
-import type { CollectiveArray, CollectiveCall, Wishes } from './collectives.ts';
+import type { CollectiveArray, CollectiveCall, ControlSignals } from './collectives.ts';
 
 export type { WireArray } from './arrays.ts';
 
@@ -19,7 +19,7 @@ export interface CollectiveRequest {
   phase: 'request';
   call: CollectiveCall;
   /** This rank's. */
-  wishes: Wishes;
+  signals: ControlSignals;
   data: CollectiveArray | null;
 }
 
@@ -29,7 +29,7 @@ export interface CollectiveResult {
   phase: 'result';
   call: CollectiveCall;
   /** Those of all ranks. */
-  wishes: Wishes;
+  signals: ControlSignals;
   data: CollectiveArray | null;
 }
 

@@ -1,12 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  type CollectiveArray,
-  collectiveOperations,
-  collectiveStages,
-  noWishes,
-  reduceOperations,
-} from '../../../core/protocol/wire/collectives.ts';
+import { collectiveOperations, collectiveStages } from '../../../core/protocol/wire/collective-stages.ts';
+import { type CollectiveArray, noSignals, reduceOperations } from '../../../core/protocol/wire/collectives.ts';
 import { createArray, dataTypes, type WireArray } from '../../../core/protocol/wire/arrays.ts';
 import { FrameDecoder } from '../../../core/protocol/wire/frame-decoder.ts';
 import { encodeFrame } from '../../../core/protocol/wire/frame-encoder.ts';
@@ -40,15 +35,15 @@ const callFrame = fc
     distance: fc.option(fc.integer({ min: 1, max: 255 })),
     sequence: fc.nat(0xffffffff),
     stage: fc.constantFrom(...collectiveStages),
-    wishes: fc.record({ controls: fc.nat(0xffffffff), halt: fc.boolean() }, { noNullPrototype: true }),
+    signals: fc.record({ controls: fc.nat(0xffffffff), halt: fc.boolean() }, { noNullPrototype: true }),
     data: fc.option(wireArray),
   })
-  .map(({ phase, operation, reduce, root, distance, sequence, stage, wishes, data }): Frame => {
+  .map(({ phase, operation, reduce, root, distance, sequence, stage, signals, data }): Frame => {
     const dataType =
       data === null ? 'uint8' : dataTypes.find((name) => createArray(name, 0).constructor === data.constructor);
     const shape = data === null ? [3, 5] : [1, data.length];
     const call = { operation, reduce, dataType: dataType ?? 'uint8', shape, root, distance, sequence, stage };
-    return { kind: 'collective', phase, call, wishes, data };
+    return { kind: 'collective', phase, call, signals, data };
   });
 
 const failureFrame = fc
@@ -96,11 +91,11 @@ describe('frames', () => {
       stage: 'written',
     } as const;
     expect([
-      ...bytesOf({ kind: 'collective', phase: 'request', call, wishes: { controls: 3, halt: true }, data }),
+      ...bytesOf({ kind: 'collective', phase: 'request', call, signals: { controls: 3, halt: true }, data }),
     ]).toStrictEqual(
       [
         [28, 0, 0, 0, 8, 0, 0, 0, 1, 0, 0, 0], // 28 bytes of description, 8 of payload, a collective
-        [0, 1, 4, 0, 1, 1, 1, 2], // request, all-reduce, max, float32, one dimension, with payload, wishes to halt, written
+        [0, 1, 4, 0, 1, 1, 1, 2], // request, all-reduce, max, float32, one dimension, with payload, signals to halt, written
         [2, 1, 0, 0, 255, 255, 255, 255], // sequence number 258, no root
         [3, 0, 0, 0], // has received three controls
         [0, 0, 0, 0], // no distance
@@ -141,7 +136,7 @@ describe('frames', () => {
       sequence: 1,
       stage: 'whole',
     } as const;
-    const parts = encodeFrame({ kind: 'collective', phase: 'request', call, wishes: noWishes, data });
+    const parts = encodeFrame({ kind: 'collective', phase: 'request', call, signals: noSignals, data });
     expect(parts[1].buffer).toBe(data.buffer);
     const stream = Buffer.concat(parts);
     const [frame] = new FrameDecoder().push(stream);
@@ -165,7 +160,7 @@ describe('a stream that is not made of frames', () => {
         sequence: 1,
         stage: 'whole',
       },
-      wishes: noWishes,
+      signals: noSignals,
       data: new Int32Array([1, 2]),
     });
   const corrupt = (offset: number, value: number): Uint8Array => {
@@ -214,7 +209,7 @@ describe('a stream that is not made of frames', () => {
       stage: 'whole',
     } as const;
     const data = new Uint8Array(2 ** 30);
-    expect(() => encodeFrame({ kind: 'collective', phase: 'request', call, wishes: noWishes, data })).toThrow(
+    expect(() => encodeFrame({ kind: 'collective', phase: 'request', call, signals: noSignals, data })).toThrow(
       /above the limit of 1073741824/,
     );
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CollectiveError, noWishes, type Wishes } from '../../../core/protocol/wire/collectives.ts';
+import { CollectiveError, noSignals, type ControlSignals } from '../../../core/protocol/wire/collectives.ts';
 import type { CollectiveFrame } from '../../../core/protocol/wire/frames.ts';
 import { ProcessGroup } from '../../../workers/collectives/process-group.ts';
 
@@ -52,21 +52,21 @@ describe('a rank of a larger group', () => {
         kind: 'collective',
         phase: 'request',
         call: { ...none, operation: 'all-gather', dataType: 'float32', shape: [2, 2], sequence: 1 },
-        wishes: noWishes,
+        signals: noSignals,
         data: array,
       },
       {
         kind: 'collective',
         phase: 'request',
         call: { ...none, operation: 'broadcast', dataType: 'float32', shape: [4], root: 0, sequence: 2 },
-        wishes: noWishes,
+        signals: noSignals,
         data: null,
       },
       {
         kind: 'collective',
         phase: 'request',
         call: { ...none, operation: 'barrier', dataType: 'uint8', shape: [0], sequence: 3 },
-        wishes: noWishes,
+        signals: noSignals,
         data: null,
       },
     ]);
@@ -80,9 +80,9 @@ describe('a rank of a larger group', () => {
     );
   });
 
-  it('sends its wishes along, and agrees on what the marked call brought back, whatever was answered since', async () => {
+  it('sends its signals along, and agrees on what the marked call brought back, whatever was answered since', async () => {
     const { sent, group } = create();
-    const answer = (sequence: number, wishes: Wishes): void => {
+    const answer = (sequence: number, signals: ControlSignals): void => {
       const call = {
         operation: 'barrier',
         reduce: null,
@@ -93,13 +93,13 @@ describe('a rank of a larger group', () => {
         sequence,
         stage: 'whole',
       } as const;
-      group.receive({ kind: 'collective', phase: 'result', call, wishes, data: null });
+      group.receive({ kind: 'collective', phase: 'result', call, signals, data: null });
     };
-    group.wishes = { controls: 1, halt: false };
+    group.signals = { controls: 1, halt: false };
     const marked = group.barrier();
     group.mark();
     const later = group.barrier();
-    expect(sent[0]).toMatchObject({ wishes: { controls: 1, halt: false } });
+    expect(sent[0]).toMatchObject({ signals: { controls: 1, halt: false } });
     const agreed = group.agreed();
     answer(1, { controls: 4, halt: false });
     answer(2, { controls: 5, halt: true });
@@ -132,7 +132,7 @@ describe('a rank of a larger group', () => {
   });
 
   it('fails when the hub answers what nobody asked, or in another type', async () => {
-    const unasked = create().group;
+    const unrequested = create().group;
     const call = {
       operation: 'barrier',
       reduce: null,
@@ -143,8 +143,8 @@ describe('a rank of a larger group', () => {
       sequence: 9,
       stage: 'whole',
     } as const;
-    unasked.receive({ kind: 'collective', phase: 'result', call, wishes: noWishes, data: null });
-    await expect(unasked.barrier()).rejects.toThrow(/The hub sent a result for barrier, sequence number 9, unasked/);
+    unrequested.receive({ kind: 'collective', phase: 'result', call, signals: noSignals, data: null });
+    await expect(unrequested.barrier()).rejects.toThrow(/The hub sent a result for barrier, sequence number 9, which this rank did not request/);
 
     const { group } = create();
     const pending = group.allReduce(new Float32Array(1), 'sum');
@@ -152,7 +152,7 @@ describe('a rank of a larger group', () => {
       kind: 'collective',
       phase: 'result',
       call: { ...call, sequence: 1 },
-      wishes: noWishes,
+      signals: noSignals,
       data: new Int32Array(1),
     });
     await expect(pending).rejects.toThrow('The hub answered with int32 to float32.');

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { type CollectiveCall, noWishes, type ReduceOperation } from '../../../core/protocol/wire/collectives.ts';
+import { type CollectiveCall, noSignals, type ReduceOperation } from '../../../core/protocol/wire/collectives.ts';
 import { SharedMemory } from '../../../workers/collectives/memory/shared-memory.ts';
 import { createInMemoryGroup, ranksOf, type TestGroup } from '../relay/in-memory-group.ts';
 import { canMap, every, expectSameBits, thirds, useFolders } from './mapped.ts';
@@ -159,9 +159,9 @@ describe.each(ways)('with $how', ({ mayMap }) => {
     await expect(groups[0].barrier()).rejects.toThrow('Rank 1 left the group: it was killed.');
   });
 
-  it('has wishes agreed once the hub has answered, though the result is there before', async () => {
+  it('merges signals once the hub has answered, though the result is there before', async () => {
     const groups = pair();
-    groups[1].wishes = { controls: 3, halt: false };
+    groups[1].signals = { controls: 3, halt: false };
     await every(groups, (group) => group.allReduce(new Float32Array(large), 'sum'));
     for (const group of groups) group.mark();
     for (const group of groups) expect(await group.agreed()).toEqual({ controls: 3, halt: false });
@@ -204,7 +204,7 @@ describe.skipIf(!canMap)('a rank that begins a collective in mapped memory and n
     const stuck: number[][] = [];
     const { groups, workerChannels } = await together(stuck);
     const waiting = groups[0].allReduce(new Float32Array(large), 'sum');
-    workerChannels[1].send({ kind: 'collective', phase: 'request', call: begun, wishes: noWishes, data: null });
+    workerChannels[1].send({ kind: 'collective', phase: 'request', call: begun, signals: noSignals, data: null });
     const reason =
       'all-reduce(sum) of float32[70001], sequence number 2 (mapped), timed out after 500 ms: begun by all, never ended by rank 1. ' +
       'Rank 1 runs on cpu:1.';
@@ -220,7 +220,7 @@ describe.skipIf(!canMap)('a rank that begins a collective in mapped memory and n
       received.mock.calls.filter(([, frame]) => frame.phase === 'request' && frame.call.stage === 'stuck').length;
     relay.hold();
     const waiting = groups[0].allReduce(new Float32Array(large), 'sum');
-    workerChannels[1].send({ kind: 'collective', phase: 'request', call: begun, wishes: noWishes, data: null });
+    workerChannels[1].send({ kind: 'collective', phase: 'request', call: begun, signals: noSignals, data: null });
     await expect.poll(() => timesAsked()).toBeGreaterThan(1);
     expect(stuck).toEqual([]);
     relay.release();

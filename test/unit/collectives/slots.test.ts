@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { noWishes, type ReduceOperation } from '../../../core/protocol/wire/collectives.ts';
+import { noSignals, type ReduceOperation } from '../../../core/protocol/wire/collectives.ts';
 import type { ProcessGroup } from '../../../workers/collectives/process-group.ts';
 import { SharedMemory } from '../../../workers/collectives/memory/shared-memory.ts';
 import type { SlotFile } from '../../../workers/collectives/memory/slot-file.ts';
@@ -98,9 +98,9 @@ describe.skipIf(!canMap)(`small arrays in memory${canMap ? '' : ' (left out: no 
       });
     });
 
-    it.each([true, false])('bring the wishes of all, halt: %s', async (halt) => {
+    it.each([true, false])('bring the signals of all, halt: %s', async (halt) => {
       const { groups } = await sharingSlots(worldSize);
-      groups[1].wishes = { controls: 3, halt };
+      groups[1].signals = { controls: 3, halt };
       await every(groups, async (group) => {
         const late = group.allGather(Uint8Array.of(1));
         group.mark();
@@ -213,6 +213,6 @@ describe.skipIf(!canMap)('with small arrays in memory a group fails', () => {
 it('a group of one needs no memory', async () => {
   const { groups } = createInMemoryGroup([0], {}, () => new SharedMemory(folders.next(), 0, [0]));
   await groups[0].mapSlots();
-  groups[0].wishes = noWishes;
+  groups[0].signals = noSignals;
   expect([...(await groups[0].allReduce(Float32Array.of(2), 'mean'))]).toEqual([2]);
 });

@@ -1,5 +1,5 @@
 import { createChannelPair, type Channel } from '../../../core/protocol/wire/channel.ts';
-import { noWishes } from '../../../core/protocol/wire/collectives.ts';
+import { noSignals } from '../../../core/protocol/wire/collectives.ts';
 import type { CollectiveRequest } from '../../../core/protocol/wire/frames.ts';
 import { Relay, type RelayOptions } from '../../../src-main/relay/relay.ts';
 import type { SharedMemory } from '../../../workers/collectives/memory/shared-memory.ts';
@@ -19,7 +19,7 @@ export const barrierRequest: CollectiveRequest = {
     sequence: 1,
     stage: 'whole',
   },
-  wishes: noWishes,
+  signals: noSignals,
   data: null,
 };
 

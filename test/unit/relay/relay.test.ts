@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type CollectiveArray, type CollectiveStage, noWishes } from '../../../core/protocol/wire/collectives.ts';
+import type { CollectiveStage } from '../../../core/protocol/wire/collective-stages.ts';
+import { type CollectiveArray, noSignals } from '../../../core/protocol/wire/collectives.ts';
 import type { CollectiveFrame } from '../../../core/protocol/wire/frames.ts';
 import { reduceArrays } from '../../../core/protocol/wire/reduce.ts';
 import { barrierRequest, createInMemoryGroup, createRelay, ranksOf } from './in-memory-group.ts';
@@ -14,14 +15,14 @@ async function reasons(calls: Promise<unknown>[]): Promise<string[]> {
   });
 }
 
-it('brings the wishes of all ranks back to each: the most controls, and a halt if any rank must', async () => {
+it('returns the merged signals to each rank: the most controls, and a halt if any rank must', async () => {
   const { groups } = createInMemoryGroup([0, 1, 2]);
-  const wishes = [
+  const signals = [
     { controls: 2, halt: false },
     { controls: 7, halt: false },
     { controls: 0, halt: true },
   ];
-  groups.forEach((group, i) => (group.wishes = wishes[i]));
+  groups.forEach((group, i) => (group.signals = signals[i]));
   await Promise.all(groups.map((group) => group.allReduce(Float32Array.of(1), 'sum')));
   for (const group of groups) {
     group.mark();
@@ -66,7 +67,7 @@ describe('ranks that disagree', () => {
       [8],
       'Rank 1 called barrier, sequence number 8, where barrier, sequence number 1 was due.',
     ],
-    ['has left out what others call', [8], [1], 'Rank 1 called barrier, sequence number 1, which rank 0 has left out.'],
+    ['has skipped what others call', [8], [1], 'Rank 1 called barrier, sequence number 1, which rank 0 has skipped.'],
     ['goes back', [8], [8, 8], 'Rank 1 called barrier, sequence number 8, after sequence number 8.'],
   ])('all fail where a rank %s', (_what, first, second, reason) => {
     const relay = createRelay([0, 1]);
@@ -77,6 +78,26 @@ describe('ranks that disagree', () => {
     for (const sequence of first) call(0, sequence);
     for (const sequence of second) call(1, sequence);
     expect(heard.slice(-2)).toStrictEqual([0, 1].map(() => ({ kind: 'collective', phase: 'failure', reason })));
+  });
+
+  it.each<[CollectiveStage, CollectiveStage, string]>([
+    ['whole', 'reduced', 'Rank 0 requested barrier, sequence number 2 (reduced) as its first request'],
+    [
+      'reserve',
+      'reduced',
+      'Rank 0 requested barrier, sequence number 1 (reduced) after barrier, sequence number 1 (reserve)',
+    ],
+  ])('a stage "%s" that no "%s" follows fails all', (first, second, reason) => {
+    const relay = createRelay([0, 1]);
+    const received: CollectiveFrame[] = [];
+    for (const rank of [0, 1]) relay.attach(rank, (frame) => void received.push(frame));
+    const send = (rank: number, stage: CollectiveStage, sequence: number) =>
+      relay.receive(rank, { ...barrierRequest, call: { ...barrierRequest.call, stage, sequence } });
+    for (const rank of [0, 1]) send(rank, first, 1);
+    received.length = 0;
+    send(0, second, first === 'reserve' ? 1 : 2);
+    const failure = { kind: 'collective', phase: 'failure', reason: `${reason}, which no collective does.` };
+    expect(received).toEqual([failure, failure]);
   });
 
   it('a request that no group could answer fails all, and does not break the hub', async () => {
@@ -92,7 +113,7 @@ describe('ranks that disagree', () => {
       sequence: 1,
       stage: 'whole',
     } as const;
-    workerChannels[1].send({ kind: 'collective', phase: 'request', call, wishes: noWishes, data: null });
+    workerChannels[1].send({ kind: 'collective', phase: 'request', call, signals: noSignals, data: null });
     expect(await reasons([waiting])).toStrictEqual([expect.stringContaining('Rank 1 sent no array.')]);
   });
 
@@ -229,6 +250,21 @@ describe('a collective that takes too long', () => {
     send(1, 'withdrawn', 7);
     send(1, 'whole', 8);
     expect(heard.map(({ phase }) => phase)).toEqual(['result', 'result', 'result']);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('is never answered where all ranks await one in memory: each withdraws once it has seen the others', () => {
+    const relay = createRelay([0, 1], { timeoutMs: () => 1000 });
+    const received: CollectiveFrame[] = [];
+    for (const rank of [0, 1]) relay.attach(rank, (frame) => void received.push(frame));
+    const send = (rank: number, stage: CollectiveStage, sequence: number) =>
+      relay.receive(rank, { ...barrierRequest, call: { ...barrierRequest.call, stage, sequence } });
+    for (const rank of [0, 1]) send(rank, 'awaited', 7);
+    vi.advanceTimersByTime(2000);
+    expect(received).toEqual([]);
+    for (const rank of [0, 1]) send(rank, 'withdrawn', 7);
+    for (const rank of [0, 1]) send(rank, 'whole', 8);
+    expect(received.map(({ phase }) => phase)).toEqual(['result', 'result']);
     expect(vi.getTimerCount()).toBe(0);
   });
 

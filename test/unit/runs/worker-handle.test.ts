@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Channel, createChannelPair } from '../../../core/protocol/wire/channel.ts';
-import type { CollectiveStage } from '../../../core/protocol/wire/collectives.ts';
+import type { CollectiveStage } from '../../../core/protocol/wire/collective-stages.ts';
 import { timeoutsSchema } from '../../../core/protocol/run/config.ts';
 import { LogFile } from '../../../src-main/runs/recording/log-file.ts';
 import { WorkerHandle } from '../../../src-main/runs/attempt/worker-handle.ts';

@@ -2,18 +2,18 @@ import { setImmediate } from 'node:timers/promises';
 import type { Futex, Mapping } from '../../system/libc.ts';
 import { MappedWord, writeTimespec } from './mapped-word.ts';
 
-/** Bytes at the beginning of each rank's file, which are the barrier's. */
+/** Bytes at the beginning of each rank's file that belong to the barrier. */
 export const barrierBytes = 4096;
-/** Where they have how many stages the rank has completed; the collective that is under way in either area; how long a sleep is. */
+/** Offsets: the number of stages that the rank has completed, the current collective of either area, the length of a sleep. */
 const progressOffset = 0;
 const callsOffset = 4;
 const timespecOffset = 16;
-/** About 10 µs: less than a sleep and a wake-up cost. */
+/** About 10 µs, less than a sleep and a wake-up cost. */
 const spins = 2000;
 
 /**
- * Where ranks wait for each other without the hub: each counts in its own file's first word what it has completed, and sleeps on those of
- * the others. A rank that will never come is the relay's to find out: whoever waits asks every few milliseconds.
+ * Synchronises ranks without the hub: each counts completed stages in the first word of its own file, and sleeps on the words
+ * of the others. The relay detects a rank that never comes; a waiting rank asks it every few milliseconds.
  */
 export class MappedBarrier {
   readonly #own: Progress;
@@ -27,14 +27,14 @@ export class MappedBarrier {
     this.#timespecAddress = writeTimespec(own, timespecOffset);
   }
 
-  /** Says which collective this rank has in an area, before it first meets the others there. */
+  /** Publishes which collective this rank runs in an area, before it first meets the others there. */
   announce(signature: number, area: number): void {
     this.#own.calls[area] = signature;
   }
 
   /**
    * Resolves once all ranks have come as far as this one.
-   * @param isAwaited called every few milliseconds meanwhile, with a rank that has not come; what it throws ends the wait
+   * @param isAwaited called every few milliseconds during the wait, with a rank that has not come; ends the wait by throwing
    */
   async meet(isAwaited: (rank: number) => Promise<void>): Promise<void> {
     const stage = (this.#own.stages.value + 1) | 0;
@@ -47,7 +47,7 @@ export class MappedBarrier {
     }
   }
 
-  /** Whether all others have this rank's collective in an area: asked right after they have met there. */
+  /** Whether all ranks run the same collective in an area. Call it right after they have met there. */
   agree(area: number): boolean {
     const signature = this.#own.calls[area];
     return this.#others.every(({ calls }) => calls[area] === signature);

@@ -5,19 +5,19 @@ import {
   type CollectiveArray,
   type CollectiveCall,
   elementCount,
-  type Wishes,
+  type ControlSignals,
 } from '../../../core/protocol/wire/collectives.ts';
 import type { Futex, Mapping } from '../../system/libc.ts';
 import { MappedWord, writeTimespec } from './mapped-word.ts';
 
-/** What a slot holds of a rank. */
+/** A rank's room for data in a slot. */
 export const slotBytes = 256 * 1024;
 const slotCount = 4;
-/** The first page: of each slot four words in cache lines of their own, then how long a sleep is. */
+/** The first page: four words per slot, each in a separate cache line, then the length of a sleep. */
 const wordBytes = 64;
 const timespecOffset = 4 * slotCount * wordBytes;
 const pageBytes = 4096;
-/** Before its array a rank has, in a slot, what it says of the call: signature, controls, halt, whether there is an array. */
+/** A rank's header in a slot, before its array: signature of the call, controls, halt, whether there is an array. */
 const headBytes = 64;
 /** About 10 µs: less than a sleep and a wake-up cost, but lost where another rank waits for the core. */
 const spinsBesideFree = 2000;
@@ -25,21 +25,21 @@ const spinsBesideFree = 2000;
 /** A rank's room in all slots. */
 const rankBytes = slotCount * (headBytes + slotBytes);
 
-/** Of the memory for so many ranks. */
+/** Size of the memory for this many ranks. */
 export const slotsBytes = (ranks: number): number => pageBytes + ranks * rankBytes;
 
-/** What a rank brings to a call. */
+/** One rank's part of a call. */
 export interface SlotContent {
   /** The same on all ranks that make the same call. */
   signature: number;
-  wishes: Wishes;
+  signals: ControlSignals;
   data: CollectiveArray | null;
 }
 
 /**
- * Memory that ranks share for small arrays: a few slots, used in turn, each with room for every rank's. A rank puts its array there and
- * counts that; only the last one wakes the others, so nobody is woken in vain. All read what all have put, and count that too: then the slot is
- * free for the fourth call after.
+ * Memory that ranks share for small arrays: four slots, used in turn, each with room for every rank's array. A rank puts its
+ * array and counts up; only the last one wakes the others. All ranks read all arrays and count up again, which frees the slot
+ * for the fourth call after.
  */
 export class MappedSlots {
   readonly #buffer: ArrayBuffer;
@@ -58,12 +58,12 @@ export class MappedSlots {
     this.#position = position;
     this.#worldSize = worldSize;
     this.#slots = Array.from({ length: slotCount }, (_, slot) => wordsOf(slot, futex, mapping));
-    // Not those that this process may run on: each worker is bound to one of its own.
+    // All cores of the machine: a worker is bound to one of them, and `availableParallelism` would count that alone.
     this.#spins = worldSize <= cpus().length ? spinsBesideFree : 0;
     this.#timespecAddress = writeTimespec(mapping, timespecOffset);
   }
 
-  /** Whether call number `call`, from 1, can be put: all before it are, and all ranks have read what its slot held. */
+  /** Whether call number `call`, from 1, can be put: all before it have been, and all ranks have read its slot. */
   isFree(call: number): boolean {
     return this.#lastPut === call - 1 && this.#slots[slotOf(call)].freed.hasReached(turnOf(call) - 1);
   }
@@ -73,10 +73,10 @@ export class MappedSlots {
     await this.#sleepUntil(this.#slots[slotOf(call)].freed, turnOf(call) - 1, isAwaited);
   }
 
-  /** Puts what this rank brings where the others can read it. */
-  put(call: number, { signature, wishes, data }: SlotContent): void {
+  /** Puts this rank's part where the others can read it. */
+  put(call: number, { signature, signals, data }: SlotContent): void {
     const start = this.#startOf(call, this.#position);
-    this.#words.set([signature, wishes.controls, Number(wishes.halt), Number(data !== null)], start / 4);
+    this.#words.set([signature, signals.controls, Number(signals.halt), Number(data !== null)], start / 4);
     if (data !== null) {
       const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
       new Uint8Array(this.#buffer, start + headBytes, bytes.length).set(bytes);
@@ -87,26 +87,26 @@ export class MappedSlots {
   }
 
   /**
-   * Resolves once all ranks have put what they bring. The process sleeps meanwhile.
-   * @param isAwaited called every few milliseconds; what it throws ends the wait
+   * Resolves once all ranks have put their parts. The process sleeps meanwhile.
+   * @param isAwaited called every few milliseconds; ends the wait by throwing
    */
   async untilFilled(call: number, isAwaited: () => void): Promise<void> {
     await this.#sleepUntil(this.#slots[slotOf(call)].filled, turnOf(call), isAwaited);
   }
 
-  /** What all ranks brought, in their order. Arrays are views, for reading only, until {@link release}. */
+  /** The parts of all ranks, in rank order. Arrays are views, for reading only, valid until {@link release}. */
   read(call: number, { dataType, shape }: CollectiveCall): SlotContent[] {
     return Array.from({ length: this.#worldSize }, (_, position) => {
       const start = this.#startOf(call, position);
       const head = start / 4;
-      const wishes = { controls: this.#words[head + 1], halt: this.#words[head + 2] === 1 };
+      const signals = { controls: this.#words[head + 1], halt: this.#words[head + 2] === 1 };
       const hasData = this.#words[head + 3] === 1;
       const data = hasData ? viewArray(dataType, this.#buffer, start + headBytes, elementCount(shape)) : null;
-      return { signature: this.#words[head], wishes, data };
+      return { signature: this.#words[head], signals, data };
     });
   }
 
-  /** This rank has read the call's slot. */
+  /** Marks the call's slot as read by this rank. */
   release(call: number): void {
     const { reads, freed } = this.#slots[slotOf(call)];
     if (reads.increment() === this.#worldSize * turnOf(call)) freed.advance(turnOf(call));
@@ -124,7 +124,7 @@ export class MappedSlots {
   }
 }
 
-/** Of one slot. Each turn of it adds the number of ranks to the counts, and 1 to what says that all have counted. */
+/** Counters of one slot. Each turn adds the number of ranks to `puts` and `reads`, and 1 to `filled` and `freed`. */
 interface SlotWords {
   puts: MappedWord;
   filled: MappedWord;

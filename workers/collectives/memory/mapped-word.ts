@@ -1,11 +1,11 @@
 import type { Futex, Mapping } from '../../system/libc.ts';
 
-/** Where a mapping has 16 bytes for {@link MappedWord.sleepUntil} to say how long a sleep is. */
+/** Size of a `timespec`, the length of a sleep. */
 const timespecBytes = 16;
-/** After so long without news the event loop turns, by which a failure of the group is heard of. */
+/** After so long the event loop turns, which delivers a failure of the group. */
 const sleepNs = 5_000_000;
 
-/** A word of memory that counts up, and that processes wait for. It wraps around: differences count. */
+/** A counter in shared memory that processes wait for. It wraps around: compare differences. */
 export class MappedWord {
   readonly #futex: Futex;
   readonly #words: Int32Array;
@@ -26,18 +26,18 @@ export class MappedWord {
     return ((this.value - value) | 0) >= 0;
   }
 
-  /** Writes a new value and wakes all who wait for it. */
+  /** Writes a new value and wakes all waiting processes. */
   advance(value: number): void {
     Atomics.store(this.#words, 0, value);
     this.#futex.wake(this.#address);
   }
 
-  /** Counts one up, wakes nobody. @returns the new value */
+  /** Adds 1 and wakes no process. @returns the new value */
   increment(): number {
     return Atomics.add(this.#words, 0, 1) + 1;
   }
 
-  /** Whether it reaches `value` now or within a few milliseconds. @param spins looks at it so often before it sleeps */
+  /** Whether it reaches `value` now or within a few milliseconds. @param spins how often to poll before sleeping */
   sleepUntil(value: number, spins: number, timespecAddress: number): boolean {
     for (let spin = 0; spin < spins; spin++) if (this.hasReached(value)) return true;
     const seen = this.value;
@@ -47,7 +47,7 @@ export class MappedWord {
   }
 }
 
-/** Writes how long a sleep is to a mapping of this process. @returns the address, for {@link MappedWord.sleepUntil} */
+/** Writes the length of a sleep to a mapping of this process. @returns its address, for {@link MappedWord.sleepUntil} */
 export function writeTimespec({ buffer, address }: Mapping, offset: number): number {
   const [seconds, nanoseconds] = [0n, BigInt(sleepNs)];
   new BigInt64Array(buffer, offset, timespecBytes / 8).set([seconds, nanoseconds]);

@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { bytesPerElement, createArray } from '../../../core/protocol/wire/arrays.ts';
+import { mayFollow } from '../../../core/protocol/wire/collective-stages.ts';
 import {
   type CollectiveArray,
   type CollectiveCall,
@@ -7,33 +8,37 @@ import {
   elementCount,
 } from '../../../core/protocol/wire/collectives.ts';
 import { Parts } from '../parts.ts';
+import { SharedArrays } from './shared-arrays.ts';
 import type { SharedMemory } from './shared-memory.ts';
 
-/** Sends a request to the hub's relay and gives what it answers. */
+/** Sends a request to the hub's relay and resolves to the answer. */
 export type Request = (call: CollectiveCall, data: CollectiveArray | null) => Promise<CollectiveArray | null>;
 
 /** Waits for all ranks. */
 type Meet = (stage: 'written' | 'reduced') => Promise<unknown>;
 
-/** What a rank brings to a collective, and where the result is wanted, if anywhere in particular. */
+/** A rank's array for a collective, and where to write the result; null: to a new array. */
 export interface Operands {
   data: Parts | null;
   into: Parts | null;
 }
 
 /**
- * Collectives of large arrays through memory that the ranks share. The relay only has them wait for each other (`collectiveStages`); where
- * they can do that by themselves it is told what they call, and so finds out who disagrees or never comes.
+ * Collectives of large arrays through memory that the ranks share. The relay only synchronises the ranks
+ * (`collective-stages.ts`). Where a barrier in mapped memory does so, ranks still tell the relay what they call: it detects
+ * ranks that disagree or never come.
  */
 export class MemoryExchange {
   readonly #memory: SharedMemory;
+  readonly #arrays: SharedArrays;
   readonly #rank: number;
   readonly #worldSize: number;
-  /** The collective under way: there can be one at a time. */
+  /** The current collective: one at a time. */
   #open: CollectiveCall | null = null;
 
   constructor(memory: SharedMemory, rank: number, worldSize: number) {
     this.#memory = memory;
+    this.#arrays = new SharedArrays(memory);
     this.#rank = rank;
     this.#worldSize = worldSize;
   }
@@ -43,10 +48,10 @@ export class MemoryExchange {
   }
 
   /**
-   * This rank's answer; null where it needs none, or has it where it wanted it. The first request is made at once, so that calls keep their
-   * order.
+   * This rank's result; null where there is none, or it was written to `operands.into`. Sends the first request
+   * synchronously, so that calls keep their order.
    */
-  async run(call: CollectiveCall, operands: Operands, request: Request): Promise<CollectiveArray | null> {
+  async run(call: CollectiveCall, operands: Operands, send: Request): Promise<CollectiveArray | null> {
     if (this.#open !== null) {
       throw new Error(
         `${describeCall(call)} was called on rank ${this.#rank} before ${describeCall(this.#open)} had ended: with large arrays, ` +
@@ -54,6 +59,7 @@ export class MemoryExchange {
       );
     }
     this.#open = call;
+    const request = inStages(send);
     const bytes = elementCount(call.shape) * bytesPerElement(call.dataType);
     const hasRoom = this.#memory.hasRoom(bytes) || (await this.#agreeOnRoom(call.sequence, bytes, request));
     const answer = hasRoom
@@ -67,22 +73,22 @@ export class MemoryExchange {
     const { data } = operands;
     this.#memory.turn();
     const meet = this.#meeting(call, request);
-    if (data !== null) this.#memory.write(data, call);
+    if (data !== null) this.#arrays.write(data, call);
     await meet('written');
     this.#memory.unlink();
-    if (call.operation === 'all-gather') return this.#memory.readAll(call);
+    if (call.operation === 'all-gather') return this.#arrays.readAll(call);
     if (data !== null && call.operation === 'all-reduce') return this.#allReduce(call, data, operands.into, meet);
     if (data !== null && call.operation === 'reduce-scatter') return this.#reduceScatter(call, data);
-    return call.root === null || call.root === this.#rank ? null : this.#memory.read(call.root, call);
+    return call.root === null || call.root === this.#rank ? null : this.#arrays.read(call.root, call);
   }
 
-  /** What has this rank wait until all have come as far: the relay, or else the memory itself. */
+  /** The wait until all ranks have come as far as this one: through the relay, or in mapped memory. */
   #meeting(call: CollectiveCall, request: Request): Meet {
     const { barrier, area } = this.#memory;
     if (barrier === null) return (stage) => request({ ...call, stage }, null);
     let failure: Error | null = null;
     let isBegun = false;
-    const told = request({ ...call, stage: 'mapped' }, null)
+    const begun = request({ ...call, stage: 'mapped' }, null)
       .then(() => void (isBegun = true))
       .catch((error: Error) => {
         failure = error;
@@ -92,39 +98,39 @@ export class MemoryExchange {
       let sinceMs = performance.now();
       await barrier.meet(async (awaited) => {
         if (failure !== null) throw failure;
-        // Until all ranks have begun it, the relay itself sees who does not come.
+        // Until all ranks have begun, the relay itself sees who does not come.
         if (!isBegun || performance.now() - sinceMs < this.#memory.timeoutMs) return;
         await request(stuckCall(call), Int32Array.of(awaited));
         sinceMs = performance.now();
       });
-      // The relay knows who called what, and its answer is that the group has failed.
-      if (stage === 'written' && !barrier.agree(area)) await told;
+      // The relay knows who called what, and answers that the group has failed.
+      if (stage === 'written' && !barrier.agree(area)) await begun;
       if (failure !== null) throw failure;
     };
   }
 
-  /** Every rank reduces its slice, and then reads those of the others. */
+  /** Every rank reduces its slice, then reads the slices of the others. */
   async #allReduce(call: CollectiveCall, data: Parts, into: Parts | null, meet: Meet): Promise<CollectiveArray | null> {
     if (into === null) {
       const whole = createArray(call.dataType, data.length);
       await this.#allReduce(call, data, Parts.of(whole), meet);
       return whole;
     }
-    this.#memory.reduceOwnSlice(call, data, into, this.#memory.ownSliceStart(call));
+    this.#arrays.reduceOwnSlice(call, data, into, this.#arrays.ownSliceStart(call));
     await meet('reduced');
-    this.#memory.readOtherSlices(into, call);
+    this.#arrays.readOtherSlices(into, call);
     return null;
   }
 
   #reduceScatter(call: CollectiveCall, data: Parts): CollectiveArray {
     const slice = createArray(call.dataType, data.length / this.#worldSize);
-    this.#memory.reduceOwnSlice(call, data, Parts.of(slice), 0);
+    this.#arrays.reduceOwnSlice(call, data, Parts.of(slice), 0);
     return slice;
   }
 
-  /** Whether all ranks have room for an array that is larger than any before. */
+  /** Whether all ranks have room for an array that is larger than all before. */
   async #agreeOnRoom(sequence: number, bytes: number, request: Request): Promise<boolean> {
-    const about = {
+    const call = {
       operation: 'all-reduce',
       reduce: 'min',
       dataType: 'uint8',
@@ -132,18 +138,31 @@ export class MemoryExchange {
       root: null,
       distance: null,
     } as const;
-    const isTrueOfAll = async (isTrue: boolean): Promise<boolean> => {
-      const answer = await request({ ...about, sequence, stage: 'reserve' }, Uint8Array.of(Number(isTrue)));
+    const isTrueOnAll = async (isTrue: boolean): Promise<boolean> => {
+      const answer = await request({ ...call, sequence, stage: 'reserve' }, Uint8Array.of(Number(isTrue)));
       return answer?.[0] === 1;
     };
-    const everyRankHasRoom = await isTrueOfAll(this.#memory.reserve(bytes));
-    if (everyRankHasRoom) this.#memory.settle(bytes, await isTrueOfAll(await this.#memory.prepare()));
+    const everyRankHasRoom = await isTrueOnAll(this.#memory.reserve(bytes));
+    if (everyRankHasRoom) this.#memory.settle(bytes, await isTrueOnAll(await this.#memory.prepare()));
     else this.#memory.refuse(bytes);
     return everyRankHasRoom;
   }
 }
 
-/** Tells the relay of a rank that does not come to the end of a collective that it has begun. */
+/** Checks that the requests of one collective follow each other as `collective-stages.ts` says. */
+function inStages(send: Request): Request {
+  let previous: CollectiveCall | null = null;
+  return (call, data) => {
+    if (!mayFollow(previous, call.stage)) {
+      const after = previous === null ? 'first' : `after "${previous.stage}"`;
+      throw new Error(`${describeCall(call)} cannot come ${after}: see collective-stages.ts for the stages.`);
+    }
+    previous = call;
+    return send(call, data);
+  };
+}
+
+/** Reports a rank that does not end a collective that it has begun. */
 function stuckCall({ sequence }: CollectiveCall): CollectiveCall {
   return {
     operation: 'all-gather',

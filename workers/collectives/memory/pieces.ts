@@ -3,13 +3,13 @@ import type { CollectiveArray, ReduceOperation } from '../../../core/protocol/wi
 import { reduceArrays } from '../../../core/protocol/wire/reduce.ts';
 import { type KernelModule, loadKernels } from '../../backends/wasm/kernel-module.ts';
 
-/** A piece of each of two ranks' arrays and of their result stay in the processor's second cache. */
+/** Pieces of two ranks' arrays and of their result fit into the processor's second-level cache. */
 export const pieceBytes = 128 * 1024;
 const pageBytes = 64 * 1024;
 
 /**
- * Room for a piece of every rank's array, in a memory where Tutti's kernels add float32 values four at a time: with the bits of
- * {@link reduceArrays}, in a fifth of its time.
+ * Room for a piece of every rank's array in WebAssembly memory, where Tutti's kernels add float32 values four at a time: the
+ * bits of {@link reduceArrays} in a fifth of its time.
  */
 export class Pieces {
   readonly #kernels: KernelModule;
@@ -18,7 +18,7 @@ export class Pieces {
   /** @param count one for each rank */
   static async create(count: number): Promise<Pieces> {
     const memory = new WebAssembly.Memory({ initial: (count * pieceBytes) / pageBytes });
-    // Sums have no products in them, so both builds give the same; this one runs everywhere.
+    // Sums contain no products, so both builds give the same bits. This one runs everywhere.
     const { kernels } = await loadKernels(memory, 'deterministic');
     return new Pieces(kernels, memory.buffer);
   }
@@ -28,12 +28,12 @@ export class Pieces {
     this.#buffer = buffer;
   }
 
-  /** The i-th piece, as an array to be filled. */
+  /** The i-th piece, as an array to fill. */
   at(i: number, dataType: DataType, length: number): CollectiveArray {
     return viewArray(dataType, this.#buffer, i * pieceBytes, length);
   }
 
-  /** Pieces of {@link at}, from the first on, as one: the first becomes the result. */
+  /** Reduces pieces of {@link at}, from the first on. The first becomes the result. */
   reduce(pieces: readonly CollectiveArray[], operation: ReduceOperation): CollectiveArray {
     const [sum] = pieces;
     if (!(sum instanceof Float32Array) || (operation !== 'sum' && operation !== 'mean')) {

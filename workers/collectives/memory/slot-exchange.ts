@@ -7,35 +7,35 @@ import {
   CollectiveError,
   describeCall,
   elementCount,
-  uniteWishes,
-  type Wishes,
+  mergeSignals,
+  type ControlSignals,
 } from '../../../core/protocol/wire/collectives.ts';
 import { concatenate, reduceArrays } from '../../../core/protocol/wire/reduce.ts';
 import type { Operands } from './memory-exchange.ts';
 import { type MappedSlots, type SlotContent, slotBytes } from './mapped-slots.ts';
 
-/** So long a rank waits before it tells the relay, which finds out who disagrees or never comes. */
+/** A rank that has waited this long tells the relay, which detects ranks that disagree or never come. */
 const patienceMs = 50;
 
-/** What a call brought this rank. */
+/** The result of a call for this rank. */
 export interface SlotAnswer {
-  /** Null where it needs nothing. */
+  /** Null where the rank needs no array. */
   data: CollectiveArray | null;
-  /** Of all ranks. */
-  wishes: Wishes;
+  /** Merged over all ranks. */
+  signals: ControlSignals;
 }
 
 export interface SlotExchangeOptions {
   rank: number;
   /** Ascending. */
   ranks: readonly number[];
-  /** Tells the hub's relay how this rank stands with a call; it answers only by failing the group. */
+  /** Tells the hub's relay that this rank awaits a call, or no longer does. The relay answers only by failing the group. */
   tell: (call: CollectiveCall) => void;
 }
 
 /**
- * Collectives of small arrays through memory that the ranks share, without the hub. Several may be under way; they end in the order in which
- * they were called. The relay hears of a call (`collectiveStages`) only from a rank that waits for longer than usual.
+ * Collectives of small arrays through memory that the ranks share, without the hub. Several may run at a time; they end in the
+ * order of their calls. Only a rank that waits longer than usual tells the relay of its call (`collective-stages.ts`).
  */
 export class SlotExchange {
   readonly #slots: MappedSlots;
@@ -43,7 +43,7 @@ export class SlotExchange {
   readonly #failed = Promise.withResolvers<never>();
   #failure: Error | null = null;
   #calls = 0;
-  /** Resolves when the call before has ended, one way or the other. */
+  /** Resolves when the previous call has succeeded or failed. */
   #turn: Promise<void> = Promise.resolve();
 
   constructor(slots: MappedSlots, options: SlotExchangeOptions) {
@@ -56,22 +56,22 @@ export class SlotExchange {
     return elementCount(shape) * bytesPerElement(dataType) <= slotBytes;
   }
 
-  /** Ends what is under way. */
+  /** Rejects all current calls. */
   fail(error: Error): void {
     this.#failure ??= error;
     this.#failed.reject(this.#failure);
   }
 
-  async run(call: CollectiveCall, wishes: Wishes, operands: Operands): Promise<SlotAnswer> {
+  async run(call: CollectiveCall, signals: ControlSignals, operands: Operands): Promise<SlotAnswer> {
     const [data, into] = [operands.data?.whole() ?? null, operands.into?.whole() ?? null];
     const number = (this.#calls += 1);
     const earlier = this.#turn;
     const turn = Promise.withResolvers<void>();
     this.#turn = turn.promise;
-    const content = { signature: crc32(describeCall(call)) | 0, wishes, data };
+    const content = { signature: crc32(describeCall(call)) | 0, signals, data };
     const isPut = this.#slots.isFree(number);
     if (isPut) this.#slots.put(number, content);
-    // Waiting is sleeping: first whoever called does what it has to do meanwhile.
+    // Waiting blocks the process. Let the caller run first.
     await setImmediate();
     await earlier;
     try {
@@ -97,7 +97,7 @@ export class SlotExchange {
     const contents = this.#slots.read(number, call);
     const [{ signature }] = contents;
     if (contents.some((other) => other.signature !== signature)) {
-      // The relay knows who called what, and its answer is that the group has failed.
+      // The relay knows who called what, and answers that the group has failed.
       patience.lose();
       return await this.#failed.promise;
     }
@@ -105,21 +105,21 @@ export class SlotExchange {
     const arrays = contents.map(({ data }) => data);
     const answer = answerOf(call, ranks, rank, arrays, into);
     this.#slots.release(number);
-    return { data: answer, wishes: uniteWishes(contents.map((content) => content.wishes)) };
+    return { data: answer, signals: mergeSignals(contents.map((content) => content.signals)) };
   }
 }
 
-/** A call whose turn has come. */
+/** A call whose predecessors have ended. */
 interface SlotCall {
   call: CollectiveCall;
-  /** Counts calls through slots, from 1. */
+  /** Position among the calls through slots, from 1. */
   number: number;
   into: CollectiveArray | null;
-  /** What has not been put yet, for want of a free slot. */
+  /** This rank's part where it could not be put yet, for want of a free slot; else null. */
   unput: SlotContent | null;
 }
 
-/** Does something once it has been tried for longer than usual. */
+/** Calls `onLost` once a wait takes longer than usual. */
 class Patience {
   isLost = false;
   readonly #onLost: () => void;
@@ -140,8 +140,8 @@ class Patience {
 }
 
 /**
- * What a rank gets back of all ranks' arrays, in memory of its own, which is `into` where that is given; null where it needs nothing. The bits are
- * those of the relay's `computeAnswers`.
+ * The result of a call from all ranks' arrays, in `into` where that is given, else in a new array; null where this rank needs
+ * none. It has the bits of the relay's `computeAnswers`.
  */
 function answerOf(
   { operation, reduce, root, distance }: CollectiveCall,

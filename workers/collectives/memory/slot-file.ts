@@ -1,7 +1,7 @@
 import { closeSync, openSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Futex, Libc } from '../../system/libc.ts';
-import { growFile } from './grow-file.ts';
+import { growFile } from './rank-files.ts';
 import { MappedSlots, slotsBytes } from './mapped-slots.ts';
 
 export interface SlotFileOptions {
@@ -11,14 +11,14 @@ export interface SlotFileOptions {
   ranks: readonly number[];
 }
 
-/** The file behind {@link MappedSlots}, which the first rank makes and all map. */
+/** The file behind {@link MappedSlots}. The first rank creates it, and all map it. */
 export class SlotFile {
   readonly #path: string;
   readonly #options: SlotFileOptions;
   readonly #libc: Libc;
   readonly #futex: Futex;
 
-  /** What a rank does before any maps it. Null where this one cannot, or the folder has no room. */
+  /** Every rank calls it before any maps the file. Null where this rank cannot map files, or the folder has no room. */
   static create(options: SlotFileOptions, libc: Libc): SlotFile | null {
     if (libc.futex === null) return null;
     const file = new SlotFile(options, libc, libc.futex);
@@ -34,7 +34,7 @@ export class SlotFile {
     this.#futex = futex;
   }
 
-  /** Once all have been created. */
+  /** Call it once all ranks have called {@link create}. */
   map(): MappedSlots {
     const { rank, ranks } = this.#options;
     const file = openSync(this.#path, 'r+');
@@ -46,7 +46,7 @@ export class SlotFile {
     }
   }
 
-  /** Once all have mapped it, or none will: what has no name is gone with its processes. */
+  /** Call it once all ranks have mapped the file, or none will. A file without a name is gone with its processes. */
   unlink(): void {
     if (this.#isMaker) unlinkSync(this.#path);
   }

@@ -18,7 +18,7 @@ describe('a pause', () => {
     expect(controls).toMatchObject({ isPaused: false, stopRequested: true });
   });
 
-  it('goes on through other wishes, each of which wakes who waits', async () => {
+  it('goes on through other signals, each of which wakes who waits', async () => {
     const controls = new Controls();
     controls.take({ action: 'pause' });
     const woken = controls.next();

@@ -33,11 +33,11 @@ interface Options {
   group?: ProcessGroup;
   config?: RunConfigInput;
   /** What is asked for during which step, counted from 0. */
-  wishes?: Record<number, Control>;
+  signals?: Record<number, Control>;
 }
 
 /** A rank that learns y = 3x with plain gradient descent, three steps an epoch. */
-function createParts({ folder, group = ProcessGroup.alone(0), config: input, wishes = {} }: Options) {
+function createParts({ folder, group = ProcessGroup.alone(0), config: input, signals = {} }: Options) {
   const config = runConfigSchema.parse({
     members: 2,
     batchSize: 2,
@@ -52,7 +52,7 @@ function createParts({ folder, group = ProcessGroup.alone(0), config: input, wis
   const member = new Member(
     model,
     (outputs, targets, { step }) => {
-      if (step in wishes) controls.take(wishes[step]);
+      if (step in signals) controls.take(signals[step]);
       return task.loss(outputs, targets);
     },
     (variables) => createOptimizer(config.optimizer, variables),
@@ -92,7 +92,7 @@ const set = (learningRate: number): Control => ({ action: 'set', changes: { lear
 
 describe('a learning rate that is changed', () => {
   it('counts from the step after the one that the event names', async () => {
-    const parts = createParts({ folder: await temporaryFolder(), config: { maxEpochs: 2 }, wishes: { 3: set(0.002) } });
+    const parts = createParts({ folder: await temporaryFolder(), config: { maxEpochs: 2 }, signals: { 3: set(0.002) } });
     await new Trainer(parts).fit();
     expect(ratesOf(parts.report)).toEqual([
       [1, 0.01],
@@ -111,7 +111,7 @@ describe('a learning rate that is changed', () => {
   it('is the base that the schedule goes on from', async () => {
     const schedule = { kind: 'step' as const, everyEpochs: 1, factor: 0.5 };
     const config = { maxEpochs: 3, schedule };
-    const parts = createParts({ folder: await temporaryFolder(), config, wishes: { 3: set(0.1) } });
+    const parts = createParts({ folder: await temporaryFolder(), config, signals: { 3: set(0.1) } });
     await new Trainer(parts).fit();
     // Epochs 0, 1, 2 have factors 1, 1/2, 1/4.
     expect(ratesOf(parts.report).map(([, rate]) => rate)).toEqual([
@@ -120,12 +120,12 @@ describe('a learning rate that is changed', () => {
   });
 
   it('survives a resume, bit for bit', async () => {
-    const wishes = { 2: set(0.002) };
-    const whole = new Trainer(createParts({ folder: await temporaryFolder(), wishes }));
+    const signals = { 2: set(0.002) };
+    const whole = new Trainer(createParts({ folder: await temporaryFolder(), signals }));
     await whole.fit();
 
     const folder = await temporaryFolder();
-    await new Trainer(createParts({ folder, wishes, config: { maxSteps: 7 } })).fit();
+    await new Trainer(createParts({ folder, signals, config: { maxSteps: 7 } })).fit();
     const parts = createParts({ folder });
     const round = (await latestCommonRound(folder, [0])) ?? -1;
     const resumed = new Trainer(parts, await loadTrainingState(parts.files, round, parts.member, []));
@@ -148,8 +148,8 @@ describe('a learning rate that is changed', () => {
 
 it('a patience that is changed decides from the next evaluation on', async () => {
   const config = { maxEpochs: 9, earlyStopping: { enabled: true, patience: 20 } };
-  const wishes: Record<number, Control> = { 7: { action: 'set', changes: { patience: 2 } } };
-  const parts = createParts({ folder: await temporaryFolder(), config, wishes });
+  const signals: Record<number, Control> = { 7: { action: 'set', changes: { patience: 2 } } };
+  const parts = createParts({ folder: await temporaryFolder(), config, signals });
   const worse = {
     name: 'ever worse',
     onEvaluation: async (_: unknown, { epoch, metrics }: { epoch: number; metrics: Map<string, number> }) =>
@@ -169,7 +169,7 @@ describe('a rank that is stopped alone', () => {
     const folder = await temporaryFolder();
     const { groups } = createInMemoryGroup([0, 1]);
     const [stopped, other] = groups.map((group) =>
-      createParts({ folder, group, wishes: group.rank === 0 ? { 4: { action: 'stop-rank', rank: 0 } } : {} }),
+      createParts({ folder, group, signals: group.rank === 0 ? { 4: { action: 'stop-rank', rank: 0 } } : {} }),
     );
     const trainers = [stopped, other].map((parts) => new Trainer(parts));
     expect(await Promise.all(trainers.map((trainer) => trainer.fit()))).toEqual(['completed', 'completed']);
@@ -184,8 +184,8 @@ describe('a rank that is stopped alone', () => {
 
   it('is still stopped after a resume', async () => {
     const folder = await temporaryFolder();
-    const wishes: Record<number, Control> = { 1: { action: 'stop-rank', rank: 0 } };
-    await new Trainer(createParts({ folder, wishes })).fit();
+    const signals: Record<number, Control> = { 1: { action: 'stop-rank', rank: 0 } };
+    await new Trainer(createParts({ folder, signals })).fit();
     const parts = createParts({ folder });
     const round = (await latestCommonRound(folder, [0])) ?? -1;
     const resumed = new Trainer(parts, await loadTrainingState(parts.files, round, parts.member, []));
@@ -195,8 +195,8 @@ describe('a rank that is stopped alone', () => {
 });
 
 it('a stop at the end of the epoch completes it', async () => {
-  const wishes: Record<number, Control> = { 3: { action: 'stop-at-epoch-end' } };
-  const trainer = new Trainer(createParts({ folder: await temporaryFolder(), wishes }));
+  const signals: Record<number, Control> = { 3: { action: 'stop-at-epoch-end' } };
+  const trainer = new Trainer(createParts({ folder: await temporaryFolder(), signals }));
   expect(await trainer.fit()).toBe('requested');
   expect(trainer.training.progress).toMatchObject({ epoch: 2, batch: 0, step: 6 });
 });

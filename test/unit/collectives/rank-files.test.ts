@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { growFile } from '../../../workers/collectives/memory/grow-file.ts';
+import { growFile } from '../../../workers/collectives/memory/rank-files.ts';
 
 const freeBlocks = vi.hoisted(() => ({ count: 0 }));
 vi.mock('node:fs', async (importActual) => ({
