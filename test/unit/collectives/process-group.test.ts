@@ -144,7 +144,9 @@ describe('a rank of a larger group', () => {
       stage: 'whole',
     } as const;
     unrequested.receive({ kind: 'collective', phase: 'result', call, signals: noSignals, data: null });
-    await expect(unrequested.barrier()).rejects.toThrow(/The hub sent a result for barrier, sequence number 9, which this rank did not request/);
+    await expect(unrequested.barrier()).rejects.toThrow(
+      /The hub sent a result for barrier, sequence number 9, which this rank did not request/,
+    );
 
     const { group } = create();
     const pending = group.allReduce(new Float32Array(1), 'sum');

@@ -92,7 +92,11 @@ const set = (learningRate: number): Control => ({ action: 'set', changes: { lear
 
 describe('a learning rate that is changed', () => {
   it('counts from the step after the one that the event names', async () => {
-    const parts = createParts({ folder: await temporaryFolder(), config: { maxEpochs: 2 }, signals: { 3: set(0.002) } });
+    const parts = createParts({
+      folder: await temporaryFolder(),
+      config: { maxEpochs: 2 },
+      signals: { 3: set(0.002) },
+    });
     await new Trainer(parts).fit();
     expect(ratesOf(parts.report)).toEqual([
       [1, 0.01],
