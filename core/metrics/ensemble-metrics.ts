@@ -69,7 +69,7 @@ export function productMetrics(stack: StackedClasses, targets: Int32Array): Metr
 /**
  * All metrics of a regression ensemble: `ens_mse`, `avg_member_mse`, `ensemble_gain`, `ens_std`, `member_{rank}_mse`;
  * with variances also `ens_nll` (of the mixture), `avg_member_nll`, `ambiguity`, `aleatoric` and `epistemic` (means over
- * the samples) and `member_{rank}_nll`. Those that a non-finite prediction enters are NaN.
+ * the samples) and `member_{rank}_nll`. Metrics that depend on a non-finite prediction are NaN.
  *
  * @param means shape `[M, N]`
  * @param variances shape `[M, N]`, or null where the members predict none

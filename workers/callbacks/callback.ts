@@ -4,66 +4,76 @@ import type { Dataset } from '../data/dataset.ts';
 import type { LayersModel } from '../tensorflow/tf.ts';
 import type { Predictions } from '../member/predict.ts';
 
-/** What a callback sees of a rank's training, and may do to it. Where all ranks train one model, each sees an ensemble of one. */
+/** A rank's training, as its callbacks see and control it. Where all ranks train one model, each sees an ensemble of one. */
 export interface Training {
+  /** This rank. */
   readonly rank: number;
-  /** M: all members of the ensemble, also those of other waves. */
+  /** M, the members of the ensemble, including those of other waves. */
   readonly members: number;
+  /** The ranks that train together. */
   readonly group: ProcessGroup;
+  /** This rank's model. */
   readonly model: LayersModel;
-  /** Zero-based epoch that the weights were last trained in. */
+  /** Zero-based epoch in which the weights were last updated. */
   readonly epoch: number;
   /** Updates so far. */
   readonly step: number;
-  /** This rank has ended before the others and brings only its last predictions. */
+  /** Whether this rank has ended before the others and contributes only its last predictions. */
   readonly isStandingBy: boolean;
-  /** Keeps the weights as they are now as a checkpoint of this rank. */
+  /** Saves the current weights as a checkpoint of this rank. */
   saveCheckpoint(name: string, monitor: string | null, score: number | null): Promise<void>;
-  /** Keeps predictions in the run folder, `predictions/<split>/rank-<r>/<name>.safetensors`. */
+  /** Saves predictions in the run's folder, `predictions/<split>/rank-<r>/<name>.safetensors`. */
   savePredictions(name: string, predictions: Predictions): Promise<void>;
-  /** Votes for an end of all ranks' training after this evaluation. */
+  /** Votes to end all ranks' training after this evaluation. */
   requestStop(): void;
-  /** Ends this rank's training; it goes on to take part in evaluations until all ranks have ended. */
+  /** Ends this rank's training; it takes part in evaluations until all ranks have ended. */
   standBy(): void;
-  /** Tells the user and the run's events. */
+  /** Prints a message to the user and records it as an event of the run. */
   announce(kind: string, message: string): void;
-  /** Tells a metric, by its full name, of where this rank stands now. */
+  /** Reports a metric, by its full name, at this rank's current epoch and step. */
   log(metric: string, value: number): void;
 }
 
-/** A step that a rank has done. */
+/** A completed step of a rank. */
 export interface StepEnd {
-  /** Mean over the batch; null where the strategy learns it only later. */
+  /** Mean over the batch; null if the strategy knows it only later. */
   loss: number | null;
+  /** Learning rate of the step. */
   learningRate: number;
 }
 
-/** An evaluation under way: callbacks add to its metrics in turn, and read what those before them added. */
+/** A pending evaluation. Callbacks add metrics in turn, and read those of earlier callbacks. */
 export interface Evaluation {
+  /** The validation split. */
   readonly dataset: Dataset;
+  /** This rank's predictions for the split. */
   readonly predictions: Predictions;
-  /** Of the rank that has come furthest; this one's own may be behind. */
+  /** Epoch of the furthest rank; this rank may be behind. */
   readonly epoch: number;
-  /** By full name, e.g. `val/ens_nll`. */
+  /** Metrics by full name, e.g. `val/ens_nll`. */
   readonly metrics: Map<string, number>;
 }
 
 /**
- * Something that observes a rank's training. Callbacks run one after the other, in the order they were given; all ranks have
- * the same ones, so a callback may call collectives as long as it does on every rank.
+ * A callback of the run, which observes and controls a rank's training. Callbacks run one after the other, in order. All ranks
+ * have the same callbacks, so a callback may call collectives if it does so on every rank.
  */
 export interface Callback {
-  /** Unique among a trainer's callbacks; its saved state goes by this name. */
+  /** Unique among a trainer's callbacks; key of the saved state. */
   readonly name: string;
   /** Called before training, and whenever the user changes a setting of the run while it trains. */
   onSettings?(settings: RunSettings): void;
-  /** Between two steps, which wait for it: so it is no promise. */
+  /** Called after each step. It is synchronous, because training waits for it. */
   onStepEnd?(training: Training, step: StepEnd): void;
+  /** Called after each epoch. */
   onEpochEnd?(training: Training): Promise<void>;
+  /** Called at each evaluation, on every rank. */
   onEvaluation?(training: Training, evaluation: Evaluation): Promise<void>;
+  /** Called after the last epoch. */
   onFitEnd?(training: Training): Promise<void>;
-  /** JSON-able state that a resumed run needs. */
+  /** Returns the state that a resume needs, as JSON. */
   state?(): unknown;
+  /** Restores what `state` returned. */
   restore?(state: unknown): void;
 }
 
@@ -72,12 +82,12 @@ export function resolveMonitor(monitor: string, rank: number): string {
   return monitor.replaceAll('{rank}', String(rank));
 }
 
-/** Name of what is kept of an epoch (zero-based): it sorts as the epochs do. */
+/** Name of an epoch's files (zero-based), which sort in the order of epochs. */
 export function epochName(epoch: number): string {
   return `epoch-${String(epoch).padStart(5, '0')}`;
 }
 
-/** @throws when no such metric was computed, naming those that were */
+/** Value of the monitored metric. @throws Error that lists the computed metrics if it is not among them */
 export function monitored(metrics: ReadonlyMap<string, number>, monitor: string, rank: number): number {
   const name = resolveMonitor(monitor, rank);
   const value = metrics.get(name);

@@ -2,12 +2,13 @@ import { Generator, type GeneratorState, installAsMathRandom, seedForRank } from
 import type { Callback } from './callback.ts';
 
 /**
- * Seeds a rank: base seed + rank, so that members diverge, or the base seed itself for all (`unique: false`: ablations,
- * debugging). TensorFlow.js draws the seeds of initializers and dropout from `Math.random`, which therefore becomes a
- * stream of this rank's generator; constructing the seeder comes before building the model.
+ * Seeds a rank with base seed + rank, so that members diverge, or all ranks with the base seed (`unique: false`, for ablations
+ * and debugging). TensorFlow.js draws the seeds of initializers and dropout from `Math.random`, so the seeder replaces
+ * `Math.random` by a stream of this rank's generator. Construct it before you build the model.
  */
 export class DistributedSeeder implements Callback {
   readonly name = 'distributed-seeder';
+  /** The rank's seed. */
   readonly seed: number;
   private readonly generator: Generator;
 
@@ -17,12 +18,12 @@ export class DistributedSeeder implements Callback {
     this.install();
   }
 
-  /** Has `Math.random` draw from this rank's stream from now on. */
+  /** Makes `Math.random` draw from this rank's stream from now on. */
   install(): void {
     installAsMathRandom(this.generator);
   }
 
-  /** Runs what draws from `Math.random` with this rank's stream, in a process that has several ranks. */
+  /** Runs `body` while `Math.random` draws from this rank's stream, in a process that has several ranks. */
   readonly draw = <T>(body: () => T): T => {
     const restore = installAsMathRandom(this.generator);
     try {

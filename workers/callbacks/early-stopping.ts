@@ -3,9 +3,11 @@ import type { RunSettings } from '../../core/protocol/run/settings.ts';
 import { monitored, resolveMonitor, type Callback, type Evaluation, type Training } from './callback.ts';
 
 /**
- * Ends training once the monitored metric has not improved by more than `minDelta` for `patience` evaluations. Joint: all ranks end at
- * the same evaluation, on a metric of the ensemble (Fredsgaard and Schmidt, 2025, "On joint regularization and calibration in
- * deep ensembles"); the group's first rank votes for all, as a changed patience may reach the others later. Otherwise each rank ends by itself and stands by for the others' evaluations.
+ * Ends training once the monitored metric has not improved by more than `minDelta` for `patience` evaluations.
+ *
+ * Joint: all ranks end at the same evaluation, on a metric of the ensemble (Fredsgaard and Schmidt, 2025, "On joint regularization
+ * and calibration in deep ensembles"). The group's first rank votes for all, because a changed patience may reach the others
+ * later. Otherwise each rank ends separately and stands by for the others' evaluations.
  */
 export class EarlyStopping implements Callback {
   readonly name = 'early-stopping';
@@ -56,7 +58,7 @@ export class EarlyStopping implements Callback {
     return { best: this.best, waited: this.waited, monitor: this.monitor };
   }
 
-  /** The best value of another metric, which a resume may bring, says nothing of this one. */
+  /** A resume may monitor another metric; the saved best value does not apply to it. */
   restore(state: unknown): void {
     const saved = state as { best: number | null; waited: number; monitor?: string };
     if ((saved.monitor ?? this.monitor) !== this.monitor) return;

@@ -2,15 +2,15 @@ import { classificationMetricsOf, regressionMetricsOf, type MetricsOf } from '..
 import { gatherPredictions, type MemberOutputs, joinStacks } from '../member/predict.ts';
 import type { Callback, Evaluation, Training } from './callback.ts';
 
-/** Finds predictions of members outside the process group (those of earlier waves) for the same split, at an epoch. */
+/** Reads the predictions of members of earlier waves for the same split, at an epoch. */
 export type EarlierMembers = (epoch: number) => Promise<MemberOutputs[]>;
 
 const nobody: EarlierMembers = async () => [];
 
 /**
- * Gathers all ranks' validation predictions and computes ensemble and member metrics, `val/ens_nll`, `val/member_3_nll` and so
- * on. Every rank computes the same values from the same bits, so decisions that rest on them agree. As long as members are
- * missing (they train in a later wave) only members' own metrics are given: a part of the ensemble is not the ensemble.
+ * Gathers all ranks' validation predictions and computes metrics of the ensemble and its members (`val/ens_nll`,
+ * `val/member_3_nll`, ...). Every rank computes the same values from the same bits, so decisions that depend on them agree. While
+ * members are missing, because they train in a later wave, it reports only members' metrics.
  */
 class GatheredMetrics implements Callback {
   readonly name = 'ensemble-metrics';
@@ -32,14 +32,14 @@ class GatheredMetrics implements Callback {
   }
 }
 
-/** Metrics of classifiers: NLL, accuracy, ECE, Brier score, disagreement and uncertainty (see `metrics/`). */
+/** Reports metrics of classifiers: NLL, accuracy, ECE, Brier score, disagreement and uncertainty (see `classificationMetrics`). */
 export class EnsembleMetrics extends GatheredMetrics {
   constructor(options: { metricsOf?: MetricsOf; earlierMembers?: EarlierMembers } = {}) {
     super(options.metricsOf ?? classificationMetricsOf, options.earlierMembers ?? nobody);
   }
 }
 
-/** Metrics of regressors: MSE, ensemble gain, spread and, where variances are predicted, NLL and its decomposition. */
+/** Reports metrics of regressors: MSE, ensemble gain, spread and, with variances, NLL and its decomposition (see `regressionMetrics`). */
 export class RegressionEnsembleMetrics extends GatheredMetrics {
   constructor(options: { earlierMembers?: EarlierMembers } = {}) {
     super(regressionMetricsOf, options.earlierMembers ?? nobody);

@@ -3,8 +3,8 @@ import type { Predictions } from '../member/predict.ts';
 import { epochName, monitored, type Callback, type Evaluation, type Training } from './callback.ts';
 
 /**
- * Keeps a rank's validation predictions: those of the best evaluation by the ensemble's metric (`best`), or of every one
- * (`epoch-00012`, and the final ones as `last`), for pictures of the ensemble over time and for members of later waves.
+ * Saves a rank's validation predictions: those of the best evaluation by the ensemble's metric (`best`), or of every evaluation
+ * (`epoch-00012`, and the final ones as `last`). Plots of the ensemble over time and later waves read them.
  */
 export class KeepPredictions implements Callback {
   readonly name = 'keep-predictions';

@@ -1,7 +1,7 @@
 import { improves, type MetricMode, resolveMode } from '../../core/metrics/metric-mode.ts';
 import { epochName, monitored, resolveMonitor, type Callback, type Evaluation, type Training } from './callback.ts';
 
-/** Keeps every rank's weights as they are at the end (`final`), and also every so many epochs (`epoch-00009`). */
+/** Saves every rank's weights at the end (`final`) and every `everyEpochs` epochs (`epoch-00009`). */
 export class PerRankCheckpoint implements Callback {
   readonly name = 'per-rank-checkpoint';
   private readonly final: boolean;
@@ -23,8 +23,8 @@ export class PerRankCheckpoint implements Callback {
 }
 
 /**
- * Keeps a rank's weights whenever a monitored metric improves. Monitoring the ensemble's metric gives every member as it was at
- * the ensemble's optimum; `{rank}` in the monitor gives each member at its own. Files are per rank, so they never collide.
+ * Saves a rank's weights whenever a monitored metric improves. A metric of the ensemble saves every member at the ensemble's optimum;
+ * `{rank}` in the monitor saves each member at its own optimum. Files are per rank, so they never collide.
  */
 export class PerRankBestCheckpoint implements Callback {
   readonly name: string;
@@ -51,7 +51,7 @@ export class PerRankBestCheckpoint implements Callback {
     return { best: this.best, monitor: this.monitor };
   }
 
-  /** The best value of another metric, which a resume may bring, says nothing of this one. */
+  /** A resume may monitor another metric; the saved best value does not apply to it. */
   restore(state: unknown): void {
     const { best, monitor = this.monitor } = state as { best: number | null; monitor?: string };
     if (monitor === this.monitor) this.best = best;

@@ -4,12 +4,13 @@ import { copyForProject, type Predictions } from '../member/predict.ts';
 import { copyWeights, type WeightValues } from '../member/weights.ts';
 import type { Callback, Evaluation, StepEnd, Training } from './callback.ts';
 
-/** What a project's callback sees of a rank's training. */
+/** A rank's training, as a project's callback sees it. */
 export interface ObservedTraining {
+  /** This rank. */
   readonly rank: number;
-  /** M: all members of the ensemble. */
+  /** M, the members of the ensemble. */
   readonly members: number;
-  /** Zero-based. */
+  /** Zero-based epoch. */
   readonly epoch: number;
   /** Steps done. */
   readonly step: number;
@@ -19,25 +20,28 @@ export interface ObservedTraining {
   readonly print: (line: string) => void;
 }
 
+/** An evaluation, as a project's callback sees it. */
 export interface ObservedEvaluation extends ObservedTraining {
-  /** Of the validation split, by full name: `val/ens_nll`. */
+  /** Metrics of the validation split by full name, e.g. `val/ens_nll`. */
   readonly metrics: ReadonlyMap<string, number>;
-  /** Of this rank for the validation split; a copy. */
+  /** A copy of this rank's predictions for the validation split. */
   readonly predictions: Predictions;
-  /** Copies of this rank's weights, by the names that checkpoints have: `dense_0/kernel`. */
+  /** Returns copies of this rank's weights by their names in checkpoints, e.g. `dense_0/kernel`. */
   readonly weights: () => Map<string, WeightValues>;
 }
 
 /**
- * A project's own callback: it observes a rank's training and logs what it finds. It is given copies, draws random numbers of its own,
- * and what it returns means nothing, so that a run is the same bits with and without it.
+ * A project's callback, which observes a rank's training and logs metrics. It receives copies, draws from a separate random stream, and
+ * its return values are ignored, so a run gives the same bits with and without it.
  */
 export interface ProjectCallback {
-  /** Heads the names of its metrics: letters, digits, "-" and "_". */
+  /** Prefix of its metrics' names: letters, digits, "-" and "_". */
   readonly name: string;
+  /** Called after each step of the rank. */
   onStepEnd?(step: ObservedTraining & Readonly<StepEnd>): void;
+  /** Called after each epoch of the rank. */
   onEpochEnd?(epoch: ObservedTraining): void;
-  /** After the run's own callbacks, which have computed the metrics. */
+  /** Called at each evaluation, after the run's callbacks have computed the metrics. */
   onEvaluation?(evaluation: ObservedEvaluation): void;
 }
 
@@ -45,7 +49,7 @@ const namePattern = /^[\w-]+$/;
 /** Metrics of the run itself begin so. */
 const takenNames = new Set(['train', 'val', 'test']);
 
-/** Has a project's callback called among the others. One that fails is told of and called no more; the run goes on. */
+/** Calls a project's callback. If it throws, the run announces that, continues, and does not call it again. */
 export class ObservingCallback implements Callback {
   readonly name: string;
   readonly #observer: ProjectCallback;
@@ -97,7 +101,7 @@ export class ObservingCallback implements Callback {
     return { rank, members, epoch, step, log, print: (line) => training.announce('print', line) };
   }
 
-  /** Numbers that it draws are of its own stream, which depends on the step alone: a resumed run draws the same. */
+  /** Its random stream depends only on seed, hook and step, so a resumed run draws the same numbers. */
   #call(training: Training, hook: string, body: () => unknown): void {
     if (this.#isOff) return;
     const restore = installAsMathRandom(new Generator(this.#seed, `${this.name}/${hook}/${training.step}`));
@@ -114,10 +118,10 @@ export class ObservingCallback implements Callback {
   }
 }
 
-/** What goes on after a hook has returned would run while the rank trains. */
+/** Work that continues after a hook has returned would run while the rank trains. */
 function refusePromise(returned: unknown): void {
   if (!(returned instanceof Promise)) return;
-  // Whatever becomes of it: that it was made is the mistake.
+  // The promise itself is the mistake; its outcome does not matter.
   returned.catch(() => undefined);
   throw new Error('It returned a promise. Hooks of callbacks are plain functions: leave out async.');
 }

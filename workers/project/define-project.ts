@@ -11,79 +11,97 @@ import type { MemberOutputs } from '../member/predict.ts';
 /** A schema of plain values with defaults: the project's own hyperparameters. */
 export type HyperparameterSchema = z.ZodObject;
 
+/** What every function of a project receives. */
 export interface ProjectContext<H> {
+  /** The project's hyperparameters, parsed. */
   hyperparameters: H;
+  /** The whole configuration of the run. */
   config: RunConfig;
 }
 
+/** What `data` receives. */
 export interface DataContext<H> extends ProjectContext<H> {
-  /** Where data sets are looked for, downloaded to and cached. */
+  /** Folders of data sets and of the download cache. */
   folders: DataFolders;
   /** The base seed: the same for all ranks, so that splits agree. */
   seed: number;
 }
 
+/** What `model` receives. */
 export interface ModelContext<H> extends ProjectContext<H> {
   /** Shape of one sample. */
   featureShape: readonly number[];
   /** K for classification, the number of target columns otherwise. */
   targetSize: number;
+  /** The rank that trains the model. */
   rank: number;
 }
 
+/** What `loss` receives. */
 export interface LossContext<H> extends ProjectContext<H> {
   /** The model's outputs for the batch, `[B, ...]` each. */
   outputs: Tensor[];
   /** Class labels int32 `[B]`, or values float32 `[B]` / `[B, T]`. */
   targets: Tensor;
+  /** Zero-based epoch. */
   epoch: number;
+  /** Steps done. */
   step: number;
   /** Share of the planned steps that are done, in [0, 1). */
   progress: number;
 }
 
+/** What `callbacks` receives. */
 export interface CallbackContext<H> extends ProjectContext<H> {
+  /** The rank that the callbacks observe. */
   rank: number;
 }
 
+/** What `figures` receives. */
 export interface FigureContext<H> extends ProjectContext<H> {
+  /** What `data` returned. */
   data: Splits;
   /** Evaluations so far by metric name, e.g. `val/ens_nll`; `epochs[i]` and `steps[i]` belong to `values[i]`. */
   history: ReadonlyMap<string, { epochs: number[]; steps: number[]; values: number[] }>;
-  /** Checkpoint sets as they did on the test split (or on validation, where there is no test split). */
+  /** Metrics of each set of checkpoints on the test split (on the validation split if there is no test split). */
   evaluatedSets: readonly EvaluatedSet[];
-  /** Predictions of all members with their last weights on the test (or else validation) split: probabilities, or means and variances. */
+  /** Predictions of all members with their last weights on the same split: probabilities, or means and variances. */
   predictions: MemberOutputs;
+  /** Writes `plots/<name>.svg` and `plots/<name>.png` in the run's folder. */
   save: (name: string, figure: Figure) => Promise<void>;
   /** Prints a line to the user and to the run's log. */
   print: (line: string) => void;
 }
 
+/** A project: data, model and task. */
 export interface Project<S extends HyperparameterSchema = HyperparameterSchema> {
+  /** Name in lists of runs. */
   name: string;
+  /** One or two sentences for readers. */
   description: string;
+  /** Schema of the project's hyperparameters: `z.object({...})` of plain values with defaults. */
   hyperparameters: S;
   /**
-   * What the model learns. It decides the loss, what predictions are and which metrics are computed:
+   * The task, which determines the loss, the meaning of the outputs and the metrics:
    * `classification` (logits `[B, K]`), `binary` (logits `[B, 1]`), `regression` (`[B, T]`), `heteroscedastic-regression`
    * (two outputs `[B, 1]`: mean and variance, the variance positive).
    */
   task: TaskKind;
-  /** What this project prefers to the general defaults of the run configuration. */
+  /** Options that override the general defaults of the run configuration. */
   defaults?: RunConfigInput;
-  /** Called once per machine; the ranks share what it returns. */
+  /** Loads the data. Called once per machine; the ranks share the result. */
   data(context: DataContext<z.output<S>>): Splits | Promise<Splits>;
-  /** Called once per rank, with that rank's seed in place. */
+  /** Builds the model. Called once per rank, with that rank's seed in place. */
   model(context: ModelContext<z.output<S>>): LayersModel;
-  /** Instead of the task's own loss: a scalar to minimise. */
+  /** Computes a scalar to minimise, instead of the task's loss. */
   loss?(context: LossContext<z.output<S>>): Scalar;
-  /** Observers of a rank's training, which may log metrics. Called once per rank. */
+  /** Returns observers of a rank's training, which may log metrics. Called once per rank. */
   callbacks?(context: CallbackContext<z.output<S>>): ProjectCallback[];
-  /** Draws the project's figures into the run folder once training is over (called on the first rank). */
+  /** Draws the project's figures into the run's folder after training. Called on the first rank. */
   figures?(context: FigureContext<z.output<S>>): Promise<void>;
 }
 
-/** Declares a project: the default export of its `project.ts`. It returns its argument, typed. */
+/** Declares a project, the default export of `project.ts`. It returns its argument and infers the types of hyperparameters. */
 export function defineProject<S extends HyperparameterSchema>(project: Project<S>): Project<S> {
   return project;
 }

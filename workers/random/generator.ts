@@ -1,6 +1,6 @@
 import { multiplyHigh, philox4x32 } from './philox.ts';
 
-/** Where a generator stands. Plain data: it survives JSON and gives an exact resume. */
+/** A generator's position, as JSON, for an exact resume. */
 export interface GeneratorState {
   seed: number;
   stream: string;
@@ -9,24 +9,26 @@ export interface GeneratorState {
 }
 
 /**
- * A reproducible stream of random numbers, named after what it is for (`weights`, `dropout`, `shuffle`, `split`, ...).
+ * A reproducible stream of random numbers, named after its purpose (`weights`, `dropout`, `shuffle`, `split`, ...).
  *
- * It reads Philox4x32-10 in counter mode. The seed is the key, the stream's name is hashed into the counter's upper 64
- * bits and the block's index counts in its lower 64: streams of one seed read disjoint counters, and as Philox is a
- * bijection they never share a block. Draws from one stream therefore never shift another.
+ * It uses Philox4x32-10 in counter mode. The seed is the key; the hash of the stream's name is the counter's upper 64 bits, and
+ * the block's index the lower 64. Streams of one seed therefore read disjoint counters and, because Philox is a
+ * bijection, never share a block: draws from one stream never shift another.
  *
- * Integers, uniforms and permutations are the same on every machine. Normals go through `Math.log` and `Math.cos`,
- * which are the same wherever the JavaScript engine is (V8 carries its own).
+ * Integers, uniforms and permutations are the same on every machine. Normals use `Math.log` and `Math.cos`, which are the
+ * same wherever the JavaScript engine is (V8 includes its own).
  */
 export class Generator {
+  /** An integer in [0, 2^32). */
   readonly seed: number;
+  /** Name of the stream. */
   readonly stream: string;
   #position = 0;
   readonly #key: Uint32Array;
   readonly #counter: Uint32Array;
   readonly #block = new Uint32Array(4);
 
-  /** @throws RangeError when the seed is no integer in [0, 2^32). */
+  /** @throws RangeError when the seed is not an integer in [0, 2^32). */
   constructor(seed: number, stream: string) {
     if (!Number.isInteger(seed) || seed < 0 || seed >= 2 ** 32) {
       throw new RangeError(`seed ${seed}: a seed is an integer from 0 to 4294967295; choose one in that range`);
@@ -38,14 +40,15 @@ export class Generator {
     this.#counter = Uint32Array.of(0, 0, Number(hash & 0xffffffffn), Number(hash >> 32n));
   }
 
+  /** Returns the current position. */
   state(): GeneratorState {
     return { seed: this.seed, stream: this.stream, position: this.#position };
   }
 
   /**
-   * Goes on exactly where {@link state} was taken.
+   * Continues exactly where `state` was taken.
    *
-   * @throws Error when the state belongs to another seed or stream, or its position is no whole number.
+   * @throws Error when the state belongs to another seed or stream, or its position is not a whole number.
    */
   restore(state: GeneratorState): void {
     if (state.seed !== this.seed || state.stream !== this.stream) {
@@ -72,10 +75,10 @@ export class Generator {
   }
 
   /**
-   * An unbiased integer in [0, bound), by multiplication with rejection (Lemire, "Fast random integer generation in an
+   * Draws an unbiased integer in [0, bound), by multiplication with rejection (Lemire, "Fast random integer generation in an
    * interval", 2019, algorithm 5). Takes one word, rarely more.
    *
-   * @throws RangeError when the bound is no integer in [1, 2^32).
+   * @throws RangeError when the bound is not an integer in [1, 2^32).
    */
   integer(bound: number): number {
     if (!Number.isInteger(bound) || bound < 1 || bound >= 2 ** 32) {
@@ -94,15 +97,15 @@ export class Generator {
   }
 
   /**
-   * A standard normal: sqrt(-2 ln(1 - u)) cos(2 pi v) (Box and Muller, 1958). Takes four words. The sine's half is
-   * dropped, so that the state stays a position.
+   * Draws a standard normal: sqrt(-2 ln(1 - u)) cos(2 pi v) (Box and Muller, 1958). Takes four words. The sine's half is
+   * discarded, so that the state remains a position.
    */
   normal(): number {
     const radius = Math.sqrt(-2 * Math.log(1 - this.uniform()));
     return radius * Math.cos(2 * Math.PI * this.uniform());
   }
 
-  /** The integers 0 to length - 1 in random order, shape [length] (Fisher and Yates; Knuth's algorithm P). */
+  /** Draws a permutation of the integers 0 to length - 1 (Fisher and Yates; Knuth's algorithm P). */
   permutation(length: number): Int32Array {
     const order = Int32Array.from({ length }, (_, index) => index);
     for (let last = length - 1; last > 0; last--) {
@@ -114,12 +117,12 @@ export class Generator {
     return order;
   }
 
-  /** Fills with uniforms in [0, 1) of 24 bits: more would round up to 1 in float32. Takes one word a value. */
+  /** Fills an array with uniforms in [0, 1) of 24 bits, because more would round up to 1 in float32. Takes one word per value. */
   fillUniform(values: Float32Array): void {
     for (let index = 0; index < values.length; index++) values[index] = (this.#word() >>> 8) / 2 ** 24;
   }
 
-  /** Fills with standard normals, as {@link normal} draws them. */
+  /** Fills an array with standard normals, as {@link normal} draws them. */
   fillNormal(values: Float32Array): void {
     for (let index = 0; index < values.length; index++) values[index] = this.normal();
   }

@@ -17,11 +17,11 @@ export async function gatherEnsembleMetrics(group: ProcessGroup, local: Tensor):
 
 /**
  * Loads per-rank checkpoints into models, sorted by rank.
- * @param folder where the files are; `pattern` is relative to it
- * @param createModel makes a fresh model of the architecture that was saved
- * @param pattern path with a `{rank}` placeholder. Both a member's checkpoint and a rank's saved training state (whose weights are
- *   among other things) can be loaded.
- * @throws when no file matches, or one does not fit the model
+ *
+ * @param folder - folder of the files; `pattern` is relative to it
+ * @param createModel - builds a new model of the saved architecture
+ * @param pattern - path with a `{rank}` placeholder, of checkpoints or of saved training states
+ * @throws Error when no file matches, or one does not fit the model
  */
 export async function loadEnsemble(
   folder: string,
@@ -52,16 +52,17 @@ export async function loadEnsemble(
 }
 
 /**
- * All members' outputs for an input, in inference mode.
- * @param aggregate `mean`: mean and standard deviation over members (with M − 1; 0 for a single member), each of one model's output
- *   shape. `none`: the stack, `[M, ...]`
+ * Predicts with all members, in inference mode. Returns mean and standard deviation over the M members, each in the shape of one
+ * model's output. The standard deviation divides by M − 1; it is 0 for a single member.
  */
 export function ensemblePredict(models: readonly LayersModel[], input: Tensor): { mean: Tensor; std: Tensor };
+/** The same, with `aggregate` written out. */
 export function ensemblePredict(
   models: readonly LayersModel[],
   input: Tensor,
   aggregate: 'mean',
 ): { mean: Tensor; std: Tensor };
+/** Predicts with all members, in inference mode. Returns the stack of their outputs, `[M, ...]`. */
 export function ensemblePredict(models: readonly LayersModel[], input: Tensor, aggregate: 'none'): Tensor;
 export function ensemblePredict(models: readonly LayersModel[], input: Tensor, aggregate: 'mean' | 'none' = 'mean') {
   const stack = tf.tidy(() => tf.stack(models.map((model) => model.apply(input, { training: false }) as Tensor)));

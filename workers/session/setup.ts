@@ -5,18 +5,23 @@ import { DistributedSeeder } from '../callbacks/distributed-seeder.ts';
 import type { ProcessGroup } from '../collectives/process-group.ts';
 import { useInitializers } from '../tensorflow/layers/initializers.ts';
 
+/** What `setupIndependentWorker` returns. */
 export interface IndependentWorker {
+  /** This process's rank. */
   rank: number;
+  /** Number of ranks in the group. */
   worldSize: number;
+  /** The backend that was started. */
   backend: Backend;
-  /** Holds this rank's generator; a trainer takes it as a callback, so that its state is saved with the rest. */
+  /** Holds this rank's generator. Pass it to a trainer as a callback, which saves its state. */
   seeder: DistributedSeeder;
 }
 
 /**
- * Prepares this process for one member of an ensemble: starts the backend and seeds everything random with `seed + rank` (or the seed
- * itself, with `identicalSeeds`), so that members diverge. Nothing is synchronised; the group's collectives are at hand.
- * @param blas the system's BLAS that matrix products use; null: own kernels
+ * Prepares this process for one member of an ensemble: starts the backend and seeds all random numbers with `seed + rank` (with
+ * `identicalSeeds`: with `seed`), so that members diverge. It synchronises nothing; use the group's collectives for that.
+ *
+ * @param blas - the system's BLAS for matrix products; null for Tutti's kernels
  */
 export async function setupIndependentWorker(
   group: ProcessGroup,
