@@ -1,23 +1,23 @@
-import { extremes } from './query.ts';
+import { extremesOf } from '../../../core/series/extremes.ts';
 
-/** Points that a column holds at most unless told otherwise: 1.3 MB. */
+/** Default capacity of a column in points: 1.3 MB. */
 const usualMaximum = 65_536;
 
 /**
- * The points of one metric, ascending by (step, epoch); only the first `length` elements count. A column that gets more than it may
- * hold keeps of each so many consecutive points (`blockPoints`, a power of two) the smallest, the largest and the first NaN, so
- * that spikes and gaps stay; the first point of all and those of the last, unfinished block are always there.
+ * The points of one metric, ascending by (step, epoch); only the first `length` elements count. A full column divides its points
+ * into blocks of `blockPoints` (a power of two) consecutive points and keeps the smallest, the largest and the first NaN of each
+ * block, so that spikes and gaps stay. It always keeps the first point and those of the last, unfinished block.
  */
 export class MetricColumn {
   epoch = new Int32Array(64);
   step = new Int32Array(64);
   value = new Float64Array(64);
-  /** How many points come before each, those that were thinned away too. */
+  /** How many points precede each point, including discarded ones. */
   ordinal = new Int32Array(64);
   length = 0;
-  /** Points there are, held or not. */
+  /** Number of points ever set, including discarded ones. */
   total = 0;
-  /** 1: all points are held. */
+  /** 1: the column holds all points. */
   blockPoints = 1;
   readonly #maximum: number;
 
@@ -29,7 +29,7 @@ export class MetricColumn {
     return this.length < this.total;
   }
 
-  /** Sets the value of an (epoch, step): the later of two values counts. Points in order cost constant time on average. */
+  /** Sets the value of an (epoch, step), replacing an earlier value. Takes constant time on average for points in order. */
   set(epoch: number, step: number, value: number): void {
     if (this.length >= this.#maximum) this.#thinOut();
     const isLast = this.length === 0 || this.#isBefore(this.length - 1, epoch, step);
@@ -47,13 +47,13 @@ export class MetricColumn {
     return this.#place(-Infinity, step);
   }
 
-  /** How many points there are from one index to before another, those that were thinned away too. */
+  /** The number of points in `[start, end)`, including discarded ones. */
   countBetween(start: number, end: number): number {
     const ordinalAt = (index: number) => (index < this.length ? this.ordinal[index] : this.total);
     return start >= end ? 0 : ordinalAt(end) - (start === 0 ? 0 : this.ordinal[start]);
   }
 
-  /** Index of the first point that does not come before (epoch, step). */
+  /** Index of the first point at or after (epoch, step). */
   #place(epoch: number, step: number): number {
     if (this.length === 0 || this.#isBefore(this.length - 1, epoch, step)) return this.length;
     let [low, high] = [0, this.length - 1];
@@ -73,7 +73,7 @@ export class MetricColumn {
     return Math.floor(this.ordinal[index] / this.blockPoints);
   }
 
-  /** Thins the last block where the next point begins another. */
+  /** Thins the last block if the next point begins another one. */
   #closeBlock(): void {
     const isOpen = this.blockPoints === 1 || this.total % this.blockPoints !== 0;
     if (isOpen || this.length === 0) return;
@@ -82,23 +82,23 @@ export class MetricColumn {
     this.#compact(start, false);
   }
 
-  /** Makes blocks longer until half of the room is free. */
+  /** Lengthens blocks until half of the capacity is free. */
   #thinOut(): void {
     while (this.length > this.#maximum / 2) {
-      // Of two points both are extremes.
+      // Blocks of two would save nothing: both points are extremes.
       this.blockPoints *= this.blockPoints === 1 ? 4 : 2;
       this.#compact(0, true);
     }
   }
 
-  /** Leaves of each block from an index on what is to be kept. @param keepsLast as the last block goes on */
+  /** Thins the blocks from index `from` on. @param keepsLast keeps the last point, because its block is unfinished */
   #compact(from: number, keepsLast: boolean): void {
     const last = keepsLast ? this.length - 1 : -1;
     let kept = from;
     for (let start = from; start < this.length;) {
       let end = start + 1;
       while (end < this.length && this.#blockOf(end) === this.#blockOf(start)) end += 1;
-      const { lowest, highest, gap } = extremes(this.value, start, end);
+      const { lowest, highest, gap } = extremesOf(this.value, start, end);
       for (let index = start; index < end; index += 1) {
         const isKept = index === lowest || index === highest || index === gap || index === 0 || index === last;
         if (isKept) this.#move(index, kept++);

@@ -1,0 +1,84 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { extremesOf, isNotFinite, isNotPositive, rangeOf } from '../../../core/series/extremes.ts';
+
+/** Few distinct values, so that equals, signed zeros, NaN and infinities meet in most draws. */
+const value = fc.oneof(
+  fc.integer({ min: -3, max: 3 }),
+  fc.constantFrom(NaN, Infinity, -Infinity, 0, -0, 1e308, -1e308, 5e-324),
+  fc.double(),
+);
+const columns = fc.array(value, { maxLength: 40 }).map((values) => Float64Array.from(values));
+const seeded = { seed: 20_250_711, numRuns: 500 };
+
+describe('extremesOf', () => {
+  it('gives the first of equals, and the first gap', () => {
+    const values = Float64Array.of(2, NaN, 1, 5, NaN, 1, 5, 3);
+    expect(extremesOf(values)).toEqual({ lowest: 2, highest: 3, gap: 1 });
+    expect(extremesOf(values, 4, 7)).toEqual({ lowest: 5, highest: 6, gap: 4 });
+  });
+
+  it('gives -1 for what a stretch does not have', () => {
+    expect(extremesOf(new Float64Array())).toEqual({ lowest: -1, highest: -1, gap: -1 });
+    expect(extremesOf(Float64Array.of(7, 8), 1, 1)).toEqual({ lowest: -1, highest: -1, gap: -1 });
+    expect(extremesOf(Float64Array.of(NaN, NaN))).toEqual({ lowest: -1, highest: -1, gap: 0 });
+  });
+
+  it('gives one value as both extremes', () => {
+    expect(extremesOf(Float64Array.of(1, 4, 2), 1, 2)).toEqual({ lowest: 1, highest: 1, gap: -1 });
+  });
+
+  it('counts infinities as values, or as gaps where asked', () => {
+    const values = [3, Infinity, -Infinity, 4];
+    expect(extremesOf(values)).toEqual({ lowest: 2, highest: 1, gap: -1 });
+    expect(extremesOf(values, 0, 4, isNotFinite)).toEqual({ lowest: 0, highest: 3, gap: 1 });
+    expect(extremesOf([-1, 0, 2, 9], 0, 4, isNotPositive)).toEqual({ lowest: 2, highest: 3, gap: 0 });
+  });
+
+  it('agrees with the definition: no other value of the stretch is beyond an extreme, none before it equals it', () => {
+    fc.assert(
+      fc.property(columns, fc.nat(40), fc.nat(40), fc.constantFrom(Number.isNaN, isNotFinite), (values, a, b, isGap) => {
+        const [start, end] = [Math.min(a, b, values.length), Math.min(Math.max(a, b), values.length)];
+        const { lowest, highest, gap } = extremesOf(values, start, end, isGap);
+        const indices = Array.from({ length: end - start }, (_, offset) => start + offset);
+        const counted = indices.filter((index) => !isGap(values[index]));
+        const first = (test: (index: number) => boolean): number => counted.find(test) ?? -1;
+        expect(gap).toBe(indices.find((index) => isGap(values[index])) ?? -1);
+        expect(lowest).toBe(first((index) => counted.every((other) => values[index] <= values[other])));
+        expect(highest).toBe(first((index) => counted.every((other) => values[index] >= values[other])));
+      }),
+      seeded,
+    );
+  });
+
+  it('never loses an extreme of a stretch that is cut in two', () => {
+    fc.assert(
+      fc.property(columns, fc.nat(40), (values, at) => {
+        const cut = Math.min(at, values.length);
+        const halves = [extremesOf(values, 0, cut), extremesOf(values, cut)];
+        const whole = extremesOf(values);
+        for (const name of ['lowest', 'highest', 'gap'] as const) {
+          if (whole[name] !== -1) expect(halves.map((half) => half[name])).toContain(whole[name]);
+        }
+      }),
+      seeded,
+    );
+  });
+});
+
+describe('rangeOf', () => {
+  it('spans the finite values of all columns', () => {
+    expect(rangeOf([[3, NaN, Infinity], Float64Array.of(-2, 1), []])).toEqual({ from: -2, to: 3 });
+    expect(rangeOf([[5]])).toEqual({ from: 5, to: 5 });
+  });
+
+  it('is null where no value counts', () => {
+    expect(rangeOf([])).toBeNull();
+    expect(rangeOf([[NaN, -Infinity], []])).toBeNull();
+    expect(rangeOf([[-1, 0]], isNotPositive)).toBeNull();
+  });
+
+  it('spans the positive values for a logarithmic axis', () => {
+    expect(rangeOf([[-1, 0, 0.1, 10, Infinity]], isNotPositive)).toEqual({ from: 0.1, to: 10 });
+  });
+});
