@@ -8,46 +8,52 @@ export interface Extremes {
   gap: number;
 }
 
-/**
- * The extremes of `values[start..end)`. A curve that keeps them of every stretch loses no spike and no gap.
- * @param isGap which values interrupt the curve instead of counting as extremes: NaN by default. It must hold for NaN, and
- *   may hold for infinities, which a chart cannot draw.
- */
+/** Values that count, ends included; all others are gaps, as NaN always is. */
+export interface Countable {
+  from: number;
+  to: number;
+}
+
+/** All numbers but NaN. */
+export const allNumbers: Countable = { from: -Infinity, to: Infinity };
+/** What a linear axis can show. */
+export const finiteNumbers: Countable = { from: -Number.MAX_VALUE, to: Number.MAX_VALUE };
+/** What a logarithmic axis can show. */
+export const positiveNumbers: Countable = { from: Number.MIN_VALUE, to: Number.MAX_VALUE };
+
+/** The extremes of `values[start..end)`. A curve that keeps them of every stretch loses no spike and no gap. */
 export function extremesOf(
   values: ArrayLike<number>,
   start = 0,
   end = values.length,
-  isGap: (value: number) => boolean = Number.isNaN,
+  { from, to }: Countable = allNumbers,
 ): Extremes {
   let [lowest, highest, gap] = [-1, -1, -1];
+  // In locals: this loop runs over millions of points when a reader zooms.
+  let [low, high] = [Infinity, -Infinity];
   for (let index = start; index < end; index += 1) {
     const value = values[index];
-    if (isGap(value)) gap = gap === -1 ? index : gap;
-    else if (lowest === -1) lowest = highest = index;
-    else if (value < values[lowest]) lowest = index;
-    else if (value > values[highest]) highest = index;
+    if (!(value >= from && value <= to)) {
+      if (gap === -1) gap = index;
+      continue;
+    }
+    if (value < low || lowest === -1) {
+      lowest = index;
+      low = value;
+    }
+    if (value > high || highest === -1) {
+      highest = index;
+      high = value;
+    }
   }
   return { lowest, highest, gap };
 }
 
-/** Whether a linear axis cannot show a value: NaN and the infinities. */
-export function isNotFinite(value: number): boolean {
-  return !Number.isFinite(value);
-}
-
-/** Whether a logarithmic axis cannot show a value: also zero and everything below. */
-export function isNotPositive(value: number): boolean {
-  return !(value > 0 && value < Infinity);
-}
-
-/** The smallest and the largest value of some columns; null where no value counts. @param isGap as for {@link extremesOf} */
-export function rangeOf(
-  columns: Iterable<ArrayLike<number>>,
-  isGap: (value: number) => boolean = isNotFinite,
-): { from: number; to: number } | null {
+/** The smallest and the largest value of some columns; null where no value counts. */
+export function rangeOf(columns: Iterable<ArrayLike<number>>, countable = finiteNumbers): Countable | null {
   let [from, to] = [Infinity, -Infinity];
   for (const column of columns) {
-    const { lowest, highest } = extremesOf(column, 0, column.length, isGap);
+    const { lowest, highest } = extremesOf(column, 0, column.length, countable);
     if (lowest === -1) continue;
     from = Math.min(from, column[lowest]);
     to = Math.max(to, column[highest]);

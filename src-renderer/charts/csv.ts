@@ -1,4 +1,4 @@
-import { lowerBound, upperBound } from './points/columns.ts';
+import { indicesWithin } from './points/columns.ts';
 import type { ChartAxis, ChartRange, ChartSeries } from './types.ts';
 
 /** A field as RFC 4180 wants it: in quotes where it holds a comma, a quote or a line break. */
@@ -24,8 +24,8 @@ function linesOf({ label, x, y, length }: ChartSeries, axis: ChartAxis, window: 
   if (column === null) return '';
   const name = csvField(label);
   const lines: string[] = [];
-  const end = upperBound(column, length, window.to);
-  for (let index = lowerBound(column, length, window.from); index < end; index++) {
+  const [start, end] = indicesWithin(column, length, window);
+  for (let index = start; index < end; index++) {
     lines.push(`${name},${x.step[index]},${x.epoch[index]},${x.time?.[index] ?? ''},${y[index]}\r\n`);
   }
   return lines.join('');

@@ -1,6 +1,13 @@
-import type { Colored } from './series/line-style.ts';
-
 /** What the charts take. Everything here is data: no DOM, no Vue. */
+
+/** A rank's variable of the theme, or ink. */
+export type ColorToken = 'text' | `rank-${number}`;
+
+/** What colours a shape or a name in a legend: a rank, or a variable of the theme; ink without either. */
+export interface Colored {
+  rank?: number;
+  color?: ColorToken | 'accent' | 'bad';
+}
 
 /** Zero-based steps, epochs (may be fractional), or seconds since the run's start. */
 export type ChartAxis = 'step' | 'epoch' | 'time';

@@ -1,4 +1,4 @@
-import { lowerBound } from '../points/columns.ts';
+import { bisectLeft } from 'd3-array';
 import type { ChartRange } from '../types.ts';
 
 /** A stretch of time and the mean load in it. */
@@ -11,8 +11,8 @@ export interface LoadBar extends ChartRange {
  * `maximumBars`, neighbours are merged into their mean over time. An element that is NaN makes no bar, and none is merged across it.
  */
 export function loadBars(time: Float64Array, load: Float64Array, range: ChartRange, maximumBars: number): LoadBar[] {
-  const start = Math.max(1, lowerBound(time, time.length, range.from));
-  const end = Math.min(time.length, lowerBound(time, time.length, range.to) + 1);
+  const start = Math.max(1, bisectLeft(time, range.from));
+  const end = Math.min(time.length, bisectLeft(time, range.to) + 1);
   const perBar = Math.max(1, Math.ceil((end - start) / maximumBars));
   const bars: LoadBar[] = [];
   let merged = 0;

@@ -1,4 +1,5 @@
-import { lowerBound, upperBound, withRoom } from './columns.ts';
+import { extremesOf, finiteNumbers } from '../../../core/series/extremes.ts';
+import { indicesWithin, withCapacity } from './columns.ts';
 import type { ChartRange, Column } from '../types.ts';
 
 /**
@@ -62,10 +63,10 @@ export class ThinnedLine {
   /** Takes in what was appended to the columns. `grid` must be one that this line's `canGrow` to. */
   extend(x: Column, y: Float64Array, length: number, grid: BucketGrid): void {
     this.#grid = grid;
-    const { from, to } = grid.window;
+    const [first, after] = indicesWithin(x, length, grid.window);
     this.#count = this.#openCount;
-    let index = this.#openIndex ?? Math.max(0, lowerBound(x, length, from) - 1);
-    const end = Math.min(length, upperBound(x, length, to) + 1);
+    let index = this.#openIndex ?? Math.max(0, first - 1);
+    const end = Math.min(length, after + 1);
     while (index < end) {
       this.#openIndex = index;
       this.#openCount = this.#count;
@@ -76,26 +77,23 @@ export class ThinnedLine {
   /** Adds the bucket that begins at `start` and returns where the next one begins. */
   #addBucket(x: Column, y: Float64Array, start: number, end: number): number {
     const { width, isLog } = this.#grid;
-    const border = (Math.floor((isLog ? Math.log10(x[start]) : x[start]) / width) + 1) * width;
+    // A logarithm cannot place x below 0: all of it shares one bucket, as x = 0 does.
+    const position = isLog ? Math.log10(Math.max(0, x[start])) : x[start];
+    const border = (Math.floor(position / width) + 1) * width;
     const limit = isLog ? 10 ** border : border;
-    let [lowest, highest, hasGap, index] = [-1, -1, false, start];
-    do {
-      const value = y[index];
-      if (!Number.isFinite(value)) hasGap = true;
-      else if (lowest === -1) lowest = highest = index;
-      else if (value < y[lowest]) lowest = index;
-      else if (value > y[highest]) highest = index;
-      index++;
-    } while (index < end && x[index] < limit);
-    if (lowest !== -1) this.#push(x[Math.min(lowest, highest)], y[Math.min(lowest, highest)]);
-    if (lowest !== highest) this.#push(x[Math.max(lowest, highest)], y[Math.max(lowest, highest)]);
-    if (hasGap) this.#push(x[index - 1], NaN);
-    return index;
+    let next = start + 1;
+    while (next < end && x[next] < limit) next += 1;
+    const { lowest, highest, gap } = extremesOf(y, start, next, finiteNumbers);
+    const [earlier, later] = [Math.min(lowest, highest), Math.max(lowest, highest)];
+    if (earlier !== -1) this.#push(x[earlier], y[earlier]);
+    if (later !== earlier) this.#push(x[later], y[later]);
+    if (gap !== -1) this.#push(x[next - 1], NaN);
+    return next;
   }
 
   #push(x: number, y: number): void {
-    this.#x = withRoom(this.#x, this.#count + 1);
-    this.#y = withRoom(this.#y, this.#count + 1);
+    this.#x = withCapacity(this.#x, this.#count + 1);
+    this.#y = withCapacity(this.#y, this.#count + 1);
     this.#x[this.#count] = x;
     this.#y[this.#count] = y;
     this.#count++;

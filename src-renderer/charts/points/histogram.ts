@@ -1,6 +1,8 @@
+import { bisectRight, range } from 'd3-array';
+import { rangeOf } from '../../../core/series/extremes.ts';
 import type { ChartRange } from '../types.ts';
 
-/** Counts per group over bins of equal width that all groups share; the last bin holds its upper edge too. */
+/** Counts per group over bins of equal width that all groups share. The last bin includes its upper edge. */
 export interface Bins {
   range: ChartRange;
   width: number;
@@ -8,30 +10,20 @@ export interface Bins {
   counts: number[][];
 }
 
-/** Sorts values into `binCount` bins between the smallest and the largest finite value; others are left out. */
+/** Counts values in `binCount` bins between the smallest and the largest finite value; other values do not count. */
 export function countInBins(groups: readonly ArrayLike<number>[], binCount: number): Bins {
-  const range = rangeOf(groups);
-  const width = (range.to - range.from) / binCount;
+  const { from, to } = spanOf(groups);
+  const width = (to - from) / binCount;
+  const edges = range(1, binCount).map((edge) => from + edge * width);
   const counts = groups.map((values) => {
-    const count = Array.from({ length: binCount }, () => 0);
-    for (let index = 0; index < values.length; index++) {
-      if (!Number.isFinite(values[index])) continue;
-      count[Math.min(Math.floor((values[index] - range.from) / width), binCount - 1)]++;
-    }
+    const count = new Array<number>(binCount).fill(0);
+    for (const value of Array.from(values)) if (Number.isFinite(value)) count[bisectRight(edges, value)] += 1;
     return count;
   });
-  return { range, width, counts };
+  return { range: { from, to }, width, counts };
 }
 
-function rangeOf(groups: readonly ArrayLike<number>[]): ChartRange {
-  let [from, to] = [Infinity, -Infinity];
-  for (const values of groups) {
-    for (let index = 0; index < values.length; index++) {
-      if (!Number.isFinite(values[index])) continue;
-      from = Math.min(from, values[index]);
-      to = Math.max(to, values[index]);
-    }
-  }
-  if (from > to) return { from: 0, to: 1 };
-  return from === to ? { from: from - 0.5, to: to + 0.5 } : { from, to };
+function spanOf(groups: readonly ArrayLike<number>[]): ChartRange {
+  const span = rangeOf(groups) ?? { from: 0, to: 1 };
+  return span.from === span.to ? { from: span.from - 0.5, to: span.to + 0.5 } : span;
 }

@@ -1,4 +1,4 @@
-import { withRoom } from './columns.ts';
+import { withCapacity } from './columns.ts';
 
 /** As far as smoothing is offered. */
 export const maximumSmoothing = 0.99;
@@ -30,7 +30,7 @@ export class DebiasedSmoothing {
 
   /** Smooths `y` from where it stopped to `length`; the elements behind that do not count. */
   extend(y: Float64Array, length: number): Float64Array {
-    this.#smoothed = withRoom(this.#smoothed, length);
+    this.#smoothed = withCapacity(this.#smoothed, length);
     const [weight, smoothed] = [this.weight, this.#smoothed];
     // In locals, as this loop runs over millions of points when someone moves the slider.
     let [sum, bias] = [this.#sum, this.#bias];

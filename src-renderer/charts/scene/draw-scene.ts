@@ -1,29 +1,28 @@
 import type { ThinnedLine } from '../points/buckets.ts';
-import type { LineStyle, Palette } from '../series/line-style.ts';
-import { noteHeight, placeNotes } from '../series/notes.ts';
-import { PixelColumns } from '../points/pixel-columns.ts';
-import { isDenseLine, type Pen, pixels, type PlotArea, tracePath, type Tracing } from './plot-area.ts';
-import { fractionOf } from './scale.ts';
-import { backToFront, type Scene, type SceneLine } from './scene.ts';
+import { PixelColumns } from './pixel-columns.ts';
+import type { LineStyle } from './line-style.ts';
+import { noteHeight, placeNotes } from './notes.ts';
+import { isDenseLine, type Pen, type Place, type PlotArea, tracePath } from './plot.ts';
+import { backToFront, type Drawing, markerPoints, type SceneLine, visibleMarkers } from './scene.ts';
 
 type Canvas = CanvasRenderingContext2D;
 
-/** Draws all of a scene but its axes. */
-export function drawScene(canvas: Canvas, scene: Scene, area: PlotArea, palette: Palette): void {
+/** Draws everything inside the axes. */
+export function drawScene(canvas: Canvas, drawing: Drawing): void {
   canvas.save();
-  clip(canvas, area);
-  drawBands(canvas, scene, area, palette);
-  drawAreas(canvas, scene, area, palette);
-  drawEvents(canvas, scene, area, palette);
-  drawLines(canvas, scene, area, palette);
-  drawNotes(canvas, scene, area, palette);
+  clip(canvas, drawing.area);
+  drawBands(canvas, drawing);
+  drawAreas(canvas, drawing);
+  drawEvents(canvas, drawing);
+  drawLines(canvas, drawing);
+  drawNotes(canvas, drawing);
   canvas.restore();
-  drawMarkers(canvas, scene, area, palette);
+  drawMarkers(canvas, drawing);
 }
 
 /**
- * At whole device pixels, as a rasteriser without a GPU takes three times as long where a border cuts through some, and outward, as
- * lines begin and end at the borders.
+ * Clips to whole device pixels: a rasteriser without a GPU takes three times as long when a border cuts through pixels. Rounds
+ * outward, because lines begin and end at the borders.
  */
 function clip(canvas: Canvas, { left, top, right, bottom }: PlotArea): void {
   const ratio = deviceRatio(canvas);
@@ -34,8 +33,7 @@ function clip(canvas: Canvas, { left, top, right, bottom }: PlotArea): void {
   canvas.clip();
 }
 
-function drawBands(canvas: Canvas, scene: Scene, area: PlotArea, palette: Palette): void {
-  const x = pixels(scene.x, area.left, area.right);
+function drawBands(canvas: Canvas, { scene, area, place: { x }, palette }: Drawing): void {
   canvas.globalAlpha = 0.12;
   canvas.fillStyle = palette.warn;
   for (const { from, to } of scene.bands) {
@@ -43,31 +41,30 @@ function drawBands(canvas: Canvas, scene: Scene, area: PlotArea, palette: Palett
   }
 }
 
-function drawEvents(canvas: Canvas, scene: Scene, area: PlotArea, palette: Palette): void {
-  const x = pixels(scene.x, area.left, area.right);
+function drawEvents(canvas: Canvas, { scene, area, place, palette }: Drawing): void {
   canvas.lineWidth = 1;
+  canvas.globalAlpha = 0.7;
+  canvas.strokeStyle = palette['text-muted'];
+  canvas.setLineDash([1, 3]);
   for (const event of scene.events) {
-    canvas.globalAlpha = 0.7;
-    canvas.strokeStyle = palette['text-muted'];
-    canvas.setLineDash([1, 3]);
     canvas.beginPath();
-    canvas.moveTo(x(event.x), area.top);
-    canvas.lineTo(x(event.x), area.bottom);
+    canvas.moveTo(place.x(event.x), area.top);
+    canvas.lineTo(place.x(event.x), area.bottom);
     canvas.stroke();
   }
   canvas.setLineDash([]);
 }
 
-function drawNotes(canvas: Canvas, scene: Scene, area: PlotArea, palette: Palette): void {
+function drawNotes(canvas: Canvas, { scene, area, palette }: Drawing): void {
   canvas.globalAlpha = 1;
   canvas.fillStyle = palette['text-muted'];
+  canvas.textAlign = 'start';
   canvas.textBaseline = 'top';
   for (const { label, left, row } of placeNotes(scene, area))
     canvas.fillText(label, left, area.top + 2 + row * noteHeight);
 }
 
-function drawAreas(canvas: Canvas, scene: Scene, area: PlotArea, palette: Palette): void {
-  const place = { x: pixels(scene.x, area.left, area.right), y: pixels(scene.y, area.bottom, area.top) };
+function drawAreas(canvas: Canvas, { scene, area, place, palette }: Drawing): void {
   canvas.globalAlpha = 0.15;
   for (const { band, style } of scene.lines) {
     if (band === null) continue;
@@ -82,13 +79,12 @@ function drawAreas(canvas: Canvas, scene: Scene, area: PlotArea, palette: Palett
   }
 }
 
-function traceArea({ upper, lower }: NonNullable<SceneLine['band']>, { x, y }: Tracing, pen: Pen): void {
+function traceArea({ upper, lower }: NonNullable<SceneLine['band']>, { x, y }: Place, pen: Pen): void {
   for (let index = 0; index < upper.count; index++) pen.lineTo(x(upper.x[index]), y(upper.y[index]));
   for (let index = lower.count - 1; index >= 0; index--) pen.lineTo(x(lower.x[index]), y(lower.y[index]));
 }
 
-function drawLines(canvas: Canvas, scene: Scene, area: PlotArea, palette: Palette): void {
-  const place = { x: pixels(scene.x, area.left, area.right), y: pixels(scene.y, area.bottom, area.top) };
+function drawLines(canvas: Canvas, { scene, area, place, palette }: Drawing): void {
   canvas.lineJoin = 'round';
   for (const { thinned, style } of backToFront(scene.lines)) {
     canvas.globalAlpha = style.opacity;
@@ -111,7 +107,7 @@ function strokeColumns(
   canvas: Canvas,
   lines: readonly ThinnedLine[],
   style: Pick<LineStyle, 'width' | 'dash'>,
-  place: Tracing,
+  place: Place,
   area: PlotArea,
 ): void {
   const columns = new PixelColumns(area, deviceRatio(canvas), style);
@@ -126,27 +122,22 @@ function strokeColumns(
   canvas.restore();
 }
 
-/** Device pixels to one of the canvas's units. */
+/** Device pixels per unit of the canvas. */
 function deviceRatio(canvas: Canvas): number {
   return canvas.getTransform().a;
 }
 
-/** Those whose tips are in the plot; they may reach over its border. */
-function drawMarkers(canvas: Canvas, scene: Scene, area: PlotArea, palette: Palette): void {
-  const [x, y] = [pixels(scene.x, area.left, area.right), pixels(scene.y, area.bottom, area.top)];
+/** Draws the markers whose tips are in the plot; they may extend over its border. */
+function drawMarkers(canvas: Canvas, drawing: Drawing): void {
+  const { palette } = drawing;
   canvas.save();
   canvas.lineWidth = 1;
   canvas.strokeStyle = palette.surface;
-  for (const marker of scene.markers) {
-    if (fractionOf(scene.x, marker.x) < 0 || fractionOf(scene.x, marker.x) > 1) continue;
-    if (fractionOf(scene.y, marker.y) < 0 || fractionOf(scene.y, marker.y) > 1) continue;
-    const [tip, size] = [y(marker.y) - 2, marker.style.color === 'text' ? 6 : 4];
+  for (const marker of visibleMarkers(drawing.scene)) {
     canvas.globalAlpha = Math.max(marker.style.opacity, 0.8);
     canvas.fillStyle = palette[marker.style.color];
     canvas.beginPath();
-    canvas.moveTo(x(marker.x), tip);
-    canvas.lineTo(x(marker.x) - size, tip - 1.6 * size);
-    canvas.lineTo(x(marker.x) + size, tip - 1.6 * size);
+    for (const [left, top] of markerPoints(marker, drawing.place)) canvas.lineTo(left, top);
     canvas.closePath();
     canvas.fill();
     canvas.stroke();

@@ -1,30 +1,37 @@
-import { lineStyle, type LineStyle } from '../series/line-style.ts';
-import type { Scale } from './scale.ts';
-import type { PreparedLine, SeriesLines } from '../series/series-lines.ts';
-import { type Tick, ticks, timeTicks } from './ticks.ts';
+import { lineStyle, type LineStyle, type Palette } from './line-style.ts';
+import type { PreparedLine, SeriesLines } from '../points/series-lines.ts';
+import { fractionOf, type Scale, type Tick, ticks, timeTicks } from './axes.ts';
+import type { Place, PlotArea } from './plot.ts';
 import type { ChartAxis, ChartRange, ChartViewState, SeriesChartProps } from '../types.ts';
 import { countOutside, valueRange, wholeRange } from '../points/visible-range.ts';
 
 export type SceneLine = PreparedLine & { style: LineStyle };
 
-/** Everything on a chart, in the units of its axes: the canvas and the SVG draw the same. */
+/** Everything on a chart, in the units of its axes. The canvas and the SVG draw the same scene. */
 export interface Scene {
   x: Scale & { ticks: Tick[]; label: string };
   y: Scale & { ticks: Tick[]; label: string };
-  /** All of x, whatever part of it is shown. */
+  /** The full range of x, whatever part of it is visible. */
   whole: ChartRange;
   lines: SceneLine[];
   markers: { x: number; y: number; label: string; style: LineStyle }[];
   bands: (ChartRange & { label: string })[];
   events: { x: number; label: string }[];
-  /** Points above and below the y axis, which outlier clipping left out. */
+  /** How many points outlier clipping leaves outside the y axis. */
   outside: number;
 }
 
-const axisLabels: Record<ChartAxis, string> = { step: 'step', epoch: 'epoch', time: 'time' };
+/** A scene at its place on an image. */
+export interface Drawing {
+  scene: Scene;
+  area: PlotArea;
+  place: Place;
+  palette: Palette;
+}
+
 const pixelsPerTick = { x: 90, y: 45 };
 
-/** What a chart of this size shows now. `lines` is the chart's own, and makes the next scene cheap. */
+/** What a chart of this size shows now. `lines` belongs to the chart and caches work between scenes. */
 export function composeScene(
   props: SeriesChartProps,
   lines: SeriesLines,
@@ -48,7 +55,7 @@ export function composeScene(
   const y = { ...valueRange(prepared, window, { isLog: isLogY, clipsOutliers }), isLog: isLogY };
   const xTicks = axis === 'time' ? timeTicks : ticks;
   return {
-    x: { ...x, ticks: xTicks(x, Math.max(2, size.width / pixelsPerTick.x)), label: axisLabels[axis] },
+    x: { ...x, ticks: xTicks(x, Math.max(2, size.width / pixelsPerTick.x)), label: axis },
     y: { ...y, ticks: ticks(y, Math.max(2, size.height / pixelsPerTick.y)), label: props.yLabel },
     whole,
     lines: styled,
@@ -59,7 +66,7 @@ export function composeScene(
   };
 }
 
-/** In the order of drawing: the ensemble in front, behind it what is hovered. */
+/** The lines in the order of drawing: the ensemble in front, behind it a hovered rank. */
 export function backToFront(lines: readonly SceneLine[]): SceneLine[] {
   return lines.toSorted((a, b) => depth(a.style) - depth(b.style));
 }
@@ -68,10 +75,29 @@ function depth({ color, width, opacity }: LineStyle): number {
   return (color === 'text' ? 10 : 0) + width + opacity;
 }
 
-/** A zoom that began at or below 0 begins, with logarithms, where the data does. */
+/** On a logarithmic axis, a zoom that begins at or below 0 begins where the data does. */
 function visibleWindow({ zoom, logX }: ChartViewState, whole: ChartRange): ChartRange {
   if (zoom === null || (logX && zoom.to <= whole.from)) return whole;
   return logX && zoom.from <= 0 ? { from: whole.from, to: zoom.to } : zoom;
+}
+
+/** The markers whose points are within both axes. */
+export function visibleMarkers({ x, y, markers }: Scene): Scene['markers'] {
+  const isWithin = (fraction: number): boolean => fraction >= 0 && fraction <= 1;
+  return markers.filter((marker) => isWithin(fractionOf(x, marker.x)) && isWithin(fractionOf(y, marker.y)));
+}
+
+/** The corners of a marker: a triangle that points down at its value, larger for the ensemble. */
+export function markerPoints(
+  { x, y, style }: Scene['markers'][number],
+  place: Place,
+): readonly (readonly [left: number, top: number])[] {
+  const [left, tip, size] = [place.x(x), place.y(y) - 2, style.color === 'text' ? 6 : 4];
+  return [
+    [left, tip],
+    [left - size, tip - 1.6 * size],
+    [left + size, tip - 1.6 * size],
+  ];
 }
 
 function placeMarkers(

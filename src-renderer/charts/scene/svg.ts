@@ -1,10 +1,10 @@
-import type { LineStyle, Palette } from '../series/line-style.ts';
-import { noteHeight, placeNotes } from '../series/notes.ts';
-import { PixelColumns } from '../points/pixel-columns.ts';
-import { hundredths, isDenseLine, pathData, pathOf, pixels, type PlotArea, tracePath } from './plot-area.ts';
-import { backToFront, type Scene, type SceneLine } from './scene.ts';
+import { PixelColumns } from './pixel-columns.ts';
+import type { LineStyle, Palette } from './line-style.ts';
+import { noteHeight, placeNotes } from './notes.ts';
+import { hundredths, isDenseLine, pathOf, placeIn, tracePath } from './plot.ts';
+import { backToFront, type Drawing, markerPoints, type Scene, type SceneLine, visibleMarkers } from './scene.ts';
 
-/** A chart as a stand-alone SVG document: title, run name, axes, lines and legend, in the theme that is on the screen. */
+/** A chart as a stand-alone SVG document: title, run name, axes, lines and legend, in the current theme. */
 export interface SvgOptions {
   title: string;
   runName: string;
@@ -20,29 +20,36 @@ const font = "system-ui, 'Segoe UI', sans-serif";
 
 export function sceneSvg(scene: Scene, { title, runName, width, height, palette }: SvgOptions): string {
   const area = { left: margin.left, top: margin.top, right: width - margin.right, bottom: height - margin.bottom };
+  const drawing = { scene, area, place: placeIn(scene, area), palette };
+  const [plotWidth, plotHeight] = [area.right - area.left, area.bottom - area.top];
   const legend = legendSvg(scene, area.left, height, width, palette);
-  const plot = [
-    ...scene.bands.map((band) => bandSvg(scene, band, area, palette)),
-    ...scene.lines.map((line) => lineAreaSvg(scene, line, area, palette)),
-    ...scene.events.map((event) => eventSvg(scene, event, area, palette)),
-    ...backToFront(scene.lines).map((line) => lineSvg(scene, line, area, palette)),
-    ...scene.markers.map((marker) => markerSvg(scene, marker, area, palette)),
-    ...placeNotes(scene, area).map(({ label, left, row }) =>
-      textSvg(left, area.top + 13 + row * noteHeight, label, palette['text-muted']),
-    ),
-  ];
   return svgDocument({ width, height: height + legend.height, title, runName, palette }, [
-    gridSvg(scene, area, palette),
+    gridSvg(drawing),
     // A nested svg clips to its box without an id.
-    `<svg x="${area.left}" y="${area.top}" width="${area.right - area.left}" height="${area.bottom - area.top}" ` +
-      `viewBox="${area.left} ${area.top} ${area.right - area.left} ${area.bottom - area.top}">`,
-    ...plot,
+    `<svg x="${area.left}" y="${area.top}" width="${plotWidth}" height="${plotHeight}" ` +
+      `viewBox="${area.left} ${area.top} ${plotWidth} ${plotHeight}">`,
+    ...plotSvg(drawing),
     '</svg>',
     legend.text,
   ]);
 }
 
-/** An image with its title and run name on a background; `body` is markup. */
+/** Everything inside the axes, in the order of drawing. */
+function plotSvg(drawing: Drawing): string[] {
+  const { scene, area, palette } = drawing;
+  return [
+    ...scene.bands.map((band) => bandSvg(band, drawing)),
+    ...scene.lines.map((line) => lineAreaSvg(line, drawing)),
+    ...scene.events.map((event) => eventSvg(event, drawing)),
+    ...backToFront(scene.lines).map((line) => lineSvg(line, drawing)),
+    ...visibleMarkers(scene).map((marker) => markerSvg(marker, drawing)),
+    ...placeNotes(scene, area).map(({ label, left, row }) =>
+      textSvg(left, area.top + 13 + row * noteHeight, label, palette['text-muted']),
+    ),
+  ];
+}
+
+/** An image with a title and a run name on a background. @param body markup */
 export function svgDocument({ width, height, title, runName, palette }: SvgOptions, body: readonly string[]): string {
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" ` +
@@ -58,8 +65,7 @@ export function svgDocument({ width, height, title, runName, palette }: SvgOptio
     .join('\n');
 }
 
-function gridSvg(scene: Scene, area: PlotArea, palette: Palette): string {
-  const [x, y] = [pixels(scene.x, area.left, area.right), pixels(scene.y, area.bottom, area.top)];
+function gridSvg({ scene, area, place: { x, y }, palette }: Drawing): string {
   const muted = palette['text-muted'];
   const across = scene.y.ticks.map(({ value }) => `M${area.left} ${hundredths(y(value))}H${area.right}`);
   const upward = scene.x.ticks.map(({ value }) => `M${hundredths(x(value))} ${area.top}V${area.bottom}`);
@@ -74,33 +80,30 @@ function gridSvg(scene: Scene, area: PlotArea, palette: Palette): string {
   ].join('\n');
 }
 
-function bandSvg(scene: Scene, { from, to }: Scene['bands'][number], area: PlotArea, palette: Palette): string {
-  const x = pixels(scene.x, area.left, area.right);
+function bandSvg({ from, to }: Scene['bands'][number], { area, place: { x }, palette }: Drawing): string {
   const size = `width="${hundredths(x(to) - x(from))}" height="${area.bottom - area.top}"`;
   return `<rect x="${hundredths(x(from))}" y="${area.top}" ${size} fill="${palette.warn}" fill-opacity="0.12"/>`;
 }
 
-function eventSvg(scene: Scene, { x }: Scene['events'][number], area: PlotArea, palette: Palette): string {
-  const left = pixels(scene.x, area.left, area.right)(x);
-  const path = `M${hundredths(left)} ${area.top}V${area.bottom}`;
+function eventSvg({ x }: Scene['events'][number], { area, place, palette }: Drawing): string {
+  const path = `M${hundredths(place.x(x))} ${area.top}V${area.bottom}`;
   return `<path d="${path}" stroke="${palette['text-muted']}" stroke-dasharray="1 3"/>`;
 }
 
-function lineAreaSvg(scene: Scene, line: SceneLine, area: PlotArea, palette: Palette): string {
-  if (line.band === null) return '';
-  const [x, y] = [pixels(scene.x, area.left, area.right), pixels(scene.y, area.bottom, area.top)];
-  const points = ({ x: xs, y: ys, count }: typeof line.thinned): string[] =>
-    Array.from({ length: count }, (_, index) => [x(xs[index]), y(ys[index])])
-      .filter((point) => point.every(Number.isFinite))
-      .map(([left, top]) => `${hundredths(left)},${hundredths(top)}`);
-  const outline = [...points(line.band.upper), ...points(line.band.lower).toReversed()].join(' ');
-  return `<polygon points="${outline}" fill="${palette[line.style.color]}" fill-opacity="0.15"/>`;
+function lineAreaSvg({ band, style }: SceneLine, { place, palette }: Drawing): string {
+  if (band === null) return '';
+  const points = ({ x, y, count }: SceneLine['thinned']): [left: number, top: number][] =>
+    Array.from({ length: count }, (_, index) => [place.x(x[index]), place.y(y[index])]);
+  const outline = [...points(band.upper), ...points(band.lower).toReversed()].filter((point) =>
+    point.every(Number.isFinite),
+  );
+  return `<polygon points="${pointsSvg(outline)}" fill="${palette[style.color]}" fill-opacity="0.15"/>`;
 }
 
-function lineSvg(scene: Scene, { thinned, style }: SceneLine, area: PlotArea, palette: Palette): string {
-  const place = { x: pixels(scene.x, area.left, area.right), y: pixels(scene.y, area.bottom, area.top) };
+function lineSvg({ thinned, style }: SceneLine, { area, place, palette }: Drawing): string {
   if (style.dash.length === 0 || !isDenseLine(thinned.count, area)) {
-    return `<path d="${pathData(thinned, place)}" fill="none" ${strokeSvg(style, palette)}/>`;
+    const path = pathOf((pen) => tracePath(thinned, place, pen));
+    return `<path d="${path}" fill="none" ${strokeSvg(style, palette)}/>`;
   }
   const columns = new PixelColumns(area, 1, style);
   tracePath(thinned, place, columns);
@@ -108,12 +111,14 @@ function lineSvg(scene: Scene, { thinned, style }: SceneLine, area: PlotArea, pa
   return `<path d="${path}" fill="none" ${strokeSvg({ ...style, width: 1, dash: [] }, palette)}/>`;
 }
 
-function markerSvg(scene: Scene, marker: Scene['markers'][number], area: PlotArea, palette: Palette): string {
-  const left = pixels(scene.x, area.left, area.right)(marker.x);
-  const tip = pixels(scene.y, area.bottom, area.top)(marker.y) - 2;
-  const points = `${hundredths(left)},${hundredths(tip)} ${hundredths(left - 5)},${hundredths(tip - 8)} ${hundredths(left + 5)},${hundredths(tip - 8)}`;
+function markerSvg(marker: Scene['markers'][number], { place, palette }: Drawing): string {
+  const points = pointsSvg(markerPoints(marker, place));
   const label = `<title>${escapeXml(marker.label)}</title>`;
   return `<polygon points="${points}" fill="${palette[marker.style.color]}" stroke="${palette.surface}">${label}</polygon>`;
+}
+
+function pointsSvg(points: readonly (readonly [left: number, top: number])[]): string {
+  return points.map(([left, top]) => `${hundredths(left)},${hundredths(top)}`).join(' ');
 }
 
 function legendSvg(
@@ -143,9 +148,9 @@ function textSvg(x: number, y: number, text: string, fill: string, attributes = 
   return `<text x="${hundredths(x)}" y="${hundredths(y)}" fill="${fill}" ${attributes}>${escapeXml(text)}</text>`;
 }
 
-/** Text as it may stand in an element or in an attribute; characters that XML forbids are left out. */
+/** Escapes text for an element or an attribute, without the characters that XML forbids. */
 export function escapeXml(text: string): string {
   const named: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
-  // oxlint-disable-next-line no-control-regex -- XML 1.0 forbids just these
+  // oxlint-disable-next-line no-control-regex -- the characters that XML 1.0 forbids
   return text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g, '').replace(/[&<>"']/g, (sign) => named[sign]);
 }

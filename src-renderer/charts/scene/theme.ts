@@ -1,4 +1,4 @@
-import { hues, type Palette } from '../series/line-style.ts';
+import { hues, type Palette } from './line-style.ts';
 
 const tokens = [
   'text',

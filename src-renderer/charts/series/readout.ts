@@ -1,6 +1,6 @@
 import { nearestIndex } from '../points/columns.ts';
 import { formatDuration, formatValue } from '../number-format.ts';
-import type { PreparedLine } from './series-lines.ts';
+import type { PreparedLine } from '../points/series-lines.ts';
 import type { ChartAxis, ReadoutValue } from '../types.ts';
 
 /** What each line shows at the cursor: the value of its nearest point. A line without points has none. */

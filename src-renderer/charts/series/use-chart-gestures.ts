@@ -1,7 +1,7 @@
 import { computed, type ComputedRef, ref, type ShallowRef } from 'vue';
-import { pixels, type PlotArea } from '../scene/plot-area.ts';
+import { panBy, part, pixels, valueAt, zoomAround } from '../scene/axes.ts';
+import type { PlotArea } from '../scene/plot.ts';
 import { readoutAt } from './readout.ts';
-import { panBy, part, valueAt, zoomAround } from '../scene/scale.ts';
 import type { ChartRange, ChartView } from '../types.ts';
 import type { Drawn } from './use-series-chart.ts';
 

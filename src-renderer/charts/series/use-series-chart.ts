@@ -1,9 +1,9 @@
 import { onBeforeUnmount, onMounted, type Ref, type ShallowRef, shallowRef, watch } from 'vue';
-import type { Palette } from './line-style.ts';
-import type { PlotArea } from '../scene/plot-area.ts';
+import type { Palette } from '../scene/line-style.ts';
+import type { PlotArea } from '../scene/plot.ts';
 import { SceneCanvas } from '../scene/scene-canvas.ts';
 import { composeScene, type Scene } from '../scene/scene.ts';
-import { SeriesLines } from './series-lines.ts';
+import { SeriesLines } from '../points/series-lines.ts';
 import { onThemeChange, readPalette } from '../scene/theme.ts';
 import type { SeriesChartProps } from '../types.ts';
 import { useFrames } from '../use-frames.ts';

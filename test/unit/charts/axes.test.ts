@@ -1,16 +1,22 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { lowerBound, nearestIndex, upperBound } from '../../../src-renderer/charts/points/columns.ts';
+import { indicesWithin, nearestIndex } from '../../../src-renderer/charts/points/columns.ts';
 import { countInBins } from '../../../src-renderer/charts/points/histogram.ts';
 import { formatDuration, formatShort, formatValue } from '../../../src-renderer/charts/number-format.ts';
-import { percentiles } from '../../../src-renderer/charts/points/percentiles.ts';
-import { fractionOf, panBy, valueAt, zoomAround } from '../../../src-renderer/charts/scene/scale.ts';
-import { niceStep, ticks, timeTicks } from '../../../src-renderer/charts/scene/ticks.ts';
+import {
+  fractionOf,
+  panBy,
+  pixels,
+  ticks,
+  timeTicks,
+  valueAt,
+  zoomAround,
+} from '../../../src-renderer/charts/scene/axes.ts';
 
 const labels = (found: { label: string }[]): string[] => found.map(({ label }) => label);
 
 describe('ticks', () => {
   it('stand at multiples of 1, 2 or 5', () => {
-    expect([0.3, 0.2, 7, 51].map(niceStep)).toEqual([0.5, 0.2, 10, 100]);
     expect(ticks({ from: 0.05, to: 0.42, isLog: false }, 4).map(({ value }) => value)).toEqual([0.1, 0.2, 0.3, 0.4]);
     expect(labels(ticks({ from: 0, to: 100_000, isLog: false }, 5))).toEqual(['0', '20k', '40k', '60k', '80k', '100k']);
   });
@@ -34,7 +40,34 @@ describe('ticks', () => {
   });
 
   it('of time stand at whole minutes and hours', () => {
-    expect(labels(timeTicks({ from: 0, to: 5400, isLog: false }, 4))).toEqual(['0 s', '30 m', '1 h', '1 h 30 m']);
+    const times = (to: number, most: number) => labels(timeTicks({ from: 0, to, isLog: false }, most));
+    expect(times(5400, 4)).toEqual(['0 s', '30 m', '1 h', '1 h 30 m']);
+    expect(times(50, 4)).toEqual(['0 s', '15 s', '30 s', '45 s']);
+    expect(times(400 * 86_400, 5)).toEqual(['0 s', '100 d', '200 d', '300 d', '400 d']);
+  });
+});
+
+describe('ticks of any axis', () => {
+  const span = fc.tuple(
+    fc.double({ min: 1e-9, max: 1e9, noNaN: true }),
+    fc.double({ min: 1e-3, max: 1e9, noNaN: true }),
+  );
+
+  it('lie within it, rise, and are at least three and hardly more than fit', () => {
+    fc.assert(
+      fc.property(span, fc.double({ min: 2, max: 14, noNaN: true }), fc.boolean(), ([from, width], most, isLog) => {
+        const scale = { from, to: from + width * from, isLog };
+        const values = ticks(scale, most).map(({ value }) => value);
+        for (const value of values) {
+          expect(value).toBeGreaterThanOrEqual(from * (1 - 1e-9));
+          expect(value).toBeLessThanOrEqual(scale.to * (1 + 1e-9));
+        }
+        expect(values).toEqual([...new Set(values)].sort((a, b) => a - b));
+        expect(values.length).toBeGreaterThanOrEqual(3);
+        expect(values.length).toBeLessThanOrEqual(Math.max(most + 1, 9));
+      }),
+      { seed: 11, numRuns: 500 },
+    );
   });
 });
 
@@ -61,15 +94,6 @@ describe('numbers', () => {
   });
 });
 
-describe('percentiles', () => {
-  it('interpolate as NumPy does', () => {
-    // numpy.percentile([1, 2, 3, 4], [5, 50, 95]) is [1.15, 2.5, 3.85].
-    const found = percentiles(Float64Array.of(4, NaN, 1, 3, Infinity, 2), [0.05, 0.5, 0.95]);
-    expect(found).toEqual([1.15, 2.5, 3.85].map((value) => expect.closeTo(value, 12)));
-    expect(percentiles(Float64Array.of(NaN), [0.5])).toEqual([NaN]);
-  });
-});
-
 describe('scales', () => {
   const linear = { from: 10, to: 30, isLog: false };
   const log = { from: 1, to: 100, isLog: true };
@@ -79,6 +103,9 @@ describe('scales', () => {
     expect(fractionOf(log, 10)).toBeCloseTo(0.5, 12);
     expect(fractionOf(log, 0)).toBeNaN();
     expect(valueAt(log, 0.5)).toBeCloseTo(10, 12);
+    expect([10, 15, 30].map(pixels(linear, 100, 0))).toEqual([100, 75, 0]);
+    expect([1, 10, 100].map(pixels(log, 0, 40))).toEqual([0, 20, 40]);
+    expect([0, -1, NaN].map(pixels(log, 0, 40))).toEqual([NaN, NaN, NaN]);
   });
 
   it('zoom around a value, within their limits', () => {
@@ -96,8 +123,8 @@ describe('scales', () => {
 describe('columns', () => {
   it('are searched in the part that counts', () => {
     const column = Int32Array.of(1, 3, 3, 7, 0, 0);
-    expect([0, 3, 4, 9].map((value) => lowerBound(column, 4, value))).toEqual([0, 1, 3, 4]);
-    expect([0, 3, 9].map((value) => upperBound(column, 4, value))).toEqual([0, 3, 4]);
+    expect([0, 3, 4, 9].map((from) => indicesWithin(column, 4, { from, to: 9 })[0])).toEqual([0, 1, 3, 4]);
+    expect([0, 3, 9].map((to) => indicesWithin(column, 4, { from: 0, to })[1])).toEqual([0, 3, 4]);
     expect([-5, 2, 5.1, 100].map((value) => nearestIndex(column, 4, value))).toEqual([0, 0, 3, 3]);
     expect(nearestIndex(column, 0, 1)).toBe(-1);
   });
@@ -120,5 +147,19 @@ describe('histogram', () => {
         [0, 2],
       ],
     });
+  });
+
+  it('has all bins where they are narrower than numbers can be, and none of what is not finite', () => {
+    const { counts } = countInBins([[1, 1 + Number.EPSILON, NaN, Infinity]], 5);
+    expect(counts[0]).toHaveLength(5);
+    expect(counts[0].reduce((sum, count) => sum + count)).toBe(2);
+    expect(countInBins([[], [NaN]], 2)).toMatchObject({
+      range: { from: 0, to: 1 },
+      counts: [
+        [0, 0],
+        [0, 0],
+      ],
+    });
+    expect(countInBins([[4, 4]], 2)).toMatchObject({ range: { from: 3.5, to: 4.5 }, counts: [[0, 2]] });
   });
 });

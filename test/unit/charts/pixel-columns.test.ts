@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { LineStyle } from '../../../src-renderer/charts/series/line-style.ts';
-import { PixelColumns } from '../../../src-renderer/charts/points/pixel-columns.ts';
+import type { LineStyle } from '../../../src-renderer/charts/scene/line-style.ts';
+import { PixelColumns } from '../../../src-renderer/charts/scene/pixel-columns.ts';
 
 type Point = [x: number, y: number];
 type Stroke = [column: number, top: number, bottom: number];

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { csvField, seriesCsv } from '../../../src-renderer/charts/csv.ts';
-import { hues, lineStyle, type Palette } from '../../../src-renderer/charts/series/line-style.ts';
-import { tracePath } from '../../../src-renderer/charts/scene/plot-area.ts';
+import { hues, lineStyle, type Palette } from '../../../src-renderer/charts/scene/line-style.ts';
+import { tracePath } from '../../../src-renderer/charts/scene/plot.ts';
 import { formatPosition, readoutAt, readoutSentence } from '../../../src-renderer/charts/series/readout.ts';
 import { composeScene, type Scene } from '../../../src-renderer/charts/scene/scene.ts';
-import { SeriesLines } from '../../../src-renderer/charts/series/series-lines.ts';
-import { placeNotes } from '../../../src-renderer/charts/series/notes.ts';
+import { SeriesLines } from '../../../src-renderer/charts/points/series-lines.ts';
+import { placeNotes } from '../../../src-renderer/charts/scene/notes.ts';
 import { summarize } from '../../../src-renderer/charts/summary.ts';
 import { sceneSvg } from '../../../src-renderer/charts/scene/svg.ts';
-import { seriesTable } from '../../../src-renderer/charts/table.ts';
+import { seriesTable } from '../../../src-renderer/charts/frame/table.ts';
 import type { ChartSeries, ChartView } from '../../../src-renderer/charts/types.ts';
 import { viewFromQuery, viewToQuery } from '../../../src-renderer/charts/series/view-query.ts';
 import { lineOf, plainView, rankLine } from './lines.ts';
@@ -47,6 +47,13 @@ describe('scenes', () => {
     const { y } = scene([lineOf(values)], { clipsOutliers: true });
     // Percentiles 5 and 96, and 5 % of room.
     expect([y.from, y.to]).toEqual([expect.closeTo(5 - 4.55, 9), expect.closeTo(96 + 4.55, 9)]);
+  });
+
+  it('interpolate those percentiles as NumPy does, over finite values', () => {
+    // numpy.percentile([1, 2, 3, 4], [5, 95]) is [1.15, 3.85]; 5 % of the span of 2.7 is room.
+    const { y } = scene([lineOf([4, NaN, 1, 3, Infinity, 2])], { clipsOutliers: true });
+    expect([y.from, y.to]).toEqual([expect.closeTo(1.15 - 0.135, 12), expect.closeTo(3.85 + 0.135, 12)]);
+    expect(scene([lineOf([NaN])], { clipsOutliers: true }).y).toMatchObject({ from: 0, to: 1 });
   });
 
   it('show a constant as one, smoothed or not', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { extremesOf, isNotFinite, isNotPositive, rangeOf } from '../../../core/series/extremes.ts';
+import { allNumbers, extremesOf, finiteNumbers, positiveNumbers, rangeOf } from '../../../core/series/extremes.ts';
 
 /** Few distinct values, so that equals, signed zeros, NaN and infinities meet in most draws. */
 const value = fc.oneof(
@@ -10,6 +10,12 @@ const value = fc.oneof(
 );
 const columns = fc.array(value, { maxLength: 40 }).map((values) => Float64Array.from(values));
 const seeded = { seed: 20_250_711, numRuns: 500 };
+
+const countables = [
+  [allNumbers, (value: number) => Number.isNaN(value)],
+  [finiteNumbers, (value: number) => !Number.isFinite(value)],
+  [positiveNumbers, (value: number) => !(value > 0 && value < Infinity)],
+] as const;
 
 describe('extremesOf', () => {
   it('gives the first of equals, and the first gap', () => {
@@ -31,22 +37,28 @@ describe('extremesOf', () => {
   it('counts infinities as values, or as gaps where asked', () => {
     const values = [3, Infinity, -Infinity, 4];
     expect(extremesOf(values)).toEqual({ lowest: 2, highest: 1, gap: -1 });
-    expect(extremesOf(values, 0, 4, isNotFinite)).toEqual({ lowest: 0, highest: 3, gap: 1 });
-    expect(extremesOf([-1, 0, 2, 9], 0, 4, isNotPositive)).toEqual({ lowest: 2, highest: 3, gap: 0 });
+    expect(extremesOf(values, 0, 4, finiteNumbers)).toEqual({ lowest: 0, highest: 3, gap: 1 });
+    expect(extremesOf([-1, 0, 2, 9], 0, 4, positiveNumbers)).toEqual({ lowest: 2, highest: 3, gap: 0 });
   });
 
   it('agrees with the definition: no other value of the stretch is beyond an extreme, none before it equals it', () => {
     fc.assert(
-      fc.property(columns, fc.nat(40), fc.nat(40), fc.constantFrom(Number.isNaN, isNotFinite), (values, a, b, isGap) => {
-        const [start, end] = [Math.min(a, b, values.length), Math.min(Math.max(a, b), values.length)];
-        const { lowest, highest, gap } = extremesOf(values, start, end, isGap);
-        const indices = Array.from({ length: end - start }, (_, offset) => start + offset);
-        const counted = indices.filter((index) => !isGap(values[index]));
-        const first = (test: (index: number) => boolean): number => counted.find(test) ?? -1;
-        expect(gap).toBe(indices.find((index) => isGap(values[index])) ?? -1);
-        expect(lowest).toBe(first((index) => counted.every((other) => values[index] <= values[other])));
-        expect(highest).toBe(first((index) => counted.every((other) => values[index] >= values[other])));
-      }),
+      fc.property(
+        columns,
+        fc.nat(40),
+        fc.nat(40),
+        fc.constantFrom(...countables),
+        (values, a, b, [countable, isGap]) => {
+          const [start, end] = [Math.min(a, b, values.length), Math.min(Math.max(a, b), values.length)];
+          const { lowest, highest, gap } = extremesOf(values, start, end, countable);
+          const indices = Array.from({ length: end - start }, (_, offset) => start + offset);
+          const counted = indices.filter((index) => !isGap(values[index]));
+          const first = (test: (index: number) => boolean): number => counted.find(test) ?? -1;
+          expect(gap).toBe(indices.find((index) => isGap(values[index])) ?? -1);
+          expect(lowest).toBe(first((index) => counted.every((other) => values[index] <= values[other])));
+          expect(highest).toBe(first((index) => counted.every((other) => values[index] >= values[other])));
+        },
+      ),
       seeded,
     );
   });
@@ -75,10 +87,10 @@ describe('rangeOf', () => {
   it('is null where no value counts', () => {
     expect(rangeOf([])).toBeNull();
     expect(rangeOf([[NaN, -Infinity], []])).toBeNull();
-    expect(rangeOf([[-1, 0]], isNotPositive)).toBeNull();
+    expect(rangeOf([[-1, 0]], positiveNumbers)).toBeNull();
   });
 
   it('spans the positive values for a logarithmic axis', () => {
-    expect(rangeOf([[-1, 0, 0.1, 10, Infinity]], isNotPositive)).toEqual({ from: 0.1, to: 10 });
+    expect(rangeOf([[-1, 0, 0.1, 10, Infinity]], positiveNumbers)).toEqual({ from: 0.1, to: 10 });
   });
 });

@@ -1,4 +1,5 @@
-import { lowerBound, upperBound } from '../../../../charts/points/columns.ts';
+import { bisectRight } from 'd3-array';
+import { indicesWithin } from '../../../../charts/points/columns.ts';
 import type { ChartAxis, ChartRange } from '../../../../charts/types.ts';
 import type { SeriesColumns } from '../../../../../core/protocol/pages/rpc.ts';
 import type { MetricColumns } from '../../../../stores/metric-columns.ts';
@@ -18,9 +19,9 @@ export function stepsAround(columns: LineColumns, axis: ChartAxis, window: Chart
   const x = columns[axis];
   if (x === null || columns.length === 0) return null;
   const last = columns.length - 1;
-  const from = Math.min(last, Math.max(0, lowerBound(x, columns.length, window.from) - 1));
-  const to = Math.min(last, upperBound(x, columns.length, window.to));
-  return { from: columns.step[from], to: columns.step[to] };
+  const [start, end] = indicesWithin(x, columns.length, window);
+  const [before, after] = [Math.min(last, Math.max(0, start - 1)), Math.min(last, end)];
+  return { from: columns.step[before], to: columns.step[after] };
 }
 
 /**
@@ -29,7 +30,7 @@ export function stepsAround(columns: LineColumns, axis: ChartAxis, window: Chart
  */
 export function withDetail(source: MetricColumns, { points, version, reachesEnd }: ZoomDetail): MetricColumns {
   const lastStep = points.step[points.step.length - 1];
-  const later = upperBound(source.step, source.length, lastStep);
+  const later = bisectRight(source.step, lastStep, 0, source.length);
   const hasHead = points.step.length > 0 && source.step[0] < points.step[0];
   const head = hasHead ? 1 : 0;
   const tail = reachesEnd ? later : Math.max(later, source.length - 1);

@@ -1,5 +1,6 @@
-import { pixels, type PlotArea } from '../scene/plot-area.ts';
-import type { Scene } from '../scene/scene.ts';
+import { pixels } from './axes.ts';
+import type { PlotArea } from './plot.ts';
+import type { Scene } from './scene.ts';
 
 /** Text at the upper end of an event's line or of a band. */
 export interface Note {

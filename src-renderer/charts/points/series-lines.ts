@@ -1,5 +1,5 @@
-import { type BucketGrid, bucketGrid, canGrow, ThinnedLine } from '../points/buckets.ts';
-import { DebiasedSmoothing } from '../points/smoothing.ts';
+import { type BucketGrid, bucketGrid, canGrow, ThinnedLine } from './buckets.ts';
+import { DebiasedSmoothing } from './smoothing.ts';
 import type { ChartAxis, ChartRange, ChartSeries, Column } from '../types.ts';
 
 /** How lines are to be shown. */

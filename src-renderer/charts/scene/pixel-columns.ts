@@ -1,5 +1,5 @@
-import type { LineStyle } from '../series/line-style.ts';
-import type { Pen, PlotArea } from '../scene/plot-area.ts';
+import type { LineStyle } from './line-style.ts';
+import type { Pen, PlotArea } from './plot.ts';
 
 /**
  * Takes lines that have more points than pixels, and keeps how far up and down they go in each column of the device's pixels. Drawn

@@ -1,9 +1,7 @@
-import type { ChartSeries, ChartViewState } from '../types.ts';
+import type { ChartSeries, ChartViewState, Colored, ColorToken } from '../types.ts';
 
 /** CSS variables that lines may have as their colour. */
 export const hues = 8;
-
-export type ColorToken = 'text' | `rank-${number}`;
 
 /** Colours as a canvas takes them. */
 export type Palette = Record<ColorToken | 'text-muted' | 'border' | 'surface' | 'accent' | 'warn', string>;
@@ -22,12 +20,6 @@ const dashes: readonly (readonly number[])[] = [[], [6, 3], [2, 2], [8, 3, 2, 3]
 /** Hue and dashes of a rank, the same everywhere. */
 export function rankStyle(rank: number): Pick<LineStyle, 'color' | 'dash'> {
   return { color: `rank-${rank % hues}`, dash: dashes[Math.floor(rank / hues) % dashes.length] };
-}
-
-/** What a shape or a name in a legend is coloured by: a rank, or a variable of the theme; ink without either. */
-export interface Colored {
-  rank?: number;
-  color?: ColorToken | 'accent' | 'bad';
 }
 
 /** The colour in CSS. */

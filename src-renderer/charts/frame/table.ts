@@ -1,8 +1,8 @@
-import { lowerBound, nearestIndex, upperBound } from './points/columns.ts';
-import { formatPosition } from './series/readout.ts';
-import type { PreparedLine } from './series/series-lines.ts';
-import type { Scene } from './scene/scene.ts';
-import type { ChartAxis, ChartRange } from './types.ts';
+import { indicesWithin, nearestIndex } from '../points/columns.ts';
+import { formatPosition } from '../series/readout.ts';
+import type { PreparedLine } from '../points/series-lines.ts';
+import type { Scene } from '../scene/scene.ts';
+import type { ChartAxis, ChartRange } from '../types.ts';
 
 /** What is behind a chart, as rows. Numbers are rounded only where they are read, so that files keep all of them. */
 export interface ChartTable {
@@ -29,8 +29,8 @@ export function seriesTable(
   const longest = lines.toSorted((a, b) => b.series.length - a.series.length).at(0);
   if (longest === undefined) return { caption: 'No line is shown.', columns, rows: [] };
   const { x, series } = longest;
-  const start = lowerBound(x, series.length, window.from);
-  const count = upperBound(x, series.length, window.to) - start;
+  const [start, end] = indicesWithin(x, series.length, window);
+  const count = end - start;
   const positions = Float64Array.from(spread(count, maximumRows), (offset) => x[start + offset]);
   const labels = new Map<number, string[]>();
   for (const { x: at, label } of visible) {
