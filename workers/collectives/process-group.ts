@@ -20,12 +20,12 @@ type CallDetails = Pick<CollectiveCall, 'operation'> &
  * may be pending at a time. Arrays are sent without a copy: do not change one before its call has settled.
  *
  * When ranks disagree, one leaves or one does not come in time, the group fails: every pending and every later call rejects
- * with a {@link CollectiveError}.
+ * with a `CollectiveError`.
  */
 export class ProcessGroup {
-  /** This member's global index. */
+  /** This rank's global index. */
   readonly rank: number;
-  /** Global indices of the group's M members, ascending. */
+  /** Global indices of the group's M ranks, ascending. */
   readonly ranks: readonly number[];
   readonly #memory: SharedMemory | null;
   readonly #calls: CallsUnderWay;
@@ -49,6 +49,7 @@ export class ProcessGroup {
     return new ProcessGroup(rank, [rank], null);
   }
 
+  /** M, the number of ranks. */
   get worldSize(): number {
     return this.ranks.length;
   }
@@ -111,12 +112,12 @@ export class ProcessGroup {
     await this.#calls.run(call, { data: parts, into: parts });
   }
 
-  /** The array of rank `root` (a global rank). All ranks pass an array of the same type and length. */
+  /** Returns the array of rank `root` (a global rank). All ranks pass an array of the same type and length. */
   async broadcast<T extends CollectiveArray>(array: T, root: number): Promise<T> {
     return await this.#exchange({ operation: 'broadcast', root }, array, root === this.rank ? array : null);
   }
 
-  /** This rank's slice of the combined array (see `allReduce`): the i-th of M equal slices for the i-th of the ranks. */
+  /** Returns this rank's slice of the combined array (see `allReduce`): the i-th of M equal slices for the i-th rank. */
   async reduceScatter<T extends CollectiveArray>(array: T, operation: ReduceOperation): Promise<T> {
     return await this.#exchange({ operation: 'reduce-scatter', reduce: operation }, array);
   }
