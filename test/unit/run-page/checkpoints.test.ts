@@ -6,8 +6,7 @@ import {
   cellsOf,
   checkpointMatrix,
 } from '../../../src-renderer/views/run/checkpoints/checkpoint-matrix.ts';
-import { describeCell } from '../../../src-renderer/views/run/checkpoints/describe-cell.ts';
-import { reasonsToKeep } from '../../../src-renderer/views/run/checkpoints/reasons-to-keep.ts';
+import { describeCell, reasonsToKeep } from '../../../src-renderer/views/run/checkpoints/cell-text.ts';
 import { compareSets, memberMean } from '../../../src-renderer/views/run/checkpoints/set-comparison.ts';
 
 function kept(rank: number, name: string, epoch: number, fields: Partial<CheckpointCell> = {}): CheckpointCell {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { liveChanges } from '../../../src-renderer/views/run/configuration/live-changes.ts';
+import { liveChanges } from '../../../src-renderer/views/run/configuration/config-history.ts';
 import { isPausedBy } from '../../../src-renderer/views/run/run-facts.ts';
 import { readChanges, settingFields } from '../../../src-renderer/views/run/header/setting-fields.ts';
 import { runEvent, runRecord } from '../store/records.ts';

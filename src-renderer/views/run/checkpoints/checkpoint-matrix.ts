@@ -1,7 +1,7 @@
 import type { MetricMode } from '../../../../core/metrics/metric-mode.ts';
 import type { CheckpointCell } from '../../../../core/protocol/pages/rpc.ts';
 
-/** What a rank kept at one point of its training; one set of weights may go by several names. */
+/** The checkpoints of a rank at one step. The same weights may be saved under several names. */
 export interface MatrixCell {
   /** `3@480`: rank and step. */
   key: string;
@@ -13,7 +13,7 @@ export interface MatrixCell {
   isEnsembleBest: boolean;
   isMemberBest: boolean;
   isPinned: boolean;
-  /** Of all its files. */
+  /** Of all of its files. */
   bytes: number;
   savedAt: string;
   /** The rank's own score at this epoch; null where it was not evaluated. */
@@ -28,15 +28,15 @@ export interface MatrixColumn {
   isEnsembleBest: boolean;
 }
 
-/** Ranks by the points of training at which anything was kept. */
+/** Ranks by the steps at which a checkpoint was saved. */
 export interface CheckpointMatrix {
   ranks: number[];
   columns: MatrixColumn[];
-  /** Row by rank, column by point: null where that rank kept nothing then. */
+  /** A row for each rank, a column for each step; null where the rank has no checkpoint of that step. */
   rows: (MatrixCell | null)[][];
 }
 
-/** A rank's own score after an epoch, or null. */
+/** A rank's own score after an epoch; null without one. */
 export type ScoreOf = (rank: number, epoch: number) => number | null;
 
 export function checkpointMatrix(
@@ -58,18 +58,28 @@ export function cellsOf({ rows }: CheckpointMatrix): MatrixCell[] {
   return rows.flat().filter((cell) => cell !== null);
 }
 
-/** What cells take on the disk, in bytes. */
+/** Size of cells on disk, in bytes. */
 export function bytesOf(cells: readonly (MatrixCell | null)[]): number {
   return cells.reduce((sum, cell) => sum + (cell?.bytes ?? 0), 0);
 }
 
-/** The cells in the rectangle between two of them, both included. */
+/** The cells in the rectangle that two cells span, both included. */
 export function cellsBetween(matrix: CheckpointMatrix, from: MatrixCell, to: MatrixCell): MatrixCell[] {
   const isBetween = (value: number, one: number, other: number) =>
     value >= Math.min(one, other) && value <= Math.max(one, other);
   return cellsOf(matrix).filter(
     ({ rank, step }) => isBetween(rank, from.rank, to.rank) && isBetween(step, from.step, to.step),
   );
+}
+
+export type Direction = 'left' | 'right' | 'up' | 'down';
+
+/** The next cell in a direction, past empty places; null at the edge. */
+export function neighbourOf(matrix: CheckpointMatrix, from: MatrixCell, direction: Direction): MatrixCell | null {
+  const isRow = direction === 'left' || direction === 'right';
+  const line = cellsOf(matrix).filter(({ rank, step }) => (isRow ? rank === from.rank : step === from.step));
+  const place = line.findIndex(({ key }) => key === from.key) + (direction === 'left' || direction === 'up' ? -1 : 1);
+  return line[place] ?? null;
 }
 
 function cellKey(rank: number, step: number): string {

@@ -6,13 +6,13 @@ export interface ComparedMetric {
   metric: string;
   a: number | null;
   b: number | null;
-  /** b - a; null unless both are there. */
+  /** b - a; null where one is missing. */
   difference: number | null;
-  /** Which set is better; null where they are equal or where no side of the metric is better. */
+  /** The better set; null where they are equal or the metric has no better direction. */
   better: 'a' | 'b' | null;
 }
 
-/** The ensemble's metrics of both sets, in the order in which they come. */
+/** The ensemble's metrics of both sets, in their own order. */
 export function compareSets(a: SetEvaluationResult | null, b: SetEvaluationResult | null): ComparedMetric[] {
   const names = new Set([...Object.keys(a?.ensemble ?? {}), ...Object.keys(b?.ensemble ?? {})]);
   return [...names].map((metric) => compareMetric(metric, a?.ensemble[metric] ?? null, b?.ensemble[metric] ?? null));

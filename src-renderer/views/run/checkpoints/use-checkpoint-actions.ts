@@ -3,23 +3,23 @@ import type { CheckpointKey } from '../../../../core/protocol/pages/rpc.ts';
 import { useHub } from '../../../client/use-hub.ts';
 import { formatBytes } from '../../../text/format.ts';
 import { useToastsStore } from '../../../stores/toasts.ts';
+import { reasonsToKeep } from './cell-text.ts';
 import { bytesOf, type MatrixCell } from './checkpoint-matrix.ts';
-import { reasonsToKeep } from './reasons-to-keep.ts';
 
 export interface CheckpointActions {
-  /** What is to be exported; empty while nothing is. */
+  /** The checkpoints in the export dialog; empty while it is closed. */
   exported: Ref<CheckpointKey[]>;
-  /** What is to be deleted once that is confirmed, and why it is worth asking. */
+  /** The cells whose deletion the user must confirm, and why. */
   asked: Ref<{ cells: readonly MatrixCell[]; reasons: string } | null>;
-  /** Pins cells, or takes their pins away where all of them have one. */
+  /** Pins cells, or unpins them if all are pinned. */
   togglePin(cells: readonly MatrixCell[]): Promise<void>;
   exportCells(cells: readonly MatrixCell[]): void;
-  /** Deletes cells; those that are pinned or the best of something only after asking. */
+  /** Deletes cells. Asks first where one is pinned or the best of its rank or ensemble. */
   remove(cells: readonly MatrixCell[]): Promise<void>;
   confirm(): Promise<void>;
 }
 
-/** What can be done to checkpoints of a run. @param changed called when the list of them is another one */
+/** The actions on the checkpoints of a run. @param changed called when the list of checkpoints has changed */
 export function useCheckpointActions(runId: string, changed: () => Promise<void>): CheckpointActions {
   const hub = useHub();
   const toasts = useToastsStore();
@@ -39,8 +39,8 @@ export function useCheckpointActions(runId: string, changed: () => Promise<void>
     await toasts.attempt(async () => {
       const { deletion } = await hub.deleteCheckpoints(runId, { checkpoints });
       await changed();
-      const what = checkpoints.length === 1 ? '1 checkpoint is' : `${checkpoints.length} checkpoints are`;
-      toasts.tell(`${what} deleted, ${formatBytes(bytesOf(cells))}.`, async () => {
+      const what = checkpoints.length === 1 ? '1 checkpoint' : `${checkpoints.length} checkpoints`;
+      toasts.tell(`Deleted ${what}, ${formatBytes(bytesOf(cells))}.`, async () => {
         await hub.undoDelete(deletion);
         await changed();
       });
@@ -59,7 +59,7 @@ export function useCheckpointActions(runId: string, changed: () => Promise<void>
     await removeNow(cells);
   }
 
-  // Of weights that go by several names one copy is enough.
+  // All names of a cell hold the same weights, so one of them is exported.
   const exportCells = (cells: readonly MatrixCell[]): void => {
     exported.value = cells.map(({ rank, names }) => ({ rank, name: names[0] }));
   };

@@ -1,58 +1,46 @@
 import { computed, type ComputedRef, ref, type Ref, shallowReactive, type WritableComputedRef } from 'vue';
 import type { SetEvaluationResult, SetRequest } from '../../../../core/protocol/pages/rpc.ts';
+import { messageOf } from '../../../../core/text/errors.ts';
 import { useHub } from '../../../client/use-hub.ts';
 import { useQueryParameter } from '../../../composables/use-query.ts';
-import { messageOf } from '../../../../core/text/errors.ts';
 import { cellsOf, type CheckpointMatrix, type MatrixCell } from './checkpoint-matrix.ts';
 
 export type SetName = 'a' | 'b';
 export const setNames: readonly SetName[] = ['a', 'b'];
 
-export interface CheckpointSets {
-  /** The set that clicks go to. */
+type Cells = Record<SetName, ComputedRef<MatrixCell[]>>;
+
+export interface CheckpointSets extends SetEvaluation {
+  /** The set that a click changes. */
   active: Ref<SetName>;
+  /** The split that the sets are evaluated on. */
   split: WritableComputedRef<string>;
-  cells: Record<SetName, ComputedRef<MatrixCell[]>>;
+  cells: Cells;
+  /** Replaces the cells of a set. */
+  fill(name: SetName, cells: readonly MatrixCell[]): void;
+  /** Adds a cell to the active set, or removes it. */
+  toggle(cell: MatrixCell): void;
+  /** Adds cells to the active set. */
+  add(cells: readonly MatrixCell[]): void;
+}
+
+interface SetEvaluation {
   results: Record<SetName, ComputedRef<SetEvaluationResult | null>>;
   isEvaluating: Ref<boolean>;
   error: Ref<string | null>;
-  /** Replaces what a set holds. */
-  fill(name: SetName, cells: readonly MatrixCell[]): void;
-  /** Takes a cell into the active set, or out of it. */
-  toggle(cell: MatrixCell): void;
-  /** Takes cells into the active set. */
-  add(cells: readonly MatrixCell[]): void;
-  /** Evaluates those of the sets that are not empty and not yet evaluated, in the workers. */
+  /** Evaluates, in a worker, the sets that are not empty and not evaluated yet. */
   evaluate(): Promise<void>;
 }
 
-/** Two sets of checkpoints, each an ensemble to be. The address keeps which cells they hold. */
+/** Two sets of checkpoints, each to be evaluated as an ensemble. The address holds their cells. */
 export function useSets(runId: string, matrix: ComputedRef<CheckpointMatrix>): CheckpointSets {
-  const hub = useHub();
   const active = ref<SetName>('a');
   const split = useQueryParameter('split', 'validation');
   const keys = { a: useQueryParameter('a'), b: useQueryParameter('b') };
-  const known = shallowReactive(new Map<string, SetEvaluationResult>());
-  const isEvaluating = ref(false);
-  const error = ref<string | null>(null);
-
   const byKey = computed(() => new Map(cellsOf(matrix.value).map((cell) => [cell.key, cell])));
   const cellsOfSet = (name: SetName) =>
     computed(() => keys[name].value.split('_').flatMap((key) => byKey.value.get(key) ?? []));
   const cells = { a: cellsOfSet('a'), b: cellsOfSet('b') };
-  const resultOf = (name: SetName) => computed(() => known.get(spellSet(name)) ?? null);
-
-  /** By rank and step: a name may go to better weights later. */
-  function spellSet(name: SetName): string {
-    return `${split.value} ${cells[name].value.map(({ key }) => key).join()}`;
-  }
-
-  function requestOf(name: SetName): SetRequest {
-    return {
-      members: cells[name].value.map((cell) => ({ rank: cell.rank, name: cell.names[0] })),
-      split: split.value === 'test' ? 'test' : 'validation',
-    };
-  }
 
   function fill(name: SetName, chosen: readonly MatrixCell[]): void {
     const sorted = chosen.toSorted((left, right) => left.rank - right.rank || left.step - right.step);
@@ -65,32 +53,46 @@ export function useSets(runId: string, matrix: ComputedRef<CheckpointMatrix>): C
     fill(active.value, others.length < held.length ? others : [...held, cell]);
   }
 
+  return {
+    active,
+    split,
+    cells,
+    fill,
+    toggle,
+    add: (chosen) => fill(active.value, [...cells[active.value].value, ...chosen]),
+    ...useSetEvaluation(runId, cells, split),
+  };
+}
+
+function useSetEvaluation(runId: string, cells: Cells, split: Ref<string>): SetEvaluation {
+  const hub = useHub();
+  /** By split and cells, as a name may move to better weights later. */
+  const known = shallowReactive(new Map<string, SetEvaluationResult>());
+  const isEvaluating = ref(false);
+  const error = ref<string | null>(null);
+  const keyOf = (name: SetName): string => `${split.value} ${cells[name].value.map(({ key }) => key).join()}`;
+  const resultOf = (name: SetName) => computed(() => known.get(keyOf(name)) ?? null);
+
   async function evaluate(): Promise<void> {
     isEvaluating.value = true;
     error.value = null;
     try {
       for (const name of setNames) {
-        const request = requestOf(name);
-        const spelled = spellSet(name);
-        if (request.members.length === 0 || known.has(spelled)) continue;
-        known.set(spelled, await hub.evaluateSet(runId, request));
+        const [key, request] = [keyOf(name), requestOf(cells[name].value, split.value)];
+        if (request.members.length === 0 || known.has(key)) continue;
+        known.set(key, await hub.evaluateSet(runId, request));
       }
     } catch (reason) {
       error.value = messageOf(reason);
     }
     isEvaluating.value = false;
   }
+  return { results: { a: resultOf('a'), b: resultOf('b') }, isEvaluating, error, evaluate };
+}
 
+function requestOf(cells: readonly MatrixCell[], split: string): SetRequest {
   return {
-    active,
-    split,
-    cells,
-    results: { a: resultOf('a'), b: resultOf('b') },
-    isEvaluating,
-    error,
-    fill,
-    toggle,
-    add: (chosen) => fill(active.value, [...cells[active.value].value, ...chosen]),
-    evaluate,
+    members: cells.map((cell) => ({ rank: cell.rank, name: cell.names[0] })),
+    split: split === 'test' ? 'test' : 'validation',
   };
 }

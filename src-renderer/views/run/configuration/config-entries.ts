@@ -1,12 +1,13 @@
 import type { OptionDescription } from '../../../../core/options/index.ts';
 import type { RunConfig } from '../../../../core/protocol/run/config.ts';
+import { leavesOf } from './config-differences.ts';
 
-/** One leaf of a run's configuration beside what it would be by default. */
+/** One option of a run's configuration and its default. */
 export interface ConfigEntry {
   /** `earlyStopping.patience`. */
   path: string;
   value: unknown;
-  /** Undefined where the defaults have no such option (that of another optimizer, say). */
+  /** Undefined where the defaults lack the option, as for another optimizer. */
   standard: unknown;
   isChanged: boolean;
   help: string;
@@ -32,19 +33,5 @@ export function configEntries(
       help: description?.help ?? '',
       unit: description?.unit ?? null,
     };
-  });
-}
-
-/** A value as the terminal would take it: `adam`, `true`, `[0,2]`. */
-export function spellValue(value: unknown): string {
-  if (value === undefined) return '-';
-  return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-function leavesOf(value: object, path = ''): [path: string, value: unknown][] {
-  return Object.entries(value).flatMap(([key, child]: [string, unknown]): [string, unknown][] => {
-    const childPath = path === '' ? key : `${path}.${key}`;
-    const hasMembers = typeof child === 'object' && child !== null && !Array.isArray(child);
-    return hasMembers ? leavesOf(child, childPath) : [[childPath, child]];
   });
 }

@@ -7,17 +7,17 @@ import { type Loaded, useLoaded } from '../../../composables/use-loaded.ts';
 import { type ConfigEntry, configEntries } from './config-entries.ts';
 
 export interface Configuration {
-  /** Whether it is known what the defaults are: the project has told its own, or cannot. */
+  /** Whether the defaults are known: the project described them or could not. */
   isCompared: ComputedRef<boolean>;
   changed: ComputedRef<ConfigEntry[]>;
   all: ComputedRef<ConfigEntry[]>;
-  /** What "default" means here. */
+  /** Whose defaults these are. */
   standard: ComputedRef<'project' | 'general'>;
-  /** The same attempts from the terminal. */
+  /** The command lines that repeat the attempts. */
   commands: Loaded<AttemptCommand[]>;
 }
 
-/** A run's configuration beside the defaults of its project; those of Tutti where the project is no longer there. */
+/** A run's configuration and the defaults of its project; Tutti's defaults where the project no longer exists. */
 export function useConfiguration(view: () => RunView): Configuration {
   const hub = useHub();
   const { folder } = view().record.project;
