@@ -14,7 +14,7 @@ describe.skipIf(chromium === null)('The table of runs (left out where there is n
     stage = await Stage.open(chromium ?? '');
     page = await stage.openPage();
     await visit(page, '/runs');
-    await expect(page.getByRole('heading', { name: 'Nothing has been trained yet' })).toBeVisible();
+    await expect(page.getByRole('heading', { name: 'No runs yet' })).toBeVisible();
     await trainFromTerminal(stage.home, blobs, '--max-epochs', '4', '--members', '2', '--name', 'small');
     await trainFromTerminal(stage.home, blobs, '--max-epochs', '2', '--members', '3', '--name', 'wide');
   });
@@ -52,7 +52,7 @@ describe.skipIf(chromium === null)('The table of runs (left out where there is n
   it('tags, and filters by tag, status and words; the address keeps it', async () => {
     await choose('narrow', 'Tags and note');
     const dialog = page.getByRole('dialog', { name: 'Tags and note of narrow' });
-    await dialog.getByLabel('Tags, with commas between them').fill('baseline, paper');
+    await dialog.getByLabel('Tags, separated by commas').fill('baseline, paper');
     await dialog.getByLabel('Note').fill('Before the learning rate was halved.');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await expect(rowOf('narrow')).toContainText('Before the learning rate');
@@ -61,7 +61,7 @@ describe.skipIf(chromium === null)('The table of runs (left out where there is n
     await page.reload();
     await expect(names()).toHaveText(['narrow']);
     await page.getByLabel('Status', { exact: true }).selectOption('failed');
-    await expect(page.getByRole('heading', { name: 'No run fits' })).toBeVisible();
+    await expect(page.getByRole('heading', { name: 'No run matches' })).toBeVisible();
     await page.getByRole('button', { name: 'Show all runs' }).click();
     await page.getByLabel('Search runs').fill('halved');
     await expect(names()).toHaveText(['narrow']);

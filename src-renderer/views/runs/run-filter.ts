@@ -4,7 +4,7 @@ import type { RunRow } from '../../../core/protocol/pages/rpc.ts';
 export const sortKeys = ['created', 'name', 'project', 'status', 'members', 'best', 'duration'] as const;
 export type SortKey = (typeof sortKeys)[number];
 
-/** Which runs the table shows, and in which order. An empty string is no condition. */
+/** Which runs the table shows, and in which order. An empty string matches all. */
 export interface RunFilter {
   search: string;
   status: RunStatus | '';
@@ -16,7 +16,7 @@ export interface RunFilter {
   isDescending: boolean;
 }
 
-/** Runs that meet all conditions, sorted; equal ones newest first, and what has no value always last. */
+/** Runs that match the filter, sorted: equal ones newest first, runs without a value always last. */
 export function filterRuns(rows: readonly RunRow[], filter: RunFilter): RunRow[] {
   const words = filter.search.toLowerCase().split(/\s+/).filter(Boolean);
   const matches = rows.filter(
@@ -32,7 +32,12 @@ export function filterRuns(rows: readonly RunRow[], filter: RunFilter): RunRow[]
   return matches.sort((a, b) => compare(valueOf(a), valueOf(b), sign) || compare(a.createdAt, b.createdAt, -1));
 }
 
-/** Projects and tags that there are, to choose from. */
+/** The order after a click on a column: reversed on the sorted column, else ascending, or newest first for `created`. */
+export function sortedBy(filter: RunFilter, key: SortKey): Pick<RunFilter, 'sort' | 'isDescending'> {
+  return { sort: key, isDescending: filter.sort === key ? !filter.isDescending : key === 'created' };
+}
+
+/** The projects and tags to choose from. */
 export function choicesOf(rows: readonly RunRow[]): { projects: string[]; tags: string[] } {
   return {
     projects: [...new Set(rows.map(({ project }) => project))].sort(),
@@ -40,7 +45,7 @@ export function choicesOf(rows: readonly RunRow[]): { projects: string[]; tags: 
   };
 }
 
-/** From creation to the end; null while it has not ended. */
+/** From creation to the end, in seconds; null before the end. */
 export function durationSeconds({ createdAt, endedAt }: RunRow): number | null {
   return endedAt === null ? null : (Date.parse(endedAt) - Date.parse(createdAt)) / 1000;
 }

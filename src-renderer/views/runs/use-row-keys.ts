@@ -3,42 +3,23 @@ import { type Ref, ref } from 'vue';
 export interface RowKeysOptions {
   count(): number;
   pageRows(): number;
-  /** Brings a row into sight. */
+  /** Scrolls a row into view. */
   show(index: number): void;
   open(index: number): void;
   toggle(index: number): void;
 }
 
-/** Moves through the rows of a table by keyboard; `active` is the row that keys act on. */
+/** Moves through the rows of a table by keyboard; `active` is the row that Enter and Space act on. */
 export function useRowKeys(options: RowKeysOptions): {
   active: Ref<number | null>;
-  hear(event: KeyboardEvent): void;
+  handle(event: KeyboardEvent): void;
 } {
   const active = ref<number | null>(null);
 
-  function target(key: string, at: number): number | null {
-    switch (key) {
-      case 'ArrowDown':
-        return at + 1;
-      case 'ArrowUp':
-        return at - 1;
-      case 'PageDown':
-        return at + options.pageRows();
-      case 'PageUp':
-        return at - options.pageRows();
-      case 'Home':
-        return 0;
-      case 'End':
-        return options.count() - 1;
-      default:
-        return null;
-    }
-  }
-
-  function hear(event: KeyboardEvent): void {
-    // Keys typed in a row's own field or button are theirs.
+  function handle(event: KeyboardEvent): void {
+    // A field or button inside a row handles its own keys.
     if (event.target !== event.currentTarget) return;
-    const next = target(event.key, active.value ?? -1);
+    const next = rowAfter(event.key, active.value ?? -1, options);
     if (next !== null) {
       active.value = Math.min(Math.max(next, 0), options.count() - 1);
       options.show(active.value);
@@ -47,5 +28,25 @@ export function useRowKeys(options: RowKeysOptions): {
     else return;
     event.preventDefault();
   }
-  return { active, hear };
+  return { active, handle };
+}
+
+/** The row that a key moves to, which may lie outside the table; null for a key that does not move. */
+function rowAfter(key: string, at: number, { count, pageRows }: RowKeysOptions): number | null {
+  switch (key) {
+    case 'ArrowDown':
+      return at + 1;
+    case 'ArrowUp':
+      return at - 1;
+    case 'PageDown':
+      return at + pageRows();
+    case 'PageUp':
+      return at - pageRows();
+    case 'Home':
+      return 0;
+    case 'End':
+      return count() - 1;
+    default:
+      return null;
+  }
 }

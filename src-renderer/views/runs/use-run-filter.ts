@@ -1,9 +1,10 @@
 import { computed, type ComputedRef } from 'vue';
 import { useRoute, useRouter } from 'vue-router';
 import { runStatusSchema } from '../../../core/protocol/run/record.ts';
+import { useQueryParameter } from '../../composables/use-query.ts';
 import { type RunFilter, sortKeys } from './run-filter.ts';
 
-/** The filter as the address has it; changing it changes the address. */
+/** The filter of the table, kept in the address. */
 export function useRunFilter(): {
   filter: ComputedRef<RunFilter>;
   change(changes: Partial<RunFilter>): void;
@@ -23,18 +24,39 @@ export function useRunFilter(): {
   }));
 
   function change(changes: Partial<RunFilter>): void {
-    const { search, status, project, tag, isArchived, sort, isDescending } = { ...filter.value, ...changes };
-    const parameters = {
-      search,
-      status,
-      project,
-      tag,
-      archived: isArchived ? '1' : '',
-      sort: sort === 'created' ? '' : sort,
-      order: isDescending ? '' : 'up',
-    };
-    const given = Object.entries(parameters).map(([name, value]) => [name, value === '' ? undefined : value]);
+    const parameters = Object.entries(parametersOf({ ...filter.value, ...changes }));
+    const given = parameters.map(([name, value]) => [name, value === '' ? undefined : value]);
     void router.replace({ query: { ...route.query, ...Object.fromEntries(given) } });
   }
   return { filter, change };
+}
+
+/** Query parameters of a filter, empty at their defaults. */
+function parametersOf({ search, status, project, tag, isArchived, sort, isDescending }: RunFilter) {
+  return {
+    search,
+    status,
+    project,
+    tag,
+    archived: isArchived ? '1' : '',
+    sort: sort === 'created' ? '' : sort,
+    order: isDescending ? '' : 'up',
+  };
+}
+
+/** The runs selected for comparison, kept in the address. */
+export function useSelection(): {
+  selected: ComputedRef<ReadonlySet<string>>;
+  toggle(id: string): void;
+  clear(): void;
+} {
+  const parameter = useQueryParameter('selected');
+  const selected = computed(() => new Set(parameter.value.split(',').filter(Boolean)));
+
+  function toggle(id: string): void {
+    const next = new Set(selected.value);
+    if (!next.delete(id)) next.add(id);
+    parameter.value = [...next].join(',');
+  }
+  return { selected, toggle, clear: () => (parameter.value = '') };
 }

@@ -1,12 +1,12 @@
 import type { SeriesColumns } from '../../../../core/protocol/pages/rpc.ts';
 
-/** The smallest and the largest member at each step of the ensemble's line; NaN where no member has a point. */
+/** The smallest and largest member value at each step of the ensemble's line; NaN where no member has a point. */
 export interface MemberBand {
   lower: Float64Array;
   upper: Float64Array;
 }
 
-/** The member metrics behind one of the ensemble: `val/ens_nll` has `val/member_0_nll` and so on. */
+/** The member metrics for an ensemble metric: `val/member_0_nll` and so on for `val/ens_nll`. */
 export function memberNamesOf(ensembleMetric: string, names: readonly string[]): string[] {
   const [, before, after] = /^(.*\/)ens_(.+)$/.exec(ensembleMetric) ?? [];
   if (before === undefined) return [];
@@ -31,7 +31,7 @@ export function memberBand(ensemble: SeriesColumns, members: readonly SeriesColu
   return { lower, upper };
 }
 
-/** Metrics of the ensembles that at least two of the runs have, or the only run: what there is to compare. */
+/** The ensemble metrics that at least two of the runs have; of a single run, all of them. */
 export function comparableMetrics(namesOfRuns: readonly (readonly string[])[]): string[] {
   const counts = new Map<string, number>();
   for (const name of namesOfRuns.flat()) counts.set(name, (counts.get(name) ?? 0) + 1);

@@ -5,7 +5,7 @@ import {
   featureBand,
   marginalError,
   valueStack,
-} from '../../../src-renderer/views/run/ensemble/regression-metrics.ts';
+} from '../../../src-renderer/views/run/ensemble/regression-figures.ts';
 
 /** Members predict N(1, 1), N(3, 1) and N(2, 1), N(5, 4) for the targets 1 and 4. */
 const stack = valueStack({

@@ -9,7 +9,7 @@ import {
 } from '../../../../core/metrics/index.ts';
 import type { PredictionData } from '../../../../core/protocol/pages/rpc.ts';
 
-/** What regressors are seen to know by the predictions that were kept. Legend: `M` members, `N` values (samples times targets). */
+/** The figures of a regression ensemble, from the predictions that a run kept. Legend: `M` members, `N` values (samples times targets). */
 export interface ValueStack {
   means: StackedValues;
   variances: StackedValues | null;
@@ -22,7 +22,7 @@ export interface FeatureBand {
   feature: Float64Array;
   target: Float64Array;
   mean: Float64Array;
-  /** Standard deviation of the noise that the members see; 0 where they predict none. */
+  /** Standard deviation of the noise that the members predict; 0 where they predict none. */
   aleatoricStd: Float64Array;
   /** Standard deviation between the members. */
   epistemicStd: Float64Array;
@@ -38,7 +38,7 @@ export function valueStack({ ranks, outputs, targets }: PredictionData): ValueSt
   };
 }
 
-/** Standard deviation of the noise that the members see, `[N]`; 0 where they predict none. */
+/** Standard deviation of the noise that the members predict, `[N]`; 0 where they predict none. */
 export function aleatoricStd({ variances, targets }: ValueStack): Float64Array {
   return variances === null ? new Float64Array(targets.length) : aleatoricVariance(variances).map(Math.sqrt);
 }
@@ -49,8 +49,8 @@ export function epistemicStd({ means }: ValueStack): Float64Array {
 }
 
 /**
- * What each member is worth to the others: the ensemble's error without it - the ensemble's error, `[M]`; NLL where variances are
- * predicted, MSE otherwise. Above 0 it helps; empty for a single member.
+ * The marginal value of each member: the ensemble's error without it minus the ensemble's error, `[M]`; NLL where variances are
+ * predicted, MSE otherwise. Above 0 the member helps; empty for a single member.
  */
 export function marginalError({ means, variances, targets }: ValueStack): number[] {
   if (means.members === 1) return [];
@@ -60,7 +60,7 @@ export function marginalError({ means, variances, targets }: ValueStack): number
   return Array.from({ length: means.members }, (_, member) => error(member) - whole);
 }
 
-/** The ensemble over the only feature. @throws when there is not one feature value a predicted value */
+/** The ensemble over the only feature. @throws unless there is one feature value for each predicted value */
 export function featureBand(stack: ValueStack, feature: Float32Array): FeatureBand {
   if (feature.length !== stack.targets.length) {
     throw new Error(

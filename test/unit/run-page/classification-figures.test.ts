@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { expectedCalibrationError } from '../../../core/metrics/index.ts';
 import type { PredictionData } from '../../../core/protocol/pages/rpc.ts';
-import { brokenRanks, keptClasses } from '../../../src-renderer/views/run/ensemble/kept-classes.ts';
-import { riskCoverage } from '../../../src-renderer/views/run/ensemble/risk-coverage.ts';
+import {
+  brokenRanks,
+  keptClasses,
+  riskCoverage,
+} from '../../../src-renderer/views/run/ensemble/classification-figures.ts';
 
 const digits = 6;
 
