@@ -1,6 +1,6 @@
 import { runConfigSchema } from '../core/protocol/run/config.ts';
 import type { RunRecord } from '../core/protocol/run/record.ts';
-import { planPlacement } from '../src-main/devices/index.ts';
+import { planPlacement } from '../src-main/devices/plan.ts';
 
 export const ranks = 16;
 

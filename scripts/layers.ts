@@ -37,6 +37,7 @@ const order: Record<string, readonly string[]> = {
     'export',
     'hub',
     'start',
+    'health',
     'cli',
     'rpc',
     'server',

@@ -1,13 +1,12 @@
 import { Command } from 'commander';
 import packageJson from '../package.json' with { type: 'json' };
-import { reportError } from './cli/errors.ts';
-import { exitCodes } from './cli/exit-codes.ts';
+import { reportError, exitCodes } from './cli/errors.ts';
 import type { StopOptions } from './cli/commands/control.ts';
 import type { ExportArguments } from './cli/commands/export.ts';
 import type { RunsOptions } from './cli/commands/runs.ts';
 import type { ResumeOptions } from './cli/commands/resume.ts';
 
-/** The door from the terminal. What a command needs is loaded when it runs, so that help comes at once. */
+/** The command `tutti`. Each command's code is loaded when the command runs, so that help appears at once. */
 
 const epilogue = `
 Examples:
@@ -161,14 +160,14 @@ function addLooking(program: Command): void {
     .description('list the devices of this machine')
     .option('--json', 'print a JSON object')
     .action(
-      exitWith(async (options: { json?: boolean }) => (await import('./cli/commands/devices.ts')).listDevices(options)),
+      exitWith(async (options: { json?: boolean }) => (await import('./cli/commands/machine.ts')).listDevices(options)),
     );
   program
     .command('doctor')
     .description('check whether this machine has what Tutti needs')
     .option('--json', 'print a JSON object')
     .action(
-      exitWith(async (options: { json?: boolean }) => (await import('./cli/commands/doctor.ts')).doctor(options)),
+      exitWith(async (options: { json?: boolean }) => (await import('./cli/commands/machine.ts')).doctor(options)),
     );
 }
 

@@ -1,16 +1,15 @@
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { app, session } from 'electron';
-import { registerAppScheme, serveAppScheme } from './desktop/app-scheme.ts';
+import { registerAppScheme, serveAppScheme, guardContents, guardSession } from './desktop/page-security.ts';
 import { DesktopApp } from './desktop/desktop-app.ts';
-import { guardContents, guardSession } from './desktop/guards.ts';
 import { launchFolder, readLaunch } from './desktop/launch-folder.ts';
 import { endWithApp } from './desktop/quitting.ts';
 import { Hub } from './hub/hub.ts';
 import { HubService } from './rpc/hub-service.ts';
 import { homePaths } from './store/home.ts';
 
-/** The door from the desktop, built to `out/main`: one window, which reaches the hub by messages within the app. */
+/** The desktop app, built to `out/main`: one window, which reaches the hub by Electron's messages. */
 
 const pageFolder = fileURLToPath(new URL('../renderer', import.meta.url));
 const preload = fileURLToPath(new URL('../preload/preload.cjs', import.meta.url));
@@ -44,7 +43,7 @@ async function open(): Promise<void> {
   serveAppScheme(session.defaultSession, pageFolder);
   const hub = await Hub.open();
   for (const notice of hub.notices) console.error(notice);
-  const service = await HubService.open(hub, { door: 'desktop', exportLink: () => null, onError });
+  const service = await HubService.open(hub, { frontEnd: 'desktop', exportLink: () => null, onError });
   desktop = await DesktopApp.open({ service, preload, onError });
   endWithApp({ desktop, service, hub, onError });
   await desktop.show(folder);

@@ -2,8 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { PageWire } from './rpc/connection.ts';
 import { Access, type Refusal } from './server/access.ts';
 import { acceptPages } from './server/page-sockets.ts';
-import { readStaticFile } from './server/static-files.ts';
-import { sendExport } from './server/exports.ts';
+import { readStaticFile, sendExport } from './server/files.ts';
 import { securityHeaders } from './server/security-headers.ts';
 
 export interface ServerOptions {
@@ -29,7 +28,7 @@ export interface RunningServer {
 /** Where the browser fetches an export. */
 export const exportPath = (fileName: string): string => `/exports/${fileName}`;
 
-/** The door from the browser: serves page and hub on a random port of 127.0.0.1, to whoever has the printed link. */
+/** Serves the page and the hub on a port of 127.0.0.1, to the browser that opens the printed link. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const server = createServer();
   const port = await listen(server, options.port);

@@ -4,7 +4,7 @@ import { messageOf } from '../core/text/errors.ts';
 import { Hub } from './hub/hub.ts';
 import { HubService } from './rpc/hub-service.ts';
 import { exportPath, startServer } from './server.ts';
-import { findAppBrowser, hasDisplay } from './start/app-browser.ts';
+import { findAppBrowser, hasDisplay } from './processes/app-browser.ts';
 import { buildIfStale, out } from './start/build.ts';
 import { findElectron } from './start/electron-binary.ts';
 import { parseStartOptions, type StartOptions, startHelp } from './start/options.ts';
@@ -25,11 +25,11 @@ function openDesktop(binary: string): void {
   });
 }
 
-async function openBrowserDoor({ port, isOpened }: StartOptions): Promise<void> {
+async function serveBrowser({ port, isOpened }: StartOptions): Promise<void> {
   const onError = (error: unknown): void => console.error(error);
   const hub = await Hub.open();
   for (const notice of hub.notices) console.error(notice);
-  const service = await HubService.open(hub, { door: 'browser', exportLink: exportPath, onError });
+  const service = await HubService.open(hub, { frontEnd: 'browser', exportLink: exportPath, onError });
   const server = await startServer({
     port,
     pageFolder: join(out, 'renderer'),
@@ -63,13 +63,13 @@ function openInAppWindow(link: string): void {
 
 async function start(options: StartOptions): Promise<void> {
   await buildIfStale();
-  const electron = options.door === 'browser' ? null : findElectron();
-  if (electron !== null && (options.door === 'desktop' || hasDisplay())) return openDesktop(electron);
-  if (options.door === 'desktop') {
+  const electron = options.frontEnd === 'browser' ? null : findElectron();
+  if (electron !== null && (options.frontEnd === 'desktop' || hasDisplay())) return openDesktop(electron);
+  if (options.frontEnd === 'desktop') {
     throw new Error('Electron is not installed: its binary is not in node_modules/electron. Leave --desktop out.');
   }
-  if (options.door === 'auto') console.log('Electron or a display is missing: Tutti opens in the browser.');
-  return openBrowserDoor(options);
+  if (options.frontEnd === 'auto') console.log('Electron or a display is missing: Tutti opens in the browser.');
+  return serveBrowser(options);
 }
 
 try {

@@ -1,13 +1,43 @@
 import { CommanderError } from 'commander';
+import type { RunStatus } from '../../core/protocol/run/record.ts';
 import { messageOf } from '../../core/text/errors.ts';
-import { exitCodes } from './exit-codes.ts';
 
-/** The user asked for something that cannot be: the message says what, and what to do. */
+/** Exit codes of the `tutti` command; `tutti --help` lists them. */
+export const exitCodes = {
+  /** The run finished, also by early stopping. */
+  finished: 0,
+  /** The run or the command failed. */
+  failed: 1,
+  /** Wrong arguments or a wrong configuration: nothing was started. */
+  usage: 2,
+  /** The run was stopped early, but not by one of the signals below: for instance, the reader of its output has exited. */
+  stopped: 3,
+  hungUp: 129,
+  interrupted: 130,
+  terminated: 143,
+} as const;
+
+/** Signals that end a run, with the exit code of the command: 128 plus the signal's number. */
+export const signalExitCodes = {
+  SIGHUP: exitCodes.hungUp,
+  SIGINT: exitCodes.interrupted,
+  SIGTERM: exitCodes.terminated,
+} as const;
+export type EndingSignal = keyof typeof signalExitCodes;
+
+/** The exit code of a command that ran a run. A run that had finished before the signal came counts as finished. */
+export function exitCodeOf(status: RunStatus, signal: EndingSignal | null): number {
+  if (status === 'finished') return exitCodes.finished;
+  if (status === 'failed') return exitCodes.failed;
+  return signal === null ? exitCodes.stopped : signalExitCodes[signal];
+}
+
+/** The user's request is wrong. The message says what is wrong and what to do instead. */
 export class UsageError extends Error {
   override name = 'UsageError';
 }
 
-/** Waits for something whose failure means that what the user asked for cannot be. */
+/** Awaits a result whose failure is the fault of the user's request. @throws UsageError */
 export async function orUsageError<T>(result: Promise<T>): Promise<T> {
   try {
     return await result;
@@ -21,9 +51,9 @@ export function toUsageError(error: unknown): UsageError {
   return new UsageError(messageOf(error), { cause: error });
 }
 
-/** Tells an error on stderr, with stacks where TUTTI_DEBUG is set. @returns the exit code */
+/** Prints an error on stderr, with stacks if TUTTI_DEBUG is set. @returns the exit code */
 export function reportError(error: unknown): number {
-  // Commander has told its own errors, and its help, already.
+  // Commander has already printed its own errors and its help.
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.finished : exitCodes.usage;
   console.error(`error: ${messageOf(error)}`);
   if (process.env.TUTTI_DEBUG) console.error(error);

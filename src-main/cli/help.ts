@@ -1,17 +1,17 @@
 import type { OptionDescription, OptionType, PlainObject } from '../../core/options/index.ts';
 import { getPath } from '../../core/options/layers.ts';
 import type { ProjectDescription } from '../../core/protocol/run/project-description.ts';
-import { hasFlag, type Setting, trainFlags } from './arguments.ts';
+import { hasFlag, type RunFlag, trainFlags } from '../runs/configuration/run-flags.ts';
 import { wrapText } from './table.ts';
 
-/** The widest that lines of prose stay readable. */
+/** Longer lines of prose are hard to read. */
 const maximumWidth = 110;
 
-/** What stands for a value without a unit, where the type's own name would not do. */
+/** Placeholders for values without a unit, if the name of the type would be unclear. */
 const placeholders: Partial<Record<OptionType, string>> = { 'device-selection': 'devices', string: 'text' };
 
 interface Entry {
-  /** The option with its value, `--members <integer>`; empty where it goes on from the entry above. */
+  /** The option with its value, `--members <integer>`; empty if the entry continues the one above. */
   left: string;
   right: string;
 }
@@ -22,20 +22,20 @@ interface Section {
 }
 
 export interface TrainHelp {
-  /** The folder as the user named it, and what is in it; null for help on projects in general. */
+  /** The folder as the user typed it, and its project; null for help on projects in general. */
   project: { folder: string; description: ProjectDescription } | null;
-  settings: readonly Setting[];
+  flags: readonly RunFlag[];
   /** Columns of the terminal. */
   width: number;
 }
 
-/** Help on training a project: what it is, its hyperparameters, then all options of a run with the defaults that it gives them. */
-export function renderTrainHelp({ project, settings, width }: TrainHelp): string[] {
+/** Help on training a project: its description, its hyperparameters, then all options of a run with the project's defaults. */
+export function renderTrainHelp({ project, flags, width }: TrainHelp): string[] {
   const lineWidth = Math.min(width, maximumWidth);
   const defaults = (project?.description.defaults ?? {}) as PlainObject;
   const sections = [
     { title: 'The command', entries: trainFlags.map((flag) => ({ left: spell(flag), right: flag.help })) },
-    ...settingSections(settings, defaults),
+    ...flagSections(flags, defaults),
   ].filter(({ entries }) => entries.length > 0);
   const leftWidth = Math.max(...sections.flatMap(({ entries }) => entries.map(({ left }) => left.length)));
   return [
@@ -68,11 +68,10 @@ function introduction(project: TrainHelp['project'], width: number): string[] {
   ];
 }
 
-function settingSections(settings: readonly Setting[], defaults: PlainObject): Section[] {
-  const entriesOf = (group: readonly Setting[]): Entry[] =>
-    group.flatMap((setting) => settingEntries(setting, defaults));
-  const own = settings.filter(({ isHyperparameter }) => isHyperparameter);
-  const ofRuns = settings.filter(({ isHyperparameter }) => !isHyperparameter);
+function flagSections(flags: readonly RunFlag[], defaults: PlainObject): Section[] {
+  const entriesOf = (group: readonly RunFlag[]): Entry[] => group.flatMap((flag) => flagEntries(flag, defaults));
+  const own = flags.filter(({ isHyperparameter }) => isHyperparameter);
+  const ofRuns = flags.filter(({ isHyperparameter }) => !isHyperparameter);
   const groups = Map.groupBy(ofRuns, ({ variants: [{ section }] }) => section?.path ?? '');
   return [
     { title: 'Hyperparameters of the project', entries: entriesOf(own) },
@@ -83,16 +82,16 @@ function settingSections(settings: readonly Setting[], defaults: PlainObject): S
   ];
 }
 
-/** One entry, or several: a choice lists what its values mean, an option of several kinds what it is to each. */
-function settingEntries(setting: Setting, defaults: PlainObject): Entry[] {
-  const [first] = setting.variants;
-  const left = spellSetting(setting);
-  const preferred = getPath(defaults, setting.path.split('.'));
+/** The entries of an option. A choice of kinds has one for each kind, and so has an option that several kinds describe differently. */
+function flagEntries(flag: RunFlag, defaults: PlainObject): Entry[] {
+  const [first] = flag.variants;
+  const left = spellFlag(flag);
+  const preferred = getPath(defaults, flag.path.split('.'));
   if (first.path.endsWith('.kind') && first.choices !== undefined) {
     const kinds = first.choices.map(({ value, help }) => `${value}: ${help}`);
     return [{ left, right: showDefault(first, preferred) }, ...kinds.map((right) => ({ left: '', right }))];
   }
-  return setting.variants.map((description, index) => {
+  return flag.variants.map((description, index) => {
     const { when, help } = description;
     const kind = when && getPath(defaults, when.path.split('.'));
     const parts = [kindsOf(description), help, choicesOf(description), showDefault(description, preferred, kind)];
@@ -104,9 +103,9 @@ function spell(description: OptionDescription): string {
   return description.type === 'boolean' ? description.flag : `${description.flag} <${placeholder(description)}>`;
 }
 
-function spellSetting(setting: Setting): string {
-  const [first] = setting.variants;
-  if (!hasFlag(setting)) return `--set ${first.path}=<${placeholder(first)}>`;
+function spellFlag(flag: RunFlag): string {
+  const [first] = flag.variants;
+  if (!hasFlag(flag)) return `--set ${first.path}=<${placeholder(first)}>`;
   return first.type === 'boolean' ? `${first.flag} [boolean]` : spell(first);
 }
 
@@ -123,7 +122,7 @@ function choicesOf({ choices }: OptionDescription): string {
   return choices === undefined ? '' : `One of ${choices.map(({ value }) => value).join(', ')}.`;
 }
 
-/** `preferred` is the project's default; where the option is one of a kind, it holds for the kind that the project prefers. */
+/** @param preferred the project's default; if the option belongs to a kind, this applies to the kind that the project prefers */
 function showDefault({ default: general, when }: OptionDescription, preferred: unknown, kind?: unknown): string {
   const isMeant = when === undefined || when.equals.some((known) => known === kind);
   const plain = general === undefined ? 'required' : `default: ${show(general)}`;
@@ -137,7 +136,7 @@ function show(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** Help beside the option, or below it where the terminal is too narrow for two columns. */
+/** Renders help beside the option, or below it if the terminal is too narrow for two columns. */
 function renderEntry({ left, right }: Entry, leftWidth: number, width: number): string[] {
   const indent = leftWidth + 4;
   if (width - indent < 30) {

@@ -3,7 +3,8 @@ import type { WorkerState } from '../../core/protocol/run/messages.ts';
 import type { PointBatch } from '../../core/protocol/wire/points.ts';
 import type { RunRecord } from '../../core/protocol/run/record.ts';
 import type { RunFacts, RunUpdate } from '../../core/protocol/pages/run-updates.ts';
-import { countEpoch, formatCount, formatDuration, formatMetric, metricLabel } from './format.ts';
+import { countEpoch, formatDuration, formatMetric, metricLabel } from './format.ts';
+import { formatCount } from '../../core/text/numbers.ts';
 
 /** Steps per second are those of the last so many ms: recent, yet over a few evaluations. */
 const windowMs = 30_000;

@@ -1,5 +1,5 @@
 import type { RunSession } from '../runs/attempt/run-session.ts';
-import type { EndingSignal } from './exit-codes.ts';
+import type { EndingSignal } from './errors.ts';
 
 /** Signals on their way to a run, until released. */
 export interface SignalWatch {

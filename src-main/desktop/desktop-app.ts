@@ -4,7 +4,7 @@ import type { RunRow } from '../../core/protocol/pages/rpc.ts';
 import { commandChannel, type WindowCommand } from '../../core/protocol/pages/window.ts';
 import type { HubService } from '../rpc/hub-service.ts';
 import { homePaths } from '../store/home.ts';
-import { pageAddress } from './app-scheme.ts';
+import { pageAddress } from './page-security.ts';
 import { chooseFolder, serveDialogs } from './dialogs.ts';
 import { menuTemplate } from './menu.ts';
 import { servePage } from './page-messages.ts';

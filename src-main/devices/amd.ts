@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import type { Device } from '../../core/protocol/machine/devices.ts';
-import { explainFailure } from '../processes/command.ts';
-import type { CommandRunner } from '../processes/command.ts';
-import type { Detected } from './detected.ts';
+import type { Device, Detected } from '../../core/protocol/machine/devices.ts';
+import { explainFailure, type CommandRunner } from '../processes/command.ts';
 
 const cardQuery = ['--showid', '--showproductname', '--showmeminfo', 'vram', '--showuse', '--json'];
 /** `--showpids` tells only how many GPUs a process uses, and `--showpidgpus` prints nothing with `--json`. */

@@ -1,9 +1,7 @@
 import { detectAmd } from './amd.ts';
-import { commandRunner } from '../processes/command.ts';
-import type { CommandRunner } from '../processes/command.ts';
-import { detectCores, machineCores } from './cores.ts';
-import type { Cores } from './cores.ts';
-import type { Detected } from './detected.ts';
+import { commandRunner, type CommandRunner } from '../processes/command.ts';
+import type { Detected } from '../../core/protocol/machine/devices.ts';
+import { detectCores, machineCores, type Cores } from './cores.ts';
 import { machineAdapters } from './webgpu-adapters.ts';
 import { detectNvidia } from './nvidia.ts';
 import { type AdapterSources, detectWebgpu } from './webgpu.ts';

@@ -1,7 +1,5 @@
-import type { Device } from '../../core/protocol/machine/devices.ts';
-import { explainFailure } from '../processes/command.ts';
-import type { CommandRunner } from '../processes/command.ts';
-import type { Detected } from './detected.ts';
+import type { Device, Detected } from '../../core/protocol/machine/devices.ts';
+import { explainFailure, type CommandRunner } from '../processes/command.ts';
 
 const bytesPerMebibyte = 1024 * 1024;
 const gpuQuery = [

@@ -1,6 +1,5 @@
-import type { Device } from '../../core/protocol/machine/devices.ts';
+import type { Device, Detected } from '../../core/protocol/machine/devices.ts';
 import { type AdaptersReply, type WebgpuAdapter, webgpuDriverRemedy } from '../../core/protocol/machine/webgpu.ts';
-import type { Detected } from './detected.ts';
 
 /** Asks Dawn for its adapters, with the environment that shows it but one GPU if an address is given; null where it is not set up. */
 export type AdapterLister = (pciAddress?: string) => Promise<AdaptersReply | null>;

@@ -7,7 +7,7 @@ import type { CheckpointKey } from '../../core/protocol/pages/rpc.ts';
 import type { RunRecord } from '../../core/protocol/run/record.ts';
 import { askProcess } from '../processes/ask-process.ts';
 import { writeLayersEntry } from '../processes/node-process.ts';
-import { describeSourceChange } from '../runs/configuration/project-source.ts';
+import { describeSourceChange } from '../runs/configuration/project.ts';
 import { readCheckpointRecords } from '../store/runs/checkpoint-records.ts';
 import { dataFolders } from '../store/home.ts';
 import type { ExportEntry } from './sinks.ts';

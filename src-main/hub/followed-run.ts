@@ -2,7 +2,7 @@ import type { DeviceLoadColumns } from '../../core/protocol/machine/device-loads
 import { toJson } from '../../core/protocol/wire/numbers.ts';
 import type { RunEvent, RunRecord } from '../../core/protocol/run/record.ts';
 import type { RunUpdate } from '../../core/protocol/pages/run-updates.ts';
-import { DeviceLoadsTail } from '../store/device-loads.ts';
+import { DeviceLoadsTail } from '../store/metrics/device-loads.ts';
 import { LineTail } from '../store/metrics/line-tail.ts';
 import { MetricColumns } from '../store/metrics/metric-columns.ts';
 import type { MetricColumn } from '../store/metrics/metric-column.ts';

@@ -3,7 +3,8 @@ import type { PlainObject } from '../../core/options/index.ts';
 import type { ControlRequest } from '../../core/protocol/pages/remote-control.ts';
 import type { EvaluatedSet } from '../../core/protocol/run/record.ts';
 import type { RunFacts, RunUpdate } from '../../core/protocol/pages/run-updates.ts';
-import type { Hub, PlannedRun } from './hub.ts';
+import type { Hub } from './hub.ts';
+import type { PlannedRun } from './plan-run.ts';
 import type { RunListener } from '../runs/recording/run-recorder.ts';
 import type { RunSession } from '../runs/attempt/run-session.ts';
 

@@ -9,6 +9,13 @@ const batchMs = 100;
 /** Runs that stay in memory though nobody watches them, for pages that look at one after the other. */
 const keptRuns = 4;
 
+/** The objects that answers to pages are made from. */
+export interface HubParts {
+  hub: Hub;
+  live: LiveRuns;
+  feed: RunFeed;
+}
+
 type Tell = (updates: RunUpdate[]) => void;
 
 interface Entry {

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 
-/** What became of an external command: vendor tools are often missing, broken or slow, and each asks for another note. */
+/** The outcome of an external command. Vendor tools are often missing, broken or slow, and each case needs its own note. */
 export type CommandResult =
   | { status: 'absent' }
   | { status: 'timed-out'; timeoutMs: number }
@@ -9,8 +9,8 @@ export type CommandResult =
 export type CommandRunner = (command: string, args: readonly string[]) => Promise<CommandResult>;
 
 /**
- * A runner that starts programs without a shell and kills them after `timeoutMs`. It resolves to what became of the
- * program, and rejects only where it could not be started for another reason than its absence.
+ * A runner that starts programs without a shell and kills them after `timeoutMs`. It resolves to the outcome, and rejects only if the
+ * program exists but could not be started.
  */
 export function commandRunner(timeoutMs: number): CommandRunner {
   const options = { timeout: timeoutMs, killSignal: 'SIGKILL', windowsHide: true } as const;
@@ -26,7 +26,7 @@ export function commandRunner(timeoutMs: number): CommandRunner {
     });
 }
 
-/** Says in one line why a command gave no answer. */
+/** One line on why a command gave no answer. */
 export function explainFailure(command: string, result: CommandResult): string {
   if (result.status === 'absent') return `${command} was not found.`;
   if (result.status === 'timed-out') return `${command} did not answer within ${result.timeoutMs} ms.`;

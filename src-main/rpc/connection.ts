@@ -4,7 +4,7 @@ import type { HubApi, PageApi } from '../../core/protocol/pages/rpc.ts';
 import { decodeRpc, encodeRpc } from '../../core/protocol/pages/rpc-codec.ts';
 import { checkArguments, isMethod } from './arguments.ts';
 
-/** What carries the messages of one page, whichever door it came through. */
+/** The transport of one page's messages: a WebSocket or Electron's messages. */
 export interface PageWire {
   send(bytes: Uint8Array): void;
   /** Sets the one receiver. */

@@ -1,6 +1,7 @@
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Health } from '../../core/protocol/pages/rpc.ts';
-import { type Check, runChecks } from '../cli/commands/checks.ts';
+import type { Check } from '../health/backend-checks.ts';
+import { runChecks } from '../health/checks.ts';
 import type { Hub } from '../hub/hub.ts';
 import { readFreeBytes } from '../store/disk-space.ts';
 import { tuttiHome } from '../store/home.ts';
@@ -12,13 +13,13 @@ const keptMs = 60_000;
 /** Whether this machine has what Tutti needs. */
 export class HealthReport {
   readonly #hub: Hub;
-  readonly #door: Health['door'];
+  readonly #frontEnd: Health['frontEnd'];
   #checks: Promise<Check[]> | null = null;
   #checkedAtMs = 0;
 
-  constructor(hub: Hub, door: Health['door']) {
+  constructor(hub: Hub, frontEnd: Health['frontEnd']) {
     this.#hub = hub;
-    this.#door = door;
+    this.#frontEnd = frontEnd;
   }
 
   async read(): Promise<Health> {
@@ -37,7 +38,7 @@ export class HealthReport {
         detail,
         remedy: remedy ?? null,
       })),
-      door: this.#door,
+      frontEnd: this.#frontEnd,
     };
   }
 

@@ -1,19 +1,17 @@
 import type { ExportRequest, Health, HubApi, RunRequest } from '../../core/protocol/pages/rpc.ts';
 import type { Hub } from '../hub/hub.ts';
 import { LiveRuns } from '../hub/live-runs.ts';
-import { RunFeed } from '../hub/run-feed.ts';
-import { attemptCommands } from './runs/attempt-commands.ts';
+import { RunFeed, type HubParts } from '../hub/run-feed.ts';
+import { attemptCommands } from './projects/command-line.ts';
 import { deleteCheckpoints, listCheckpoints, pinCheckpoints } from './runs/checkpoints.ts';
 import { connectPage, type PageMethods, type PageWire } from './connection.ts';
-import { deleteRun } from './runs/delete-run.ts';
+import { deleteRun, updateNotes } from './runs/run-changes.ts';
 import { Evaluations } from './runs/evaluations.ts';
 import { writeExport } from './runs/exports.ts';
 import { HealthReport } from './health.ts';
 import { openFolder } from './projects/folders.ts';
 import { readLogs } from './runs/logs.ts';
-import { updateNotes } from './runs/notes.ts';
 import { PageWatches } from './runs/page-watches.ts';
-import type { HubParts } from './parts.ts';
 import { listPredictions, readPredictions } from './runs/predictions.ts';
 import { previewResume, previewRun } from './projects/previews.ts';
 import { Projects } from './projects/projects.ts';
@@ -23,14 +21,14 @@ import { readSeries } from './runs/series.ts';
 import { Trash } from './runs/trash.ts';
 
 export interface ServiceOptions {
-  door: Health['door'];
+  frontEnd: Health['frontEnd'];
   /** Where a page can fetch an export of that name; null where it has no need to. */
   exportLink: (fileName: string) => string | null;
   /** Told of what went wrong without a call to answer. */
   onError: (error: unknown) => void;
 }
 
-/** What pages may do with the hub: any number of them at a time, through any door. */
+/** The hub's service for pages: any number of pages at a time, in the browser or the desktop app. */
 export class HubService {
   readonly #options: ServiceOptions;
   readonly #parts: HubParts;
@@ -47,7 +45,7 @@ export class HubService {
     this.#runs = new RunList(hub, options.onError);
     this.#projects = new Projects(hub);
     this.#trash = new Trash(options.onError);
-    this.#health = new HealthReport(hub, options.door);
+    this.#health = new HealthReport(hub, options.frontEnd);
     this.#evaluations = new Evaluations(hub);
   }
 
@@ -62,7 +60,7 @@ export class HubService {
     return this.#parts.live.size;
   }
 
-  /** What a door needs of these for a window's own menu, notifications and end. */
+  /** The parts that the desktop app needs for its menu, its notifications and quitting. */
   get runs(): Pick<RunList, 'list' | 'subscribe'> {
     return this.#runs;
   }

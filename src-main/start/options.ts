@@ -2,28 +2,28 @@ import { parseArgs } from 'node:util';
 import { messageOf } from '../../core/text/errors.ts';
 
 export interface StartOptions {
-  door: 'auto' | 'desktop' | 'browser';
-  /** Of the browser door; 0 takes any that is free. */
+  frontEnd: 'auto' | 'desktop' | 'browser';
+  /** Port of the server for the browser; 0: any free port. */
   port: number;
-  /** Whether to open a browser's window, and not only print the link. */
+  /** Whether to open a browser window beside printing the link. */
   isOpened: boolean;
 }
 
 export const startHelp = `npm start -- [options]
 
-  --browser     serve the page to a browser, also where Electron is there
-  --desktop     insist on Electron
-  --port <n>    port of the browser door; by default any that is free
+  --browser     use the browser even if Electron is installed
+  --desktop     use Electron, or fail
+  --port <n>    port of the server; by default any free port
   --no-open     print the link and open nothing
-  --help        show this`;
+  --help        show this help`;
 
-/** @throws RangeError for an option that does not exist, a port that is none, or two doors at a time */
+/** @throws RangeError for an option that does not exist, an invalid port, or --browser together with --desktop */
 export function parseStartOptions(args: readonly string[]): StartOptions | 'help' {
   const { browser, desktop, port, help, 'no-open': noOpen } = parse(args);
   if (help) return 'help';
   if (browser && desktop) throw new RangeError('--browser and --desktop exclude each other: give one of them.');
   return {
-    door: browser ? 'browser' : desktop ? 'desktop' : 'auto',
+    frontEnd: browser ? 'browser' : desktop ? 'desktop' : 'auto',
     port: port === undefined ? 0 : parsePort(port),
     isOpened: !noOpen,
   };

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { RunConfigInput } from '../../core/protocol/run/config.ts';
 import type { RunUpdate } from '../../core/protocol/pages/run-updates.ts';
-import { whyNotMapped } from '../../src-main/processes/mapped-files.ts';
+import { whyNotMapped } from '../../src-main/processes/app-files.ts';
 import { isRunning, pidOf, startRun, useHub, type WatchedRun } from './harness.ts';
 
 const { hub } = useHub();

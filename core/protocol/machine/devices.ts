@@ -22,6 +22,13 @@ export const deviceSchema = z.strictObject({
 });
 export type Device = z.output<typeof deviceSchema>;
 
+/** The result of detecting devices. */
+export interface Detected {
+  devices: Device[];
+  /** What could not be detected, and why: one or two sentences each, for the user. */
+  notes: string[];
+}
+
 /** Every form that PyTorch Lightning's `devices` takes, plus kinds and `idle`: 2, [0, 2], "0,2", -1, "all", "auto", "idle", "cpu", "cuda:0,1". */
 export const deviceSelectionSchema = z.union([z.int(), z.array(z.int().min(0)).min(1), z.string().min(1)]);
 export type DeviceSelection = z.output<typeof deviceSelectionSchema>;

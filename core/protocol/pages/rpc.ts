@@ -73,7 +73,7 @@ export interface HubApi {
   /** What members predicted on a split, as kept under a name (`best`, `epoch-00012`, `final`, ...). */
   predictions(id: string, request: { split: 'validation' | 'test'; name: string }): Promise<PredictionData | null>;
   predictionNames(id: string): Promise<{ split: 'validation' | 'test'; name: string; epoch: number }[]>;
-  /** Writes an export below the hub's home and returns where, and a link to fetch it (browser door). */
+  /** Writes an export below the hub's home and returns where, and in the browser a link to download it. */
   exportRun(id: string, request: ExportRequest): Promise<ExportResult>;
 
   /** Calls `runUpdates` for this run from now on, until `unwatch` or the end of the connection. */
@@ -103,7 +103,7 @@ export interface Health {
   freeBytes: number;
   devices: z.output<typeof deviceSchema>[];
   checks: { name: string; verdict: 'ok' | 'warn' | 'fail'; detail: string; remedy: string | null }[];
-  door: 'desktop' | 'browser';
+  frontEnd: 'desktop' | 'browser';
 }
 
 export interface ProjectCard {

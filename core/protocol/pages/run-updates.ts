@@ -1,9 +1,10 @@
+import { z } from 'zod';
 import type { LoadSample } from '../machine/device-loads.ts';
 import type { WorkerState } from '../run/messages.ts';
 import type { PointBatch } from '../wire/points.ts';
 import type { CheckpointRecord, EvaluatedSet, RunEvent, RunRecord } from '../run/record.ts';
 
-/** What happens in a run, as the hub tells those who watch it. */
+/** An update of a run that the hub sends to the pages that watch it. */
 export type RunUpdate =
   | { type: 'record'; record: RunRecord; folder: string }
   | { type: 'described'; about: RunFacts }
@@ -13,7 +14,7 @@ export type RunUpdate =
       rank: number;
       epoch: number;
       step: number;
-      /** Steps a rank does at most. */
+      /** Maximum number of steps of a rank. */
       totalSteps: number;
       samplesPerSecond: number;
       memoryBytes: number;
@@ -21,19 +22,27 @@ export type RunUpdate =
   | { type: 'points'; rank: number; batch: PointBatch }
   | ({ type: 'device-loads' } & LoadSample)
   | { type: 'event'; event: RunEvent }
-  /** Something in the run's folder is damaged and was left out. */
+  /** A file in the run's folder is damaged; the damaged part was skipped. */
   | { type: 'warning'; message: string }
   | { type: 'checkpoint'; record: CheckpointRecord }
   | { type: 'evaluated'; set: EvaluatedSet }
   | { type: 'ended'; record: RunRecord };
 
+const runFactsSchema = z.object({
+  task: z.string(),
+  backend: z.string(),
+  parameterCount: z.int(),
+  /** Maximum number of steps of a rank. */
+  totalSteps: z.int(),
+  ensembleMonitor: z.string(),
+  samples: z.object({ train: z.int(), validation: z.int(), test: z.int() }),
+});
 /** What is known of a run once its first rank has built its model. */
-export interface RunFacts {
-  task: string;
-  backend: string;
-  parameterCount: number;
-  /** Steps a rank does at most. */
-  totalSteps: number;
-  ensembleMonitor: string;
-  samples: { train: number; validation: number; test: number };
+export type RunFacts = z.output<typeof runFactsSchema>;
+
+/** The facts from the last `described` event of a run; null if there is none. */
+export function factsOf(events: readonly RunEvent[]): RunFacts | null {
+  const described = events.findLast(({ kind }) => kind === 'described');
+  const parsed = runFactsSchema.safeParse(described?.data);
+  return parsed.success ? parsed.data : null;
 }

@@ -3,7 +3,7 @@
 /** Where the server takes WebSockets. Each binary message is one call or answer, as `rpc-codec.ts` writes it. */
 export const rpcPath = '/rpc';
 
-/** No call is larger, whichever door it comes through: what is large goes the other way. */
+/** Maximum size of a call from a page. Only answers are large. */
 export const maximumCallBytes = 2 ** 20;
 
 /** Channels between Electron's main process and its preload. */

@@ -1,6 +1,6 @@
 import type { RunRow } from '../pages/rpc.ts';
 
-/** What a notification says of a run that has ended, in both doors. */
+/** A notification about a run that has ended, in the desktop app and in the browser. */
 export interface RunNotice {
   id: string;
   title: string;

@@ -6,9 +6,9 @@ import {
   settingNames,
   settingPaths,
 } from '../../../core/protocol/run/settings.ts';
-import { parseAssignments, settingsOf } from '../arguments.ts';
-import { orUsageError, UsageError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { parseAssignments } from '../arguments.ts';
+import { runFlagsOf } from '../../runs/configuration/run-flags.ts';
+import { orUsageError, UsageError, exitCodes } from '../errors.ts';
 import { withHub } from '../open-hub.ts';
 
 export interface StopOptions {
@@ -60,7 +60,7 @@ function parseChanges(assignments: readonly string[]): SettingChanges {
     if (paths.includes(path)) continue;
     throw new UsageError(`"${path}" cannot be changed while a run trains, only ${paths.join(' and ')} can.`);
   }
-  const values = parseAssignments(assignments, settingsOf(null));
+  const values = parseAssignments(assignments, runFlagsOf(null));
   return settingChangesSchema.parse(
     Object.fromEntries(settingNames.map((name) => [name, getPath(values, settingPaths[name].split('.'))])),
   );

@@ -1,6 +1,5 @@
 import { EXPORT_FORMATS, type ExportFormat } from '../../export/run-entries.ts';
-import { orUsageError, UsageError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { orUsageError, UsageError, exitCodes } from '../errors.ts';
 import { withHub } from '../open-hub.ts';
 
 export interface ExportArguments {

@@ -1,8 +1,8 @@
 import { NothingLeftError } from '../../runs/attempt/resume-run.ts';
-import { parseAssignments, settingsOf } from '../arguments.ts';
-import { orUsageError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
-import { jsonLines } from '../json-lines.ts';
+import { parseAssignments } from '../arguments.ts';
+import { runFlagsOf } from '../../runs/configuration/run-flags.ts';
+import { orUsageError, exitCodes } from '../errors.ts';
+import { jsonLines } from '../report.ts';
 import { withHub } from '../open-hub.ts';
 import { watchRun, type WatchOptions } from './watch-run.ts';
 
@@ -12,7 +12,7 @@ export interface ResumeOptions extends WatchOptions {
 
 /** `tutti resume <run>`. @returns the exit code; that of a finished run where nothing is left to do */
 export function resume(run: string, { set, ...options }: ResumeOptions): Promise<number> {
-  const override = parseAssignments(set, settingsOf(null));
+  const override = parseAssignments(set, runFlagsOf(null));
   return withHub(async (hub) => {
     try {
       return await watchRun((listener) => orUsageError(hub.resume(run, override, listener)), options);

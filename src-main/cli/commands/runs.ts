@@ -1,8 +1,7 @@
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
 import { type RunStatus, runStatusSchema } from '../../../core/protocol/run/record.ts';
 import type { IndexedRun } from '../../store/index/indexed-run.ts';
-import { UsageError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { UsageError, exitCodes } from '../errors.ts';
 import { countEpoch, formatDuration, formatMetric, metricLabel } from '../format.ts';
 import { withHub } from '../open-hub.ts';
 import { renderTable } from '../table.ts';

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { messageOf } from '../../../core/text/errors.ts';
 import type { PlainObject } from '../../../core/options/index.ts';
 import { explainFileError } from '../../../core/node/file-error.ts';
-import { parseTrainArguments, settingsOf } from '../arguments.ts';
-import { orUsageError, toUsageError, UsageError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { parseTrainArguments } from '../arguments.ts';
+import { runFlagsOf } from '../../runs/configuration/run-flags.ts';
+import { orUsageError, toUsageError, UsageError, exitCodes } from '../errors.ts';
 import { renderTrainHelp } from '../help.ts';
 import { withHub } from '../open-hub.ts';
 import { watchRun } from './watch-run.ts';
@@ -18,12 +18,10 @@ export async function train(projectFolder: string | undefined, args: readonly st
   if (projectFolder === undefined || projectFolder.startsWith('-')) return withoutProject(projectFolder);
   return withHub(async (hub) => {
     const project = await orUsageError(hub.describe(projectFolder));
-    const settings = settingsOf(project);
-    const { help, config, name, out, overrides, ...options } = parseTrainArguments(args, settings);
+    const flags = runFlagsOf(project);
+    const { help, config, name, out, overrides, ...options } = parseTrainArguments(args, flags);
     if (help) {
-      printHelp(
-        renderTrainHelp({ project: { folder: projectFolder, description: project }, settings, width: columns() }),
-      );
+      printHelp(renderTrainHelp({ project: { folder: projectFolder, description: project }, flags, width: columns() }));
       return exitCodes.finished;
     }
     const layers = config === undefined ? [overrides] : [await readConfig(config), overrides];
@@ -37,7 +35,7 @@ function withoutProject(first: string | undefined): number {
   if (first !== '--help' && first !== '-h') {
     throw new UsageError('The project comes first: tutti train <project> [options]. It is a folder with a project.ts.');
   }
-  printHelp(renderTrainHelp({ project: null, settings: settingsOf(null), width: columns() }));
+  printHelp(renderTrainHelp({ project: null, flags: runFlagsOf(null), width: columns() }));
   return exitCodes.finished;
 }
 

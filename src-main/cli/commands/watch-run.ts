@@ -2,9 +2,8 @@ import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import type { RunListener } from '../../runs/recording/run-recorder.ts';
 import type { RunSession } from '../../runs/attempt/run-session.ts';
 import { runPaths } from '../../store/runs/run-folder.ts';
-import { exitCodeOf } from '../exit-codes.ts';
-import { JsonReport } from '../json-lines.ts';
-import type { RunReport } from '../report.ts';
+import { exitCodeOf } from '../errors.ts';
+import { JsonReport, type RunReport } from '../report.ts';
 import { watchSignals } from '../signals.ts';
 import { TerminalReport } from '../terminal-report.ts';
 

@@ -1,75 +1,100 @@
 import { getPath, type OptionDescription, type PlainObject, setPath } from '../../../core/options/index.ts';
 import type { ProjectDescription } from '../../../core/protocol/run/project-description.ts';
-import type { RunRequest } from '../../../core/protocol/pages/rpc.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
-import { hasFlag, type Setting, settingsOf } from '../../cli/arguments.ts';
+import type { AttemptCommand, RunRequest } from '../../../core/protocol/pages/rpc.ts';
+import { configOfAttempt } from '../../../core/protocol/run/record.ts';
+import type { Hub } from '../../hub/hub.ts';
+import { hasFlag, type RunFlag, runFlagsOf } from '../../runs/configuration/run-flags.ts';
 import { changeConfig, resolveConfig } from '../../runs/configuration/resolve-config.ts';
+import type { Projects } from './projects.ts';
 
-/** The command that starts the same run from a terminal, with only what differs from the project's defaults. */
+/**
+ * The command behind each attempt of a run: first the command that starts a run like it, then one for each resume. Restarts have no
+ * command, nor do attempts whose configuration an earlier version did not keep.
+ * @throws Error if the project cannot be described, because the first command leaves out the project's defaults
+ */
+export async function attemptCommands(hub: Hub, projects: Projects, id: string): Promise<AttemptCommand[]> {
+  const record = await hub.record(id);
+  const { folder } = record.project;
+  const project = await projects.describe(folder);
+  const known = record.attempts.filter((attempt) => configOfAttempt(record, attempt) !== null);
+  return known.flatMap((attempt, index) => {
+    const config = configOfAttempt(record, attempt);
+    if (config === null || attempt.kind === 'restart') return [];
+    const request = { projectFolder: folder, overrides: {}, name: record.name, out: null };
+    const isFirst = index === 0 || attempt.overrides === undefined;
+    const command = isFirst
+      ? commandLine(project, request, config)
+      : resumeCommandLine(record.id, attempt.overrides ?? {});
+    return [{ attempt: attempt.attempt, command }];
+  });
+}
+
+/** The command that starts the same run from a terminal. It only names what differs from the project's defaults. */
 export function commandLine(
   project: ProjectDescription,
   { projectFolder, name, out }: RunRequest,
   config: RunConfig,
 ): string {
-  const changes = changesTo(config, settingsOf(project), (kinds) => resolveConfig(project, [kinds]));
-  const options = changes.flatMap(({ setting, text }) =>
-    hasFlag(setting) ? [setting.flag, quote(text)] : assignment(setting, text),
+  const changes = changesTo(config, runFlagsOf(project), (kinds) => resolveConfig(project, [kinds]));
+  const options = changes.flatMap(({ flag, text }) =>
+    hasFlag(flag) ? [flag.flag, quote(text)] : assignment(flag, text),
   );
   const named = name === null ? [] : ['--name', quote(name)];
   const placed = out === null ? [] : ['--out', quote(out)];
   return ['npx tutti train', quote(projectFolder), ...options, ...named, ...placed].join(' ');
 }
 
-/** The command that goes on with a run from a terminal, with what is changed of its configuration. */
+/** The command that resumes a run from a terminal with changes to its configuration. */
 export function resumeCommandLine(id: string, overrides: PlainObject): string {
-  const changes = settingsOf(null).flatMap((setting) => {
-    const text = spell(getPath(overrides, setting.path.split('.')), setting.variants[0]);
-    return text === undefined ? [] : assignment(setting, text);
+  const changes = runFlagsOf(null).flatMap((flag) => {
+    const text = spell(getPath(overrides, flag.path.split('.')), flag.variants[0]);
+    return text === undefined ? [] : assignment(flag, text);
   });
   return ['npx tutti resume', quote(id), ...changes].join(' ');
 }
 
-/** What turns one configuration into another, as a layer over the first. */
+/** The changes that turn one configuration into another, as a layer over the first. */
 export function changesBetween(before: RunConfig, config: RunConfig): PlainObject {
-  const changes = changesTo(config, settingsOf(null), (kinds) => changeConfig(before, kinds));
+  const changes = changesTo(config, runFlagsOf(null), (kinds) => changeConfig(before, kinds));
   return changes.reduce<PlainObject>(
-    (so, { setting: { path } }) => setPath(so, path, getPath(config, path.split('.'))),
+    (layer, { flag: { path } }) => setPath(layer, path, getPath(config, path.split('.'))),
     {},
   );
 }
 
 /**
- * What turns a standard configuration into this one, as texts. Another kind of optimizer, say, brings defaults of its own, so the standard
- * is asked for with the kinds that are wanted.
+ * The changes that turn a standard configuration into this one, as texts. Each kind of a union, such as the optimizer, has its own
+ * defaults, so the standard configuration is taken with the kinds of this one.
  */
 function changesTo(
   config: RunConfig,
-  settings: readonly Setting[],
+  flags: readonly RunFlag[],
   standardWith: (kinds: PlainObject) => RunConfig,
-): { setting: Setting; text: string }[] {
-  const kinds = settings.map(({ path }) => path).filter((path) => path.endsWith('.kind'));
-  const chosen = kinds.reduce<PlainObject>((so, path) => setPath(so, path, getPath(config, path.split('.'))), {});
+): { flag: RunFlag; text: string }[] {
+  const kinds = flags.map(({ path }) => path).filter((path) => path.endsWith('.kind'));
+  const chosen = kinds.reduce<PlainObject>((layer, path) => setPath(layer, path, getPath(config, path.split('.'))), {});
   const [standard, ofKinds] = [standardWith({}), standardWith(chosen)];
-  return settings.flatMap((setting) => {
-    const [description] = setting.variants;
-    const path = setting.path.split('.');
+  return flags.flatMap((flag) => {
+    const [description] = flag.variants;
+    const path = flag.path.split('.');
     const text = spell(getPath(config, path), description);
-    const usual = spell(getPath(kinds.includes(setting.path) ? standard : ofKinds, path), description);
-    return text === undefined || text === usual ? [] : [{ setting, text }];
+    const usual = spell(getPath(kinds.includes(flag.path) ? standard : ofKinds, path), description);
+    return text === undefined || text === usual ? [] : [{ flag, text }];
   });
 }
 
-function assignment({ path }: Setting, text: string): string[] {
+function assignment({ path }: RunFlag, text: string): string[] {
   return ['--set', quote(`${path}=${text}`)];
 }
 
-/** As the terminal reads it back; undefined where there is nothing to read. */
+/** A value as the terminal parses it; undefined for an absent value. */
 function spell(value: unknown, { type }: OptionDescription): string | undefined {
   if (value === undefined || typeof value === 'string') return value;
   return type === 'device-selection' && Array.isArray(value) ? value.join(',') : JSON.stringify(value);
 }
 
-/** For POSIX shells: what holds nothing special stays as it is. */
+/** Quotes a word for POSIX shells if it contains special characters. */
 function quote(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import type { FolderName, Health } from '../../../core/protocol/pages/rpc.ts';
-import { hasDisplay } from '../../start/app-browser.ts';
+import { hasDisplay } from '../../processes/app-browser.ts';
 import { homePaths, tuttiHome } from '../../store/home.ts';
 
 /** What each system shows a folder with. */

@@ -5,7 +5,7 @@ import { checkpointFiles, readCheckpointRecords } from '../../store/runs/checkpo
 import { isHubAlive, isOpen } from '../../store/runs/recovery.ts';
 import { readRunRecord } from '../../store/runs/run-folder.ts';
 import { isSame, pinCheckpoints as pinInNotes, readRunNotes } from '../../store/runs/run-notes.ts';
-import type { HubParts } from '../parts.ts';
+import type { HubParts } from '../../hub/run-feed.ts';
 import type { Trash } from './trash.ts';
 
 /** Names whose weights a run replaces while it trains; those of epochs and requests are written once. */

@@ -3,7 +3,7 @@ import type { SetEvaluationReply, SetEvaluationTask } from '../../../core/protoc
 import type { Hub } from '../../hub/hub.ts';
 import { askProcess } from '../../processes/ask-process.ts';
 import { evaluateEntry } from '../../processes/node-process.ts';
-import { describeSourceChange } from '../../runs/configuration/project-source.ts';
+import { describeSourceChange } from '../../runs/configuration/project.ts';
 import { dataFolders } from '../../store/home.ts';
 import { readRunRecord } from '../../store/runs/run-folder.ts';
 

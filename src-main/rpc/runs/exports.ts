@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { ExportRequest } from '../../../core/protocol/pages/rpc.ts';
 import { EXPORT_FORMATS, type ExportFormat } from '../../export/run-entries.ts';
 import { homePaths } from '../../store/home.ts';
-import type { HubParts } from '../parts.ts';
+import type { HubParts } from '../../hub/run-feed.ts';
 
 /** Writes a run, or a part of it, as one ZIP below Tutti's home, in place of an earlier one. */
 export async function writeExport(

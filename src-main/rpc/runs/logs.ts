@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { LogLine } from '../../../core/protocol/pages/rpc.ts';
 import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
 import { runPaths } from '../../store/runs/run-folder.ts';
-import type { HubParts } from '../parts.ts';
+import type { HubParts } from '../../hub/run-feed.ts';
 
 const chunkBytes = 2 ** 16;
 

@@ -6,7 +6,7 @@ import type { PredictionData } from '../../../core/protocol/pages/rpc.ts';
 import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
 import { readRunRecord, runPaths } from '../../store/runs/run-folder.ts';
 import { readTensorMetadata, readTensors, type StoredTensor } from '../../store/runs/safetensors-reader.ts';
-import type { HubParts } from '../parts.ts';
+import type { HubParts } from '../../hub/run-feed.ts';
 
 type Split = 'validation' | 'test';
 const ending = '.safetensors';

@@ -6,11 +6,11 @@ import { type EvaluatedSet, ownSummary, type RunRecord } from '../../../core/pro
 import type { FollowedRun } from '../../hub/followed-run.ts';
 import type { LiveRank } from '../../hub/live-runs.ts';
 import { isInReach } from '../../runs/control/remote-control.ts';
-import { factsOf } from '../../runs/recording/run-facts.ts';
+import { factsOf } from '../../../core/protocol/pages/run-updates.ts';
 import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
 import { isOpen } from '../../store/runs/recovery.ts';
 import { runPaths } from '../../store/runs/run-folder.ts';
-import type { HubParts } from '../parts.ts';
+import type { HubParts } from '../../hub/run-feed.ts';
 import { describeRow } from './run-list.ts';
 
 /** Everything about a run but its metrics, whoever trains it. */

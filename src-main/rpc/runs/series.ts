@@ -2,7 +2,7 @@ import type { SeriesColumns, SeriesData, SeriesRequest } from '../../../core/pro
 import type { FollowedRun } from '../../hub/followed-run.ts';
 import type { MetricColumn } from '../../store/metrics/metric-column.ts';
 import { thin } from '../../store/metrics/query.ts';
-import type { HubParts } from '../parts.ts';
+import type { HubParts } from '../../hub/run-feed.ts';
 
 /** Points that thinning keeps of a bucket at most: the smallest, the largest, a gap. */
 const pointsPerBucket = 3;

@@ -1,10 +1,10 @@
 import type { WireArray } from '../../../core/protocol/wire/frames.ts';
 import type { WorkerMessage } from '../../../core/protocol/run/messages.ts';
-import { pointBatch } from '../recording/point-batch.ts';
+import type { PointBatch } from '../../../core/protocol/wire/points.ts';
 import type { RunRecorder } from '../recording/run-recorder.ts';
 import type { WorkerHandle } from './worker-handle.ts';
 
-/** Keeps what a rank has said. */
+/** Records a message of a rank. */
 export function keepMessage(
   recorder: RunRecorder,
   handle: WorkerHandle,
@@ -45,7 +45,7 @@ export function keepMessage(
   }
 }
 
-/** All ranks say the same of their model; the first counts. */
+/** Records the description of the model. All ranks send the same one, so only the first is recorded. */
 function describe(recorder: RunRecorder, rank: number, message: WorkerMessage & { type: 'described' }): void {
   const { project, versions, task, backend, parameterCount, totalSteps, ensembleMonitor, samples } = message;
   if (recorder.facts !== null) return;
@@ -53,4 +53,18 @@ function describe(recorder: RunRecorder, rank: number, message: WorkerMessage & 
   recorder.described(facts, versions);
   const about = `${project.name}: ${parameterCount} parameters, ${totalSteps} steps, ${backend}.`;
   recorder.event(rank, 'described', about, { data: { ...versions, ...facts } });
+}
+
+/** The five columns of a frame as a batch. @throws Error if columns are missing or have other types */
+export function pointBatch(names: string[], arrays: WireArray[]): PointBatch {
+  const [nameIndex, epoch, step, value, timeMs] = arrays;
+  const fits =
+    nameIndex instanceof Int32Array &&
+    epoch instanceof Int32Array &&
+    step instanceof Int32Array &&
+    value instanceof Float64Array &&
+    timeMs instanceof Float64Array;
+  if (!fits)
+    throw new Error('A batch of points did not have its five columns: worker and hub are of different versions.');
+  return { names, nameIndex, epoch, step, value, timeMs };
 }

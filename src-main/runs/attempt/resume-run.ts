@@ -10,7 +10,7 @@ import {
   settingsOf,
 } from '../../../core/protocol/run/settings.ts';
 import type { ResumePoint } from '../../store/runs/resume-point.ts';
-import { type AttemptFacts, withNext } from './attempts.ts';
+import { type AttemptFacts, withNext } from '../recording/attempts.ts';
 
 /** A resume that would train nothing, and so changes nothing. */
 export class NothingLeftError extends Error {

@@ -9,9 +9,9 @@ import type { ControlRequest } from '../../../core/protocol/pages/remote-control
 import type { Attempt, RunError, RunRecord, RunStatus, RunSummary } from '../../../core/protocol/run/record.ts';
 import { listen } from '../../relay/socket-server.ts';
 import type { RunIndex } from '../../store/index/run-index.ts';
-import { withEnd } from './attempts.ts';
-import { ControlDoor } from '../control/control-door.ts';
-import { LoadSampler } from '../configuration/load-sampler.ts';
+import { withEnd } from '../recording/attempts.ts';
+import { ControlSocket } from '../control/control-socket.ts';
+import { LoadSampler } from '../recording/load-sampler.ts';
 import { RunControls } from '../control/run-controls.ts';
 import { type ResumeStart, type RunListener, RunRecorder } from '../recording/run-recorder.ts';
 import { createScratchFolder } from './scratch.ts';
@@ -60,13 +60,13 @@ export class RunSession {
     const socketPath = join(scratchFolder, 'hub.sock');
     const server = await listen(socketPath);
     try {
-      const door = await ControlDoor.open(socketPath, (request) => this.obey(request));
+      const controlSocket = await ControlSocket.open(socketPath, (request) => this.obey(request));
       const { record, before } = await this.options.claim({ host: hostname(), pid: process.pid, socket: socketPath });
       const { folder, index, listener } = this.options;
       const recorder = new RunRecorder(folder, record, index, listener);
       this.recorder = recorder;
       this.controls.begin(recorder);
-      server.onConnection((channel) => this.greet(channel, door));
+      server.onConnection((channel) => this.greet(channel, controlSocket));
       return await this.attempt(recorder, before, { scratchFolder, socketPath });
     } finally {
       await server.close();
@@ -159,9 +159,9 @@ export class RunSession {
   }
 
   /** A connection counts once its first word is a hello of a worker or a request, each with its own token. */
-  private greet(channel: Channel, door: ControlDoor): void {
+  private greet(channel: Channel, controlSocket: ControlSocket): void {
     channel.onFrame((frame) => {
-      if (door.answer(channel, frame)) return;
+      if (controlSocket.answer(channel, frame)) return;
       const parsed = workerMessageSchema.safeParse(frame.kind === 'message' ? frame.message : null);
       const hello = parsed.success && parsed.data.type === 'hello' ? parsed.data : null;
       if (hello === null || hello.token !== this.token || this.waves === null) return channel.close();

@@ -5,7 +5,7 @@ import type { ProjectDescription } from '../../../core/protocol/run/project-desc
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import { commonSamplers, lockstepReason, strategyRules } from '../../../core/protocol/run/strategy-rules.ts';
 import { conflictsOfHdet } from './hdet-combinations.ts';
-import { whyNotMapped } from '../../processes/mapped-files.ts';
+import { whyNotMapped } from '../../processes/app-files.ts';
 
 /** What is to be known of a project to tell what it cannot be combined with. */
 export type Combined = Pick<ProjectDescription, 'task' | 'hasOwnLoss'>;

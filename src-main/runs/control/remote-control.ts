@@ -10,7 +10,7 @@ import {
   type RemoteRequest,
 } from '../../../core/protocol/pages/remote-control.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
-import { controlTokenPath } from './control-door.ts';
+import { controlTokenPath } from './control-socket.ts';
 
 const answerMs = 5_000;
 

@@ -10,12 +10,12 @@ import type {
 } from '../../../core/protocol/run/record.ts';
 import type { PointBatch } from '../../../core/protocol/wire/points.ts';
 import type { RunFacts, RunUpdate } from '../../../core/protocol/pages/run-updates.ts';
-import { appendLoads } from '../../store/device-loads.ts';
+import { appendLoads } from '../../store/metrics/device-loads.ts';
 import { lastValuesOf, type MetricTable, readMetrics } from '../../store/metrics/metric-table.ts';
 import { MetricsLog } from '../../store/metrics/metrics-log.ts';
 import { appendEvent, runPaths, writeRunRecord } from '../../store/runs/run-folder.ts';
 import type { RunIndex } from '../../store/index/run-index.ts';
-import { withEnd, withNext, withStart } from '../attempt/attempts.ts';
+import { withEnd, withNext, withStart } from './attempts.ts';
 import { LogFile } from './log-file.ts';
 
 /** Where the ranks of an attempt go on from; null where waves go on each from its own. */

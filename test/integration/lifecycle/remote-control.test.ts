@@ -1,7 +1,7 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
-import { controlTokenPath } from '../../../src-main/runs/control/control-door.ts';
+import { controlTokenPath } from '../../../src-main/runs/control/control-socket.ts';
 import { readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
 import { readCheckpointRecord, startRun, useHub } from '../harness.ts';
 

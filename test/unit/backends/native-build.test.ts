@@ -10,7 +10,7 @@ import {
   usableKinds,
 } from '../../../src-main/processes/native-build.ts';
 import { machineAdapters } from '../../../src-main/devices/webgpu-adapters.ts';
-import { describeUse, isUsable } from '../../../src-main/cli/commands/devices.ts';
+import { describeUse, isUsable } from '../../../src-main/health/device-use.ts';
 import { homePaths } from '../../../src-main/store/home.ts';
 import { start as startTensorflow } from '../../../workers/backends/tensorflow.ts';
 import { checkBuild } from '../../../workers/backends/webgpu/dawn.ts';

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { describeOptions } from '../../../core/options/index.ts';
 import type { ProjectDescription } from '../../../core/protocol/run/project-description.ts';
-import { parseAssignments, parseTrainArguments, settingsOf } from '../../../src-main/cli/arguments.ts';
+import { parseAssignments, parseTrainArguments } from '../../../src-main/cli/arguments.ts';
+import { runFlagsOf } from '../../../src-main/runs/configuration/run-flags.ts';
 import { UsageError } from '../../../src-main/cli/errors.ts';
 
 const project: ProjectDescription = {
@@ -20,15 +21,15 @@ const project: ProjectDescription = {
   ),
   defaults: {},
 };
-const settings = settingsOf(project);
+const flags = runFlagsOf(project);
 
 function overrides(...args: string[]): unknown {
-  return parseTrainArguments(args, settings).overrides;
+  return parseTrainArguments(args, flags).overrides;
 }
 
 function complaint(...args: string[]): string {
   try {
-    parseTrainArguments(args, settings);
+    parseTrainArguments(args, flags);
   } catch (error) {
     if (error instanceof UsageError) return error.message;
     throw error;
@@ -75,7 +76,7 @@ describe('parseTrainArguments', () => {
   });
 
   it('keeps its own flags, and reaches a hyperparameter of the same name by --set', () => {
-    expect(parseTrainArguments(['--name', 'first', '--set', 'name=wide', '--json', '-h'], settings)).toEqual({
+    expect(parseTrainArguments(['--name', 'first', '--set', 'name=wide', '--json', '-h'], flags)).toEqual({
       overrides: { hyperparameters: { name: 'wide' } },
       name: 'first',
       json: true,
@@ -112,10 +113,10 @@ describe('parseTrainArguments', () => {
 
 describe('parseAssignments', () => {
   it('makes one layer of several', () => {
-    expect(parseAssignments(['maxEpochs=200', 'optimizer.beta1=0.8'], settingsOf(null))).toEqual({
+    expect(parseAssignments(['maxEpochs=200', 'optimizer.beta1=0.8'], runFlagsOf(null))).toEqual({
       maxEpochs: 200,
       optimizer: { beta1: 0.8 },
     });
-    expect(() => parseAssignments(['width=3'], settingsOf(null))).toThrow(UsageError);
+    expect(() => parseAssignments(['width=3'], runFlagsOf(null))).toThrow(UsageError);
   });
 });

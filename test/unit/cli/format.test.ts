@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { countEpoch, formatCount, formatDuration, formatMetric, metricLabel } from '../../../src-main/cli/format.ts';
+import { countEpoch, formatDuration, formatMetric, metricLabel } from '../../../src-main/cli/format.ts';
+import { formatCount } from '../../../core/text/numbers.ts';
 
 describe('formatMetric', () => {
   it.each([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { describeOptions } from '../../../core/options/index.ts';
-import { settingsOf } from '../../../src-main/cli/arguments.ts';
+import { runFlagsOf } from '../../../src-main/runs/configuration/run-flags.ts';
 import { renderTrainHelp } from '../../../src-main/cli/help.ts';
 
 const description = {
@@ -14,10 +14,10 @@ const description = {
   ),
   defaults: { batchSize: 20, optimizer: { kind: 'adam' as const, learningRate: 0.01 } },
 };
-const settings = settingsOf(description);
+const flags = runFlagsOf(description);
 
 function help(width: number): string[] {
-  return renderTrainHelp({ project: { folder: 'blobs', description }, settings, width });
+  return renderTrainHelp({ project: { folder: 'blobs', description }, flags, width });
 }
 
 /** A line without its alignment. */
@@ -68,7 +68,7 @@ describe('renderTrainHelp', () => {
   });
 
   it('tells of runs in general without a project', () => {
-    const lines = renderTrainHelp({ project: null, settings: settingsOf(null), width: 100 });
+    const lines = renderTrainHelp({ project: null, flags: runFlagsOf(null), width: 100 });
     expect(lines[0]).toBe('Usage: tutti train <project> [options]');
     expect(lines.join('\n')).toContain('--batch-size <samples>');
     expect(lines).not.toContain('Hyperparameters of the project');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { jsonLines } from '../../../src-main/cli/json-lines.ts';
+import { jsonLines } from '../../../src-main/cli/report.ts';
 import { pointsOf, recordOf } from './records.ts';
 
 describe('jsonLines', () => {

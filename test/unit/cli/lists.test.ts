@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { describeDevice } from '../../../src-main/cli/commands/devices.ts';
-import { describeChecks } from '../../../src-main/cli/commands/doctor.ts';
+import { describeDevice, describeChecks } from '../../../src-main/cli/commands/machine.ts';
 import { describeRuns } from '../../../src-main/cli/commands/runs.ts';
 import { placementOf } from './records.ts';
 

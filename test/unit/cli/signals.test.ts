@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { exitCodeOf } from '../../../src-main/cli/exit-codes.ts';
+import { exitCodeOf } from '../../../src-main/cli/errors.ts';
 import { watchSignals } from '../../../src-main/cli/signals.ts';
 
 function watch() {

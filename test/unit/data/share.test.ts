@@ -2,7 +2,7 @@ import { readFile, readdir, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { whyNotMapped } from '../../../src-main/processes/mapped-files.ts';
+import { whyNotMapped } from '../../../src-main/processes/app-files.ts';
 import { createDataset, createSplits, take } from '../../../workers/data/dataset.ts';
 import { mapSplits, readSplits, writeSplits } from '../../../workers/data/share.ts';
 import { temporaryFolder } from './temp-folder.ts';

@@ -1,9 +1,18 @@
 import type { CpuInfo } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { commandRunner } from '../../../src-main/processes/command.ts';
-import { detectDevices } from '../../../src-main/devices/index.ts';
-import { exited, migA100, nvidiaQueries, oldGeForce, radeon7900, replay } from './recordings.ts';
-import { rocmProcesses, twoA100s, twoMi250s } from './recordings.ts';
+import { detectDevices } from '../../../src-main/devices/detect.ts';
+import {
+  exited,
+  migA100,
+  nvidiaQueries,
+  oldGeForce,
+  radeon7900,
+  replay,
+  rocmProcesses,
+  twoA100s,
+  twoMi250s,
+} from './recordings.ts';
 
 const noCores = { count: 0, read: () => [] };
 const mebibyte = 1_048_576;

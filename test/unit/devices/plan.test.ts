@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Device, Placement } from '../../../core/protocol/machine/devices.ts';
-import { describePlan, planPlacement } from '../../../src-main/devices/index.ts';
+import { describePlan, planPlacement } from '../../../src-main/devices/plan.ts';
 
 const unknown = { memoryTotalBytes: null, memoryUsedBytes: null, load: null, processCount: null };
 const devices: Device[] = [0, 1].map((index) => ({

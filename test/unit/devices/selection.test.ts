@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Device, DeviceSelection } from '../../../core/protocol/machine/devices.ts';
-import { selectDevices } from '../../../src-main/devices/index.ts';
+import { selectDevices } from '../../../src-main/devices/selection.ts';
 
 function device(kind: Device['kind'], index: number, facts: Partial<Device> = {}): Device {
   const unknown = { memoryTotalBytes: null, memoryUsedBytes: null, load: null, processCount: null };

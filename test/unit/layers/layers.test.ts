@@ -35,7 +35,13 @@ describe('findLayerViolations', () => {
 
   it("keeps core/node, which imports Node's modules, from the page and from the rest of core", () => {
     for (const folder of ['core/node', 'core/options']) mkdirSync(path.join(root, folder));
-    write('core/node/a.ts', "import 'node:fs';", "import './b.ts';", "import '../options/c.ts';", "import 'commander';");
+    write(
+      'core/node/a.ts',
+      "import 'node:fs';",
+      "import './b.ts';",
+      "import '../options/c.ts';",
+      "import 'commander';",
+    );
     write('core/options/c.ts', "import '../node/b.ts';");
     write('src-renderer/views/a.ts', "import '../../core/node/a.ts';");
     write('src-main/runs/a.ts', "import '../../core/node/a.ts';");

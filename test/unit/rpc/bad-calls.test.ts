@@ -45,7 +45,7 @@ describe('calls that are none', () => {
 it('tells health with the checks of the doctor', async () => {
   const { page, home } = await openService();
   const health = await page.hub.health();
-  expect(health).toMatchObject({ door: 'browser', versions: { node: process.versions.node } });
+  expect(health).toMatchObject({ frontEnd: 'browser', versions: { node: process.versions.node } });
   expect(health.folders[0]).toEqual({ name: 'home', holds: 'All that Tutti keeps', path: `${home}/home` });
   expect(health.checks.find(({ name }) => name === 'backend wasm')).toMatchObject({ verdict: 'ok', remedy: null });
   expect(health.devices.length).toBeGreaterThan(0);

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { describeOptions, type PlainObject } from '../../../core/options/index.ts';
 import type { ProjectDescription } from '../../../core/protocol/run/project-description.ts';
-import { parseTrainArguments, settingsOf } from '../../../src-main/cli/arguments.ts';
+import { parseTrainArguments } from '../../../src-main/cli/arguments.ts';
+import { runFlagsOf } from '../../../src-main/runs/configuration/run-flags.ts';
 import { commandLine } from '../../../src-main/rpc/projects/command-line.ts';
 import { resolveConfig } from '../../../src-main/runs/configuration/resolve-config.ts';
 
@@ -45,7 +46,7 @@ describe('commandLine', () => {
     const request = { projectFolder: '/my projects/blobs', overrides, name: 'first run', out: '/my runs/1' };
     const [npx, tutti, train, folder, ...args] = shellWords(commandLine(project, request, config));
     expect([npx, tutti, train, folder]).toEqual(['npx', 'tutti', 'train', '/my projects/blobs']);
-    const parsed = parseTrainArguments(args, settingsOf(project));
+    const parsed = parseTrainArguments(args, runFlagsOf(project));
     expect([parsed.name, parsed.out]).toEqual(['first run', '/my runs/1']);
     expect(resolveConfig(project, [parsed.overrides])).toMatchObject({ ...config, devices: expect.anything() });
     expect(String(resolveConfig(project, [parsed.overrides]).devices)).toBe(String(config.devices));

@@ -2,7 +2,7 @@ import { appendFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { appendLoads } from '../../../src-main/store/device-loads.ts';
+import { appendLoads } from '../../../src-main/store/metrics/device-loads.ts';
 import { MetricsLog } from '../../../src-main/store/metrics/metrics-log.ts';
 import { appendEvent, createRunFolder, writeRunRecord } from '../../../src-main/store/runs/run-folder.ts';
 import { listeningSocket } from '../store/fixtures.ts';

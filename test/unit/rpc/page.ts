@@ -28,7 +28,7 @@ export async function openService() {
   const hub = await Hub.open();
   const errors: unknown[] = [];
   const options = {
-    door: 'browser' as const,
+    frontEnd: 'browser' as const,
     exportLink: (name: string) => `/exports/${name}`,
     onError: (error: unknown) => void errors.push(error),
   };

@@ -4,7 +4,7 @@ import { type RunConfigInput, runConfigSchema } from '../../../core/protocol/run
 import { whyNotStopRank } from '../../../core/protocol/run/settings.ts';
 import { samplerOf } from '../../../core/protocol/run/strategy-rules.ts';
 import { type Combined, findConflicts, refuseCombinations } from '../../../src-main/runs/configuration/combinations.ts';
-import { whyNotMapped } from '../../../src-main/processes/mapped-files.ts';
+import { whyNotMapped } from '../../../src-main/processes/app-files.ts';
 
 describe('refuseCombinations', () => {
   const device: Device = {

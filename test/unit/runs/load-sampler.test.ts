@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { LoadSample } from '../../../core/protocol/machine/device-loads.ts';
-import { detectDevices } from '../../../src-main/devices/index.ts';
-import { LoadSampler } from '../../../src-main/runs/configuration/load-sampler.ts';
+import { detectDevices } from '../../../src-main/devices/detect.ts';
+import { LoadSampler } from '../../../src-main/runs/recording/load-sampler.ts';
 
 it('looks at the devices at once and again, until it is stopped', async () => {
   const { devices } = await detectDevices();

@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { describeSourceChange, hashProjectSource } from '../../../src-main/runs/configuration/project-source.ts';
+import { describeSourceChange, hashProjectSource } from '../../../src-main/runs/configuration/project.ts';
 import { temporaryFolder } from '../store/fixtures.ts';
 import { runRecord } from '../store/records.ts';
 
@@ -40,7 +40,7 @@ it('a run tells whether the source is the one that it trained with', async () =>
   expect(await change([sourceHash])).toBeNull();
   expect(await change([sourceHash, 'b'.repeat(64)])).toContain('has changed since the run trained:');
   expect(await change([undefined, sourceHash])).toContain(
-    'may have changed since the run trained, which did not note it',
+    'may have changed since the run trained, which did not record it',
   );
   await rm(folder, { recursive: true });
   expect(await change([sourceHash])).toContain(`${folder} is gone`);

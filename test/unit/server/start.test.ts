@@ -15,7 +15,7 @@ import { writeTinyProject } from '../rpc/tiny-project.ts';
 
 const entry = fileURLToPath(new URL('../../../src-main/start.ts', import.meta.url));
 
-/** Starts Tutti without a display, so that it opens its browser door. @returns it and the link that it prints */
+/** Starts Tutti without a display, so that it serves the browser. @returns it and the link that it prints */
 async function startTutti(home: string): Promise<{ tutti: ChildProcess; link: URL }> {
   const { DISPLAY: _display, WAYLAND_DISPLAY: _wayland, ...env } = process.env;
   const tutti = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', entry], {

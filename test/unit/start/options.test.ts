@@ -2,18 +2,18 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { findAppBrowser } from '../../../src-main/start/app-browser.ts';
+import { findAppBrowser } from '../../../src-main/processes/app-browser.ts';
 import { parseStartOptions, startHelp } from '../../../src-main/start/options.ts';
 
 describe('the options of npm start', () => {
-  it('choose the door, its port, and whether to open it', () => {
-    expect(parseStartOptions([])).toEqual({ door: 'auto', port: 0, isOpened: true });
+  it('choose the front end, its port, and whether to open it', () => {
+    expect(parseStartOptions([])).toEqual({ frontEnd: 'auto', port: 0, isOpened: true });
     expect(parseStartOptions(['--browser', '--port', '8080', '--no-open'])).toEqual({
-      door: 'browser',
+      frontEnd: 'browser',
       port: 8080,
       isOpened: false,
     });
-    expect(parseStartOptions(['--desktop'])).toMatchObject({ door: 'desktop' });
+    expect(parseStartOptions(['--desktop'])).toMatchObject({ frontEnd: 'desktop' });
     expect(parseStartOptions(['--help'])).toBe('help');
   });
 

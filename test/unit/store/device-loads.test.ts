@@ -2,7 +2,7 @@ import { appendFile, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { appendLoads, DeviceLoadsTail } from '../../../src-main/store/device-loads.ts';
+import { appendLoads, DeviceLoadsTail } from '../../../src-main/store/metrics/device-loads.ts';
 
 async function emptyFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'tutti-loads-'));

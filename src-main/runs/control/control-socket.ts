@@ -16,7 +16,7 @@ export function controlTokenPath(socketPath: string): string {
 }
 
 /** Takes requests of other processes on a run's socket: one on each connection, from whoever could read the token. */
-export class ControlDoor {
+export class ControlSocket {
   readonly #token: string;
   readonly #obey: (request: ControlRequest) => void;
 
@@ -26,10 +26,10 @@ export class ControlDoor {
   }
 
   /** @param obey does what is asked, or throws an error that says why not */
-  static async open(socketPath: string, obey: (request: ControlRequest) => void): Promise<ControlDoor> {
+  static async open(socketPath: string, obey: (request: ControlRequest) => void): Promise<ControlSocket> {
     const token = randomBytes(16).toString('hex');
     await writeFile(controlTokenPath(socketPath), token, { mode: 0o600, flag: 'wx' });
-    return new ControlDoor(token, obey);
+    return new ControlSocket(token, obey);
   }
 
   /** Answers a connection's first frame and ends the connection. @returns false where the frame is no request */

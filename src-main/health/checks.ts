@@ -1,21 +1,13 @@
 import { access, constants, mkdir, rm, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { messageOf } from '../../../core/text/errors.ts';
-import { detectDevices } from '../../devices/index.ts';
-import { listen } from '../../relay/socket-server.ts';
-import { createScratchFolder } from '../../runs/attempt/scratch.ts';
-import { formatBytes } from '../../store/disk-space.ts';
-import { dataFolders, tuttiHome } from '../../store/home.ts';
-import { checkBackends } from './backend-checks.ts';
-import { describeUse, isUsable } from './devices.ts';
-
-export interface Check {
-  name: string;
-  status: 'ok' | 'warn' | 'fail';
-  detail: string;
-  /** What to do about it. */
-  remedy?: string;
-}
+import { messageOf } from '../../core/text/errors.ts';
+import { detectDevices } from '../devices/detect.ts';
+import { listen } from '../relay/socket-server.ts';
+import { createScratchFolder } from '../runs/attempt/scratch.ts';
+import { formatBytes } from '../store/disk-space.ts';
+import { dataFolders, tuttiHome } from '../store/home.ts';
+import { type Check, checkBackends } from './backend-checks.ts';
+import { describeUse, isUsable } from './device-use.ts';
 
 /** A run keeps a few copies of its weights: with less than this, a run of some size is likely to be refused. */
 const littleDiskBytes = 2 * 2 ** 30;

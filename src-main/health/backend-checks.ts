@@ -1,11 +1,19 @@
-import { messageOf } from '../../../core/text/errors.ts';
-import type { ProbeReply } from '../../../core/protocol/machine/blas.ts';
-import { type BlasSurvey, makeSurvey } from '../../backends/blas-survey.ts';
-import { chooseBlas, describeAbsence, installBlas } from '../../backends/choose-blas.ts';
-import { readNativeBuild, readWebgpuBuild } from '../../processes/native-build.ts';
-import { probe } from '../../backends/probe.ts';
-import type { Check } from './checks.ts';
-import { formatCount } from '../format.ts';
+import { messageOf } from '../../core/text/errors.ts';
+import type { ProbeReply } from '../../core/protocol/machine/blas.ts';
+import { type BlasSurvey, makeSurvey } from '../backends/blas-survey.ts';
+import { chooseBlas, describeAbsence, installBlas } from '../backends/choose-blas.ts';
+import { readNativeBuild, readWebgpuBuild } from '../processes/native-build.ts';
+import { probe } from '../backends/probe.ts';
+import { formatCount } from '../../core/text/numbers.ts';
+
+/** The result of one check of this machine. */
+export interface Check {
+  name: string;
+  status: 'ok' | 'warn' | 'fail';
+  detail: string;
+  /** How to repair it. */
+  remedy?: string;
+}
 
 /** Each backend: whether it can be used, how fast its matrix products are, and how to get it where it is missing. */
 export async function checkBackends(): Promise<Check[]> {
@@ -36,7 +44,7 @@ async function checkWebgpu(): Promise<Omit<Check, 'name'>> {
   return describeReply(reply, "See that the GPU's driver is installed, or train with --backend wasm.");
 }
 
-/** The check's result where a native build is missing, which is fine, or damaged; null where it can be tried. */
+/** The result of the check if a native build is missing, which is fine, or damaged; null if the backend can be tried. */
 function checkBuild(read: () => object | null, absent: string): Omit<Check, 'name'> | null {
   try {
     return read() === null ? { status: 'ok', detail: absent } : null;

@@ -1,10 +1,17 @@
+import type { RunNotes } from '../../../core/protocol/pages/rpc.ts';
 import { isHubAlive, isOpen } from '../../store/runs/recovery.ts';
 import { readRunRecord } from '../../store/runs/run-folder.ts';
-import { readRunNotes } from '../../store/runs/run-notes.ts';
-import type { HubParts } from '../parts.ts';
+import { changeRunNotes, readRunNotes } from '../../store/runs/run-notes.ts';
+import type { HubParts } from '../../hub/run-feed.ts';
 import type { Trash } from './trash.ts';
 
-/** Moves a run to the trash, from where its id brings it back. @throws when it is being trained */
+/** Changes the user's notes on a run, first in its folder, then in the index. */
+export async function updateNotes({ hub }: HubParts, id: string, changes: RunNotes): Promise<void> {
+  const { folder } = await hub.find(id);
+  hub.index.annotate(folder, await changeRunNotes(folder, changes));
+}
+
+/** Moves a run to the trash; its id restores it. @throws Error while the run trains */
 export async function deleteRun({ hub, feed }: HubParts, trash: Trash, id: string): Promise<void> {
   const { folder } = await hub.find(id);
   const record = await readRunRecord(folder);

@@ -1,8 +1,8 @@
-import type { DeviceLoad, DeviceLoadColumns, LoadSample } from '../../core/protocol/machine/device-loads.ts';
-import { appendLines } from './metrics/append-lines.ts';
-import { LineTail } from './metrics/line-tail.ts';
-import { formatNumber, parseNumber } from './metrics/metrics-csv.ts';
-import { runPaths } from './runs/run-folder.ts';
+import type { DeviceLoad, DeviceLoadColumns, LoadSample } from '../../../core/protocol/machine/device-loads.ts';
+import { appendLines } from './append-lines.ts';
+import { LineTail } from './line-tail.ts';
+import { formatNumber, parseNumber } from './metrics-csv.ts';
+import { runPaths } from '../runs/run-folder.ts';
 
 const header = 'time,device,load,memory_bytes';
 

@@ -1,12 +1,30 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import { join, relative, sep } from 'node:path';
-import type { RunRecord } from '../../../core/protocol/run/record.ts';
+import { join, relative, resolve, sep } from 'node:path';
 import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
+import type { DescribeReply, ProjectDescription } from '../../../core/protocol/run/project-description.ts';
+import type { RunRecord } from '../../../core/protocol/run/record.ts';
+import { askProcess } from '../../processes/ask-process.ts';
+import { describeEntry } from '../../processes/node-process.ts';
 
 /**
- * SHA-256 of a project's source: paths and contents of all scripts in its folder, apart from packages, hidden folders and runs. Null where
- * the folder is gone.
+ * Loads a project in a separate process and returns its description of itself.
+ * @throws the project's own error if its code fails, or an error if the folder holds no project
+ */
+export async function describeProject(folder: string): Promise<ProjectDescription> {
+  const reply = await askProcess<DescribeReply>({
+    entry: describeEntry,
+    args: [resolve(folder)],
+    timeoutMs: 30_000,
+    subject: `The project in ${folder} could not be loaded`,
+  });
+  if (reply.type === 'described') return reply.description;
+  throw new Error(reply.message);
+}
+
+/**
+ * SHA-256 of a project's source: paths and contents of all scripts in its folder, except packages, hidden folders and runs. Null if there
+ * is no script or no folder.
  */
 export async function hashProjectSource(folder: string): Promise<string | null> {
   try {
@@ -24,7 +42,7 @@ export async function hashProjectSource(folder: string): Promise<string | null> 
   }
 }
 
-/** How the project's source differs now from that which a run trained with, in a sentence; null where it is the same. */
+/** A sentence on how the project's source differs from the source that a run trained with; null if it is the same. */
 export async function describeSourceChange({ project, attempts }: RunRecord): Promise<string | null> {
   const now = await hashProjectSource(project.folder);
   if (now === null) return `The project's folder ${project.folder} is gone: restore it.`;
@@ -33,8 +51,8 @@ export async function describeSourceChange({ project, attempts }: RunRecord): Pr
   const known = hashes.every((hash) => hash !== undefined);
   const change = known
     ? 'has changed since the run trained'
-    : 'may have changed since the run trained, which did not note it';
-  return `The source in ${project.folder} ${change}: what comes from it now, data for instance, need not be what it was.`;
+    : 'may have changed since the run trained, which did not record it';
+  return `The source in ${project.folder} ${change}: data and other results of the source may differ from those of the run.`;
 }
 
 async function scriptsIn(folder: string): Promise<string[]> {

@@ -1,0 +1,63 @@
+import type { Device } from '../../../core/protocol/machine/devices.ts';
+import { toJson } from '../../../core/protocol/wire/numbers.ts';
+import type { Check } from '../../health/backend-checks.ts';
+import { runChecks } from '../../health/checks.ts';
+import { describeUse, isUsable } from '../../health/device-use.ts';
+import { formatBytes } from '../../store/disk-space.ts';
+import { exitCodes } from '../errors.ts';
+import { withHub } from '../open-hub.ts';
+import { renderTable } from '../table.ts';
+
+const deviceColumns = [
+  { title: 'device' },
+  { title: 'name' },
+  { title: 'memory', right: true },
+  { title: 'load', right: true },
+  { title: 'processes', right: true },
+  { title: 'usable' },
+];
+
+/** `tutti devices`: lists the devices of this machine. @returns the exit code */
+export function listDevices(options: { json?: boolean }): Promise<number> {
+  return withHub(async (hub) => {
+    const { devices, notes } = await hub.devices();
+    const lines = options.json
+      ? [toJson({ devices: devices.map((device) => ({ ...device, usable: isUsable(device) })), notes })]
+      : [...renderTable(deviceColumns, devices.map(describeDevice)), ...notes.map((note) => `note: ${note}`)];
+    process.stdout.write(`${lines.join('\n')}\n`);
+    return exitCodes.finished;
+  });
+}
+
+/** The cells of a device's row; `-` for a value that the device does not report. */
+export function describeDevice(device: Device): string[] {
+  const { id, name, memoryTotalBytes, memoryUsedBytes, load, processCount } = device;
+  return [
+    id,
+    name,
+    memoryTotalBytes === null ? '-' : `${formatBytes(memoryUsedBytes ?? 0)} of ${formatBytes(memoryTotalBytes)}`,
+    load === null ? '-' : `${Math.round(load * 100)} %`,
+    processCount === null ? '-' : String(processCount),
+    describeUse(device),
+  ];
+}
+
+/** `tutti doctor`: checks whether this machine has what Tutti needs. @returns the exit code, `failed` if something is missing */
+export async function doctor(options: { json?: boolean }): Promise<number> {
+  const checks = await runChecks();
+  const isHealthy = checks.every(({ status }) => status !== 'fail');
+  const lines = options.json ? [toJson({ ok: isHealthy, checks })] : describeChecks(checks);
+  process.stdout.write(`${lines.join('\n')}\n`);
+  return isHealthy ? exitCodes.finished : exitCodes.failed;
+}
+
+/** One line per check, with the remedies below. */
+export function describeChecks(checks: readonly Check[]): string[] {
+  const columns = [{ title: '' }, { title: 'check' }, { title: 'found' }];
+  const table = renderTable(
+    columns,
+    checks.map(({ status, name, detail }) => [status, name, detail]),
+  );
+  const remedies = checks.flatMap(({ name, remedy }) => (remedy === undefined ? [] : [`${name}: ${remedy}`]));
+  return remedies.length === 0 ? table : [...table, '', ...remedies];
+}

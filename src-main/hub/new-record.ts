@@ -1,0 +1,50 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { promisify } from 'node:util';
+import type { RunRecord } from '../../core/protocol/run/record.ts';
+import { hashProjectSource } from '../runs/configuration/project.ts';
+import { withNext } from '../runs/recording/attempts.ts';
+import type { PlannedRun } from './plan-run.ts';
+
+/** The first record of a planned run. */
+export async function newRecord(planned: PlannedRun): Promise<RunRecord> {
+  const { id, name, project, projectFolder, config, overrides, plan, blas } = planned;
+  const createdAt = new Date().toISOString();
+  const source = await sourceOf(projectFolder);
+  return {
+    format: 1,
+    id,
+    name,
+    project: { name: project.name, description: project.description, folder: projectFolder },
+    task: project.task,
+    config,
+    status: 'created',
+    createdAt,
+    endedAt: null,
+    plan,
+    seeds: plan.map(({ rank }) => (config.identicalSeeds ? config.seed : (config.seed + rank) >>> 0)),
+    blas,
+    versions: { node: process.versions.node },
+    gitCommit: source.gitCommit,
+    attempts: withNext([], { kind: 'start', overrides, config, ...source }),
+    hub: null,
+    error: null,
+    summary: null,
+  };
+}
+
+/** The version of a project's source, as a record keeps it. */
+export async function sourceOf(folder: string): Promise<{ sourceHash: string | null; gitCommit: string | null }> {
+  return { sourceHash: await hashProjectSource(folder), gitCommit: await gitCommit(folder) };
+}
+
+/** The project's current commit; null outside a repository, and if git is not installed. */
+async function gitCommit(folder: string): Promise<string | null> {
+  if (!existsSync(folder)) return null;
+  try {
+    const { stdout } = await promisify(execFile)('git', ['-C', folder, 'rev-parse', 'HEAD'], { timeout: 2000 });
+    return stdout.trim();
+  } catch {
+    return null;
+  }
+}

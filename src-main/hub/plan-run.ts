@@ -1,0 +1,79 @@
+import { randomBytes } from 'node:crypto';
+import { basename, join, resolve } from 'node:path';
+import { mergeConfig, type PlainObject } from '../../core/options/index.ts';
+import type { Blas } from '../../core/protocol/machine/blas.ts';
+import type { Placement } from '../../core/protocol/machine/devices.ts';
+import type { RunConfig } from '../../core/protocol/run/config.ts';
+import type { ProjectDescription } from '../../core/protocol/run/project-description.ts';
+import { chooseBlas } from '../backends/choose-blas.ts';
+import { backendOn, usableKinds } from '../processes/native-build.ts';
+import { detectDevices } from '../devices/detect.ts';
+import { planPlacement } from '../devices/plan.ts';
+import { selectDevices } from '../devices/selection.ts';
+import { refuseCombinations } from '../runs/configuration/combinations.ts';
+import { resolveConfig } from '../runs/configuration/resolve-config.ts';
+import { homePaths } from '../store/home.ts';
+
+export interface TrainRequest {
+  projectFolder: string;
+  /** Later layers override earlier ones: a configuration file, then flags. */
+  overrides: readonly PlainObject[];
+  name?: string | undefined;
+  /** The run's folder; by default a new one in Tutti's home. */
+  folder?: string | undefined;
+}
+
+/** A run that was checked and placed on devices but has not started. */
+export interface PlannedRun {
+  project: ProjectDescription;
+  projectFolder: string;
+  config: RunConfig;
+  /** The requested changes to the project's defaults. */
+  overrides: PlainObject;
+  plan: Placement[];
+  blas: Blas | null;
+  folder: string;
+  name: string;
+  id: string;
+}
+
+/** @throws Error if the configuration is invalid, has parts that exclude each other, or names a device or a BLAS that does not exist */
+export async function planRun(request: TrainRequest, project: ProjectDescription): Promise<PlannedRun> {
+  const requested = resolveConfig(project, request.overrides);
+  const plan = await placeMembers(requested);
+  const config = { ...requested, backend: backendOn(plan[0].device, requested.backend) };
+  refuseCombinations(config, plan, project);
+  const blas = await chooseBlas(config);
+  const id = createRunId(basename(resolve(request.projectFolder)));
+  return {
+    project,
+    projectFolder: resolve(request.projectFolder),
+    config,
+    overrides: request.overrides.reduce((merged, layer) => mergeConfig(merged, layer), {}),
+    plan,
+    blas,
+    folder: resolve(request.folder ?? join(homePaths().runs, id)),
+    name: request.name ?? project.name,
+    id,
+  };
+}
+
+/** Assigns each rank a device and a wave. @throws Error if the configuration names devices that do not exist */
+export async function placeMembers(config: RunConfig): Promise<Placement[]> {
+  const loadWindowMs = config.devices === 'idle' ? 200 : 0;
+  const kinds = usableKinds(config.backend);
+  const { devices, notes } = await detectDevices({ coreLoadWindowMs: loadWindowMs });
+  if (!devices.some(({ kind }) => kinds.includes(kind))) {
+    throw new Error([`The backend ${config.backend} finds no device that it computes on.`, ...notes].join(' '));
+  }
+  const selected = selectDevices(config.devices, devices, kinds);
+  const { members, placement, membersPerDevice } = config;
+  return planPlacement({ members, devices: selected, placement, membersPerDevice });
+}
+
+/** `20261121-081502-joint-early-stopping-3fa9`: sorts by time and is unique. */
+function createRunId(project: string): string {
+  const time = new Date().toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 15);
+  const slug = project.replace(/[^a-zA-Z0-9]+/g, '-').toLowerCase();
+  return `${time}-${slug}-${randomBytes(2).toString('hex')}`;
+}

@@ -1,0 +1,59 @@
+import { describeOptions, type OptionDescription } from '../../../core/options/index.ts';
+import { runConfigSchema } from '../../../core/protocol/run/config.ts';
+import type { ProjectDescription } from '../../../core/protocol/run/project-description.ts';
+import { optionsOf } from './resolve-config.ts';
+
+/** An option of a run that can be set from the terminal. */
+export interface RunFlag {
+  /** Path of its value in the run configuration. */
+  path: string;
+  flag: string;
+  isHyperparameter: boolean;
+  /** One description, or several if kinds of a union describe the option differently. */
+  variants: OptionDescription[];
+}
+
+/** Flags of `tutti train` itself, beside the options of the run. */
+export const trainFlags: readonly OptionDescription[] = [
+  {
+    path: 'config',
+    flag: '--config',
+    type: 'string',
+    unit: 'file.json',
+    help: 'Read options from a JSON file; options on the command line override them.',
+  },
+  { path: 'set', flag: '--set', type: 'string', unit: 'path=value', help: 'Set any option by its path. Repeatable.' },
+  { path: 'name', flag: '--name', type: 'string', unit: 'text', help: "Name of the run; by default the project's." },
+  {
+    path: 'out',
+    flag: '--out',
+    type: 'string',
+    unit: 'folder',
+    help: "The run's folder; by default a new one in Tutti's home.",
+  },
+  {
+    path: 'json',
+    flag: '--json',
+    type: 'boolean',
+    help: 'Print one JSON object per line, and nothing else, on stdout.',
+  },
+  { path: 'quiet', flag: '--quiet', type: 'boolean', help: 'Print no progress, only how the run ended.' },
+  { path: 'help', flag: '--help', type: 'boolean', help: 'Show this help.' },
+];
+
+/** All options that can be set for a run of the project; without a project, for any run. */
+export function runFlagsOf(project: ProjectDescription | null): RunFlag[] {
+  const options = project === null ? describeOptions(runConfigSchema) : optionsOf(project);
+  // Each hyperparameter is an option by itself.
+  const named = options.filter(({ path }) => path !== 'hyperparameters');
+  return [...Map.groupBy(named, ({ path }) => path)].map(([path, variants]) => {
+    const isHyperparameter = project?.hyperparameters.includes(variants[0]) ?? false;
+    const target = isHyperparameter ? `hyperparameters.${path}` : path;
+    return { path: target, flag: variants[0].flag, isHyperparameter, variants };
+  });
+}
+
+/** Whether the option has a flag. An option whose flag already has a meaning for `tutti train` is set with `--set`. */
+export function hasFlag({ flag }: RunFlag): boolean {
+  return trainFlags.every((own) => own.flag !== flag);
+}

@@ -1,0 +1,63 @@
+import { createReadStream } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
+import { basename, extname, join, sep } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { errorCode } from '../../core/node/file-error.ts';
+
+const types: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.woff2': 'font/woff2',
+};
+
+export interface StaticFile {
+  type: string;
+  content: Buffer;
+}
+
+/** The file of the built page at a URL's path (`/` is its `index.html`); null if there is none. */
+export async function readStaticFile(folder: string, urlPath: string): Promise<StaticFile | null> {
+  const path = join(folder, urlPath === '/' ? 'index.html' : urlPath);
+  const type = types[extname(path)];
+  if (type === undefined || !path.startsWith(folder + sep)) return null;
+  try {
+    return { type, content: await readFile(path) };
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/** Sends an export as a download. @returns false if there is none of that name */
+export async function sendExport(response: ServerResponse, folder: string, urlPath: string): Promise<boolean> {
+  const name = basename(urlPath);
+  // Exports are named by run ids. Any other name in a URL is not looked up.
+  if (!/^[\w-]+\.zip$/.test(name)) return false;
+  const path = join(folder, name);
+  const size = await sizeOf(path);
+  if (size === null) return false;
+  response.writeHead(200, {
+    'Content-Type': 'application/zip',
+    'Content-Length': size,
+    'Content-Disposition': `attachment; filename="${name}"`,
+  });
+  await pipeline(createReadStream(path), response).catch((error: unknown) => {
+    // The browser cancelled the download.
+    if (errorCode(error) !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
+  });
+  return true;
+}
+
+/** Bytes of a file; null if it does not exist. */
+async function sizeOf(path: string): Promise<number | null> {
+  try {
+    return (await stat(path)).size;
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return null;
+    throw error;
+  }
+}
