@@ -2,7 +2,7 @@ import type { RunSettings } from '../../core/protocol/run/settings.ts';
 import type { ProcessGroup } from '../collectives/process-group.ts';
 import type { Dataset } from '../data/dataset.ts';
 import type { LayersModel } from '../tensorflow/tf.ts';
-import type { Predictions } from '../member/predict.ts';
+import type { Predictions } from '../member/predictions.ts';
 
 /** A rank's training, as its callbacks see and control it. Where all ranks train one model, each sees an ensemble of one. */
 export interface Training {

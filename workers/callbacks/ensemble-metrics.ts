@@ -1,5 +1,6 @@
 import { classificationMetricsOf, regressionMetricsOf, type MetricsOf } from '../member/tasks.ts';
-import { gatherPredictions, type MemberOutputs, joinStacks } from '../member/predict.ts';
+import { gatherPredictions } from '../member/predict.ts';
+import { type MemberOutputs, joinStacks } from '../member/predictions.ts';
 import type { Callback, Evaluation, Training } from './callback.ts';
 
 /** Reads the predictions of members of earlier waves for the same split, at an epoch. */

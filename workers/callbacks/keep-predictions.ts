@@ -1,5 +1,5 @@
 import { improves, type MetricMode, resolveMode } from '../../core/metrics/metric-mode.ts';
-import type { Predictions } from '../member/predict.ts';
+import type { Predictions } from '../member/predictions.ts';
 import { epochName, monitored, type Callback, type Evaluation, type Training } from './callback.ts';
 
 /**

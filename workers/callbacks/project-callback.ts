@@ -1,6 +1,6 @@
 import { Generator, installAsMathRandom } from '../random/index.ts';
 import { tf } from '../tensorflow/tf.ts';
-import { copyForProject, type Predictions } from '../member/predict.ts';
+import { copyForProject, type Predictions } from '../member/predictions.ts';
 import { copyWeights, type WeightValues } from '../member/weights.ts';
 import type { Callback, Evaluation, StepEnd, Training } from './callback.ts';
 

@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { type CheckpointRecord, checkpointRecordSchema } from '../../core/protocol/run/record.ts';
 import { errorCode, unlessMissing } from '../../core/node/file-error.ts';
 import { decodeSafetensors, encodeSafetensors, type NamedTensor } from '../../core/safetensors/safetensors.ts';
-import { readRecord, readSealed, removeSealed, sealOf, writeSealed } from './sealed-file.ts';
+import { sealOf } from './seal.ts';
+import { readRecord, readSealed, removeSealed, writeSealed } from './sealed-file.ts';
 
 /**
- * A run's checkpoints: `<run>/checkpoints/rank-<r>/<name>.safetensors`, and beside it `<name>.json`
- * ({@link CheckpointRecord}). How the two are replaced without a moment that loses both: `sealed-file.ts`.
+ * A run's checkpoints: `<run>/checkpoints/rank-<r>/<name>.safetensors` with a record `<name>.json`
+ * ({@link CheckpointRecord}). `sealed-file.ts` replaces the two together.
  */
 
 export type CheckpointToSave = Pick<
@@ -23,9 +24,9 @@ export interface Checkpoint {
 }
 
 /**
- * Saves a checkpoint into a run's folder, replacing one of the same rank and name. Equal tensors give equal files.
+ * Saves a checkpoint into a run's folder, in place of one with the same rank and name. Equal tensors give equal files.
  *
- * @throws naming path, bytes and remedy (disk full, no permission); the checkpoint saved before stays readable.
+ * @throws with path, bytes and remedy (disk full, no permission); the previous checkpoint stays readable.
  */
 export async function saveCheckpoint(runFolder: string, checkpoint: CheckpointToSave): Promise<CheckpointRecord> {
   const { tensors, ...description } = checkpoint;
@@ -43,7 +44,7 @@ export async function saveCheckpoint(runFolder: string, checkpoint: CheckpointTo
 /**
  * Reads a checkpoint after checking its size and SHA-256.
  *
- * @throws naming the file: what was expected, what was found, and the remedy.
+ * @throws with the file, the expected and the found content, and the remedy.
  */
 export async function readCheckpoint(runFolder: string, rank: number, name: string): Promise<Checkpoint> {
   const base = basePath(runFolder, rank, name);
@@ -55,13 +56,13 @@ export async function readCheckpoint(runFolder: string, rank: number, name: stri
     const names = (await listCheckpoints(runFolder)).filter((record) => record.rank === rank).map(({ name }) => name);
     throw new Error(
       `Rank ${rank} has no checkpoint "${name}" (${base}.json is missing). ` +
-        (names.length > 0 ? `It has: ${names.join(', ')}.` : 'It has none: was the run started with checkpoints on?'),
+        (names.length > 0 ? `It has: ${names.join(', ')}.` : 'It has none. Was the run started with checkpoints on?'),
       { cause: error },
     );
   }
 }
 
-/** The records of all checkpoints of a run, by rank, then by name. Their data is checked when it is read. */
+/** The records of all checkpoints of a run, by rank, then by name. Does not check their data. */
 export async function listCheckpoints(runFolder: string): Promise<CheckpointRecord[]> {
   const folder = join(runFolder, 'checkpoints');
   const records: CheckpointRecord[] = [];
@@ -74,13 +75,13 @@ export async function listCheckpoints(runFolder: string): Promise<CheckpointReco
   return records.sort((a, b) => a.rank - b.rank || (a.name < b.name ? -1 : 1));
 }
 
-/** Removes a checkpoint; one that is not there is no error. */
+/** Removes a checkpoint, if it exists. */
 export async function removeCheckpoint(runFolder: string, rank: number, name: string): Promise<void> {
   await removeSealed(basePath(runFolder, rank, name));
 }
 
 function basePath(runFolder: string, rank: number, name: string): string {
-  // No dots or separators: a name must stay in its folder, and apart from the extensions.
+  // No dots or separators: a name must stay in its folder and have no extension.
   if (!/^[\w-]+$/.test(name)) {
     throw new Error(`"${name}" cannot name a checkpoint: use letters, digits, "-" and "_", as in "ensemble-best".`);
   }

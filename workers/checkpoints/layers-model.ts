@@ -5,8 +5,8 @@ import { writeFileAsOnlyWriter } from '../../core/node/atomic-file.ts';
 const weightsFile = 'weights.bin';
 
 /**
- * Writes a model as `tf.loadLayersModel` reads it: `model.json` (topology, and names, shapes and types of the weights) and
- * `weights.bin` (their values, one after the other).
+ * Writes a model in the format of `tf.loadLayersModel`: `model.json` (topology, and names, shapes and types of the weights)
+ * and `weights.bin` (their values, one after the other).
  *
  * Source: TensorFlow.js, `tf.io.ModelJSON`.
  */

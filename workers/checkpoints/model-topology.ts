@@ -7,16 +7,16 @@ import { writeFileAsOnlyWriter } from '../../core/node/atomic-file.ts';
 import { errorCode } from '../../core/node/file-error.ts';
 
 /**
- * The architecture of a rank's model, `<run>/models/rank-<r>/<sha256>.json`: what `tf.loadLayersModel` reads as `modelTopology`. Every
- * checkpoint names the architecture that its weights belong to, because the project's source may change after the run.
+ * The architecture of a rank's model, `<run>/models/rank-<r>/<sha256>.json`, in the format of `modelTopology` of
+ * `tf.loadLayersModel`. Every checkpoint names its architecture, because the project's source may change after the run.
  */
 
-/** What any process can build without the project. */
+/** Classes that any process can build without the project. */
 const ownClasses = new Set(Object.keys(tf.serialization.SerializationMap.getMap().classNameMap));
 
 /**
- * A model's topology as JSON, with the same text for the same model: layers that tfjs named after a counter of the process
- * (`dense_Dense7`) are numbered by their place in the model, which leaves the names of their weights (`weightNames`) as they are.
+ * A model's topology as JSON, with the same text for the same model. Layers that tfjs named after a counter of the process
+ * (`dense_Dense7`) are numbered by their position in the model, which does not change their weights' names (`weightNames`).
  */
 export function topologyOf(model: LayersModel): string {
   const { class_name, config } = model.toJSON(null, false) as { class_name: unknown; config: unknown };
@@ -33,7 +33,7 @@ export function topologyOf(model: LayersModel): string {
   );
 }
 
-/** Keeps the architecture of a rank's model, unless it is there already. @returns its SHA-256 */
+/** Saves the architecture of a rank's model, unless it is saved already. @returns its SHA-256 */
 export async function keepTopology(runFolder: string, rank: number, text: string): Promise<string> {
   const sha256 = hash('sha256', text, 'hex');
   const path = pathOf(runFolder, rank, sha256);
@@ -41,7 +41,7 @@ export async function keepTopology(runFolder: string, rank: number, text: string
   return sha256;
 }
 
-/** Reads the architecture that a checkpoint names. @throws when it is missing or damaged, naming the file and the remedy */
+/** Reads the architecture that a checkpoint names. @throws with file and remedy when it is missing or damaged */
 export async function readTopology(runFolder: string, rank: number, sha256: string): Promise<string> {
   const path = pathOf(runFolder, rank, sha256);
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
@@ -57,14 +57,14 @@ export async function readTopology(runFolder: string, rank: number, sha256: stri
   );
 }
 
-/** Whether all of an architecture's classes are tfjs's own: others are built by their project alone. */
+/** Whether an architecture has only classes of tfjs. Only the project can build others. */
 export function isSelfContained(topology: string): boolean {
   return classNamesIn(JSON.parse(topology)).every((name) => ownClasses.has(name));
 }
 
 /**
- * Builds a model from its architecture; its weights are new.
- * @throws when the model that was built is not the one that is described
+ * Builds a model from its architecture, with new weights.
+ * @throws when the built model differs from the description
  */
 export async function modelFromTopology(topology: string, source: string): Promise<LayersModel> {
   const model = await tf.models.modelFromJSON(JSON.parse(topology) as Parameters<typeof tf.models.modelFromJSON>[0]);
@@ -73,7 +73,7 @@ export async function modelFromTopology(topology: string, source: string): Promi
   throw new Error(`The model of ${source} cannot be built from its description: ${difference}.`);
 }
 
-/** The first layer or setting by which two architectures differ; null where they are the same. */
+/** The first layer or setting in which two architectures differ; null where they are the same. */
 export function describeDifference(expected: string, found: string): string | null {
   if (expected === found) return null;
   const [before, after] = [leavesOf(JSON.parse(expected)), leavesOf(JSON.parse(found))];
@@ -96,7 +96,7 @@ export function automaticName(name: string, className: string): string | null {
   return given ? snake : null;
 }
 
-/** Of all layers, also of those inside others. */
+/** The automatic names of all layers, nested ones included. */
 function automaticNames(value: unknown): { name: string; type: string }[] {
   if (typeof value !== 'object' || value === null) return [];
   const inner = Object.values(value).flatMap(automaticNames);
@@ -108,7 +108,7 @@ function automaticNames(value: unknown): { name: string; type: string }[] {
   return type === undefined ? inner : [{ name, type }, ...inner];
 }
 
-/** Of layers, initializers, regularizers and all else that has a class. */
+/** Class names of layers, initializers, regularizers and all else that has a class. */
 function classNamesIn(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return [];
   const own = 'class_name' in value && typeof value.class_name === 'string' ? [value.class_name] : [];

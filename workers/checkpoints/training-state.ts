@@ -4,14 +4,15 @@ import { z } from 'zod';
 import { toJson } from '../../core/protocol/wire/numbers.ts';
 import { unlessMissing } from '../../core/node/file-error.ts';
 import { decodeSafetensors, encodeSafetensors, type NamedTensor } from '../../core/safetensors/safetensors.ts';
-import { readSealed, removeSealed, sealOf, writeSealed } from './sealed-file.ts';
+import { sealOf } from './seal.ts';
+import { readSealed, removeSealed, writeSealed } from './sealed-file.ts';
 
 /**
- * What a rank needs to go on exactly where it was: weights, optimizer slots, and the state of generators and samplers, at
+ * The state from which a rank resumes exactly: weights, optimizer slots, and the state of generators and samplers, at
  * `<run>/state/rank-<r>/round-<n>.safetensors` and `.json`.
  *
  * Ranks save the same rounds, and meet between two of them (at an evaluation), so that a crash finds them at most one round
- * apart. Each keeps its newest two: whichever was interrupted, all still share one.
+ * apart. Each keeps its newest two rounds: all ranks share at least one of them.
  */
 
 const KEPT_ROUNDS = 2;
@@ -30,22 +31,22 @@ const stateRecordSchema = z.strictObject({
 type StateRecord = z.output<typeof stateRecordSchema>;
 
 export interface TrainingState {
-  /** Number of the save, growing from one to the next, the same on all ranks. */
+  /** Number of the save, which grows, the same on all ranks. */
   round: number;
   epoch: number;
   step: number;
   tensors: readonly NamedTensor[];
   /**
-   * Anything that JSON can hold. It is kept inside the hashed file. NaN and infinities come back as `realNumber` of
-   * `core/protocol/wire/numbers.ts` reads them: parse what was loaded with a schema.
+   * Any JSON value, saved inside the hashed file. Parse loaded data with a schema: `realNumber` of
+   * `core/protocol/wire/numbers.ts` reads NaN and infinities.
    */
   data: unknown;
 }
 
 /**
- * Saves a rank's state, then drops all but the newest two rounds.
+ * Saves a rank's state, then removes all but the newest two rounds.
  *
- * @throws naming path, bytes and remedy (disk full, no permission); the rounds saved before stay readable.
+ * @throws with path, bytes and remedy (disk full, no permission); the previous rounds stay readable.
  */
 export async function saveState(runFolder: string, rank: number, state: TrainingState): Promise<void> {
   const { tensors, data, ...position } = state;
@@ -57,7 +58,7 @@ export async function saveState(runFolder: string, rank: number, state: Training
   await removeRounds(runFolder, rank, superseded);
 }
 
-/** The newest round that every one of `ranks` has saved, from which they can resume together; null without one. */
+/** The newest round that all `ranks` have saved, from which they can resume together; null if there is none. */
 export async function latestCommonRound(runFolder: string, ranks: readonly number[]): Promise<number | null> {
   const roundsByRank = await Promise.all(ranks.map(async (rank) => new Set(await roundsOf(runFolder, rank))));
   const [first = new Set<number>(), ...others] = roundsByRank;
@@ -66,10 +67,10 @@ export async function latestCommonRound(runFolder: string, ranks: readonly numbe
 }
 
 /**
- * Loads a rank's state to resume from, after checking its size and SHA-256, and removes the rank's later rounds: they belong
- * to an attempt that not every rank finished, and would push out rounds of the resumed one.
+ * Loads a rank's state for a resume, after checking its size and SHA-256, and removes the rank's later rounds: not every rank
+ * has them, and they would displace rounds of the resumed run.
  *
- * @throws naming the file when it is missing, damaged or changed, with the remedy.
+ * @throws with file and remedy when it is missing, damaged or changed
  */
 export async function loadState(runFolder: string, rank: number, round: number): Promise<TrainingState> {
   const { record, content } = await readSealed(basePath(runFolder, rank, round), stateRecordSchema);
@@ -80,7 +81,7 @@ export async function loadState(runFolder: string, rank: number, round: number):
   return { round, epoch: record.epoch, step: record.step, tensors, data };
 }
 
-/** Rounds whose record is there, oldest first. */
+/** Rounds with a record, oldest first. */
 async function roundsOf(runFolder: string, rank: number): Promise<number[]> {
   const files = (await unlessMissing(readdir(rankFolder(runFolder, rank)))) ?? [];
   const matches = files.map((file) => /^round-(\d+)\.json$/.exec(file));

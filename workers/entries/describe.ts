@@ -2,7 +2,7 @@ import { describeOptions } from '../../core/options/index.ts';
 import type { DescribeReply, ProjectDescription } from '../../core/protocol/run/project-description.ts';
 import { loadProject } from '../project/load-project.ts';
 
-/** Entry of the process that describes a project to the hub, which itself never loads a project's code. */
+/** Entry of the process that describes a project to the hub. The hub never loads a project's code. */
 
 async function describe(folder: string): Promise<ProjectDescription> {
   const project = await loadProject(folder);

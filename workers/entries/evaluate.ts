@@ -9,12 +9,13 @@ import { startBackend } from '../backends/backend.ts';
 import type { Dataset, Splits } from '../data/dataset.ts';
 import { RunModels } from '../project/rebuild-model.ts';
 import { splitByMember } from '../training/evaluate-sets.ts';
-import { joinStacks, predict } from '../member/predict.ts';
+import { predict } from '../member/predict.ts';
+import { joinStacks } from '../member/predictions.ts';
 import type { Split } from '../member/run-files.ts';
 
 /**
- * Entry of the process that evaluates any choice of a run's checkpoints as one ensemble. Started by
- * `src-main/rpc/runs/evaluations.ts`, which sends the task and takes the reply.
+ * Entry of the process that evaluates a selection of a run's checkpoints as one ensemble. Started by
+ * `src-main/rpc/runs/evaluations.ts`, which sends the task and receives the reply.
  */
 
 async function evaluate(request: SetEvaluationTask): Promise<SetEvaluationResult> {
@@ -24,11 +25,11 @@ async function evaluate(request: SetEvaluationTask): Promise<SetEvaluationResult
   const { task, data } = await models.project();
   const dataset = requireSplit(data, split);
   const stacks = [];
-  // One after the other, in one model where the architecture is the same: the set may be larger than what memory holds at once.
+  // One after the other, in one model where the architecture is the same: memory may not hold all of them at once.
   for (const [position, { rank, name }] of members.entries()) {
     const model = await models.withWeights(rank, name);
     task.check(model, dataset);
-    // By position: a set may have several checkpoints of one rank.
+    // The position identifies a member: a set may contain several checkpoints of one rank.
     stacks.push({ ...(await predict(model, task, dataset)), ranks: [position] });
   }
   const stack = joinStacks(stacks);

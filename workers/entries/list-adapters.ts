@@ -2,7 +2,7 @@ import { type AdaptersReply, webgpuFolderVariable } from '../../core/protocol/ma
 import { listAdapters, loadDawn } from '../backends/webgpu/dawn.ts';
 
 /**
- * Entry of a short process that lists WebGPU's adapters: drivers are loaded for that, which belong in no hub. Started by
+ * Entry of a short process that lists WebGPU's adapters, so that the hub loads no graphics drivers. Started by
  * `src-main/devices/webgpu.ts`.
  */
 

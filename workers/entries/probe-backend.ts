@@ -5,12 +5,12 @@ import { denseLayerProducts, measureProducts } from '../backends/blas/products.t
 import { loadBlas } from '../backends/blas/system-blas.ts';
 
 /**
- * Entry of a short process that tries a backend, or a system's BLAS, and measures its speed. Started by `src-main/backends/probe.ts`, which
- * sends the task. What is tried may end the process: kernels for another processor do.
+ * Entry of a short process that tries a backend or a system's BLAS, and measures its speed. Started by
+ * `src-main/backends/probe.ts`, which sends the task. Kernels for another processor end the process.
  */
 
 const denseLayer = { batch: 128, inputs: 3072, units: 512 };
-/** For the reference backend, which would take half a minute. */
+/** For the reference backend, which would take half a minute for the other layer. */
 const smallLayer = { batch: 32, inputs: 256, units: 256 };
 
 async function probe(task: ProbeTask): Promise<ProbeReply> {
@@ -44,7 +44,7 @@ async function probeBackend({ backend, blas }: ProbeTask & { kind: 'backend' }) 
     const b = tf.ones(transposeB ? [n, k] : [k, n]);
     return async () => {
       const product = tf.matMul(a, b, transposeA, transposeB);
-      // A GPU is done only when something of the result can be read.
+      // A GPU has finished only when a part of the result can be read.
       const first = product.slice([0, 0], [1, 1]);
       await first.data();
       tf.dispose([product, first]);

@@ -4,8 +4,8 @@ import { RankLink } from '../session/rank-link.ts';
 import { Controls } from '../training/controls.ts';
 
 /**
- * Entry of a worker process: joins the hub, trains one rank, or several as one computation, and leaves. Started by
- * `src-main/runs/attempt/worker-process.ts`. Each rank has a connection of its own, so that to the hub it is like any other.
+ * Entry of a worker process: connects to the hub, trains one rank, or several as one computation, and exits. Started by
+ * `src-main/runs/attempt/worker-process.ts`. Each rank has a separate connection, so the hub treats all ranks alike.
  */
 
 const [socketPath, ranksText, token, guard] = process.argv.slice(2);
@@ -19,14 +19,15 @@ await Promise.all(links.map((link) => link.dismissed));
 process.exit(0);
 
 function connect(rank: number, position: number): Promise<RankLink> {
-  // Every rank is sent the same controls. All of the process heed those of its first rank, at once: so they pause at the same step.
-  const heeding = position === 0 ? controls : [];
+  // The hub sends the same controls to every rank. The first rank's controls apply to all ranks of the process at once, so that
+  // they pause at the same step.
+  const receivers = position === 0 ? controls : [];
   return RankLink.connect({
     socketPath,
     rank,
     token,
     controls: controls[position],
-    heed: (control) => heeding.forEach((of) => of.take(control)),
+    onControl: (control) => receivers.forEach((receiver) => receiver.take(control)),
     ranks: ranks.length,
   });
 }
@@ -37,7 +38,7 @@ async function work(): Promise<void> {
     const prepared = await prepare(seats);
     await Promise.all(links.map((link, i) => link.train(seats[i], prepared[i])));
   } catch (error) {
-    // What fails while they are prepared is the same for all: the first tells it.
+    // An error of preparation concerns all ranks: the first reports it, the others report a consequence.
     const [first, ...others] = links;
     first.fail(error);
     for (const link of others) link.fail(error, true);

@@ -7,12 +7,12 @@ import { writeLayersModel } from '../checkpoints/layers-model.ts';
 import { RunModels } from '../project/rebuild-model.ts';
 
 /**
- * Entry of the process that writes checkpoints of a run as layers models of TensorFlow.js. Started by
- * `src-main/export/layers-entries.ts`, which sends the task and takes the reply.
+ * Entry of the process that exports checkpoints of a run as layers models of TensorFlow.js. Started by
+ * `src-main/export/layers-entries.ts`, which sends the task and receives the reply.
  */
 
 async function writeAll(task: LayersTask): Promise<string[]> {
-  // Nothing is computed: any machine can do this, whatever the run was trained on.
+  // The export computes nothing, so any backend will do, whatever the run was trained on.
   await startBackend('cpu');
   const models = new RunModels(task);
   for (const { rank, name } of task.members) {

@@ -1,8 +1,8 @@
 import type { Position } from './report.ts';
 
-/** All ranks throw it at the same rendezvous, with the same words, also those that did nothing wrong. */
+/** An error that all ranks throw at the same rendezvous, with the same message. */
 export class AgreedError extends Error {
-  /** The rank that it is about, and where. */
+  /** The rank that caused it, and its position. */
   readonly at: Position & { rank: number };
 
   constructor(message: string, at: Position & { rank: number }) {

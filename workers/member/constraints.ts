@@ -1,6 +1,6 @@
 import { tf, type LayersModel, type Tensor, type Variable } from '../tensorflow/tf.ts';
 
-/** Brings a weight back to where a layer wants it, e.g. each column's norm to 1. */
+/** Restricts a layer's weight, e.g. each column's norm to 1. */
 export interface Constraint {
   apply(weight: Tensor): Tensor;
 }

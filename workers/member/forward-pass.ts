@@ -3,19 +3,19 @@ import { tf, type Tensor, type Variable } from '../tensorflow/tf.ts';
 type Tape = ReturnType<typeof tf.engine>['state']['activeTape'];
 
 /**
- * A forward pass whose backward pass comes later, with a gradient that was not known yet: between the two, members exchange what the
- * gradient depends on. Other passes may come in between. Either `backward` or `discard` ends it.
+ * A forward pass whose backward pass comes later: between the two, members exchange the values that the output's gradient
+ * depends on. Other passes may come in between. Call either `backward` or `discard` to end it.
  *
- * `tf.variableGrads` computes both passes in one go. Here the tape of the forward pass is taken out of the engine, and put before
- * the backward pass as if its operations had just been recorded; what they saved (also weights, as they were) lives until then.
+ * `tf.variableGrads` computes both passes at once. This class takes the tape of the forward pass out of the engine, and replays
+ * it before the backward pass. Saved tensors, also copies of weights, live until then.
  */
 export class ForwardPass {
-  /** The caller's to read; disposed of with the pass. */
+  /** Disposed of with the pass. */
   readonly output: Tensor;
   private readonly tape: Tape;
   private readonly variables: Variable[];
 
-  /** Runs `forward`, which gives the output and whose other tensors are disposed of. */
+  /** @param forward returns the output; its other tensors are disposed of */
   constructor(variables: Variable[], forward: () => Tensor) {
     const { state } = tf.engine();
     if (state.gradientDepth > 0) throw new Error('A forward pass cannot begin while another gradient is computed.');
@@ -32,7 +32,7 @@ export class ForwardPass {
 
   /**
    * @param outputGradient ∂loss/∂output, of the output's shape
-   * @returns the caller's to dispose of: one for each variable, null where the output does not depend on it
+   * @returns one gradient for each variable, null where the output does not depend on it; the caller disposes of them
    */
   backward(outputGradient: Tensor): (Tensor | null)[] {
     const engine = tf.engine();
@@ -40,7 +40,7 @@ export class ForwardPass {
       engine.state.activeTape.push(...this.tape);
       return tf.clone(this.output);
     };
-    // This disposes of what the tape saved. Its type knows no gradients that are absent.
+    // This disposes of the tape's saved tensors. Its return type omits that gradients may be absent.
     const { value, grads } = engine.gradients(replay, this.variables, outputGradient, true);
     tf.dispose([value, this.output]);
     return (grads as (Tensor | undefined)[]).map((gradient) => gradient ?? null);

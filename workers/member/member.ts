@@ -5,14 +5,14 @@ import { ForwardPass } from './forward-pass.ts';
 import type { Optimizer, UpdateSettings } from '../optimizers/optimizers.ts';
 import { addPenalties, type Penalty, penaltiesOf } from './penalties.ts';
 
-/** The loss of a batch, to be minimised; called while the gradient tape records. */
+/** The loss of a batch, to minimise; called while the gradient tape records. */
 export type LossFunction = (outputs: Tensor[], targets: Tensor, position: StepPosition) => Tensor;
 
 export interface StepPosition {
   epoch: number;
   step: number;
   totalSteps: number;
-  /** Values that a rank's loss uses instead of those configured, by name: of hyperparameters, or of the task's loss. */
+  /** Values that replace configured ones in this rank's loss, by name: hyperparameters, or settings of the task's loss. */
   scalars?: ReadonlyMap<string, number>;
 }
 
@@ -24,7 +24,7 @@ export interface LossAndGradients {
   gradients: Gradient[];
 }
 
-/** One member of the ensemble as it is trained: a model, its loss and its optimizer. */
+/** One member of the ensemble during training: a model, its loss and its optimizer. */
 export class Member {
   readonly model: LayersModel;
   readonly variables: Variable[];
@@ -43,8 +43,8 @@ export class Member {
   }
 
   /**
-   * Forward and backward pass of the loss with the layers' penalties. The gradients are the caller's to dispose of: one for each of
-   * `variables`, null where the loss does not depend on it.
+   * Forward and backward pass of the loss with the layers' penalties. Returns one gradient for each of `variables`, null where
+   * the loss does not depend on it. The caller disposes of them.
    */
   async lossAndGradients(batch: Batch, position: StepPosition): Promise<LossAndGradients> {
     return await this.gradientsOf(() => {
@@ -54,8 +54,8 @@ export class Member {
   }
 
   /**
-   * The layers' penalties alone, for a step whose loss comes from elsewhere; null for a model without any. The gradients are the
-   * caller's to dispose of.
+   * The layers' penalties alone, for a step that computes its loss elsewhere; null for a model without penalties. The caller
+   * disposes of the gradients.
    */
   async penalty(): Promise<LossAndGradients | null> {
     const [first, ...others] = this.penalties;
@@ -63,7 +63,7 @@ export class Member {
     return await this.gradientsOf(() => () => addPenalties(first(), others));
   }
 
-  /** Forward pass of a model with one output, whose backward pass comes later. It knows nothing of penalties. */
+  /** Forward pass of a model with one output, whose backward pass comes later. It excludes penalties. */
   forward(batch: Batch): ForwardPass {
     return new ForwardPass(this.variables, () => {
       const [features] = batchTensors(batch);
@@ -72,13 +72,13 @@ export class Member {
     });
   }
 
-  /** An update, after which the weights meet their constraints. */
+  /** Updates the weights and applies their constraints. */
   applyGradients(gradients: Gradient[], settings: UpdateSettings | readonly UpdateSettings[]): void {
     this.optimizer.apply(gradients, settings);
     this.constrain();
   }
 
-  /** Applies the layers' constraints; for weights that were changed by anything but `applyGradients`. */
+  /** Applies the layers' constraints, after a change of the weights other than by `applyGradients`. */
   constrain(): void {
     constrain(this.constraints);
   }
@@ -91,7 +91,7 @@ export class Member {
   }
 }
 
-/** Sums by variable. Takes the gradients over. */
+/** Adds gradients by variable. Disposes of its arguments. */
 export function addGradients(first: readonly Gradient[], second: readonly Gradient[]): Gradient[] {
   return first.map((gradient, i) => {
     const other = second[i];
@@ -102,7 +102,7 @@ export function addGradients(first: readonly Gradient[], second: readonly Gradie
   });
 }
 
-/** A model's outputs as a list, whether it has one or several. */
+/** A model's outputs, as a list also where there is one. */
 export function outputsOf(model: LayersModel, features: Tensor, training: boolean): Tensor[] {
   const outputs = model.apply(features, { training }) as Tensor | Tensor[];
   return Array.isArray(outputs) ? outputs : [outputs];
@@ -117,7 +117,7 @@ export function batchTensors(batch: Batch): [Tensor, Tensor] {
   return [tf.tensor(features, featureShape), tf.tensor(targets, targetShape, dtype)];
 }
 
-/** The layers API hands its variables out typed as tensors; trainable weights are always variables. */
+/** The layers API types its variables as tensors; trainable weights are always variables. */
 function trainableVariables(model: LayersModel): Variable[] {
   return model.trainableWeights.map((weight) => weight.read() as Variable);
 }

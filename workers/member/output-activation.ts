@@ -1,6 +1,6 @@
 import type { LayersModel, SymbolicTensor } from '../tensorflow/tf.ts';
 
-/** Layers that change no value, or only drop or move some: what comes before them decides. */
+/** Layers that only drop or move values: the layer before them decides. */
 const passingLayers = new Set([
   'Dropout',
   'Flatten',
@@ -11,22 +11,22 @@ const passingLayers = new Set([
   'InputLayer',
 ]);
 
-/** They squeeze outputs into (0, 1), or make them sum to 1: no logits. */
+/** Activations that map outputs into (0, 1), or normalise their sum to 1: their outputs are not logits. */
 const probabilityActivations = new Set(['softmax', 'sigmoid', 'hardSigmoid']);
-/** They give values of 0 or less, which no variance is. */
+/** Activations whose values may be 0 or negative, which a variance must not be. */
 const nonPositiveActivations = new Set(['linear', 'tanh', 'elu', 'selu', 'softsign', 'relu', 'relu6', 'hardSigmoid']);
 
-/** @param applied what the task's loss and predictions apply to the outputs @throws when a classifier ends in probabilities */
+/** @param applied the function that loss and predictions apply to the outputs @throws when a classifier ends in probabilities */
 export function requireLogits(model: LayersModel, applied: 'softmax' | 'sigmoid'): void {
   const activation = outputActivation(model, 0);
   if (activation === null || !probabilityActivations.has(activation)) return;
   throw new Error(
-    `The model's output ends in ${activation}, but the task needs logits: its loss and its predictions apply ${applied} themselves, and ` +
-      'twice would flatten all probabilities. Leave the activation of the last layer out.',
+    `The model's output ends in ${activation}, but the task needs logits: its loss and its predictions apply ${applied}, and ` +
+      'applying it twice would flatten all probabilities. Remove the activation of the last layer.',
   );
 }
 
-/** @throws when the second output, the variance, ends in what can be 0 or negative */
+/** @throws when the second output, the variance, can be 0 or negative */
 export function requirePositiveVariance(model: LayersModel): void {
   const activation = outputActivation(model, 1);
   if (activation === null || !nonPositiveActivations.has(activation)) return;
@@ -37,8 +37,8 @@ export function requirePositiveVariance(model: LayersModel): void {
 }
 
 /**
- * The activation that a model's output ends in, by TensorFlow.js's name (`softmax`, `linear`), also where it is a layer, or inside a
- * nested model; null where the last layer is of another kind, whose values cannot be told.
+ * The last activation of a model's output, by its name in TensorFlow.js (`softmax`, `linear`), also where it is a layer or part
+ * of a nested model; null where the last layer is of another kind, whose range is unknown.
  */
 function outputActivation(model: LayersModel, output: number): string | null {
   return activationOf(model.outputs[output]);

@@ -2,16 +2,16 @@ import { tf, type LayersModel, type Tensor } from '../tensorflow/tf.ts';
 
 type Layer = LayersModel['layers'][number];
 
-/** What a layer adds to the loss: a weight's regularizer, or what a project's own layer passed to `addLoss`. A scalar. */
+/** A scalar that a layer adds to the loss: a weight's regularizer, or an argument of `addLoss` of a project's layer. */
 export type Penalty = () => Tensor;
 
 /**
- * The penalties of all layers of a model, those inside of other layers too (recurrent cells, wrappers, nested models). A layer that the
- * model calls several times counts once, as in Keras. TensorFlow.js's `calculateLosses` leaves out cells and bidirectional layers.
+ * The penalties of all layers of a model, nested ones included (recurrent cells, wrappers, nested models). A layer that the
+ * model calls several times counts once, as in Keras. TensorFlow.js's `calculateLosses` omits cells and bidirectional layers.
  */
 export function penaltiesOf(model: LayersModel): Penalty[] {
   const seen = new Set<Layer>();
-  // A wrapper has its layer's penalties too.
+  // A wrapper also lists its layer's penalties.
   const penalties = new Set<Penalty>();
   const visit = (layer: Layer): void => {
     if (seen.has(layer)) return;
@@ -28,7 +28,7 @@ export function addPenalties(loss: Tensor, penalties: readonly Penalty[]): Tenso
   return penalties.reduce((sum, penalty) => tf.add(sum, penalty()), loss);
 }
 
-/** The layers that a layer holds in its properties, alone or in lists. */
+/** The layers in a layer's properties, single or in lists. */
 function layersIn(layer: Layer): Layer[] {
   return Object.values(layer)
     .flat()

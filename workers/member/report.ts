@@ -1,13 +1,13 @@
 import type { EvaluatedSet, CheckpointRecord } from '../../core/protocol/run/record.ts';
 import type { WorkerState } from '../../core/protocol/run/messages.ts';
 
-/** Where a rank's training stands. */
+/** A rank's position in training. */
 export interface Position {
   epoch: number;
   step: number;
 }
 
-/** What a rank tells of its training; the worker passes it on to the hub, a test keeps it. */
+/** Receives a rank's reports of its training: the worker sends them to the hub, a test collects them. */
 export interface Report {
   state(state: WorkerState, position: Position): void;
   point(name: string, value: number, position: Position): void;
@@ -15,6 +15,6 @@ export interface Report {
   event(kind: string, message: string, position: Position, data?: Record<string, unknown>): void;
   checkpoint(record: CheckpointRecord): void;
   evaluated(set: EvaluatedSet): void;
-  /** Resolves once everything told before is on disk. */
+  /** Resolves once all earlier reports are on disk. */
   recorded(): Promise<void>;
 }

@@ -6,7 +6,7 @@ import { writeFileAsOnlyWriter } from '../../core/node/atomic-file.ts';
 import { type Checkpoint, listCheckpoints, readCheckpoint, saveCheckpoint } from '../checkpoints/checkpoint-store.ts';
 import { decodeSafetensors, encodeSafetensors, type NamedTensor } from '../../core/safetensors/safetensors.ts';
 import type { Dataset } from '../data/dataset.ts';
-import type { MemberOutputs, Predictions } from './predict.ts';
+import type { MemberOutputs, Predictions } from './predictions.ts';
 
 export type Split = 'validation' | 'test';
 
@@ -14,7 +14,7 @@ export interface KeptPredictions extends MemberOutputs {
   epoch: number;
 }
 
-/** What one rank reads and writes in the run folder. */
+/** One rank's files in the run folder. */
 export class RunFiles {
   readonly folder: string;
   readonly rank: number;
@@ -31,14 +31,14 @@ export class RunFiles {
     return saveCheckpoint(this.folder, { ...about, rank: this.rank, tensors });
   }
 
-  /** This rank's checkpoint of that name, or null if it kept none. @throws when it is corrupt */
+  /** This rank's checkpoint of that name, or null if there is none. @throws when it is corrupt */
   async readCheckpointIfAny(name: string): Promise<Checkpoint | null> {
     const kept = await listCheckpoints(this.folder);
     const exists = kept.some((record) => record.rank === this.rank && record.name === name);
     return exists ? readCheckpoint(this.folder, this.rank, name) : null;
   }
 
-  /** Keeps this rank's predictions of a split under a name: `best`, `epoch-00012`, a checkpoint set's. */
+  /** Saves this rank's predictions for a split under a name: `best`, `epoch-00012`, or that of a checkpoint set. */
   async savePredictions(
     split: Split,
     name: string,
@@ -57,8 +57,8 @@ export class RunFiles {
   }
 
   /**
-   * Keeps what a split's predictions are held against, for pages that have neither project nor data: the targets, the names
-   * of the classes and, where a sample is a single number, that number.
+   * Saves a split's targets, for pages, which have neither project nor data: the targets, the names of the classes and, where
+   * a sample is a single number, that number.
    */
   async saveTargets(split: Split, dataset: Dataset): Promise<void> {
     const { targets, features, length, classNames } = dataset;
@@ -78,7 +78,7 @@ export class RunFiles {
     await writeFileAsOnlyWriter(path, encodeSafetensors(tensors, metadata));
   }
 
-  /** What another rank of this run kept under that name, and the epoch its weights were from; null when it kept nothing. */
+  /** Predictions that a rank of this run saved under that name, with the epoch of its weights; null if there are none. */
   async readPredictions(split: Split, rank: number, name: string): Promise<KeptPredictions | null> {
     const path = this.predictionsPath(split, rank, name);
     if (!existsSync(path)) return null;

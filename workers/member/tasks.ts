@@ -7,13 +7,13 @@ import {
 } from '../../core/metrics/index.ts';
 import { tf, type LayersModel, type Scalar, type Tensor } from '../tensorflow/tf.ts';
 import { requireLogits, requirePositiveVariance } from './output-activation.ts';
-import type { MemberOutputs } from './predict.ts';
+import type { MemberOutputs } from './predictions.ts';
 
 export type TaskKind = 'classification' | 'binary' | 'regression' | 'heteroscedastic-regression';
 
 export type MetricsOf = (stack: MemberOutputs, dataset: Dataset) => Map<string, number>;
 
-/** What takes the edge off a classification loss. */
+/** Settings that soften a classification loss. */
 export interface Softening {
   /** ε in [0, 1) */
   labelSmoothing: number;
@@ -24,24 +24,25 @@ export interface Softening {
 const hard: Softening = { labelSmoothing: 0, temperature: 1 };
 
 /**
- * What a model learns. Legend: `B` batch, `N` samples, `M` members, `K` classes, `T` targets a sample.
+ * What a model learns. Sizes: `B` batch, `N` samples, `M` members, `K` classes, `T` targets per sample.
  */
 export interface Task {
   readonly kind: TaskKind;
-  /** Width of what is predicted per sample: K or T. */
+  /** Number of predicted values per sample: K or T. */
   targetSize(dataset: Dataset): number;
-  /** @throws when the model's outputs cannot be held against the data's targets */
+  /** @throws when the model's outputs do not fit the data's targets */
   check(model: LayersModel, dataset: Dataset): void;
   /**
-   * Mean loss of a batch, to be minimised. Only classification softens its labels. Of stacked members (outputs `[M, B, ...]`, targets
-   * `[M, B]` or `[M, B, T]`) one for each, `[M]`.
+   * Mean loss of a batch, to minimise. For stacked members (outputs `[M, B, ...]`, targets `[M, B]` or `[M, B, T]`) one loss
+   * for each member, `[M]`.
+   * @param softening only classification uses it
    */
   loss(outputs: Tensor[], targets: Tensor, softening?: Softening): Tensor;
-  /** What members' outputs, `[B, W]` each, say: logits, from which metrics take probabilities; or means and variances. */
+  /** The kind of the members' outputs, `[B, W]` each: logits, or values (means and variances). */
   readonly predicts: 'logits' | 'values';
   /** Ensemble and member metrics of gathered predictions, named without their split. */
   readonly metrics: MetricsOf;
-  /** The ensemble's metric that tells best whether it improves: what `auto` monitors. */
+  /** The ensemble's main metric, which `auto` monitors. */
   readonly ensembleMonitor: string;
   readonly memberMonitor: string;
 }
@@ -117,7 +118,7 @@ const tasks: Record<TaskKind, Task> = {
   'heteroscedastic-regression': heteroscedasticRegression,
 };
 
-/** @throws when the project names a task that is not one of the four */
+/** @throws when the project names an unknown task */
 export function taskOf(kind: TaskKind): Task {
   const task = tasks[kind];
   if (task === undefined) {
@@ -127,7 +128,7 @@ export function taskOf(kind: TaskKind): Task {
 }
 
 /**
- * Mean cross-entropy of logits z/T against labels int32 `[B]` of which a share ε is spread over all K classes:
+ * Mean cross-entropy of logits z/T against labels int32 `[B]`, with a share ε of each label spread over all K classes:
  * (1 − ε)·(−log p[label]) + ε·mean_k(−log p[k]) (Szegedy et al., 2016, "Rethinking the inception architecture", section 7).
  */
 function softenedCrossEntropy(logits: Tensor, labels: Tensor, { labelSmoothing, temperature }: Softening): Tensor {
@@ -143,7 +144,7 @@ export function crossEntropyLoss(logits: Tensor, labels: Tensor): Scalar {
   return crossEntropyLosses(logits, labels) as Scalar;
 }
 
-/** The same of stacked members: logits `[..., B, K]`, labels `[..., B]`, the result `[...]`. */
+/** The same for stacked members: logits `[..., B, K]`, labels `[..., B]`, the result `[...]`. */
 function crossEntropyLosses(logits: Tensor, labels: Tensor): Tensor {
   const classes = logits.shape[logits.rank - 1];
   if (canFuse('CrossEntropy') && labels.dtype === 'int32') {
@@ -154,14 +155,14 @@ function crossEntropyLosses(logits: Tensor, labels: Tensor): Tensor {
 }
 
 /**
- * Mean of log σ² + (y − μ)²/σ²: the Gaussian NLL up to its constant and a factor of 2, as Lakshminarayanan et al. (2017), eq. 1,
- * and the published torch-distributed-ensemble example use it. Shapes `[B, 1]`, targets `[B]`.
+ * Mean over the batch of log σ² + (y − μ)²/σ²: twice the Gaussian NLL without its constant (Lakshminarayanan et al., 2017,
+ * eq. 1, and the published torch-distributed-ensemble example). Mean and variance `[B, 1]`, targets `[B]`.
  */
 export function gaussianNllLoss(mean: Tensor, variance: Tensor, targets: Tensor): Scalar {
   return gaussianNllLosses(mean, variance, targets) as Scalar;
 }
 
-/** The same of stacked members: shapes `[..., B, 1]`, targets `[..., B]`, the result `[...]`. */
+/** The same for stacked members: shapes `[..., B, 1]`, targets `[..., B]`, the result `[...]`. */
 function gaussianNllLosses(mean: Tensor, variance: Tensor, targets: Tensor): Tensor {
   const fits = mean.size === variance.size && mean.size === targets.size;
   if (canFuse('GaussianNll') && fits) return tf.engine().runKernel('GaussianNll', { mean, variance, targets });
@@ -175,7 +176,7 @@ function meanOfBatch(losses: Tensor): Tensor {
   return tf.div(tf.sum(losses, [-2, -1]), samples * targets);
 }
 
-/** Whether the current backend computes a loss in one kernel. That has no gradient of its gradient, which ops have. */
+/** Whether the current backend computes a loss in one kernel. A kernel has no second derivatives, unlike ops. */
 function canFuse(kernel: string): boolean {
   return tf.getKernel(kernel, tf.getBackend()) !== undefined && tf.engine().state.gradientDepth <= 1;
 }
@@ -185,7 +186,7 @@ export function classificationMetricsOf(stack: MemberOutputs, dataset: Dataset):
   return classificationMetrics(classesOf(stack), dataset.targets as Int32Array, stack.ranks);
 }
 
-/** What classifiers predicted, as metrics take it. */
+/** Classifiers' predictions in the form that metrics need. */
 export function classesOf({ kind, ranks, samples, width, values }: MemberOutputs): StackedClasses {
   const form = kind === 'logits' ? 'logits' : 'probabilities';
   return stackedClasses({ kind: form, members: ranks.length, samples, width, values: values[0] });
@@ -203,7 +204,7 @@ function stackOf(stack: MemberOutputs, output: number) {
 
 function classCount(dataset: Dataset): number {
   if (dataset.classCount === undefined) {
-    throw new Error(`Data set ${dataset.name} does not say how many classes it has: set its classCount.`);
+    throw new Error(`Data set ${dataset.name} has no class count: set its classCount.`);
   }
   return dataset.classCount;
 }

@@ -3,9 +3,9 @@ import type { NamedTensor } from '../../core/safetensors/safetensors.ts';
 import { tf, type LayersModel, type Tensor, type Variable } from '../tensorflow/tf.ts';
 
 /**
- * A model's weights by names that do not depend on how many models the process built before: a layer's own name if the project
- * gave one, else its type and its position among the model's layers of that type (`dense_0/kernel`). Where a layer that wraps others
- * has several weights of a name, the later ones are numbered (`bidirectional_0/kernel_1`).
+ * Names of a model's weights that do not depend on how many models the process built before: a layer's name if the project
+ * gave one, else its type and its position among the model's layers of that type (`dense_0/kernel`). Where a wrapper has
+ * several weights of the same name, the later ones are numbered (`bidirectional_0/kernel_1`).
  */
 export function weightNames(model: LayersModel): string[] {
   const seen = new Map<string, number>();
@@ -19,7 +19,7 @@ export function weightNames(model: LayersModel): string[] {
   return numberRepeated(names);
 }
 
-/** As {@link weightNames}, of the weights that are trained, in the order of `model.trainableWeights`. */
+/** Like {@link weightNames}, for trainable weights, in the order of `model.trainableWeights`. */
 export function trainedWeightNames(model: LayersModel): string[] {
   const names = weightNames(model);
   const weights = model.layers.flatMap((layer) => layer.weights);
@@ -33,13 +33,13 @@ export async function readWeights(model: LayersModel): Promise<NamedTensor[]> {
   return readTensors(new Map(weights.map((weight, i) => [names[i], weight.read()])));
 }
 
-/** A weight's numbers, row-major. */
+/** A weight's values, row-major. */
 export interface WeightValues {
   shape: number[];
   data: Float32Array;
 }
 
-/** As {@link readWeights}, at once and by name. */
+/** Like {@link readWeights}, synchronously and by name. */
 export function copyWeights(model: LayersModel): Map<string, WeightValues> {
   const names = weightNames(model);
   const weights = model.layers.flatMap((layer) => layer.weights);
@@ -51,13 +51,13 @@ export function copyWeights(model: LayersModel): Map<string, WeightValues> {
   );
 }
 
-/** @throws when names or shapes are not the model's: the checkpoint is of another model */
+/** @throws when names or shapes differ from the model's: the checkpoint belongs to another model */
 export function writeWeights(model: LayersModel, tensors: readonly NamedTensor[], source: string): void {
   const names = weightNames(model);
   const weights = model.layers.flatMap((layer) => layer.weights);
   const byName = new Map(tensors.map((tensor) => [tensor.name, tensor]));
   const extra = tensors.find((tensor) => !names.includes(tensor.name));
-  if (extra !== undefined) throw mismatch(source, `it has "${extra.name}", which the model has not`);
+  if (extra !== undefined) throw mismatch(source, `it has "${extra.name}", which the model lacks`);
   weights.forEach((weight, i) => {
     const tensor = byName.get(names[i]);
     if (tensor === undefined) throw mismatch(source, `it lacks "${names[i]}"`);
@@ -67,7 +67,7 @@ export function writeWeights(model: LayersModel, tensors: readonly NamedTensor[]
         `"${names[i]}" is [${tensor.shape.join(', ')}], the model's is [${weight.shape.join(', ')}]`,
       );
     }
-    // Not by `write`, which would apply the weight's constraint to it, and so change its last bits.
+    // `write` would apply the weight's constraint, and so change the last bits.
     const variable = weight.read() as Variable;
     tf.tidy(() => variable.assign(tf.tensor(tensor.data as Float32Array, [...tensor.shape])));
   });
@@ -97,7 +97,7 @@ function shortName(originalName: string): string {
   return originalName.slice(originalName.lastIndexOf('/') + 1);
 }
 
-/** Tensors by name, copied. */
+/** Copies of tensors, by name. */
 export async function readTensors(tensors: ReadonlyMap<string, Tensor>): Promise<NamedTensor[]> {
   return Promise.all(
     [...tensors].map(async ([name, tensor]) => ({
@@ -109,7 +109,7 @@ export async function readTensors(tensors: ReadonlyMap<string, Tensor>): Promise
   );
 }
 
-/** @throws when names or shapes differ: the state is of another model or optimizer */
+/** @throws when names or shapes differ: the state belongs to another model or optimizer */
 export function writeTensors(
   variables: ReadonlyMap<string, Variable>,
   tensors: readonly NamedTensor[],

@@ -1,40 +1,40 @@
 import { tf, type Tensor, type Variable } from '../tensorflow/tf.ts';
 import type { UpdateInputs } from './update-kernels.ts';
 
-/** What one update is made with. */
+/** Settings of one update. */
 export interface UpdateSettings {
   learningRate: number;
-  /** SGD's momentum or Adam's β₁; absent: as configured. An optimizer without momentum stays without. */
+  /** SGD's momentum or Adam's β₁; absent: as configured. Ignored by an optimizer that was configured without momentum. */
   momentum?: number;
   /** Absent: as configured. */
   weightDecay?: number;
 }
 
 /**
- * Optimizers with settings given at each step and a state that can be saved and restored exactly. tfjs's own keep
- * Adam's β^t in float32 and their state out of reach.
+ * An optimizer that receives its settings at each step, and whose state can be saved and restored exactly. The optimizers of
+ * tfjs keep Adam's β^t in float32, and their state is private.
  */
 export interface Optimizer {
   /**
-   * Moves `variables[i]` along `gradients[i]`, and leaves it alone where that is null: the loss did not depend on it. The
-   * gradients stay the caller's. `settings` are those of all variables, or one for each.
+   * Updates `variables[i]` with `gradients[i]`; null, where the loss does not depend on it, leaves it unchanged. The caller
+   * disposes of the gradients. `settings` are common to all variables, or one per variable.
    */
   apply(gradients: readonly (Tensor | null)[], settings: UpdateSettings | readonly UpdateSettings[]): void;
-  /** The tensors that the next step depends on, by name, in a fixed order. They stay the optimizer's. */
+  /** The tensors that the next step depends on, by name, in a fixed order. The optimizer owns them. */
   readonly slots: ReadonlyMap<string, Variable>;
-  /** Updates of each variable so far; set on resume. */
+  /** Number of updates of each variable; set on resume. */
   steps: number[];
 }
 
-/** How a kind of optimizer updates a variable; what it remembers of it is the caller's to keep. */
+/** How a kind of optimizer updates a variable. The caller keeps the slots. */
 export interface UpdateRule {
-  /** Names of the slots of a variable: tensors of its shape, zeros at first. */
+  /** Names of a variable's slots: tensors of its shape, initially zero. */
   readonly slots: readonly string[];
   /** Makes update number `step`, counted from 1; `inputs.slots` are in the order of `slots`. */
   update(inputs: UpdateInputs, step: number, settings: UpdateSettings): void;
 }
 
-/** A rule at work on some variables. */
+/** Applies a rule to a list of variables. */
 export class RuleOptimizer implements Optimizer {
   readonly slots: ReadonlyMap<string, Variable>;
   steps: number[];
@@ -58,7 +58,7 @@ export class RuleOptimizer implements Optimizer {
   }
 }
 
-/** The slots that an optimizer keeps of its i-th variable, in the rule's order. */
+/** An optimizer's slots of its i-th variable, in the rule's order. */
 export function slotsOf({ slots }: Pick<Optimizer, 'slots'>, rule: UpdateRule, i: number): Variable[] {
   return rule.slots.map((name) => {
     const slot = slots.get(slotName(name, i));

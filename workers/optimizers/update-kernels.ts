@@ -1,20 +1,20 @@
 import { tf, type Tensor, type Variable } from '../tensorflow/tf.ts';
 
-/** What Adam's update in one kernel takes; formulas in `adam.ts`. */
+/** Arguments of Adam's update in one kernel; formulas in `adam.ts`. */
 export interface AdamConstants {
   beta1: number;
   beta2: number;
-  /** η √(1 − β₂ᵗ) / (1 − β₁ᵗ): both bias corrections in the rate, as algorithm 1's note has it. */
+  /** η √(1 − β₂ᵗ) / (1 − β₁ᵗ): both bias corrections in the rate (section 2 of the paper). */
   rate: number;
-  /** ε √(1 − β₂ᵗ), which keeps that exact. */
+  /** ε √(1 − β₂ᵗ), which makes the result exact. */
   epsilon: number;
-  /** 1 − η λ where weights decay apart from the gradient, else 1. */
+  /** 1 − η λ with decoupled weight decay, else 1. */
   keep: number;
   /** λ where it is added to the gradient, else 0. */
   penalty: number;
 }
 
-/** What SGD's update in one kernel takes; formulas in `sgd.ts`. */
+/** Arguments of SGD's update in one kernel; formulas in `sgd.ts`. */
 export interface SgdConstants {
   rate: number;
   momentum: number;
@@ -22,7 +22,7 @@ export interface SgdConstants {
   nesterov: boolean;
 }
 
-/** A variable, what it is moved along, and its optimizer's slots. */
+/** A variable, its gradient and its optimizer's slots. */
 export interface UpdateInputs {
   variable: Variable;
   gradient: Tensor;
@@ -41,12 +41,12 @@ export interface UpdateKernels {
 
 const byBackend = new Map<string, UpdateKernels>();
 
-/** Called by a backend that has such kernels, by its name in TensorFlow.js. */
+/** Registers a backend's kernels, under its name in TensorFlow.js. */
 export function registerUpdateKernels(backendName: string, kernels: UpdateKernels): void {
   byBackend.set(backendName, kernels);
 }
 
-/** The kernels of TensorFlow.js's current backend; without them an optimizer computes with ops. */
+/** The kernels of TensorFlow.js's current backend; null where it has none and optimizers use ops. */
 export function updateKernels(): UpdateKernels | null {
   return byBackend.get(tf.getBackend()) ?? null;
 }
@@ -56,7 +56,7 @@ interface Updated {
   slots: Tensor[];
 }
 
-/** An update made of ops: `compute` gives what variable and slots become. */
+/** An update made of ops: `compute` returns the new variable and slots. */
 export function byOps<Constants>(
   compute: (variable: Tensor, gradient: Tensor, slots: Tensor[], constants: Constants) => Updated,
 ): UpdateKernel<Constants> {

@@ -6,7 +6,7 @@ import type { DataFolders, Splits } from '../data/index.ts';
 import type { Figure } from '../plots/index.ts';
 import type { LayersModel, Scalar, Tensor } from '../tensorflow/tf.ts';
 import type { TaskKind } from '../member/tasks.ts';
-import type { MemberOutputs } from '../member/predict.ts';
+import type { MemberOutputs } from '../member/predictions.ts';
 
 /** A schema of plain values with defaults: the project's own hyperparameters. */
 export type HyperparameterSchema = z.ZodObject;

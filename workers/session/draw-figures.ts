@@ -1,12 +1,11 @@
 import { join } from 'node:path';
 import type { Launch } from '../../core/protocol/run/messages.ts';
 import { saveFigure } from '../plots/index.ts';
-import type { Prepared } from './prepare.ts';
-import type { SessionLinks } from './session.ts';
-import { copyForProject } from '../member/predict.ts';
+import type { Prepared, SessionLinks } from './prepare.ts';
+import { copyForProject } from '../member/predictions.ts';
 import type { SetsOutcome } from '../training/evaluate-sets.ts';
 
-/** Draws the project's own figures into the run's `plots/`. A figure that fails costs the picture, not the run. */
+/** Draws the project's figures into the run's `plots/`. A figure that fails is reported, and does not end the run. */
 export async function drawFigures(
   launch: Launch,
   links: SessionLinks,

@@ -6,7 +6,8 @@ import { tf, type LayersModel, type Tensor } from '../tensorflow/tf.ts';
 import { writeWeights } from '../member/weights.ts';
 
 /**
- * All-gathers a tensor of every rank and stacks the results in order of rank.
+ * All-gathers a tensor of every rank and stacks the results in rank order.
+ * @param local this rank's tensor, of the same shape and type on all M ranks
  * @returns shape `[M, ...local.shape]`
  */
 export async function gatherEnsembleMetrics(group: ProcessGroup, local: Tensor): Promise<Tensor> {
@@ -35,7 +36,7 @@ export async function loadEnsemble(
   });
   if (files.length === 0) {
     throw new Error(
-      `No checkpoint in ${folder} matches "${pattern}". Name the folder that holds them, or another pattern.`,
+      `No checkpoint in ${folder} matches "${pattern}". Pass the folder that holds them, or another pattern.`,
     );
   }
   const models: LayersModel[] = [];

@@ -9,7 +9,7 @@ export interface HubHandlers {
   closed(error: Error | null): void;
 }
 
-/** A worker's end of its one connection to the hub: messages and collectives share it. */
+/** A worker's end of its connection to the hub. Messages and collectives share it. */
 export class HubLink {
   private readonly channel: Channel;
 

@@ -3,7 +3,7 @@ import type { WorkerState } from '../../core/protocol/run/messages.ts';
 import type { HubLink } from './hub-link.ts';
 import type { Position, Report } from '../member/report.ts';
 
-/** Points wait at most so long, so that the hub gets them in batches. */
+/** The longest that a point waits, so that the hub receives points in batches. */
 const flushEveryMs = 100;
 
 interface Point extends Position {
@@ -12,14 +12,14 @@ interface Point extends Position {
   timeMs: number;
 }
 
-/** Tells the hub about a rank's training; metric points go in batches, by column. */
+/** Reports a rank's training to the hub; metric points travel in batches, by column. */
 export class HubReport implements Report {
   private readonly link: HubLink;
   private readonly ranks: number;
   private points: Point[] = [];
   private lastFlushMs = 0;
   private readonly waiting: (() => void)[] = [];
-  /** The last that was told, for the error message should this rank fail. */
+  /** The last reported position, for the error message if this rank fails. */
   position: Position = { epoch: 0, step: 0 };
 
   /** @param ranks how many ranks share the process */
@@ -43,7 +43,7 @@ export class HubReport implements Report {
   progress(samplesPerSecond: number, position: Position): void {
     this.position = position;
     this.flush();
-    // This rank's share of the process.
+    // This rank's share of the process's memory.
     const memoryBytes = Math.round(process.memoryUsage.rss() / this.ranks);
     this.link.send({ type: 'progress', ...position, samplesPerSecond, memoryBytes });
   }

@@ -14,7 +14,6 @@ import type { Project } from '../project/define-project.ts';
 import { loadProjectData } from '../project/load-data.ts';
 import { projectCallbacks } from '../project/project-callbacks.ts';
 import { loadProject, parseHyperparameters } from '../project/load-project.ts';
-import type { SessionLinks } from './session.ts';
 import { setupIndependentWorker } from './setup.ts';
 import { MemberStack } from '../stacked/member-stack.ts';
 import { requireStackable } from '../stacked/model-graph.ts';
@@ -22,7 +21,9 @@ import { stackedTraining } from '../stacked/stacked-training.ts';
 import { ensembleTask } from '../strategies/ensemble-task.ts';
 import { createStrategy } from '../strategies/index.ts';
 import type { LayersModel } from '../tensorflow/tf.ts';
-import { Breath } from '../training/throttle.ts';
+import type { Report } from '../member/report.ts';
+import type { Controls } from '../training/controls.ts';
+import { Throttle } from '../training/throttle.ts';
 import { Member, type LossFunction } from '../member/member.ts';
 import { createOptimizer } from '../optimizers/optimizers.ts';
 import { RunFiles } from '../member/run-files.ts';
@@ -31,20 +32,30 @@ import { type Task, taskOf } from '../member/tasks.ts';
 import type { TrainerParts } from '../training/rank-training.ts';
 import { plannedSteps, Trainer } from '../training/trainer.ts';
 
-/** A rank of this process: what it was launched with, and how it stands with its hub. */
+/** A rank's connections while it trains. */
+export interface SessionLinks {
+  group: ProcessGroup;
+  report: Report;
+  controls: Controls;
+  /** Resolves once the hub reports that all ranks are ready. */
+  started: Promise<void>;
+  print(line: string): void;
+}
+
+/** A rank of this process. */
 export interface Seat {
   launch: Launch;
   links: SessionLinks;
 }
 
-/** What the ranks of a process have in common. */
+/** Shared by all ranks of a process. */
 interface Shared {
   project: Project;
   hyperparameters: Record<string, unknown>;
   config: RunConfig;
   backend: Backend;
   task: Task;
-  /** Of `train` perhaps only a sample: its batches have them all. */
+  /** With `data.mode: broadcast`, `train` holds one sample; `openBatches` gives all. */
   data: Splits;
   openBatches: () => BatchSource;
 }
@@ -55,18 +66,18 @@ export interface Prepared extends Shared {
   model: LayersModel;
   trainer: Trainer;
   totalSteps: number;
-  /** To be called when the rank trains no more, so that ranks whose steps are made together do not wait for it. */
+  /** Call it when the rank has trained: stacked ranks then no longer wait for it. */
   leaveStack(): void;
 }
 
-/** Prepares the ranks of this process, one or several: project, backend, seeds, data, models, trainers. */
+/** Prepares all ranks of this process: project, backend, seeds, data, models, trainers. */
 export async function prepare(seats: readonly Seat[]): Promise<Prepared[]> {
   const { shared, seeders } = await prepareShared(seats);
   const members = seats.map((seat, i) => createMember(seat, shared, seeders[i]));
   const stack = members.length > 1 ? createStack(shared, members, ranksOf(seats)) : null;
-  const breath = new Breath();
+  const throttle = new Throttle();
   return Promise.all(
-    seats.map((seat, i) => prepareRank(seat, shared, { member: members[i], seeder: seeders[i], stack, breath })),
+    seats.map((seat, i) => prepareRank(seat, shared, { member: members[i], seeder: seeders[i], stack, throttle })),
   );
 }
 
@@ -79,7 +90,7 @@ async function prepareShared(seats: readonly Seat[]): Promise<{ shared: Shared; 
   const otherSeeders = ranksOf(seats.slice(1)).map(
     (rank) => new DistributedSeeder({ baseSeed: config.seed, rank, unique: !config.identicalSeeds }),
   );
-  // Whatever no rank draws for itself comes from the first rank's stream, as if it were alone.
+  // Draws that belong to no rank come from the first rank's stream, as if it were alone.
   seeder.install();
   const task = ensembleTask(taskOf(project.task), config);
   const groups = seats.map((seat) => seat.links.group);
@@ -88,7 +99,7 @@ async function prepareShared(seats: readonly Seat[]): Promise<{ shared: Shared; 
   return { shared, seeders: [seeder, ...otherSeeders] };
 }
 
-/** @throws when the ranks' models cannot be one computation */
+/** @throws when the ranks' models cannot be computed as one */
 function createStack(shared: Shared, members: readonly Member[], ranks: readonly number[]): MemberStack {
   const models = members.map(({ model }) => model);
   requireStackable(models, ranks);
@@ -107,7 +118,7 @@ function createMember({ launch }: Seat, shared: Shared, seeder: DistributedSeede
   const model = seeder.draw(() => project.model({ hyperparameters, config, featureShape, targetSize, rank }));
   for (const dataset of [data.train, data.validation, data.test]) if (dataset) task.check(model, dataset);
   return new Member(model, lossOf(shared), (variables) =>
-    // A sharded run's strategy keeps what the optimizer remembers, a slice on each rank.
+    // A sharded run's strategy keeps the optimizer's state, one slice on each rank.
     createOptimizer(config.optimizer, config.strategy.kind === 'sharded' ? [] : variables),
   );
 }
@@ -115,18 +126,18 @@ function createMember({ launch }: Seat, shared: Shared, seeder: DistributedSeede
 interface RankParts {
   member: Member;
   seeder: DistributedSeeder;
-  /** Null for a rank that is alone in its process. */
+  /** Null for the only rank of its process. */
   stack: MemberStack | null;
-  breath: Breath;
+  throttle: Throttle;
 }
 
 async function prepareRank({ launch, links }: Seat, shared: Shared, rank: RankParts): Promise<Prepared> {
   const { project, hyperparameters, config, task, data, openBatches } = shared;
-  const { member, seeder, stack, breath } = rank;
+  const { member, seeder, stack, throttle } = rank;
   const { placement, groupRanks } = launch;
   const { group, report, controls } = links;
   const files = new RunFiles(launch.runFolder, placement.rank);
-  if (placement.rank === 0) await keepTargets(files, data);
+  if (placement.rank === 0) await saveTargets(files, data);
   const batches = openBatches();
   const sampler = createSampler({
     kind: samplerOf(config),
@@ -148,12 +159,12 @@ async function prepareRank({ launch, links }: Seat, shared: Shared, rank: RankPa
   const context = { config, task, totalSteps, unlabelled: data.unlabelled };
   const strategy = stacked ?? createStrategy(config.strategy, context);
   const about = { config, member, task, data, batches, sampler, strategy, callbacks };
-  const parts: TrainerParts = { ...about, group, files, report, controls, breath };
+  const parts: TrainerParts = { ...about, group, files, report, controls, throttle };
   const trainer = new Trainer(parts, launch.resume ? await resumed(launch, parts) : undefined);
   return { ...shared, batches, model: member.model, trainer, totalSteps, leaveStack: () => stacked?.leave() };
 }
 
-/** The data of this process's ranks, as `data.mode` has it. */
+/** The data of this process's ranks, distributed as `data.mode` says. */
 function loadData(
   launch: Launch,
   project: Project,
@@ -166,8 +177,8 @@ function loadData(
   return distributeData(how, () => loadProjectData(project, hyperparameters, launch));
 }
 
-/** What predictions are held against, once for all ranks. */
-async function keepTargets(files: RunFiles, { validation, test }: Splits): Promise<void> {
+/** Saves the targets of the evaluated splits, once for all ranks. */
+async function saveTargets(files: RunFiles, { validation, test }: Splits): Promise<void> {
   if (validation !== undefined) await files.saveTargets('validation', validation);
   if (test !== undefined) await files.saveTargets('test', test);
 }

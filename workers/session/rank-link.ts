@@ -5,8 +5,8 @@ import { ProcessGroup } from '../collectives/process-group.ts';
 import { sharedMemoryIn } from '../collectives/memory/shared-memory.ts';
 import { HubLink } from './hub-link.ts';
 import { HubReport } from './hub-report.ts';
-import type { Prepared, Seat } from './prepare.ts';
-import { runSession, type SessionLinks } from './session.ts';
+import type { Prepared, Seat, SessionLinks } from './prepare.ts';
+import { runSession } from './session.ts';
 import { AgreedError } from '../member/agreed-error.ts';
 import type { Controls } from '../training/controls.ts';
 import { parameterCount } from '../member/weights.ts';
@@ -17,15 +17,15 @@ export interface RankLinkOptions {
   rank: number;
   token: string;
   controls: Controls;
-  /** What to do with a control that comes for this rank. */
-  heed(control: Control): void;
-  /** How many ranks the process has. */
+  /** Handles a control for this rank. */
+  onControl(control: Control): void;
+  /** The number of ranks in the process. */
   ranks: number;
 }
 
-/** A rank as its hub sees it: one connection, through which it is launched, controlled, heard and dismissed. */
+/** A rank's connection to the hub: launch, controls, reports, collectives and dismissal. */
 export class RankLink {
-  /** Resolves when the hub needs the rank no more. */
+  /** Resolves when the hub dismisses the rank. */
   readonly dismissed: Promise<void>;
   private readonly options: RankLinkOptions;
   private readonly launched = Promise.withResolvers<Launch>();
@@ -46,7 +46,7 @@ export class RankLink {
     this.link = new HubLink(channel, {
       message: (message) => this.take(message),
       collective: (frame) => this.group?.receive(frame),
-      // Without a hub there is nothing to train for: what was saved is on disk, and a resumed run goes on from there.
+      // Without a hub training has no purpose. Saved state is on disk, and a run resumes from there.
       closed: () => process.exit(3),
     });
     this.report = new HubReport(this.link, options.ranks);
@@ -58,7 +58,7 @@ export class RankLink {
     const launch = await this.launched.promise;
     const { rank, controls } = this.options;
     const memory = sharedMemoryIn(launch.scratchFolder, rank, launch.groupRanks, {
-      // A rank that sleeps until others come would keep those of its own process from coming.
+      // A rank that sleeps until others come would block those of its own process.
       mayMap: this.options.ranks === 1,
       tell: (message) => this.tell(message),
       timeoutMs: launch.config.timeouts.collectiveMs,
@@ -78,7 +78,7 @@ export class RankLink {
     return { launch, links };
   }
 
-  /** Trains to the end, and tells the hub how it went: never rejects. */
+  /** Trains to the end, and reports the outcome to the hub. Never rejects. */
   async train(seat: Seat, prepared: Prepared): Promise<void> {
     this.describe(prepared);
     try {
@@ -117,11 +117,11 @@ export class RankLink {
       case 'leave':
         return this.left.resolve();
       case 'control':
-        return this.options.heed(message.control);
+        return this.options.onControl(message.control);
     }
   }
 
-  /** Of what all ranks would say, the first one's word is enough. */
+  /** Reports a message that is the same on all ranks: only the first sends it. */
   private tell(message: string): void {
     const isFirst = this.launch?.groupRanks[0] === this.options.rank;
     if (isFirst) this.report.event('large-arrays', message, this.report.position);

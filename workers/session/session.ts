@@ -1,24 +1,11 @@
 import type { Launch } from '../../core/protocol/run/messages.ts';
-import type { ProcessGroup } from '../collectives/process-group.ts';
-import type { Prepared } from './prepare.ts';
+import type { Prepared, SessionLinks } from './prepare.ts';
 import { drawFigures } from './draw-figures.ts';
-import type { Controls } from '../training/controls.ts';
 import { comparisonSplit, evaluateSets } from '../training/evaluate-sets.ts';
-import type { Report } from '../member/report.ts';
 import { RunFiles } from '../member/run-files.ts';
-import type { StopReason } from '../training/trainer.ts';
+import type { StopReason } from '../training/rendezvous.ts';
 
-/** How a rank stands with its hub while it trains. */
-export interface SessionLinks {
-  group: ProcessGroup;
-  report: Report;
-  controls: Controls;
-  /** Resolves once the hub says that all ranks are ready. */
-  started: Promise<void>;
-  print(line: string): void;
-}
-
-/** One rank's life from the start to its leave: train, compare checkpoint sets, draw. */
+/** Runs one rank's session: trains, evaluates the checkpoint sets, draws the project's figures. */
 export async function runSession(launch: Launch, links: SessionLinks, prepared: Prepared): Promise<StopReason> {
   await links.started;
   const reason = await prepared.trainer.fit().finally(() => prepared.leaveStack());

@@ -3,7 +3,7 @@ import { tf } from '../tensorflow/tf.ts';
 
 const { version } = createRequire(import.meta.url)('../../package.json') as { version: string };
 
-/** What a run depends on for its numbers. */
+/** Versions of the libraries that determine a run's numbers. */
 export function libraryVersions(): Record<string, string> {
   return {
     tutti: version,

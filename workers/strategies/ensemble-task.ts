@@ -1,7 +1,7 @@
 import type { RunConfig } from '../../core/protocol/run/config.ts';
 import type { Dataset } from '../data/dataset.ts';
 import { productMetrics } from '../../core/metrics/index.ts';
-import type { MemberOutputs } from '../member/predict.ts';
+import type { MemberOutputs } from '../member/predictions.ts';
 import { classesOf, type Task } from '../member/tasks.ts';
 
 /**

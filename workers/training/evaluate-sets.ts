@@ -2,7 +2,8 @@ import type { EvaluatedSet } from '../../core/protocol/run/record.ts';
 import type { ProcessGroup } from '../collectives/process-group.ts';
 import type { Dataset, Splits } from '../data/dataset.ts';
 import type { LayersModel } from '../tensorflow/tf.ts';
-import { gatherPredictions, joinStacks, type MemberOutputs, predict } from '../member/predict.ts';
+import { gatherPredictions, predict } from '../member/predict.ts';
+import { joinStacks, type MemberOutputs } from '../member/predictions.ts';
 import type { RunFiles, Split } from '../member/run-files.ts';
 import type { Task } from '../member/tasks.ts';
 import { writeWeights } from '../member/weights.ts';
@@ -17,19 +18,19 @@ export interface SetEvaluation {
   /** Ranks that trained in earlier waves, whose predictions lie in the run folder. */
   earlierRanks: readonly number[];
   files: RunFiles;
-  /** Epoch of the weights that the model holds now. */
+  /** Epoch of the model's current weights. */
   epoch: number;
 }
 
 export interface SetsOutcome {
   evaluated: EvaluatedSet[];
-  /** Sets that some rank has no checkpoint of. */
+  /** Sets for which some rank has no checkpoint. */
   incomplete: SetName[];
   /** All members' predictions with their last weights. */
   predictions: MemberOutputs;
 }
 
-/** The split that sets are compared on: test, or validation where there is no test split. */
+/** The split to compare sets on: test, or validation where there is no test split. */
 export function comparisonSplit(data: Splits): { split: Split; dataset: Dataset } | null {
   if (data.test !== undefined) return { split: 'test', dataset: data.test };
   if (data.validation !== undefined) return { split: 'validation', dataset: data.validation };
@@ -37,8 +38,8 @@ export function comparisonSplit(data: Splits): { split: Split; dataset: Dataset 
 }
 
 /**
- * Evaluates the last weights and then sets of checkpoints (each rank loads its own), members and ensemble. The model ends
- * up with the last set's weights.
+ * Evaluates members and ensemble with the last weights, then with each set of checkpoints (each rank loads its own). Leaves
+ * the model with the last set's weights.
  */
 export async function evaluateSets(
   evaluation: SetEvaluation,
@@ -80,7 +81,7 @@ async function everyRankHas(group: ProcessGroup, present: boolean): Promise<bool
   return all === 1;
 }
 
-/** `member_3_nll` becomes entry 3 of `members.nll`; everything else is the ensemble's, `ens_nll` as `nll`. */
+/** Splits metrics by name: `member_3_nll` goes to `members.nll`, at rank 3's position; `ens_nll` goes to `ensemble.nll`. */
 export function splitByMember(metrics: ReadonlyMap<string, number>, ranks: readonly number[]) {
   const ensemble: Record<string, number> = {};
   const members: Record<string, number[]> = {};

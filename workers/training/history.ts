@@ -1,13 +1,13 @@
 import type { NamedTensor } from '../../core/safetensors/safetensors.ts';
 
-/** One metric over time, `epochs[i]`, `steps[i]` and `values[i]` belonging together. */
+/** One metric over time: `values[i]` was measured at `epochs[i]` and `steps[i]`. */
 export interface Series {
   epochs: number[];
   steps: number[];
   values: number[];
 }
 
-/** Metrics of the evaluations so far, by name: what figures draw, and what a resumed run goes on from. */
+/** Metrics of the evaluations so far, by name, for figures and for a resume. */
 export class History {
   private readonly bySeries = new Map<string, Series>();
 

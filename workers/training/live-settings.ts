@@ -2,7 +2,7 @@ import { type RunSettings, type SettingChanges, settingNames, settingPaths } fro
 import type { Callback } from '../callbacks/callback.ts';
 import type { Position, Report } from '../member/report.ts';
 
-/** The settings that a rank trains with now. Its callbacks are told of them, the hub of every change. */
+/** A rank's current settings. Passes them to its callbacks, and reports every change to the hub. */
 export class LiveSettings {
   readonly #callbacks: readonly Callback[];
   readonly #report: Report;
@@ -12,26 +12,26 @@ export class LiveSettings {
     this.#callbacks = callbacks;
     this.#report = report;
     this.#now = start;
-    this.#tellCallbacks();
+    this.#notifyCallbacks();
   }
 
   get now(): Readonly<RunSettings> {
     return this.#now;
   }
 
-  /** Takes over what is asked for and not so yet: it counts from the step after `position` on. */
-  adopt(wanted: Readonly<SettingChanges>, position: Position): void {
+  /** Adopts requested values that differ from the current ones, from the step after `position` on. */
+  adopt(requested: Readonly<SettingChanges>, position: Position): void {
     for (const name of settingNames) {
-      const [from, to] = [this.#now[name], wanted[name]];
+      const [from, to] = [this.#now[name], requested[name]];
       if (to === undefined || to === from) continue;
       this.#now = { ...this.#now, [name]: to };
-      this.#tellCallbacks();
+      this.#notifyCallbacks();
       const path = settingPaths[name];
       this.#report.event('changed', `${path} changed from ${from} to ${to}.`, position, { path, from, to });
     }
   }
 
-  #tellCallbacks(): void {
+  #notifyCallbacks(): void {
     for (const callback of this.#callbacks) callback.onSettings?.(this.#now);
   }
 }

@@ -2,12 +2,12 @@ import type { ProcessGroup } from '../collectives/process-group.ts';
 import type { Controls } from './controls.ts';
 
 /**
- * Has ranks that exchange at every step act on what one of them learns at the same step: else one would stop while another waits for
- * its gradients. ControlSignals ride on the step's own collectives; what came back with those called before a step takes effect after it.
- * That is up to a step late, and the same on all ranks also when a collective is still under way.
+ * Makes ranks that exchange at every step act on a control at the same step. Otherwise one rank would stop while another waits
+ * for its gradients. Signals travel with the collectives of a step. Those of the collectives before a step take effect after
+ * it: up to a step late, but at the same step on all ranks, even while a collective is pending.
  */
 export class Lockstep {
-  /** Whether some rank's training must not go on. */
+  /** Whether some rank's training must end. */
   mustHalt = false;
   private readonly group: ProcessGroup;
   private readonly controls: Controls;
@@ -18,13 +18,13 @@ export class Lockstep {
     controls.holdBack();
   }
 
-  /** Called before a step. @param halt whether this rank's training must not go on */
+  /** Call it before a step. @param halt whether this rank's training must end */
   begin(halt: boolean): void {
     this.group.signals = { controls: this.controls.received, halt };
     this.group.mark();
   }
 
-  /** Called after a step: lets in what all ranks let in now. */
+  /** Call it after a step: admits the controls that all ranks admit now. */
   async end(): Promise<void> {
     const { controls, halt } = await this.group.agreed();
     this.mustHalt = halt;

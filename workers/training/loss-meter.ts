@@ -6,13 +6,13 @@ export interface NonFinite extends Position {
   loss: number;
 }
 
-/** Losses since the last point of them, which may have been in an earlier attempt. */
+/** Sum of losses since the last reported point, which may belong to an earlier attempt. */
 export interface LossSum {
   loss: number;
   steps: number;
 }
 
-/** Keeps count of a rank's training losses and throughput, and reports them now and then. */
+/** Measures a rank's training losses and throughput, and reports them at intervals. */
 export class LossMeter {
   private readonly report: Report;
   private readonly everySteps: number;
@@ -20,7 +20,7 @@ export class LossMeter {
   private interval: LossSum;
   private round = { loss: 0, steps: 0, samples: 0, skipped: 0, startedMs: performance.now() };
   private lastProgressMs = 0;
-  /** Of the round under way. */
+  /** Of the current round. */
   nonFinite: NonFinite | null = null;
 
   constructor(report: Report, everySteps: number, rank: number, interval: LossSum = { loss: 0, steps: 0 }) {
@@ -30,12 +30,12 @@ export class LossMeter {
     this.interval = { ...interval };
   }
 
-  /** What a resumed rank's next point needs. */
+  /** State for a resume. */
   get losses(): LossSum {
     return { ...this.interval };
   }
 
-  /** Takes a batch's loss; `position.step` is the number of steps done with it. */
+  /** Adds a batch's loss; `position.step` counts its step. */
   add({ loss, updated }: StepOutcome, position: Position): void {
     if (updated) {
       this.interval.loss += loss;
@@ -54,15 +54,15 @@ export class LossMeter {
     if (position.step % this.everySteps === 0) this.flushInterval(position, learningRate);
   }
 
-  /** Tells the throughput of this round so far, at most twice a second. */
-  tellProgress(position: Position): void {
+  /** Reports the throughput of this round so far, at most twice a second. */
+  reportProgress(position: Position): void {
     const nowMs = performance.now();
     if (nowMs - this.lastProgressMs < 500) return;
     this.lastProgressMs = nowMs;
     this.report.progress(this.samplesPerSecond(nowMs), position);
   }
 
-  /** Mean loss of the round (NaN without an update) and what else the ranks tell each other; then a new round begins. */
+  /** Ends the round and begins a new one. @returns the mean loss, NaN without an update, and the first non-finite loss */
   endRound(position: Position): { meanLoss: number; nonFinite: NonFinite | null } {
     const { round, nonFinite } = this;
     if (round.samples > 0) {
@@ -73,7 +73,7 @@ export class LossMeter {
       );
     }
     if (nonFinite !== null) {
-      const message = `Loss was ${nonFinite.loss} first at step ${nonFinite.step}; ${round.skipped} update(s) left out.`;
+      const message = `Loss was ${nonFinite.loss} first at step ${nonFinite.step}; ${round.skipped} update(s) were skipped.`;
       this.report.event('non-finite-loss', message, nonFinite);
     }
     this.round = { loss: 0, steps: 0, samples: 0, skipped: 0, startedMs: performance.now() };
@@ -81,13 +81,13 @@ export class LossMeter {
     return { meanLoss: round.loss / round.steps, nonFinite };
   }
 
-  /** Called when a round's training begins, so that evaluation and waiting do not count as training time. */
+  /** Call it when a round's training begins, so that evaluation and waiting do not count as training time. */
   beginRound(): void {
     this.round.startedMs = performance.now();
   }
 
-  /** Takes a pause within the round out of its time. */
-  leaveOut(pausedMs: number): void {
+  /** Excludes a pause from the round's time. */
+  excludePause(pausedMs: number): void {
     this.round.startedMs += pausedMs;
   }
 

@@ -8,17 +8,32 @@ import type { Dataset, Splits } from '../data/dataset.ts';
 import type { Sampler } from '../data/samplers.ts';
 import type { Strategy } from '../strategies/strategy.ts';
 import type { LayersModel } from '../tensorflow/tf.ts';
-import type { Breath } from './throttle.ts';
+import type { Throttle } from './throttle.ts';
 import type { Controls } from './controls.ts';
 import type { Member } from '../member/member.ts';
-import { predict, predictTogether, type Predictions } from '../member/predict.ts';
+import { predict, predictTogether } from '../member/predict.ts';
+import type { Predictions } from '../member/predictions.ts';
 import type { Position, Report } from '../member/report.ts';
 import type { RunFiles } from '../member/run-files.ts';
-import type { TrainingProgress } from './saved-state.ts';
 import type { Task } from '../member/tasks.ts';
 import { readWeights } from '../member/weights.ts';
 
-/** What a trainer puts together; nothing of it knows the trainer. */
+/** How far a rank's training has come. */
+export interface TrainingProgress {
+  /** Zero-based current epoch or, with `batch` 0, the next one. */
+  epoch: number;
+  /** Batches done in that epoch. */
+  batch: number;
+  /** Steps done, whether or not they updated the weights. */
+  step: number;
+  /** Rendezvous done. */
+  round: number;
+  standingBy: boolean;
+  /** Whether it stands by because the user stopped it alone. */
+  stoppedAlone: boolean;
+}
+
+/** What a trainer works with. */
 export interface TrainerParts {
   config: RunConfig;
   member: Member;
@@ -32,24 +47,24 @@ export interface TrainerParts {
   files: RunFiles;
   report: Report;
   controls: Controls;
-  /** That of all ranks of the process; absent: one of its own. */
-  breath?: Breath;
+  /** Shared by all ranks of the process; absent: a new one. */
+  throttle?: Throttle;
 }
 
 /**
- * A rank's training as its callbacks see it: where it stands, its model, and what is kept of it. Where all ranks train one model, callbacks see
- * an ensemble of one on every rank, and only the first rank keeps and tells what they say.
+ * A rank's training as its callbacks see it: its position, its model, its checkpoints and predictions. Where all ranks train
+ * one model, callbacks see an ensemble of one member on every rank, and only the first rank saves and reports.
  */
 export class RankTraining implements Training {
   readonly parts: TrainerParts;
   readonly progress: TrainingProgress;
-  /** What callbacks exchange with. */
+  /** The group for the callbacks' collectives. */
   readonly group: ProcessGroup;
   private readonly isOneModel: boolean;
   private isAssembled = false;
   private hasVotedStop = false;
   private lastPredictions: Predictions | null = null;
-  /** What names the model's architecture in the run folder; null where it has no description. */
+  /** SHA-256 of the model's architecture in the run folder; null where it has no description. */
   private topology: string | null = null;
 
   constructor(parts: TrainerParts, progress: TrainingProgress) {
@@ -95,24 +110,27 @@ export class RankTraining implements Training {
     return this.hasVotedStop;
   }
 
-  /** SHA-256 of the model's architecture, which its checkpoints name; undefined where it has none. */
+  /** SHA-256 of the model's architecture, for its checkpoints; undefined where it has no description. */
   get modelHash(): string | undefined {
     return this.topology ?? undefined;
   }
 
   /**
-   * Keeps the model's architecture in the run folder, before the first step changes anything of it.
-   * @param earlier that of the attempt that this one resumes: a difference is reported, because the same weights fit many models
+   * Saves the model's architecture in the run folder, before the first step.
+   * @param earlier the architecture of the resumed attempt. Reports a difference, because the same weights fit many models
    */
   async keepArchitecture(earlier: string | undefined): Promise<void> {
-    if (!this.keeps) return;
+    if (!this.isMember) return;
     const { folder, rank } = this.parts.files;
     const text = this.describeModel();
     if (text === null) return;
     this.topology = await keepTopology(folder, rank, text);
     if (earlier === undefined || earlier === this.topology) return;
     const difference = describeDifference(await readTopology(folder, rank, earlier), text);
-    this.announce('model-changed', `The model of rank ${rank} is not that of the earlier attempt: ${difference}.`);
+    this.announce(
+      'model-changed',
+      `The model of rank ${rank} differs from that of the earlier attempt: ${difference}.`,
+    );
   }
 
   private describeModel(): string | null {
@@ -120,7 +138,7 @@ export class RankTraining implements Training {
       return topologyOf(this.model);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      const remedy = 'Checkpoints will need the project as it is now; give its own layers a getConfig().';
+      const remedy = 'Checkpoints will need the project in its current state; give its custom layers a getConfig().';
       this.announce(
         'model-not-described',
         `The model of rank ${this.rank} cannot describe itself: ${reason}. ${remedy}`,
@@ -134,12 +152,12 @@ export class RankTraining implements Training {
     for (const callback of this.parts.callbacks) await call(callback);
   }
 
-  /** Tells the callbacks of a step that was done. */
+  /** Notifies the callbacks of a finished step. */
   endStep(end: StepEnd): void {
     for (const callback of this.parts.callbacks) callback.onStepEnd?.(this, end);
   }
 
-  /** Of a rank that stands by, those it made last. */
+  /** This rank's predictions; the last ones for a rank that stands by. */
   async predict(dataset: Dataset): Promise<Predictions> {
     const { member, task, group } = this.parts;
     if (this.lastPredictions !== null && this.progress.standingBy) return this.lastPredictions;
@@ -149,7 +167,7 @@ export class RankTraining implements Training {
     return this.lastPredictions;
   }
 
-  /** Does something with the weights that are evaluated and kept; a rank's own are back after it. */
+  /** Calls `use` with the weights to evaluate and save in the model, then restores the rank's training weights. */
   async withModel(use: () => Promise<void>): Promise<void> {
     if (this.isAssembled) return use();
     const restore = (await this.parts.strategy.assemble?.()) ?? null;
@@ -159,7 +177,7 @@ export class RankTraining implements Training {
     restore?.();
   }
 
-  /** Leaves the rank with those weights for good. */
+  /** Puts the weights to evaluate and save into the model for good. */
   async assemble(): Promise<void> {
     await this.parts.strategy.assemble?.();
     this.isAssembled = true;
@@ -169,12 +187,12 @@ export class RankTraining implements Training {
     const { files, report } = this.parts;
     const about = { name, epoch: this.epoch, step: this.step, monitor, score, model: this.modelHash };
     await this.withModel(async () => {
-      if (this.keeps) report.checkpoint(await files.saveCheckpoint(await readWeights(this.model), about));
+      if (this.isMember) report.checkpoint(await files.saveCheckpoint(await readWeights(this.model), about));
     });
   }
 
   async savePredictions(name: string, predictions: Predictions): Promise<void> {
-    if (this.keeps) await this.parts.files.savePredictions('validation', name, predictions, this.epoch);
+    if (this.isMember) await this.parts.files.savePredictions('validation', name, predictions, this.epoch);
   }
 
   requestStop(): void {
@@ -185,7 +203,7 @@ export class RankTraining implements Training {
     this.progress.standingBy = true;
   }
 
-  /** Stands by because the user wants it; its predictions are those of its last weights from now on. */
+  /** Stands by at the user's request. Its predictions are from now on those of its last weights. */
   standByAlone(): void {
     this.progress.standingBy = true;
     this.progress.stoppedAlone = true;
@@ -193,15 +211,15 @@ export class RankTraining implements Training {
   }
 
   announce(kind: string, message: string): void {
-    if (this.keeps) this.parts.report.event(kind, message, this.position);
+    if (this.isMember) this.parts.report.event(kind, message, this.position);
   }
 
   log(metric: string, value: number): void {
-    if (this.keeps) this.parts.report.point(metric, value, this.position);
+    if (this.isMember) this.parts.report.point(metric, value, this.position);
   }
 
-  /** Whether this rank is a member of the ensemble, and so keeps what belongs to one. */
-  private get keeps(): boolean {
+  /** Whether this rank saves and reports as a member of the ensemble. */
+  private get isMember(): boolean {
     return !this.isOneModel || this.isFirst;
   }
 }

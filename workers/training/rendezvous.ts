@@ -1,14 +1,16 @@
 import type { ProcessGroup } from '../collectives/process-group.ts';
 import type { Position } from '../member/report.ts';
-import type { StopReason } from './trainer.ts';
+import type { RunSummary } from '../../core/protocol/run/record.ts';
 
 /**
- * Decisions that all ranks take together. Each is one all-gather of a few numbers, from which every rank draws the same
- * conclusion: so no rank waits for one that has left.
+ * Decisions of all ranks. Each is one all-gather of a few numbers, from which every rank draws the same conclusion: no rank
+ * waits for one that has left.
  */
 
+export type StopReason = RunSummary['stopReason'];
+
 export interface RoundReport {
-  /** Where this rank stands. */
+  /** Of this rank. */
   position: Position;
   /** NaN for a rank that made no update. */
   meanLoss: number;
@@ -17,7 +19,7 @@ export interface RoundReport {
 }
 
 export interface AgreedRound {
-  /** That of the rank that has come furthest: ranks that stand by, or were stopped, are behind it. */
+  /** Of the rank with the most steps: ranks that stand by, or were stopped, have fewer. */
   position: Position;
   /** Mean over the ranks that trained; NaN if none did. */
   meanLoss: number;
@@ -26,7 +28,7 @@ export interface AgreedRound {
   stopRequested: boolean;
 }
 
-/** How the round went, for all ranks. */
+/** Merges the round's outcomes of all ranks. */
 export async function agreeOnRound(group: ProcessGroup, own: RoundReport): Promise<AgreedRound> {
   const { position, meanLoss, stopRequested } = own;
   const { epoch, step } = own.nonFinite ?? { epoch: -1, step: -1 };
@@ -45,19 +47,19 @@ export async function agreeOnRound(group: ProcessGroup, own: RoundReport): Promi
 }
 
 export interface EndVote {
-  /** Votes for an end of all ranks. */
+  /** Votes to end all ranks. */
   stopVoted: boolean;
-  /** Has no step left to do. */
+  /** Has done its last step. */
   done: boolean;
-  /** Has ended before its last step, and waits for the others. */
+  /** Ended before its last step, and waits for the others. */
   standingBy: boolean;
   /** Stands by because the user stopped it alone. */
   stoppedAlone: boolean;
-  /** Of the group's first rank this decides when state is saved: its clock is everyone's. */
+  /** Whether to save the state; only the first rank's vote counts. */
   stateDue: boolean;
 }
 
-/** Whether all ranks end here, and why; and whether they save their state. */
+/** Whether all ranks end here, and why, and whether they save their state. */
 export async function agreeOnEnd(
   group: ProcessGroup,
   stopRequested: boolean,

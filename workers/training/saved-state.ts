@@ -7,25 +7,11 @@ import type { Callback } from '../callbacks/callback.ts';
 import type { StrategyState } from '../strategies/strategy.ts';
 import type { Member } from '../member/member.ts';
 import { History } from './history.ts';
-import type { LossSum } from './loss-meter.ts';
+import type { LossMeter, LossSum } from './loss-meter.ts';
 import type { RunFiles } from '../member/run-files.ts';
-import type { Trainer } from './trainer.ts';
+import type { LiveSettings } from './live-settings.ts';
+import type { RankTraining, TrainingProgress } from './rank-training.ts';
 import { readTensors, readWeights, writeTensors, writeWeights } from '../member/weights.ts';
-
-/** How far a rank's training has come. */
-export interface TrainingProgress {
-  /** Zero-based epoch under way or, with `batch` 0, to come. */
-  epoch: number;
-  /** Batches of it that are done. */
-  batch: number;
-  /** Steps done, whether or not they updated the weights. */
-  step: number;
-  /** Rendezvous done. */
-  round: number;
-  standingBy: boolean;
-  /** It stands by because the user stopped it alone. */
-  stoppedAlone: boolean;
-}
 
 const savedDataSchema = z.strictObject({
   progress: z.strictObject({
@@ -46,7 +32,7 @@ const savedDataSchema = z.strictObject({
   strategy: z.unknown().optional(),
 });
 
-/** What an earlier attempt left, apart from what is put back into the member and the callbacks. */
+/** The state of an earlier attempt, apart from that of the member and the callbacks, which have it already. */
 export interface ResumedTraining {
   progress: TrainingProgress;
   settings: RunSettings;
@@ -56,9 +42,16 @@ export interface ResumedTraining {
   model?: string | undefined;
 }
 
-/** Everything that the next step of a rank depends on, so that a resumed run goes on bit for bit as it would have. */
-export async function saveTrainingState(trainer: Trainer): Promise<void> {
-  const { training, history } = trainer;
+/** What {@link saveTrainingState} saves, beside the model, the optimizer, the strategy and the callbacks. */
+interface TrainingToSave {
+  training: RankTraining;
+  history: History;
+  settings: LiveSettings;
+  meter: LossMeter;
+}
+
+/** Saves everything that the next step of a rank depends on: a resumed run has the bits of an uninterrupted one. */
+export async function saveTrainingState({ training, history, settings, meter }: TrainingToSave): Promise<void> {
   const { parts, progress } = training;
   const { optimizer } = parts.member;
   const strategy = await parts.strategy.state?.();
@@ -71,9 +64,9 @@ export async function saveTrainingState(trainer: Trainer): Promise<void> {
   const callbacks = parts.callbacks.flatMap((callback) => (callback.state ? [[callback.name, callback.state()]] : []));
   const data = {
     progress,
-    settings: trainer.settings.now,
+    settings: settings.now,
     optimizerSteps: optimizer.steps,
-    losses: trainer.meter.losses,
+    losses: meter.losses,
     callbacks: Object.fromEntries(callbacks),
     strategy: strategy?.data,
     model: training.modelHash,
@@ -82,7 +75,7 @@ export async function saveTrainingState(trainer: Trainer): Promise<void> {
   await saveState(parts.files.folder, parts.files.rank, { round, epoch, step, tensors, data });
 }
 
-/** Puts a rank back to where it was at that round's end. */
+/** Restores a rank's state at the end of a round. */
 export async function loadTrainingState(
   files: RunFiles,
   round: number,

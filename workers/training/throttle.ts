@@ -1,19 +1,19 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** Longest time without a look at messages from the hub. */
-const everyMs = 15;
+/** Longest time between two turns of the event loop. */
+const intervalMs = 15;
 
 /**
- * Lets messages in and out now and then: the event loop never turns while tensors are computed. Ranks of one process share one breath, so that
- * all of them hear of a message between the same two steps.
+ * Turns the event loop at intervals, so that messages arrive and leave: it does not turn while tensors are computed. Ranks of
+ * one process share a throttle, so that all of them receive a message between the same two steps.
  */
-export class Breath {
+export class Throttle {
   private lastMs = performance.now();
   private pending: Promise<void> | null = null;
 
-  /** To be called between steps. @param before called if the event loop is about to turn */
-  async take(before: () => void): Promise<void> {
-    if (this.pending === null && performance.now() - this.lastMs < everyMs) return;
+  /** Call it between steps. @param before called when the event loop is about to turn */
+  async afterStep(before: () => void): Promise<void> {
+    if (this.pending === null && performance.now() - this.lastMs < intervalMs) return;
     before();
     this.pending ??= this.turn();
     await this.pending;

@@ -1,30 +1,27 @@
 import type { RunConfig } from '../../core/protocol/run/config.ts';
-import type { RunSummary } from '../../core/protocol/run/record.ts';
 import { settingsOf } from '../../core/protocol/run/settings.ts';
 import type { Evaluation } from '../callbacks/callback.ts';
 import type { Sampler } from '../data/samplers.ts';
 import type { StrategyState } from '../strategies/strategy.ts';
-import { Breath } from './throttle.ts';
+import { Throttle } from './throttle.ts';
 import { History } from './history.ts';
 import { LiveSettings } from './live-settings.ts';
 import { Lockstep } from './lockstep.ts';
 import { LossMeter } from './loss-meter.ts';
 import { NonFiniteLossError } from './non-finite-loss.ts';
 import { RankTraining, type TrainerParts } from './rank-training.ts';
-import { type AgreedRound, agreeOnEnd, agreeOnRound } from './rendezvous.ts';
+import { type AgreedRound, agreeOnEnd, agreeOnRound, type StopReason } from './rendezvous.ts';
 import type { Position } from '../member/report.ts';
 import { settingsAt } from '../optimizers/schedules.ts';
 import { type ResumedTraining, saveTrainingState } from './saved-state.ts';
 import { UserRequests } from './user-requests.ts';
 
-export type StopReason = RunSummary['stopReason'];
-
 const start = { epoch: 0, batch: 0, step: 0, round: 0, standingBy: false, stoppedAlone: false };
 
 /**
- * Trains one rank. Ranks run freely between rendezvous (or in lockstep, where they exchange), one every
- * `evaluateEveryEpochs` epochs: there they agree that all is well, evaluate together and decide together whether to go on. A rank
- * that has ended before the others stands by and brings its last predictions.
+ * Trains one rank. Ranks meet at a rendezvous every `evaluateEveryEpochs` epochs: they compare losses, evaluate together and
+ * decide together whether to continue. In between they run independently, or in lockstep where they exchange. A rank that
+ * ends before the others stands by and contributes its last predictions.
  */
 export class Trainer {
   readonly training: RankTraining;
@@ -34,15 +31,15 @@ export class Trainer {
   private readonly parts: TrainerParts;
   private readonly requests: UserRequests;
   private readonly totalSteps: number;
-  /** Null where ranks run freely. */
+  /** Null where ranks run independently. */
   private readonly lockstep: Lockstep | null;
   private readonly savedStrategy: StrategyState | null;
   private readonly isResumed: boolean;
-  private readonly breath: Breath;
+  private readonly throttle: Throttle;
   private readonly earlierModel: string | undefined;
   private lastStateMs = performance.now();
 
-  /** `resumed` is what an earlier attempt left; the member's weights and optimizer are already as it left them. */
+  /** @param resumed the state of an earlier attempt; the member's weights and optimizer have theirs already */
   constructor(parts: TrainerParts, resumed?: ResumedTraining) {
     const { config, callbacks, report, group } = parts;
     this.parts = parts;
@@ -52,7 +49,7 @@ export class Trainer {
     this.meter = new LossMeter(report, config.logEverySteps, group.rank, resumed?.losses);
     this.requests = new UserRequests(this.training, this.settings, this.meter);
     this.totalSteps = plannedSteps(config, parts.sampler);
-    this.breath = parts.breath ?? new Breath();
+    this.throttle = parts.throttle ?? new Throttle();
     const isLockstep = parts.strategy.isLockstep || parts.batches.isLockstep;
     this.lockstep = isLockstep ? new Lockstep(group, parts.controls) : null;
     this.savedStrategy = resumed?.strategy ?? null;
@@ -60,7 +57,7 @@ export class Trainer {
     this.earlierModel = resumed?.model;
   }
 
-  /** Trains until the last step, an early stop or a request, whichever comes first. */
+  /** Trains until the last step, an early stop or a stop request, whichever comes first. */
   async fit(): Promise<StopReason> {
     await this.training.keepArchitecture(this.earlierModel);
     if (this.lockstep !== null) await this.parts.group.mapSlots();
@@ -69,7 +66,7 @@ export class Trainer {
     this.reportEvents();
     for (;;) {
       await this.trainRound();
-      const { stopRequested, position } = await this.agreeThatAllIsWell();
+      const { stopRequested, position } = await this.agreeOnRound();
       await this.evaluate(position);
       const end = await this.agreeOnEnd(stopRequested);
       if (end !== null) {
@@ -80,7 +77,7 @@ export class Trainer {
     }
   }
 
-  /** Up to the next rendezvous: the epochs in between, unless something ends them early. */
+  /** Trains up to the next rendezvous: all epochs before it, unless something ends them early. */
   private async trainRound(): Promise<void> {
     const { config, sampler, report, controls } = this.parts;
     const { progress } = this.training;
@@ -90,8 +87,8 @@ export class Trainer {
     this.meter.beginRound();
     this.lockstep?.begin(false);
     await this.lockstep?.end();
-    // What was asked for since the last step, or of a rank that stands by and does none.
-    await this.requests.heed();
+    // Requests since the last step, or to a rank that stands by and does no step.
+    await this.requests.handle();
     while (progress.epoch < lastEpoch && !this.mustHalt()) {
       const done = progress.batch;
       let index = 0;
@@ -122,10 +119,10 @@ export class Trainer {
     this.meter.endStep(indices.length, this.training.position, end.learningRate);
     this.training.endStep(end);
     this.reportStrategy();
-    await this.breath.take(() => this.meter.tellProgress(this.training.position));
+    await this.throttle.afterStep(() => this.meter.reportProgress(this.training.position));
     await this.lockstep?.end();
     await this.requests.waitWhilePaused();
-    await this.requests.heed();
+    await this.requests.handle();
   }
 
   private reportStrategy(): void {
@@ -150,12 +147,12 @@ export class Trainer {
   }
 
   /**
-   * First half of the rendezvous.
+   * First half of the rendezvous: merges the round's outcomes.
    *
    * @throws NonFiniteLossError on every rank when the loss of one was not finite
    * @throws ReplicasDifferError on every rank when ranks that train one model hold different weights
    */
-  private async agreeThatAllIsWell(): Promise<AgreedRound> {
+  private async agreeOnRound(): Promise<AgreedRound> {
     const { config, group, controls, member, report, strategy } = this.parts;
     const { position } = this.training;
     const { meanLoss, nonFinite } = this.meter.endRound(position);
@@ -168,7 +165,7 @@ export class Trainer {
     return agreed;
   }
 
-  /** This rank's predictions, then the callbacks' metrics of all ranks' predictions, which belong to `position`. */
+  /** Computes this rank's predictions, then the callbacks' metrics of all ranks' predictions, reported at `position`. */
   private async evaluate(position: Position): Promise<void> {
     const { data, report } = this.parts;
     const dataset = data.validation;
@@ -186,7 +183,7 @@ export class Trainer {
     for (const [name, value] of metrics) report.point(name, value, position);
   }
 
-  /** Second half of the rendezvous: whether to go on, and whether to save the state, decided once for all ranks. */
+  /** Second half of the rendezvous: decides for all ranks whether to end, and whether to save the state. */
   private async agreeOnEnd(stopRequested: boolean): Promise<StopReason | null> {
     const { config, group, report } = this.parts;
     const stateAgeMs = performance.now() - this.lastStateMs;
@@ -199,8 +196,8 @@ export class Trainer {
     });
     this.training.progress.round += 1;
     if (end !== null || stateDue) {
-      // Else a hub that dies now would leave a gap before the step that a resumed run goes on from. Ranks may be one save apart, so
-      // the first rank's waiting does for all.
+      // Otherwise a hub that dies now would leave a gap of metrics before the step at which a run resumes. Ranks may be one save
+      // apart, so it is enough that the first rank waits.
       if (this.training.isFirst) await report.recorded();
       await saveTrainingState(this);
       this.lastStateMs = performance.now();
@@ -208,7 +205,7 @@ export class Trainer {
     return end;
   }
 
-  /** Whether this rank's training must end before the round does. */
+  /** Whether this rank's training must end within the round. */
   private mustHalt(): boolean {
     const { controls } = this.parts;
     const failed = this.lockstep === null ? this.hasFailed : this.lockstep.mustHalt;
@@ -220,13 +217,13 @@ export class Trainer {
     );
   }
 
-  /** Whether this rank's loss was not finite where that ends the run. */
+  /** Whether this rank's loss was not finite and that ends the run. */
   private get hasFailed(): boolean {
     return this.meter.nonFinite !== null && this.parts.config.onNonFinite === 'stop';
   }
 }
 
-/** Steps that a rank's training has at most. */
+/** The most steps that a rank does. */
 export function plannedSteps(config: RunConfig, sampler: Sampler): number {
   const steps = config.maxEpochs * sampler.batchesPerEpoch;
   return config.maxSteps > 0 ? Math.min(config.maxSteps, steps) : steps;

@@ -2,7 +2,7 @@ import type { LiveSettings } from './live-settings.ts';
 import type { LossMeter } from './loss-meter.ts';
 import type { RankTraining } from './rank-training.ts';
 
-/** Does, between two steps of a rank, what the user asked of it while it trains. */
+/** Carries out the user's requests to a rank, between its steps. */
 export class UserRequests {
   readonly #training: RankTraining;
   readonly #settings: LiveSettings;
@@ -14,14 +14,14 @@ export class UserRequests {
     this.#meter = meter;
   }
 
-  async heed(): Promise<void> {
+  async handle(): Promise<void> {
     const { parts, position, isStandingBy } = this.#training;
     this.#settings.adopt(parts.controls.settings, position);
-    await this.#keepCheckpoints();
+    await this.#saveCheckpoints();
     if (parts.controls.rankStopRequested && !isStandingBy) await this.#stopAlone();
   }
 
-  /** Checkpoints are kept meanwhile; the time is not counted as training. */
+  /** Waits while training is paused, and saves requested checkpoints. The time does not count as training. */
   async waitWhilePaused(): Promise<void> {
     const { controls, report } = this.#training.parts;
     if (!controls.isPaused) return;
@@ -29,14 +29,14 @@ export class UserRequests {
     report.state('paused', this.#training.position);
     while (controls.isPaused && !controls.rankStopRequested) {
       const next = controls.next();
-      await this.#keepCheckpoints();
+      await this.#saveCheckpoints();
       await next;
     }
-    this.#meter.leaveOut(performance.now() - startedMs);
+    this.#meter.excludePause(performance.now() - startedMs);
     report.state('training', this.#training.position);
   }
 
-  async #keepCheckpoints(): Promise<void> {
+  async #saveCheckpoints(): Promise<void> {
     const training = this.#training;
     for (const name of training.parts.controls.checkpointNames.splice(0)) {
       await training.saveCheckpoint(name, null, null);
@@ -49,7 +49,7 @@ export class UserRequests {
     const name = `stopped-${training.step}`;
     training.standByAlone();
     await training.saveCheckpoint(name, null, null);
-    training.announce('rank-stopped', `Stopped alone after step ${training.step}; its checkpoint "${name}" is kept.`);
+    training.announce('rank-stopped', `Stopped alone after step ${training.step}; its checkpoint "${name}" was saved.`);
     training.parts.report.state('standing-by', training.position);
   }
 }

@@ -162,7 +162,7 @@ describe('a damaged state', () => {
     const newest = join(folder, 'state', 'rank-1', 'round-2.safetensors');
     truncateSync(newest, 100);
     await expect(resume(hub(), folder, { maxEpochs: 3 })).rejects.toThrow(
-      /round-2\.safetensors does not fit its \.json: expected \d+ bytes with SHA-256 [0-9a-f]{64}, found 100 bytes .* or remove it together with its \.json/,
+      /round-2\.safetensors does not match its \.json: expected \d+ bytes with SHA-256 [0-9a-f]{64}, found 100 bytes .* or remove it and its \.json/,
     );
     const itsRecord = newest.replace('.safetensors', '.json');
     truncateSync(itsRecord, 10);

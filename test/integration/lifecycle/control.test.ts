@@ -118,7 +118,7 @@ describe('a loss that is not finite', () => {
     const [event, ...others] = (await readEvents(folder)).filter(({ kind }) => kind === 'non-finite-loss');
     expect(others).toEqual([]);
     expect(event).toMatchObject({ rank: 1, epoch: 1, step: 5 });
-    expect(event.message).toBe('Loss was NaN first at step 5; 1 update(s) left out.');
+    expect(event.message).toBe('Loss was NaN first at step 5; 1 update(s) were skipped.');
     expect(metricValues(folder, 'train/member_1_loss')).toHaveLength(8);
     expect(metricValues(folder, 'train/member_0_loss')).toHaveLength(9);
     expect(metricValues(folder, 'val/member_1_nll').map(Number).every(Number.isFinite)).toBe(true);

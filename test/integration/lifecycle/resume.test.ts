@@ -130,7 +130,7 @@ it('a resume with a model that computes something else says so, and later checkp
   expect(told.map(({ message }) => message).sort()).toEqual(
     [0, 1].map(
       (rank) =>
-        `The model of rank ${rank} is not that of the earlier attempt: model.config.layers.0.config.activation is "tanh", it was "relu".`,
+        `The model of rank ${rank} differs from that of the earlier attempt: model.config.layers.0.config.activation is "tanh", it was "relu".`,
     ),
   );
   const to = await mkdtemp(join(folderOfProjects, 'export-'));

@@ -2,7 +2,7 @@ import type { Callback, Evaluation, Training } from '../../../workers/callbacks/
 import { ProcessGroup } from '../../../workers/collectives/process-group.ts';
 import { createDataset } from '../../../workers/data/dataset.ts';
 import type { LayersModel } from '../../../workers/tensorflow/tf.ts';
-import type { Predictions } from '../../../workers/member/predict.ts';
+import type { Predictions } from '../../../workers/member/predictions.ts';
 
 /** A rank's training as its callbacks see it; keeps what they did to it. */
 export class FakeTraining implements Training {

@@ -164,7 +164,7 @@ describe('a damaged checkpoint', () => {
     bytes[bytes.length - 1] = 0xff;
     await writeFile(data, bytes);
     await expect(readCheckpoint(run, 1, 'member-best')).rejects.toThrow(
-      /member-best\.safetensors does not fit its \.json: expected \d+ bytes with SHA-256 [0-9a-f]{64}, found \d+ bytes with SHA-256 [0-9a-f]{64}.*Restore it/,
+      /member-best\.safetensors does not match its \.json: expected \d+ bytes with SHA-256 [0-9a-f]{64}, found \d+ bytes with SHA-256 [0-9a-f]{64}.*Restore it/,
     );
   });
 
@@ -180,7 +180,7 @@ describe('a damaged checkpoint', () => {
   it('data missing, or the record spoiled', async () => {
     await save(1);
     await rm(data);
-    await expect(readCheckpoint(run, 1, 'member-best')).rejects.toThrow(/member-best\.safetensors is missing, though/);
+    await expect(readCheckpoint(run, 1, 'member-best')).rejects.toThrow(/member-best\.safetensors is missing, but/);
     await writeFile(record, '{"format": 1}');
     await expect(readCheckpoint(run, 1, 'member-best')).rejects.toThrow(/member-best\.json is not a valid record/);
     await expect(listCheckpoints(run)).rejects.toThrow(/member-best\.json is not a valid record/);

@@ -79,7 +79,7 @@ describe('training state', () => {
     const bytes = await readFile(path);
     bytes[20] = 0;
     await writeFile(path, bytes);
-    await expect(loadState(run, 0, 1)).rejects.toThrow(/round-1\.safetensors does not fit its \.json: expected/);
+    await expect(loadState(run, 0, 1)).rejects.toThrow(/round-1\.safetensors does not match its \.json: expected/);
     await expect(loadState(run, 3, 1)).rejects.toThrow(/rank-3.*round-1\.json/);
   });
 });

@@ -56,7 +56,7 @@ describe('loadEnsemble', () => {
   it('says so where nothing matches, and where a checkpoint is of another model', async () => {
     const folder = await temporaryFolder();
     await expect(loadEnsemble(folder, line)).rejects.toThrow(
-      `No checkpoint in ${folder} matches "rank-{rank}/ensemble-best.safetensors". Name the folder that holds them`,
+      `No checkpoint in ${folder} matches "rank-{rank}/ensemble-best.safetensors". Pass the folder that holds them`,
     );
     await writeLine(folder, 'rank-0/ensemble-best.safetensors', 1, 'other_');
     await expect(loadEnsemble(folder, line)).rejects.toThrow(

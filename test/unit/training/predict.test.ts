@@ -2,7 +2,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { startBackend } from '../../../workers/backends/backend.ts';
 import { createDataset } from '../../../workers/data/dataset.ts';
 import { tf } from '../../../workers/tensorflow/tf.ts';
-import { gatherPredictions, joinStacks, predict } from '../../../workers/member/predict.ts';
+import { gatherPredictions, predict } from '../../../workers/member/predict.ts';
+import { joinStacks } from '../../../workers/member/predictions.ts';
 import { taskOf } from '../../../workers/member/tasks.ts';
 import { createInMemoryGroup } from '../relay/in-memory-group.ts';
 

@@ -44,7 +44,7 @@ describe('a classifier that ends in probabilities', () => {
 
   it.each(['sigmoid', 'hardSigmoid'] as const)('is refused in a binary task: %s', (name) => {
     expect(() => taskOf('binary').check(sequential(dense(1, name)), labelled(2))).toThrow(
-      `The model's output ends in ${name}, but the task needs logits: its loss and its predictions apply sigmoid themselves`,
+      `The model's output ends in ${name}, but the task needs logits: its loss and its predictions apply sigmoid`,
     );
   });
 

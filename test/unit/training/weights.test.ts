@@ -110,7 +110,7 @@ describe('weights of a model', () => {
       'x does not fit this model: it lacks "dense_0/kernel".',
     );
     expect(() => writeWeights(convolutional(), weights, 'x')).toThrow(
-      'it has "batch_normalization_0/gamma", which the model has not',
+      'it has "batch_normalization_0/gamma", which the model lacks',
     );
   });
 });

@@ -3,7 +3,7 @@ import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import type { ProcessGroup } from '../../collectives/process-group.ts';
 import type { Batch } from '../../data/dataset.ts';
 import type { Member, StepPosition } from '../../member/member.ts';
-import { floorFraction, peakStep } from '../../optimizers/one-cycle.ts';
+import { floorFraction, peakStep } from '../../optimizers/schedules.ts';
 import type { UpdateSettings } from '../../optimizers/optimizers.ts';
 import type { Position } from '../../member/report.ts';
 import { applyMean } from '../data-parallel/data-parallel.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { copyForProject } from '../../../../workers/member/predict.ts';
+import { copyForProject } from '../../../../workers/member/predictions.ts';
 
 it('a project gets probabilities where the run keeps logits, and copies of all else', () => {
   const logits = { kind: 'logits' as const, samples: 2, width: 2, values: [Float32Array.of(0, Math.log(3), 7, 7)] };

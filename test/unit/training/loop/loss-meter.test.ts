@@ -47,7 +47,7 @@ describe('LossMeter', () => {
     step(meter, NaN, false, at(3), 0.1);
     step(meter, 3, true, at(4), 0.1);
     expect(meter.endRound(at(4))).toEqual({ meanLoss: 2, nonFinite: { epoch: 1, step: 2, loss: Infinity } });
-    const message = 'Loss was Infinity first at step 2; 2 update(s) left out.';
+    const message = 'Loss was Infinity first at step 2; 2 update(s) were skipped.';
     expect(report.events).toMatchObject([{ kind: 'non-finite-loss', message, epoch: 1, step: 2 }]);
     expect(named(report, 'train/member_3_samples_per_second')).toHaveLength(1);
     expect(meter.endRound(at(4))).toEqual({ meanLoss: NaN, nonFinite: null });

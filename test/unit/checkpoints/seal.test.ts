@@ -52,7 +52,7 @@ function flip(fromEnd: number): (path: string) => Promise<void> {
   };
 }
 
-describe('a checkpoint that reads back otherwise than it was written', () => {
+describe('a checkpoint that reads back differently from what was written', () => {
   it('ends in an error that names file, tensor, rank, epoch and step, and leaves the one before as it was', async () => {
     await save(70);
     const places = fc.constantFrom('dense_0/bias' as const, 'dense_0/kernel' as const).chain((name) => {
@@ -63,7 +63,7 @@ describe('a checkpoint that reads back otherwise than it was written', () => {
       fc.asyncProperty(places, async ({ name, byte }) => {
         disk.damage = flip(byte);
         await expect(save(80)).rejects.toThrow(
-          `final.safetensors.next reads back otherwise than it was written, from tensor "${name}" on (rank 3, epoch 5, step 80)`,
+          `final.safetensors.next reads back differently from what was written, from tensor "${name}" on (rank 3, epoch 5, step 80)`,
         );
         const { record, tensors: kept } = await readCheckpoint(run, 3, 'final');
         expect(record.step).toBe(70);
@@ -85,7 +85,7 @@ describe('a checkpoint that reads back otherwise than it was written', () => {
   });
 });
 
-describe('a state that reads back otherwise than it was written', () => {
+describe('a state that reads back differently from what was written', () => {
   it('does not count as saved: the round before is resumed from', async () => {
     const saveRound = (round: number) => saveState(run, 1, { round, epoch: round, step: 7 * round, tensors, data: {} });
     await saveRound(1);

@@ -1,10 +1,18 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
+import { z } from 'zod';
 import { describePosition } from '../../core/safetensors/safetensors.ts';
-import type { Seal } from './sealed-file.ts';
 
-/** What a sealed file belongs to. */
+export const sealSchema = z.object({ sha256: z.string(), bytes: z.int() });
+/** Hash and size of a file's content. */
+export type Seal = z.output<typeof sealSchema>;
+
+export function sealOf(content: Uint8Array): Seal {
+  return { sha256: hash('sha256', content, 'hex'), bytes: content.byteLength };
+}
+
+/** The rank and the moment of training that a sealed file belongs to. */
 export interface SavedPosition {
   rank: number;
   epoch: number;
@@ -14,10 +22,10 @@ export interface SavedPosition {
 const pieceBytes = 1024 * 1024;
 
 /**
- * Reads a file that was just written and flushed, and compares size and SHA-256 with what they must be. The system may answer from its cache, so
- * that this finds what went wrong on the way to it, but not yet what a disk loses later: that is found when the file is read.
+ * Reads a file that was just written and flushed, and compares its size and SHA-256 with those of `content`. The system may
+ * answer from its cache: this detects damage on the way to it, not what a disk loses later, which is detected on reading.
  *
- * @param content what was written, in the safetensors format
+ * @param content the written bytes, in the safetensors format
  * @throws naming the file, the first tensor that differs, rank, epoch and step; the file is removed
  */
 export async function requireReadBack(path: string, content: Uint8Array, seal: Seal & SavedPosition): Promise<void> {
@@ -27,9 +35,9 @@ export async function requireReadBack(path: string, content: Uint8Array, seal: S
   await rm(path, { force: true });
   const { rank, epoch, step } = seal;
   throw new Error(
-    `${path} reads back otherwise than it was written, from ${place} on (rank ${rank}, epoch ${epoch}, step ${step}): expected ` +
-      `${seal.bytes} bytes with SHA-256 ${seal.sha256}, found ${found.bytes} bytes with SHA-256 ${found.sha256}. What was saved ` +
-      'before is kept. Check disk and memory of this machine, or put the run on another disk, and resume it.',
+    `${path} reads back differently from what was written, from ${place} on (rank ${rank}, epoch ${epoch}, step ${step}): expected ` +
+      `${seal.bytes} bytes with SHA-256 ${seal.sha256}, found ${found.bytes} bytes with SHA-256 ${found.sha256}. The last ` +
+      'save is intact. Check disk and memory of this machine, or put the run on another disk, and resume it.',
   );
 }
 

@@ -1,0 +1,61 @@
+import { logitsOf, probabilitiesOf } from '../../core/metrics/index.ts';
+
+/** Predictions of one member for a split: one array `[N, W]` per output of the task. */
+export interface Predictions {
+  /** Projects receive probabilities where the run keeps logits. */
+  kind: 'logits' | 'probabilities' | 'values';
+  samples: number;
+  width: number;
+  values: Float32Array<ArrayBuffer>[];
+}
+
+/** Predictions of several members, stacked: one array `[M, N, W]` per output of the task, members in order of `ranks`. */
+export interface MemberOutputs extends Predictions {
+  ranks: number[];
+}
+
+/** Joins stacks of the same split into one stack, ordered by rank. */
+export function joinStacks(given: readonly MemberOutputs[]): MemberOutputs {
+  const stacks = inOneForm(given);
+  const rows = stacks.flatMap((stack) => stack.ranks.map((rank, index) => ({ rank, index, stack })));
+  rows.sort((a, b) => a.rank - b.rank);
+  const { kind, samples, width, values } = stacks[0];
+  const size = samples * width;
+  return {
+    kind,
+    ranks: rows.map(({ rank }) => rank),
+    samples,
+    width,
+    values: values.map((_, output) =>
+      concatenate(rows.map(({ index, stack }) => stack.values[output].subarray(index * size, (index + 1) * size))),
+    ),
+  };
+}
+
+/** A copy for projects: class probabilities in float32 where the run keeps logits, all else unchanged. */
+export function copyForProject<P extends Predictions>(predictions: P): P {
+  const { kind, width, values } = predictions;
+  if (kind !== 'logits') return { ...predictions, values: values.map((output) => output.slice()) };
+  return { ...predictions, kind: 'probabilities', values: values.map((output) => probabilitiesOf(output, width)) };
+}
+
+/** An earlier version kept probabilities of earlier waves' members. Beside logits they become logits. */
+function inOneForm(stacks: readonly MemberOutputs[]): readonly MemberOutputs[] {
+  if (!stacks.some(({ kind }) => kind === 'logits')) return stacks;
+  return stacks.map((stack) =>
+    stack.kind === 'logits'
+      ? stack
+      : { ...stack, kind: 'logits', values: stack.values.map((output) => logitsOf(output, stack.width)) },
+  );
+}
+
+/** Arrays one after the other, in a new array. */
+export function concatenate(parts: readonly Float32Array[]): Float32Array<ArrayBuffer> {
+  const whole = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let offset = 0;
+  for (const part of parts) {
+    whole.set(part, offset);
+    offset += part.length;
+  }
+  return whole;
+}
