@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 
 describe('guardAgainstOrphaning', () => {
   it.skipIf(process.platform === 'win32')(
-    'ends a process in an endless loop once its parent was killed (not run on Windows: no SIGKILL)',
+    'kills a process in an endless loop after its parent was killed (not run on Windows: no SIGKILL)',
     async () => {
       const parent = spawn(process.execPath, [fileURLToPath(new URL('orphan.ts', import.meta.url))], {
         stdio: ['ignore', 'pipe', 'inherit'],

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { guardAgainstOrphaning } from '../../../workers/session/orphan-guard.ts';
 
-/** For `orphan-guard.test.ts`: a parent that is killed, and its guarded child in an endless loop. */
+/** For `orphan-guard.test.ts`: a parent that gets killed, and its guarded child in an endless loop. */
 
 if (process.argv[2] === 'child') {
   guardAgainstOrphaning();

@@ -27,8 +27,8 @@ describe('the options of npm start', () => {
   });
 });
 
-describe('a browser for the window', () => {
-  it('is the first Chromium on the PATH, and none without a display', async () => {
+describe('the browser for the window', () => {
+  it('is the first Chromium on the PATH, or none without a display', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'tutti-browser-'));
     onTestFinished(() => rm(folder, { recursive: true }));
     await writeFile(join(folder, 'chromium'), 'not to be run');

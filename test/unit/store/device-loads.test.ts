@@ -14,7 +14,7 @@ const [first, second] = ['2026-01-01T00:00:00.000Z', '2026-01-01T00:00:01.000Z']
 const cpu = { device: 'cpu:0', load: 0.25, memoryUsedBytes: null };
 const gpu = { device: 'cuda:0', load: null, memoryUsedBytes: 4096 };
 
-it('a sample is a line for each device, and reads back', async () => {
+it('a sample is one line per device and reads back unchanged', async () => {
   const folder = await emptyFolder();
   await appendLoads(folder, { time: first, loads: [cpu, gpu] });
   expect(await readFile(join(folder, 'devices.csv'), 'utf8')).toBe(
@@ -41,7 +41,7 @@ it('a sample is a line for each device, and reads back', async () => {
   ]);
 });
 
-it('a line that was cut short within a number is not taken for a whole one', async () => {
+it('a line truncated inside a number is not read as complete', async () => {
   const folder = await emptyFolder();
   await appendLoads(folder, { time: first, loads: [cpu] });
   await appendFile(join(folder, 'devices.csv'), `${first},cuda:0,0.5,40`);
@@ -52,7 +52,7 @@ it('a line that was cut short within a number is not taken for a whole one', asy
   ]);
 });
 
-it('a run without loads has none', async () => {
+it('a run without loads has no samples', async () => {
   const tail = new DeviceLoadsTail(await emptyFolder());
   expect(await tail.read()).toEqual([]);
   expect(tail.columns).toEqual([]);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-/** No process has it: Linux gives out at most 2^22. */
+/** No process has this id: Linux assigns at most 2^22. */
 export const DEAD_PID = 2 ** 30;
 
 /** An empty folder, removed when the test ends. */
@@ -15,7 +15,7 @@ export async function temporaryFolder(): Promise<string> {
   return folder;
 }
 
-/** A server that accepts connections on a socket in `folder`, as a living hub does, until the test ends. */
+/** A server that accepts connections on a socket in `folder`, like a living hub, until the test ends. */
 export async function listeningSocket(folder: string): Promise<string> {
   const path = process.platform === 'win32' ? `\\\\.\\pipe\\tutti-test-${process.pid}` : join(folder, 'hub.sock');
   const server: Server = createServer((socket) => socket.destroy());

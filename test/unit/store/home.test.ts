@@ -8,7 +8,7 @@ afterEach(() => {
 });
 
 describe('tuttiHome', () => {
-  it('is TUTTI_HOME, else .tutti in the home folder', () => {
+  it('is TUTTI_HOME, or .tutti in the home folder by default', () => {
     vi.stubEnv('TUTTI_HOME', '/disk/tutti');
     expect(tuttiHome()).toBe(resolve('/disk/tutti'));
     vi.stubEnv('TUTTI_HOME', 'relative');
@@ -19,7 +19,7 @@ describe('tuttiHome', () => {
     }
   });
 
-  it('holds runs, cache and index', () => {
+  it('contains runs, cache and index', () => {
     expect(homePaths('/h')).toEqual({
       runs: join('/h', 'runs'),
       cache: join('/h', 'cache'),
@@ -38,7 +38,7 @@ describe('tuttiHome', () => {
 });
 
 describe('compileCache', () => {
-  it('is in the cache, unless the user has chosen another', () => {
+  it('is in the cache unless the user has chosen another', () => {
     vi.stubEnv('TUTTI_HOME', '/disk/tutti');
     vi.stubEnv('NODE_COMPILE_CACHE', undefined);
     expect(compileCache()).toBe(join('/disk/tutti', 'cache', 'compile'));
@@ -48,7 +48,7 @@ describe('compileCache', () => {
 });
 
 describe('dataFolders', () => {
-  it('looks in TUTTI_DATA first, if it is set', () => {
+  it('searches TUTTI_DATA first if it is set', () => {
     vi.stubEnv('TUTTI_HOME', '/h');
     vi.stubEnv('TUTTI_DATA', '/data');
     expect(dataFolders()).toEqual({ lookup: resolve('/data'), cache: resolve('/h/cache') });

@@ -26,7 +26,7 @@ const samples = (name: string, count: number, phase: number) =>
     classCount: classes,
   });
 const labelled = samples('labelled', 4, 0);
-/** One batch holds them all, so that the order in which they come does not matter to a mean. */
+/** One batch holds all samples, so that their order does not affect a mean. */
 const unlabelled = samples('unlabelled', 6, 5);
 const batch = gatherBatch(labelled, Int32Array.of(0, 1, 2, 3));
 
@@ -75,7 +75,7 @@ async function train(group: ProcessGroup, options: Partial<CoupledConfig>, membe
   return { weights: weightsOf(member), points };
 }
 
-/** tfjs's own gradients of the whole loss, members one after the other with the ensemble's mean held fixed. */
+/** tfjs's gradients of the whole loss: members one after the other, with the ensemble's mean held fixed. */
 function reference(members: number, couplingWeight: number): number[][] {
   const all = ranksOf(members).map(createMember);
   for (let step = 0; step < steps; step++) {
@@ -108,7 +108,7 @@ describe('the coupling of a member to its ensemble', () => {
     expect(gradient[1]).toBeCloseTo(0.25 * (Math.log(0.5) - divergence), 7);
   });
 
-  it('leaves out classes that the member gives no probability', () => {
+  it('leaves out classes to which the member assigns no probability', () => {
     const { loss, gradient } = couple(Float32Array.of(1, 0), Float32Array.of(1.5, 0.5), 2, 1);
     expect(loss).toBeCloseTo(Math.log(1 / 0.75), 12);
     expect(gradient[1]).toBeCloseTo(0, 12);
@@ -117,7 +117,7 @@ describe('the coupling of a member to its ensemble', () => {
 });
 
 describe('coupled members', () => {
-  it('are trained by cross-entropy plus λ times KL to the mean, which takes no gradient', async () => {
+  it('are trained by cross-entropy plus λ times KL to the mean, through which no gradient flows', async () => {
     const { groups } = createInMemoryGroup(ranksOf(3));
     const trained = await Promise.all(groups.map((group) => train(group, { couplingWeight: 2 })));
     const expected = reference(3, 2);
@@ -131,7 +131,7 @@ describe('coupled members', () => {
     }
   });
 
-  it('alone have a coupling loss of zero and learn from labels only', async () => {
+  it('have a coupling loss of zero and learn only from labels when there is one member', async () => {
     const { groups } = createInMemoryGroup([0]);
     const alone = await train(groups[0], { couplingWeight: 5 });
     for (const points of alone.points) expect(points.get('train/member_0_coupling_loss')).toBe(0);
@@ -139,13 +139,13 @@ describe('coupled members', () => {
     expect(alone.weights).toEqual((await train(others[0], { couplingWeight: 0 })).weights);
   });
 
-  it('exchange nothing where λ is 0', async () => {
+  it('exchange nothing when λ is 0', async () => {
     const { groups } = createInMemoryGroup(ranksOf(2));
     await Promise.all(groups.map((group) => train(group, { couplingWeight: 0 })));
     expect(groups.map(({ statistics }) => statistics.count)).toEqual([0, 0]);
   });
 
-  it('count the bytes of a step without an update, whose losses count for nothing', async () => {
+  it('count the bytes of a step without an update, but not its losses', async () => {
     const strategy = createStrategy({}, 1);
     const member = createMember(0);
     await strategy.setup(member, createInMemoryGroup([0]).groups[0], null);
@@ -161,7 +161,7 @@ describe('coupled members', () => {
     expect(points.get('train/member_0_supervised_loss')).toBeCloseTo(outcomes[1]?.loss ?? NaN, 12);
   });
 
-  it('leave no tensor behind', async () => {
+  it('leak no tensor', async () => {
     const before = tf.memory().numTensors;
     createMember(0);
     const created = tf.memory().numTensors;
@@ -169,7 +169,7 @@ describe('coupled members', () => {
     expect(tf.memory().numTensors - created).toBe(created - before);
   });
 
-  it('see the same unlabelled samples, each once before any comes again', async () => {
+  it('see the same unlabelled samples, and each once before any repeats', async () => {
     const { groups } = createInMemoryGroup(ranksOf(2));
     const seen = await Promise.all(
       groups.map(async (group) => {
@@ -180,7 +180,7 @@ describe('coupled members', () => {
       }),
     );
     expect(seen[0]).toEqual(seen[1]);
-    // Six samples of two features in batches of three: two steps see all of them.
+    // Six samples of two features in batches of three: two steps cover them all.
     const all = [...(unlabelled.features as Float32Array)].toSorted((a, b) => a - b);
     for (const step of [0, 2]) {
       expect([...seen[0][step], ...seen[0][step + 1]].toSorted((a, b) => a - b)).toEqual(all);

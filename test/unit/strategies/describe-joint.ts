@@ -27,7 +27,7 @@ const batches: Batch[] = Array.from({ length: steps }, (_, b) => ({
   targetShape: [4],
 }));
 
-/** A net of two layers whose weights are the member's own, the same each time. */
+/** A net of two layers whose weights depend only on the member. */
 function createModel(member: number): LayersModel {
   const model = tf.sequential({
     layers: [tf.layers.dense({ units: 5, activation: 'tanh', inputShape: [2] }), tf.layers.dense({ units: classes })],
@@ -50,7 +50,7 @@ const weightsOf = ({ model }: Member): number[] => model.getWeights().flatMap((w
 const logitsOf = ({ model }: Member, { features, featureShape }: Batch): Tensor =>
   model.apply(tf.tensor(features, featureShape), { training: true }) as Tensor;
 
-/** What tfjs's own gradients make of one graph with all members in it. `lag` is the number of updates that a gradient misses. */
+/** The result of tfjs's gradients on one graph with all members. `lag` is the number of updates by which a gradient is late. */
 function trainOneGraph(lag: 0 | 1): { losses: number[]; weights: number[][] } {
   const all = Array.from({ length: members }, (_, member) => createMember(member));
   const variables = all.flatMap((member) => member.variables);
@@ -73,7 +73,7 @@ function trainOneGraph(lag: 0 | 1): { losses: number[]; weights: number[][] } {
   return { losses, weights: all.map(weightsOf) };
 }
 
-/** Every rank trains its own member; they take turns at each exchange. */
+/** Every rank trains its own member. They take turns at each exchange. */
 async function trainRanks(mode: Mode): Promise<{ losses: number[][]; weights: number[][]; traffic: number[] }> {
   const { groups } = createInMemoryGroup(ranksOf(members));
   const trained = await Promise.all(groups.map((group) => trainRank(group, mode)));
@@ -104,12 +104,12 @@ function expectClose(actual: readonly number[], expected: readonly number[]): vo
   actual.forEach((value, i) => expect(value).toBeCloseTo(expected[i], 5));
 }
 
-/** A process has one backend: each has its own test file. */
+/** A process has one backend, so each backend has its own test file. */
 export function describeJoint(backend: BackendKind): void {
   beforeAll(async () => void (await startBackend(backend)));
 
   describe('the loss of a product of experts', () => {
-    it('is that of the softmax of mean logits, its gradient (q − p) / (M·B)', () => {
+    it('is that of the softmax of the mean logits, with gradient (q − p) / (M·B)', () => {
       // Two members, mean logits (log 3, 0): q = (3/4, 1/4), label 1.
       const { loss, gradient } = productLoss(Float32Array.of(2 * Math.log(3), 0), [1], 2);
       expect(loss).toBeCloseTo(Math.log(4), 6);
@@ -123,7 +123,7 @@ export function describeJoint(backend: BackendKind): void {
       expect(productLoss(Float32Array.of(0, Infinity), [0], 1).loss).toBeNaN();
     });
 
-    it('sums in order of rank, as the relay does', async () => {
+    it('sums in rank order, like the relay', async () => {
       const arrays = [0, 1, 2].map((rank) => Float32Array.of(1e8 * (1 - rank), 0.1, rank / 3));
       const { groups } = createInMemoryGroup([0, 1, 2]);
       const [reduced] = await Promise.all(groups.map((group, i) => group.allReduce(arrays[i].slice(), 'sum')));
@@ -137,9 +137,9 @@ export function describeJoint(backend: BackendKind): void {
     it.each([
       { mode: 'reduce', floats: ranksOf(members).map(() => 2) },
       { mode: 'gather', floats: ranksOf(members).map(() => 1 + members) },
-      // Three ranks: the second and the third give to the first, whose sum both get.
+      // Three ranks: the second and the third send to the first, and both receive its sum.
       { mode: 'tree', floats: [3, 2, 2] },
-    ] as const)('become what one graph becomes ($mode)', async ({ mode, floats }) => {
+    ] as const)('end with the weights of one graph ($mode)', async ({ mode, floats }) => {
       const expected = trainOneGraph(0);
       const { losses, weights, traffic } = await trainRanks(mode);
       for (const own of losses) expectClose(own, expected.losses);
@@ -147,11 +147,11 @@ export function describeJoint(backend: BackendKind): void {
       expect(traffic).toEqual(floats.map((count) => logitBytes * count));
     });
 
-    it('give the same bits whether logits are reduced or gathered', async () => {
+    it('produce the same bits whether logits are reduced or gathered', async () => {
       expect((await trainRanks('gather')).weights).toEqual((await trainRanks('reduce')).weights);
     });
 
-    it('are one update late, and no more, when pipelined', async () => {
+    it('are exactly one update late when pipelined', async () => {
       const expected = trainOneGraph(1);
       const { losses, weights } = await trainRanks('pipelined');
       for (const own of losses) expectClose(own, expected.losses);
@@ -159,7 +159,7 @@ export function describeJoint(backend: BackendKind): void {
       expect(weights[0]).not.toEqual(trainOneGraph(0).weights[0]);
     });
 
-    it('leave their weights alone where a loss is not finite, all of them', async () => {
+    it('all keep their weights when a loss is not finite', async () => {
       const { groups } = createInMemoryGroup([0, 1]);
       const outcomes = await Promise.all(
         groups.map(async (group) => {
@@ -179,7 +179,7 @@ export function describeJoint(backend: BackendKind): void {
       ]);
     });
 
-    it.each(['reduce', 'pipelined'] as const)('leave no tensor behind (%s)', async (mode) => {
+    it.each(['reduce', 'pipelined'] as const)('leak no tensor (%s)', async (mode) => {
       const before = tf.memory().numTensors;
       ranksOf(members).forEach(createMember);
       const created = tf.memory().numTensors;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { HdetController } from '../../../workers/strategies/hdet/controller.ts';
 import { readGolden } from '../../golden/read-golden.ts';
 
-/** What the reference implementation of `OneCycleAutoLR` gave on a quadratic loss with four ranks. */
+/** The results of the reference implementation of `OneCycleAutoLR` on a quadratic loss with four ranks. */
 interface Golden {
   cases: {
     options: Record<string, number>;

@@ -29,15 +29,15 @@ async function train(input: RunConfigInput, to = 40, create?: (seed: number) => 
 const ratesOf = (outcomes: { learningRate?: number }[]) => outcomes.map(({ learningRate }) => learningRate ?? NaN);
 
 describe('HDET', () => {
-  it.each([2, 3])('without spread is data-parallel training of %i ranks, bit for bit', async (members) => {
+  it.each([2, 3])('without spread equals data-parallel training of %i ranks, bit for bit', async (members) => {
     const divergent = await train({ ...hdet({ spread: 0, averageEverySteps: 5 }), members });
     const parallel = await train({ ...base, members, strategy: { kind: 'data-parallel' } });
     expect(divergent.map(weightsOf)).toEqual(parallel.map(weightsOf));
   });
 
-  it('spreads the schedule from the first step on: with α = 0.3, ranks 0 and 1 have 0.7 and 1.3 of it', async () => {
+  it('spreads the schedule from the first step: with α = 0.3, ranks 0 and 1 get 0.7 and 1.3 of it', async () => {
     const [first, second] = await train(hdet({ spread: 0.3, averageEverySteps: 100, adapt: false }), 10);
-    // One-cycle begins at 0.02/25.
+    // One-cycle starts at 0.02/25.
     expect(ratesOf(first.outcomes)[0]).toBeCloseTo(0.7 * 0.0008, 10);
     expect(ratesOf(second.outcomes)[0]).toBeCloseTo(1.3 * 0.0008, 10);
     first.outcomes.forEach((_, step) =>
@@ -45,7 +45,7 @@ describe('HDET', () => {
     );
   });
 
-  it('averages weights every T steps, to their mean, and lets them drift in between', async () => {
+  it('averages weights every T steps, and lets them drift in between', async () => {
     const input = hdet({ spread: 0.3, averageEverySteps: 10, adapt: false });
     const ranks = await createRanks(input, { totalSteps: 40 });
     await trainRanks(ranks, input, { to: 9 });
@@ -60,7 +60,7 @@ describe('HDET', () => {
     expect(other).toBeCloseTo(distance ?? NaN, 6);
   });
 
-  it('tells how far each rank was from the mean before it was averaged: ‖w − w̄‖ / ‖w̄‖ over all weights', async () => {
+  it("reports each rank's distance from the mean before averaging: ‖w − w̄‖ / ‖w̄‖ over all weights", async () => {
     const options = { spread: 0.3, adapt: false };
     const apart = (await train(hdet({ ...options, averageEverySteps: 100 }), 10)).map((rank) => weightsOf(rank).flat());
     const mean = apart[0].map((weight, index) => (weight + apart[1][index]) / 2);
@@ -80,14 +80,14 @@ describe('HDET', () => {
     expect(mean[11]).toBeCloseTo(0.02, 8);
     const decay = mean[16] / mean[12];
     for (let sync = 12; sync + 4 < 40; sync += 4) expect(mean[sync + 4] / mean[sync]).toBeCloseTo(decay, 6);
-    // After the last sync that counts: 0.02 / (25 * 10,000).
+    // After the last sync before the end: 0.02 / (25 * 10,000).
     expect(mean[39]).toBeCloseTo(8e-8, 12);
     const syncs = ranks[0].strategy.events?.() ?? [];
     expect(syncs.at(-1)?.points.get('train/base_learning_rate')).toBeGreaterThan(0);
     expect(syncs.at(-1)?.points.has('train/velocity_learning_rate')).toBe(true);
   });
 
-  it('trains alone between syncs where gradients are not averaged', async () => {
+  it('trains ranks independently between syncs when gradients are not averaged', async () => {
     const ranks = await createRanks(hdet({ spread: 0, gradientSync: false, averageEverySteps: 3 }));
     await trainRanks(ranks, base, { to: 2 });
     expect(weightsOf(ranks[0])).not.toEqual(weightsOf(ranks[1]));
@@ -95,7 +95,7 @@ describe('HDET', () => {
     expect(weightsOf(ranks[0])).toEqual(weightsOf(ranks[1]));
   });
 
-  it('evaluates the mean of the ranks, and goes on from their own weights', async () => {
+  it('evaluates the mean of the ranks, and continues from their own weights', async () => {
     const ranks = await train(hdet({ spread: 0.3, averageEverySteps: 100 }), 5);
     const own = ranks.map(weightsOf);
     const restores = await Promise.all(ranks.map(async ({ strategy }) => await strategy.assemble?.()));
@@ -105,7 +105,7 @@ describe('HDET', () => {
     expect(ranks.map(weightsOf)).toEqual(own);
   });
 
-  it('goes on exactly from what it saved', async () => {
+  it('resumes exactly from its saved state', async () => {
     const input = {
       ...hdet({ spread: 0.3, averageEverySteps: 4 }),
       optimizer: { kind: 'sgd', learningRate: 0.1 },
@@ -128,14 +128,14 @@ describe('HDET', () => {
   });
 });
 
-describe('what diverges', () => {
+describe('a diverging hyperparameter', () => {
   const withDropout = (seed: number): LayersModel => {
     const trained = createModel(seed);
     const model = tf.sequential({ layers: [trained.layers[0], tf.layers.dropout({ rate: 0.4 }), trained.layers[1]] });
     return model;
   };
 
-  it('may be several scalars at once, each dealt on its own: decay, dropout, softened labels', async () => {
+  it('may be one of several scalars, each permuted independently: decay, dropout, label smoothing', async () => {
     const input: RunConfigInput = {
       ...hdet({
         spread: 0.5,
@@ -156,7 +156,7 @@ describe('what diverges', () => {
     expect([rate(0), rate(1)]).toEqual([0.2, expect.closeTo(0.6, 10)]);
   });
 
-  it('may be so by parameter group: the head has rates of its own', async () => {
+  it('may depend on the parameter group: the head has other rates', async () => {
     const input = hdet({
       spread: 0.3,
       averageEverySteps: 2,
@@ -173,7 +173,7 @@ describe('what diverges', () => {
     expect(last.points.get('train/base_learning_rate')).not.toBe(last.points.get('train/base_learning_rate_head'));
   });
 
-  it('groups weights by the first pattern that fits, and refuses one that fits none', () => {
+  it('groups weights by the first matching pattern, and refuses a pattern that matches none', () => {
     const model = createModel(1);
     expect(groupsOfVariables(model, [{ name: 'head', weights: 'dense_1' }])).toEqual([null, null, 'head', 'head']);
     const biases = { name: 'biases', weights: 'bias$' };
@@ -189,7 +189,7 @@ describe('what diverges', () => {
     expect(() => groupsOfVariables(model, [{ name: 'stem', weights: '(' }])).toThrow('is not a regular expression');
   });
 
-  it('refuses dropout in a model without, and a name that is no number', async () => {
+  it('cannot be dropout in a model without dropout, or an unknown name', async () => {
     await expect(createRanks(hdet({ diverge: ['dropout'] }))).rejects.toThrow('the model has no dropout layer');
     await expect(createRanks(hdet({ diverge: ['width'] }))).rejects.toThrow('cannot diverge in "width"');
   });
@@ -205,17 +205,17 @@ describe('a warm start', () => {
     return { path, weights: model.getWeights().flatMap((weight) => [...weight.dataSync()]) };
   }
 
-  it('begins from the checkpoint on all ranks', async () => {
+  it('starts all ranks from the checkpoint', async () => {
     const { path, weights } = await checkpoint();
     const ranks = await createRanks(hdet({ warmStart: path }));
     expect(ranks.map(weightsOf)).toEqual([weights, weights]);
   });
 
-  it("adds noise in proportion to each tensor's norm, the same on all ranks", async () => {
+  it("adds noise in proportion to each tensor's norm, equal on all ranks", async () => {
     const { path, weights } = await checkpoint();
     const ranks = await createRanks(hdet({ warmStart: path, noise: 0.1 }));
     expect(weightsOf(ranks[1])).toEqual(weightsOf(ranks[0]));
-    // The first kernel has 24 elements: its noise has a norm of about a tenth of its own.
+    // The first kernel has 24 elements. The norm of its noise is about a tenth of the kernel's.
     const norm = (values: number[]) => Math.sqrt(values.reduce((sum, value) => sum + value * value, 0));
     const kernel = weights.slice(0, 24);
     const noise = weightsOf(ranks[0])
@@ -225,7 +225,7 @@ describe('a warm start', () => {
     expect(norm(noise) / norm(kernel)).toBeLessThan(0.14);
   });
 
-  it('says which file it could not read', async () => {
+  it('names the file that it could not read', async () => {
     await expect(createRanks({ ...hdet({ warmStart: '/nowhere/final.safetensors' }), members: 1 })).rejects.toThrow(
       '/nowhere/final.safetensors',
     );

@@ -4,15 +4,15 @@ import type { LossFunction } from '../../../workers/member/member.ts';
 import { Generator } from '../../../workers/random/index.ts';
 import { dataset, samplesOf } from './ranks.ts';
 
-/** Weights in the order of the model's variables: of each head a kernel `[4, 1]`, then a bias `[1]`. */
+/** Weights in the order of the model's variables: for each head a kernel `[4, 1]`, then a bias `[1]`. */
 export type Weights = number[][];
 
 const headCount = 3;
 const inputs = 4;
 
 /**
- * Whether the loss of some samples depends on a head: on the first always, on the second at the steps that `stepMask` names (bit step
- * mod 8), on the third where a sample has the label 2, which differs between ranks, and between parts of a batch.
+ * Whether the loss of some samples depends on a head. It always depends on the first, on the second at the steps that `stepMask` names (bit
+ * step mod 8), and on the third where a sample has the label 2, which differs between ranks and between micro-batches.
  */
 export function isHeadReached(head: number, step: number, labels: ArrayLike<number>, stepMask: number): boolean {
   if (head === 1) return ((stepMask >> (step % 8)) & 1) === 1;
@@ -36,7 +36,7 @@ export function createHeads(seed: number): LayersModel {
   return model;
 }
 
-/** Σ over the heads that are reached of mean (y_h − label + h)². */
+/** Σ over the reached heads of mean (y_h − label + h)². */
 export function lossOfHeads(stepMask: number): LossFunction {
   return (outputs, targets, { step }) => {
     const labels = targets.dataSync();
@@ -77,8 +77,8 @@ function gradientOf(weights: Weights, indices: readonly number[], step: number, 
 }
 
 /**
- * Training of one model by all ranks of a configuration, in float64, from the rules alone: the mean gradient over all samples of a step, with
- * parts of a batch counted by their samples; a weight that no sample's loss depends on is skipped, with its step count, as PyTorch's
+ * Trains one model on all ranks of a configuration, in float64, from the definitions: the mean gradient over all samples of a step, with
+ * micro-batches weighted by their samples. A weight on which no sample's loss depends is skipped with its step count, as PyTorch's
  * optimizers skip a parameter whose gradient is None.
  */
 export function trainReference(start: Weights, config: RunConfig, steps: number, stepMask: number): Weights {

@@ -19,7 +19,7 @@ export interface TrainedRank {
   group: ProcessGroup;
   member: Member;
   strategy: Strategy;
-  /** Of the steps done here. */
+  /** The number of steps done in this process. */
   outcomes: StepOutcome[];
 }
 
@@ -36,7 +36,7 @@ export const dataset = createDataset({
 });
 const task = taskOf('classification');
 
-/** A model whose initial weights are the seed's. */
+/** A model whose initial weights depend only on the seed. */
 export function createModel(seed: number): LayersModel {
   const generator = new Generator(seed, 'weights');
   const model = tf.sequential({
@@ -55,7 +55,7 @@ export function createModel(seed: number): LayersModel {
   return model;
 }
 
-/** Ranks of a run, set up. Rank r's weights are those of seed + r, before the strategy has a say. */
+/** Ranks of a run after setup. Before the strategy changes them, rank r's weights are those of seed + r. */
 export async function createRanks(
   input: RunConfigInput,
   options: {
@@ -105,7 +105,7 @@ export async function trainRanks(
   );
 }
 
-/** Indices of the samples that a rank sees at a step, and the epoch they belong to. */
+/** Indices of the samples that a rank sees at a step, and their epoch. */
 export function samplesOf(config: RunConfig, rank: number, step: number): { epoch: number; indices: Int32Array } {
   const sampler = createSampler({
     kind: samplerOf(config),
@@ -121,7 +121,7 @@ export function samplesOf(config: RunConfig, rank: number, step: number): { epoc
   return { epoch, indices: [...sampler.batches(epoch)][step % sampler.batchesPerEpoch] };
 }
 
-/** All weights of a rank, one after the other. */
+/** All weights of a rank, concatenated. */
 export function weightsOf({ member }: TrainedRank): number[] {
   return member.model.getWeights().flatMap((weight) => [...weight.dataSync()]);
 }

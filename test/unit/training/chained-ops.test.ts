@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 
 describe('chained ops', () => {
-  it('are all those that tfjs-core has outside Node', () => {
+  it("include all of tfjs-core's chained ops outside Node", () => {
     const folder = join(import.meta.dirname, '../../../node_modules/@tensorflow/tfjs-core/dist/public/chained_ops');
     const files = readdirSync(folder).filter((name) => /^(?!register_all).*(?<!_test)\.js$/.test(name));
     const named = (file: string) => file.slice(0, -3).replaceAll('_', '').toLowerCase();
@@ -18,7 +18,7 @@ describe('chained ops', () => {
     expect(files.map(named).filter((name) => !methods.has(name))).toEqual([]);
   });
 
-  it('compute what their ops do', () => {
+  it('compute the same as their ops', () => {
     const x = tf.tensor2d([1, -2, 3, 4], [2, 2]);
     expect([...x.flatten().relu().dataSync()]).toEqual([1, 0, 3, 4]);
     expect([...x.sum(0).dataSync()]).toEqual([4, 2]);
@@ -30,7 +30,7 @@ describe('chained ops', () => {
     expect(() => x.asScalar()).toThrow('A tensor of 4 elements is no scalar.');
   });
 
-  it('let a recurrent layer start from an orthogonal matrix', () => {
+  it('let a recurrent layer initialize with an orthogonal matrix', () => {
     const model = tf.sequential({ layers: [tf.layers.lstm({ units: 3, inputShape: [4, 2] })] });
     const [, recurrent] = model.getWeights();
     const product = recurrent.matMul(recurrent, false, true).dataSync();

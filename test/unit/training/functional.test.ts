@@ -31,7 +31,7 @@ const valueAt1 = (model: LayersModel): number =>
   (model.predict(tf.ones([1, 1])) as ReturnType<typeof tf.ones>).dataSync()[0];
 
 describe('loadEnsemble', () => {
-  it('finds the files of a pattern and sorts them by rank, as numbers', async () => {
+  it('finds the files of a pattern and sorts them by rank numerically', async () => {
     const folder = await temporaryFolder();
     for (const rank of [10, 2, 0]) await writeLine(folder, `rank-${rank}/ensemble-best.safetensors`, rank);
     await writeLine(folder, 'rank-1/final.safetensors', 99);
@@ -39,21 +39,21 @@ describe('loadEnsemble', () => {
     expect(models.map(valueAt1)).toEqual([0, 2, 10]);
   });
 
-  it('takes the weights out of a saved training state', async () => {
+  it('extracts the weights from a saved training state', async () => {
     const folder = await temporaryFolder();
     await writeLine(folder, 'state/rank-0/round-3.safetensors', 7, 'weights/');
     const models = await loadEnsemble(folder, line, 'state/rank-{rank}/round-3.safetensors');
     expect(models.map(valueAt1)).toEqual([7]);
   });
 
-  it('takes a pattern literally but for the rank', async () => {
+  it('treats everything but the rank in a pattern literally', async () => {
     const folder = await temporaryFolder();
     await writeLine(folder, 'aXb-0.safetensors', 1);
     await writeLine(folder, 'a.b-1.safetensors', 2);
     expect((await loadEnsemble(folder, line, 'a.b-{rank}.safetensors')).map(valueAt1)).toEqual([2]);
   });
 
-  it('says so where nothing matches, and where a checkpoint is of another model', async () => {
+  it('reports a pattern without matches and a checkpoint of another model', async () => {
     const folder = await temporaryFolder();
     await expect(loadEnsemble(folder, line)).rejects.toThrow(
       `No checkpoint in ${folder} matches "rank-{rank}/ensemble-best.safetensors". Pass the folder that holds them`,
@@ -69,7 +69,7 @@ describe('ensemblePredict', () => {
   // Members predict 1, 2 and 6 at x = 1: mean 3, variance (4 + 1 + 9) / 2 = 7.
   const input = () => tf.tensor([[1], [2]]);
 
-  it('gives mean and standard deviation over the members', () => {
+  it('returns mean and standard deviation over the members', () => {
     const { mean, std } = ensemblePredict([1, 2, 6].map(line), input());
     expect(mean.shape).toEqual([2, 1]);
     expect([...mean.dataSync()]).toEqual([3, 6]);
@@ -77,18 +77,18 @@ describe('ensemblePredict', () => {
     expect(std.dataSync()[1]).toBeCloseTo(2 * Math.sqrt(7), 6);
   });
 
-  it('gives a deviation of 0 for one member', () => {
+  it('returns a deviation of 0 for one member', () => {
     const { mean, std } = ensemblePredict([line(4)], input(), 'mean');
     expect([...mean.dataSync(), ...std.dataSync()]).toEqual([4, 8, 0, 0]);
   });
 
-  it('gives the stack [M, B, ...] where nothing is to be aggregated', () => {
+  it('returns the stack [M, B, ...] without aggregation', () => {
     const stack = ensemblePredict([1, 2, 6].map(line), input(), 'none');
     expect(stack.shape).toEqual([3, 2, 1]);
     expect([...stack.dataSync()]).toEqual([1, 2, 2, 4, 6, 12]);
   });
 
-  it('leaves nothing but its results behind', () => {
+  it('leaks only its results', () => {
     const models = [1, 2].map(line);
     const x = input();
     ensemblePredict(models, x);
@@ -99,7 +99,7 @@ describe('ensemblePredict', () => {
 });
 
 describe('gatherEnsembleMetrics', () => {
-  it("stacks every rank's tensor in order of rank, and leaves nothing else behind", async () => {
+  it("stacks every rank's tensor in rank order, and leaks nothing else", async () => {
     const { groups } = createInMemoryGroup([3, 8]);
     const own = [tf.tensor([[1, 2]]), tf.tensor([[3, NaN]])];
     const { numTensors } = tf.memory();

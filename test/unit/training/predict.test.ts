@@ -10,7 +10,7 @@ import { createInMemoryGroup } from '../relay/in-memory-group.ts';
 beforeAll(async () => void (await startBackend('cpu')));
 
 describe('predict', () => {
-  it('predicts a split larger than one batch in the order of its samples, without leaving tensors behind', async () => {
+  it('predicts a split larger than one batch in sample order without leaking tensors', async () => {
     const model = tf.sequential({ layers: [tf.layers.dense({ units: 1, useBias: false, inputShape: [1] })] });
     tf.tidy(() => model.setWeights([tf.tensor([[2]])]));
     const x = Float32Array.from({ length: 1100 }, (_, i) => i);
@@ -44,7 +44,7 @@ describe('stacks of predictions', () => {
     expect(second).toEqual(first);
   });
 
-  it('are joined by rank, whichever wave a member was of', () => {
+  it('are joined by rank, whichever wave a member belonged to', () => {
     const stack = joinStacks([
       { ...own(5), ranks: [2] },
       { ...own(0), values: [Float32Array.of(1, 2, 7, 8)], ranks: [0, 3] },

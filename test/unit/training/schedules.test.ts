@@ -7,7 +7,7 @@ const at = (step: number, totalSteps = 10, epoch = 0) => ({ epoch, step, totalSt
 const rateAt = (...of: Parameters<typeof settingsAt>): number => settingsAt(...of).learningRate;
 
 describe('settingsAt', () => {
-  it('constant is the base rate throughout', () => {
+  it('constant stays at the base rate', () => {
     expect(rateAt({ kind: 'constant' }, 0.1, at(7))).toBe(0.1);
   });
 
@@ -27,27 +27,27 @@ describe('settingsAt', () => {
     expect(rateAt(schedule, 0.8, at(8, 12))).toBeCloseTo(0.4, 15);
   });
 
-  it('cosine stays at its floor beyond the planned steps, and with a warm-up that is all there is', () => {
+  it('cosine stays at its floor after the planned steps, and after a warm-up that fills the schedule', () => {
     const schedule = { kind: 'cosine', warmupSteps: 10, floorFraction: 0.5 } as const;
     expect(rateAt(schedule, 1, at(10, 10))).toBe(1);
     expect(rateAt(schedule, 1, at(25, 10))).toBeCloseTo(0.5, 15);
   });
 
-  it('step multiplies by its factor at every so many epochs', () => {
+  it('step multiplies by its factor at its interval of epochs', () => {
     const schedule = { kind: 'step', everyEpochs: 2, factor: 0.5 } as const;
     const rates = [0, 1, 2, 3, 4, 6].map((epoch) => rateAt(schedule, 0.8, at(0, 10, epoch)));
     expect(rates).toEqual([0.8, 0.8, 0.4, 0.4, 0.2, 0.1]);
   });
 });
 
-/** What `torch.optim.lr_scheduler.OneCycleLR` gave. */
+/** Results of `torch.optim.lr_scheduler.OneCycleLR`. */
 interface OneCycleGolden {
   cases: { options: Record<string, number | string | boolean>; lr: number[]; momentum: number[] }[];
 }
 
 const oneCycle = scheduleSchema.parse({ kind: 'one-cycle' });
 
-/** The schedule that PyTorch's options name. */
+/** The schedule with PyTorch's options. */
 function scheduleOf(options: Record<string, number | string | boolean>) {
   return scheduleSchema.parse({
     kind: 'one-cycle',
@@ -62,7 +62,7 @@ function scheduleOf(options: Record<string, number | string | boolean>) {
 }
 
 describe('one-cycle', () => {
-  it("is PyTorch's", () => {
+  it("equals PyTorch's", () => {
     const { cases } = readGolden<OneCycleGolden>('one-cycle/one-cycle.json');
     expect(cases).toHaveLength(6);
     for (const { options, lr, momentum } of cases) {
@@ -75,7 +75,7 @@ describe('one-cycle', () => {
     }
   });
 
-  it('begins at base/25, peaks at the base rate with the lowest momentum, and ends at base/250,000', () => {
+  it('starts at base/25, peaks at the base rate with the lowest momentum, and ends at base/250,000', () => {
     expect(settingsAt(oneCycle, 0.1, at(0, 100))).toEqual({ learningRate: expect.closeTo(0.004, 12), momentum: 0.95 });
     expect(settingsAt(oneCycle, 0.1, at(29, 100))).toEqual({ learningRate: expect.closeTo(0.1, 12), momentum: 0.85 });
     const last = settingsAt(oneCycle, 0.1, at(99, 100));
@@ -84,7 +84,7 @@ describe('one-cycle', () => {
     expect(settingsAt(oneCycle, 0.1, at(150, 100))).toEqual({ learningRate: expect.closeTo(4e-7, 12), momentum: 0.95 });
   });
 
-  it('leaves momentum alone when asked to, and knows a run of one step', () => {
+  it('leaves momentum unchanged on request, and handles a run of one step', () => {
     expect(settingsAt({ ...scheduleOf({}), cycleMomentum: false } as typeof oneCycle, 0.1, at(29, 100))).toEqual({
       learningRate: expect.closeTo(0.1, 12),
     });

@@ -5,7 +5,7 @@ import { gaussianNllLoss } from '../../../workers/member/tasks.ts';
 
 beforeAll(async () => void (await startBackend('wasm')));
 
-it('the Gaussian NLL has the gradient of its gradient on wasm: 2 / σ² for the mean', () => {
+it('on wasm, differentiating the gradient of the Gaussian NLL gives 2 / σ² for the mean', () => {
   tf.tidy(() => {
     const [variance, target] = [tf.tensor2d([[4]]), tf.tensor2d([[1]])];
     const slope = tf.grad((mean) => gaussianNllLoss(mean, variance, target));

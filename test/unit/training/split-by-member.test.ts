@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { splitByMember } from '../../../workers/training/evaluate-sets.ts';
 
-it('metrics of an evaluated set are those of the ensemble and, by name, of each rank, NaN where a rank has none', () => {
+it('metrics of an evaluated set are those of the ensemble and of each rank by name, with NaN for a rank without one', () => {
   const metrics = new Map([
     ['ens_nll', 0.5],
     ['diversity', 0.25],

@@ -48,7 +48,7 @@ describe('a classifier that ends in probabilities', () => {
     );
   });
 
-  it('is taken with logits, whatever activations come before them', () => {
+  it('is accepted with logits, whatever activations precede them', () => {
     const models = [
       sequential(dense(3)),
       sequential(dense(4, 'softmax'), dense(3)),
@@ -67,18 +67,18 @@ describe('a variance', () => {
     return tf.model({ inputs: input, outputs: [head('linear'), head(name)] });
   }
 
-  it.each(['linear', 'tanh', 'relu'] as const)('that ends in %s is refused, as it can be 0 or negative', (name) => {
+  it.each(['linear', 'tanh', 'relu'] as const)('that ends in %s is refused because it can be 0 or negative', (name) => {
     expect(() => taskOf('heteroscedastic-regression').check(twoHeads(name), valued)).toThrow(
       `The model's second output, the variance, ends in the activation ${name}, which can be 0 or negative`,
     );
   });
 
-  it('that ends in softplus is taken', () => {
+  it('that ends in softplus is accepted', () => {
     expect(() => taskOf('heteroscedastic-regression').check(twoHeads('softplus'), valued)).not.toThrow();
   });
 });
 
-describe('an output that does not fit', () => {
+describe('an output of the wrong shape', () => {
   it.each([
     ['too few classes', () => sequential(dense(2)), '[B, 2]'],
     ['too many', () => sequential(dense(4)), '[B, 4]'],
@@ -89,7 +89,7 @@ describe('an output that does not fit', () => {
   });
 });
 
-it('a label beyond the classes is refused by its sample, and the range named', () => {
+it('a label outside the classes is refused, naming its sample and the range', () => {
   const threeClasses = createDataset({
     name: 'labels',
     featureShape: [1],

@@ -6,7 +6,7 @@ import { createOptimizer, type UpdateSettings } from '../../../workers/optimizer
 
 beforeAll(async () => void (await startBackend('cpu')));
 
-/** Values of two variables that begin at 1, after updates along gradients of 1 with the settings of each step. */
+/** Values of two variables that start at 1, after updates with gradients of 1 and the settings of each step. */
 function train(
   config: Record<string, unknown>,
   steps: readonly (UpdateSettings | readonly UpdateSettings[])[],
@@ -18,7 +18,7 @@ function train(
 }
 
 describe('settings of one update', () => {
-  it("momentum takes the place of SGD's own: v = 1, then 0.5 + 1", () => {
+  it("momentum replaces SGD's default: v = 1, then 0.5 + 1", () => {
     const [value] = train({ kind: 'sgd', momentum: 0.9 }, [
       { learningRate: 0.1, momentum: 0.5 },
       { learningRate: 0.1, momentum: 0.5 },
@@ -26,12 +26,12 @@ describe('settings of one update', () => {
     expect(value).toBeCloseTo(1 - 0.1 - 0.15, 6);
   });
 
-  it('momentum leaves an optimizer alone that has none', () => {
+  it('momentum leaves an optimizer without momentum unchanged', () => {
     const [value] = train({ kind: 'sgd' }, [{ learningRate: 0.1, momentum: 0.5 }, { learningRate: 0.1 }]);
     expect(value).toBeCloseTo(0.8, 6);
   });
 
-  it('each variable may have its own rate and decay', () => {
+  it('each variable may have a separate rate and decay', () => {
     const [first, second] = train({ kind: 'sgd', weightDecay: 0 }, [
       [{ learningRate: 0.1 }, { learningRate: 0.2, weightDecay: 0.5 }],
     ]);
@@ -50,7 +50,7 @@ describe('settings of one update', () => {
     expect(twice).toBeCloseTo(0.9 - (0.1 * 0.6) / 0.36, 5);
   });
 
-  it('decay of AdamW differs by variable: 1 - 0.1 * 0.5 of the weight is kept', () => {
+  it('decay of AdamW differs by variable: it keeps 1 - 0.1 * 0.5 of the weight', () => {
     const [first, second] = train({ kind: 'adamw', weightDecay: 0, epsilon: 1e-12 }, [
       [{ learningRate: 0.1 }, { learningRate: 0.1, weightDecay: 0.5 }],
     ]);

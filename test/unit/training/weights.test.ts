@@ -41,14 +41,14 @@ describe('weightNames', () => {
     ['dense layers', mlp],
     ['convolutions', convolutional],
     ['layers that wrap others', recurrent],
-  ])('of %s do not depend on how many models were built before, and are distinct', (_, create) => {
+  ])('of %s are distinct and do not depend on how many models were built before', (_, create) => {
     const first = weightNames(create());
     create();
     expect(weightNames(create())).toEqual(first);
     expect(new Set(first).size).toBe(first.length);
   });
 
-  it("are the project's own names where it gave one, else type and position", () => {
+  it("are the project's names where it set them, or else type and position", () => {
     expect(weightNames(mlp())).toEqual([
       'dense_0/kernel',
       'dense_0/bias',
@@ -65,7 +65,7 @@ describe('weightNames', () => {
 });
 
 describe('weights of a model', () => {
-  it('can be put into another model of its architecture, also those that are not trained', async () => {
+  it('fit another model of the same architecture, including weights that are not trained', async () => {
     const [from, to] = [mlp(), mlp()];
     tf.tidy(() => from.setWeights(from.getWeights().map((weight, i) => tf.fill(weight.shape, i + 0.5))));
     writeWeights(to, await readWeights(from), 'checkpoint');
@@ -76,14 +76,14 @@ describe('weights of a model', () => {
     expect(parameterCount(from)).toBe(12 + 16 + 12 + 4);
   });
 
-  it('of a model with wrapped layers come back one by one', async () => {
+  it('of a model with wrapped layers load back one by one', async () => {
     const [from, to] = [recurrent(), recurrent()];
     tf.tidy(() => from.setWeights(from.getWeights().map((weight, i) => tf.fill(weight.shape, i + 1))));
     writeWeights(to, await readWeights(from), 'checkpoint');
     expect(to.getWeights().map((weight) => weight.dataSync()[0])).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
-  it('are copies: training on does not change them', async () => {
+  it('are copies: further training does not change them', async () => {
     const model = mlp();
     const [kernel] = await readWeights(model);
     const before = [...kernel.data];
@@ -91,7 +91,7 @@ describe('weights of a model', () => {
     expect([...kernel.data]).toEqual(before);
   });
 
-  it('leave no tensor behind', async () => {
+  it('leak no tensor', async () => {
     const model = mlp();
     const weights = await readWeights(model);
     const { numTensors } = tf.memory();
@@ -100,7 +100,7 @@ describe('weights of a model', () => {
     expect(tf.memory().numTensors).toBe(numTensors);
   });
 
-  it('of another model are refused, saying where they differ', async () => {
+  it('of another model are refused, naming the differences', async () => {
     const weights = await readWeights(mlp());
     const remedy = 'Load it with the project and hyperparameters that it was saved with.';
     expect(() => writeWeights(mlp(5), weights, 'rank-0/final')).toThrow(

@@ -18,16 +18,16 @@ describe('appending lines', () => {
     ['an empty file', '', 'time\nnew\n'],
     ['whole lines', 'old\nlast\n', 'old\nlast\nnew\n'],
     ['an empty line', '\n', '\nnew\n'],
-    ['one character of a line that a crash cut short', 'o', 'o,cut\nnew\n'],
-    ['the beginning of a line after a whole one', 'old\nl', 'old\nl,cut\nnew\n'],
-    ['the end of a line before a whole one', 'a\nold', 'a\nold,cut\nnew\n'],
+    ['one character of a line that a crash truncated', 'o', 'o,cut\nnew\n'],
+    ['the beginning of a line after a complete one', 'old\nl', 'old\nl,cut\nnew\n'],
+    ['the end of a line before a complete one', 'a\nold', 'a\nold,cut\nnew\n'],
   ])('to %s', async (_what, before, after) => {
     if (before !== null) await writeFile(path, before);
     await appendLines(path, ['new'], { header: 'time', closing: ',cut' });
     expect(await readFile(path, 'utf8')).toBe(after);
   });
 
-  it('begins without a header where none is given, and ends a cut line with nothing else', async () => {
+  it('writes no header where none is given, and only terminates a truncated line', async () => {
     await appendLines(path, ['a', 'b']);
     expect(await readFile(path, 'utf8')).toBe('a\nb\n');
     await writeFile(path, 'cut');

@@ -5,7 +5,7 @@ import { MetricColumn } from '../../../../src-main/store/metrics/metric-column.t
 const contents = ({ epoch, step, value, length }: MetricColumn) =>
   Array.from({ length }, (_, index) => [step[index], epoch[index], value[index]]);
 
-it('keeps the later of two values for a place, sorted by step and epoch, in whatever order they come', () => {
+it('keeps the later of two values for the same place and sorts by step and epoch, in any order of arrival', () => {
   const point = fc.tuple(fc.integer({ min: 0, max: 40 }), fc.integer({ min: 0, max: 2 }), fc.double());
   fc.assert(
     fc.property(fc.array(point, { maxLength: 200 }), (points) => {
@@ -23,14 +23,14 @@ it('finds the first point at or after a step', () => {
   expect([0, 10, 11, 20, 30, 31].map((step) => column.firstAt(step))).toEqual([0, 0, 1, 1, 2, 3]);
 });
 
-describe('a column that may hold 64 points', () => {
+describe('a column limited to 64 points', () => {
   const filled = (values: readonly number[]): MetricColumn => {
     const column = new MetricColumn(64);
     values.forEach((value, step) => column.set(0, step, value));
     return column;
   };
 
-  it('keeps every spike and gap, the first and the last point, of however many points', () => {
+  it('keeps every spike and gap and the first and last point, whatever the number of points', () => {
     const place = fc.integer({ min: 1, max: 998 });
     fc.assert(
       fc.property(fc.uniqueArray(place, { minLength: 3, maxLength: 3 }), ([high, low, gap]) => {
@@ -46,7 +46,7 @@ describe('a column that may hold 64 points', () => {
     );
   });
 
-  it('keeps of each finished block the smallest, the largest and the first NaN, and nothing else but the first point', () => {
+  it('keeps only the smallest, the largest and the first NaN of each finished block, and the first point', () => {
     const value = fc.oneof(
       { weight: 9, arbitrary: fc.double({ noNaN: true }) },
       { weight: 1, arbitrary: fc.constant(NaN) },
@@ -77,7 +77,7 @@ describe('a column that may hold 64 points', () => {
     );
   });
 
-  it('counts what it does not hold', () => {
+  it('counts the points that it drops', () => {
     const column = filled(Array.from({ length: 1000 }, (_, step) => step % 7));
     expect(column.isThinned).toBe(true);
     expect(column.countBetween(0, column.length)).toBe(1000);
@@ -85,7 +85,7 @@ describe('a column that may hold 64 points', () => {
     expect(column.countBetween(from, to)).toBe(column.step[to] - column.step[from]);
   });
 
-  it('takes points that come late, and corrects those it holds', () => {
+  it('accepts late points and corrects points that it holds', () => {
     const column = filled(Array.from({ length: 1000 }, (_, step) => 2 * step));
     column.set(0, 999, -1);
     column.set(1, 500, 9);

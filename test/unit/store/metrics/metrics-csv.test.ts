@@ -9,8 +9,8 @@ import {
   parseNumber,
 } from '../../../../src-main/store/metrics/metrics-csv.ts';
 
-describe('the spelling of metrics.csv', () => {
-  it('has epoch, step, and then the metrics', () => {
+describe('the format of metrics.csv', () => {
+  it('has the columns epoch and step, then the metrics', () => {
     expect(formatHeader(['loss', 'val/nll'])).toBe('epoch,step,loss,val/nll\n');
     expect(parseHeader('epoch,step,loss,val/nll', 'metrics.csv')).toEqual(['loss', 'val/nll']);
     expect(parseHeader('epoch,step', 'metrics.csv')).toEqual([]);
@@ -28,11 +28,11 @@ describe('the spelling of metrics.csv', () => {
     expect(() => checkMetricName(name)).toThrow('cannot name a metric');
   });
 
-  it('takes any other metric', () => {
+  it('accepts any other metric', () => {
     for (const name of ['a', 'val/nll', 'epochs', 'a b', 'Straße']) expect(() => checkMetricName(name)).not.toThrow();
   });
 
-  it('reads numbers back exactly, and no number of what is none', () => {
+  it('reads numbers back exactly, and rejects text that is no number', () => {
     fc.assert(
       fc.property(fc.double(), (value) => {
         expect(parseNumber(formatNumber(value))).toBe(value);

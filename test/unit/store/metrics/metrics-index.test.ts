@@ -10,7 +10,7 @@ import { temporaryFolder } from '../fixtures.ts';
 import { runRecord } from '../records.ts';
 
 const rowCount = 200_000;
-/** At each step a value of its own, and one spike. */
+/** Each step has a different value, and there is one spike. */
 const valueAt = (step: number): number => (step === 123_456 ? 1000 : Math.sin(step));
 const rows = (from: number, to: number): string =>
   Array.from(
@@ -34,7 +34,7 @@ const held = (run: FollowedRun, name: string) => {
 };
 
 describe('the index of a large metrics file', () => {
-  it('gives the same points as the file, which is then read on from where the index ends', async () => {
+  it('gives the same points as the file, and reading continues where the index ends', async () => {
     const { folder, metrics, index, run } = await openLarge();
     expect(existsSync(index)).toBe(true);
     const again = await FollowedRun.open(folder);
@@ -47,10 +47,10 @@ describe('the index of a large metrics file', () => {
   });
 
   it.each([
-    ['its last row is another one', async (metrics: string) => truncate(metrics, (await readFile(metrics)).length - 4)],
-    ['it has other columns', async (metrics: string) => writeFile(metrics, `epoch,step,c\n0,1,2\n`)],
+    ['the last row differs', async (metrics: string) => truncate(metrics, (await readFile(metrics)).length - 4)],
+    ['the columns differ', async (metrics: string) => writeFile(metrics, `epoch,step,c\n0,1,2\n`)],
     ['it is gone', (metrics: string) => writeFile(metrics, '')],
-  ])('does not count where of the metrics %s', async (_what, change) => {
+  ])('ignores an index whose %s', async (_what, change) => {
     const { folder, metrics } = await openLarge();
     await change(metrics);
     expect(await readMetricsIndex(folder)).toBeNull();
@@ -60,7 +60,7 @@ describe('the index of a large metrics file', () => {
     ['cut short', (bytes: Buffer) => bytes.subarray(0, bytes.length - 8)],
     ['of another version', (bytes: Buffer) => encodeRpc({ ...Object(decodeRpc(bytes)), version: 0 })],
     ['something else', () => Buffer.from('hello')],
-  ])('does not count where it is %s, and is made anew', async (_what, damage) => {
+  ])('ignores an index that is %s, and rebuilds it', async (_what, damage) => {
     const { folder, index, run } = await openLarge();
     const whole = await readFile(index);
     await writeFile(index, damage(whole));
@@ -69,7 +69,7 @@ describe('the index of a large metrics file', () => {
     expect(await readFile(index)).toEqual(whole);
   });
 
-  it('is not made for a few rows', async () => {
+  it('is not built for a few rows', async () => {
     const folder = join(await temporaryFolder(), 'run');
     await createRunFolder(folder, runRecord({ status: 'finished' }));
     await writeFile(join(folder, 'metrics.csv'), `epoch,step,a,b\n${rows(0, 100)}`);
@@ -81,7 +81,7 @@ describe('the index of a large metrics file', () => {
 describe('a range of steps', () => {
   const steps = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => from + at);
 
-  it('is read again whole, from an index too', async () => {
+  it('is read completely, also through an index', async () => {
     const { folder } = await openLarge();
     const run = await FollowedRun.open(folder);
     expect(run.columns.get('a')?.isThinned).toBe(true);
@@ -91,7 +91,7 @@ describe('a range of steps', () => {
     expect(run.bytesBetween(77_777, 88_888)).toBeLessThan(2 ** 20);
   });
 
-  it('is found in a file that was rewritten with more columns, whose new rows are told later', async () => {
+  it('is found in a file rewritten with more columns, and the tail yields its new rows later', async () => {
     const { metrics, run } = await openLarge();
     const wider = (await readFile(metrics, 'utf8')).replaceAll('\n', ',\n').replace('b,\n', 'b,c\n');
     await writeFile(`${metrics}.new`, `${wider}200,${rowCount},0.5,,7\n`);

@@ -10,7 +10,7 @@ import { MetricsLog } from '../../../../src-main/store/metrics/metrics-log.ts';
 import { temporaryFolder } from '../fixtures.ts';
 import { pointBatch } from '../records.ts';
 
-/** A clock that moves only when told to. */
+/** A clock that moves only when the test advances it. */
 function manualClock() {
   let nowMs = 0;
   const ticks = new Set<() => void>();
@@ -46,7 +46,7 @@ async function openLog(folder: string, options: Partial<MetricsLogOptions> = {})
 
 const csv = (folder: string) => readFile(join(folder, 'metrics.csv'), 'utf8');
 
-/** The file as soon as the last tick has written it. */
+/** The content of the file after the next tick wrote it. */
 async function csvWithLines(folder: string, count: number): Promise<string> {
   await expect.poll(async () => (await csv(folder)).split('\n').length - 1, { interval: 1 }).toBe(count);
   return csv(folder);
@@ -76,7 +76,7 @@ describe('MetricsLog', () => {
     );
   });
 
-  it('holds a row until every rank has passed it, and no longer', async () => {
+  it('holds a row until every rank has passed it, and then writes it', async () => {
     const folder = await temporaryFolder();
     const { log, advance } = await openLog(folder);
     log.append(0, pointBatch([[0, 1, 'a', 1], [0, 2, 'a', 2]])); // prettier-ignore
@@ -90,7 +90,7 @@ describe('MetricsLog', () => {
     expect(await csv(folder)).toBe('epoch,step,a,b\n0,1,1,3\n0,2,2,4\n');
   });
 
-  it('waits for the ranks of the wave alone', async () => {
+  it('waits only for the ranks of the wave', async () => {
     const folder = await temporaryFolder();
     const { log, advance } = await openLog(folder);
     log.append(0, pointBatch([[0, 1, 'a', 1], [0, 2, 'a', 2]])); // prettier-ignore
@@ -99,7 +99,7 @@ describe('MetricsLog', () => {
     expect(await csvWithLines(folder, 2)).toBe('epoch,step,a\n0,1,1\n');
   });
 
-  it('lets a row go after 5 s; what comes later is merged by readers', async () => {
+  it('writes an incomplete row after 5 s, and readers merge values that arrive later', async () => {
     const folder = await temporaryFolder();
     const { log, advance } = await openLog(folder);
     log.append(0, pointBatch([[0, 1, 'a', 1]]));
@@ -115,7 +115,7 @@ describe('MetricsLog', () => {
     expect([...table.values.values()]).toEqual([1, 2, 3].map((value) => Float64Array.of(value)));
   });
 
-  it('widens the file for a new metric without losing a row', async () => {
+  it('adds the column of a new metric without losing a row', async () => {
     const folder = await temporaryFolder();
     const { log } = await openLog(folder);
     log.append(0, pointBatch([[0, 1, 'a', 1]]));
@@ -128,7 +128,7 @@ describe('MetricsLog', () => {
     expect(await readdir(folder)).toEqual(['metrics.csv']);
   });
 
-  it('reads back every double exactly, and tells NaN from absent', async () => {
+  it('reads back every double exactly, and distinguishes NaN from absent', async () => {
     const folder = await temporaryFolder();
     await fc.assert(
       fc.asyncProperty(fc.array(fc.double(), { minLength: 1, maxLength: 20 }), async (values) => {
@@ -145,7 +145,7 @@ describe('MetricsLog', () => {
     );
   });
 
-  it('spells NaN and infinities so that other readers know them', async () => {
+  it('writes NaN and infinities in a form that other readers parse', async () => {
     const folder = await temporaryFolder();
     const { log } = await openLog(folder);
     const values = [Number.NaN, Infinity, -Infinity, -0, 0.1, 5e-324];
@@ -155,7 +155,7 @@ describe('MetricsLog', () => {
   });
 
   it.each(['', 'epoch', 'a,b', 'a"b', 'a\nb'])(
-    'refuses a metric named %j, and takes nothing of its batch',
+    'refuses a metric named %j together with its whole batch',
     async (name) => {
       const folder = await temporaryFolder();
       const { log } = await openLog(folder);
@@ -167,7 +167,7 @@ describe('MetricsLog', () => {
 });
 
 describe('MetricsLog after a crash', () => {
-  it.each(['0,3,', '0,3,7', '0'])('removes the torn line %j and goes on', async (torn) => {
+  it.each(['0,3,', '0,3,7', '0'])('removes the torn line %j and continues', async (torn) => {
     const folder = await temporaryFolder();
     await writeFile(join(folder, 'metrics.csv'), `epoch,step,a\n0,1,1\n0,2,2\n${torn}`);
     expect((await readMetrics(folder)).step).toEqual(Int32Array.of(1, 2));
@@ -177,7 +177,7 @@ describe('MetricsLog after a crash', () => {
     expect(await csv(folder)).toBe('epoch,step,a\n0,1,1\n0,2,2\n0,3,3\n');
   });
 
-  it.each(['', 'epoch,st'])('begins anew where not even the header was whole (%j)', async (torn) => {
+  it.each(['', 'epoch,st'])('starts over where not even the header was complete (%j)', async (torn) => {
     const folder = await temporaryFolder();
     await writeFile(join(folder, 'metrics.csv'), torn);
     const { log } = await openLog(folder);
@@ -185,7 +185,7 @@ describe('MetricsLog after a crash', () => {
     expect(await csv(folder)).toBe('epoch,step\n');
   });
 
-  it('drops the rows that a resumed run computes again, and keeps a copy of each attempt', async () => {
+  it('drops the rows that a resumed run recomputes, and keeps a copy of each attempt', async () => {
     const folder = await temporaryFolder();
     const before = 'epoch,step,a\n0,10,1\n1,20,2\n1,30,3\n0,15,4\n';
     await writeFile(join(folder, 'metrics.csv'), `${before}1,3`);
@@ -199,7 +199,7 @@ describe('MetricsLog after a crash', () => {
     expect((await readdir(folder)).sort()).toEqual(['metrics.attempt-1.csv', 'metrics.attempt-2.csv', 'metrics.csv']);
   });
 
-  it('refuses a file that is no metrics file', async () => {
+  it('refuses a file that is not a metrics file', async () => {
     const folder = await temporaryFolder();
     await writeFile(join(folder, 'metrics.csv'), 'time,loss\n1,2\n');
     await expect(openLog(folder)).rejects.toThrow('metrics.csv begins with "time,loss"');
@@ -208,12 +208,12 @@ describe('MetricsLog after a crash', () => {
 });
 
 describe('MetricsLog when the disk fails', () => {
-  it('reports it once, loses nothing, and writes all when asked again', async () => {
+  it('reports the failure once, loses nothing, and writes everything on the next request', async () => {
     const folder = await temporaryFolder();
     const { log, errors, advance, isTicking } = await openLog(folder);
     log.append(0, pointBatch([[0, 1, 'a', 1]]));
     await log.flush();
-    // A new metric needs the folder: its absence fails as a full disk does, half way.
+    // A new metric needs the folder. Removing the folder fails half way, like a full disk.
     const aside = `${folder}-aside`;
     await rename(folder, aside);
     log.append(0, pointBatch([[0, 2, 'b', 2]]));
@@ -227,7 +227,7 @@ describe('MetricsLog when the disk fails', () => {
     expect(await csv(folder)).toBe('epoch,step,a,b\n0,1,1,\n0,2,,2\n0,3,,3\n');
   });
 
-  it.skipIf(process.platform !== 'linux')('takes back what a write left half done (Linux only: prlimit)', async () => {
+  it.skipIf(process.platform !== 'linux')('rolls back a partial write (Linux only: prlimit)', async () => {
     const folder = await temporaryFolder();
     const script = join(import.meta.dirname, 'write-past-limit.ts');
     const { stdout } = await promisify(execFile)(process.execPath, [script, folder]);
@@ -265,7 +265,7 @@ describe('readMetrics', () => {
     ['epoch,step,a\n0,1\n', 'line 2 has 2 cells, but the header has 3 columns'],
     ['epoch,step,a\n0,1,1\n0.5,1,1\n', 'line 3 begins with "0.5,1,1"'],
     ['epoch,step,a\n,1,1\n', 'line 2 begins with ",1,1"'],
-  ])('names the place of damage in %j', async (content, message) => {
+  ])('names the place of the damage in %j', async (content, message) => {
     await expect(read(content)).rejects.toThrow(message);
   });
 });

@@ -7,7 +7,7 @@ import { temporaryFolder } from '../fixtures.ts';
 
 type Point = [metric: string, epoch: number, step: number, value: number];
 
-/** A tail of an empty folder, and what it reads each time. */
+/** A tail of an empty folder, and a function that returns what each read yields. */
 async function openTail() {
   const folder = await temporaryFolder();
   const tail = new MetricsTail(folder);
@@ -33,7 +33,7 @@ const row = (epoch: number, step: number, values: Record<string, number>) => ({
 });
 
 describe('MetricsTail', () => {
-  it('reads each row once, and nothing before there is a file', async () => {
+  it('reads each row once, and nothing before the file exists', async () => {
     const { path, read } = await openTail();
     expect(await read()).toEqual({ points: [], resets: 0 });
     await writeFile(path, 'epoch,step,a,b\n0,1,0.5,NaN\n');
@@ -46,7 +46,7 @@ describe('MetricsTail', () => {
     expect((await read()).points).toEqual([['b', 0, 2, -Infinity]]);
   });
 
-  it('knows how many bytes hold the rows of a range of steps', async () => {
+  it('knows the byte range of the rows of a range of steps', async () => {
     const { path, read, tail } = await openTail();
     const rows = Array.from({ length: 60_000 }, (_, step) => `0,${step},0.5\n`).join('');
     await writeFile(path, `epoch,step,a\n${rows}`);
@@ -58,7 +58,7 @@ describe('MetricsTail', () => {
     expect(ofOne).toBeLessThan(rows.length / 2);
   });
 
-  it('leaves a torn line until it is whole', async () => {
+  it('waits until a torn line is complete', async () => {
     const { path, read } = await openTail();
     await writeFile(path, 'epoch,step,a\n0,1,0.2');
     expect((await read()).points).toEqual([]);
@@ -68,12 +68,12 @@ describe('MetricsTail', () => {
     expect((await read()).points).toEqual([['a', 0, 2, 0.1]]);
   });
 
-  it('follows a file that gets more columns, again and again, without reading a value twice', async () => {
+  it('follows a file that repeatedly gets more columns, without reading a value twice', async () => {
     const { path, read } = await openTail();
     const file = await MetricsFile.open(path);
     await file.append([row(0, 1, { a: 1 })]);
     expect((await read()).points).toEqual([['a', 0, 1, 1]]);
-    // Twice between two reads: the third file may well have the first one's inode.
+    // Rewritten twice between two reads: the third file may have the first one's inode.
     await file.append([row(0, 2, { a: 2, b: 20 })]);
     await file.append([row(0, 3, { c: 300 })]);
     expect(await read()).toEqual({
@@ -88,7 +88,7 @@ describe('MetricsTail', () => {
     expect(await read()).toEqual({ points: [['d', 1, 4, 4]], resets: 0 });
   });
 
-  it('begins anew where a resumed run has dropped rows, also when it has written as many since', async () => {
+  it('starts over where a resumed run has dropped rows, even when it has written the same number since', async () => {
     const { path, read } = await openTail();
     const first = await MetricsFile.open(path);
     await first.append([row(0, 1, { a: 1 }), row(0, 2, { a: 2 }), row(0, 3, { a: 3 })]);
@@ -106,7 +106,7 @@ describe('MetricsTail', () => {
     expect([points[1], resets]).toEqual([['a', 0, 2, 222], 1]);
   });
 
-  it('names a damaged line each time, and goes on once it is whole', async () => {
+  it('names a damaged line each time, and continues once the line is complete', async () => {
     const { path, read } = await openTail();
     await writeFile(path, 'epoch,step,a\n0,1,1\n0,2\n');
     await expect(read()).rejects.toThrow(/metrics\.csv, line 3 is "0,2", but a row has epoch and step/);
@@ -117,7 +117,7 @@ describe('MetricsTail', () => {
     expect((await read()).points).toEqual([['a', 0, 2, 2]]);
   });
 
-  it('reads a file larger than it reads at once', async () => {
+  it('reads a file larger than its buffer', async () => {
     const { path, read } = await openTail();
     const rows = Array.from({ length: 150_000 }, (_, step) => `0,${step},${step}.5\n`);
     await writeFile(path, `epoch,step,a\n${rows.join('')}`);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { thin as keep } from '../../../../src-main/store/metrics/query.ts';
 
-/** The points that are kept. */
+/** The points that thinning keeps. */
 function thin(x: Float64Array, y: Float64Array, buckets: number) {
   const kept = keep(x, y, buckets);
   return { x: Float64Array.from(kept, (index) => x[index]), y: Float64Array.from(kept, (index) => y[index]) };
@@ -31,20 +31,20 @@ describe('thin', () => {
     expect(thinned.y).toEqual(Float64Array.of(5, 9, 1, 2, 8, 7.5));
   });
 
-  it('cuts by x, not by count: a dense stretch does not starve a sparse one', () => {
+  it('divides x, not the points: a dense stretch does not starve a sparse one', () => {
     const x = Float64Array.of(...Array.from({ length: 100 }, (_, index) => index / 100), 50, 51, 100);
     const y = Float64Array.from(x, (value) => (value === 51 ? 7 : 0));
     expect(thin(x, y, 10).x).toEqual(Float64Array.of(0, 50, 51, 100));
   });
 
-  it('has buckets of equal width also where the last point lies far from the others', () => {
+  it('has buckets of equal width even where the last point lies far from the others', () => {
     // Of width 50: [0, 50) has 0, 10, 20, 30, 40, and [50, 100] has the rest.
     const x = Float64Array.of(0, 10, 20, 30, 40, 55, 60, 100);
     const y = Float64Array.of(0, 2, 3, -1, 0, 0, 4, 0);
     expect(thin(x, y, 2).x).toEqual(Float64Array.of(0, 20, 30, 55, 60, 100));
   });
 
-  it('keeps a gap where it is', () => {
+  it('keeps a gap in its place', () => {
     const x = ramp(100);
     const y = Float64Array.from(x, (value) => (value >= 40 && value < 60 ? Number.NaN : value));
     const thinned = thin(x, y, 10);
@@ -62,19 +62,19 @@ describe('thin', () => {
     expect(thin(ramp(100), y, 5).y).toContain(-Infinity);
   });
 
-  it('gives few points as they are, and one x in one bucket', () => {
+  it('returns few points unchanged, and puts a single x in one bucket', () => {
     const x = ramp(4);
     expect(thin(x, x, 2)).toEqual({ x, y: x });
     expect(thin(new Float64Array(5), ramp(5), 2).y).toEqual(Float64Array.of(0, 4));
     expect(thin(new Float64Array(0), new Float64Array(0), 2).x).toHaveLength(0);
   });
 
-  it('refuses unequal lengths and no buckets', () => {
+  it('refuses unequal lengths and zero buckets', () => {
     expect(() => thin(ramp(3), ramp(2), 1)).toThrow(RangeError);
     expect(() => thin(ramp(3), ramp(3), 0)).toThrow(RangeError);
   });
 
-  it('gives points of the curve, in order, among them its extremes', () => {
+  it('returns points of the curve in order, including its extremes', () => {
     const curve = fc.array(
       fc.tuple(fc.double({ noNaN: true, noDefaultInfinity: true, min: 0, max: 1e6 }), fc.double()),
       {

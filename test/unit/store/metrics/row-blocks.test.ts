@@ -4,7 +4,7 @@ import { type RowBlock, RowBlocks } from '../../../../src-main/store/metrics/row
 
 const quarterMegabyte = 2 ** 18;
 
-it('joins blocks up to 256 KiB, with all of their steps in whatever order', () => {
+it('merges blocks up to 256 KiB, with all their steps in any order', () => {
   const blocks = new RowBlocks();
   blocks.add({ from: 0, to: 100, firstStep: 5, lastStep: 9 });
   blocks.add({ from: 100, to: quarterMegabyte, firstStep: 2, lastStep: 3 });
@@ -16,14 +16,14 @@ it('joins blocks up to 256 KiB, with all of their steps in whatever order', () =
   expect(blocks.all).toEqual([]);
 });
 
-it('takes copies of what it is given', () => {
+it('copies its input', () => {
   const block = { from: 0, to: 1, firstStep: 0, lastStep: 0 };
   const blocks = new RowBlocks([block]);
   blocks.add({ from: 1, to: 2, firstStep: 1, lastStep: 1 });
   expect(block.to).toBe(1);
 });
 
-it('finds the blocks that may hold a step of a range, both ends included', () => {
+it('finds the blocks that may hold a step of a range, including both ends', () => {
   const block = fc.record({
     length: fc.integer({ min: 1, max: 2 ** 19 }),
     steps: fc.array(fc.integer({ min: 0, max: 30 }), { minLength: 1, maxLength: 4 }),

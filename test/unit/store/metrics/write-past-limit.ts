@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { MetricsLog } from '../../../../src-main/store/metrics/metrics-log.ts';
 import { pointBatch } from '../records.ts';
 
-/** Writes 2,000 rows past a limit on the size of files, prints the error, lifts the limit and goes on. */
+/** Writes 2,000 rows past a limit on file sizes, prints the error, lifts the limit and continues. */
 const setLimit = (limit: string) =>
   execFileSync('prlimit', ['--pid', String(process.pid), `--fsize=${limit}:unlimited`]);
 

@@ -17,7 +17,7 @@ const openAttempt = {
 };
 
 describe('isHubAlive', () => {
-  it('wants a living process whose socket accepts', async () => {
+  it('requires a living process whose socket accepts', async () => {
     const socket = await listeningSocket(await temporaryFolder());
     expect(await isHubAlive(runRecord({ hub: { host: hostname(), pid: process.pid, socket } }))).toBe(true);
     expect(await isHubAlive(runRecord({ hub: { host: hostname(), pid: DEAD_PID, socket } }))).toBe(false);
@@ -28,20 +28,20 @@ describe('isHubAlive', () => {
     expect(await isHubAlive(runRecord({ hub: { host: `not-${hostname()}`, pid: DEAD_PID, socket } }))).toBe(true);
   });
 
-  it('is not misled by the socket file that a killed hub leaves', async () => {
+  it('ignores the socket file that a killed hub leaves behind', async () => {
     const socket = join(await temporaryFolder(), 'hub.sock');
     await writeFile(socket, '');
     expect(await isHubAlive(runRecord({ hub: { host: hostname(), pid: process.pid, socket } }))).toBe(false);
   });
 });
 
-/** What a garbage collection or a full core does to who looks, for longer than it waits for an answer. */
+/** Blocks the event loop for longer than the probe waits for an answer, like a garbage collection or a busy core. */
 function holdUpEventLoop(ms: number): void {
   const endMs = performance.now() + ms;
   while (performance.now() < endMs);
 }
 
-it('a hub is not dead because the process that looks is held up', async () => {
+it('a hub does not count as dead when the probing process is blocked', async () => {
   const socket = await listeningSocket(await temporaryFolder());
   const isAlive = isHubAlive(runRecord({ hub: { host: hostname(), pid: process.pid, socket } }));
   holdUpEventLoop(700);
@@ -70,20 +70,20 @@ describe('markInterrupted', () => {
     ]);
   });
 
-  it('also closes a run that was never begun', async () => {
+  it('also closes a run that never started', async () => {
     const folder = await temporaryFolder();
     await createRunFolder(folder, runRecord({ status: 'created' }));
     expect((await markInterrupted(folder)).status).toBe('interrupted');
   });
 
-  it('writes one event when several notice at the same time', async () => {
+  it('writes one event when several processes notice at the same time', async () => {
     const folder = await temporaryFolder();
     await createRunFolder(folder, runRecord({ status: 'running', hub: deadHub }));
     await Promise.all([markInterrupted(folder), markInterrupted(folder), markInterrupted(folder)]);
     expect(await readEvents(folder)).toHaveLength(1);
   });
 
-  it('never touches a run whose hub lives, nor one that has ended', async () => {
+  it('never touches a run whose hub is alive or a run that has ended', async () => {
     const socket = await listeningSocket(await temporaryFolder());
     for (const changes of [
       { status: 'running' as const, hub: { host: hostname(), pid: process.pid, socket } },
@@ -99,7 +99,7 @@ describe('markInterrupted', () => {
 });
 
 describe('takeOverRun', () => {
-  it('lets exactly one of several take over', async () => {
+  it('lets exactly one of several processes take over', async () => {
     const folder = await temporaryFolder();
     const hub = { host: hostname(), pid: process.pid, socket: await listeningSocket(await temporaryFolder()) };
     await createRunFolder(folder, runRecord({ status: 'interrupted' }));
@@ -115,7 +115,7 @@ describe('takeOverRun', () => {
 });
 
 describe('recoverRuns', () => {
-  it('marks abandoned runs in folders and index, and leaves the others alone', async () => {
+  it('marks abandoned runs in folders and index, and leaves the others unchanged', async () => {
     const home = await temporaryFolder();
     const index = await RunIndex.open(home);
     onTestFinished(() => {
@@ -143,7 +143,7 @@ describe('recoverRuns', () => {
   });
 
   it.skipIf(process.getuid?.() === 0 || process.platform === 'win32')(
-    'reports a run that it may not write (left out as root, who may all)',
+    'reports a run that it cannot write (not run as root, who may write anything)',
     async () => {
       const home = await temporaryFolder();
       const index = await RunIndex.open(home);

@@ -12,7 +12,7 @@ import { temporaryFolder } from '../fixtures.ts';
 import { runEvent, runRecord } from '../records.ts';
 
 describe('the run record', () => {
-  it('is read back as written, NaN and infinities included', async () => {
+  it('reads back as written, including NaN and infinities', async () => {
     const folder = join(await temporaryFolder(), 'deep', 'run');
     await createRunFolder(folder, runRecord());
     const metrics = { 'val/ens_nll': Number.NaN, 'val/ens_mse': Infinity, 'train/loss': 0.1 };
@@ -28,7 +28,7 @@ describe('the run record', () => {
     expect(await readRunRecord(folder)).toEqual(runRecord({ status: 'finished', summary }));
   });
 
-  it('names the run that a folder holds already, its status and both remedies', async () => {
+  it('names the run that a folder already holds, its status and both remedies', async () => {
     const folder = await temporaryFolder();
     await createRunFolder(folder, runRecord({ id: 'run-7', status: 'stopped' }));
     await expect(createRunFolder(folder, runRecord())).rejects.toThrow(
@@ -37,7 +37,7 @@ describe('the run record', () => {
     );
   });
 
-  it('of two creators at the same time exactly one wins', async () => {
+  it('lets exactly one of two concurrent creators succeed', async () => {
     const folder = await temporaryFolder();
     const ids = ['a', 'b', 'c', 'd'];
     const results = await Promise.allSettled(ids.map((id) => createRunFolder(folder, runRecord({ id }))));
@@ -46,7 +46,7 @@ describe('the run record', () => {
     expect((await readRunRecord(folder)).id).toBe(winners[0]);
   });
 
-  it('does not mix with the remains of another run', async () => {
+  it('refuses a folder with the remains of another run', async () => {
     const folder = await temporaryFolder();
     await writeFile(join(folder, 'metrics.csv'), 'epoch,step\n');
     await expect(createRunFolder(folder, runRecord())).rejects.toThrow('holds metrics.csv but no run.json');
@@ -59,13 +59,13 @@ describe('the run record', () => {
     expect(await readFile(join(folder, 'notes.txt'), 'utf8')).toBe('mine');
   });
 
-  it('says when the way to the folder is a file', async () => {
+  it("reports that part of the folder's path is a file", async () => {
     const path = join(await temporaryFolder(), 'file');
     await writeFile(path, '');
     await expect(createRunFolder(join(path, 'run'), runRecord())).rejects.toThrow('(ENOTDIR)');
   });
 
-  it('says whether run.json is missing, cut short or of another format', async () => {
+  it('reports whether run.json is missing, truncated or in another format', async () => {
     const folder = await temporaryFolder();
     await expect(readRunRecord(folder)).rejects.toThrow('holds no run: it has no run.json');
     await createRunFolder(folder, runRecord());
@@ -90,7 +90,7 @@ describe('events', () => {
     ]);
   });
 
-  it('lose without a word only the last line, if a crash cut it short', async () => {
+  it('silently drop only a last line that a crash truncated', async () => {
     const folder = await temporaryFolder();
     await appendEvent(folder, runEvent({ message: 'one' }));
     await appendFile(join(folder, 'events.jsonl'), '{"time":"2026-01-02T');
@@ -101,7 +101,7 @@ describe('events', () => {
     ['is not whole JSON', '{"time":"2026-01-02T'],
     ['is not an event', '{"kind":"x"}\n'],
     ['is not whole JSON', '\u0000\u0000\n'],
-  ])('name a damaged line among others, which %s, with file, line and remedy', async (problem, damage) => {
+  ])('name a damaged line in the middle, which %s, with file, line and remedy', async (problem, damage) => {
     const folder = await temporaryFolder();
     const path = join(folder, 'events.jsonl');
     await appendEvent(folder, runEvent({ message: 'one' }));
@@ -115,7 +115,7 @@ describe('events', () => {
     expect(damages).toEqual([expect.stringMatching(rule)]);
   });
 
-  it('say where they cannot be written', async () => {
+  it('say where they could not be written', async () => {
     const folder = await temporaryFolder();
     await mkdir(join(folder, 'events.jsonl'));
     await expect(appendEvent(folder, runEvent())).rejects.toThrow(/Cannot append to .*events\.jsonl.*EISDIR/);

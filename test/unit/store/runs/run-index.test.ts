@@ -46,7 +46,7 @@ async function threeRuns() {
 const ids = (runs: { id: string }[]) => runs.map((run) => run.id);
 
 describe('RunIndex.list', () => {
-  it('gives what a run is and how well it did', async () => {
+  it('returns what each run is and how well it did', async () => {
     const home = await temporaryFolder();
     const index = await openIndex(home);
     const folder = join(home, 'runs', 'a');
@@ -109,7 +109,7 @@ describe('RunIndex.list', () => {
 });
 
 describe('RunIndex.find', () => {
-  it('takes a folder, an id, a name or a beginning', async () => {
+  it('finds by folder, id, name or prefix', async () => {
     const { index, runs } = await threeRuns();
     expect((await index.find(join(runs, 'b'))).id).toBe('b2');
     expect((await index.find('b3')).id).toBe('b3');
@@ -118,20 +118,20 @@ describe('RunIndex.find', () => {
     expect((await index.find('a')).id).toBe('a1');
   });
 
-  it('names the candidates when there are several', async () => {
+  it('names the candidates when several match', async () => {
     const { index } = await threeRuns();
     await expect(index.find('deep')).rejects.toThrow(/"deep" means 2 runs:\n {2}b2 {2}deep[^]*\n {2}b3 {2}deep/);
     await expect(index.find('b')).rejects.toThrow('"b" means 2 runs');
   });
 
-  it('names the newest runs when there is none', async () => {
+  it('names the newest runs when none matches', async () => {
     const { index } = await threeRuns();
     await expect(index.find('%')).rejects.toThrow(/No run has the id[^]*b2[^]*b3[^]*a1/);
     await expect(index.find('')).rejects.toThrow('No run was named');
     await expect((await openIndex(await temporaryFolder())).find('x')).rejects.toThrow('There are no runs yet');
   });
 
-  it('finds and remembers a folder that came from elsewhere', async () => {
+  it('finds and remembers a folder outside the home folder', async () => {
     const home = await temporaryFolder();
     const index = await openIndex(home);
     const folder = join(await temporaryFolder(), 'copied');
@@ -163,7 +163,7 @@ describe('RunIndex as a cache', () => {
     expect(before).toHaveLength(4);
   });
 
-  it('names the folders that cannot be read, and lists the others', async () => {
+  it('names unreadable folders and lists the others', async () => {
     const { index, runs } = await threeRuns();
     await writeFile(join(runs, 'b', 'run.json'), '{');
     const problems = await index.rebuild();
@@ -172,7 +172,7 @@ describe('RunIndex as a cache', () => {
     expect(ids(index.list())).toEqual(['b3', 'a1']);
   });
 
-  it('follows folders that come and go', async () => {
+  it('follows folders that appear and disappear', async () => {
     const { home, index, runs } = await threeRuns();
     await rename(join(runs, 'a'), join(runs, 'moved'));
     await mkdir(join(runs, 'not a run'));
@@ -181,7 +181,7 @@ describe('RunIndex as a cache', () => {
     expect(index.list()).toHaveLength(3);
   });
 
-  it('serves several processes that open a new one at the same time', async () => {
+  it('serves several processes that open a new index at the same time', async () => {
     const home = await temporaryFolder();
     const script = join(import.meta.dirname, 'open-index.ts');
     const opened = await Promise.all(
@@ -192,7 +192,7 @@ describe('RunIndex as a cache', () => {
   });
 });
 
-/** Overwrites all pages but the first, which alone is read on opening. */
+/** Overwrites all pages but the first. Opening reads only that one. */
 async function damagePages(path: string): Promise<void> {
   const content = await readFile(path);
   await writeFile(path, content.fill(0xff, 4_096));

@@ -6,7 +6,7 @@ import { withRunLock } from '../../../../src-main/store/runs/run-lock.ts';
 import { temporaryFolder } from '../fixtures.ts';
 
 describe('withRunLock', () => {
-  it('lets callers in one at a time, in the order they came, whatever becomes of the earlier ones', async () => {
+  it('admits callers one at a time in their order of arrival, even if earlier ones fail', async () => {
     const folder = await temporaryFolder();
     const trace: string[] = [];
     const enter = (name: string) =>
@@ -22,7 +22,7 @@ describe('withRunLock', () => {
     expect(trace).toEqual(['a in', 'a out', 'b in', 'b out', 'c in', 'c out']);
   });
 
-  it('keeps out another process, and is free again when that process is killed', async () => {
+  it('excludes another process, and is released when that process is killed', async () => {
     const folder = await temporaryFolder();
     const holder = spawn(process.execPath, [join(import.meta.dirname, 'hold-lock.ts'), folder]);
     await once(holder.stdout, 'data');

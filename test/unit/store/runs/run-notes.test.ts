@@ -20,14 +20,14 @@ afterEach(() => rm(folder, { recursive: true }));
 const pinned = async () => (await readRunNotes(folder)).pinnedCheckpoints;
 
 describe('notes on a run', () => {
-  it('are empty where there are none, and change alone in what is given', async () => {
+  it('are empty where none exist, and update only the given fields', async () => {
     expect(await readRunNotes(folder)).toEqual(empty);
     expect(await changeRunNotes(folder, { note: 'a' })).toEqual({ ...empty, note: 'a' });
     await changeRunNotes(folder, { tags: ['b'] });
     expect(await readRunNotes(folder)).toEqual({ ...empty, note: 'a', tags: ['b'] });
   });
 
-  it('pin checkpoints once each, and take away only the pins that are named', async () => {
+  it('pin a checkpoint once, and remove only the named pins', async () => {
     await pinCheckpoints(folder, [first, second], true);
     await pinCheckpoints(folder, [second, other], true);
     expect(await pinned()).toEqual([first, second, other]);
@@ -37,7 +37,7 @@ describe('notes on a run', () => {
     expect(await pinned()).toEqual([second, other]);
   });
 
-  it('say where they are damaged', async () => {
+  it('name the place where they are damaged', async () => {
     await writeFile(join(folder, 'notes.json'), '{"tags":[1]}');
     await expect(readRunNotes(folder)).rejects.toThrow('notes.json is damaged');
   });

@@ -7,7 +7,7 @@ import { createDataset } from '../../../../workers/data/dataset.ts';
 import { RunFiles } from '../../../../workers/member/run-files.ts';
 import { temporaryFolder } from '../fixtures.ts';
 
-/** How much one read returns at most, and where the file ends for it. */
+/** The most bytes that one read returns, and where the file ends for it. */
 const disk = vi.hoisted(() => ({ mostBytes: Infinity, endBytes: Infinity }));
 
 function limitReads(mostBytes: number, endBytes: number): void {
@@ -30,7 +30,7 @@ vi.mock(import('node:fs/promises'), async (load) => {
 
 afterEach(() => limitReads(Infinity, Infinity));
 
-/** Targets of a split as a worker keeps them. */
+/** Targets of a split as a worker stores them. */
 async function keepTargets(dataset: ReturnType<typeof createDataset>) {
   const folder = await temporaryFolder();
   await new RunFiles(folder, 0).saveTargets('test', dataset);
@@ -44,8 +44,8 @@ const curve = createDataset({
   targets: Float32Array.of(1, Number.NaN, 3),
 });
 
-describe('what workers keep of a split, as the hub reads it', () => {
-  it('has the one feature of each sample', async () => {
+describe('what workers store of a split, as the hub reads it', () => {
+  it('has the single feature of each sample', async () => {
     const { tensors } = await readTensors(await keepTargets(curve));
     expect(Object.fromEntries(tensors)).toEqual({
       targets: { shape: [3], data: curve.targets },
@@ -69,19 +69,19 @@ describe('what workers keep of a split, as the hub reads it', () => {
     expect(await readTensorMetadata(path)).toEqual(metadata);
   });
 
-  it('has several targets a sample by row', async () => {
+  it('has several targets per sample, by row', async () => {
     const { tensors } = await readTensors(await keepTargets(createDataset({ ...curve, targets: new Float32Array(6) })));
     expect(tensors.get('targets')?.shape).toEqual([3, 2]);
   });
 
-  it.each([0, 7, 8, 40, -4])('is named when it is cut to %i bytes', async (bytes) => {
+  it.each([0, 7, 8, 40, -4])('is reported when it is truncated to %i bytes', async (bytes) => {
     const path = await keepTargets(curve);
     const { length } = await readFile(path);
     await truncate(path, bytes < 0 ? length + bytes : bytes);
     await expect(readTensors(path)).rejects.toThrow(`${path} is not a valid safetensors file of predictions`);
   });
 
-  it('is named when it is something else, or gone', async () => {
+  it('is reported when it is another file or missing', async () => {
     const path = join(await temporaryFolder(), 'x.safetensors');
     await expect(readTensors(path)).rejects.toThrow('does not exist');
     await writeFile(path, 'epoch,step,val/ens_nll\n0,1,0.5\n');
@@ -93,7 +93,7 @@ describe('reads that return less than was requested', () => {
   const features = Float32Array.from({ length: 50 }, (_, index) => index / 3);
   const dataset = createDataset({ name: 'curve', featureShape: [1], features, targets: features.toReversed() });
 
-  it('are continued until the whole tensor is there', async () => {
+  it('are repeated until the tensor is complete', async () => {
     const path = await keepTargets(dataset);
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 300 }), async (mostBytes) => {

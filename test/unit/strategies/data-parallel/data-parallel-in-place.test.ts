@@ -25,7 +25,7 @@ function createMember(): Member {
   return new Member(tf.sequential({ layers }), loss, (variables) => createOptimizer(sgd, variables));
 }
 
-it('gradients that share their memory, or that the loss does not depend on, are exchanged like any others', async () => {
+it('gradients that share memory or do not reach the loss are exchanged like any others', async () => {
   const { groups } = createInMemoryGroup([0, 1]);
   const members = groups.map(createMember);
   const losses = [2, 4];

@@ -14,9 +14,9 @@ const adam = { kind: 'adam', learningRate: 0.02 } as const;
 describe('sharded training', () => {
   const input: RunConfigInput = { members: 3, batchSize: 5, strategy: { kind: 'sharded' }, optimizer: adam };
 
-  it('splits what Adam remembers: each of 3 ranks holds a third of 2 × 51 numbers', async () => {
+  it("splits Adam's state: each of 3 ranks holds a third of 2 × 51 numbers", async () => {
     const ranks = await createRanks(input);
-    // 24 + 6 + 18 + 3 weights in slices of 17, each with the parts of tensors that lie in it; means first, then squares.
+    // 24 + 6 + 18 + 3 weights in slices of 17, each with the parts of tensors that lie in it. Means come first, then squares.
     const slots = [
       [17, 17],
       [7, 6, 4, 7, 6, 4],
@@ -29,7 +29,7 @@ describe('sharded training', () => {
     }
   });
 
-  it('goes on exactly from what it saved', async () => {
+  it('resumes exactly from its saved state', async () => {
     const through = await createRanks(input);
     await trainRanks(through, input, { to: 20 });
     const saved = await Promise.all(through.map(async ({ strategy }) => (await strategy.state?.()) ?? null));
@@ -51,7 +51,7 @@ describe('sharded training', () => {
 });
 
 describe('the state of a sharded run', () => {
-  it('that counted updates for a whole slice, as older versions did, is refused by name', async () => {
+  it('is refused by name if it counted updates for a whole slice, as older versions did', async () => {
     const input: RunConfigInput = { members: 2, batchSize: 5, strategy: { kind: 'sharded' }, optimizer: adam };
     const [rank] = await createRanks(input);
     const tensors = ['mean.0', 'square.0'].map((name) => ({
@@ -68,8 +68,8 @@ describe('the state of a sharded run', () => {
   });
 });
 
-describe('parts of a batch', () => {
-  it('are views of at most so many samples, the last of what is left; none of an empty batch', () => {
+describe('micro-batches', () => {
+  it('are views of at most that many samples, the last with the remainder; an empty batch has none', () => {
     const batch = gatherBatch(dataset, Int32Array.of(3, 1, 4, 1, 5));
     const parts = [...partsOf(batch, 2)];
     expect(parts.map(({ featureShape, targetShape }) => [featureShape, targetShape])).toEqual([
@@ -84,7 +84,7 @@ describe('parts of a batch', () => {
 });
 
 describe('clipping', () => {
-  it('scales [3, 4] down to a norm of 1, and leaves it below 5', () => {
+  it('scales [3, 4] down to a norm of 1, and leaves it unchanged below 5', () => {
     const clipped = Float32Array.of(3, 4);
     clipByNorm(clipped, sumOfSquares(clipped), 1);
     expect(clipped[0]).toBeCloseTo(0.6, 6);

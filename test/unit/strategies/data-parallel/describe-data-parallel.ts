@@ -27,7 +27,7 @@ const oneWorker = (batchSize: number, optimizer: RunConfigInput['optimizer']): R
   optimizer,
 });
 
-/** What holds for all strategies that train one model with several ranks. */
+/** Properties of all strategies that train one model on several ranks. */
 export function describeDataParallel(backend: BackendKind): void {
   describe.each(['data-parallel', 'sharded'] as const)(`%s training on ${backend}`, (kind) => {
     beforeAll(async () => void (await startBackend(backend)));
@@ -37,7 +37,7 @@ export function describeDataParallel(backend: BackendKind): void {
       { name: 'Adam', optimizer: adam },
       { name: 'AdamW', optimizer: { kind: 'adamw', learningRate: 0.02, weightDecay: 0.1 } },
     ] as const)(
-      'of 3 ranks equals one worker with three times the batch, with uneven last batches: $name',
+      'on 3 ranks equals one worker with three times the batch, with uneven last batches: $name',
       async (run) => {
         const { weights, losses } = await train({
           members: 3,
@@ -55,7 +55,7 @@ export function describeDataParallel(backend: BackendKind): void {
       },
     );
 
-    it('adds gradients up: two parts of 5 samples are one of 10', async () => {
+    it('accumulates gradients: two parts of 5 samples equal one of 10', async () => {
       const parts = await train({ members: 2, batchSize: 5, strategy: { kind, accumulate: 2 }, optimizer: adam });
       const whole = await train({ members: 2, batchSize: 10, strategy: { kind }, optimizer: adam });
       expect(largestDifference(parts.weights[0], whole.weights[0])).toBeLessThan(1e-5);
@@ -63,13 +63,13 @@ export function describeDataParallel(backend: BackendKind): void {
       expect(event.message).toBe('Effective batch size 20: 5 samples × 2 ranks × 2 accumulated.');
     });
 
-    it('goes on where a rank has no samples left: 53 samples are 6 steps of 8 and one of 5 for 8 ranks', async () => {
+    it('continues when a rank has no samples left: for 8 ranks, 53 samples are 6 steps of 8 and one of 5', async () => {
       const { losses } = await train({ members: 8, batchSize: 1, strategy: { kind }, optimizer: adam });
       const single = await train(oneWorker(8, adam));
       expect(largestDifference(losses[7], single.losses[0])).toBeLessThan(1e-5);
     });
 
-    it('clips the norm over all ranks: SGD moves by at most the rate times the norm', async () => {
+    it('clips the norm over all ranks: SGD moves by at most the learning rate times the norm', async () => {
       const input: RunConfigInput = {
         members: 3,
         batchSize: 5,
@@ -83,7 +83,7 @@ export function describeDataParallel(backend: BackendKind): void {
       expect(Math.sqrt(moved.reduce((sum, change) => sum + change * change, 0))).toBeCloseTo(0.01, 5);
     });
 
-    it('with gradients as bfloat16 ranks still agree, and losses stay within a percent', async () => {
+    it('with bfloat16 gradients keeps ranks equal and losses within a percent', async () => {
       const exact = await train({ members: 2, batchSize: 5, strategy: { kind }, optimizer: adam });
       const rounded = await train({
         members: 2,
@@ -96,7 +96,7 @@ export function describeDataParallel(backend: BackendKind): void {
       expect(largestDifference(rounded.losses[0], exact.losses[0])).toBeLessThan(0.01);
     });
 
-    it('makes no update on any rank when the loss of one is not finite', async () => {
+    it('updates no rank when the loss of one is not finite', async () => {
       const input: RunConfigInput = { members: 2, batchSize: 5, strategy: { kind }, optimizer: adam };
       const ranks = await createRanks(input);
       const before = weightsOf(ranks[0]);
@@ -124,7 +124,7 @@ export function describeDataParallel(backend: BackendKind): void {
       expect(weightsOf(ranks[0])).toEqual(weights[0]);
     });
 
-    it('leaves no tensor behind', async () => {
+    it('leaks no tensor', async () => {
       const input: RunConfigInput = { members: 2, batchSize: 5, strategy: { kind, clipNorm: 1 }, optimizer: adam };
       const ranks = await createRanks(input);
       await trainRanks(ranks, input, { to: 2 });

@@ -26,7 +26,7 @@ const configOf = (strategy: RunConfigInput['strategy'], members = 3): RunConfigI
   optimizer: { kind: 'adam', learningRate: 0.02 },
 });
 
-/** Flips the lowest bit of one value: the smallest difference there is. */
+/** Flips the lowest bit of one value, the smallest possible difference. */
 function flipLowestBit(variable: Variable, element: number): void {
   const values = variable.dataSync<'float32'>().slice();
   new Uint32Array(values.buffer)[element] ^= 1;
@@ -42,7 +42,7 @@ async function errorOf({ strategy, member }: TrainedRank, step: number): Promise
   }
 }
 
-/** What each rank throws; null where it throws nothing. */
+/** The error that each rank throws, or null. */
 const verify = (ranks: readonly TrainedRank[], step: number): Promise<unknown[]> =>
   Promise.all(ranks.map((rank) => errorOf(rank, step)));
 
@@ -54,7 +54,7 @@ async function trained(strategy: RunConfigInput['strategy'], steps = 4, members 
 }
 
 describe.each(Object.entries(strategies))('replicas of %s', (_, strategy) => {
-  it('that are equal pass; one bit of any weight on any rank ends all ranks with the same error', async () => {
+  it('pass when equal; one flipped bit of any weight on any rank ends all ranks with the same error', async () => {
     const ranks = await trained(strategy);
     expect(await verify(ranks, 4)).toEqual([null, null, null]);
     const places = fc.record({
@@ -72,7 +72,7 @@ describe.each(Object.entries(strategies))('replicas of %s', (_, strategy) => {
           expect(error).toBeInstanceOf(ReplicasDifferError);
           const { message, at } = error as ReplicasDifferError;
           expect(at).toEqual({ rank, epoch: 2, step: 4 });
-          // Two of three ranks agree, so the third is the one that differs, also where it is the first.
+          // Two of three ranks agree, so the third is the one that differs, even if it is the first.
           expect(message).toContain(
             `differ at epoch 2, step 4: "${names[weight]}" of rank ${rank} is not that of rank ${rank === 0 ? 1 : 0}.`,
           );
@@ -85,7 +85,7 @@ describe.each(Object.entries(strategies))('replicas of %s', (_, strategy) => {
 });
 
 describe('replicas', () => {
-  it('that an optimizer remembers differently of are told apart before their weights are', async () => {
+  it('report different optimizer state before different weights', async () => {
     const ranks = await trained({ kind: 'data-parallel' });
     const slot = ranks[1].member.optimizer.slots.get('square.2');
     if (slot === undefined) throw new Error('Adam has a second moment of each variable.');
@@ -98,7 +98,7 @@ describe('replicas', () => {
     expect((error as Error).message).toContain("the optimizer's counts of updates of rank 2 is not that of rank 0");
   });
 
-  it('may differ between two syncs of hdet, and in running statistics of batch normalisation', async () => {
+  it('may differ between two syncs of hdet and in running statistics of batch normalisation', async () => {
     const apart = await trained(strategies['hdet after a sync'], 5);
     expect(await verify(apart, 5)).toEqual([null, null, null]);
     const create = () =>
@@ -111,7 +111,7 @@ describe('replicas', () => {
     expect(await verify(ranks, 3)).toEqual([null, null]);
   });
 
-  it.each(['data-parallel', 'sharded'] as const)('of %s that a resume finds unequal are refused', async (kind) => {
+  it.each(['data-parallel', 'sharded'] as const)('of %s are refused when they differ after a resume', async (kind) => {
     const ranks = await trained({ kind }, 1, 2);
     flipLowestBit(ranks[1].member.variables[0], 0);
     const config = runConfigSchema.parse(configOf({ kind }, 2));

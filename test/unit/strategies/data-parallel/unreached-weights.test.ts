@@ -14,7 +14,7 @@ const optimizers = fc.constantFrom<NonNullable<RunConfigInput['optimizer']>[]>(
   { kind: 'sgd', learningRate: 0.02, momentum: 0.9, weightDecay: 0.01 },
 );
 
-/** 53 samples: most of these leave an uneven last batch, and many an empty one on the last ranks. */
+/** 53 samples: most of these batch sizes leave an uneven last batch, and many leave an empty one on the last ranks. */
 const cases = fc.record({
   kind: fc.constantFrom('data-parallel' as const, 'sharded' as const, 'hdet' as const),
   members: fc.integer({ min: 2, max: 4 }),
@@ -51,10 +51,10 @@ function dispose(ranks: readonly TrainedRank[]): void {
   }
 }
 
-describe.each(['cpu', 'wasm'] as const)('weights that the loss does not reach, on %s', (backend) => {
+describe.each(['cpu', 'wasm'] as const)("weights outside the loss's graph, on %s", (backend) => {
   beforeAll(async () => void (await startBackend(backend)));
 
-  it('are updated as a float64 reference does it, and alike on all ranks, whatever reaches them when and where', async () => {
+  it('are updated as in a float64 reference and equally on all ranks, whatever depends on them at each step and rank', async () => {
     await fc.assert(
       fc.asyncProperty(cases, async (drawn) => {
         const { ranks, start } = await train(drawn);
@@ -62,7 +62,7 @@ describe.each(['cpu', 'wasm'] as const)('weights that the loss does not reach, o
         for (const other of others) expect(other).toEqual(first);
         const config = runConfigSchema.parse(configOf(drawn));
         const reference = trainReference(start, config, steps, drawn.stepMask);
-        // Adam divides by the gradient's size, so that one rounded to 8 bits may move a weight by a few percent of the way.
+        // Adam divides by the gradient's magnitude, so a gradient rounded to 8 bits may move a weight by a few percent of the step.
         const tolerance = drawn.compression === 'bfloat16' ? 0.1 : 1e-4;
         expect(largestDifference(first, reference.flat())).toBeLessThan(tolerance);
         dispose(ranks);
@@ -71,7 +71,7 @@ describe.each(['cpu', 'wasm'] as const)('weights that the loss does not reach, o
     );
   });
 
-  it('stay exactly as they were where nothing reaches them, also with weight decay and with gradients as bfloat16', async () => {
+  it('stay unchanged if no loss depends on them, even with weight decay and bfloat16 gradients', async () => {
     const shared = { members: 3, batchSize: 2, accumulate: 1, clipNorm: 0, stepMask: 0, seed: 3 } as const;
     const optimizer = { kind: 'adamw', learningRate: 0.02, weightDecay: 0.5 } as const;
     for (const kind of ['data-parallel', 'sharded', 'hdet'] as const) {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Controls } from '../../../../workers/training/controls.ts';
 
 describe('a pause', () => {
-  it('lasts until it is resumed', () => {
+  it('lasts until a resume', () => {
     const controls = new Controls();
     controls.take({ action: 'pause' });
     expect(controls.isPaused).toBe(true);
@@ -10,7 +10,7 @@ describe('a pause', () => {
     expect(controls).toMatchObject({ isPaused: false, stopRequested: false });
   });
 
-  it('ends with a stop, after which there is none', () => {
+  it('ends with a stop, after which pauses have no effect', () => {
     const controls = new Controls();
     controls.take({ action: 'pause' });
     controls.take({ action: 'stop' });
@@ -18,7 +18,7 @@ describe('a pause', () => {
     expect(controls).toMatchObject({ isPaused: false, stopRequested: true });
   });
 
-  it('goes on through other signals, each of which wakes who waits', async () => {
+  it('continues through other signals, each of which wakes the waiter', async () => {
     const controls = new Controls();
     controls.take({ action: 'pause' });
     const woken = controls.next();
@@ -28,8 +28,8 @@ describe('a pause', () => {
   });
 });
 
-describe('a setting', () => {
-  it('is what was asked for last; those that were not named stay', () => {
+describe('a settings change', () => {
+  it('overrides earlier values and keeps settings that it does not name', () => {
     const controls = new Controls();
     controls.take({ action: 'set', changes: { learningRate: 0.1, patience: 3 } });
     controls.take({ action: 'set', changes: { learningRate: 0.2 } });
@@ -38,7 +38,7 @@ describe('a setting', () => {
 });
 
 describe('a stop at the end of the epoch', () => {
-  it('is an end, but none at once, and ends a pause', () => {
+  it('counts as a stop but not an immediate one, and ends a pause', () => {
     const controls = new Controls();
     controls.take({ action: 'pause' });
     controls.take({ action: 'stop-at-epoch-end' });

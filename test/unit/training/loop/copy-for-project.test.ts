@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { copyForProject } from '../../../../workers/member/predictions.ts';
 
-it('a project gets probabilities where the run keeps logits, and copies of all else', () => {
+it('a project gets probabilities where the run stores logits, and copies of everything else', () => {
   const logits = { kind: 'logits' as const, samples: 2, width: 2, values: [Float32Array.of(0, Math.log(3), 7, 7)] };
   const { kind, values } = copyForProject(logits);
   expect(kind).toBe('probabilities');

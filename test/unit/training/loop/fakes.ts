@@ -11,7 +11,7 @@ export interface ReportedPoint extends Position {
   value: number;
 }
 
-/** Keeps what a rank tells, in order. */
+/** Records what a rank reports, in order. */
 export class KeptReport implements Report {
   readonly states: WorkerState[] = [];
   readonly points: ReportedPoint[] = [];
@@ -47,7 +47,7 @@ export class KeptReport implements Report {
   async recorded(): Promise<void> {}
 }
 
-/** A folder of its own for the running test, removed after it. */
+/** A temporary folder for the running test, removed afterwards. */
 export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'tutti-training-'));
   onTestFinished(() => rm(folder, { recursive: true }));

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { decodeSafetensors, encodeSafetensors } from '../../../../core/safetensors/safetensors.ts';
 import { History } from '../../../../workers/training/history.ts';
 
-it('survives a file exactly, NaN and series of different lengths included', () => {
+it('survives a file exactly, including NaN and series of different lengths', () => {
   const history = new History();
   history.record(new Map([['val/ens_nll', 0.1]]), 0, 3);
   history.record(

@@ -32,11 +32,11 @@ interface Options {
   folder: string;
   group?: ProcessGroup;
   config?: RunConfigInput;
-  /** What is asked for during which step, counted from 0. */
+  /** Controls that arrive during a step, by step counted from 0. */
   signals?: Record<number, Control>;
 }
 
-/** A rank that learns y = 3x with plain gradient descent, three steps an epoch. */
+/** A rank that learns y = 3x with plain gradient descent, three steps per epoch. */
 function createParts({ folder, group = ProcessGroup.alone(0), config: input, signals = {} }: Options) {
   const config = runConfigSchema.parse({
     members: 2,
@@ -90,8 +90,8 @@ const ratesOf = ({ points }: KeptReport): number[][] =>
   points.flatMap(({ name, step, value }) => (name.endsWith('_lr') ? [[step, value]] : []));
 const set = (learningRate: number): Control => ({ action: 'set', changes: { learningRate } });
 
-describe('a learning rate that is changed', () => {
-  it('counts from the step after the one that the event names', async () => {
+describe('a changed learning rate', () => {
+  it('takes effect in the step after the one that the event names', async () => {
     const parts = createParts({
       folder: await temporaryFolder(),
       config: { maxEpochs: 2 },
@@ -112,7 +112,7 @@ describe('a learning rate that is changed', () => {
     ]);
   });
 
-  it('is the base that the schedule goes on from', async () => {
+  it('becomes the base of the schedule', async () => {
     const schedule = { kind: 'step' as const, everyEpochs: 1, factor: 0.5 };
     const config = { maxEpochs: 3, schedule };
     const parts = createParts({ folder: await temporaryFolder(), config, signals: { 3: set(0.1) } });
@@ -138,7 +138,7 @@ describe('a learning rate that is changed', () => {
     expect(parts.report.events).toEqual([]);
   });
 
-  it('counts from the first step of a resume where it came after the last saved state', async () => {
+  it('applies from the first step of a resume if it came after the last saved state', async () => {
     const folder = await temporaryFolder();
     await new Trainer(createParts({ folder, config: { maxSteps: 7 } })).fit();
     const parts = createParts({ folder });
@@ -150,7 +150,7 @@ describe('a learning rate that is changed', () => {
   });
 });
 
-it('a patience that is changed decides from the next evaluation on', async () => {
+it('a changed patience applies from the next evaluation', async () => {
   const config = { maxEpochs: 9, earlyStopping: { enabled: true, patience: 20 } };
   const signals: Record<number, Control> = { 7: { action: 'set', changes: { patience: 2 } } };
   const parts = createParts({ folder: await temporaryFolder(), config, signals });
@@ -168,8 +168,8 @@ it('a patience that is changed decides from the next evaluation on', async () =>
   expect(trainer.training.step).toBe(9);
 });
 
-describe('a rank that is stopped alone', () => {
-  it('keeps its weights from that step on, while the others go to the end', async () => {
+describe('a rank stopped alone', () => {
+  it('keeps its weights from that step, while the others train to the end', async () => {
     const folder = await temporaryFolder();
     const { groups } = createInMemoryGroup([0, 1]);
     const [stopped, other] = groups.map((group) =>

@@ -31,11 +31,11 @@ interface Rank {
   report: KeptReport;
 }
 
-/** What happens on a rank in a step (counted from 0), before it exchanges. Gives the loss. */
-type Happening = (rank: number, step: number) => number;
+/** Runs on a rank in a step (counted from 0) before its exchange, and returns the loss. */
+type LossAtStep = (rank: number, step: number) => number;
 
-/** Exchanges a number at every step; `lag` steps later the answer is awaited, as a pipelined strategy does. */
-function exchanging(happens: Happening, lag: number): Strategy {
+/** Exchanges a number at every step and awaits the answer `lag` steps later, like a pipelined strategy. */
+function exchanging(lossAt: LossAtStep, lag: number): Strategy {
   const answers: Promise<unknown>[] = [];
   let group: ProcessGroup;
   return {
@@ -45,7 +45,7 @@ function exchanging(happens: Happening, lag: number): Strategy {
       group = own;
     },
     async trainStep(_member, _batch, _learningRate, { step }) {
-      const loss = happens(group.rank, step);
+      const loss = lossAt(group.rank, step);
       answers.push(group.allReduce(Float32Array.of(loss), 'sum'));
       if (answers.length > lag) await answers.shift();
       return { loss, updated: Number.isFinite(loss) };
@@ -57,7 +57,7 @@ function exchanging(happens: Happening, lag: number): Strategy {
   };
 }
 
-async function createRanks(happens: Happening, lag: number, overrides: RunConfigInput = {}): Promise<Rank[]> {
+async function createRanks(lossAt: LossAtStep, lag: number, overrides: RunConfigInput = {}): Promise<Rank[]> {
   const folder = await temporaryFolder();
   const config = runConfigSchema.parse({ batchSize: 1, maxEpochs: 3, members: 3, ...overrides });
   const { groups } = createInMemoryGroup([0, 1, 2]);
@@ -85,7 +85,7 @@ async function createRanks(happens: Happening, lag: number, overrides: RunConfig
         rank: group.rank,
         worldSize: 3,
       }),
-      strategy: exchanging(happens, lag),
+      strategy: exchanging(lossAt, lag),
       callbacks: [],
       group,
       files: new RunFiles(folder, group.rank),
@@ -96,8 +96,8 @@ async function createRanks(happens: Happening, lag: number, overrides: RunConfig
   });
 }
 
-/** Tells every rank, the one that comes first at once and the others much later, as a busy hub might. */
-function tell(ranks: readonly Rank[], first: number, ...controls: Control[]): void {
+/** Sends controls to every rank: to `first` immediately and to the others in a later turn, like a busy hub. */
+function send(ranks: readonly Rank[], first: number, ...controls: Control[]): void {
   for (const [rank, { controls: own }] of ranks.entries()) {
     if (rank === first) for (const control of controls) own.take(control);
     else setImmediate(() => controls.forEach((control) => own.take(control)));
@@ -107,10 +107,10 @@ function tell(ranks: readonly Rank[], first: number, ...controls: Control[]): vo
 describe.each([
   { exchange: 'awaited in its step', lag: 0 },
   { exchange: 'awaited in the next step', lag: 1 },
-])('ranks in lockstep, their exchange $exchange', ({ lag }) => {
-  it.each([0, 1, 2])('stop at the same step when rank %i hears first that they should', async (first) => {
+])('ranks in lockstep, with an exchange $exchange', ({ lag }) => {
+  it.each([0, 1, 2])('stop at the same step when rank %i receives the request first', async (first) => {
     const ranks = await createRanks((rank, step) => {
-      if (rank === first && step === 5) tell(ranks, first, { action: 'stop' });
+      if (rank === first && step === 5) send(ranks, first, { action: 'stop' });
       return 1;
     }, lag);
     const reasons = await Promise.all(ranks.map(({ trainer }) => trainer.fit()));
@@ -121,20 +121,23 @@ describe.each([
     expect(steps[0]).toBeLessThanOrEqual(8);
   });
 
-  it.each([0, 2])('change the learning rate at the same step when rank %i hears of it first', async (first) => {
-    const ranks = await createRanks((rank, step) => {
-      if (rank === first && step === 5) tell(ranks, first, { action: 'set', changes: { learningRate: 0.5 } });
-      return 1;
-    }, lag);
-    await Promise.all(ranks.map(({ trainer }) => trainer.fit()));
-    const steps = ranks.map(({ report }) => report.events.map(({ kind, step }) => ({ kind, step })));
-    expect(steps[0]).toMatchObject([{ kind: 'changed' }]);
-    for (const others of steps) expect(others).toEqual(steps[0]);
-  });
+  it.each([0, 2])(
+    'change the learning rate at the same step when rank %i receives the request first',
+    async (first) => {
+      const ranks = await createRanks((rank, step) => {
+        if (rank === first && step === 5) send(ranks, first, { action: 'set', changes: { learningRate: 0.5 } });
+        return 1;
+      }, lag);
+      await Promise.all(ranks.map(({ trainer }) => trainer.fit()));
+      const steps = ranks.map(({ report }) => report.events.map(({ kind, step }) => ({ kind, step })));
+      expect(steps[0]).toMatchObject([{ kind: 'changed' }]);
+      for (const others of steps) expect(others).toEqual(steps[0]);
+    },
+  );
 
-  it('end with the same epoch when one of them hears in its last step that they should', async () => {
+  it('end with the same epoch when one rank receives the request in its last step', async () => {
     const ranks = await createRanks((rank, step) => {
-      if (rank === 1 && step === stepsPerEpoch - 1) tell(ranks, 1, { action: 'stop-at-epoch-end' });
+      if (rank === 1 && step === stepsPerEpoch - 1) send(ranks, 1, { action: 'stop-at-epoch-end' });
       return 1;
     }, lag);
     const reasons = await Promise.all(ranks.map(({ trainer }) => trainer.fit()));
@@ -142,9 +145,9 @@ describe.each([
     expect(ranks.map(({ trainer }) => trainer.training.step)).toEqual([stepsPerEpoch, stepsPerEpoch, stepsPerEpoch]);
   });
 
-  it('keep a checkpoint that is asked for as they are after the same step', async () => {
+  it('save a requested checkpoint after the same step', async () => {
     const ranks = await createRanks((rank, step) => {
-      if (rank === 1 && step === 2) tell(ranks, 1, { action: 'checkpoint', name: 'asked' });
+      if (rank === 1 && step === 2) send(ranks, 1, { action: 'checkpoint', name: 'asked' });
       return 1;
     }, lag);
     await Promise.all(ranks.map(({ trainer }) => trainer.fit()));
@@ -153,16 +156,16 @@ describe.each([
     expect(new Set(kept.map(([{ step }]) => step)).size).toBe(1);
   });
 
-  it('pause together, keep what is asked for meanwhile, and go on to the end', async () => {
+  it('pause together, save checkpoints requested meanwhile, and resume until the end', async () => {
     const ranks = await createRanks((rank, step) => {
-      if (rank === 2 && step === 1) tell(ranks, 2, { action: 'pause' });
+      if (rank === 2 && step === 1) send(ranks, 2, { action: 'pause' });
       return 1;
     }, lag);
     const ends = Promise.all(ranks.map(({ trainer }) => trainer.fit()));
     await expect.poll(() => ranks.map(({ report }) => report.states.at(-1))).toEqual(['paused', 'paused', 'paused']);
     const steps = ranks.map(({ trainer }) => trainer.training.step);
     expect(new Set(steps).size).toBe(1);
-    tell(ranks, 0, { action: 'checkpoint', name: 'asked' }, { action: 'resume' });
+    send(ranks, 0, { action: 'checkpoint', name: 'asked' }, { action: 'resume' });
     expect(await ends).toEqual(['completed', 'completed', 'completed']);
     for (const { trainer, report } of ranks) {
       expect(report.checkpoints).toMatchObject([{ name: 'asked', step: steps[0] }]);
@@ -185,8 +188,8 @@ describe.each([
   });
 });
 
-describe('a rank alone in lockstep', () => {
-  it('stops when it is told to before its first step', async () => {
+describe('a single rank in lockstep', () => {
+  it('stops on a request before its first step', async () => {
     const [rank] = await createRanks(() => 1, 0);
     rank.controls.take({ action: 'stop' });
     expect(rank.controls).toMatchObject({ stopRequested: false, stopReceived: true, received: 1 });

@@ -19,7 +19,7 @@ function step(meter: LossMeter, loss: number, updated: boolean, position: Positi
 const named = (report: KeptReport, name: string) => report.points.filter((point) => point.name === name);
 
 describe('LossMeter', () => {
-  it('reports the mean loss since the last point, and the learning rate, every so many steps', () => {
+  it('reports the mean loss since the last point, and the learning rate, at the logging interval', () => {
     const { report, meter } = createMeter(2);
     [4, 2, 1].forEach((loss, i) => step(meter, loss, true, at(i + 1), 0.1));
     step(meter, 2, true, at(4), 0.05);
@@ -30,7 +30,7 @@ describe('LossMeter', () => {
     expect(named(report, 'train/member_3_lr').map(({ value }) => value)).toEqual([0.1, 0.05]);
   });
 
-  it('leaves out losses that updated nothing; without any update there is no loss to report', () => {
+  it('leaves out losses without an update; without any update there is no loss to report', () => {
     const { report, meter } = createMeter(2);
     step(meter, NaN, false, at(1), 0.1);
     step(meter, 6, true, at(2), 0.1);
@@ -40,7 +40,7 @@ describe('LossMeter', () => {
     expect(named(report, 'train/member_3_lr')).toHaveLength(2);
   });
 
-  it('ends a round with its mean and its first loss that was not finite, and forgets both', () => {
+  it('ends a round with its mean and its first non-finite loss, and resets both', () => {
     const { report, meter } = createMeter(100);
     step(meter, 1, true, at(1), 0.1);
     step(meter, Infinity, false, at(2), 0.1);
@@ -55,7 +55,7 @@ describe('LossMeter', () => {
     expect(named(report, 'train/member_3_samples_per_second')).toHaveLength(1);
   });
 
-  it('goes on amid an interval where an earlier attempt left it', () => {
+  it('continues within an interval where an earlier attempt stopped', () => {
     const whole = createMeter(3);
     [1, 5].forEach((loss, i) => step(whole.meter, loss, true, at(i + 1), 0.1));
     const resumed = createMeter(3, whole.meter.losses);

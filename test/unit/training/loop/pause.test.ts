@@ -22,7 +22,7 @@ const x = Float32Array.of(-1, 0, 1, 2, 3, 4);
 const line = createDataset({ name: 'line', featureShape: [1], features: x, targets: x.map((value) => 3 * value) });
 const task = taskOf('regression');
 
-/** A rank alone that learns y = 3x in two epochs of three steps; it is paused during the step `pauseAt`, counted from 0. */
+/** A single rank that learns y = 3x in two epochs of three steps. It is paused during the step `pauseAt`, counted from 0. */
 async function createFixture(pauseAt: number | null) {
   const config = runConfigSchema.parse({ batchSize: 2, maxEpochs: 2, members: 1, logEverySteps: 1 });
   const model = tf.sequential({ layers: [tf.layers.dense({ units: 1, inputShape: [1], kernelInitializer: 'zeros' })] });
@@ -61,7 +61,7 @@ async function createFixture(pauseAt: number | null) {
   return { trainer, controls, report };
 }
 
-/** Once it is paused, far more turns of the event loop than the steps that are left would take. */
+/** Takes far more turns of the event loop than the remaining steps need, once the rank is paused. */
 async function turnsOnceIn(report: KeptReport): Promise<void> {
   await expect.poll(() => report.states.at(-1)).toBe('paused');
   for (let turn = 0; turn < 100; turn++) await setImmediate();
@@ -70,8 +70,8 @@ async function turnsOnceIn(report: KeptReport): Promise<void> {
 const weightsOf = ({ training }: Trainer): number[] =>
   training.model.getWeights().map((weight) => weight.dataSync()[0]);
 
-describe('a rank that is paused', () => {
-  it('does no step until it is resumed, and ends as one that never was', async () => {
+describe('a paused rank', () => {
+  it('does no step until it is resumed, and ends like a rank that was never paused', async () => {
     const { trainer, controls, report } = await createFixture(1);
     const end = trainer.fit();
     await turnsOnceIn(report);
@@ -89,7 +89,7 @@ describe('a rank that is paused', () => {
     );
   });
 
-  it('keeps a checkpoint that is asked for, and stays paused', async () => {
+  it('saves a requested checkpoint and stays paused', async () => {
     const { trainer, controls, report } = await createFixture(1);
     const end = trainer.fit();
     await turnsOnceIn(report);
@@ -100,7 +100,7 @@ describe('a rank that is paused', () => {
     await end;
   });
 
-  it('stops when it is told to, without another step', async () => {
+  it('stops on request without another step', async () => {
     const { trainer, controls, report } = await createFixture(1);
     const end = trainer.fit();
     await turnsOnceIn(report);

@@ -2,11 +2,17 @@ import { describe, expect, it } from 'vitest';
 import { agreeOnEnd, agreeOnRound, type EndVote, type RoundReport } from '../../../../workers/training/rendezvous.ts';
 import { createInMemoryGroup } from '../../relay/in-memory-group.ts';
 
-const well: RoundReport = { position: { epoch: 0, step: 3 }, meanLoss: 1, nonFinite: null, stopRequested: false };
-const goOn: EndVote = { stopVoted: false, done: false, standingBy: false, stoppedAlone: false, stateDue: false };
+const healthy: RoundReport = { position: { epoch: 0, step: 3 }, meanLoss: 1, nonFinite: null, stopRequested: false };
+const continueTraining: EndVote = {
+  stopVoted: false,
+  done: false,
+  standingBy: false,
+  stoppedAlone: false,
+  stateDue: false,
+};
 const stoppedAlone: Partial<EndVote> = { standingBy: true, stoppedAlone: true };
 
-/** What all ranks agree on; that they do agree is checked here. */
+/** The value that all ranks agree on. Checks that they agree. */
 async function agreed<R, T>(
   own: Partial<R>[],
   base: R,
@@ -18,9 +24,9 @@ async function agreed<R, T>(
   return answers[0];
 }
 
-const round = (...own: Partial<RoundReport>[]) => agreed(own, well, agreeOnRound);
+const round = (...own: Partial<RoundReport>[]) => agreed(own, healthy, agreeOnRound);
 const end = (stopRequested: boolean, ...own: Partial<EndVote>[]) =>
-  agreed(own, goOn, (group, vote) => agreeOnEnd(group, stopRequested, vote));
+  agreed(own, continueTraining, (group, vote) => agreeOnEnd(group, stopRequested, vote));
 
 describe('agreeOnRound', () => {
   it('takes the mean over the ranks that trained', async () => {
@@ -34,12 +40,12 @@ describe('agreeOnRound', () => {
     expect(nonFinite).toEqual({ rank: 5, epoch: 4, step: 90 });
   });
 
-  it('stops all where any was asked to', async () => {
+  it('stops all ranks when any rank was requested to stop', async () => {
     expect((await round({}, { stopRequested: true }, {})).stopRequested).toBe(true);
     expect((await round({}, {}, {})).stopRequested).toBe(false);
   });
 
-  it('stands where the furthest rank does', async () => {
+  it('takes the position of the furthest rank', async () => {
     const behind = { position: { epoch: 1, step: 6 } };
     expect((await round(behind, { position: { epoch: 4, step: 15 } }, behind)).position).toEqual({
       epoch: 4,
@@ -49,7 +55,7 @@ describe('agreeOnRound', () => {
 });
 
 describe('agreeOnEnd', () => {
-  it('goes on while any rank has steps to do', async () => {
+  it('continues while any rank has steps left', async () => {
     expect((await end(false, {}, { done: true }, { standingBy: true })).end).toBeNull();
   });
 

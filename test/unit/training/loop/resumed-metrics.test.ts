@@ -24,7 +24,7 @@ import { KeptReport, type ReportedPoint, temporaryFolder } from './fakes.ts';
 
 beforeAll(async () => void (await startBackend('cpu')));
 
-/** 53 samples: epochs of some steps whose number 5 does not divide, so that each round ends between two points. */
+/** 53 samples: 5 does not divide the steps of an epoch, so each round ends between two points. */
 const base: RunConfigInput = {
   members: 2,
   batchSize: 4,
@@ -81,7 +81,7 @@ function partsOf(input: RunConfigInput, folder: string, group: ProcessGroup): Tr
   };
 }
 
-/** What both ranks report, by rank; from the state of a round on, or from the beginning. */
+/** What both ranks report, by rank, from the state of a round or from the beginning. */
 async function pointsOf(input: RunConfigInput, folder: string, fromRound?: number): Promise<ReportedPoint[][]> {
   const ranks = createInMemoryGroup([0, 1]).groups.map((group) => partsOf(input, folder, group));
   const resumed: (ResumedTraining | undefined)[] = [];
@@ -98,12 +98,12 @@ function stepOfState(folder: string, rank: number, round: number): number {
 }
 
 describe.each(Object.entries(strategies))('metrics of %s training', (_, strategy) => {
-  it('after a resume are those of a run that was not interrupted, point for point and bit for bit', async () => {
+  it('after a resume equal those of an uninterrupted run, point for point and bit for bit', async () => {
     const input = { ...base, strategy };
     const folder = await temporaryFolder();
     const through = await pointsOf(input, folder);
     const stateSteps = [0, 1].map((rank) => stepOfState(folder, rank, 3));
-    // The two newest states are kept: of rounds 3 and 4, which end epochs 2 and 3.
+    // The two newest states are kept: those of rounds 3 and 4, which end epochs 2 and 3.
     const resumed = await pointsOf(input, folder, 3);
     resumed.forEach((points, rank) => {
       expect(points.length).toBeGreaterThan(1);

@@ -41,7 +41,7 @@ interface Options {
   config?: RunConfigInput;
 }
 
-/** A rank that learns y = 3x, two samples a step, three steps an epoch. */
+/** A rank that learns y = 3x with two samples per step and three steps per epoch. */
 function createFixture(folder: string, options: Options = {}): Fixture {
   const { group = ProcessGroup.alone(0), callbacks = [] } = options;
   const config = runConfigSchema.parse({ batchSize: 2, maxEpochs: 3, members: 2, logEverySteps: 1, ...options.config });
@@ -73,7 +73,7 @@ function createFixture(folder: string, options: Options = {}): Fixture {
   return { parts, trainer: new Trainer(parts) };
 }
 
-/** Two ranks in one process, which take turns at every collective. */
+/** Two ranks in one process that take turns at every collective. */
 function createPair(folder: string, optionsOf: (rank: number) => Options): Fixture[] {
   const { groups } = createInMemoryGroup([0, 1]);
   return groups.map((group) => createFixture(folder, { group, ...optionsOf(group.rank) }));
@@ -96,21 +96,23 @@ describe('a loss that is not finite', () => {
     };
   };
 
-  it('ends all ranks with the same error, and its step left the weights alone', async () => {
-    const [well, ill] = createPair(await temporaryFolder(), (rank) => (rank === 1 ? { loss: nanAt(1) } : {}));
+  it('ends all ranks with the same error, without an update in its step', async () => {
+    const [healthy, failing] = createPair(await temporaryFolder(), (rank) => (rank === 1 ? { loss: nanAt(1) } : {}));
     const config = { maxSteps: 1 };
     const once = createFixture(await temporaryFolder(), { config });
     await once.trainer.fit();
-    const errors = await Promise.all([well, ill].map(({ trainer }) => trainer.fit().catch((error: unknown) => error)));
+    const errors = await Promise.all(
+      [healthy, failing].map(({ trainer }) => trainer.fit().catch((error: unknown) => error)),
+    );
     for (const error of errors) {
       expect(error).toBeInstanceOf(NonFiniteLossError);
       expect((error as NonFiniteLossError).at).toEqual({ rank: 1, epoch: 0, step: 2 });
     }
-    expect(ill.trainer.training.step).toBe(2);
-    expect(weightsOf(ill.trainer.training.model)).toEqual(weightsOf(once.trainer.training.model));
+    expect(failing.trainer.training.step).toBe(2);
+    expect(weightsOf(failing.trainer.training.model)).toEqual(weightsOf(once.trainer.training.model));
   });
 
-  it('is left out where updates may be skipped', async () => {
+  it('is skipped where updates may be skipped', async () => {
     const { trainer, parts } = createFixture(await temporaryFolder(), {
       loss: nanAt(1),
       config: { onNonFinite: 'skip' },
@@ -122,8 +124,8 @@ describe('a loss that is not finite', () => {
   });
 });
 
-describe('a rank that stands by', () => {
-  it('trains no more, while evaluations go on at the position of the others', async () => {
+describe('a rank on standby', () => {
+  it('stops training, while evaluations continue at the position of the others', async () => {
     const [first, second] = createPair(await temporaryFolder(), (rank) => (rank === 0 ? { callbacks: [standBy] } : {}));
     const reasons = await Promise.all([first, second].map(({ trainer }) => trainer.fit()));
     expect(reasons).toEqual(['early-stopping', 'early-stopping']);
@@ -137,7 +139,7 @@ describe('a rank that stands by', () => {
     expect(first.parts.report.states.filter((state) => state === 'standing-by')).toHaveLength(2);
   });
 
-  it('keeps a checkpoint that is asked for as well', async () => {
+  it('also saves a requested checkpoint', async () => {
     const [first, second] = createPair(await temporaryFolder(), (rank) => {
       const ask: Callback = {
         name: 'ask',
@@ -154,13 +156,13 @@ describe('a rank that stands by', () => {
 });
 
 describe('the end of training', () => {
-  it('comes at the last step, also amid an epoch', async () => {
+  it('comes at the last step, even within an epoch', async () => {
     const { trainer } = createFixture(await temporaryFolder(), { config: { maxSteps: 4 } });
     expect(await trainer.fit()).toBe('completed');
     expect([trainer.training.epoch, trainer.training.step]).toEqual([1, 4]);
   });
 
-  it('comes for all ranks when one is asked to stop', async () => {
+  it('comes for all ranks when one is requested to stop', async () => {
     const [first, second] = createPair(await temporaryFolder(), () => ({}));
     second.parts.controls.take({ action: 'stop' });
     const reasons = await Promise.all([first, second].map(({ trainer }) => trainer.fit()));
@@ -168,7 +170,7 @@ describe('the end of training', () => {
     expect([first.trainer.training.step, second.trainer.training.step]).toEqual([3, 0]);
   });
 
-  it('leaves no tensor behind but what it began with', async () => {
+  it('leaks no tensor', async () => {
     const folder = await temporaryFolder();
     const { trainer } = createFixture(folder);
     const { numTensors } = tf.memory();
@@ -185,12 +187,12 @@ describe('a resumed rank', () => {
   ];
   const options = (config: RunConfigInput) => ({
     callbacks: createCallbacks(),
-    // Dropout-like: what the seeder's stream gives must go on as well.
+    // Like dropout: the seeder's stream must resume as healthy.
     loss: ((outputs, targets) => tf.mul(task.loss(outputs, targets), Math.random() + 0.5)) as LossFunction,
     config: { checkpoints: { stateEverySeconds: 0 }, evaluateEveryEpochs: 2, ...config },
   });
 
-  it.each([3, 4, 6])('stopped after %i steps goes on as if nothing had happened', async (maxSteps) => {
+  it.each([3, 4, 6])('stopped after %i steps gives the same results as an uninterrupted run', async (maxSteps) => {
     const whole = createFixture(await temporaryFolder(), options({ maxEpochs: 5 }));
     await whole.trainer.fit();
 
@@ -213,7 +215,7 @@ describe('a resumed rank', () => {
     expect(last?.steps[0]).toBe(Math.min(maxSteps, 6));
   });
 
-  it('refuses a state of another model', async () => {
+  it('refuses the state of another model', async () => {
     const folder = await temporaryFolder();
     await createFixture(folder, { config: { maxSteps: 1 } }).trainer.fit();
     const { parts } = createFixture(folder);
@@ -226,7 +228,7 @@ describe('a resumed rank', () => {
   });
 });
 
-it('logs what the strategy tells at every so many steps', async () => {
+it("logs the strategy's values at the logging interval", async () => {
   const { parts } = createFixture(await temporaryFolder(), { config: { logEverySteps: 2 } });
   const strategy = Object.assign(independentStrategy(), { points: () => new Map([['train/told', 1]]) });
   await new Trainer({ ...parts, strategy }).fit();
