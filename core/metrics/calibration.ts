@@ -1,8 +1,8 @@
 import { checkClassification } from './checks.ts';
 import { mostProbableClass } from './classification.ts';
-import type { Probabilities } from './predictions.ts';
+import type { Probabilities } from './stacks.ts';
 
-/** As Guo et al. (2017) and torch-distributed-ensemble's example. */
+/** The number in Guo et al. (2017) and in the example of torch-distributed-ensemble. */
 const BINS = 15;
 
 /** The samples whose confidence lies in (lower, upper]. */
@@ -23,9 +23,9 @@ export interface ReliabilityBin {
  * Expected calibration error, sum_b count_b / N |accuracy_b - confidence_b|, over 15 bins of equal width of the
  * confidence in the most probable class. From 0 to 1.
  *
- * Source: Guo, Pleiss, Sun and Weinberger, "On calibration of modern neural networks", ICML 2017, equation 3. Bins are
- * (lower, upper] as there, and a confidence of 0 belongs to the first. torchmetrics (`norm="l1"`) used these bins first
- * and now has [lower, upper) with one more bin for exactly 1: only samples exactly on an edge can make a difference.
+ * Source: Guo, Pleiss, Sun and Weinberger, "On calibration of modern neural networks", ICML 2017, equation 3, with the same
+ * bins (lower, upper]; a confidence of 0 belongs to the first. Early versions of torchmetrics (`norm="l1"`) used these bins
+ * too; it now uses [lower, upper) and one more bin for exactly 1. The results differ only for samples exactly on an edge.
  *
  * @param targets class indices, shape `[N]`
  * @throws RangeError when shapes differ, a probability is outside [0, 1] or a target outside [0, K)
@@ -37,8 +37,8 @@ export function expectedCalibrationError(probabilities: Probabilities, targets: 
 }
 
 /**
- * The bins of a reliability diagram, shape `[15]`, as {@link expectedCalibrationError} sums them. Where a probability
- * is not finite, the counts, confidences and accuracies of all bins are NaN.
+ * The bins of a reliability diagram, shape `[15]`: those that {@link expectedCalibrationError} sums. If any probability is
+ * not finite, the counts, confidences and accuracies of all bins are NaN.
  *
  * @param targets class indices, shape `[N]`
  * @throws RangeError as {@link expectedCalibrationError}

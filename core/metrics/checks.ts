@@ -1,11 +1,9 @@
-import type { Probabilities, StackedValues, Values } from './predictions.ts';
-
-/** What the metrics ask of their arguments. An error names the value, the rule and the remedy. */
+import type { Probabilities, StackedValues, Values } from './stacks.ts';
 
 /** Softmax in float32 may exceed 1 by rounding. */
 const ROUNDING = 1e-5;
 
-/** @throws RangeError when the values do not fill the shape, or the shape is not of whole numbers from 1 up. */
+/** @throws RangeError when the values do not fill the shape, or a dimension is not a whole number of at least 1. */
 export function checkShape(name: string, values: { length: number }, shape: number[]): void {
   const size = shape.reduce((product, dimension) => product * dimension, 1);
   if (values.length === size && shape.every((dimension) => Number.isInteger(dimension) && dimension >= 1)) return;
@@ -25,10 +23,10 @@ export function checkSameShape(means: StackedValues, variances: StackedValues): 
 }
 
 /**
- * Checks what a classification metric is given.
+ * Checks the arguments of a classification metric.
  *
  * @param targets class indices, shape `[N]`
- * @returns whether all probabilities are finite; where they are not, the metric is NaN
+ * @returns whether all probabilities are finite; if not, the metric is NaN
  * @throws RangeError when shapes differ, a probability is outside [0, 1] or a target outside [0, K)
  */
 export function checkClassification(probabilities: Probabilities, targets: Int32Array): boolean {
@@ -39,11 +37,11 @@ export function checkClassification(probabilities: Probabilities, targets: Int32
   return checkRange(values);
 }
 
-/** @throws RangeError when there is not one rank, each its own, for every member. */
+/** @throws RangeError unless every member has one rank and no two share it. */
 export function checkRanks(ranks: number[], members: number): void {
   if (ranks.length === members && new Set(ranks).size === members) return;
   throw new RangeError(
-    `ranks [${ranks.join(', ')}] for ${members} members: metrics are named by rank, so every member has one of its own; ` +
+    `ranks [${ranks.join(', ')}] for ${members} members: metrics are named by rank, so every member needs a different one; ` +
       `pass the ranks in the order of the stack`,
   );
 }

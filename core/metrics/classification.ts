@@ -1,12 +1,12 @@
 import { checkClassification } from './checks.ts';
 import { logLikelihoods, nllOf } from './likelihood.ts';
-import type { Probabilities } from './predictions.ts';
+import type { Probabilities } from './stacks.ts';
 
 /**
  * Negative log-likelihood in nats, -1/N sum_n log p[n, y_n]: from 0 up, Infinity where a target has probability 0.
  *
- * As `F.cross_entropy` in PyTorch, in float64. torch-distributed-ensemble's example adds 1e-8 to each probability, which caps it at
- * 18.42 and hides how wrong a certain member is.
+ * Equals `F.cross_entropy` of PyTorch, computed in float64. The example of torch-distributed-ensemble adds 1e-8 to each
+ * probability; that caps the NLL at 18.42 and hides how wrong an overconfident member is.
  *
  * @param targets class indices, shape `[N]`
  * @throws RangeError when shapes differ, a probability is outside [0, 1] or a target outside [0, K)
@@ -16,7 +16,7 @@ export function negativeLogLikelihood(probabilities: Probabilities, targets: Int
 }
 
 /**
- * Share of samples whose most probable class is the target; the first class wins a tie. Every sample counts the same
+ * Share of samples whose most probable class is the target; the first class wins a tie. Every sample has the same weight
  * (torchmetrics: `average="micro"`).
  *
  * @param targets class indices, shape `[N]`

@@ -1,10 +1,11 @@
 import { allFinite } from './checks.ts';
 import { mostProbableClass } from './classification.ts';
 import { memberLogLikelihoods, mixtureNll, nllOf } from './likelihood.ts';
-import { eachMember, mean, memberProbabilities, type StackedClasses } from './predictions.ts';
+import { eachMember, mean, memberProbabilities } from './predictions.ts';
+import type { StackedClasses } from './stacks.ts';
 
 /**
- * Share of samples on which the members do not all choose the same class: from 0 to 1. As `val/disagreement` in
+ * Share of samples on which the members do not all choose the same class: from 0 to 1. Equals `val/disagreement` of
  * torch-distributed-ensemble.
  */
 export function disagreement(stack: StackedClasses): number {
@@ -36,18 +37,18 @@ export function averageMemberNll(stack: StackedClasses, targets: Int32Array): nu
 }
 
 /**
- * Jensen gap, in nats: mean member NLL - ensemble NLL, which is what diversity gains. Never negative beyond rounding, as -log
- * is convex; 0 for identical members.
+ * The Jensen gap, in nats: mean member NLL - ensemble NLL, the gain from diversity. Never negative beyond rounding, since -log
+ * is convex; 0 for identical members. Recorded as the metric `ambiguity`.
  *
  * @param targets class indices, shape `[N]`
  * @throws RangeError when shapes differ, a probability is outside [0, 1] or a target outside [0, K)
  */
-export function ambiguity(stack: StackedClasses, targets: Int32Array): number {
+export function jensenGap(stack: StackedClasses, targets: Int32Array): number {
   const logarithms = memberLogLikelihoods(stack, targets);
   return mean(logarithms.map(nllOf)) - mixtureNll(logarithms);
 }
 
-/** Of every member; null for one whose probabilities are not all finite. */
+/** The most probable classes of every member; null for a member whose probabilities are not all finite. */
 function chosenClasses(stack: StackedClasses): (Int32Array | null)[] {
   return eachMember(stack.members, (member) => {
     const probabilities = memberProbabilities(stack, member);

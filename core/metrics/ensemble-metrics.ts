@@ -12,7 +12,6 @@ import {
   memberValues,
   productOfExperts,
 } from './predictions.ts';
-import type { Probabilities, StackedClasses, StackedValues, Values } from './predictions.ts';
 import {
   aleatoricVariance,
   averageMemberMse,
@@ -24,13 +23,14 @@ import {
   memberGaussianNlls,
 } from './regression.ts';
 import { entropy, expectedEntropy, mutualInformationOf } from './uncertainty.ts';
+import type { Probabilities, StackedClasses, StackedValues, Values } from './stacks.ts';
 
 /** Metric values by name, in order of presentation. Names have no split; callers prefix `val/` or `test/`. */
 export type Metrics = Map<string, number>;
 
 /**
  * All metrics of a classification ensemble: `ens_{nll, acc, ece, brier}` of the mean probabilities, `avg_member_nll`,
- * `ambiguity`, `disagreement`, `predictive_entropy` and `mutual_information` (means over the samples), and
+ * `ambiguity` (the Jensen gap), `disagreement`, `predictive_entropy` and `mutual_information` (means over the samples), and
  * `member_{rank}_{nll, acc, ece, brier}`. Metrics that depend on a non-finite prediction are NaN.
  *
  * @param stack probabilities or logits, shape `[M, N, K]`; for a binary task see `toTwoClasses` and `toTwoLogits`
@@ -68,8 +68,8 @@ export function productMetrics(stack: StackedClasses, targets: Int32Array): Metr
 
 /**
  * All metrics of a regression ensemble: `ens_mse`, `avg_member_mse`, `ensemble_gain`, `ens_std`, `member_{rank}_mse`;
- * with variances also `ens_nll` (of the mixture), `avg_member_nll`, `ambiguity`, `aleatoric` and `epistemic` (means over
- * the samples) and `member_{rank}_nll`. Metrics that depend on a non-finite prediction are NaN.
+ * with variances also `ens_nll` (of the mixture), `avg_member_nll`, `ambiguity` (the Jensen gap), `aleatoric` and `epistemic`
+ * (means over the samples) and `member_{rank}_nll`. Metrics that depend on a non-finite prediction are NaN.
  *
  * @param means shape `[M, N]`
  * @param variances shape `[M, N]`, or null where the members predict none

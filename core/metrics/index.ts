@@ -7,7 +7,7 @@
 
 export { expectedCalibrationError, reliabilityBins, type ReliabilityBin } from './calibration.ts';
 export { accuracy, brierScore, mostProbableClass, negativeLogLikelihood } from './classification.ts';
-export { ambiguity, averageMemberNll, disagreement, pairwiseDisagreement } from './diversity.ts';
+export { averageMemberNll, disagreement, jensenGap, pairwiseDisagreement } from './diversity.ts';
 export { classificationMetrics, productMetrics, regressionMetrics, type Metrics } from './ensemble-metrics.ts';
 export { marginalNlls, memberLogLikelihoods } from './likelihood.ts';
 export {
@@ -15,18 +15,14 @@ export {
   meanOverMembers,
   meanProbabilities,
   memberProbabilities,
+  logitsOf,
   memberValues,
+  probabilitiesOf,
   productOfExperts,
+  stackedClasses,
   toTwoClasses,
   toTwoLogits,
-  type Probabilities,
-  type StackedClasses,
-  type StackedLogits,
-  type StackedProbabilities,
-  type StackedValues,
-  type Values,
 } from './predictions.ts';
-export { logitsOf, probabilitiesOf, stackedClasses, type PredictedClasses } from './predicted-classes.ts';
 export {
   aleatoricVariance,
   averageMemberMse,
@@ -41,3 +37,12 @@ export {
   totalVariance,
 } from './regression.ts';
 export { entropy, expectedEntropy, mutualInformation, predictiveEntropy } from './uncertainty.ts';
+export type {
+  PredictedClasses,
+  Probabilities,
+  StackedClasses,
+  StackedLogits,
+  StackedProbabilities,
+  StackedValues,
+  Values,
+} from './stacks.ts';

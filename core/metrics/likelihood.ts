@@ -1,9 +1,10 @@
 import { checkClassification } from './checks.ts';
-import { eachMember, mean, memberProbabilities, type Probabilities, type StackedClasses } from './predictions.ts';
+import { eachMember, mean, memberProbabilities } from './predictions.ts';
+import type { Probabilities, StackedClasses } from './stacks.ts';
 
 /**
- * Logarithm of the probability of every sample's target, log p[n, y_n], shape `[N]`; all NaN where a probability is not finite. A
- * probability of 0 gives -Infinity, as in PyTorch: nothing is added to it.
+ * Logarithm of the probability of every sample's target, log p[n, y_n], shape `[N]`; all NaN if a probability is not
+ * finite. A probability of 0 gives -Infinity, as in PyTorch: no epsilon is added.
  *
  * @param targets class indices, shape `[N]`
  * @throws RangeError when shapes differ, a probability is outside [0, 1] or a target outside [0, K)
@@ -26,16 +27,16 @@ export function memberLogLikelihoods(stack: StackedClasses, targets: Int32Array)
 
 /** -1/N sum_n log p_n, in nats. */
 export function nllOf(logarithms: Float64Array): number {
-  // 0 - x: a certain and right prediction has an NLL of 0, not -0.
+  // 0 - x, not -x: a prediction that is certain and right then has an NLL of 0, not -0.
   return 0 - mean(logarithms);
 }
 
 /**
- * NLL in nats of the uniformly weighted mixture of the members, -1/N sum_n log(1/M sum_m exp(l[m, n])), by log-sum-exp: no member's
- * likelihood is too small to count. NaN if any member's is.
+ * NLL in nats of the uniformly weighted mixture of the members, -1/N sum_n log(1/M sum_m exp(l[m, n])). Log-sum-exp keeps
+ * likelihoods that are too small for a double. NaN if any member's likelihood is NaN.
  *
- * @param logarithms l, of every member's likelihood, `[M]` times `[N]`
- * @param without a member to leave out
+ * @param logarithms l, the logarithms of every member's likelihoods: M arrays of shape `[N]`
+ * @param without the index of a member to leave out
  */
 export function mixtureNll(logarithms: readonly Float64Array[], without: number | null = null): number {
   const members = logarithms.filter((_, member) => member !== without);

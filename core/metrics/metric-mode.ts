@@ -3,14 +3,14 @@ import { nearest } from '../options/suggest.ts';
 /** Whether a smaller or a larger value of a metric is better. */
 export type MetricMode = 'min' | 'max';
 
-/** By quantity, of an ensemble, its members and its product of experts alike; null: neither end is better. */
+/** Modes by quantity; the same for an ensemble, its members and its product of experts. null: neither direction is better. */
 const modes: ReadonlyMap<string, MetricMode | null> = new Map([
   ['nll', 'min'],
   ['acc', 'max'],
   ['ece', 'min'],
   ['brier', 'min'],
   ['mse', 'min'],
-  // A larger spread of members helps or harms, whatever the members are worth.
+  // A larger spread of the members can help or harm.
   ['std', null],
   ['ambiguity', null],
   ['ensemble_gain', null],
@@ -21,14 +21,14 @@ const modes: ReadonlyMap<string, MetricMode | null> = new Map([
   ['epistemic', null],
 ]);
 
-/** Names that are taken for a mistyped one. */
+/** Names to suggest for a mistyped one. */
 const monitorNames = [...modes].flatMap(([quantity, mode]) =>
   mode === null ? [] : [`val/ens_${quantity}`, `val/product_${quantity}`, `val/member_{rank}_${quantity}`],
 );
 
 /**
- * Which way a metric of evaluations improves, by its name (`val/ens_acc`, `val/member_3_nll`, `acc`): null where neither end is better,
- * undefined for a metric that Tutti does not know.
+ * The direction in which an evaluation metric improves, by its name (`val/ens_acc`, `val/member_3_nll`, `acc`): null if
+ * neither direction is better, undefined for an unknown metric.
  */
 export function modeOfMetric(metric: string): MetricMode | null | undefined {
   if (metric.includes('/') && !/^(val|validation|test)\//.test(metric)) return undefined;
@@ -38,16 +38,16 @@ export function modeOfMetric(metric: string): MetricMode | null | undefined {
   return modes.get(quantity);
 }
 
-/** The mode that was given or, with `auto`, that of the metric itself; null where neither tells. */
+/** The given mode or, for `auto`, the metric's own; null if the metric has none. */
 export function modeFor(metric: string, mode: MetricMode | 'auto'): MetricMode | null {
   return mode === 'auto' ? (modeOfMetric(metric) ?? null) : mode;
 }
 
 /**
- * The mode that a monitored metric is judged by: the one that was given, or that of the metric itself.
+ * Like {@link modeFor}, for a metric that must have a mode because it is monitored.
  *
- * @param option what says the mode, for the message: `earlyStopping.mode`
- * @throws Error when `auto` cannot tell: the metric is unknown, or neither end of it is better
+ * @param option name of the option that sets the mode, for the message: `earlyStopping.mode`
+ * @throws Error for `auto` when the metric is unknown or neither direction is better
  */
 export function resolveMode(metric: string, mode: MetricMode | 'auto', option: string): MetricMode {
   const found = modeFor(metric, mode);
@@ -55,7 +55,7 @@ export function resolveMode(metric: string, mode: MetricMode | 'auto', option: s
   return found;
 }
 
-/** Why {@link modeFor} cannot tell, and what to do about it. */
+/** Why {@link modeFor} found no mode, and what to do about it. */
 export function whyNotMonitored(metric: string, option: string): string {
   const isKnown = modeOfMetric(metric) !== undefined;
   const guesses = isKnown ? [] : nearest(metric, monitorNames);
@@ -67,7 +67,7 @@ export function whyNotMonitored(metric: string, option: string): string {
   );
 }
 
-/** Whether a score beats the best so far by more than `minDelta`; NaN and infinities never do. */
+/** Whether a score is better than the best so far by more than `minDelta`; false for NaN and infinities. */
 export function improves(score: number, best: number | null, mode: MetricMode, minDelta = 0): boolean {
   if (!Number.isFinite(score)) return false;
   if (best === null) return true;

@@ -1,66 +1,13 @@
 import { checkShape } from './checks.ts';
-
-/**
- * Predictions of an ensemble, as typed arrays. Legend: `M` members, `N` samples, `K` classes.
- *
- * All metrics accumulate in float64. Permuting the members permutes the per-member results and changes the others by
- * no more than rounding. A metric of predictions that are not all finite is NaN, never a plausible number.
- */
-
-/** Class probabilities of all members. */
-export interface StackedProbabilities {
-  /** M. */
-  members: number;
-  /** N. */
-  samples: number;
-  /** K. */
-  classes: number;
-  /** Shape `[M, N, K]`, row-major. */
-  values: Float32Array;
-}
-
-/**
- * Logits of all members. They hold more information than probabilities, which float32 rounds to 0 and 1: metrics compute their
- * softmax in float64.
- */
-export interface StackedLogits {
-  /** M. */
-  members: number;
-  /** N. */
-  samples: number;
-  /** K. */
-  classes: number;
-  /** Shape `[M, N, K]`, row-major. */
-  logits: Float32Array;
-}
-
-/** Predictions of classifiers, as probabilities or as logits. */
-export type StackedClasses = StackedProbabilities | StackedLogits;
-
-/** Class probabilities of one model, or of the ensemble as one model. */
-export interface Probabilities {
-  /** N. */
-  samples: number;
-  /** K. */
-  classes: number;
-  /** Shape `[N, K]`, row-major. */
-  values: Values;
-  /** Logarithms of `values`, where known more precisely: a probability may be too small for its type. */
-  logValues?: Float64Array;
-}
-
-/** One number per member and sample: a predicted mean, a variance, or p(y = 1). */
-export interface StackedValues {
-  /** M. */
-  members: number;
-  /** N. */
-  samples: number;
-  /** Shape `[M, N]`, row-major. */
-  values: Float32Array;
-}
-
-/** Numbers of one model, or of the ensemble as one model; shape `[N]` unless stated otherwise. */
-export type Values = Float32Array | Float64Array;
+import type {
+  PredictedClasses,
+  Probabilities,
+  StackedClasses,
+  StackedLogits,
+  StackedProbabilities,
+  StackedValues,
+  Values,
+} from './stacks.ts';
 
 /** Returns the probabilities of one member, shape `[N, K]`: a view of given probabilities, or the softmax of its logits. */
 export function memberProbabilities(stack: StackedClasses, member: number): Probabilities {
@@ -127,7 +74,7 @@ export function mean(values: ArrayLike<number>): number {
  * Softmax of every row of logits and its logarithm, `(z - max) - log(sum exp(z - max))`, in float64. A logit of -Infinity has
  * probability 0; a row with NaN or Infinity is NaN throughout.
  *
- * @param logits shape `[N, K]`; the logarithms take their place
+ * @param logits shape `[N, K]`; overwritten with the logarithms
  */
 export function softmax(logits: Float64Array, classes: number): Probabilities {
   const values = new Float64Array(logits.length);
@@ -136,7 +83,7 @@ export function softmax(logits: Float64Array, classes: number): Probabilities {
     let best = start;
     for (let i = start + 1; i < end; i++) if (logits[i] > logits[best]) best = i;
     const largest = logits[best];
-    // Of all but the largest, whose term is 1: log1p keeps what is left for them where the model is nearly certain.
+    // The sum without the largest term, which is 1: log1p keeps small sums exact where the model is nearly certain.
     let others = 0;
     for (let i = start; i < end; i++) {
       values[i] = Math.exp(logits[i] - largest);
@@ -149,6 +96,32 @@ export function softmax(logits: Float64Array, classes: number): Probabilities {
     }
   }
   return { samples: logits.length / classes, classes, values, logValues: logits };
+}
+
+/**
+ * Converts predictions to the form that metrics take. The one output of a binary task becomes two classes.
+ *
+ * @param predictions - of all members
+ */
+export function stackedClasses({ kind, members, samples, width, values }: PredictedClasses): StackedClasses {
+  const shape = { members, samples, classes: width };
+  if (kind === 'logits') return width === 1 ? toTwoLogits({ members, samples, values }) : { ...shape, logits: values };
+  return width === 1 ? toTwoClasses({ members, samples, values }) : { ...shape, values };
+}
+
+/**
+ * Converts probabilities `[..., W]` to logits whose softmax (sigmoid if W = 1) they are, in the same shape. A probability of 0
+ * counts as 2^-149, the smallest positive float32.
+ */
+export function logitsOf(probabilities: Float32Array, width: number): Float32Array<ArrayBuffer> {
+  const logarithm = (value: number) => Math.log(Math.max(value, 2 ** -149));
+  return Float32Array.from(probabilities, (value) => logarithm(value) - (width === 1 ? logarithm(1 - value) : 0));
+}
+
+/** Softmax (sigmoid if W = 1) of logits `[..., W]` in float32, in the same shape. */
+export function probabilitiesOf(logits: Float32Array, width: number): Float32Array<ArrayBuffer> {
+  if (width === 1) return Float32Array.from(logits, (logit) => 1 / (1 + Math.exp(-logit)));
+  return Float32Array.from(softmax(Float64Array.from(logits), width).values);
 }
 
 /** One member's part of the stack, as a view. */

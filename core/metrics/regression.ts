@@ -1,6 +1,7 @@
 import { checkSameShape, checkShape, checkVariances } from './checks.ts';
 import { mixtureNll, nllOf } from './likelihood.ts';
-import { eachMember, mean, meanOverMembers, memberValues, type StackedValues, type Values } from './predictions.ts';
+import { eachMember, mean, meanOverMembers, memberValues } from './predictions.ts';
+import type { StackedValues, Values } from './stacks.ts';
 
 /** Natural logarithm of 2 pi. */
 const LOG_TWO_PI = Math.log(2 * Math.PI);
@@ -79,8 +80,8 @@ export function memberGaussianNlls(means: StackedValues, variances: StackedValue
  * Negative log-likelihood in nats of the ensemble as a uniformly weighted mixture of Gaussians,
  * -1/N sum_n log(1/M sum_m N(y_n; mu_mn, v_mn)), by log-sum-exp. At most the mean of the members' NLLs (Jensen).
  *
- * Source: Lakshminarayanan, Pritzel and Blundell (2017), section 2.4, who then approximate the mixture by one Gaussian;
- * here it is the mixture itself.
+ * Source: Lakshminarayanan, Pritzel and Blundell (2017), section 2.4. They approximate the mixture by one Gaussian; this
+ * function does not.
  *
  * @param means shape `[M, N]`
  * @param variances shape `[M, N]`
@@ -98,13 +99,13 @@ export function aleatoricVariance(variances: StackedValues): Float64Array {
 }
 
 /**
- * Epistemic variance, the spread of the members: the unbiased variance of their means, 1/(M - 1) sum_m (mu_m - mean mu)^2, shape `[N]`; 0 for
- * M = 1. Unbiased as `torch.var`, which torch-distributed-ensemble's example takes; Lakshminarayanan et al. (2017)
- * divide by M, which makes the total the variance of the mixture itself.
+ * Epistemic variance, the spread of the members: the unbiased variance of their means, 1/(M - 1) sum_m (mu_m - mean mu)^2,
+ * shape `[N]`; 0 for M = 1. Equals `torch.var`, which the example of torch-distributed-ensemble uses. Lakshminarayanan et al.
+ * (2017) divide by M; their total is then the variance of the mixture itself.
  */
 export function epistemicVariance(means: StackedValues): Float64Array {
   const { members, samples, values } = means;
-  // At least 1: a single member's deviations are 0, or NaN where it is not finite, and stay so.
+  // At least 1: a single member's deviation is 0, or NaN where its mean is not finite, and dividing must not change that.
   const degreesOfFreedom = Math.max(members - 1, 1);
   return meanOverMembers(means).map((center, sample) => {
     let sum = 0;
@@ -120,7 +121,7 @@ export function totalVariance(means: StackedValues, variances: StackedValues): F
   return aleatoricVariance(variances).map((aleatoric, sample) => aleatoric + epistemic[sample]);
 }
 
-/** log N(y; mu, v). NaN where it is infinite: in a mixture, a density of 0 would drop a broken member in silence. */
+/** log N(y; mu, v). NaN where it is infinite: a density of 0 would silently drop a broken member from a mixture. */
 function logDensity(target: number, center: number, variance: number): number {
   return finiteOrNaN(-0.5 * (LOG_TWO_PI + Math.log(variance) + (target - center) ** 2 / variance));
 }

@@ -1,8 +1,8 @@
 import { eachMember, meanProbabilities, memberProbabilities } from './predictions.ts';
-import type { Probabilities, StackedClasses } from './predictions.ts';
+import type { Probabilities, StackedClasses } from './stacks.ts';
 
 /**
- * How unsure an ensemble is of a class, and why, in nats; a sample whose probabilities are not all finite has NaN.
+ * Uncertainty of an ensemble's classes and its parts, in nats; NaN for a sample whose probabilities are not all finite.
  *
  * Source: Gal, "Uncertainty in deep learning", PhD thesis, Cambridge 2016, section 3.3.1; for ensembles Lakshminarayanan,
  * Pritzel and Blundell, "Simple and scalable predictive uncertainty estimation using deep ensembles", NeurIPS 2017.
@@ -29,7 +29,7 @@ export function mutualInformation(stack: StackedClasses): Float64Array {
   return mutualInformationOf(predictiveEntropy(stack), expectedEntropy(stack));
 }
 
-/** The same of predictive and expected entropy, both `[N]`. */
+/** {@link mutualInformation} from the predictive and the expected entropy, both `[N]`. */
 export function mutualInformationOf(predictive: Float64Array, expected: Float64Array): Float64Array {
   return predictive.map((total, sample) => Math.max(0, total - expected[sample]));
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  ambiguity,
+  jensenGap,
   averageMemberNll,
   disagreement,
   entropy,
@@ -49,16 +49,16 @@ describe('diversity', () => {
     expect([...pairwiseDisagreement(reference)]).toEqual([0, 0.855, 0.755, 0.855, 0, 0.77, 0.755, 0.77, 0]);
   });
 
-  it('ambiguity is mean member NLL - ensemble NLL', () => {
+  it('the Jensen gap is mean member NLL - ensemble NLL', () => {
     // Members give the target 0.8 and 0.2: NLLs -ln 0.8, -ln 0.2; the mean gives it 0.5.
     const stack = stackOf([[0.8, 0.2]], [[0.2, 0.8]]);
     const expected = -(Math.log(0.8) + Math.log(0.2)) / 2 - Math.LN2;
-    expect(ambiguity(stack, Int32Array.of(0))).toBeCloseTo(expected, 6);
+    expect(jensenGap(stack, Int32Array.of(0))).toBeCloseTo(expected, 6);
   });
 
   it('equals PyTorch', () => {
     expect(averageMemberNll(reference, labels)).toBeCloseTo(1.6054042121633387, 12);
-    expect(ambiguity(reference, labels)).toBeCloseTo(1.6054042121633387 - 1.4385477964541187, 12);
+    expect(jensenGap(reference, labels)).toBeCloseTo(1.6054042121633387 - 1.4385477964541187, 12);
   });
 });
 
@@ -110,11 +110,11 @@ const close = (value: number, digits: number): unknown =>
   Number.isFinite(value) ? expect.closeTo(value, digits) : value;
 
 describe('properties', () => {
-  it('the ensemble is no worse than its members on average: ambiguity >= 0 (Jensen)', () => {
+  it('the ensemble is no worse than its members on average: Jensen gap >= 0 (Jensen)', () => {
     fc.assert(
       fc.property(classificationCase, ({ stack, targets }) => {
         fc.pre(Number.isFinite(averageMemberNll(stack, targets)));
-        expect(ambiguity(stack, targets)).toBeGreaterThanOrEqual(-1e-12);
+        expect(jensenGap(stack, targets)).toBeGreaterThanOrEqual(-1e-12);
         expect(negativeLogLikelihood(meanProbabilities(stack), targets)).toBeLessThanOrEqual(
           averageMemberNll(stack, targets) + 1e-12,
         );
@@ -138,7 +138,7 @@ describe('properties', () => {
       fc.property(classificationCase, ({ stack, targets }) => {
         const turned = reversed(stack);
         // Where a target has probability 0 it is infinite, or NaN: the same in any order.
-        expect(ambiguity(turned, targets)).toEqual(close(ambiguity(stack, targets), 10));
+        expect(jensenGap(turned, targets)).toEqual(close(jensenGap(stack, targets), 10));
         expect(disagreement(turned)).toBe(disagreement(stack));
         expect(mean(predictiveEntropy(turned))).toBeCloseTo(mean(predictiveEntropy(stack)), 10);
         expect(mean(mutualInformation(turned))).toBeCloseTo(mean(mutualInformation(stack)), 10);
@@ -147,12 +147,12 @@ describe('properties', () => {
     );
   });
 
-  it('identical members have no ambiguity, disagreement or mutual information', () => {
+  it('identical members have no Jensen gap, disagreement or mutual information', () => {
     fc.assert(
       fc.property(classificationCase, ({ stack, targets }) => {
         const copies = identical(stack);
         const isPossible = Number.isFinite(averageMemberNll(copies, targets));
-        expect(ambiguity(copies, targets)).toEqual(close(isPossible ? 0 : NaN, 12));
+        expect(jensenGap(copies, targets)).toEqual(close(isPossible ? 0 : NaN, 12));
         expect(disagreement(copies)).toBe(0);
         expect(mean(mutualInformation(copies))).toBeCloseTo(0, 12);
         expect(pairwiseDisagreement(copies).every((share) => share === 0)).toBe(true);
@@ -166,7 +166,7 @@ describe('bad input', () => {
 
   it('a member that is not finite makes the ensemble NaN, and its own pairs only', () => {
     expect(disagreement(broken)).toBeNaN();
-    expect(ambiguity(broken, Int32Array.of(0))).toBeNaN();
+    expect(jensenGap(broken, Int32Array.of(0))).toBeNaN();
     expect([...pairwiseDisagreement(broken)]).toEqual([0, 1, NaN, 1, 0, NaN, NaN, NaN, NaN]);
   });
 
@@ -175,7 +175,7 @@ describe('bad input', () => {
     const message = 'stack holds 8 values but its shape is [2, 3, 2]';
     expect(() => disagreement(short)).toThrow(message);
     expect(() => pairwiseDisagreement(short)).toThrow(message);
-    expect(() => ambiguity(short, Int32Array.of(0, 0, 0))).toThrow(message);
+    expect(() => jensenGap(short, Int32Array.of(0, 0, 0))).toThrow(message);
     expect(() => predictiveEntropy(short)).toThrow(message);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { logitsOf, probabilitiesOf, stackedClasses } from '../../../core/metrics/predicted-classes.ts';
+import { logitsOf, probabilitiesOf, stackedClasses } from '../../../core/metrics/predictions.ts';
 
 const rounded = (values: Iterable<number>): number[] => Array.from(values, (value) => Number(value.toFixed(5)));
 
