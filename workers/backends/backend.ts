@@ -1,24 +1,7 @@
-import type { Blas } from '../../core/protocol/machine/blas.ts';
-import type { RunConfig } from '../../core/protocol/run/config.ts';
-import { explainMissingOps } from './missing-ops.ts';
+import * as core from '@tensorflow/tfjs-core';
+import type { Backend, BackendKind, BackendOptions } from './contract.ts';
 
-/** Where tensors live, and what a run records about it. */
-export interface Backend {
-  readonly kind: BackendKind;
-  /** For people, e.g. `wasm + OpenBLAS (SkylakeX)`. */
-  readonly description: string;
-  /** Bytes that tensors and the backend's buffers take at present. */
-  memoryBytes(): number;
-}
-
-export type BackendKind = 'wasm' | 'tensorflow' | 'webgpu' | 'cpu';
-
-/** What the wasm backend computes with. */
-export interface BackendOptions {
-  /** The system's BLAS for matrix products; null: own kernels. */
-  blas?: Blas | null;
-  determinism?: RunConfig['determinism'];
-}
+export type { Backend, BackendKind } from './contract.ts';
 
 const backends: Record<BackendKind, () => Promise<{ start: (options: BackendOptions) => Promise<Backend> }>> = {
   wasm: () => import('./wasm.ts'),
@@ -27,11 +10,34 @@ const backends: Record<BackendKind, () => Promise<{ start: (options: BackendOpti
   cpu: () => import('./cpu.ts'),
 };
 
-/** Loads a backend and makes it TensorFlow.js's current one. `auto` takes the fastest that this build has. */
+/** Loads a backend and makes it TensorFlow.js's current one. `auto` is wasm, the fastest that needs no setup. */
 export async function startBackend(choice: BackendKind | 'auto', options: BackendOptions = {}): Promise<Backend> {
   const kind = choice === 'auto' ? 'wasm' : choice;
   const { start } = await backends[kind]();
   const backend = await start(options);
   explainMissingOps(kind);
   return backend;
+}
+
+/**
+ * Registers, for each op that a backend lacks, a kernel that throws an error naming the op and a backend that has it; TensorFlow.js
+ * itself reports a kernel that is not registered. Call it after all of the backend's kernels are registered.
+ */
+function explainMissingOps(backend: BackendKind): void {
+  if (backend === 'cpu') return;
+  for (const op of kernelNames()) {
+    if (core.getKernel(op, backend) !== undefined) continue;
+    core.registerKernel({
+      kernelName: op,
+      backendName: backend,
+      kernelFunc: () => {
+        throw new Error(`The ${backend} backend has no op ${op}. Use --backend cpu, which has the most.`);
+      },
+    });
+  }
+}
+
+/** tfjs-core exports each kernel's name as a constant of that name. */
+function kernelNames(): string[] {
+  return Object.entries(core).flatMap(([name, value]) => (name === value || `_${name}` === value ? [value] : []));
 }

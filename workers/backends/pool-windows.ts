@@ -1,7 +1,7 @@
 import { backend_util, type KernelFunc, type NamedAttrMap } from '@tensorflow/tfjs-core';
 import { tensorOf } from './replace-kernel.ts';
 
-/** Windows of a pool along one axis: window `o` covers positions `o · stride − pad` to `+ window`, as far as they are in the image. */
+/** Windows of a pool along one axis. Window `o` covers `window` positions from `o · stride − pad` on, clipped to the image. */
 export interface PoolAxis {
   readonly inputs: number;
   readonly outputs: number;
@@ -18,9 +18,10 @@ export interface PoolWindows {
 }
 
 /**
- * The windows of a pool kernel's attributes over images of this shape.
+ * The windows of a pool over images of this shape.
  *
- * @throws where a window covers nothing but padding: it has neither a largest value nor a mean
+ * @param attributes those of the pool's kernel
+ * @throws Error if a window covers only padding: it has neither a largest value nor a mean
  */
 export function describePool(op: string, images: readonly number[], attributes: NamedAttrMap): PoolWindows {
   const info = backend_util.computePool2DInfo(
@@ -61,7 +62,7 @@ export function covered({ inputs, window, stride, pad }: PoolAxis, output: numbe
   return [Math.max(start, 0), Math.min(start + window, inputs)];
 }
 
-/** A backend's pool over images that throws where {@link describePool} does; tfjs's give −∞ and NaN there. */
+/** Makes a backend's pool over images throw where {@link describePool} does; tfjs's pools return −∞ and NaN there. */
 export function refuseEmptyWindows(own: KernelFunc): KernelFunc {
   return (call) => {
     describePool('A pool', tensorOf(call.inputs.x).shape, call.attrs ?? {});

@@ -1,7 +1,7 @@
 import * as core from '@tensorflow/tfjs-core';
 import type { KernelFunc, Tensor, TensorInfo } from '@tensorflow/tfjs-core';
 
-/** Registers what `correct` makes of a backend's own kernel in its place. @throws where the backend has no such kernel */
+/** Replaces a backend's kernel with the one that `correct` returns for it. @throws Error if the backend has no such kernel */
 export function replaceKernel(backendName: string, kernelName: string, correct: (own: KernelFunc) => KernelFunc): void {
   const own = core.getKernel(kernelName, backendName);
   if (own === undefined) {
@@ -11,7 +11,7 @@ export function replaceKernel(backendName: string, kernelName: string, correct: 
   core.registerKernel({ ...own, kernelFunc: correct(own.kernelFunc) });
 }
 
-/** An input as the tensor that it is: the engine calls kernels with whole tensors. */
+/** A kernel's input as a tensor: the engine passes tensors, although the type only promises their description. */
 export function tensorOf(info: TensorInfo | undefined): Tensor {
   if (info instanceof core.Tensor) return info;
   throw new Error('A kernel was called without one of its inputs.');

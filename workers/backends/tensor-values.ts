@@ -1,6 +1,6 @@
 import { tf, type Tensor } from '../tensorflow/tf.ts';
 
-/** What wasm's backend has beside what all have. */
+/** Members that only the wasm backend has. */
 interface HeapBackend {
   typedArrayFromHeap(tensor: Tensor): Float32Array<ArrayBuffer>;
   dataIdMap: { has(dataId: object): boolean };
@@ -8,21 +8,21 @@ interface HeapBackend {
 }
 
 /**
- * A float tensor's values, to be read at once: where they lie in memory that this process can see, that memory itself and not a
- * copy, which changes with the next op.
+ * A float tensor's values, for immediate use: a view of the backend's memory if this process can read it, else a copy. The next op may change
+ * a view.
  */
 export async function valuesOf(tensor: Tensor): Promise<Float32Array> {
   return viewOf(tensor) ?? ((await tensor.data()) as Float32Array);
 }
 
-/** A float tensor's values where they lie in memory that this process can see, to be used at once; null where they do not. */
+/** A view of a float tensor's values, for immediate use; null if this process cannot read the backend's memory. */
 export function viewOf(tensor: Tensor): Float32Array<ArrayBuffer> | null {
   const backend: unknown = tf.backend();
   const isThere = isHeapBackend(backend) && backend.dataIdMap.has(tensor.dataId);
   return isThere ? backend.typedArrayFromHeap(tensor) : null;
 }
 
-/** Whether a tensor's values lie where {@link viewOf} shows them, and are no other tensor's as well. */
+/** Whether {@link viewOf} can show a tensor's values and no other tensor shares them. */
 export function isAloneInMemory(tensor: Tensor): boolean {
   const backend: unknown = tf.backend();
   return isHeapBackend(backend) && backend.dataIdMap.has(tensor.dataId) && backend.refCount(tensor.dataId) === 1;

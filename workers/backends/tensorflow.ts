@@ -11,7 +11,7 @@ import {
 } from '../../core/protocol/machine/native-build.ts';
 import { shareOwnCopies } from '../system/own-copies.ts';
 import { tf } from '../tensorflow/tf.ts';
-import type { Backend } from './backend.ts';
+import type { Backend } from './contract.ts';
 import { poolVolumesAsImages } from './volumes.ts';
 
 /** tfjs-node's binding to TensorFlow's C API. */
@@ -23,7 +23,7 @@ type BackendClass = new (binding: Binding, packageName: string) => KernelBackend
 
 /**
  * TensorFlow itself, through tfjs-node: on CPU cores, or on the one GPU that `CUDA_VISIBLE_DEVICES` shows this process.
- * @throws when it has not been set up, saying how to
+ * @throws Error with the command to run, if it is not set up or damaged
  */
 export async function start(): Promise<Backend> {
   const folder = process.env[nativeFolderVariable] ?? '';
@@ -52,13 +52,13 @@ function readBuild(folder: string): NativeBuild {
   throw new Error(`The tensorflow backend is not set up${folder === '' ? '' : ` in ${folder}`}. ${nativeSetupRemedy}`);
 }
 
-/** Read by TensorFlow when it is loaded. What the user has set stays. */
+/** Sets the variables that TensorFlow reads when it loads. Variables that the user has set keep their values. */
 function configureLibrary(): void {
   const settings = {
-    // A worker owns one core; without these it takes a thread for each.
+    // A worker has one core; by default TensorFlow starts a thread for each core of the machine.
     TF_NUM_INTRAOP_THREADS: '1',
     TF_NUM_INTEROP_THREADS: '1',
-    // Else the first process takes all of a GPU's memory.
+    // By default the first process takes all of a GPU's memory.
     TF_FORCE_GPU_ALLOW_GROWTH: 'true',
     // The same configuration and seed give the same bits, on GPUs too.
     TF_DETERMINISTIC_OPS: '1',
@@ -67,7 +67,7 @@ function configureLibrary(): void {
   for (const [name, value] of Object.entries(settings)) process.env[name] ??= value;
 }
 
-/** tfjs-node 4.22 calls two functions that Node 23 took away. */
+/** Restores two functions that tfjs-node 4.22 calls and Node 23 removed. */
 function restoreUtilities(): void {
   const missing = {
     isNullOrUndefined: (value: unknown): boolean => value === null || value === undefined,

@@ -3,8 +3,8 @@ import type { KernelFunc, NamedAttrMap, NamedTensorMap, Tensor, TensorInfo } fro
 import { replaceKernel, tensorOf } from './replace-kernel.ts';
 
 /**
- * Corrects a backend's 3-D pools and convolutions, of volumes `[B, D, H, W, C]`. tfjs 4.22 makes their padding negative under `same` where strides
- * are larger than windows, so that these lie beside where they belong.
+ * Corrects a backend's 3-D pools and convolutions, of volumes `[B, D, H, W, C]`. tfjs 4.22 computes a negative `same` padding where strides are
+ * larger than windows, which shifts the windows.
  */
 export function correctVolumes(backendName: string): void {
   poolVolumesAsImages(backendName);
@@ -14,8 +14,8 @@ export function correctVolumes(backendName: string): void {
 }
 
 /**
- * Replaces a backend's 3-D pools by pools over images. tfjs 4.22 has gradients wrong where windows are no cubes or lie over padding; TensorFlow's own
- * max pool gives its gradient to all of equal values.
+ * Replaces a backend's 3-D pools with pools over images. The gradients of tfjs 4.22 are wrong for windows that are not cubes or cover padding;
+ * TensorFlow's own max pool gives the whole gradient to each of several equal values.
  */
 export function poolVolumesAsImages(backendName: string): void {
   for (const [kernelName, pool] of Object.entries(pools)) {
@@ -26,8 +26,8 @@ export function poolVolumesAsImages(backendName: string): void {
 }
 
 /**
- * A pool over volumes is one over the images of all slices, and then one over the depth: the largest of the largest values, the mean of the means. Of
- * equal values the first is the first of the first slice that has it, as it is in one pass.
+ * A pool over volumes is a pool over the images of all slices, then one over the depth: the largest of the largest values, the mean of the means.
+ * Of equal values the first slice's first one wins, as in a single pass.
  */
 const pools: Record<string, (inputs: NamedTensorMap, attributes: NamedAttrMap) => Tensor> = {
   MaxPool3D: ({ x }, attributes) => poolVolumes('MaxPool', x, attributes),
@@ -44,7 +44,7 @@ const pools: Record<string, (inputs: NamedTensorMap, attributes: NamedAttrMap) =
   },
   AvgPool3DGrad: ({ dy, input }, attributes) => {
     const steps = describeSteps(input.shape, attributes);
-    // The gradient's kernel takes the shape of its input only.
+    // The gradient's kernel uses only the shape of its input.
     const slices = core.zeros([steps.images[0], ...dy.shape.slice(2)]);
     const inputs = { dy: asColumns(dy, dy), input: asColumns(slices, input) };
     const ofSlices = core.reshape(run('AvgPoolGrad', inputs, steps.overDepth), slices.shape);
@@ -64,7 +64,7 @@ function poolVolumes(kernel: 'MaxPool' | 'AvgPool', x: Tensor, attributes: Named
   return core.reshape(pooled, [...pooled.shape.slice(0, 2), ...slices.shape.slice(1)]);
 }
 
-/** Slices `[..., h, w, C]` of volumes `[B, D, ...]` as columns `[B, D, h · w, C]`, of which windows over the depth are 1 wide. */
+/** Slices `[..., h, w, C]` of volumes `[B, D, ...]` as columns `[B, D, h · w, C]`; a window over the depth is 1 column wide. */
 function asColumns(slices: Tensor, volumes: Tensor): Tensor {
   const [height, width, channels] = slices.shape.slice(-3);
   return core.reshape(slices, [...volumes.shape.slice(0, 2), height * width, channels]);
@@ -84,9 +84,9 @@ function describeSteps(shape: readonly number[], { filterSize, strides, pad, dim
   };
 }
 
-/** Where a kernel of a convolution has its volumes, and the sizes of its windows. */
+/** Where a convolution's kernel takes its volumes and its filter's shape from. */
 interface VolumeConvolution {
-  /** Whether volumes are the input x; else they are the result, and their shape is `attributes.inputShape`. */
+  /** Whether the volumes are the input x. If not, they are the result, and their shape is `attributes.inputShape`. */
   readonly takesVolumes: boolean;
   readonly filterShape: (filter: TensorInfo | undefined, attributes: NamedAttrMap) => readonly number[];
 }
@@ -97,7 +97,7 @@ const convolutions: Record<string, VolumeConvolution> = {
   Conv3DBackpropFilterV2: { takesVolumes: true, filterShape: (_, { filterShape }) => filterShape as number[] },
 };
 
-/** Leaves out what no window reaches: then no padding is needed where tfjs would make it negative. */
+/** Crops the volumes to what the windows reach, so that tfjs computes no negative padding. */
 function trimmed(own: KernelFunc, { takesVolumes, filterShape }: VolumeConvolution): KernelFunc {
   return (call) => {
     const { inputs, attrs = {} } = call;
@@ -120,13 +120,13 @@ function trimmed(own: KernelFunc, { takesVolumes, filterShape }: VolumeConvoluti
   };
 }
 
-/** Where another backend's kernels borrow this one, its inputs are no whole tensors. */
+/** Not `tensorOf`: if another backend borrows this kernel, its inputs are not tensors. */
 function shapeOf(input: TensorInfo | undefined): number[] {
   if (input === undefined) throw new Error('A convolution was called without one of its inputs.');
   return input.shape;
 }
 
-/** The shape of volumes without what lies beyond the last window. */
+/** The shape of the volumes, cropped after the last window. */
 function reached(shape: readonly number[], filter: readonly number[], attributes: NamedAttrMap): number[] {
   const [strides, dilations] = [triple(attributes.strides), triple(attributes.dilations ?? 1)];
   return shape.map((size, axis) => {

@@ -1,13 +1,13 @@
 import { type BackendWasm, setThreadsCount } from '@tensorflow/tfjs-backend-wasm';
 import { tf } from '../tensorflow/tf.ts';
-import type { Backend, BackendOptions } from './backend.ts';
+import type { Backend, BackendOptions } from './contract.ts';
 import { loadBlas } from './blas/system-blas.ts';
-import { createBlasGemm } from './wasm/products/blas-gemm.ts';
-import { denseInLayers } from './wasm/products/dense-in-layers.ts';
+import { createBlasGemm } from './wasm/products/gemm.ts';
+import { denseInLayers } from './wasm/fused-layers.ts';
 import { createGemm } from './wasm/products/gemm.ts';
 import { registerGradients } from './wasm/gradients.ts';
 import { type Determinism, loadKernels } from './wasm/kernel-module.ts';
-import { normalizeInLayers } from './wasm/kernels/normalize-in-layers.ts';
+import { normalizeInLayers } from './wasm/fused-layers.ts';
 import { registerKernels } from './wasm/register.ts';
 import { saveTensorsCheaply } from './wasm/memory/saved-tensors.ts';
 import { TensorMemory } from './wasm/memory/tensor-memory.ts';
@@ -17,8 +17,8 @@ import { correctVolumes } from './volumes.ts';
 import { registerUpdateKernels } from '../optimizers/update-kernels.ts';
 
 /**
- * tfjs's WebAssembly backend on one core, with Tutti's own kernels in its memory: the default, from npm alone.
- * @throws when WebAssembly with SIMD, or the BLAS, is not to be had
+ * tfjs's WebAssembly backend on one core, with Tutti's kernels in its memory: the default, which needs only npm packages.
+ * @throws Error if the processor has no WebAssembly SIMD, or the BLAS cannot be loaded
  */
 export async function start({ determinism: wanted = 'relaxed', blas = null }: BackendOptions = {}): Promise<Backend> {
   setThreadsCount(1);

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { webgpuAdapterVariable, webgpuFolderVariable } from '../../core/protocol/machine/webgpu.ts';
 import { shareOwnCopies } from '../system/own-copies.ts';
 import { tf } from '../tensorflow/tf.ts';
-import type { Backend } from './backend.ts';
+import type { Backend } from './contract.ts';
 import { type Adapter, chooseAdapter, checkBuild, loadDawn } from './webgpu/dawn.ts';
 import { correctKernels } from './webgpu/kernels.ts';
 import { guardReads, type WebgpuBackend } from './webgpu/reads.ts';
 
 /**
- * GPUs of all makers through Dawn and TensorFlow.js's WebGPU kernels, on the adapter that the environment names.
- * @throws when it has not been set up, or there is no such adapter, saying what to do
+ * GPUs of all vendors through Dawn and TensorFlow.js's WebGPU kernels, on the adapter that the environment names.
+ * @throws Error with the remedy, if the backend is not set up or the adapter does not exist
  */
 export async function start(): Promise<Backend> {
   const folder = process.env[webgpuFolderVariable] ?? '';
@@ -31,7 +31,7 @@ export async function start(): Promise<Backend> {
   };
 }
 
-/** tfjs asks the browser's `navigator.gpu` for an adapter, which stays there no longer than that: with it Node would not end. */
+/** tfjs asks the browser's `navigator.gpu` for an adapter. It is removed afterwards, because it would keep Node from exiting. */
 async function registerBackend(folder: string, adapter: Adapter): Promise<void> {
   const gpu = { requestAdapter: () => Promise.resolve(adapter) };
   Object.defineProperty(navigator, 'gpu', { value: gpu, configurable: true });

@@ -142,7 +142,7 @@ describe.skipIf(isLeftOut)(`reads${remark}`, () => {
     };
     device.createShaderModule({ code: 'no shader' });
     await expect(onGpu(input(2)).data()).rejects.toThrow(
-      /^WebGPU adapter "SwiftShader Device \(Subzero\)" refused what TensorFlow\.js asked of it: .+/,
+      /^WebGPU adapter "SwiftShader Device \(Subzero\)" refused an operation of TensorFlow\.js: .+/,
     );
   });
 });

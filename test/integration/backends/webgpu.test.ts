@@ -100,7 +100,7 @@ describe.skipIf(obstacle !== null)(`the webgpu backend${obstacle === null ? '' :
       `There is no WebGPU adapter "Radeon", only "${swiftShader}".`,
     );
     await expect(tryBackend({ [webgpuAdapterVariable]: 'SwiftShader' })).rejects.toThrow(
-      'Asked for the WebGPU adapter "SwiftShader", Dawn gives "swiftshader-device-subzero-"',
+      'For the WebGPU adapter "SwiftShader" Dawn returns "swiftshader-device-subzero-"',
     );
   });
 

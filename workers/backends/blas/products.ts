@@ -1,4 +1,4 @@
-/** A product C = A·B: A is `[m, k]` and B `[k, n]`, or the other way round where they are to be transposed. */
+/** A product C = A·B. A is `[m, k]` and B `[k, n]`; a matrix to transpose is stored with its axes swapped. */
 export interface Product {
   m: number;
   k: number;
@@ -7,7 +7,7 @@ export interface Product {
   transposeB: boolean;
 }
 
-/** Forward X·W, weights' gradient Xᵀ·dY and inputs' gradient dY·Wᵀ of a dense layer: `2 · batch · inputs · units` operations each. */
+/** The products of a dense layer: forward X·W, weights' gradient Xᵀ·dY, inputs' gradient dY·Wᵀ. Each takes `2 · batch · inputs · units` operations. */
 export function denseLayerProducts({ batch, inputs, units }: DenseLayer): Product[] {
   return [
     { m: batch, k: inputs, n: units, transposeA: false, transposeB: false },
@@ -25,8 +25,8 @@ interface DenseLayer {
 const repeats = 4;
 
 /**
- * GFLOP/s over all products, each at the fastest of a few tries after one that warms up: what else runs only ever slows them down.
- * @param prepare makes a product's operands and returns what multiplies them; a promise is waited for
+ * GFLOP/s over all products. Each counts with its fastest try after a warm-up, since other load can only slow it down.
+ * @param prepare makes a product's operands and returns the function that multiplies them; a returned promise is awaited
  */
 export async function measureProducts(
   products: readonly Product[],

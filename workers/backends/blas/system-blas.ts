@@ -2,8 +2,8 @@ import type { LibraryHandle } from 'koffi';
 import type { Blas, BlasKind } from '../../../core/protocol/machine/blas.ts';
 
 /**
- * C ← A·B + β·C, single precision, row major, by the operands' addresses in this process. A is `[m, k]`, or `[k, m]` where it is to be
- * transposed; B `[k, n]` or `[n, k]`; C `[m, n]`. The leading dimensions are the distances between rows, in elements.
+ * C ← A·B + β·C in single precision, row major. a, b and c are addresses in this process. A is `[m, k]`, stored as `[k, m]` if it is to be
+ * transposed; B is `[k, n]`, stored as `[n, k]`; C is `[m, n]`. rowA, rowB and rowC are the distances between rows, in elements.
  */
 export type Sgemm = (
   transposeA: boolean,
@@ -28,10 +28,10 @@ export interface SystemBlas {
   readonly addressOf: (buffer: ArrayBufferLike) => number;
 }
 
-/** A worker owns one core, whichever it is bound to. */
+/** A worker has one core. */
 const threads = '1';
 
-/** Read by the libraries when they are loaded: OpenBLAS would start a thread for every core before it could be told. */
+/** Variables that the libraries read when they load. Later is too late: OpenBLAS starts a thread for every core at once. */
 const environment = {
   OPENBLAS_NUM_THREADS: threads,
   OMP_NUM_THREADS: threads,
@@ -47,9 +47,8 @@ const plain = 111;
 const transposed = 112;
 
 /**
- * Loads a system's BLAS into this process, for one thread. A process loads one at most: OpenBLAS reads the processor to compute for
- * only once.
- * @throws when koffi, the library or its `cblas_sgemm` is not to be had
+ * Loads the system's BLAS into this process, for one thread. A process can load one library only: OpenBLAS reads OPENBLAS_CORETYPE once.
+ * @throws Error if koffi, the library or its `cblas_sgemm` is missing
  */
 export async function loadBlas(blas: Blas): Promise<SystemBlas> {
   Object.assign(process.env, environment, blas.coreType === null ? {} : { OPENBLAS_CORETYPE: blas.coreType });
@@ -76,7 +75,7 @@ function describeFailure({ kind, library }: Blas, error: unknown): string {
   return `${kind} (${library}) cannot be used: ${reason}. --blas off trains with Tutti's own kernels.`;
 }
 
-/** Addresses go as numbers, which costs 0.18 µs a call; views of the memory would have to be made for each. */
+/** Passes addresses as numbers: 0.18 µs per call. Views of the memory would have to be created for each call. */
 function bindSgemm(library: LibraryHandle): Sgemm {
   const flags = ['int', 'int', 'int'];
   const sizes = ['int', 'int', 'int'];
@@ -88,7 +87,7 @@ function bindSgemm(library: LibraryHandle): Sgemm {
   };
 }
 
-/** With the processor that the library computes for, where it tells. */
+/** The library's name, with the processor that it computes for, if it reports one. */
 function describe(kind: BlasKind, library: LibraryHandle): string {
   const core = cores[kind]?.(library);
   return core === undefined ? kind : `${kind} (${core})`;

@@ -2,8 +2,8 @@ import type { GradConfig, NamedAttrMap, NamedTensorMap } from '@tensorflow/tfjs-
 import { tf, type Tensor } from '../../tensorflow/tf.ts';
 
 /**
- * Gradients that Tutti's kernels compute in one call. TensorFlow.js has one gradient for all backends: where another backend is the
- * current one, and where the gradient's own gradient is asked for, it stays what it was.
+ * Gradients that Tutti's kernels compute in one call. TensorFlow.js has one gradient for all backends, so the original gradient stays in use on
+ * other backends and when the gradient's own gradient is needed.
  */
 export function registerGradients(): void {
   if (tf.getGradient('CrossEntropy') !== undefined) return;
@@ -43,10 +43,10 @@ export function registerGradients(): void {
   reduceBroadcastProducts();
 }
 
-/** Ops of the activations by the layers' names for them, each with a kernel for its gradient. */
+/** The activations' ops, by the layers' names for them. Each has a kernel for its gradient. */
 const activations: Record<string, string> = { relu: 'Relu', sigmoid: 'Sigmoid', tanh: 'Tanh' };
 
-/** With s = x W + b and y = act(s): ds from y and dy, then dx = ds Wᵀ, dW = xᵀ ds, db = Σ ds. Of a network's input none is asked for. */
+/** With s = x W + b and y = act(s): ds from y and dy, then dx = ds Wᵀ, dW = xᵀ ds, db = Σ ds. Each is computed only when requested. */
 function gradientOfDense(dy: Tensor, x: Tensor, kernel: Tensor, y: Tensor, { activation }: NamedAttrMap) {
   const ds = activation === 'linear' ? dy : run(`${activations[activation as string]}Gradient`, { x: y, dy });
   return {
@@ -56,7 +56,7 @@ function gradientOfDense(dy: Tensor, x: Tensor, kernel: Tensor, y: Tensor, { act
   };
 }
 
-/** All three gradients come from one call, which passes twice over the batch. Those of the statistics are not asked for. */
+/** One call computes all three gradients in two passes over the batch. The statistics need no gradients. */
 function gradientOfNormalizeBatch(dy: Tensor | Tensor[], saved: Tensor[], attributes: NamedAttrMap) {
   const [x, gamma, mean, variance] = saved;
   const inputs = { x, gamma, mean, variance, dy: (dy as Tensor[])[0] };
@@ -77,7 +77,7 @@ function preferKernel(op: string, kernel: string, gradient: Gradient): void {
   });
 }
 
-/** tfjs's gradient of a product has the broadcast shape, which is wrong for an operand that was broadcast. */
+/** tfjs's gradient of a product has the broadcast shape, which is wrong for a broadcast operand. */
 function reduceBroadcastProducts(): void {
   replaceGradient('BatchMatMul', (stock) => (dy, saved, attributes) => {
     const whole = stock(dy, saved, attributes);

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
 
-/** What `workers/kernels/assembly/products/gemm.ts` exports. Addresses and counts are 32-bit integers; flags are 0 or 1. */
+/** Exports of `workers/kernels/assembly/products/gemm.ts`. Addresses and counts are 32-bit integers; flags are 0 or 1. */
 export interface GemmModule {
   gemm(
     transposeA: number,
@@ -21,7 +21,7 @@ export interface GemmModule {
   gemmScratchBytes(): number;
 }
 
-/** What `index.ts` beside it exports. */
+/** Exports of `workers/kernels/assembly/index.ts`. */
 export interface KernelModule extends GemmModule {
   addBias(x: number, bias: number, rows: number, columns: number, activation: number): void;
   im2col(images: number, window: number, from: number, to: number, columns: number): void;
@@ -135,18 +135,18 @@ export interface KernelModule extends GemmModule {
 }
 
 /**
- * How sums of products round: `deterministic` alike on every processor, `relaxed` as the processor's fused multiply-add does, which takes
- * about two thirds of the time.
+ * How sums of products are rounded: `deterministic` in the same way on every processor, `relaxed` by the processor's fused multiply-add, which
+ * takes about two thirds of the time.
  */
 export type Determinism = RunConfig['determinism'];
 
 export interface LoadedKernels {
   readonly kernels: KernelModule;
-  /** `deterministic` also where relaxed was asked for and this processor or Node has no relaxed SIMD. */
+  /** The mode in use: `deterministic` if this processor or Node has no relaxed SIMD. */
   readonly determinism: Determinism;
 }
 
-/** Loads Tutti's kernels into a memory: that of TensorFlow.js's own module, so that tensors need no copying, or another. */
+/** Loads Tutti's kernels into a memory. In the memory of TensorFlow.js's own module, they need no copies of tensors. */
 export async function loadKernels(memory: WebAssembly.Memory, wanted: Determinism): Promise<LoadedKernels> {
   const relaxed = wanted === 'relaxed' ? await readModule('relaxed') : null;
   const determinism = relaxed !== null && WebAssembly.validate(relaxed) ? 'relaxed' : 'deterministic';

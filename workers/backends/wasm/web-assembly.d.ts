@@ -1,4 +1,4 @@
-/** What the kernels' loader uses of WebAssembly: without the DOM's types neither TypeScript nor Node declares it. */
+/** The parts of WebAssembly that the kernels' loader uses. Only the DOM's types declare them, which workers do not include. */
 declare namespace WebAssembly {
   class Memory {
     constructor(size: { initial: number });

@@ -8,7 +8,7 @@ import {
   webgpuSetupRemedy,
 } from '../../../core/protocol/machine/webgpu.ts';
 
-/** What an adapter says of itself. `device` is its name, normalized as WebGPU prescribes. */
+/** An adapter's description of itself. `device` is its name, normalized as WebGPU prescribes. */
 interface AdapterInfo {
   readonly device: string;
   readonly description: string;
@@ -43,17 +43,17 @@ export async function loadDawn(folder: string): Promise<Dawn> {
   return (await import(pathToFileURL(join(folder, 'webgpu', 'index.js')).href)) as Dawn;
 }
 
-/** Dawn's instances. An adapter or device does not keep its instance alive: collected as garbage, that takes the process along. */
+/** Keeps Dawn's instances alive: adapters and devices do not, and the process crashes when an instance is garbage-collected. */
 const instances: Gpu[] = [];
 
 function requestAdapter(dawn: Dawn, name: string | null): Promise<Adapter | null> {
   const gpu = dawn.create(name === null ? [] : [`adapter=${name}`]);
   instances.push(gpu);
-  // Discrete GPUs before integrated ones, wherever adapters are listed or chosen.
+  // Prefers discrete GPUs over integrated ones, both when listing and when choosing.
   return gpu.requestAdapter({ powerPreference: 'high-performance' });
 }
 
-/** All adapters, in Dawn's order; of those with one name the first answers for the others. */
+/** All adapters, in Dawn's order. Adapters with the same name are described by the first one. */
 export async function listAdapters(dawn: Dawn): Promise<WebgpuAdapter[]> {
   const names = await adapterNames(dawn);
   const isSoftware = new Map<string, boolean>();
@@ -64,10 +64,10 @@ export async function listAdapters(dawn: Dawn): Promise<WebgpuAdapter[]> {
   return names.map((name) => ({ name, isSoftware: isSoftware.get(name) === true }));
 }
 
-/** WebGPU lists no adapters, but Dawn names them all where it is asked for one that is not there. */
+/** WebGPU cannot list adapters, but Dawn names all of them in its error for an unknown adapter. */
 async function adapterNames(dawn: Dawn): Promise<string[]> {
   try {
-    await requestAdapter(dawn, '(none is called so)');
+    await requestAdapter(dawn, '(no adapter has this name)');
     return [];
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
@@ -77,14 +77,14 @@ async function adapterNames(dawn: Dawn): Promise<string[]> {
 }
 
 /**
- * The adapter of this name, or without one the first that is a GPU. Dawn takes the first whose name contains what is asked for, so what
- * it gives is held against it.
- * @throws when there is none, or it is another
+ * The adapter with this name; for null the first GPU. Dawn returns the first adapter whose name contains the request, so the result's name is
+ * checked.
+ * @throws Error if there is no such adapter, or Dawn returned another one
  */
 export async function chooseAdapter(dawn: Dawn, name: string | null): Promise<Adapter> {
   const adapter = await requestAdapter(dawn, name).catch(async (cause: unknown) => {
     const names = (await adapterNames(dawn)).map((other) => `"${other}"`).join(', ');
-    throw new Error(`There is no WebGPU adapter "${name}", only ${names}. tutti devices lists what is there now.`, {
+    throw new Error(`There is no WebGPU adapter "${name}", only ${names}. tutti devices lists the present ones.`, {
       cause,
     });
   });
@@ -93,18 +93,18 @@ export async function chooseAdapter(dawn: Dawn, name: string | null): Promise<Ad
   if (name === null && isFallbackAdapter) {
     throw new Error(
       `The only WebGPU adapter, "${device}", computes on the CPU. ${webgpuDriverRemedy(process.platform)} --backend wasm is faster ` +
-        'than that adapter; to have it all the same, name it: --devices webgpu-cpu:0.',
+        'than that adapter. To use it anyway, name it: --devices webgpu-cpu:0.',
     );
   }
   if (name !== null && device !== normalizeIdentifier(name)) {
     throw new Error(
-      `Asked for the WebGPU adapter "${name}", Dawn gives "${device}", whose name contains that one. Choose that device instead.`,
+      `For the WebGPU adapter "${name}" Dawn returns "${device}", whose name contains it. Choose that device instead.`,
     );
   }
   return adapter;
 }
 
-/** https://gpuweb.github.io/gpuweb/#normalized-identifier-string, as Dawn reads it: a dash may end it. */
+/** https://gpuweb.github.io/gpuweb/#normalized-identifier-string, as Dawn implements it: a dash at the end stays. */
 function normalizeIdentifier(name: string): string {
   return name
     .toLowerCase()

@@ -4,7 +4,7 @@ import { covered, describePool, type PoolAxis, refuseEmptyWindows } from '../poo
 import { replaceKernel, tensorOf } from '../replace-kernel.ts';
 import { correctVolumes } from '../volumes.ts';
 
-/** Kernels that TensorFlow.js 4.22 has wrong on webgpu, composed of what is right. To be called when its own are registered. */
+/** Replaces the kernels that are wrong in TensorFlow.js 4.22 on webgpu. Call it after tfjs's own kernels are registered. */
 export function correctKernels(): void {
   for (const name of ['Cumsum', 'Cumprod']) replace(name, cumulate);
   for (const name of ['Prod', 'ArgMax', 'ArgMin']) replace(name, withReducedShape);
@@ -15,14 +15,14 @@ export function correctKernels(): void {
   correctVolumes('webgpu');
 }
 
-/** From here on shaders do not compile, or read what they need synchronously. */
+/** With more axes, shaders do not compile or need a synchronous read. */
 const mostAxes = 4;
 
 function replace(kernelName: string, correct: (own: KernelFunc) => KernelFunc): void {
   replaceKernel('webgpu', kernelName, correct);
 }
 
-/** Of few values, which are reduced on the host, tfjs's forget `keepDims`; of one axis, that a scalar has none. */
+/** tfjs reduces small tensors on the host, where it ignores `keepDims`; for a single axis it returns a scalar with an axis. */
 function withReducedShape(own: KernelFunc): KernelFunc {
   return (call) => {
     const { shape } = tensorOf(call.inputs.x);
@@ -36,7 +36,7 @@ function withReducedShape(own: KernelFunc): KernelFunc {
   };
 }
 
-/** tfjs divides dy by the window's whole size also where part of the window is padding, which the pool leaves out of its mean. */
+/** tfjs divides dy by the size of the whole window even where part of it is padding, which the pool's mean ignores. */
 function divideByCovered(own: KernelFunc): KernelFunc {
   return (call) => {
     const { rows, columns } = describePool('avgPool', tensorOf(call.inputs.input).shape, call.attrs ?? {});
@@ -50,7 +50,7 @@ function divideByCovered(own: KernelFunc): KernelFunc {
   };
 }
 
-/** Size of each window, divided by how much of it lies within the image. */
+/** The size of each window, divided by the size of its part inside the image. */
 function factors(axis: PoolAxis): number[] {
   return Array.from({ length: axis.outputs }, (_, output) => {
     const [first, last] = covered(axis, output);
@@ -58,7 +58,7 @@ function factors(axis: PoolAxis): number[] {
   });
 }
 
-/** tfjs's reverse ones keep a shader with the first length that they meet, and use it for all others. */
+/** tfjs's reverse cumulation caches a shader for the first length and uses it for all others. */
 function cumulate(own: KernelFunc): KernelFunc {
   return (call) => {
     const { axis, exclusive, reverse } = call.attrs as { axis: number; exclusive: boolean; reverse: boolean };
@@ -76,7 +76,7 @@ function cumulate(own: KernelFunc): KernelFunc {
   };
 }
 
-/** What a kernel that treats its axes apart does to the middle one of three, which is `axis` of `rank`. */
+/** Applies a kernel that treats each axis separately to the middle axis of x, which stands for axis `axis` of a tensor of rank `rank`. */
 type Step = (x: Tensor3D, axis: number, attributes: NamedAttrMap, rank: number) => Tensor3D;
 
 const unchanged = [0, 0];
@@ -108,7 +108,7 @@ function axisByAxis(own: KernelFunc, step: Step): KernelFunc {
   };
 }
 
-/** As `[N, L, R]`, where L is the axis, and N and R are those before and after it. */
+/** x reshaped to `[N, L, R]`, where L is the axis and N and R are the products of the axes before and after it. */
 function aroundAxis(x: Tensor, axis: number): Tensor3D {
   return core.reshape<Rank.R3>(x, [-1, x.shape[axis], core.util.sizeFromShape(x.shape.slice(axis + 1))]);
 }

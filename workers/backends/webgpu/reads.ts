@@ -5,15 +5,15 @@ interface Device {
   addEventListener(type: 'uncapturederror', listener: (event: { error: object & { message: string } }) => void): void;
 }
 
-/** What of tfjs's backend is used here. */
+/** The members of tfjs's backend that are used here. */
 export interface WebgpuBackend extends KernelBackend {
   readonly device: Device;
   readonly tensorMap: { get(id: object): { values: unknown; complexTensorInfos?: unknown } };
 }
 
 /**
- * Has reads tell what went wrong on the GPU: errors come back to nobody there, kernels after them compute on, and what is read is
- * zeros. Synchronous reads, for which tfjs needs a browser's canvas, say what to call instead.
+ * Makes reads throw the errors of the GPU, which WebGPU reports to no caller: later kernels run on, and reads return zeros. Makes synchronous
+ * reads, for which tfjs needs a browser's canvas, throw an error that names the alternative.
  */
 export function guardReads(backend: WebgpuBackend, adapter: string): void {
   let failure: Error | null = null;
@@ -26,14 +26,14 @@ export function guardReads(backend: WebgpuBackend, adapter: string): void {
       fail(`has no memory left: ${error.message}`, 'Use a smaller --batch-size, or fewer members to a device.');
     else
       fail(
-        `refused what TensorFlow.js asked of it: ${error.message}`,
-        'If it speaks of a size, use a smaller --batch-size, else --backend wasm.',
+        `refused an operation of TensorFlow.js: ${error.message}`,
+        'If the message names a size, use a smaller --batch-size; otherwise --backend wasm.',
       );
   });
   void backend.device.lost.then(({ reason, message }) =>
     fail(
       `was lost (${reason}): ${message}`,
-      'Resume the run; if it happens again, look at what the system logs of its driver.',
+      "Resume the run; if it happens again, read the driver's messages in the system log.",
     ),
   );
   const read = backend.read.bind(backend);

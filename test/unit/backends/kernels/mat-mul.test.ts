@@ -67,7 +67,7 @@ describe('matMul', () => {
 
   it('says what it cannot do', () => {
     const integers = () => tf.tidy(() => tf.matMul(tf.ones([2, 2], 'int32'), tf.ones([2, 2], 'int32')));
-    expect(integers).toThrow('matMul of int32 values is not to be had on the wasm backend: cast to float32');
+    expect(integers).toThrow('matMul of int32 values is not available on the wasm backend: cast to float32');
   });
 });
 

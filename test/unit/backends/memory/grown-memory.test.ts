@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { SystemBlas } from '../../../../workers/backends/blas/system-blas.ts';
-import { createBlasGemm } from '../../../../workers/backends/wasm/products/blas-gemm.ts';
+import { createBlasGemm } from '../../../../workers/backends/wasm/products/gemm.ts';
 import type { TensorMemory } from '../../../../workers/backends/wasm/memory/tensor-memory.ts';
 
 it('a system BLAS is given addresses in the memory as it lies now, also after it has grown and moved', () => {

@@ -1,11 +1,9 @@
 import type { NamedAttrMap, NamedTensorInfoMap, TensorInfo } from '@tensorflow/tfjs-core';
 import { tf } from '../../../tensorflow/tf.ts';
-import type { Kernel } from '../kernel.ts';
-import { required, requireFloats } from '../memory/inputs.ts';
-import type { WasmRuntime } from '../runtime.ts';
+import { type Kernel, required, requireFloats, type WasmRuntime } from '../kernel.ts';
 
 /**
- * Batch normalisation of a training step (Ioffe and Szegedy, 2015), over all axes but the last. With R rows of C values, μ and σ² the mean
+ * Batch normalization of a training step (Ioffe and Szegedy, 2015), over all axes but the last. With R rows of C values, μ and σ² the mean
  * and biased variance of a column, and s = 1/√(σ² + ε): y = γ s (x − μ) + β.
  */
 export const batchNormalizationKernels: Record<string, Kernel> = {
@@ -13,7 +11,7 @@ export const batchNormalizationKernels: Record<string, Kernel> = {
   NormalizeBatchGradient: normalizeBatchGradient,
 };
 
-/** y as x `[..., C]`, μ `[C]` and σ² `[C]`; γ and β are `[C]` too. */
+/** Returns y in the shape of x `[..., C]`, μ `[C]` and σ² `[C]`; γ and β are `[C]`. */
 function normalizeBatch(runtime: WasmRuntime, inputs: NamedTensorInfoMap, attributes: NamedAttrMap): TensorInfo[] {
   const { kernels, memory } = runtime;
   const [x, gamma, beta] = ['x', 'gamma', 'beta'].map((name) => required(inputs, name));
@@ -37,7 +35,7 @@ function normalizeBatch(runtime: WasmRuntime, inputs: NamedTensorInfoMap, attrib
 }
 
 /**
- * dx, dγ and dβ of dy. With D = Σ dy and E = Σ dy (x − μ) over a column: dβ = D, dγ = s E, dx = γ s (dy − D/R − (x − μ) s² E/R), computed as
+ * Returns dx, dγ and dβ. With D = Σ dy and E = Σ dy (x − μ) over a column: dβ = D, dγ = s E, dx = γ s (dy − D/R − (x − μ) s² E/R), computed as
  * a dy + b x + c.
  */
 function normalizeBatchGradient(
@@ -74,7 +72,7 @@ function sizesOf(x: TensorInfo): { rows: number; columns: number } {
   return { rows: tf.util.sizeFromShape(x.shape) / columns, columns };
 }
 
-/** μ, s and γ s of each column, in copies: views do not outlive an allocation. */
+/** Copies of μ, s and γ s of each column. Views would become invalid at the next allocation. */
 function readMoments(
   { memory }: WasmRuntime,
   gamma: TensorInfo,

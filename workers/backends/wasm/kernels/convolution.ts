@@ -1,15 +1,13 @@
 import type { backend_util, NamedAttrMap, NamedTensorInfoMap, TensorInfo } from '@tensorflow/tfjs-core';
 import { tf } from '../../../tensorflow/tf.ts';
-import { required, requireFloats } from '../memory/inputs.ts';
+import { type Kernel, required, requireFloats, type WasmRuntime } from '../kernel.ts';
 import { applyFused } from '../products/mat-mul.ts';
-import type { Kernel } from '../kernel.ts';
-import type { WasmRuntime } from '../runtime.ts';
 import { positionsOf, requireChannelsLast, type Shape4, withWindow } from './window.ts';
 
 /**
- * Convolutions as matrix products. With P positions of the window and D = KH · KW · C values under it, `im2col` makes the columns X `[P, D]`;
- * the filter is F `[D, O]` as it lies in memory. Then y = X F, dF = Xᵀ dy, and dX = dy Fᵀ, which `col2im` adds up in the images. Columns
- * are made in blocks, so that scratch space does not grow with the batch.
+ * Convolutions as matrix products. With P positions of the window and D = KH · KW · C values under it, `im2col` writes the columns X `[P, D]`;
+ * the filter F `[D, O]` is used as stored. Then y = X F, dF = Xᵀ dy, and dX = dy Fᵀ, which `col2im` sums up in the images. Columns are written
+ * in blocks, so that scratch space does not grow with the batch.
  */
 export const convolutionKernels: Record<string, Kernel> = {
   Conv2D: conv2d,
@@ -18,7 +16,7 @@ export const convolutionKernels: Record<string, Kernel> = {
   Conv2DBackpropFilter: conv2dFilterGradient,
 };
 
-/** Columns of a block take so much, which the second-level cache holds, unless that were too few rows for a fast product. */
+/** Size of a block's columns, chosen to fit the second-level cache; at least `leastBlockRows` rows, for a fast product. */
 const blockBytes = 2 ** 20;
 const leastBlockRows = 512;
 
@@ -43,7 +41,7 @@ function fusedConv2d(runtime: WasmRuntime, inputs: NamedTensorInfoMap, attribute
   return applyFused(runtime, conv2d(runtime, inputs, attributes), inputs, attributes);
 }
 
-/** dx `[B, H, W, C]` of dy `[B, OH, OW, O]`; the transposed convolution's forward pass too. */
+/** dx `[B, H, W, C]` of dy `[B, OH, OW, O]`; also the forward pass of the transposed convolution. */
 function conv2dInputGradient(runtime: WasmRuntime, inputs: NamedTensorInfoMap, attributes: NamedAttrMap): TensorInfo {
   const [dy, filter] = [required(inputs, 'dy'), required(inputs, 'filter')];
   requireFloats('conv2d', dy, filter);
@@ -95,7 +93,7 @@ function depthOf(info: backend_util.Conv2DInfo): number {
   return info.filterHeight * info.filterWidth * info.inChannels;
 }
 
-/** Images are their own columns where the window is a pixel and goes over all of them. */
+/** Whether the window is a single pixel and visits all of them: the images are then the columns. */
 function isPointwise({
   filterHeight,
   filterWidth,
@@ -110,7 +108,7 @@ function isPointwise({
   );
 }
 
-/** Positions `first` to `first + rows`, and where their columns are: made by `window`, or the images' own where that is 0. */
+/** Positions `first` to `first + rows`, and the address of their columns. If `window` is 0, the columns are the images themselves. */
 interface Block {
   first: number;
   rows: number;

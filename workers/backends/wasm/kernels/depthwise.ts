@@ -1,12 +1,10 @@
 import type { backend_util, NamedAttrMap, NamedTensorInfoMap, TensorInfo } from '@tensorflow/tfjs-core';
 import { tf } from '../../../tensorflow/tf.ts';
-import { required, requireFloats } from '../memory/inputs.ts';
-import type { Kernel } from '../kernel.ts';
+import { type Kernel, required, requireFloats, type WasmRuntime } from '../kernel.ts';
 import { applyFused } from '../products/mat-mul.ts';
-import type { WasmRuntime } from '../runtime.ts';
 import { positionsOf, requireChannelsLast, type Shape4, withWindow } from './window.ts';
 
-/** Convolutions of each channel by itself, x `[B, H, W, C]`, filter `[KH, KW, C, M]`, y `[B, OH, OW, C · M]`. */
+/** Convolutions of each channel separately: x `[B, H, W, C]`, filter `[KH, KW, C, M]`, y `[B, OH, OW, C · M]`. */
 export const depthwiseKernels: Record<string, Kernel> = {
   DepthwiseConv2dNative: depthwiseConv2d,
   FusedDepthwiseConv2D: (runtime, inputs, attributes) =>
@@ -31,7 +29,7 @@ function depthwiseConv2d(runtime: WasmRuntime, inputs: NamedTensorInfoMap, attri
 
 type Accumulation = 'depthwise' | 'depthwiseInputGradient' | 'depthwiseFilterGradient';
 
-/** A tensor of `shape` to which a kernel adds, at each position of the window, what comes of two others. */
+/** Runs a kernel that adds products of two inputs, at each position of the window, to a tensor of zeros of shape `shape`. */
 function accumulate(
   { memory, kernels }: WasmRuntime,
   kernel: Accumulation,

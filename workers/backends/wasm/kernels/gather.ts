@@ -1,9 +1,8 @@
 import { tf } from '../../../tensorflow/tf.ts';
-import { required, requireFloats } from '../memory/inputs.ts';
-import type { Kernel } from '../kernel.ts';
+import { type Kernel, required, requireFloats } from '../kernel.ts';
 
 export const gatherKernels: Record<string, Kernel> = {
-  /** Sums of the rows of x `[N, ...]` that have the same segment id `[N]`: `[S, ...]`; the gradient of an embedding. */
+  /** Sums the rows of x `[N, ...]` with the same segment id `[N]` to `[S, ...]`: the gradient of an embedding. */
   UnsortedSegmentSum: ({ memory }, inputs, { numSegments }) => {
     const [x, ids] = [required(inputs, 'x'), required(inputs, 'segmentIds')];
     requireFloats('unsortedSegmentSum', x);
@@ -27,7 +26,7 @@ export const gatherKernels: Record<string, Kernel> = {
   },
 };
 
-/** Rows in the order of their segments, and where each segment's end. Rows of no segment are left out, as on other backends. */
+/** The rows in the order of their segments, and the end of each segment. Rows with an id out of range are left out, as on other backends. */
 function bySegment(ids: Int32Array, segments: number): { order: Int32Array; ends: Int32Array } {
   const isInside = (segment: number): boolean => segment >= 0 && segment < segments;
   const ends = new Int32Array(segments);
@@ -35,7 +34,7 @@ function bySegment(ids: Int32Array, segments: number): { order: Int32Array; ends
   for (let i = 1; i < segments; i++) ends[i] += ends[i - 1];
   const order = new Int32Array(segments === 0 ? 0 : ends[segments - 1]);
   const next = ends.slice();
-  // From the last row on, each segment is filled from its end.
+  // Goes from the last row to the first and fills each segment from its end, so that rows keep their order.
   for (let row = ids.length - 1; row >= 0; row--) if (isInside(ids[row])) order[--next[ids[row]]] = row;
   return { order, ends };
 }

@@ -1,11 +1,8 @@
 import type { NamedAttrMap, NamedTensorInfoMap, TensorInfo } from '@tensorflow/tfjs-core';
 import { tf } from '../../../tensorflow/tf.ts';
-import { required } from '../memory/inputs.ts';
-import type { WasmRuntime } from '../runtime.ts';
+import { required, type WasmRuntime } from '../kernel.ts';
 
-/** Losses of stacks of batches, `[..., B, K]`: one mean for each batch, shape `[...]`. */
-
-/** Mean cross-entropy of logits `[..., B, K]` against labels int32 `[..., B]`. */
+/** Mean cross-entropy of each batch of logits `[..., B, K]` with labels int32 `[..., B]`: shape `[...]`. */
 export function crossEntropy({ kernels, memory }: WasmRuntime, inputs: NamedTensorInfoMap): TensorInfo {
   const [logits, labels] = [required(inputs, 'logits'), required(inputs, 'labels')];
   const { stack, count, rows, columns } = batchesOf(logits);
@@ -17,7 +14,7 @@ export function crossEntropy({ kernels, memory }: WasmRuntime, inputs: NamedTens
   return loss;
 }
 
-/** Its gradient for the logits, of the shape they have. */
+/** The gradient of {@link crossEntropy} with respect to the logits, in their shape. */
 export function crossEntropyGradient({ kernels, memory }: WasmRuntime, inputs: NamedTensorInfoMap): TensorInfo {
   const [logits, labels, slope] = [required(inputs, 'logits'), required(inputs, 'labels'), required(inputs, 'dy')];
   const { count, rows, columns } = batchesOf(logits);
@@ -30,7 +27,7 @@ export function crossEntropyGradient({ kernels, memory }: WasmRuntime, inputs: N
   return gradient;
 }
 
-/** Mean of log σ² + (y − μ)²/σ², all three of one size. */
+/** Mean over each batch of log σ² + (y − μ)²/σ². Mean μ, variance σ² and targets y have the same shape `[..., B, K]`. */
 export function gaussianNll({ kernels, memory }: WasmRuntime, inputs: NamedTensorInfoMap): TensorInfo {
   const { mean, variance, targets } = gaussianInputs(inputs);
   const { stack, count, rows, columns } = batchesOf(mean);
@@ -44,7 +41,7 @@ export function gaussianNll({ kernels, memory }: WasmRuntime, inputs: NamedTenso
   return loss;
 }
 
-/** Its gradient for the mean or the variance (`attributes.ofVariance`). */
+/** The gradient of {@link gaussianNll} with respect to the mean or the variance (`attributes.ofVariance`). */
 export function gaussianNllGradient(
   { kernels, memory }: WasmRuntime,
   inputs: NamedTensorInfoMap,

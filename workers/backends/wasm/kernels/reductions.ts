@@ -1,12 +1,11 @@
 import type { NamedAttrMap, NamedTensorInfoMap, TensorInfo } from '@tensorflow/tfjs-core';
 import { tf } from '../../../tensorflow/tf.ts';
-import { required } from '../memory/inputs.ts';
-import type { WasmRuntime } from '../runtime.ts';
+import { required, type WasmRuntime } from '../kernel.ts';
 
-/** Reduces the middle axis of `outer x reduced x inner` values at an address to values at another. */
+/** Reduces the middle axis of `outer x reduced x inner` values at address `x` and writes the results to address `out`. */
 type AxisReduction = (x: number, outer: number, reduced: number, inner: number, out: number) => void;
 
-/** Sum over the axes `attributes.axis`; null for values that are no floats. */
+/** Sum over the axes `attributes.axis`; null for values that are not floats. */
 export function sum(runtime: WasmRuntime, inputs: NamedTensorInfoMap, attributes: NamedAttrMap): TensorInfo | null {
   const { kernels } = runtime;
   return reduce(runtime, required(inputs, 'x'), attributes.axis, attributes.keepDims, (x, outer, reduced, inner, out) =>
@@ -42,7 +41,7 @@ function reduce(
   const axes = tf.util.parseAxisParam(axis as number[], x.shape).sort((a, b) => a - b);
   const shape = x.shape.flatMap((size, i) => (!axes.includes(i) ? [size] : keepDims ? [1] : []));
   let [current, currentShape] = [memory.share(x), x.shape];
-  // Neighbouring axes are reduced as one, the last group first: the axes before it stay where they are.
+  // Neighbouring axes are reduced as one. The last group comes first, so that the axes before it keep their places.
   for (const { first, count } of groups(axes).toReversed()) {
     const [before, after] = [currentShape.slice(0, first), currentShape.slice(first + count)];
     const output = memory.output([...before, ...after]);

@@ -1,9 +1,8 @@
 import type { NamedAttrMap, NamedTensorInfoMap, TensorInfo } from '@tensorflow/tfjs-core';
 import { tf } from '../../../tensorflow/tf.ts';
-import { required } from '../memory/inputs.ts';
-import type { WasmRuntime } from '../runtime.ts';
+import { required, type WasmRuntime } from '../kernel.ts';
 
-/** Axes in the order `attributes.perm`; null where that is more than one swap of neighbouring groups of axes. */
+/** x with its axes in the order `attributes.perm`; null if that takes more than one swap of neighbouring groups of axes. */
 export function transpose(
   { kernels, memory }: WasmRuntime,
   inputs: NamedTensorInfoMap,
@@ -22,7 +21,7 @@ export function transpose(
   return output;
 }
 
-/** The shape `[batch, rows, columns, run]` whose middle axes swap; axes of size 1 may be anywhere. */
+/** A permutation as the swap of the middle axes of `[batch, rows, columns, run]`, or null. Axes of size 1 may move anywhere. */
 export function describeSwap(shape: readonly number[], order: readonly number[]) {
   const moved = order.filter((axis) => shape[axis] !== 1);
   const still = moved.toSorted((a, b) => a - b);

@@ -1,9 +1,9 @@
 import { tf, type Tensor, type Variable } from '../../../tensorflow/tf.ts';
 import type { UpdateInputs, UpdateKernels } from '../../../optimizers/update-kernels.ts';
-import type { WasmRuntime } from '../runtime.ts';
+import type { WasmRuntime } from '../kernel.ts';
 import type { TensorMemory } from '../memory/tensor-memory.ts';
 
-/** The optimizers' updates, one call a variable. */
+/** The optimizers' updates, one call per variable. */
 export function createUpdateKernels({ kernels, memory }: WasmRuntime): UpdateKernels {
   return {
     adam(inputs, { beta1, beta2, rate, epsilon, keep, penalty }) {
@@ -43,7 +43,7 @@ function inPlace(memory: TensorMemory, { variable, gradient, slots, row }: Updat
   for (const changed of [variable, ...slots]) memory.changed(changed);
 }
 
-/** Gives a variable data of its own, where a clone or a reshaped tensor still shares it. */
+/** Copies a variable's data if a clone or a reshaped tensor still shares it. */
 function ownData(memory: TensorMemory, variable: Variable): void {
   if (memory.isShared(variable)) tf.tidy(() => variable.assign(tf.add(variable, 0)));
 }

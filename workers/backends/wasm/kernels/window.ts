@@ -3,12 +3,12 @@ import type { TensorMemory } from '../memory/tensor-memory.ts';
 
 export type Shape4 = [number, number, number, number];
 
-/** Values of the kernels' `Window`: those that are written here, and four where it keeps its place; a multiple of 16 bytes. */
+/** Size of the kernels' `Window`: the 13 values written here and four for its position, rounded up to a multiple of 16 bytes. */
 const windowBytes = 20 * 4;
 
 /**
- * Calls `work` with the address of a window that moves over images as a convolution or pool does, and with that of `scratchBytes` of
- * scratch space; both are freed afterwards.
+ * Calls `work` with the address of a window that moves over images like that of a convolution or pool, and the address of `scratchBytes` bytes of
+ * scratch space. Frees both afterwards.
  */
 export function withWindow(
   memory: TensorMemory,
@@ -41,15 +41,15 @@ export function withWindow(
   }
 }
 
-/** How many positions the window has in a batch. */
+/** The number of positions of the window in a batch. */
 export function positionsOf(info: backend_util.Conv2DInfo): number {
   return info.batchSize * info.outHeight * info.outWidth;
 }
 
-/** @throws where a convolution or pool is of another layout than `[B, H, W, C]` */
+/** @throws Error if the images of a convolution or pool have another layout than `[B, H, W, C]` */
 export function requireChannelsLast(op: string, dataFormat: NamedAttrMap[string]): void {
   if (dataFormat === undefined || dataFormat === 'NHWC') return;
   throw new Error(
-    `${op} of ${JSON.stringify(dataFormat)} images is not to be had on the wasm backend: use channelsLast, or --backend cpu.`,
+    `${op} of ${JSON.stringify(dataFormat)} images is not available on the wasm backend: use channelsLast, or --backend cpu.`,
   );
 }

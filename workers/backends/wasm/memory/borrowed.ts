@@ -2,12 +2,11 @@ import { createRequire } from 'node:module';
 import type { TensorInfo } from '@tensorflow/tfjs-core';
 import type { MathBackendCPU } from '@tensorflow/tfjs-backend-cpu';
 import { tf } from '../../../tensorflow/tf.ts';
-import type { Kernel } from '../kernel.ts';
-import type { WasmRuntime } from '../runtime.ts';
+import type { Kernel, WasmRuntime } from '../kernel.ts';
 
 /**
- * Kernels that TensorFlow.js's wasm backend lacks or has wrong, and that are rarely what training waits for: those of its `cpu` backend,
- * on copies. tfjs 4.22's own give wrong gradients in 3-D convolutions.
+ * Kernels of the `cpu` backend, which work on copies. They stand in for kernels that TensorFlow.js's wasm backend lacks or has wrong (tfjs 4.22's
+ * gradients of 3-D convolutions) and that rarely take a large part of the training time.
  */
 const names = ['Conv3DBackpropFilterV2', 'Conv3DBackpropInputV2', 'Einsum'];
 
@@ -29,13 +28,13 @@ function borrow(name: string): Kernel {
   };
 }
 
-/** Loaded at the first use: most runs need none of these kernels. */
+/** Loads the backend at the first use: most runs need none of these kernels. */
 function cpuBackend(): MathBackendCPU {
   const loaded = tf.engine().findBackend('cpu') as MathBackendCPU | null;
   if (loaded !== null) return loaded;
   require('@tensorflow/tfjs-backend-cpu');
   const cpu = tf.engine().findBackend('cpu') as MathBackendCPU;
-  // Or it prints an advertisement for tfjs-node at its first use.
+  // Otherwise tfjs prints an advertisement for tfjs-node.
   const isTest = tf.env().getBool('IS_TEST');
   tf.env().set('IS_TEST', true);
   cpu.disposeData(cpu.makeTensorInfo([1], 'float32', Float32Array.of(0)).dataId);

@@ -1,7 +1,7 @@
 import { tf, type Tensor } from '../../../tensorflow/tf.ts';
 import type { TensorMemory } from './tensor-memory.ts';
 
-/** What is private in tfjs-core's engine: `clone` is called for tensors that a gradient will need, and for nothing else. */
+/** Private members of tfjs-core's engine. It calls `clone` only for tensors that a gradient will need. */
 interface EngineInternals {
   clone(tensor: Tensor): Tensor;
   makeTensorFromTensorInfo(info: object): Tensor;
@@ -9,8 +9,8 @@ interface EngineInternals {
 }
 
 /**
- * Lets the tape save a tensor by another name for its data. The engine itself runs an Identity op for each and records it, so that
- * gradients of gradients find their way; half of a small step's ops were these. Under nested gradients it still does so.
+ * Makes the tape save a tensor by sharing its data. The engine would run and record an Identity op for each saved tensor, which only gradients of
+ * gradients need: half of the ops of a small step. Nested gradients still use it.
  */
 export function saveTensorsCheaply(memory: TensorMemory): void {
   const engine = tf.engine() as unknown as EngineInternals;

@@ -2,7 +2,7 @@ import type { BackendWasm } from '@tensorflow/tfjs-backend-wasm';
 import type { DataType, TensorInfo } from '@tensorflow/tfjs-core';
 import { tf } from '../../../tensorflow/tf.ts';
 
-/** What Tutti uses of the module that tfjs-backend-wasm 4.22 instantiates. */
+/** The parts that Tutti uses of the module that tfjs-backend-wasm 4.22 instantiates. */
 interface TensorflowModule {
   asm: { memory: WebAssembly.Memory };
   /** A new view after each growth of the memory. */
@@ -12,8 +12,8 @@ interface TensorflowModule {
 }
 
 /**
- * The memory of the wasm backend, where tensors lie. Addresses stay valid when it grows; views do not, so none is kept.
- * Tensors may share their data (clones and reshapes do): what changes data in place asks `isShared` first.
+ * The memory of the wasm backend, which holds the tensors. Addresses stay valid when it grows; views do not, so do not keep any.
+ * Tensors may share their data (clones and reshapes do): check `isShared` before changing data in place.
  */
 export class TensorMemory {
   readonly backend: BackendWasm;
@@ -38,18 +38,18 @@ export class TensorMemory {
     return this.backend.dataIdMap.get(tensor.dataId).memoryOffset;
   }
 
-  /** A new tensor, whose data is whatever was there. @throws OutOfMemoryError */
+  /** A new tensor with uninitialized data. @throws OutOfMemoryError */
   output(shape: number[], dtype: DataType = 'float32'): TensorInfo {
     return this.backend.makeOutput(shape, dtype);
   }
 
-  /** Another tensor of the same data. */
+  /** Another tensor with the same data. */
   share({ dataId, dtype, shape }: TensorInfo, sharedShape: number[] = shape): TensorInfo {
     this.backend.incRef(dataId);
     return { dataId, dtype, shape: sharedShape };
   }
 
-  /** Whether a tensor's data lies here: that of another backend's comes at its first use. */
+  /** Whether a tensor's data lies here. A tensor of another backend moves here at its first use. */
   holds(tensor: TensorInfo): boolean {
     return this.backend.dataIdMap.has(tensor.dataId);
   }
@@ -58,7 +58,7 @@ export class TensorMemory {
     return this.backend.refCount(tensor.dataId) > 1;
   }
 
-  /** To be told after data was changed in place: XNNPACK's kernels keep packed copies of weights by the data's number. */
+  /** Must be called after data was changed in place: XNNPACK's kernels cache packed copies of weights by the data's id. */
   changed(tensor: TensorInfo): void {
     const { id, memoryOffset, shape } = this.backend.dataIdMap.get(tensor.dataId);
     this.backend.wasm.tfjs.disposeData(id);
@@ -69,7 +69,7 @@ export class TensorMemory {
     this.backend.disposeData(tensor.dataId);
   }
 
-  /** Space that no tensor has, from the allocator that tensors come from, to be freed by its address. @throws OutOfMemoryError */
+  /** Allocates space that belongs to no tensor; free it by its address. @throws OutOfMemoryError */
   allocate(bytes: number): number {
     return this.module._malloc(bytes) >>> 0;
   }
@@ -78,12 +78,12 @@ export class TensorMemory {
     this.module._free(address);
   }
 
-  /** A view to be used before anything is allocated. */
+  /** A view of floats. It is valid until the next allocation. */
   floats(address: number, length: number): Float32Array<ArrayBuffer> {
     return new Float32Array(this.module.HEAPU8.buffer, address, length);
   }
 
-  /** The same of 32-bit integers. */
+  /** A view of 32-bit integers. It is valid until the next allocation. */
   integers(address: number, length: number): Int32Array<ArrayBuffer> {
     return new Int32Array(this.module.HEAPU8.buffer, address, length);
   }
@@ -91,7 +91,7 @@ export class TensorMemory {
 
 const addressableBytes = 2 ** 32;
 
-/** The backend's 4 GiB (all that 32-bit addresses reach) do not hold the tensors. */
+/** The tensors do not fit into the backend's 4 GiB, the most that 32-bit addresses reach. */
 export class OutOfMemoryError extends Error {
   override name = 'OutOfMemoryError';
 
@@ -103,13 +103,13 @@ export class OutOfMemoryError extends Error {
   }
 }
 
-/** tfjs takes the address 0 of a failed allocation for a place to write to: results would be silently wrong. */
+/** tfjs would write to address 0 after a failed allocation: results would be silently wrong. */
 function refuseFailedAllocations(module: TensorflowModule): void {
-  // Emscripten's stub replaces itself at its first call, and would replace the guard.
+  // The first call: Emscripten's stub then replaces itself, which would remove the guard.
   module._free(module._malloc(1));
   const allocate = module._malloc;
   module._malloc = (bytes) => {
-    // Of a larger number the allocator would see the last 32 bits only.
+    // The allocator would use only the last 32 bits of a larger number.
     const address = bytes < addressableBytes ? allocate(bytes) : 0;
     if (address === 0 && bytes > 0) throw new OutOfMemoryError(bytes, module.HEAPU8.byteLength);
     return address;

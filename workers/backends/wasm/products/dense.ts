@@ -1,11 +1,9 @@
 import type { NamedAttrMap, NamedTensorInfoMap, TensorInfo } from '@tensorflow/tfjs-core';
 import { tf } from '../../../tensorflow/tf.ts';
-import { required } from '../memory/inputs.ts';
-import type { Kernel } from '../kernel.ts';
+import { type Kernel, required, type WasmRuntime } from '../kernel.ts';
 import { fusedMatMul } from './mat-mul.ts';
-import type { WasmRuntime } from '../runtime.ts';
 
-/** A dense layer's forward pass as one op, and the gradients of the activations in it. */
+/** A dense layer's forward pass as one op, and the gradients of its activations. */
 export const denseKernels: Record<string, Kernel> = {
   Dense: dense,
   ReluGradient: (runtime, inputs) => gradientOf('gradientOfRelu', runtime, inputs),
@@ -13,7 +11,7 @@ export const denseKernels: Record<string, Kernel> = {
   TanhGradient: (runtime, inputs) => gradientOf('gradientOfTanh', runtime, inputs),
 };
 
-/** act(x W + b): x `[B, I]`, W `[I, O]`, b `[O]` if there is one, gives `[B, O]`. */
+/** act(x W + b) `[B, O]` for x `[B, I]`, W `[I, O]` and an optional b `[O]`. */
 function dense(
   runtime: WasmRuntime,
   { x: a, kernel: b, ...rest }: NamedTensorInfoMap,
@@ -22,7 +20,7 @@ function dense(
   return fusedMatMul(runtime, { a, b, ...rest }, attributes);
 }
 
-/** dx of dy and of what the gradient is told by: the input of ReLU, the output of the others (or, as its sign is the same, of ReLU, too). */
+/** dx of an activation from dy and x: the output of sigmoid or tanh; for ReLU its input or output, which have the same sign. */
 function gradientOf(
   kernel: 'gradientOfRelu' | 'gradientOfSigmoid' | 'gradientOfTanh',
   { memory, kernels }: WasmRuntime,

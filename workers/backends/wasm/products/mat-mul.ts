@@ -1,9 +1,8 @@
 import type { NamedAttrMap, NamedTensorInfoMap, TensorInfo } from '@tensorflow/tfjs-core';
 import { tf } from '../../../tensorflow/tf.ts';
-import { required, requireFloats } from '../memory/inputs.ts';
-import type { WasmRuntime } from '../runtime.ts';
+import { required, requireFloats, type WasmRuntime } from '../kernel.ts';
 
-/** A product of (stacks of) matrices: what is multiplied and the result's shape. */
+/** A product of (stacks of) matrices: the operands' sizes and the result's shape. */
 interface Product {
   transposeA: boolean;
   transposeB: boolean;
@@ -16,7 +15,7 @@ interface Product {
   shape: number[];
 }
 
-/** op(a) op(b), `[..., m, k]` and `[..., k, n]`; leading axes are broadcast. */
+/** op(a) op(b) of `[..., m, k]` and `[..., k, n]`; leading axes are broadcast. */
 export function batchMatMul(runtime: WasmRuntime, inputs: NamedTensorInfoMap, attributes: NamedAttrMap): TensorInfo {
   const [a, b] = [required(inputs, 'a'), required(inputs, 'b')];
   requireFloats('matMul', a, b);
@@ -26,12 +25,12 @@ export function batchMatMul(runtime: WasmRuntime, inputs: NamedTensorInfoMap, at
   return output;
 }
 
-/** The same with bias and activation, in one pass over the result where the activation is one of the simple ones. */
+/** {@link batchMatMul} with bias and activation, in one pass over the result if the activation is a simple one. */
 export function fusedMatMul(runtime: WasmRuntime, inputs: NamedTensorInfoMap, attributes: NamedAttrMap): TensorInfo {
   return applyFused(runtime, batchMatMul(runtime, inputs, attributes), inputs, attributes);
 }
 
-/** Bias and activation of a fused kernel, as tfjs passes them; takes `x` over. */
+/** Applies the bias and activation of a fused kernel, in the form in which tfjs passes them. Overwrites or disposes `x`. */
 export function applyFused(
   runtime: WasmRuntime,
   x: TensorInfo,
@@ -41,7 +40,7 @@ export function applyFused(
   return applyBiasAndActivation(runtime, x, bias ?? null, {
     name: attributes.activation as string,
     prelu: alpha ?? null,
-    // As `tf.leakyRelu` has it, and the gradient.
+    // The default of `tf.leakyRelu` and of the gradient.
     leakyAlpha: Number(attributes.leakyreluAlpha ?? 0.2),
   });
 }
@@ -59,7 +58,7 @@ const simpleActivations = new Map([
   ['relu6', 2],
 ]);
 
-/** act(x + bias); takes `x` over. */
+/** act(x + bias). Overwrites or disposes `x`. */
 function applyBiasAndActivation(
   runtime: WasmRuntime,
   x: TensorInfo,
@@ -85,8 +84,7 @@ function applyBiasAndActivation(
 }
 
 /**
- * Whether a bias has one value for each of the last axis's, `[n]` or `[1, ..., n]`, or such a bias for each matrix of a stack, `[M, 1, n]` for
- * `[M, m, n]`.
+ * Whether a bias has one value for each column, `[n]` or `[1, ..., n]`, or one such bias for each matrix of a stack, `[M, 1, n]` for `[M, m, n]`.
  */
 function isBiasOfColumns(shape: readonly number[], bias: readonly number[]): boolean {
   if (bias.at(-1) !== shape.at(-1)) return false;
@@ -95,7 +93,7 @@ function isBiasOfColumns(shape: readonly number[], bias: readonly number[]): boo
   return isOfAll || isOfEach;
 }
 
-/** x + bias by the backend's own kernel, for any shapes that broadcast; takes `x` over. */
+/** x + bias by the backend's kernel, for any shapes that can be broadcast. Disposes `x`. */
 function addBroadcast({ memory }: WasmRuntime, x: TensorInfo, bias: TensorInfo): TensorInfo {
   const kernel = tf.getKernel('Add', 'wasm');
   if (kernel === undefined) throw new Error('The wasm backend has no kernel Add: is its version the pinned one?');
@@ -104,7 +102,7 @@ function addBroadcast({ memory }: WasmRuntime, x: TensorInfo, bias: TensorInfo):
   return sum;
 }
 
-/** By the activation's own kernel. */
+/** Applies an activation by its own kernel. Disposes `x`. */
 function activate(runtime: WasmRuntime, x: TensorInfo, { name, prelu, leakyAlpha }: Activation): TensorInfo {
   const kernelName = { elu: 'Elu', leakyrelu: 'LeakyRelu', prelu: 'Prelu', sigmoid: 'Sigmoid', tanh: 'Tanh' }[name];
   const kernel = kernelName === undefined ? undefined : tf.getKernel(kernelName, 'wasm');
@@ -138,7 +136,7 @@ function multiply(runtime: WasmRuntime, product: Product, a: TensorInfo, b: Tens
   if (k === 0) return void runtime.memory.floats(c, size).fill(0);
   const addressA = runtime.memory.address(a);
   const addressB = runtime.memory.address(b);
-  // One matrix B for all: the stack of A is one tall matrix.
+  // With a single matrix B, the stack of A is one tall matrix.
   const isTall = !transposeA && tf.util.sizeFromShape(batchB) === 1;
   const m = isTall ? size / n : product.m;
   const [lda, ldb] = [transposeA ? m : k, transposeB ? k : n];
@@ -149,11 +147,11 @@ function multiply(runtime: WasmRuntime, product: Product, a: TensorInfo, b: Tens
   });
 }
 
-/** For each matrix of the result which matrix of A and which of B make it. */
+/** For each matrix of the result, the indices of its matrices in A and B. */
 function pairMatrices(batch: number[], batchA: number[], batchB: number[]): [number, number][] {
   const count = tf.util.sizeFromShape(batch);
   const [countA, countB] = [tf.util.sizeFromShape(batchA), tf.util.sizeFromShape(batchB)];
-  // The usual stacks, quickly: all of both, or one for all.
+  // The fast path for the usual stacks: one matrix for each, or a single one for all.
   if ([countA, countB].every((size) => size === count || size === 1)) {
     return Array.from({ length: count }, (_, i) => [countA === 1 ? 0 : i, countB === 1 ? 0 : i]);
   }

@@ -4,25 +4,25 @@ import { createGemm, type Gemm } from './gemm.ts';
 import type { Determinism, GemmModule } from '../kernel-module.ts';
 import type { TensorMemory } from '../memory/tensor-memory.ts';
 
-/** The V8 whose flags these are: Node 24's. Another may not know them. */
+/** The version of V8 that has these flags: Node 24's. Other versions may not know them. */
 const knownV8 = '13.6.';
 /**
- * V8 joins neighbouring 128-bit instructions to 256-bit ones of AVX2 when it compiles, all at once and for speed. Only this module is compiled
- * so: with TensorFlow.js's own as well, steps of small models took a tenth longer.
+ * Flags that make V8 compile a module at once, optimize it, and join neighbouring 128-bit instructions to 256-bit ones of AVX2. Only this module
+ * is compiled this way: with TensorFlow.js's module too, steps of small models took a tenth longer.
  */
 const whileCompiling = ['--experimental-wasm-revectorize', '--no-liftoff', '--no-wasm-lazy-compilation'];
 const afterwards = ['--no-experimental-wasm-revectorize', '--liftoff', '--wasm-lazy-compilation'];
 
-/** Below so many products of two numbers they cost more than they save. */
+/** With fewer multiplications, wide tiles cost more than they save. */
 const leastProducts = 2 ** 17;
-/** What is measured: whole tiles, in the second-level cache. V8 has compiled both for speed after a few rounds; all take about 10 ms. */
+/** The measured product: whole tiles that fit the second-level cache. V8 optimizes both kernels within a few rounds; all rounds take about 10 ms. */
 const trial = { m: 48, n: 64, k: 256 };
 const trialRounds = 60;
 
 /**
- * Matrix products in tiles of 6 x 16 with 256-bit instructions, the bits of `narrow`'s, which makes the small ones.
+ * Matrix products in tiles of 6 x 16 with 256-bit instructions. The results have the same bits as those of `narrow`, which computes small products.
  *
- * @returns null where they are not to be had, or are not faster by a measurement made now
+ * @returns null if this V8 cannot compile them, or a measurement shows that they are not faster
  */
 export async function createWideGemm(
   narrow: Gemm,
@@ -36,7 +36,7 @@ export async function createWideGemm(
     (m * n * k < leastProducts ? narrow : wide)(transposeA, transposeB, m, n, k, ...operands);
 }
 
-/** The matrix product in wide tiles alone, compiled to 256-bit instructions. */
+/** The matrix product in wide tiles, compiled to 256-bit instructions. */
 export async function loadWideKernels(memory: WebAssembly.Memory, determinism: Determinism): Promise<GemmModule> {
   const bytes = await readFile(new URL(`../../../kernels/${determinism}-wide.wasm`, import.meta.url));
   const { exports } = new WebAssembly.Instance(compile(bytes), { env: { memory } });
@@ -52,7 +52,7 @@ function compile(bytes: Uint8Array<ArrayBuffer>): WebAssembly.Module {
   }
 }
 
-/** By the shortest time of each, which other processes on the core disturb least. */
+/** Compares the shortest time of each, which other processes on the core disturb least. */
 function isFaster(one: Gemm, other: Gemm, memory: TensorMemory): boolean {
   const { m, n, k } = trial;
   const floats = m * k + k * n + m * n;

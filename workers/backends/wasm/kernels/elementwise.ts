@@ -1,18 +1,30 @@
 import type { NamedTensorInfoMap, TensorInfo } from '@tensorflow/tfjs-core';
 import { tf } from '../../../tensorflow/tf.ts';
 import { tensorOf } from '../../replace-kernel.ts';
-import { required } from '../memory/inputs.ts';
-import type { Kernel } from '../kernel.ts';
-import type { WasmRuntime } from '../runtime.ts';
+import type { TensorMemory } from '../memory/tensor-memory.ts';
+import { type Kernel, type WasmRuntime, required } from '../kernel.ts';
 
-/** Bounds and extremes of float32 values, NaN where an operand is: tfjs's own kernels give the bound or the other operand there. */
-export const extremeKernels: Record<string, Kernel> = {
+/**
+ * Elementwise kernels. tfjs's own Relu6, ClipByValue, Maximum and Minimum drop NaN: they return the bound or the other operand; these
+ * return NaN.
+ */
+export const elementwiseKernels: Record<string, Kernel> = {
+  Identity: ({ memory }, inputs) => identity(memory, required(inputs, 'x')),
+  Prelu: prelu,
   Relu6: (runtime, inputs) => clip(runtime, required(inputs, 'x'), 0, 6),
   ClipByValue: (runtime, inputs, { clipValueMin, clipValueMax }) =>
     clip(runtime, required(inputs, 'x'), Number(clipValueMin), Number(clipValueMax)),
   Maximum: (runtime, inputs) => extreme(runtime, inputs, false),
   Minimum: (runtime, inputs) => extreme(runtime, inputs, true),
 };
+
+/**
+ * A tensor with the same data. tfjs clones every tensor that a gradient needs, and its own kernel copies the data. Code that changes data in
+ * place must leave shared data alone: see `TensorMemory.isShared`.
+ */
+function identity(memory: TensorMemory, x: TensorInfo): TensorInfo {
+  return memory.share(x);
+}
 
 function clip({ kernels, memory }: WasmRuntime, x: TensorInfo, lowest: number, highest: number): TensorInfo | null {
   if (x.dtype !== 'float32') return null;
@@ -35,5 +47,22 @@ function extreme({ kernels, memory }: WasmRuntime, inputs: NamedTensorInfoMap, i
     });
     kernels.extreme(a, stepA, b, stepB, size, Number(isMinimum), memory.address(output));
   });
+  return output;
+}
+
+/** relu(x) − alpha · relu(−x). tfjs's own kernel caches alpha at its first call, although training changes it. */
+function prelu({ memory }: WasmRuntime, inputs: NamedTensorInfoMap): TensorInfo {
+  const [x, alpha] = [required(inputs, 'x'), required(inputs, 'alpha')];
+  const call = (name: string, operands: NamedTensorInfoMap): TensorInfo => {
+    const kernel = tf.getKernel(name, 'wasm');
+    if (kernel === undefined) throw new Error(`The wasm backend has no kernel ${name}: is its version the pinned one?`);
+    return kernel.kernelFunc({ inputs: operands, backend: memory.backend }) as TensorInfo;
+  };
+  const negated = call('Neg', { x });
+  const below = call('Relu', { x: negated });
+  const scaled = call('Multiply', { a: below, b: alpha });
+  const above = call('Relu', { x });
+  const output = call('Sub', { a: above, b: scaled });
+  for (const part of [negated, below, scaled, above]) memory.dispose(part);
   return output;
 }

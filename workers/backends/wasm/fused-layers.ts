@@ -1,0 +1,96 @@
+import { type Tensor, tf } from '../../tensorflow/tf.ts';
+
+/** Private members of tfjs-layers' dense layer. */
+interface Dense {
+  activation: { getClassName(): string; apply(x: Tensor): Tensor };
+  kernel: { read(): Tensor };
+  bias?: { read(): Tensor } | null;
+  invokeCallHook(inputs: Tensor | Tensor[], options: object): void;
+  call: (this: Dense, inputs: Tensor | Tensor[], options: object) => Tensor;
+}
+
+/** Activations that the op and its gradients compute. */
+const fused = new Set(['linear', 'relu', 'sigmoid', 'tanh']);
+
+/**
+ * Makes dense layers compute with one op, and one op for each gradient, if the backend has it. In a small network, the ops that tfjs composes a
+ * layer of (sixteen for a sigmoid layer and its gradients; five here) take longer than the arithmetic.
+ */
+export function denseInLayers(): void {
+  const layers = Object.getPrototypeOf(tf.layers.dense({ units: 1 })) as Dense;
+  const { call } = layers;
+  layers.call = function computeOrCall(this: Dense, inputs, options) {
+    const x = Array.isArray(inputs) ? inputs[0] : inputs;
+    const hasKernel = tf.getKernel('Dense', tf.getBackend()) !== undefined && !isInNestedGradient();
+    if (x.rank !== 2 || x.dtype !== 'float32' || !hasKernel) return call.call(this, inputs, options);
+    this.invokeCallHook(inputs, options);
+    return compute(this, x);
+  };
+}
+
+function compute({ activation, kernel, bias }: Dense, x: Tensor): Tensor {
+  const inputs = { x, kernel: kernel.read(), ...(bias ? { bias: bias.read() } : {}) };
+  const run = (name: string): Tensor => tf.engine().runKernel('Dense', inputs, { activation: name });
+  const name = activation.getClassName();
+  return fused.has(name) ? run(name) : tf.tidy(() => activation.apply(run('linear')));
+}
+
+/** Private members of tfjs-layers' batch normalization. */
+interface BatchNormalization {
+  axis: number;
+  epsilon: number;
+  momentum: number;
+  gamma?: LayerVariable;
+  beta?: LayerVariable;
+  movingMean: LayerVariable;
+  movingVariance: LayerVariable;
+  call: (this: BatchNormalization, inputs: Tensor | Tensor[], options: { training?: boolean }) => Tensor;
+}
+
+interface LayerVariable {
+  read(): Tensor;
+  write(value: Tensor): void;
+}
+
+/**
+ * Makes layers normalize the batches of training steps with the kernels of `batch-normalization.ts`, if the backend has them. tfjs composes the
+ * layer and its gradients of about thirty ops, with copies of the statistics as large as the batch; they took three times as long as the
+ * convolutions before it. Inference is unchanged.
+ */
+export function normalizeInLayers(): void {
+  const layers = Object.getPrototypeOf(tf.layers.batchNormalization()) as BatchNormalization;
+  const { call } = layers;
+  layers.call = function normalizeOrCall(this: BatchNormalization, inputs, options) {
+    const x = Array.isArray(inputs) ? inputs[0] : inputs;
+    const isLastAxis = this.axis === -1 || this.axis === x.rank - 1;
+    const hasKernel = tf.getKernel('NormalizeBatch', tf.getBackend()) !== undefined && !isInNestedGradient();
+    if (options.training !== true || !isLastAxis || !hasKernel) return call.call(this, inputs, options);
+    return tf.tidy(() => normalize(this, x));
+  };
+}
+
+function normalize(layer: BatchNormalization, x: Tensor): Tensor {
+  const { movingMean, movingVariance, momentum, epsilon } = layer;
+  const columns = x.shape[x.rank - 1];
+  const gamma = layer.gamma?.read() ?? tf.ones([columns]);
+  const beta = layer.beta?.read() ?? tf.zeros([columns]);
+  const outputs = tf.engine().runKernel('NormalizeBatch', { x, gamma, beta }, { epsilon });
+  const [y, mean, variance] = outputs as unknown as Tensor[];
+  moveTowards(movingMean, mean, momentum);
+  moveTowards(movingVariance, variance, momentum);
+  return y;
+}
+
+/** average ← momentum · average + (1 − momentum) · value, in the order of tfjs-layers' arithmetic. */
+function moveTowards(average: LayerVariable, value: Tensor, momentum: number): void {
+  tf.tidy(() => {
+    const before = average.read();
+    average.write(tf.sub(before, tf.mul(tf.sub(before, value), 1 - momentum)));
+  });
+}
+
+/** Whether a gradient of a gradient is being computed: the fused ops have only first derivatives. */
+function isInNestedGradient(): boolean {
+  const { state } = tf.engine() as unknown as { state: { gradientDepth: number } };
+  return state.gradientDepth > 1;
+}
