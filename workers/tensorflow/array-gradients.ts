@@ -1,9 +1,9 @@
 import * as core from '@tensorflow/tfjs-core';
 import type { GradConfig, NamedAttrMap, Tensor } from '@tensorflow/tfjs-core';
 
-/** Gradients of ops on whole arrays that TensorFlow.js lacks or has wrong. They hold on every backend. */
+/** Gradients of array ops that TensorFlow.js lacks or has wrong, for every backend. */
 export const arrayGradients: readonly GradConfig[] = [
-  // tfjs takes a single part's gradient for a list of them.
+  // tfjs fails on a single part, whose gradient is a tensor instead of a list.
   { kernelName: 'Unpack', gradFunc: (dy, _, { axis }) => ({ value: () => core.stack(listOf(dy), axis as number) }) },
   { kernelName: 'SplitV', gradFunc: (dy, _, { axis }) => ({ x: () => core.concat(listOf(dy), axis as number) }) },
   {
@@ -17,7 +17,7 @@ function listOf(dy: Tensor | Tensor[]): Tensor[] {
   return Array.isArray(dy) ? dy : [dy];
 }
 
-/** Each value has its own gradient and those of its mirror images, which tfjs leaves out. */
+/** Adds the gradients of each value's mirror images to its gradient; tfjs ignores them. */
 function mirrorPadGradient(dy: Tensor, shape: number[], { paddings, mode }: NamedAttrMap): Tensor {
   const edge = mode === 'reflect' ? 1 : 0;
   return (paddings as [number, number][]).reduce(
@@ -26,7 +26,7 @@ function mirrorPadGradient(dy: Tensor, shape: number[], { paddings, mode }: Name
   );
 }
 
-/** `edge` is 1 where the outermost value is no image of itself. */
+/** `edge` is 1 if the outermost value is not mirrored. */
 function foldAxis(
   dy: Tensor,
   axis: number,

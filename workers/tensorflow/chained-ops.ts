@@ -3,11 +3,11 @@ import * as core from '@tensorflow/tfjs-core';
 import type { Tensor, TensorLike } from '@tensorflow/tfjs-core';
 
 /**
- * Ops as methods of tensors (`x.flatten().relu()`), which layers' orthogonal initializers and many projects call. In a browser the
- * core registers them from modules of its own; its bundle for Node leaves them out.
+ * Ops as methods of tensors (`x.flatten().relu()`). Orthogonal initializers and many projects call them. The core's bundle for browsers registers
+ * them; its bundle for Node does not.
  */
 
-/** Methods that pass the tensor on as the op's first argument. */
+/** Methods that pass the tensor as the op's first argument. */
 const plain = `
   abs acos acosh add all any argMax argMin asin asinh atan atan2 atanh avgPool batchToSpaceND batchNorm
   broadcastTo cast ceil clipByValue conv1d conv2d conv2dTranspose cos cosh cumprod cumsum depthToSpace
@@ -24,7 +24,7 @@ type Op = (...args: unknown[]) => Tensor;
 
 const listOf = (others: unknown): unknown[] => (Array.isArray(others) ? others : [others]);
 
-/** Methods that are more than their op's name. */
+/** Methods that differ from their op in more than the first argument. */
 const special: Record<string, (this: Tensor, ...args: never[]) => Tensor> = {
   as1D() {
     return core.reshape(this, [this.size]);
@@ -74,7 +74,7 @@ const special: Record<string, (this: Tensor, ...args: never[]) => Tensor> = {
   },
 };
 
-/** Gives tensors their methods; those they have already stay as they are. */
+/** Adds the methods to tensors; existing methods stay. */
 export function registerChainedOps(): void {
   const ops = { ...core, ...core.spectral, ...core.image } as unknown as Record<string, Op>;
   for (const name of plain.trim().split(/\s+/)) {

@@ -1,7 +1,7 @@
 import * as core from '@tensorflow/tfjs-core';
 import type { GradConfig, NamedAttrMap, NamedTensorMap, Tensor } from '@tensorflow/tfjs-core';
 
-/** tfjs has none for dilated windows: a dilated filter is a larger one with zeros between, and has the gradients of that. */
+/** tfjs has no gradient for dilated windows. A dilated filter is a larger filter with zeros between its values, and has the same gradients. */
 export const conv3dGradient: GradConfig = {
   kernelName: 'Conv3D',
   inputsToSave: ['x', 'filter'],
@@ -25,7 +25,7 @@ export const conv3dGradient: GradConfig = {
   },
 };
 
-/** Of the transposed convolution, which tfjs has no gradient of. */
+/** The gradient of the transposed convolution, which tfjs lacks. */
 export const conv3dTransposeGradient: GradConfig = {
   kernelName: 'Conv3DBackpropInputV2',
   inputsToSave: ['dy', 'filter'],

@@ -6,8 +6,8 @@ import { arrayGradients } from './array-gradients.ts';
 import { resizeGradients } from './resize-gradients.ts';
 
 /**
- * Gradients that TensorFlow.js lacks, has wrong, or computes in more passes than it takes. They hold on every backend; a kernel that only some
- * have is used where it is.
+ * Registers gradients that TensorFlow.js lacks, has wrong, or computes in more passes than needed. They work on every backend, and use a kernel that
+ * only some backends have if it exists.
  */
 export function registerGradients(): void {
   for (const config of [
@@ -28,14 +28,14 @@ export function registerGradients(): void {
 
 type Pair = [number, number];
 
-/** sign(x), as PyTorch and Keras have it. That of tfjs is -1 at 0, so that an L1 penalty drove weights away from 0. */
+/** sign(x), as in PyTorch and Keras. tfjs's gradient is -1 at 0, so that an L1 penalty drives weights away from 0. */
 const absGradient: GradConfig = {
   kernelName: 'Abs',
   inputsToSave: ['x'],
   gradFunc: (dy, [x]) => ({ x: () => core.mul(dy as Tensor, core.sign(core.cast(x, 'float32'))) }),
 };
 
-/** tfjs has none for dilated windows. */
+/** tfjs has no gradient for dilated windows. */
 const conv2dGradient: GradConfig = {
   kernelName: 'Conv2D',
   inputsToSave: ['x', 'filter'],
@@ -49,7 +49,7 @@ const depthwiseGradient: GradConfig = {
     convolutionGradients('DepthwiseConv2dNative', dy as Tensor, x, filter, attributes),
 };
 
-/** tfjs runs bias and activation apart while a tape records; with this gradient they stay one kernel. */
+/** tfjs splits bias and activation off while a tape records; with this gradient they stay one kernel. */
 const fusedConv2dGradient: GradConfig = {
   kernelName: 'FusedConv2D',
   inputsToSave: ['x', 'filter'],
@@ -63,14 +63,14 @@ const fusedConv2dGradient: GradConfig = {
   },
 };
 
-/** Of stacks of products without transposes, as stacked members have them; tfjs's op of that name brings a gradient of its own. */
+/** For stacks of products without transposes, which stacked members use. tfjs's own op defines its gradient separately. */
 const fusedMatMulGradient: GradConfig = {
   kernelName: '_FusedMatMul',
   inputsToSave: ['a', 'b'],
   outputsToSave: [true],
   gradFunc: (dy, [a, b, y], attributes) => {
     const inner = attributes.activation === 'relu' ? maskByOutput(dy as Tensor, y) : (dy as Tensor);
-    // Kernels rather than ops, which check and convert what is known here: small steps wait for that.
+    // Kernels instead of ops: the ops' checks and conversions are not needed here, and take noticeable time in small steps.
     const run = (kernel: string, inputs: NamedTensorMap, how: NamedAttrMap): Tensor =>
       core.engine().runKernel(kernel, inputs, how);
     return {
@@ -83,7 +83,7 @@ const fusedMatMulGradient: GradConfig = {
 
 /** dy where y = relu(x) is above 0, else 0. */
 function maskByOutput(dy: Tensor, y: Tensor): Tensor {
-  // Tutti's kernel has no gradient of its own, which only an open tape asks for.
+  // Tutti's kernel has no gradient. Only an open tape would need one.
   const hasKernel = core.getKernel('ReluGradient', core.getBackend()) !== undefined;
   if (!hasKernel || core.engine().isTapeOn()) return core.mul(dy, core.step(y));
   return core.engine().runKernel('ReluGradient', { x: y, dy });
@@ -91,7 +91,7 @@ function maskByOutput(dy: Tensor, y: Tensor): Tensor {
 
 type Convolution = 'Conv2D' | 'DepthwiseConv2dNative';
 
-/** Gradients with respect to images and filter, each computed when it is asked for. */
+/** Gradients with respect to images and filter, each computed on request. */
 function convolutionGradients(kernel: Convolution, dy: Tensor, x: Tensor, filter: Tensor, attributes: NamedAttrMap) {
   const dilations = pairOf(attributes.dilations);
   const [height, width] = dilations;
@@ -103,7 +103,7 @@ function convolutionGradients(kernel: Convolution, dy: Tensor, x: Tensor, filter
       filter: () => run('BackpropFilter', { x, dy }, { filterShape: filter.shape }),
     };
   }
-  // A dilated filter is a larger one with zeros between, and has the gradients of that.
+  // A dilated filter is a larger filter with zeros between its values, and has the same gradients.
   const shape = dilatedShape(filter.shape, height, width);
   return {
     x: () => run('BackpropInput', { dy, filter: dilate(filter, height, width) }, { inputShape: x.shape, dilations: 1 }),
@@ -122,7 +122,7 @@ function dilatedShape([kernelHeight, kernelWidth, ...rest]: number[], height: nu
   return [(kernelHeight - 1) * height + 1, (kernelWidth - 1) * width + 1, ...rest];
 }
 
-/** The filter with zeros between its rows and columns. */
+/** The filter with zeros inserted between its rows and columns. */
 function dilate(filter: Tensor, height: number, width: number): Tensor {
   const [kernelHeight, kernelWidth, inputs, outputs] = filter.shape;
   const spread = core.pad(core.reshape(filter, [kernelHeight, 1, kernelWidth, 1, inputs * outputs]), [
@@ -139,7 +139,7 @@ function dilate(filter: Tensor, height: number, width: number): Tensor {
 const unfusedConv2d = core.fused.conv2d;
 const ownFusedDepthwiseConv2d = core.fused.depthwiseConv2d;
 
-/** The slope of `tf.leakyRelu`, which tfjs leaves undefined in fused convolutions: kernels then compute NaN, or take it for 0. */
+/** The slope of `tf.leakyRelu`. tfjs leaves it undefined in fused convolutions; kernels then compute NaN or use 0. */
 const slope = 0.2;
 
 function fusedDepthwiseConv2d(options: Parameters<typeof ownFusedDepthwiseConv2d>[0]): Tensor {
@@ -147,8 +147,8 @@ function fusedDepthwiseConv2d(options: Parameters<typeof ownFusedDepthwiseConv2d
 }
 
 /**
- * tfjs's op of the same name, which layers call. Without an activation or with ReLU it stays one kernel also while a tape records, and has
- * gradients of dilated windows; with others it is tfjs's own, which then calls `conv2d`.
+ * Replaces tfjs's op of the same name, which layers call. Without an activation or with ReLU it stays one kernel even while a tape records, and has
+ * gradients for dilated windows. With other activations it calls tfjs's op, which then calls `conv2d`.
  */
 function fusedConv2d(options: Parameters<typeof unfusedConv2d>[0]): Tensor {
   const { x, filter, strides, pad, dataFormat = 'NHWC', dilations = [1, 1], dimRoundingMode, bias } = options;
@@ -157,7 +157,7 @@ function fusedConv2d(options: Parameters<typeof unfusedConv2d>[0]): Tensor {
   const isChannelBias = bias instanceof core.Tensor && bias.rank === 1;
   const fits = isTensor4 && (isChannelBias || bias === undefined || bias === null);
   if (!fits || dataFormat !== 'NHWC' || (activation !== 'linear' && activation !== 'relu')) {
-    // Kernels take no slope for 0 or NaN, where the gradient takes tf.leakyRelu's.
+    // For an undefined slope kernels use 0 or NaN, but the gradient uses that of tf.leakyRelu.
     const whole = { ...options, leakyreluAlpha: options.leakyreluAlpha ?? slope };
     return unfusedConv2d(whole as Parameters<typeof unfusedConv2d<Tensor4D>>[0]);
   }

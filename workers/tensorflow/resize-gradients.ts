@@ -2,8 +2,8 @@ import * as core from '@tensorflow/tfjs-core';
 import type { GradConfig, NamedAttrMap, Tensor } from '@tensorflow/tfjs-core';
 
 /**
- * Gradients of resized images, as products with the weights that the forward pass gives each pixel. tfjs's cpu backend has them wrong unless images
- * are enlarged alike in both directions, and no backend knows half-pixel centers there.
+ * Gradients of resized images: products of dy with the weights that the forward pass gives each pixel. On tfjs's cpu backend they are wrong unless both
+ * sides are enlarged by the same factor, and no backend supports half-pixel centers in them.
  */
 export const resizeGradients: readonly GradConfig[] = [
   resizeGradient('ResizeBilinear', linearParts),
@@ -15,7 +15,7 @@ interface Alignment {
   readonly halfPixelCenters: boolean;
 }
 
-/** What one value of a resized axis is made of: places in the original, with their weights. */
+/** The source positions of one value of a resized axis, with their weights. */
 type Parts = (
   place: number,
   ratio: number,
@@ -33,7 +33,7 @@ function resizeGradient(kernelName: string, parts: Parts): GradConfig {
   };
 }
 
-/** Rᵀ dy C for rows' weights R `[H, h]` and columns' C `[W, w]`: from `[B, H, W, K]` to `[B, h, w, K]`. */
+/** Rᵀ dy C for the weights R `[H, h]` of rows and C `[W, w]` of columns: from `[B, H, W, K]` to `[B, h, w, K]`. */
 function resizeBack(dy: Tensor, shape: number[], parts: Parts, attributes: NamedAttrMap): Tensor {
   const [batch, height, width, channels] = shape;
   const [, toHeight, toWidth] = dy.shape;
@@ -45,7 +45,7 @@ function resizeBack(dy: Tensor, shape: number[], parts: Parts, attributes: Named
   return core.reshape(wide, shape);
 }
 
-/** `[1, to, from]`. */
+/** The weights of an axis, `[1, to, from]`. */
 function axisWeights(from: number, to: number, parts: Parts, alignment: Alignment): Tensor {
   const weights = new Float32Array(to * from);
   const ratio = alignment.alignCorners && to > 1 ? (from - 1) / (to - 1) : from / to;

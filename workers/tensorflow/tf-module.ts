@@ -1,3 +1,3 @@
-/** What a project's `import * as tf from '@tensorflow/tfjs'` gets: see `tf.ts`. */
+/** The module behind a project's `import * as tf from '@tensorflow/tfjs'`: see `tf.ts`. */
 export * from '@tensorflow/tfjs-core';
 export * from '@tensorflow/tfjs-layers';

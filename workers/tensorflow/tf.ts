@@ -9,9 +9,8 @@ registerGradients();
 correctLayers();
 
 /**
- * TensorFlow.js as projects see it: the core with all gradients and chained ops, and the layers API. The union package
- * `@tensorflow/tfjs` adds browser backends and converters that a worker never needs, and costs start-up time; a project's
- * import of it gets `tf-module.ts`.
+ * TensorFlow.js for projects: the core with all gradients and chained ops, and the layers API. A project's import of `@tensorflow/tfjs` resolves to
+ * `tf-module.ts` instead of that package, whose browser backends and converters a worker does not need and which takes longer to start.
  */
 export const tf: Omit<typeof core, 'default'> & Omit<typeof layers, 'default'> = { ...core, ...layers };
 

@@ -1,6 +1,6 @@
 /**
- * a·b + c in each lane. The deterministic build rounds twice, as every processor does; the relaxed one leaves the rounding to the
- * processor, which is faster (one instruction), and equal only on processors of a kind.
+ * a·b + c in each lane. The deterministic build rounds twice, with the same result on every processor. The relaxed build uses the processor's own
+ * instruction, which is faster, but its rounding depends on the kind of processor.
  */
 export function multiplyAdd(a: v128, b: v128, c: v128): v128 {
   return ASC_FEATURE_RELAXED_SIMD ? f32x4.relaxed_madd(a, b, c) : f32x4.add(f32x4.mul(a, b), c);

@@ -2,12 +2,12 @@ import { at, multiplyAdd } from './arithmetic';
 import { addToDoubles, roundDoubles } from './doubles';
 import { addTo, clear } from './rows';
 
-/** Rows whose sums and squares are taken in float32 while they are in the second-level cache, if they have no more than 1,000 values. */
+/** Rows of a block, which is summed in float32. It fits the second-level cache if rows have at most 1,000 values. */
 const blockRows: i32 = 64;
 
 /**
- * Mean and biased variance of each column of `rows x columns` values, in one pass: those of blocks, merged one after the other in float64 (Chan,
- * Golub and LeVeque, 1983). `scratch` is space for six values a column.
+ * Mean and biased variance of each column of `rows x columns` values, in one pass: the moments of blocks are merged in order, in float64 (Chan,
+ * Golub and LeVeque, 1983). `scratch` has space for six values per column.
  */
 export function columnMoments(x: usize, rows: i32, columns: i32, mean: usize, variance: usize, scratch: usize): void {
   const blockMean = scratch;
@@ -29,8 +29,8 @@ export function columnMoments(x: usize, rows: i32, columns: i32, mean: usize, va
 }
 
 /**
- * `blockMean` holds sums of `count` rows and becomes their mean; `means` of `seen` rows become those of all, the sums of squares follow. Both are in
- * float64.
+ * Merges a block of `count` rows into the moments of the `seen` rows before it. Turns the sums in `blockMean` into means, and updates `means` and the
+ * sums of squares, both in float64.
  */
 function mergeMeans(blockMean: usize, means: usize, squares: usize, columns: i32, seen: i32, count: i32): void {
   const share = <f64>count / <f64>(seen + count);
@@ -57,7 +57,7 @@ function addSquares(squares: usize, x: usize, center: usize, columns: i32): void
   }
 }
 
-/** y ← x · factor + shift, with one factor and one shift a column. */
+/** y ← x · factor + shift, with one factor and one shift per column. */
 export function scaleColumns(x: usize, rows: i32, columns: i32, factor: usize, shift: usize, y: usize): void {
   const whole = columns & ~3;
   for (let i = 0; i < rows; i++) {
@@ -73,7 +73,7 @@ export function scaleColumns(x: usize, rows: i32, columns: i32, factor: usize, s
   }
 }
 
-/** Sums of each column of dy, and of dy · (x − center). `scratch` is space for six values a column. */
+/** Sums of each column of dy, and of dy · (x − center). `scratch` has space for six values per column. */
 export function columnSlopes(
   x: usize,
   dy: usize,
@@ -114,7 +114,7 @@ function addSlopes(x: usize, dy: usize, center: usize, columns: i32, sum: usize,
   }
 }
 
-/** dx ← dy · a + x · b + c, with one of each a column. */
+/** dx ← dy · a + x · b + c, with one a, b and c per column. */
 export function combineColumns(
   x: usize,
   dy: usize,

@@ -1,25 +1,25 @@
 import { at } from './arithmetic';
 
-// Sums of sums, in float64. Values of an array in float64 lie 8 bytes apart.
+// Sums of partial sums, in float64: 8 bytes per value.
 
 /** doubles + the lower two of four float32 values. */
 export function addLow(doubles: v128, values: v128): v128 {
   return f64x2.add(doubles, f64x2.promote_low_f32x4(values));
 }
 
-/** doubles + the upper two. */
+/** doubles + the upper two of four float32 values. */
 export function addHigh(doubles: v128, values: v128): v128 {
   return f64x2.add(doubles, f64x2.promote_low_f32x4(v128.shuffle<f64>(values, values, 1, 1)));
 }
 
-/** Twice two doubles, times `scale`, as four float32 values. */
+/** Two pairs of doubles, times `scale`, as four float32 values. */
 export function joinHalves(low: v128, high: v128, scale: f64): v128 {
   const factor = f64x2.splat(scale);
   const first = f32x4.demote_f64x2_zero(f64x2.mul(low, factor));
   return v128.shuffle<f64>(first, f32x4.demote_f64x2_zero(f64x2.mul(high, factor)), 0, 2);
 }
 
-/** totals ← totals + source, `count` float64 and float32 values. */
+/** totals ← totals + source, for `count` values; totals are float64, sources float32. */
 export function addToDoubles(totals: usize, source: usize, count: i32): void {
   for (let i = 0; i < count; i++) {
     const total = totals + ((<usize>i) << 3);

@@ -1,4 +1,4 @@
-/** Tutti's kernels for the wasm backend: they work on the memory of TensorFlow.js's own module, which they import. */
+/** Tutti's kernels for the wasm backend. They import the memory of TensorFlow.js's module. */
 export { columnMoments, columnSlopes, combineColumns, scaleColumns } from './batch-normalization';
 export { gradientOfRelu, gradientOfSigmoid, gradientOfTanh } from './elementwise/activation-gradients';
 export { addBias } from './elementwise/bias';

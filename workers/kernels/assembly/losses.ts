@@ -1,14 +1,14 @@
 import { at } from './arithmetic';
 import { exponential, logarithm } from './elementwise/elementary';
 
-/** The largest of `size` values; NaN if one is. */
+/** The largest of `size` values; NaN if any value is NaN. */
 function largest(row: usize, size: i32): f32 {
   let most: f32 = -Infinity;
   for (let i = 0; i < size; i++) most = max(most, load<f32>(at(row, i)));
   return most;
 }
 
-/** Σ exp(z − shift) of a row, in order; the terms are kept at an address, unless that is 0. */
+/** Σ exp(z − shift) of a row, in order. Stores the terms at an address, unless it is 0. */
 function sumExponentials(row: usize, size: i32, shift: f32, kept: usize): f64 {
   const whole = size & ~3;
   let sum: f64 = 0;
@@ -28,7 +28,7 @@ function sumExponentials(row: usize, size: i32, shift: f32, kept: usize): f64 {
   return sum;
 }
 
-/** Mean over rows of logsumexp(z) − z[label], of logits `rows x classes` and int32 labels. A label beyond the classes adds nothing. */
+/** Mean over rows of logsumexp(z) − z[label], for logits `rows x classes` and int32 labels. A label out of range adds nothing. */
 export function crossEntropy(logits: usize, labels: usize, rows: i32, classes: i32, loss: usize): void {
   let total: f64 = 0;
   for (let i = 0; i < rows; i++) {
@@ -42,7 +42,7 @@ export function crossEntropy(logits: usize, labels: usize, rows: i32, classes: i
   store<f32>(loss, <f32>(total / <f64>rows));
 }
 
-/** Its gradient for the logits, (softmax(z) − onehot(label)) / rows, times the loss's own gradient at `slope`. */
+/** The gradient of `crossEntropy` with respect to the logits: (softmax(z) − onehot(label)) / rows, times the loss's gradient at `slope`. */
 export function crossEntropyGradient(
   logits: usize,
   labels: usize,
@@ -77,7 +77,7 @@ export function gaussianNll(mean: usize, variance: usize, target: usize, size: i
   store<f32>(loss, <f32>(total / <f64>size));
 }
 
-/** Its gradients, times the loss's own at `slope`: −2(y − μ)/σ² / size for the mean, (1 − (y − μ)²/σ²)/σ² / size for the variance. */
+/** The gradients of `gaussianNll`, −2(y − μ)/σ² / size for the mean, (1 − (y − μ)²/σ²)/σ² / size for the variance, times the loss's gradient at `slope`. */
 export function gaussianNllGradient(
   mean: usize,
   variance: usize,

@@ -11,11 +11,11 @@ export function sumAxis(x: usize, outer: i32, reduced: i32, inner: i32, scale: f
   }
 }
 
-/** Rows of a block, and values of one row, that are summed in float32; the sums of blocks are summed in float64. Else long sums lose digits. */
+/** Size of a block that is summed in float32, in rows or in values of one row. Sums of blocks are added in float64, so that long sums lose no digits. */
 const blockRows: i32 = 64;
 const blockValues: i32 = 256;
 
-/** Each block in eight partial sums, then these in order. */
+/** Sums a row: each block in eight partial sums, which are then added in order. */
 function sumRow(row: usize, size: i32): f64 {
   let total = f64x2.splat(0);
   const whole = size & ~7;
@@ -35,7 +35,7 @@ function sumRow(row: usize, size: i32): f64 {
   return sum;
 }
 
-/** Columns of `rows x columns` values, sixteen at a time: each row's part is one line of the cache. */
+/** Sums the columns of `rows x columns` values, sixteen at a time: each row's part is one cache line. */
 function sumColumns(x: usize, rows: i32, columns: i32, scale: f64, out: usize): void {
   let j = 0;
   for (; j + 16 <= columns; j += 16) sumSixteen(at(x, j), rows, columns, scale, at(out, j));
@@ -97,7 +97,7 @@ function sumFour(x: usize, rows: i32, columns: i32, scale: f64, out: usize): voi
   v128.store(out, joinHalves(low, high, scale));
 }
 
-/** The largest over the middle axis; NaN where one is. */
+/** The largest value over the middle axis; NaN if any value is NaN. */
 export function maxAxis(x: usize, outer: i32, reduced: i32, inner: i32, out: usize): void {
   const whole = inner & ~3;
   for (let i = 0; i < outer; i++) {

@@ -1,6 +1,6 @@
 import { at } from './arithmetic';
 
-/** sum ← sum + other, for `size` float32 values: the bits of one addition after the other. */
+/** sum ← sum + other, for `size` float32 values, with the same bits as scalar additions. */
 export function addTo(sum: usize, other: usize, size: i32): void {
   const whole = size & ~3;
   for (let i = 0; i < whole; i += 4) {

@@ -1,7 +1,7 @@
 import { at } from './arithmetic';
 import { interleaveFour } from './products/pack';
 
-// Sixteen lines of the cache on either side.
+// Sixteen cache lines on either side.
 const tile: i32 = 16;
 
 /** Swaps the middle axes of `batch x rows x columns x run` values of four bytes. */

@@ -9,19 +9,19 @@ import {
   type TensorflowLayer,
 } from './tensorflow-layers.ts';
 
-/** Activations for axes and options that TensorFlow.js refuses, and with the gradients that it lacks. */
+/** Adds the axes, options and gradients of activations that TensorFlow.js lacks. */
 export function correctActivations(): void {
   for (const name of ['softmax', 'logSoftmax']) normalizeOverAnyAxis(name);
   takeLastAxis();
   scaleElu();
   replaceCall(methodsOf('thresholdedReLU'), ({ theta }, x) =>
-    // tfjs compares, which has no gradient; a step has one, of 0.
+    // tfjs uses a comparison, which has no gradient; the gradient of a step is 0.
     core.mul(x, core.step(core.sub(x, theta))),
   );
   correctMasking();
 }
 
-/** tfjs knows the last axis only: another one is brought there and back. */
+/** tfjs supports only the last axis, so another axis is swapped with it before and after. */
 function normalizeOverAnyAxis(name: string): void {
   const { activation } = factories.activation({ activation: name, name: `${name}-methods` });
   const methods = Object.getPrototypeOf(activation) as Activation;
@@ -38,13 +38,13 @@ function swapped(rank: number, axis: number): number[] {
   return Array.from({ length: rank }, (_, i) => (i === axis ? rank - 1 : i === rank - 1 ? axis : i));
 }
 
-/** As tfjs's documentation and Keras have it; the layer itself takes axis 1. */
+/** Makes the last axis the default, as documented by tfjs and Keras; the layer itself uses axis 1. */
 function takeLastAxis(): void {
   const { softmax } = factories;
   factories.softmax = (options) => softmax({ ...options, axis: options?.axis ?? -1 });
 }
 
-/** α(eˣ − 1) below 0, of which tfjs's layer knows α = 1 only (Clevert et al., 2016, eq. 15). */
+/** α(eˣ − 1) for x below 0 (Clevert et al., 2016, eq. 15); tfjs's layer supports only α = 1. */
 function scaleElu(): void {
   const { elu } = factories;
   const create = (options: LayerOptions = {}): TensorflowLayer => {
@@ -57,7 +57,7 @@ function scaleElu(): void {
   const methods = methodsOf('elu');
   const kind = methods.constructor as core.serialization.SerializableConstructor<core.serialization.Serializable>;
   Object.assign(kind, { fromConfig: (_: unknown, config: LayerOptions) => create(config) });
-  // So that a layer that is rebuilt from a file comes from there.
+  // Layers that are rebuilt from a file then use it too.
   core.serialization.registerClass(kind);
   replaceCall(methods, (layer, x, stock) => {
     if (layer.alpha === 1) return stock(layer, x);
@@ -65,7 +65,7 @@ function scaleElu(): void {
   });
 }
 
-/** tfjs compares, which has no gradient, so that no trained layer could be before the mask. */
+/** tfjs uses a comparison, which has no gradient, so that layers before the mask could not be trained. */
 function correctMasking(): void {
   const methods = methodsOf('masking');
   const isKept = (x: Tensor, maskValue: number, keepAxis: boolean) =>
@@ -82,7 +82,7 @@ function correctMasking(): void {
   );
 }
 
-/** A value that is computed from x, without a gradient. */
+/** A value computed from x that counts as a constant for gradients. */
 function constantOf(x: Tensor, compute: () => Tensor): Tensor {
   const constant = core.customGrad(() => ({ value: compute(), gradFunc: () => core.zerosLike(x) }));
   return constant(x);

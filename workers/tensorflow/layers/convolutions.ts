@@ -12,19 +12,19 @@ import {
 
 type Pair = [number, number];
 
-/** Convolutions with options that TensorFlow.js refuses, or ignores without a word. */
+/** Adds options of convolutions that TensorFlow.js refuses or silently ignores. */
 export function correctConvolutions(): void {
   correctConv1d();
   correctDepthwise();
   correctSeparable();
 }
 
-/** `causal` has zeros before the sequence, so that y[t] depends on x up to t. tfjs leaves the result of `channelsFirst` transposed. */
+/** Adds `causal`: zeros before the sequence, so that y[t] depends on x up to t. Corrects `channelsFirst`, whose result tfjs leaves transposed. */
 function correctConv1d(): void {
   const methods = methodsOf('conv1d', { filters: 1, kernelSize: 1 });
   const { computeOutputShape } = methods;
   methods.computeOutputShape = function outputShape(this: TensorflowLayer, inputShape) {
-    // Padded by all of the window but one, a sequence keeps its length, as with `same`.
+    // Padding by the window's length - 1 keeps the length of the sequence, as with `same`.
     const layer = this.padding === 'causal' ? viewOf(this, { padding: 'same' }) : this;
     return computeOutputShape.call(layer, inputShape);
   };
@@ -44,7 +44,7 @@ function correctConv1d(): void {
   });
 }
 
-/** tfjs's layer ignores `dilationRate`. */
+/** Adds `dilationRate`, which tfjs's layer ignores. */
 function correctDepthwise(): void {
   const methods = methodsOf('depthwiseConv2d', { kernelSize: 1 });
   const { computeOutputShape } = methods;
@@ -63,7 +63,7 @@ function correctDepthwise(): void {
   });
 }
 
-/** tfjs adds the bias along the wrong axis with `channelsFirst`, and takes the depthwise initializer for both filters. */
+/** Corrects `channelsFirst`, where tfjs adds the bias along the wrong axis, and the initializer of the pointwise filter, which tfjs ignores. */
 function correctSeparable(): void {
   replaceCall(methodsOf('separableConv2d', { filters: 1, kernelSize: 1 }), (layer, x, stock) =>
     layer.dataFormat === 'channelsLast' ? stock(layer, x) : channelsLast(layer, x, stock),
@@ -76,7 +76,7 @@ function correctSeparable(): void {
   };
 }
 
-/** Computes with channels last, whatever the layer's format; the activation comes after, as always. */
+/** Computes with channels last for any format of the layer, then applies the activation. */
 function channelsLast(layer: TensorflowLayer, x: Tensor, compute: Compute): Tensor {
   const axes = x.shape.slice(2).map((_, i) => i + 1);
   const [toLast, toFirst] = [
@@ -88,7 +88,7 @@ function channelsLast(layer: TensorflowLayer, x: Tensor, compute: Compute): Tens
   return layer.activation.apply(core.transpose(compute(view, core.transpose(x, toLast)), toFirst));
 }
 
-/** An initializer by its name or configuration, or itself: what a layer makes of the option. */
+/** Turns an initializer option (a name, a configuration or an initializer) into an initializer, as a layer does. */
 function initializerOf(option: unknown): object {
   const layer = factories.dense({ units: 1, kernelInitializer: option, name: 'initializer' });
   return (layer as unknown as { kernelInitializer: object }).kernelInitializer;

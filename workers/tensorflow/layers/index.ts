@@ -4,7 +4,7 @@ import { correctInitializers } from './initializers.ts';
 import { correctNormalization } from './normalization.ts';
 import { refuseOptions } from './refused-options.ts';
 
-/** What TensorFlow.js's layers refuse, ignore or compute wrongly, mended in their classes for all backends. */
+/** Corrects TensorFlow.js's layers in their classes, for all backends: what they refuse, ignore or compute wrongly. */
 export function correctLayers(): void {
   correctActivations();
   correctConvolutions();

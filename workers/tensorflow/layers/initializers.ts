@@ -12,27 +12,27 @@ type Options = Record<string, number | undefined>;
 type Initializer = ReturnType<typeof layers.initializers.zeros>;
 type FromConfig = (type: unknown, config: Options) => Initializer;
 
-/** The numbers of these initializers for which 0 is a choice. */
+/** Options of these initializers that may be 0. */
 const numbers = {
   randomUniform: ['minval', 'maxval'],
   randomNormal: ['mean', 'stddev'],
   truncatedNormal: ['mean', 'stddev'],
 } as const;
 
-/** Standard deviation of a standard normal distribution that is cut off at -2 and 2. */
+/** Standard deviation of a standard normal distribution truncated at -2 and 2. */
 const truncatedDeviation = 0.87962566103423978;
 
 let current: RunConfig['initializers'] = 'corrected';
 
-/** Chooses by what rule the models that are built from now on begin. */
+/** Sets the rule for the initial weights of the models that are built after this call. */
 export function useInitializers(kind: RunConfig['initializers']): void {
   current = kind;
 }
 
 /**
- * Gives `glorotNormal`, `heNormal`, `leCunNormal` and `varianceScaling` their variance, e.g. 2 / (fan in + fan out): they draw normal values
- * and drop those beyond two standard deviations, which leaves 0.774 of the variance. As in Keras, the standard deviation is divided by
- * {@link truncatedDeviation} first. `truncatedNormal` itself takes the deviation before the cut, there and here.
+ * Gives `glorotNormal`, `heNormal`, `leCunNormal` and `varianceScaling` their variance, e.g. 2 / (fan in + fan out). They draw normal values and
+ * drop those beyond two standard deviations, which leaves 0.774 of the variance. As in Keras, the standard deviation is divided by
+ * {@link truncatedDeviation}. The option of `truncatedNormal` is the deviation before truncation, in Keras and here.
  */
 export function correctInitializers(): void {
   for (const kind of Object.keys(numbers) as (keyof typeof numbers)[]) keepZeros(kind);
@@ -48,7 +48,7 @@ export function correctInitializers(): void {
   };
 }
 
-/** tfjs takes 0 for an absent option: `randomUniform({ minval: 0 })` drew from -0.05. Also in models that are read from a file. */
+/** tfjs treats 0 as an absent option: `randomUniform({ minval: 0 })` draws from -0.05. Corrects models that are read from a file too. */
 function keepZeros(kind: keyof typeof numbers): void {
   const factories = layers.initializers as unknown as Record<string, (options: Options) => Initializer>;
   const create = factories[kind];

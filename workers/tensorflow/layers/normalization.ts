@@ -2,16 +2,16 @@ import * as core from '@tensorflow/tfjs-core';
 import type { Tensor } from '@tensorflow/tfjs-core';
 import { methodsOf, replaceCall, viewOf, type Weight } from './tensorflow-layers.ts';
 
-/** Normalisation over axes and of ranks that TensorFlow.js refuses, by way of matrices, which it normalises right. */
+/** Adds normalization over axes and of ranks that TensorFlow.js refuses, by reshaping to matrices. */
 export function correctNormalization(): void {
   correctBatchNormalization();
   correctLayerNormalization();
 }
 
-/** The largest rank that tfjs's layers normalise. */
+/** The largest rank that tfjs's layers normalize. */
 const largestRank = 4;
 
-/** Over all axes but `axis`, of values of any rank, with or without `scale` and `center`. */
+/** Normalizes over all axes but `axis`, for values of any rank, with or without `scale` and `center`. */
 function correctBatchNormalization(): void {
   const methods = methodsOf('batchNormalization');
   replaceCall(methods, (layer, x, stock, options) => {
@@ -23,12 +23,12 @@ function correctBatchNormalization(): void {
     const beta = layer.beta ?? constant(core.zeros([channels]));
     const view = viewOf(layer, { axis: -1, gamma, beta });
     if (isPlain) return stock(view, x);
-    // Not `stock`: a backend may have put a kernel for the last axis before it.
+    // Not `stock`: a backend may have replaced `call` with a kernel for the last axis.
     return byMatrix(x, [axis], (matrix) => methods.call.call(view, matrix, options));
   });
 }
 
-/** Over the axes of `axis`, of values of any rank. */
+/** Normalizes over the axes `axis`, for values of any rank. */
 function correctLayerNormalization(): void {
   replaceCall(methodsOf('layerNormalization'), (layer, x, stock) => {
     if (x.rank <= largestRank) return stock(layer, x);
@@ -38,7 +38,7 @@ function correctLayerNormalization(): void {
   });
 }
 
-/** Computes with a matrix whose rows hold the values along some axes, in their order. */
+/** Applies `compute` to x as a matrix, whose rows hold the values along `axes`. */
 function byMatrix(x: Tensor, axes: readonly number[], compute: (matrix: Tensor) => Tensor): Tensor {
   const others = x.shape.map((_, axis) => axis).filter((axis) => !axes.includes(axis));
   const order = [...others, ...axes];
@@ -51,7 +51,7 @@ function byMatrix(x: Tensor, axes: readonly number[], compute: (matrix: Tensor) 
   );
 }
 
-/** Axes counted from the first. */
+/** Negative axes converted to axes counted from the first. */
 function positive(axes: number | readonly number[], rank: number): number[] {
   return [axes].flat().map((axis) => (axis < 0 ? axis + rank : axis));
 }

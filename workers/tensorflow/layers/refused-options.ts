@@ -1,6 +1,6 @@
 import { factories, type LayerOptions } from './tensorflow-layers.ts';
 
-/** An option that TensorFlow.js's layers take and then ignore, or fail of in their first call. */
+/** An option that TensorFlow.js's layers accept, but ignore or fail on in their first call. */
 interface RefusedOption {
   name: string;
   /** Kinds of layers; absent: all. */

@@ -2,7 +2,7 @@ import * as core from '@tensorflow/tfjs-core';
 import type { Tensor } from '@tensorflow/tfjs-core';
 import * as layers from '@tensorflow/tfjs-layers';
 
-/** A layer of tfjs-layers with what the corrections of this folder use of it, most of which is private. */
+/** The members of a tfjs-layers layer that this folder uses; most of them are private. */
 export interface TensorflowLayer {
   name: string;
   padding: string;
@@ -37,19 +37,19 @@ export interface Activation {
 export type LayerOptions = Record<string, unknown>;
 type Factory = (options?: LayerOptions) => TensorflowLayer;
 
-/** `tf.layers`: the functions that make layers. Projects' imports get the same object. */
+/** `tf.layers`: the functions that create layers. Projects import the same object. */
 export const factories = layers.layers as unknown as Record<string, Factory>;
 
-/** The methods of a kind of layer, to be replaced: the package exports no classes. */
+/** The prototype of a kind of layer, whose methods can be replaced: the package exports no classes. */
 export function methodsOf(kind: string, options: LayerOptions = {}): TensorflowLayer {
-  // A name of its own, as automatic ones count all layers that were ever made.
+  // An explicit name: automatic names count all layers that were ever created.
   return Object.getPrototypeOf(factories[kind]({ ...options, name: `${kind}-methods` })) as TensorflowLayer;
 }
 
-/** How a layer computes, or what it computes by. */
+/** Computes a layer's output. */
 export type Compute = (layer: TensorflowLayer, x: Tensor) => Tensor;
 
-/** Replaces how a kind of layer computes; `compute` gets how it did so far, and the call's options. */
+/** Replaces the computation of a kind of layer; `compute` gets the previous computation as `stock`, and the call's options. */
 export function replaceCall(
   methods: TensorflowLayer,
   compute: (layer: TensorflowLayer, x: Tensor, stock: Compute, options: object) => Tensor,
@@ -61,7 +61,7 @@ export function replaceCall(
   };
 }
 
-/** The same layer with other values of some properties, which itself stays as it is. */
+/** A view of a layer with other values of some properties; the layer itself does not change. */
 export function viewOf(layer: TensorflowLayer, properties: Partial<TensorflowLayer>): TensorflowLayer {
   const view = Object.create(layer) as TensorflowLayer;
   for (const [name, value] of Object.entries(properties)) Object.defineProperty(view, name, { value, writable: true });

@@ -1,6 +1,6 @@
 import { at } from '../arithmetic';
 
-/** dx ← 0 where x ≤ 0, else dy: also where x is NaN, as PyTorch has it. */
+/** dx ← 0 where x ≤ 0, else dy. Where x is NaN it is dy, as in PyTorch. */
 export function gradientOfRelu(x: usize, dy: usize, size: i32, dx: usize): void {
   const whole = size & ~3;
   for (let i = 0; i < whole; i += 4) {

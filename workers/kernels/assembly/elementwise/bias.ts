@@ -1,7 +1,7 @@
 import { at } from '../arithmetic';
 
 /**
- * x ← act(x + bias) for `rows x columns` values; `bias` is one value a column, or no bias where its address is 0. Activations: 0 none, 1 ReLU,
+ * x ← act(x + bias) for `rows x columns` values. `bias` has one value per column; at address 0 there is no bias. Activations: 0 none, 1 ReLU,
  * 2 ReLU6.
  */
 export function addBias(x: usize, bias: usize, rows: i32, columns: i32, activation: i32): void {

@@ -1,6 +1,6 @@
 import { multiplyAdd } from '../arithmetic';
 
-// The compiler's own Math keeps tables in memory, which belongs to TensorFlow.js here.
+// The compiler's Math keeps tables in memory, but this memory belongs to TensorFlow.js.
 
 /** eˣ in each lane, within 2 ulp: Cody and Waite's reduction and the polynomial of Cephes's expf. */
 export function exponential(x: v128): v128 {
@@ -20,7 +20,7 @@ export function exponential(x: v128): v128 {
   return v128.andnot(f32x4.mul(sum, power), underflow);
 }
 
-/** ln x within 1e-14: exponent and mantissa apart, then 2 artanh((m − 1) / (m + 1)) as a series. */
+/** ln x within 1e-14, from the exponent and the mantissa m: the series of 2 artanh((m − 1) / (m + 1)). */
 export function logarithm(x: f64): f64 {
   if (!(x > 0) || x == Infinity) return x == 0 ? -Infinity : x > 0 ? x : NaN;
   const bits = reinterpret<u64>(x);

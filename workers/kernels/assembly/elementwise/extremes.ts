@@ -1,6 +1,6 @@
 import { at } from '../arithmetic';
 
-/** out ← min(max(x, lowest), highest), NaN where x is, for `size` values. */
+/** out ← min(max(x, lowest), highest), NaN where x is NaN, for `size` values. */
 export function clip(x: usize, size: i32, lowest: f32, highest: f32, out: usize): void {
   const low = f32x4.splat(lowest);
   const high = f32x4.splat(highest);
@@ -9,7 +9,7 @@ export function clip(x: usize, size: i32, lowest: f32, highest: f32, out: usize)
   for (let i = whole; i < size; i++) store<f32>(at(out, i), min(max(load<f32>(at(x, i)), lowest), highest));
 }
 
-/** out ← the larger of a and b, or with `isMinimum` the smaller, NaN where either is; a step of 0 stands still at the first value, 1 goes along. */
+/** out ← the larger of a and b, or with `isMinimum` the smaller; NaN where either is NaN. A step of 0 repeats the operand's first value, 1 reads all values. */
 export function extreme(a: usize, stepA: i32, b: usize, stepB: i32, size: i32, isMinimum: bool, out: usize): void {
   const whole = stepA + stepB == 2 ? size & ~3 : 0;
   for (let i = 0; i < whole; i += 4) {

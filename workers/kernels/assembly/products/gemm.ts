@@ -17,9 +17,9 @@ export function gemmScratchBytes(): i32 {
 }
 
 /**
- * C ← op(A) op(B), or C ← op(A) op(B) + C with `accumulate`; op(A) `m x k`, op(B) `k x n`, C `m x n`, all float32 in rows `lda`, `ldb`, `ldc`
- * values apart, op(X) = Xᵀ where X is transposed. Sums run along k in order, in blocks of 256, whose sums are added in order. Blocked
- * and packed as in Goto and van de Geijn (2008), "Anatomy of high-performance matrix multiplication".
+ * C ← op(A) op(B), or C ← op(A) op(B) + C with `accumulate`. op(A) is `m x k`, op(B) `k x n`, C `m x n`, all float32; stored rows are `lda`, `ldb` and
+ * `ldc` values apart; op(X) = Xᵀ if X is transposed. Sums run along k in order, in blocks of 256 whose sums are added in order. The
+ * product is blocked and packed as in Goto and van de Geijn (2008), "Anatomy of high-performance matrix multiplication".
  */
 export function gemm(
   transposeA: bool,
@@ -75,7 +75,7 @@ function multiplyBlocks(
   }
 }
 
-/** Whole tiles, one below the other. */
+/** Computes whole tiles, one below the other. */
 function multiplyWhole(
   panels: i32,
   rows: i32,
@@ -95,7 +95,7 @@ function multiplyWhole(
   }
 }
 
-/** Rows `first` to `rows` of a panel or two, by way of a tile beside C: what of it lies outside of C is dropped. */
+/** Computes rows `first` to `rows` of one or two panels in a scratch tile, and copies the part that lies inside C. */
 function multiplyRagged(
   first: i32,
   rows: i32,
@@ -117,7 +117,7 @@ function multiplyRagged(
   }
 }
 
-/** Copies what of a tile lies within C. */
+/** Copies the part of a tile that lies inside C. */
 function storePart(tile: usize, rows: i32, columns: i32, c: usize, ldc: i32, accumulate: bool): void {
   const whole = columns & ~3;
   for (let i = 0; i < rows; i++) {

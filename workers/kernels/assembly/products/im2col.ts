@@ -3,8 +3,8 @@ import { addTo, clear, copy } from '../rows';
 import { Window } from '../windows/window';
 
 /**
- * Writes what the window covers at positions `from` to `to` (exclusive) as rows of `KH · KW · C` values: the matrix that, times the
- * filter as `[KH · KW · C, outputs]`, is the convolution (Chellapilla et al., 2006). Zeros stand where it covers padding.
+ * Writes the values under the window at positions `from` to `to` (exclusive) as rows of `KH · KW · C` values, with zeros for padding. This matrix
+ * times the filter as `[KH · KW · C, outputs]` is the convolution (Chellapilla et al., 2006).
  */
 export function im2col(images: usize, window: Window, from: i32, to: i32, columns: usize): void {
   const length = window.kernelWidth * window.channels;
@@ -28,7 +28,7 @@ function clearRuns(target: usize, depth: i32, length: i32, count: i32): void {
   for (let i = 0; i < count; i++) clear(at(target, i * depth), length);
 }
 
-/** Neighbours in the image are neighbours in the matrix: one copy for each of `count` positions, between the zeros of padding. */
+/** Neighbours in the image are neighbours in the matrix: one copy for each of `count` positions, with zeros for padding around it. */
 function copyRuns(row: usize, window: Window, count: i32, target: usize, depth: i32): void {
   const channels = window.channels;
   const length = window.kernelWidth * channels;
@@ -44,7 +44,7 @@ function copyRuns(row: usize, window: Window, count: i32, target: usize, depth: 
   }
 }
 
-/** Three pixels of one channel, by far the most frequent first layer, or one of three: a loop would take longer than its copies. */
+/** Copies three values: three pixels of one channel, the most frequent first layer, or one pixel of three. A loop would take longer. */
 function copyThree(source: usize, target: usize): void {
   store<u64>(target, load<u64>(source));
   store<f32>(target, load<f32>(source, 8), 8);
@@ -72,7 +72,7 @@ function copyPixels(images: usize, window: Window, kernelRow: i32, count: i32, t
   }
 }
 
-/** The reverse: adds each value of such a matrix to the value of the images that it comes from. */
+/** The reverse of `im2col`: adds each value of the matrix to its source in the images. */
 export function col2im(columns: usize, window: Window, from: i32, to: i32, images: usize): void {
   const length = window.kernelWidth * window.channels;
   const depth = window.kernelHeight * length;

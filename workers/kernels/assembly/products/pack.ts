@@ -1,12 +1,12 @@
 import { at } from '../arithmetic';
 
-/** Rows of A in a panel, and columns of B: 6 x 8 sums fill 12 of the 16 vector registers that V8 uses. */
+/** The number of rows in a panel of A, and of columns in a panel of B: 6 x 8 sums fill 12 of the 16 vector registers that V8 uses. */
 export const panelRows: i32 = 6;
 export const panelColumns: i32 = 8;
 
 /**
- * Copies a block of op(A), `rows x depth`, as panels of 6 rows: element (i, p) of a panel at `6 p + i`. Rows that are missing in the
- * last panel are zeros. `source` is the block's first element, `stride` A's leading dimension.
+ * Copies a block of op(A), `rows x depth`, to panels of 6 rows: element (i, p) of a panel lies at `6 p + i`. Missing rows of the last panel are
+ * zeros. `source` is the address of the block's first element, `stride` A's leading dimension.
  */
 export function packRows(transposed: bool, source: usize, stride: i32, rows: i32, depth: i32, target: usize): void {
   for (let i = 0; i < rows; i += panelRows) {
@@ -18,7 +18,7 @@ export function packRows(transposed: bool, source: usize, stride: i32, rows: i32
   }
 }
 
-/** The same for op(B), `depth x columns`, in panels of 8 columns: element (p, j) of a panel at `8 p + j`. */
+/** Copies a block of op(B), `depth x columns`, to panels of 8 columns: element (p, j) of a panel lies at `8 p + j`. */
 export function packColumns(
   transposed: bool,
   source: usize,
@@ -36,7 +36,7 @@ export function packColumns(
   }
 }
 
-/** The last panel, with fewer than `width` lines; `contiguous` lines lie side by side in memory, else each lies along the depth. */
+/** Copies the last panel, which has fewer than `width` lines. With `contiguous`, lines lie side by side in memory; otherwise each runs along the depth. */
 function packRagged(
   contiguous: bool,
   source: usize,
@@ -118,7 +118,7 @@ export function interleaveFour(source: usize, stride: i32, target: usize, step: 
   v128.store(target + 3 * step, v128.shuffle<f64>(highAb, highCd, 1, 3));
 }
 
-/** The last two rows of a panel of six, for four steps of the depth. */
+/** Copies the last two rows of a panel of six, for four steps of the depth. */
 function interleaveTwo(source: usize, stride: i32, target: usize): void {
   const a = v128.load(source);
   const b = v128.load(at(source, stride));

@@ -2,8 +2,8 @@ import { at, multiplyAdd } from '../arithmetic';
 import { panelColumns } from './pack';
 
 /**
- * As `multiplyPanels` with two panels of B, which lie side by side: 6 x 16 sums. They fill 12 registers where V8 makes one 256-bit
- * instruction of two neighbouring 128-bit ones; elsewhere there are too many of them, and the narrow tile is faster.
+ * Like `multiplyPanels`, but with two panels of B side by side: 6 x 16 sums. They fill 12 registers if V8 joins two neighbouring 128-bit
+ * instructions to a 256-bit one; otherwise they do not fit the registers, and the narrow tile is faster.
  */
 export function multiplyPanelPairs(depth: i32, a: usize, b: usize, c: usize, step: usize, accumulate: bool): void {
   let d = at(b, panelColumns * depth);
@@ -94,7 +94,7 @@ function storeSixteen(c: usize, first: v128, second: v128, third: v128, fourth: 
   v128.store(c, fourth, 48);
 }
 
-/** All loads first: a store between them would keep V8 from joining them. */
+/** Loads everything before storing: a store between the loads would keep V8 from joining them. */
 function addSixteen(c: usize, first: v128, second: v128, third: v128, fourth: v128): void {
   const old0 = v128.load(c);
   const old1 = v128.load(c, 16);

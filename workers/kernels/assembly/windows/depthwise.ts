@@ -4,8 +4,8 @@ import { addProducts, clear } from '../rows';
 import { Window } from './window';
 
 /**
- * Depthwise convolution of images `[B, H, W, C]` with a filter `[KH, KW, C, M]` into `[B, OH, OW, C · M]`: output c · M + q is channel c under
- * filter (c, q). Outputs must be zeros; `positions` is B · OH · OW.
+ * Depthwise convolution of images `[B, H, W, C]` with a filter `[KH, KW, C, M]` into `[B, OH, OW, C · M]`: output channel c · M + q is channel c
+ * convolved with filter (c, q). Outputs must be zeros before the call; `positions` is B · OH · OW.
  */
 export function depthwise(x: usize, filter: usize, y: usize, window: Window, multiplier: i32, positions: i32): void {
   const outputs = window.channels * multiplier;
@@ -25,7 +25,7 @@ export function depthwise(x: usize, filter: usize, y: usize, window: Window, mul
   }
 }
 
-/** The gradient with respect to the images, added to `dx`. */
+/** Adds the gradient with respect to the images to `dx`. */
 export function depthwiseInputGradient(
   dy: usize,
   filter: usize,
@@ -51,10 +51,10 @@ export function depthwiseInputGradient(
   }
 }
 
-/** Positions whose products are summed in float32; these sums are summed in float64. */
+/** Number of positions whose products are summed in float32. The sums of blocks are added in float64. */
 const blockPositions: i32 = 64;
 
-/** The gradient with respect to the filter. `scratch` is space for three times its values. */
+/** The gradient with respect to the filter. `scratch` has space for three times its values. */
 export function depthwiseFilterGradient(
   x: usize,
   dy: usize,
@@ -75,7 +75,7 @@ export function depthwiseFilterGradient(
   roundDoubles(totals, 1, dFilter, size);
 }
 
-/** Adds that of positions `first` to before `last` to `dFilter`. */
+/** Adds the gradient of positions `first` to `last` (exclusive) to `dFilter`. */
 function addFilterGradient(
   x: usize,
   dy: usize,

@@ -2,7 +2,7 @@ import { at } from '../arithmetic';
 import { addScaled, copy } from '../rows';
 import { Window } from './window';
 
-/** The largest value of each window, NaN where there is one in it: y `[B, OH, OW, C]` of images x `[B, H, W, C]`. */
+/** The largest value of each window, NaN if the window has a NaN: y `[B, OH, OW, C]` of images x `[B, H, W, C]`. */
 export function maxPool(x: usize, y: usize, window: Window, positions: i32): void {
   const channels = window.channels;
   const lineBytes = (<usize>(window.width * channels)) << 2;
@@ -20,7 +20,7 @@ export function maxPool(x: usize, y: usize, window: Window, positions: i32): voi
   }
 }
 
-/** NaN are noted apart: a maximum that keeps them takes several instructions. */
+/** NaN is tracked separately, because a maximum that keeps NaN takes several instructions. */
 function largestUnder(source: usize, rows: i32, lineBytes: usize, columns: i32, pixelBytes: usize, lanes: i32): v128 {
   let largest = loadLanes(source, lanes);
   let isNan = f32x4.ne(largest, largest);
@@ -57,7 +57,7 @@ export function avgPool(x: usize, y: usize, window: Window, positions: i32): voi
   }
 }
 
-/** Row by row, and then the rows: long sums keep their digits. */
+/** Sums each row, then the sums of the rows, so that long sums lose no digits. */
 function sumUnder(source: usize, rows: i32, lineBytes: usize, columns: i32, pixelBytes: usize, lanes: i32): v128 {
   let sum = f32x4.splat(0);
   for (let row = 0; row < rows; row++) {
@@ -89,8 +89,8 @@ function storeLanes(target: usize, values: v128, lanes: i32): void {
 }
 
 /**
- * The gradient of a max pool, added to `dx`: each window's gradient goes to the first of its largest values, row by row, or to the first NaN. `y` is
- * what the pool gave, `unclaimed` scratch space for C values.
+ * Adds the gradient of a max pool to `dx`. Each window's gradient goes to the first of its largest values, row by row, or to the first NaN. `y` is the
+ * pool's output; `unclaimed` is scratch space for C values.
  */
 export function maxPoolGradient(
   x: usize,
@@ -116,7 +116,7 @@ export function maxPoolGradient(
   }
 }
 
-/** Where x is the largest value, moves what is unclaimed to `target`. Where that is NaN, x is it if it is NaN too. */
+/** Moves the unclaimed gradient to `target` where x is the largest value; where the largest value is NaN, to the x that is NaN. */
 function claim(target: usize, x: usize, largest: usize, unclaimed: usize, channels: i32): void {
   const whole = channels & ~3;
   for (let i = 0; i < whole; i += 4) {
@@ -134,7 +134,7 @@ function claim(target: usize, x: usize, largest: usize, unclaimed: usize, channe
   }
 }
 
-/** The gradient of an average pool, added to `dx`: dy for each value under the window, divided by how many they are. */
+/** Adds the gradient of an average pool to `dx`: dy divided by the number of values under the window, for each of them. */
 export function avgPoolGradient(dy: usize, dx: usize, window: Window, positions: i32): void {
   const channels = window.channels;
   for (let position = 0; position < positions; position++) {

@@ -1,7 +1,6 @@
 /**
- * A window that moves over images `[B, H, W, C]`, of a convolution or a pool: int32 values, of which
- * `workers/backends/wasm/kernels/window.ts` writes the first 13 in this order. Positions of the window are counted over batch, rows and columns
- * of the output.
+ * The window of a convolution or pool that moves over images `[B, H, W, C]`: int32 values. `workers/backends/wasm/kernels/window.ts` writes the
+ * first 13 in this order. Positions of the window count over batch, rows and columns of the output.
  */
 @unmanaged
 export class Window {
@@ -18,7 +17,7 @@ export class Window {
   dilationWidth: i32 = 0;
   padTop: i32 = 0;
   padLeft: i32 = 0;
-  /** Where the window is: its column in the output, its first row and column in the image, and the image's first row in the batch. */
+  /** The window's place: its column in the output, its first row and column in the image, and the image's first row in the batch. */
   outputColumn: i32 = 0;
   top: i32 = 0;
   left: i32 = 0;
@@ -33,14 +32,14 @@ export class Window {
     this.imageRow = image * this.height;
   }
 
-  /** Index of the image row's first value under a row of the window; -1 where that is padding. */
+  /** Index of the first value of the image row under a row of the window; -1 for padding. */
   @inline
   rowUnder(kernelRow: i32): i32 {
     const row = this.top + kernelRow * this.dilationHeight;
     return row < 0 || row >= this.height ? -1 : (this.imageRow + row) * this.width * this.channels;
   }
 
-  /** Index of the pixel's first value under a place of the window, `ahead` positions from where it is; -1 where that is padding. */
+  /** Index of the first value of the pixel under a place of the window, `ahead` positions further; -1 for padding. */
   @inline
   pixelUnder(kernelRow: i32, kernelColumn: i32, ahead: i32 = 0): i32 {
     const row = this.rowUnder(kernelRow);
@@ -48,7 +47,7 @@ export class Window {
     return row < 0 || column < 0 || column >= this.width ? -1 : row + column * this.channels;
   }
 
-  /** Rows and columns of the window that are not padding: from the first to before the last. For windows without dilation. */
+  /** The ranges (end exclusive) of the window's rows and columns that are not padding. For windows without dilation. */
   @inline
   firstRow(): i32 {
     return max(0, -this.top);
@@ -69,7 +68,7 @@ export class Window {
     return min(this.kernelWidth, this.width - this.left);
   }
 
-  /** How many pixels it covers. */
+  /** The number of pixels that the window covers. */
   @inline
   covered(): i32 {
     return (this.lastRow() - this.firstRow()) * (this.lastColumn() - this.firstColumn());
