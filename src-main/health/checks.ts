@@ -1,10 +1,10 @@
+import { formatBytes } from '../../core/text/numbers.ts';
 import { access, constants, mkdir, rm, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { messageOf } from '../../core/text/errors.ts';
 import { detectDevices } from '../devices/detect.ts';
 import { listen } from '../relay/socket-server.ts';
 import { createScratchFolder } from '../runs/attempt/scratch.ts';
-import { formatBytes } from '../store/disk-space.ts';
 import { dataFolders, tuttiHome } from '../store/home.ts';
 import { type Check, checkBackends } from './backend-checks.ts';
 import { describeUse, isUsable } from './device-use.ts';

@@ -1,3 +1,4 @@
+import { formatBytes } from '../../core/text/numbers.ts';
 import { statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { OptimizerConfig, RunConfig } from '../../core/protocol/run/config.ts';
@@ -53,16 +54,4 @@ export async function readFreeBytes(folder: string): Promise<number> {
     if (errorCode(error) === 'ENOENT' && parent !== folder) return readFreeBytes(parent);
     throw explainFileError(error, folder, 'find the free space of');
   }
-}
-
-/** `1.5 GiB`: three significant digits, binary units. */
-export function formatBytes(bytes: number): string {
-  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
-  let value = bytes;
-  let unit = 0;
-  while (value >= 1024 && unit < units.length - 1) {
-    value /= 1024;
-    unit += 1;
-  }
-  return `${value < 1000 ? Number(value.toPrecision(3)) : Math.round(value)} ${units[unit]}`;
 }

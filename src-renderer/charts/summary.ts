@@ -1,5 +1,5 @@
+import { formatValue } from '../../core/text/numbers.ts';
 import { formatPosition } from './series/readout.ts';
-import { formatValue } from './number-format.ts';
 import type { Scene, SceneLine } from './scene/scene.ts';
 import type { ChartAxis } from './types.ts';
 

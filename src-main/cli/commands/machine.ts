@@ -1,9 +1,9 @@
+import { formatBytes } from '../../../core/text/numbers.ts';
 import type { Device } from '../../../core/protocol/machine/devices.ts';
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
 import type { Check } from '../../health/backend-checks.ts';
 import { runChecks } from '../../health/checks.ts';
 import { describeUse, isUsable } from '../../health/device-use.ts';
-import { formatBytes } from '../../store/disk-space.ts';
 import { exitCodes } from '../errors.ts';
 import { withHub } from '../open-hub.ts';
 import { renderTable } from '../table.ts';

@@ -1,8 +1,9 @@
+import { formatMetric, metricLabel } from '../../../core/text/numbers.ts';
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
 import { type RunStatus, runStatusSchema } from '../../../core/protocol/run/record.ts';
 import type { IndexedRun } from '../../store/index/indexed-run.ts';
 import { UsageError, exitCodes } from '../errors.ts';
-import { countEpoch, formatDuration, formatMetric, metricLabel } from '../format.ts';
+import { countEpoch, formatDuration } from '../format.ts';
 import { withHub } from '../open-hub.ts';
 import { renderTable } from '../table.ts';
 

@@ -1,7 +1,7 @@
+import { formatDuration, formatShort } from '../../../core/text/numbers.ts';
 import { ticks as roundValues } from 'd3-array';
 import { type ScaleContinuousNumeric, scaleLinear, scaleLog, scaleUtc } from 'd3-scale';
 import { fitTicks } from '../../../core/series/fit-ticks.ts';
-import { formatDuration, formatShort } from '../number-format.ts';
 import type { ChartRange } from '../types.ts';
 
 /** What one axis shows. `from` is above 0 on a logarithmic axis. */

@@ -1,5 +1,5 @@
+import { formatDuration, formatValue } from '../../../core/text/numbers.ts';
 import { nearestIndex } from '../points/columns.ts';
-import { formatDuration, formatValue } from '../number-format.ts';
 import type { PreparedLine } from '../points/series-lines.ts';
 import type { ChartAxis, ReadoutValue } from '../types.ts';
 

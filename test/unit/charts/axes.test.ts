@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { indicesWithin, nearestIndex } from '../../../src-renderer/charts/points/columns.ts';
 import { countInBins } from '../../../src-renderer/charts/points/histogram.ts';
-import { formatDuration, formatShort, formatValue } from '../../../src-renderer/charts/number-format.ts';
 import {
   fractionOf,
   panBy,
@@ -68,29 +67,6 @@ describe('ticks of any axis', () => {
       }),
       { seed: 11, numRuns: 500 },
     );
-  });
-});
-
-describe('numbers', () => {
-  it('have 4 significant digits, whole ones in full', () => {
-    expect([0.41012, 12_340, 3, 123_456.7, 1.2345e-6, -0.5, NaN, -Infinity].map(formatValue)).toEqual([
-      '0.4101',
-      '12,340',
-      '3',
-      '123,457',
-      '1.234e-6',
-      '-0.5000',
-      'NaN',
-      '−Infinity',
-    ]);
-  });
-
-  it('are short on axes', () => {
-    expect([0.25, 1500, 2e7, 1e-5, 0, -3000].map(formatShort)).toEqual(['0.25', '1.5k', '20M', '1e-5', '0', '-3k']);
-  });
-
-  it('of time read as a clock does', () => {
-    expect([4.5, 65, 3840, 93_600].map(formatDuration)).toEqual(['4.5 s', '1 m 05 s', '1 h 04 m', '1 d 02 h']);
   });
 });
 

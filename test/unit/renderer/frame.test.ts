@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Command, findCommands } from '../../../src-renderer/components/frame/use-commands.ts';
-import { formatBytes, labelOfName } from '../../../src-renderer/text/format.ts';
+import { labelOfName } from '../../../src-renderer/text/format.ts';
 import { KeySequences } from '../../../src-renderer/keyboard/key-sequences.ts';
 
 const press = (key: string, modifiers: { ctrlKey?: boolean; metaKey?: boolean; altKey?: boolean } = {}) => ({
@@ -62,16 +62,8 @@ describe('the command palette', () => {
   });
 });
 
-describe('words and numbers', () => {
-  it('of bytes and names', () => {
-    expect([0, 999, 1000, 1_234_567, 5e10, 3e15].map(formatBytes)).toEqual([
-      '0 B',
-      '999 B',
-      '1000 B',
-      '1.18 MiB',
-      '46.6 GiB',
-      '2728 TiB',
-    ]);
+describe('labelOfName', () => {
+  it('spells names as words', () => {
     expect(labelOfName('stateEverySeconds')).toBe('State every seconds');
   });
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runConfigSchema } from '../../../core/protocol/run/config.ts';
 import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
-import { checkDiskSpace, forecastRunBytes, formatBytes } from '../../../src-main/store/disk-space.ts';
+import { checkDiskSpace, forecastRunBytes } from '../../../src-main/store/disk-space.ts';
 import { temporaryFolder } from './fixtures.ts';
 
 const SMALL_FILES = 16 * 1024 * 1024;
@@ -34,19 +34,5 @@ describe('checkDiskSpace', () => {
     await expect(checkDiskSpace(folder, bavail * bsize + 2 ** 50)).rejects.toThrow(
       /The run may take 1 PiB, but only .+ are free on the disk of .*not\/yet\. Free some space/,
     );
-  });
-});
-
-describe('formatBytes', () => {
-  it.each([
-    [0, '0 B'],
-    [1_023, '1023 B'],
-    [1_024, '1 KiB'],
-    [1_536, '1.5 KiB'],
-    [123_456_789, '118 MiB'],
-    [1_073_741_824, '1 GiB'],
-    [2 ** 70, '1048576 PiB'],
-  ])('%d is %s', (bytes, text) => {
-    expect(formatBytes(bytes)).toBe(text);
   });
 });

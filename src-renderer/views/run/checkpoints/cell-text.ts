@@ -1,5 +1,4 @@
-import { formatDuration, formatValue } from '../../../charts/number-format.ts';
-import { formatBytes } from '../../../text/format.ts';
+import { formatBytes, formatDuration, formatValue } from '../../../../core/text/numbers.ts';
 import type { MatrixCell } from './checkpoint-matrix.ts';
 
 /** `rank 3 · epoch 12, step 480 · ensemble-best · own score 0.4101 · 1.2 MiB · 3 m ago`. */

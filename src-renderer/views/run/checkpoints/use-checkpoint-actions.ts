@@ -1,7 +1,7 @@
+import { formatBytes } from '../../../../core/text/numbers.ts';
 import { ref, type Ref } from 'vue';
 import type { CheckpointKey } from '../../../../core/protocol/pages/rpc.ts';
 import { useHub } from '../../../client/use-hub.ts';
-import { formatBytes } from '../../../text/format.ts';
 import { useToastsStore } from '../../../stores/toasts.ts';
 import { reasonsToKeep } from './cell-text.ts';
 import { bytesOf, type MatrixCell } from './checkpoint-matrix.ts';
