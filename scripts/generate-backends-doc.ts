@@ -25,36 +25,36 @@ if (obstacle !== null) {
 
 const aboutWebgpu = isWithoutWebgpu
   ? 'webgpu was left out of this table; `test/integration/backends/op-matrix-webgpu.test.ts` holds it against the same reference on SwiftShader.'
-  : `webgpu runs on SwiftShader here, which computes on the CPU; GPUs differ in the last digits. WebGPU asks of \`sin\` and \`cos\` no more
-than errors below 2⁻¹¹.`;
+  : `webgpu runs on SwiftShader here, which computes on the CPU; GPUs differ in the last digits. WebGPU requires of \`sin\` and \`cos\` only
+errors below 2⁻¹¹.`;
 
-const introduction = `# Ops of the backends, held against a reference
+const introduction = `# Ops of the backends against a reference
 
-Generated from the matrix of ops in \`test/unit/backends/op-matrix/\` by \`npm run docs:backends\`.
+\`npm run docs:backends\` generates this page from the matrix of ops in \`test/unit/backends/op-matrix/\`.
 
-The reference is \`test/reference/\`: loops over the definitions, in float64, that share no code with TensorFlow.js. PyTorch's values and
-gradients in float64, recorded by \`test/golden/layers/make_layers.py\`, judge it in turn (\`test/unit/reference/\`). No backend is a judge:
-TensorFlow.js's \`cpu\` backend is a column as the others are. The native \`tensorflow\` backend is held against the same matrix where it
-is installed (\`test/integration/backends/op-matrix-tensorflow.test.ts\`).
+The reference is \`test/reference/\`: loops over the definitions, in float64, that share no code with TensorFlow.js. Recorded values and
+gradients of PyTorch in float64 (\`test/golden/layers/make_layers.py\`) check it in turn (\`test/unit/reference/\`). No backend serves as a reference:
+TensorFlow.js's \`cpu\` backend is one column among others. A test compares the native \`tensorflow\` backend with the same matrix where it is
+installed (\`test/integration/backends/op-matrix-tensorflow.test.ts\`).
 
 Each op is run over ${samples} random draws of shapes, options and values. The error is the largest of max|a − b| / max(0.5, max|b|) over the
-draws, of the op's value and of its gradients with respect to all inputs and weights; "–" stands where there is no gradient. Rounding of
-float32 makes errors of about 1e-6. "Stacked" is the same layer of three members as one computation on wasm, each member held against the
-reference by itself.
+draws, for the op's value and for its gradients with respect to all inputs and weights; "–" means that there is no gradient. Rounding to
+float32 causes errors of about 1e-6. "Stacked" is the same layer of three members as one computation on wasm, with each member compared
+separately.
 
 ${aboutWebgpu}
 
-\`npm test\` draws some 400 samples a backend with a fixed seed, the nightly form 20 000 (CONTRIBUTING.md).
-On 22 November 2026 all 20 000 of seed 4711 held on wasm, within 2e-5 (batch normalisation, where a column may be constant: 2e-4).
-\`test/unit/backends/finite-differences.test.ts\` checks gradients against differences of the backend's own forward pass.
+\`npm test\` draws some 400 samples per backend with a fixed seed, the nightly form 20,000 (CONTRIBUTING.md).
+On 22 November 2026 all 20,000 of seed 4711 passed on wasm, within 2e-5 (batch normalisation, where a column may be constant: 2e-4).
+\`test/unit/backends/finite-differences.test.ts\` compares gradients with differences of the backend's forward pass.
 
-Of several equal values under a window of a max pool the first gets its gradient (on webgpu the last); equal values of \`max\` and \`min\` over axes
-share it evenly. A window over nothing but padding is an error. NaN in is NaN out on wasm and cpu, for bounds, extremes, pools and all
-activations (\`test/unit/backends/kernels/nan.test.ts\`). As in PyTorch, \`sign\` of NaN is 0 and \`clipByValue\` passes it no gradient. Unlike there, \`argMax\`
-and \`topk\` pass over NaN, and the first NaN under a window gets the gradient, not the last. On webgpu a GPU may drop NaN: WGSL lets it.
+Among equal values under a window of a max pool, the first receives the gradient (on webgpu the last); equal values of \`max\` and \`min\` over axes
+share it evenly. A window over nothing but padding is an error. NaN inputs give NaN outputs on wasm and cpu, for bounds, extremes, pools and all
+activations (\`test/unit/backends/kernels/nan.test.ts\`). As in PyTorch, \`sign\` of NaN is 0 and \`clipByValue\` gives NaN no gradient. Unlike in PyTorch, \`argMax\`
+and \`topk\` skip NaN, and the first NaN under a window receives the gradient, not the last. On webgpu a GPU may drop NaN, which WGSL permits.
 
-Sums of many terms are made in blocks of float32 whose sums are added in float64, on wasm and cpu. Products of matrices add blocks of 256 terms in
-float32, as a BLAS does, and webgpu adds all in float32.
+On wasm and cpu, long sums are computed in blocks of float32 whose sums are added in float64. Matrix products add blocks of 256 terms in float32, as
+a BLAS does. webgpu adds everything in float32.
 `;
 
 const header = `| Op | Draws | ${backends.map((backend) => `${backend}: value | gradient`).join(' | ')} | stacked: value | gradient |

@@ -33,9 +33,9 @@ const rows: Record<string, [title: string, reference: string]> = {
 
 const introduction = `Metrics of recorded predictions (\`test/golden/metrics/make_metrics.py\`): 1 to 8 members, 1 to 33 samples, 2 to 10 classes, logits up to
 1500 apart, probabilities of 0, 1 and on the edges of bins, ties, one sample, one class, NaN and infinities. The error is relative to values
-of at least 1e-3; where the expected value is NaN or infinite, ours must be the same.
+of at least 1e-3; where the expected value is NaN or infinite, Tutti's must be the same.
 
-| Metric | Held against | Values | Largest error |
+| Metric | Reference | Values | Largest error |
 | --- | --- | --- | --- |
 `;
 

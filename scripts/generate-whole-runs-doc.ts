@@ -12,7 +12,7 @@ const backends = ['wasm', 'cpu'] as const;
 
 const wholeRuns = `Runs of 100 steps, simulated by PyTorch in float64 from the strategies' definitions (\`test/golden/whole-runs/generator/\`): losses of all
 steps and all ranks, and weights after 1, 10, 50 and 100 steps. Errors are the largest |a − b| over all of them, over the forms that must give
-the same and over the backends ${backends.join(' and ')}. Beside them stands how far PyTorch's own float32 is off; the tests allow ten times that plus 1e-6.
+the same result and over the backends ${backends.join(' and ')}. The columns beside them give the error of PyTorch in float32; the tests allow ten times that plus 1e-6.
 
 | Strategy | Run | Ranks | Forms | Error of losses | PyTorch float32 | Error of weights | PyTorch float32 |
 | --- | --- | --- | --- | --- | --- | --- | --- |
@@ -20,7 +20,7 @@ the same and over the backends ${backends.join(' and ')}. Beside them stands how
 
 const jointGolden = `Ten experts on digits, batches of 100, SGD at a rate of 0.5 with momentum 0.9, against PyTorch in float64
 (\`test/golden/joint/make_joint_golden.py\`), on wasm: the losses of the first 50 steps and then, as rounding errors grow, single steps from
-PyTorch's own weights and velocities.
+PyTorch's weights and velocities.
 
 | Form | Seed | Error of losses, steps 1 to 50 | PyTorch float32 | Error of later losses | PyTorch float32 | Error of later weights | PyTorch float32 |
 | --- | --- | --- | --- | --- | --- | --- | --- |

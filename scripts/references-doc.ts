@@ -3,8 +3,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 const file = new URL('../docs/references.md', import.meta.url);
 const introduction = `# Independent references
 
-What Tutti computes, held against other implementations. Every section is written by a script from what was measured; the last digits depend
-on the processor.
+This page compares what Tutti computes with other implementations. A script writes each section from its measurements; the last digits depend on
+the processor.
 `;
 
 /** Replaces a section of docs/references.md, which begins with its heading (\`## ...\`), or puts it at the end where there is none. */
