@@ -1,6 +1,6 @@
 import { app, BrowserWindow, Menu, Notification, screen } from 'electron';
-import { noticesOfEnds } from '../../core/protocol/run/notice.ts';
-import type { RunRow } from '../../core/protocol/pages/rpc.ts';
+import { noticesOfEnds } from '../../core/protocol/pages/notice.ts';
+import type { RunRow } from '../../core/protocol/pages/run-views.ts';
 import { commandChannel, type WindowCommand } from '../../core/protocol/pages/window.ts';
 import type { HubService } from '../rpc/hub-service.ts';
 import { homePaths } from '../store/home.ts';

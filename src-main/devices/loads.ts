@@ -1,5 +1,4 @@
-import type { Device } from '../../core/protocol/machine/devices.ts';
-import type { DeviceLoad } from '../../core/protocol/machine/device-loads.ts';
+import type { Device, DeviceLoad } from '../../core/protocol/machine/devices.ts';
 import { type CommandRunner, commandRunner } from '../processes/command.ts';
 import { coreLoads, type Cores, machineCores } from './cores.ts';
 import { queryGpus } from './nvidia.ts';

@@ -1,9 +1,8 @@
 import { isAbsolute, relative, resolve } from 'node:path';
 import { readRunRecord } from '../store/runs/run-folder.ts';
 import type { SkippedFile } from './checkpoint-entries.ts';
-import type { CheckpointKey } from '../../core/protocol/pages/rpc.ts';
-import { runEntries, usualFormats } from './run-entries.ts';
-import type { ExportFormat } from './run-entries.ts';
+import type { CheckpointKey } from '../../core/protocol/run/checkpoint-tasks.ts';
+import { runEntries, usualFormats, type ExportFormat } from './run-entries.ts';
 import { openFolderSink, openZipSink } from './sinks.ts';
 
 export interface ExportOptions {

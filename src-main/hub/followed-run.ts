@@ -1,4 +1,4 @@
-import type { DeviceLoadColumns } from '../../core/protocol/machine/device-loads.ts';
+import type { DeviceLoadColumns } from '../../core/protocol/machine/devices.ts';
 import { toJson } from '../../core/protocol/wire/numbers.ts';
 import type { RunEvent, RunRecord } from '../../core/protocol/run/record.ts';
 import type { RunUpdate } from '../../core/protocol/pages/run-updates.ts';

@@ -1,5 +1,5 @@
 import type { PlainObject } from '../../core/options/index.ts';
-import type { ControlRequest } from '../../core/protocol/pages/remote-control.ts';
+import type { ControlRequest } from '../../core/protocol/run/remote-control.ts';
 import type { ProjectDescription } from '../../core/protocol/run/project-description.ts';
 import type { RunRecord } from '../../core/protocol/run/record.ts';
 import { blasOfResumed } from '../backends/choose-blas.ts';

@@ -1,6 +1,6 @@
 import type { WorkerState } from '../../core/protocol/run/messages.ts';
 import type { PlainObject } from '../../core/options/index.ts';
-import type { ControlRequest } from '../../core/protocol/pages/remote-control.ts';
+import type { ControlRequest } from '../../core/protocol/run/remote-control.ts';
 import type { EvaluatedSet } from '../../core/protocol/run/record.ts';
 import type { RunFacts, RunUpdate } from '../../core/protocol/pages/run-updates.ts';
 import type { Hub } from './hub.ts';

@@ -1,15 +1,10 @@
 import { z } from 'zod';
 import { controlSchema } from '../../core/protocol/run/messages.ts';
-import {
-  checkpointKeySchema,
-  exportRequestSchema,
-  folderNameSchema,
-  type HubApi,
-  runNotesSchema,
-  runRequestSchema,
-  seriesRequestSchema,
-  setRequestSchema,
-} from '../../core/protocol/pages/rpc.ts';
+import { checkpointKeySchema, setRequestSchema } from '../../core/protocol/run/checkpoint-tasks.ts';
+import { exportRequestSchema, seriesRequestSchema } from '../../core/protocol/pages/run-data.ts';
+import { folderNameSchema, type HubApi } from '../../core/protocol/pages/rpc.ts';
+import { runNotesSchema } from '../../core/protocol/pages/run-views.ts';
+import { runRequestSchema } from '../../core/protocol/pages/project-views.ts';
 
 const id = z.string().min(1);
 const folder = z.string().min(1);

@@ -1,4 +1,6 @@
-import type { ExportRequest, Health, HubApi, RunRequest } from '../../core/protocol/pages/rpc.ts';
+import type { ExportRequest } from '../../core/protocol/pages/run-data.ts';
+import type { Health, HubApi } from '../../core/protocol/pages/rpc.ts';
+import type { RunRequest } from '../../core/protocol/pages/project-views.ts';
 import type { Hub } from '../hub/hub.ts';
 import { LiveRuns } from '../hub/live-runs.ts';
 import { RunFeed, type HubParts } from '../hub/run-feed.ts';

@@ -1,5 +1,5 @@
 import { type Ref, shallowRef, watch } from 'vue';
-import type { ProjectCard } from '../../core/protocol/pages/rpc.ts';
+import type { ProjectCard } from '../../core/protocol/pages/project-views.ts';
 import { useHub } from '../client/use-hub.ts';
 import { type Loaded, useLoaded } from './use-loaded.ts';
 import { messageOf } from '../../core/text/errors.ts';

@@ -1,6 +1,6 @@
 import { watch } from 'vue';
 import { useRouter } from 'vue-router';
-import { noticesOfEnds, type RunNotice } from '../../core/protocol/run/notice.ts';
+import { noticesOfEnds, type RunNotice } from '../../core/protocol/pages/notice.ts';
 import { useRunsStore } from '../stores/runs.ts';
 import { useSettingsStore } from '../stores/settings.ts';
 

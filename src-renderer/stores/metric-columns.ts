@@ -1,5 +1,5 @@
 import type { PointBatch } from '../../core/protocol/wire/points.ts';
-import type { SeriesColumns } from '../../core/protocol/pages/rpc.ts';
+import type { SeriesColumns } from '../../core/protocol/pages/run-data.ts';
 
 /**
  * The points of one metric by column, ascending by step; only the first `length` elements count. The arrays have room to

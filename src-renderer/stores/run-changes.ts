@@ -1,5 +1,5 @@
-import type { DeviceLoadColumns, LoadSample } from '../../core/protocol/machine/device-loads.ts';
-import type { RankView, RunView } from '../../core/protocol/pages/rpc.ts';
+import type { DeviceLoadColumns, LoadSample } from '../../core/protocol/machine/devices.ts';
+import type { RankView, RunView } from '../../core/protocol/pages/run-views.ts';
 import { type EvaluatedSet, ownSummary, type RunEvent } from '../../core/protocol/run/record.ts';
 import type { RunUpdate } from '../../core/protocol/pages/run-updates.ts';
 

@@ -1,6 +1,7 @@
 import { type ShallowReactive, shallowReactive, shallowRef, type ShallowRef } from 'vue';
-import type { DeviceLoadColumns } from '../../core/protocol/machine/device-loads.ts';
-import type { RunView, SeriesColumns } from '../../core/protocol/pages/rpc.ts';
+import type { DeviceLoadColumns } from '../../core/protocol/machine/devices.ts';
+import type { RunView } from '../../core/protocol/pages/run-views.ts';
+import type { SeriesColumns } from '../../core/protocol/pages/run-data.ts';
 import type { HubApi } from '../../core/protocol/pages/rpc.ts';
 import type { RunRecord } from '../../core/protocol/run/record.ts';
 import type { RunUpdate } from '../../core/protocol/pages/run-updates.ts';

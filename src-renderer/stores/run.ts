@@ -1,6 +1,6 @@
 import { defineStore, getActivePinia } from 'pinia';
 import { computed, onScopeDispose, shallowRef } from 'vue';
-import type { RankView } from '../../core/protocol/pages/rpc.ts';
+import type { RankView } from '../../core/protocol/pages/run-views.ts';
 import type { RunUpdate } from '../../core/protocol/pages/run-updates.ts';
 import { useHubClient } from '../client/use-hub.ts';
 import { messageOf } from '../../core/text/errors.ts';

@@ -1,6 +1,6 @@
 import { defineStore } from 'pinia';
 import { computed, shallowRef } from 'vue';
-import type { RunNotes, RunRow } from '../../core/protocol/pages/rpc.ts';
+import type { RunNotes, RunRow } from '../../core/protocol/pages/run-views.ts';
 import { useHubClient } from '../client/use-hub.ts';
 import { messageOf } from '../../core/text/errors.ts';
 

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
-import type { SetEvaluationResult } from '../../core/protocol/pages/rpc.ts';
 import {
+  type SetEvaluationResult,
   type SetEvaluationReply,
   type SetEvaluationTask,
   setEvaluationTaskSchema,
-} from '../../core/protocol/run/set-evaluation.ts';
+} from '../../core/protocol/run/checkpoint-tasks.ts';
 import { startBackend } from '../backends/backend.ts';
 import type { Dataset, Splits } from '../data/dataset.ts';
 import { RunModels } from '../project/rebuild-model.ts';

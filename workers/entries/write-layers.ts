@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type LayersReply, type LayersTask, layersTaskSchema } from '../../core/protocol/run/layers-task.ts';
+import { type LayersReply, type LayersTask, layersTaskSchema } from '../../core/protocol/run/checkpoint-tasks.ts';
 import { startBackend } from '../backends/backend.ts';
 import { writeLayersModel } from '../checkpoints/layers-model.ts';
 import { RunModels } from '../project/rebuild-model.ts';

@@ -1,4 +1,4 @@
-import type { RunSource } from '../../core/protocol/run/set-evaluation.ts';
+import type { RunSource } from '../../core/protocol/run/checkpoint-tasks.ts';
 import { type Checkpoint, readCheckpoint } from '../checkpoints/checkpoint-store.ts';
 import {
   describeDifference,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What a rank can run on: a GPU, or one CPU core. `webgpu-cpu` is WebGPU on the CPU, as SwiftShader does it. */
+/** A device that a rank can run on: a GPU or one CPU core. `webgpu-cpu` is WebGPU on the CPU, for instance by SwiftShader. */
 export const deviceSchema = z.strictObject({
   /** Stable name, as selections use it: `cuda:0`, `webgpu:1`, `cpu:0`. */
   id: z.string(),
@@ -8,16 +8,16 @@ export const deviceSchema = z.strictObject({
   index: z.int().min(0),
   /** The maker's name of the device. */
   name: z.string(),
-  /** Null where the device does not tell (a CPU core has no memory of its own). */
+  /** Null if the device does not report it (a CPU core has no separate memory). */
   memoryTotalBytes: z.number().nullable(),
   memoryUsedBytes: z.number().nullable(),
   /** Share of time the device is busy, 0 to 1. */
   load: z.number().min(0).max(1).nullable(),
-  /** Other processes that compute on it. */
+  /** Number of other processes that compute on it. */
   processCount: z.int().min(0).nullable(),
-  /** Where it is plugged in, e.g. `0000:03:00.0`, for WebGPU adapters that only this tells apart. */
+  /** PCI address, e.g. `0000:03:00.0`, of a WebGPU adapter that shares its name with another one. */
   pciAddress: z.string().optional(),
-  /** Why nothing can compute on it, though its kind can be computed on. */
+  /** Why this device cannot be used although a backend supports its kind. */
   unusable: z.string().optional(),
 });
 export type Device = z.output<typeof deviceSchema>;
@@ -29,16 +29,41 @@ export interface Detected {
   notes: string[];
 }
 
-/** Every form that PyTorch Lightning's `devices` takes, plus kinds and `idle`: 2, [0, 2], "0,2", -1, "all", "auto", "idle", "cpu", "cuda:0,1". */
+/** All forms of PyTorch Lightning's `devices`, plus kinds and `idle`: 2, [0, 2], "0,2", -1, "all", "auto", "idle", "cpu", "cuda:0,1". */
 export const deviceSelectionSchema = z.union([z.int(), z.array(z.int().min(0)).min(1), z.string().min(1)]);
 export type DeviceSelection = z.output<typeof deviceSelectionSchema>;
 
-/** Where a rank runs, and when: ranks of one wave train at the same time. */
+/** The device and the wave of a rank. Ranks of one wave train at the same time. */
 export const placementSchema = z.strictObject({
   rank: z.int().min(0),
   wave: z.int().min(0),
   device: deviceSchema,
-  /** Ranks of the same stack are trained as one computation by one worker; absent: the rank has a worker of its own. */
+  /** One worker trains the ranks of a stack as one computation; absent: the rank has a separate worker. */
   stack: z.int().min(0).optional(),
 });
 export type Placement = z.output<typeof placementSchema>;
+
+/** The load of a device since the last reading. Null: the device does not report it, or there is no earlier reading. */
+export interface DeviceLoad {
+  /** `cuda:0`, `cpu:1`. */
+  device: string;
+  /** Share of time in which any process used it, 0 to 1. */
+  load: number | null;
+  memoryUsedBytes: number | null;
+}
+
+/** The loads of devices at one moment. */
+export interface LoadSample {
+  /** ISO 8601. */
+  time: string;
+  loads: DeviceLoad[];
+}
+
+/** The loads of one device over time, ascending; NaN if unknown. */
+export interface DeviceLoadColumns {
+  device: string;
+  /** Milliseconds since 1970, at the end of the interval over which each load is the mean. */
+  timeMs: Float64Array;
+  load: Float64Array;
+  memoryBytes: Float64Array;
+}

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { LoadSample } from '../machine/device-loads.ts';
+import type { LoadSample } from '../machine/devices.ts';
 import type { WorkerState } from '../run/messages.ts';
 import type { PointBatch } from '../wire/points.ts';
 import type { CheckpointRecord, EvaluatedSet, RunEvent, RunRecord } from '../run/record.ts';

@@ -144,3 +144,19 @@ export const checkpointRecordSchema = z.strictObject({
   savedAt: z.iso.datetime(),
 });
 export type CheckpointRecord = z.output<typeof checkpointRecordSchema>;
+
+/** One way in which the members of a set predict together. */
+export interface EvaluatedEnsemble {
+  label: string;
+  /** Prefix of its metrics in `ensemble`: `product_` for `product_nll`. */
+  prefix: '' | 'product_';
+}
+
+/** The ensembles of an evaluated set. Jointly trained members also predict by their product of experts, so neither is just "the ensemble". */
+export function ensemblesOf(ensemble: EvaluatedSet['ensemble']): EvaluatedEnsemble[] {
+  if (!('product_nll' in ensemble)) return [{ label: 'ensemble', prefix: '' }];
+  return [
+    { label: 'product of experts', prefix: 'product_' },
+    { label: 'mean of probabilities', prefix: '' },
+  ];
+}

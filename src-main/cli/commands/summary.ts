@@ -1,8 +1,13 @@
 import { formatMetric, metricLabel } from '../../../core/text/numbers.ts';
 import { existsSync } from 'node:fs';
-import { ensemblesOf } from '../../../core/protocol/run/evaluated-ensembles.ts';
+import {
+  ensemblesOf,
+  type EvaluatedSet,
+  ownSummary,
+  type RunRecord,
+  type RunSummary,
+} from '../../../core/protocol/run/record.ts';
 import { describeNotFinite, notFiniteOf } from '../../../core/protocol/run/health.ts';
-import { type EvaluatedSet, ownSummary, type RunRecord, type RunSummary } from '../../../core/protocol/run/record.ts';
 import { describePlan } from '../../devices/plan.ts';
 import { runPaths } from '../../store/runs/run-folder.ts';
 import { countEpoch, formatDuration } from '../format.ts';

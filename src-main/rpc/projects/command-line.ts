@@ -1,7 +1,8 @@
 import { getPath, type OptionDescription, type PlainObject, setPath } from '../../../core/options/index.ts';
 import type { ProjectDescription } from '../../../core/protocol/run/project-description.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
-import type { AttemptCommand, RunRequest } from '../../../core/protocol/pages/rpc.ts';
+import type { AttemptCommand } from '../../../core/protocol/pages/run-views.ts';
+import type { RunRequest } from '../../../core/protocol/pages/project-views.ts';
 import { configOfAttempt } from '../../../core/protocol/run/record.ts';
 import type { Hub } from '../../hub/hub.ts';
 import { hasFlag, type RunFlag, runFlagsOf } from '../../runs/configuration/run-flags.ts';

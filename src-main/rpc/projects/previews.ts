@@ -2,7 +2,7 @@ import { isAbsolute, join } from 'node:path';
 import { messageOf } from '../../../core/text/errors.ts';
 import type { Placement } from '../../../core/protocol/machine/devices.ts';
 import type { ConfigProblem, PlainObject } from '../../../core/options/index.ts';
-import type { RunPreview, RunRequest } from '../../../core/protocol/pages/rpc.ts';
+import type { RunPreview, RunRequest } from '../../../core/protocol/pages/project-views.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import { withChanges } from '../../../core/protocol/run/settings.ts';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { messageOf } from '../../../core/text/errors.ts';
 import type { OptionDescription } from '../../../core/options/index.ts';
 import type { ProjectDescription } from '../../../core/protocol/run/project-description.ts';
-import type { DescribedProject, ProjectCard } from '../../../core/protocol/pages/rpc.ts';
+import type { DescribedProject, ProjectCard } from '../../../core/protocol/pages/project-views.ts';
 import type { Hub } from '../../hub/hub.ts';
 import { appFile } from '../../processes/app-files.ts';
 import { optionsOf, resolveConfig } from '../../runs/configuration/resolve-config.ts';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import type { CheckpointCell, CheckpointKey } from '../../../core/protocol/pages/rpc.ts';
+import type { CheckpointCell } from '../../../core/protocol/pages/run-data.ts';
+import type { CheckpointKey } from '../../../core/protocol/run/checkpoint-tasks.ts';
 import { checkpointFiles, readCheckpointRecords } from '../../store/runs/checkpoint-records.ts';
 import { isHubAlive, isOpen } from '../../store/runs/recovery.ts';
 import { readRunRecord } from '../../store/runs/run-folder.ts';

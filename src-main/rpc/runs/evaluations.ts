@@ -1,5 +1,9 @@
-import type { SetEvaluationResult, SetRequest } from '../../../core/protocol/pages/rpc.ts';
-import type { SetEvaluationReply, SetEvaluationTask } from '../../../core/protocol/run/set-evaluation.ts';
+import type {
+  SetEvaluationResult,
+  SetRequest,
+  SetEvaluationReply,
+  SetEvaluationTask,
+} from '../../../core/protocol/run/checkpoint-tasks.ts';
 import type { Hub } from '../../hub/hub.ts';
 import { askProcess } from '../../processes/ask-process.ts';
 import { evaluateEntry } from '../../processes/node-process.ts';

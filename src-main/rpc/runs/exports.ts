@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ExportRequest } from '../../../core/protocol/pages/rpc.ts';
+import type { ExportRequest } from '../../../core/protocol/pages/run-data.ts';
 import { EXPORT_FORMATS, type ExportFormat } from '../../export/run-entries.ts';
 import { homePaths } from '../../store/home.ts';
 import type { HubParts } from '../../hub/run-feed.ts';

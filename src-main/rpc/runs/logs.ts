@@ -1,6 +1,6 @@
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { LogLine } from '../../../core/protocol/pages/rpc.ts';
+import type { LogLine } from '../../../core/protocol/pages/run-views.ts';
 import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
 import { runPaths } from '../../store/runs/run-folder.ts';
 import type { HubParts } from '../../hub/run-feed.ts';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { PredictionData } from '../../../core/protocol/pages/rpc.ts';
+import type { PredictionData } from '../../../core/protocol/pages/run-data.ts';
 import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
 import { readRunRecord, runPaths } from '../../store/runs/run-folder.ts';
 import { readTensorMetadata, readTensors, type StoredTensor } from '../../store/runs/safetensors-reader.ts';

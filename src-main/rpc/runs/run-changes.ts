@@ -1,4 +1,4 @@
-import type { RunNotes } from '../../../core/protocol/pages/rpc.ts';
+import type { RunNotes } from '../../../core/protocol/pages/run-views.ts';
 import { isHubAlive, isOpen } from '../../store/runs/recovery.ts';
 import { readRunRecord } from '../../store/runs/run-folder.ts';
 import { changeRunNotes, readRunNotes } from '../../store/runs/run-notes.ts';

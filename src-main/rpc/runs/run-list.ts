@@ -1,7 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { basename } from 'node:path';
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
-import type { RunRow } from '../../../core/protocol/pages/rpc.ts';
+import type { RunRow } from '../../../core/protocol/pages/run-views.ts';
 import type { Hub } from '../../hub/hub.ts';
 import { homePaths, tuttiHome } from '../../store/home.ts';
 import type { IndexedRun } from '../../store/index/indexed-run.ts';

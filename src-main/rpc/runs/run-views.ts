@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Placement } from '../../../core/protocol/machine/devices.ts';
-import type { RankView, RunView } from '../../../core/protocol/pages/rpc.ts';
+import type { RankView, RunView } from '../../../core/protocol/pages/run-views.ts';
 import { type EvaluatedSet, ownSummary, type RunRecord } from '../../../core/protocol/run/record.ts';
 import type { FollowedRun } from '../../hub/followed-run.ts';
 import type { LiveRank } from '../../hub/live-runs.ts';

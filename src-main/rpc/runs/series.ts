@@ -1,4 +1,4 @@
-import type { SeriesColumns, SeriesData, SeriesRequest } from '../../../core/protocol/pages/rpc.ts';
+import type { SeriesColumns, SeriesData, SeriesRequest } from '../../../core/protocol/pages/run-data.ts';
 import type { FollowedRun } from '../../hub/followed-run.ts';
 import type { MetricColumn } from '../../store/metrics/metric-column.ts';
 import { thin } from '../../store/metrics/query.ts';

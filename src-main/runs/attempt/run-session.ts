@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { messageOf } from '../../../core/text/errors.ts';
 import type { Channel } from '../../../core/protocol/wire/channel.ts';
 import { type Control, workerMessageSchema } from '../../../core/protocol/run/messages.ts';
-import type { ControlRequest } from '../../../core/protocol/pages/remote-control.ts';
+import type { ControlRequest } from '../../../core/protocol/run/remote-control.ts';
 import type { Attempt, RunError, RunRecord, RunStatus, RunSummary } from '../../../core/protocol/run/record.ts';
 import { listen } from '../../relay/socket-server.ts';
 import type { RunIndex } from '../../store/index/run-index.ts';

@@ -8,7 +8,7 @@ import {
   type ControlRequest,
   type RemoteAnswer,
   remoteRequestSchema,
-} from '../../../core/protocol/pages/remote-control.ts';
+} from '../../../core/protocol/run/remote-control.ts';
 
 /** Where the token lies that lets other processes of this user control the run whose hub listens at `socketPath`. */
 export function controlTokenPath(socketPath: string): string {

@@ -8,7 +8,7 @@ import {
   type ControlRequest,
   remoteAnswerSchema,
   type RemoteRequest,
-} from '../../../core/protocol/pages/remote-control.ts';
+} from '../../../core/protocol/run/remote-control.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import { controlTokenPath } from './control-socket.ts';
 

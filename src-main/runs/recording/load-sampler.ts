@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { messageOf } from '../../../core/text/errors.ts';
-import type { Device } from '../../../core/protocol/machine/devices.ts';
-import type { LoadSample } from '../../../core/protocol/machine/device-loads.ts';
+import type { Device, LoadSample } from '../../../core/protocol/machine/devices.ts';
 import { loadReader } from '../../devices/loads.ts';
 
 const everyMs = 1_000;

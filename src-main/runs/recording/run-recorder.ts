@@ -1,5 +1,5 @@
 import { improves, type MetricMode, resolveMode } from '../../../core/metrics/metric-mode.ts';
-import type { LoadSample } from '../../../core/protocol/machine/device-loads.ts';
+import type { LoadSample } from '../../../core/protocol/machine/devices.ts';
 import type {
   Attempt,
   CheckpointRecord,

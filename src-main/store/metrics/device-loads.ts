@@ -1,4 +1,4 @@
-import type { DeviceLoad, DeviceLoadColumns, LoadSample } from '../../../core/protocol/machine/device-loads.ts';
+import type { DeviceLoad, DeviceLoadColumns, LoadSample } from '../../../core/protocol/machine/devices.ts';
 import { appendLines } from './append-lines.ts';
 import { LineTail } from './line-tail.ts';
 import { formatNumber, parseNumber } from './metrics-csv.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { checkpointKeySchema, runNotesSchema } from '../../../core/protocol/pages/rpc.ts';
-import type { CheckpointKey, RunNotes as NoteChanges } from '../../../core/protocol/pages/rpc.ts';
+import { checkpointKeySchema, type CheckpointKey } from '../../../core/protocol/run/checkpoint-tasks.ts';
+import { runNotesSchema, type RunNotes as NoteChanges } from '../../../core/protocol/pages/run-views.ts';
 import { writeFileAtomic } from '../../../core/node/atomic-file.ts';
 import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
 import { runPaths } from './run-folder.ts';

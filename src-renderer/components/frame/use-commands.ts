@@ -1,6 +1,7 @@
 import { computed, type ComputedRef } from 'vue';
 import { type Router, useRouter } from 'vue-router';
-import type { ProjectCard, RunRow } from '../../../core/protocol/pages/rpc.ts';
+import type { ProjectCard } from '../../../core/protocol/pages/project-views.ts';
+import type { RunRow } from '../../../core/protocol/pages/run-views.ts';
 import { formatTime } from '../../text/format.ts';
 import { useRunsStore } from '../../stores/runs.ts';
 import { themes, useSettingsStore } from '../../stores/settings.ts';

@@ -2,7 +2,8 @@ import { describeOptions, type OptionDescription, type PlainObject } from '../..
 import { runConfigSchema } from '../../../core/protocol/run/config.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import { withChanges } from '../../../core/protocol/run/settings.ts';
-import type { DescribedProject, HubApi, RunPreview, RunRequest } from '../../../core/protocol/pages/rpc.ts';
+import type { DescribedProject, RunPreview, RunRequest } from '../../../core/protocol/pages/project-views.ts';
+import type { HubApi } from '../../../core/protocol/pages/rpc.ts';
 import { overridesFrom } from './form-values.ts';
 
 /** What a form asks for, whatever it is of. */

@@ -1,6 +1,6 @@
 import { useTimeoutFn } from '@vueuse/core';
 import { onScopeDispose, type Ref, ref, shallowRef, watch } from 'vue';
-import type { RunPreview } from '../../../core/protocol/pages/rpc.ts';
+import type { RunPreview } from '../../../core/protocol/pages/project-views.ts';
 import { useHubClient } from '../../client/use-hub.ts';
 import { messageOf } from '../../../core/text/errors.ts';
 

@@ -1,5 +1,5 @@
 import type { RunStatus } from '../../../core/protocol/run/record.ts';
-import type { RunRow } from '../../../core/protocol/pages/rpc.ts';
+import type { RunRow } from '../../../core/protocol/pages/run-views.ts';
 
 export const sortKeys = ['created', 'name', 'project', 'status', 'members', 'best', 'duration'] as const;
 export type SortKey = (typeof sortKeys)[number];

@@ -1,5 +1,5 @@
 import { useRouter } from 'vue-router';
-import type { RunNotes, RunRow } from '../../../core/protocol/pages/rpc.ts';
+import type { RunNotes, RunRow } from '../../../core/protocol/pages/run-views.ts';
 import { useHub } from '../../client/use-hub.ts';
 import { useRunsStore } from '../../stores/runs.ts';
 import { useToastsStore } from '../../stores/toasts.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { RunRow } from '../../../core/protocol/pages/rpc.ts';
-import { noticesOfEnds } from '../../../core/protocol/run/notice.ts';
+import type { RunRow } from '../../../core/protocol/pages/run-views.ts';
+import { noticesOfEnds } from '../../../core/protocol/pages/notice.ts';
 import { NonFiniteLossError } from '../../../workers/training/non-finite-loss.ts';
 
 const training: RunRow = {

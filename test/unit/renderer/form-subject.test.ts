@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { describeOptions } from '../../../core/options/index.ts';
 import { runConfigSchema } from '../../../core/protocol/run/config.ts';
-import type { RunPreview } from '../../../core/protocol/pages/rpc.ts';
+import type { RunPreview } from '../../../core/protocol/pages/project-views.ts';
 import { newRun, resumedRun } from '../../../src-renderer/views/configure/form-subject.ts';
 import { runRecord } from '../store/records.ts';
 

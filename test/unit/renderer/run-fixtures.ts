@@ -1,4 +1,4 @@
-import type { RunRow, RunView } from '../../../core/protocol/pages/rpc.ts';
+import type { RunRow, RunView } from '../../../core/protocol/pages/run-views.ts';
 import { runConfigSchema } from '../../../core/protocol/run/config.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
 

@@ -1,7 +1,7 @@
 import { createPinia } from 'pinia';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSSRApp, effectScope, type EffectScope } from 'vue';
-import type { DeviceLoadColumns } from '../../../core/protocol/machine/device-loads.ts';
+import type { DeviceLoadColumns } from '../../../core/protocol/machine/devices.ts';
 import type { RunUpdate } from '../../../core/protocol/pages/run-updates.ts';
 import { HubClient } from '../../../src-renderer/client/hub-client.ts';
 import { hubClientKey } from '../../../src-renderer/client/use-hub.ts';

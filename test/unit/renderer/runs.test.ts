@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { RunRow, SeriesColumns } from '../../../core/protocol/pages/rpc.ts';
+import type { RunRow } from '../../../core/protocol/pages/run-views.ts';
+import type { SeriesColumns } from '../../../core/protocol/pages/run-data.ts';
 import { configDifferences, spellHistory } from '../../../src-renderer/views/run/configuration/config-differences.ts';
 import { comparableMetrics, memberBand, memberNamesOf } from '../../../src-renderer/views/runs/compare/member-band.ts';
 import { filterRuns, type RunFilter } from '../../../src-renderer/views/runs/run-filter.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import type { RunRow } from '../../../core/protocol/pages/rpc.ts';
+import type { RunRow } from '../../../core/protocol/pages/run-views.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import { Hub } from '../../../src-main/hub/hub.ts';
 import { RunList } from '../../../src-main/rpc/runs/run-list.ts';

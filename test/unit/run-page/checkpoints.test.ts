@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CheckpointCell } from '../../../core/protocol/pages/rpc.ts';
+import type { CheckpointCell } from '../../../core/protocol/pages/run-data.ts';
 import {
   bytesOf,
   cellsBetween,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { expectedCalibrationError } from '../../../core/metrics/index.ts';
-import type { PredictionData } from '../../../core/protocol/pages/rpc.ts';
+import type { PredictionData } from '../../../core/protocol/pages/run-data.ts';
 import {
   brokenRanks,
   keptClasses,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RankView } from '../../../core/protocol/pages/rpc.ts';
+import type { RankView } from '../../../core/protocol/pages/run-views.ts';
 import type { MetricColumns } from '../../../src-renderer/stores/metric-columns.ts';
 import { remainingMs } from '../../../src-renderer/views/run/live/forecast.ts';
 

@@ -1,7 +1,7 @@
 import { createPinia } from 'pinia';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createSSRApp, effectScope, shallowReactive } from 'vue';
-import type { SeriesColumns, SeriesRequest } from '../../../core/protocol/pages/rpc.ts';
+import type { SeriesColumns, SeriesRequest } from '../../../core/protocol/pages/run-data.ts';
 import { DebiasedSmoothing, longestMemory, maximumSmoothing } from '../../../src-renderer/charts/points/smoothing.ts';
 import { useChartView } from '../../../src-renderer/charts/series/use-chart-view.ts';
 import { hubClientKey } from '../../../src-renderer/client/use-hub.ts';

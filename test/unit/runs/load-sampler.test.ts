@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { LoadSample } from '../../../core/protocol/machine/device-loads.ts';
+import type { LoadSample } from '../../../core/protocol/machine/devices.ts';
 import { detectDevices } from '../../../src-main/devices/detect.ts';
 import { LoadSampler } from '../../../src-main/runs/recording/load-sampler.ts';
 

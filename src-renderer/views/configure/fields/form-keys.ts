@@ -1,5 +1,5 @@
 import type { ComputedRef, InjectionKey, Ref } from 'vue';
-import type { RunPreview } from '../../../../core/protocol/pages/rpc.ts';
+import type { RunPreview } from '../../../../core/protocol/pages/project-views.ts';
 import type { FormContext } from './availability.ts';
 import type { RunForm } from '../use-run-form.ts';
 

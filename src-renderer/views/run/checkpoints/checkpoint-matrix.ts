@@ -1,5 +1,5 @@
 import type { MetricMode } from '../../../../core/metrics/metric-mode.ts';
-import type { CheckpointCell } from '../../../../core/protocol/pages/rpc.ts';
+import type { CheckpointCell } from '../../../../core/protocol/pages/run-data.ts';
 
 /** The checkpoints of a rank at one step. The same weights may be saved under several names. */
 export interface MatrixCell {

@@ -1,5 +1,5 @@
 import { modeOfMetric } from '../../../../core/metrics/metric-mode.ts';
-import type { SetEvaluationResult } from '../../../../core/protocol/pages/rpc.ts';
+import type { SetEvaluationResult } from '../../../../core/protocol/run/checkpoint-tasks.ts';
 
 /** One metric of two evaluated sets, side by side. */
 export interface ComparedMetric {

@@ -1,6 +1,6 @@
 import { formatBytes } from '../../../../core/text/numbers.ts';
 import { ref, type Ref } from 'vue';
-import type { CheckpointKey } from '../../../../core/protocol/pages/rpc.ts';
+import type { CheckpointKey } from '../../../../core/protocol/run/checkpoint-tasks.ts';
 import { useHub } from '../../../client/use-hub.ts';
 import { useToastsStore } from '../../../stores/toasts.ts';
 import { reasonsToKeep } from './cell-text.ts';

@@ -1,6 +1,7 @@
 import { computed, type ComputedRef } from 'vue';
 import { modeFor } from '../../../../core/metrics/metric-mode.ts';
-import type { CheckpointCell, RunView } from '../../../../core/protocol/pages/rpc.ts';
+import type { CheckpointCell } from '../../../../core/protocol/pages/run-data.ts';
+import type { RunView } from '../../../../core/protocol/pages/run-views.ts';
 import type { RunStore } from '../../../stores/run.ts';
 import { memberMetric } from '../run-facts.ts';
 import { checkpointMatrix, type CheckpointMatrix, type ScoreOf } from './checkpoint-matrix.ts';

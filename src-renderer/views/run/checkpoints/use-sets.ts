@@ -1,5 +1,5 @@
 import { computed, type ComputedRef, ref, type Ref, shallowReactive, type WritableComputedRef } from 'vue';
-import type { SetEvaluationResult, SetRequest } from '../../../../core/protocol/pages/rpc.ts';
+import type { SetEvaluationResult, SetRequest } from '../../../../core/protocol/run/checkpoint-tasks.ts';
 import { messageOf } from '../../../../core/text/errors.ts';
 import { useHub } from '../../../client/use-hub.ts';
 import { useQueryParameter } from '../../../composables/use-query.ts';

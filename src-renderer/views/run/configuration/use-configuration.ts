@@ -1,6 +1,6 @@
 import { computed, type ComputedRef, watch } from 'vue';
 import { describeOptions } from '../../../../core/options/index.ts';
-import type { AttemptCommand, RunView } from '../../../../core/protocol/pages/rpc.ts';
+import type { AttemptCommand, RunView } from '../../../../core/protocol/pages/run-views.ts';
 import { runConfigSchema } from '../../../../core/protocol/run/config.ts';
 import { useHub } from '../../../client/use-hub.ts';
 import { type Loaded, useLoaded } from '../../../composables/use-loaded.ts';

@@ -11,7 +11,7 @@ import {
   stackedClasses,
 } from '../../../../core/metrics/index.ts';
 import type { HistogramProps } from '../../../charts/types.ts';
-import type { PredictionData } from '../../../../core/protocol/pages/rpc.ts';
+import type { PredictionData } from '../../../../core/protocol/pages/run-data.ts';
 
 /** The figures of a classification ensemble, from the predictions that a run kept. Legend: `M` members, `N` samples, `K` classes. */
 export interface KeptClasses {

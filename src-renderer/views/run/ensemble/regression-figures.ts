@@ -7,7 +7,7 @@ import {
   memberGaussianLogDensities,
   type StackedValues,
 } from '../../../../core/metrics/index.ts';
-import type { PredictionData } from '../../../../core/protocol/pages/rpc.ts';
+import type { PredictionData } from '../../../../core/protocol/pages/run-data.ts';
 
 /** The figures of a regression ensemble, from the predictions that a run kept. Legend: `M` members, `N` values (samples times targets). */
 export interface ValueStack {

@@ -1,4 +1,4 @@
-import type { RankView, RunView } from '../../../../core/protocol/pages/rpc.ts';
+import type { RankView, RunView } from '../../../../core/protocol/pages/run-views.ts';
 import type { MetricColumns } from '../../../stores/metric-columns.ts';
 
 /** Recent, yet over a few evaluations. */

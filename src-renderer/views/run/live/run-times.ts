@@ -1,4 +1,4 @@
-import type { RunView } from '../../../../core/protocol/pages/rpc.ts';
+import type { RunView } from '../../../../core/protocol/pages/run-views.ts';
 import { ownSummary, type RunEvent, type RunRecord } from '../../../../core/protocol/run/record.ts';
 
 /** A moment of a run that is known by step and by clock. */

@@ -1,5 +1,5 @@
 import { computed, type ComputedRef, ref, type Ref } from 'vue';
-import type { RankView } from '../../../../core/protocol/pages/rpc.ts';
+import type { RankView } from '../../../../core/protocol/pages/run-views.ts';
 import { whyNotStopRank } from '../../../../core/protocol/run/settings.ts';
 import { useHub } from '../../../client/use-hub.ts';
 import type { RunStore } from '../../../stores/run.ts';

@@ -1,4 +1,4 @@
-import type { LogLine } from '../../../../core/protocol/pages/rpc.ts';
+import type { LogLine } from '../../../../core/protocol/pages/run-views.ts';
 
 /** Lines that contain all words of a search, in any order and case. */
 export function filterLines(lines: readonly LogLine[], search: string): LogLine[] {

@@ -1,6 +1,6 @@
 import { useIntervalFn } from '@vueuse/core';
 import { watch } from 'vue';
-import type { LogLine } from '../../../../core/protocol/pages/rpc.ts';
+import type { LogLine } from '../../../../core/protocol/pages/run-views.ts';
 import { useHub } from '../../../client/use-hub.ts';
 import { type Loaded, useLoaded } from '../../../composables/use-loaded.ts';
 import type { RunStore } from '../../../stores/run.ts';

@@ -1,4 +1,6 @@
-import type { HubApi, RunView, SeriesColumns } from '../../../../core/protocol/pages/rpc.ts';
+import type { HubApi } from '../../../../core/protocol/pages/rpc.ts';
+import type { RunView } from '../../../../core/protocol/pages/run-views.ts';
+import type { SeriesColumns } from '../../../../core/protocol/pages/run-data.ts';
 import type { ChartSeries } from '../../../charts/types.ts';
 import { columnsOf } from '../../../stores/metric-columns.ts';
 import { LineColumnsCache } from '../../run/live/charts/line-columns.ts';

@@ -1,4 +1,4 @@
-import type { SeriesColumns } from '../../../../core/protocol/pages/rpc.ts';
+import type { SeriesColumns } from '../../../../core/protocol/pages/run-data.ts';
 
 /** The smallest and largest member value at each step of the ensemble's line; NaN where no member has a point. */
 export interface MemberBand {

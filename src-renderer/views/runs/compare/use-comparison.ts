@@ -1,6 +1,6 @@
 import { useTimeoutFn } from '@vueuse/core';
 import { computed, type ComputedRef, onScopeDispose, watch } from 'vue';
-import type { RunView } from '../../../../core/protocol/pages/rpc.ts';
+import type { RunView } from '../../../../core/protocol/pages/run-views.ts';
 import { useHub } from '../../../client/use-hub.ts';
 import { type Loaded, useLoaded } from '../../../composables/use-loaded.ts';
 import type { ChartSeries } from '../../../charts/types.ts';

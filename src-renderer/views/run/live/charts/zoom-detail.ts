@@ -1,7 +1,7 @@
 import { bisectRight } from 'd3-array';
 import { indicesWithin } from '../../../../charts/points/columns.ts';
 import type { ChartAxis, ChartRange } from '../../../../charts/types.ts';
-import type { SeriesColumns } from '../../../../../core/protocol/pages/rpc.ts';
+import type { SeriesColumns } from '../../../../../core/protocol/pages/run-data.ts';
 import type { MetricColumns } from '../../../../stores/metric-columns.ts';
 import type { LineColumns } from './line-columns.ts';
 

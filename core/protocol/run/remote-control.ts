@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { controlSchema } from '../run/messages.ts';
+import { controlSchema } from './messages.ts';
 
 /**
  * How another process of the same user controls a run: it connects to the socket that the run's record names and sends one

@@ -1,4 +1,4 @@
-import type { RunRow } from '../pages/rpc.ts';
+import type { RunRow } from './run-views.ts';
 
 /** A notification about a run that has ended, in the desktop app and in the browser. */
 export interface RunNotice {

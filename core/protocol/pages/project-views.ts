@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import type { OptionDescription } from '../../options/index.ts';
+import type { deviceSchema, placementSchema } from '../machine/devices.ts';
+import type { RunConfig } from '../run/config.ts';
+import type { ProjectDescription } from '../run/project-description.ts';
+import type { RunRecord } from '../run/record.ts';
+import type { BestValue } from './run-views.ts';
+
+export interface ProjectCard {
+  folder: string;
+  /** The folder's name until the project is described. */
+  name: string;
+  description: string;
+  task: string;
+  /** False until the project's code has described itself. */
+  isDescribed: boolean;
+  isExample: boolean;
+  /** Why the project could not be loaded; null if it could, or was not loaded yet. */
+  error: string | null;
+  lastRun: { id: string; status: RunRecord['status']; best: BestValue | null; endedAt: string | null } | null;
+}
+
+export interface DescribedProject {
+  description: ProjectDescription;
+  /** Options of every run, then the project's hyperparameters (path `hyperparameters.<name>`). */
+  options: OptionDescription[];
+  /** The configuration of a run without overrides. */
+  defaults: RunConfig;
+}
+
+/** A request to start or to preview a run. */
+export const runRequestSchema = z.strictObject({
+  projectFolder: z.string().min(1),
+  /** Changes to the project's defaults, nested as in the configuration. */
+  overrides: z.record(z.string(), z.unknown()),
+  name: z.string().nullable(),
+  /** The run's folder; null: a new one in Tutti's home. */
+  out: z.string().min(1).nullable(),
+});
+export type RunRequest = z.output<typeof runRequestSchema>;
+
+export interface RunPreview {
+  /** Null if there is a problem. */
+  config: RunConfig | null;
+  problems: { path: string | null; message: string }[];
+  plan: z.output<typeof placementSchema>[];
+  devices: z.output<typeof deviceSchema>[];
+  /** Maximum disk space of the run; null before the first run of a project, when the size of its model is unknown. */
+  diskBytes: number | null;
+  freeBytes: number;
+  /** Duration of the last finished run of the project on as many devices; null without one. */
+  durationSeconds: number | null;
+  /** The command that starts the same run from the terminal. */
+  commandLine: string;
+}

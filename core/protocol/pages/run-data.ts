@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { checkpointKeySchema } from '../run/checkpoint-tasks.ts';
+import type { CheckpointRecord } from '../run/record.ts';
+
+export const seriesRequestSchema = z.strictObject({
+  names: z.array(z.string()),
+  maximumPoints: z.int().min(100),
+  fromStep: z.int().nullable(),
+  toStep: z.int().nullable(),
+});
+export type SeriesRequest = z.output<typeof seriesRequestSchema>;
+
+/** Columns of one metric, by ascending step. */
+export interface SeriesColumns {
+  name: string;
+  epoch: Int32Array;
+  step: Int32Array;
+  value: Float64Array;
+  /** Number of points before thinning. */
+  total: number;
+}
+export interface SeriesData {
+  series: SeriesColumns[];
+}
+
+export interface CheckpointCell {
+  record: CheckpointRecord;
+  isPinned: boolean;
+  isEnsembleBest: boolean;
+  isMemberBest: boolean;
+}
+
+export const exportRequestSchema = z.strictObject({
+  /** Formats, named as for `tutti export --format`; an empty list means all but `tfjs`. */
+  formats: z.array(z.string()),
+  /** The checkpoints to include; null for all. */
+  checkpoints: z.array(checkpointKeySchema).min(1).nullable(),
+});
+export type ExportRequest = z.output<typeof exportRequestSchema>;
+
+export interface ExportResult {
+  path: string;
+  link: string | null;
+  bytes: number;
+  /** Possible differences from the time when the run trained. */
+  warnings: string[];
+}
+
+/** Predictions of M members for N samples, W values each; one array `[M, N, W]` per output of the task. */
+export interface PredictionData {
+  task: string;
+  /** The outputs: logits of classifiers (or probabilities, which an earlier version kept), else means and variances. */
+  kind: 'logits' | 'probabilities' | 'values';
+  ranks: number[];
+  epoch: number;
+  samples: number;
+  width: number;
+  outputs: Float32Array[];
+  /** Class labels or values, `[N]` (or `[N, T]`). */
+  targets: Float32Array | Int32Array;
+  /** The feature of each sample if there is only one (regression is drawn over it), else null. */
+  feature: Float32Array | null;
+  classNames: string[] | null;
+}

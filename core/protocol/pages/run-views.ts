@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { type EvaluatedSet, type RunEvent, type RunRecord, runStatusSchema } from '../run/record.ts';
+import { realNumber } from '../wire/numbers.ts';
+
+/** Changes to the user's notes on a run. */
+export const runNotesSchema = z.strictObject({
+  name: z.string().min(1).optional(),
+  tags: z.array(z.string().min(1)).optional(),
+  note: z.string().optional(),
+  isArchived: z.boolean().optional(),
+});
+export type RunNotes = z.output<typeof runNotesSchema>;
+
+export const bestValueSchema = z.strictObject({ metric: z.string(), value: realNumber, epoch: z.int() });
+export type BestValue = z.output<typeof bestValueSchema>;
+
+/** A row of the table of runs. */
+export const runRowSchema = z.strictObject({
+  id: z.string(),
+  folder: z.string(),
+  name: z.string(),
+  project: z.string(),
+  task: z.string(),
+  strategy: z.string(),
+  status: runStatusSchema,
+  members: z.int(),
+  best: bestValueSchema.nullable(),
+  createdAt: z.string(),
+  endedAt: z.string().nullable(),
+  error: z.string().nullable(),
+  /** Names its last metrics that are NaN or infinite; null if there are none. */
+  notFinite: z.string().nullable(),
+  tags: z.array(z.string()),
+  note: z.string(),
+  isArchived: z.boolean(),
+});
+export type RunRow = z.output<typeof runRowSchema>;
+
+export interface RankView {
+  rank: number;
+  device: string;
+  deviceName: string;
+  wave: number;
+  seed: number;
+  pid: number | null;
+  state: string;
+  epoch: number;
+  step: number;
+  loss: number | null;
+  samplesPerSecond: number | null;
+  memoryBytes: number | null;
+}
+
+export interface RunView {
+  record: RunRecord;
+  folder: string;
+  row: RunRow;
+  /** Whether a process of this machine trains the run, so that it can be controlled from here. */
+  isInReach: boolean;
+  totalSteps: number | null;
+  ensembleMonitor: string | null;
+  ranks: RankView[];
+  metrics: string[];
+  events: RunEvent[];
+  /** Damaged parts of its folder that were skipped. */
+  warnings: string[];
+  evaluatedSets: EvaluatedSet[];
+  /** The SVG files in `plots/`, as text. */
+  plots: { name: string; svg: string }[];
+}
+
+export interface AttemptCommand {
+  attempt: number;
+  /** For a terminal. */
+  command: string;
+}
+
+export interface LogLine {
+  time: string;
+  rank: number;
+  text: string;
+}

@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { blasSchema } from '../machine/blas.ts';
+import { runConfigSchema } from './config.ts';
+
+/** Names a checkpoint of a run. The name becomes part of a path. */
+export const checkpointKeySchema = z.strictObject({ rank: z.int().min(0), name: z.string().regex(/^[\w-]+$/) });
+export type CheckpointKey = z.output<typeof checkpointKeySchema>;
+
+/** A request to evaluate checkpoints as one ensemble. */
+export const setRequestSchema = z.strictObject({
+  members: z.array(checkpointKeySchema).min(1),
+  split: z.enum(['validation', 'test']),
+});
+export type SetRequest = z.output<typeof setRequestSchema>;
+
+export interface SetEvaluationResult {
+  split: 'validation' | 'test';
+  ensemble: Record<string, number>;
+  members: Record<string, number[]>;
+  /** Possible differences from the time when the run trained, for instance a changed source of its project. */
+  warnings: string[];
+}
+
+/** What a process needs to rebuild a run's model and to find its checkpoints. */
+export const runSourceSchema = z.strictObject({
+  runFolder: z.string(),
+  projectFolder: z.string(),
+  task: z.string(),
+  /** A sentence for the user on how the project's source differs from that of the run; null if it is the same. */
+  sourceChange: z.string().nullable(),
+  dataFolders: z.strictObject({ lookup: z.string().nullable(), cache: z.string() }),
+  config: runConfigSchema,
+});
+export type RunSource = z.output<typeof runSourceSchema>;
+
+/** The task of the process that evaluates checkpoints (`workers/entries/evaluate.ts`). */
+export const setEvaluationTaskSchema = runSourceSchema.extend({
+  ...setRequestSchema.shape,
+  blas: blasSchema.nullable(),
+});
+export type SetEvaluationTask = z.output<typeof setEvaluationTaskSchema>;
+
+export type SetEvaluationReply =
+  { type: 'evaluated'; result: SetEvaluationResult } | { type: 'failed'; message: string; stack: string };
+
+/** The task of the process that writes checkpoints as layers models (`workers/entries/write-layers.ts`). */
+export const layersTaskSchema = runSourceSchema.extend({
+  members: z.array(checkpointKeySchema).min(1),
+  /** An empty folder for `rank-<r>/<name>/model.json` and `weights.bin`. */
+  into: z.string(),
+});
+export type LayersTask = z.output<typeof layersTaskSchema>;
+
+export type LayersReply = { type: 'written'; warnings: string[] } | { type: 'failed'; message: string; stack: string };
