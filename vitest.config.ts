@@ -2,13 +2,14 @@ import { join } from 'node:path';
 import vue from '@vitejs/plugin-vue';
 import { defineConfig } from 'vitest/config';
 
-/** What is waited for comes at once on a free machine; on a busy one it may take seconds. */
+/** Polled values come at once on an idle machine, and after seconds on a busy one. */
 const patient = { poll: { timeout: 15_000 } };
 
 export default defineConfig({
   test: {
-    // Each test's home is its own; what Node has compiled is the same for all of their processes.
+    // Every test has its own home, but all their processes share Node's compiled code.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules', '.cache', 'tutti-compiled') },
+    reporters: ['default', './test/environment/report-skipped.ts'],
     projects: [
       {
         test: {
@@ -34,7 +35,7 @@ export default defineConfig({
       {
         test: {
           name: 'integration',
-          // One after the other: their processes would take the cores from each other.
+          // One file at a time: their processes would compete for the cores.
           sequence: { groupOrder: 1 },
           include: ['test/integration/**/*.test.ts'],
           testTimeout: 180_000,
@@ -47,11 +48,9 @@ export default defineConfig({
         test: {
           name: 'e2e',
           sequence: { groupOrder: 2 },
-          // A browser on a machine that is busy with other things has surprised us; the report tells who needed a second try.
-          retry: 2,
           include: ['test/e2e/**/*.test.ts'],
           globalSetup: ['test/e2e/global-setup.ts'],
-          // Longer than `patienceMs` of what a test waits for last, which then says what was missing.
+          // Longer than `patienceMs` of a test's last wait, whose error names what was missing.
           testTimeout: 240_000,
           hookTimeout: 240_000,
           fileParallelism: false,

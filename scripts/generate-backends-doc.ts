@@ -13,12 +13,12 @@ import { opMatrix } from '../test/unit/backends/op-matrix/index.ts';
 import { Draw, type OpCase } from '../test/unit/backends/op-matrix/op-case.ts';
 import { compareWithRecorded } from '../test/unit/backends/op-matrix/recorded-samples.ts';
 import { canStack, compareStacked } from '../test/unit/backends/op-matrix/stacked.ts';
-import { setUpSwiftShader } from '../test/integration/backends/swiftshader.ts';
+import { useSwiftShader } from '../test/environment/webgpu.ts';
 
 const samples = 8;
 const isWithoutWebgpu = process.argv.includes('--without-webgpu');
 const backends: readonly BackendKind[] = isWithoutWebgpu ? ['wasm', 'cpu'] : ['wasm', 'cpu', 'webgpu'];
-const obstacle = isWithoutWebgpu ? null : await setUpSwiftShader();
+const obstacle = isWithoutWebgpu ? null : await useSwiftShader();
 if (obstacle !== null) {
   throw new Error(`The column for webgpu cannot be filled here: ${obstacle}. Call the script with --without-webgpu.`);
 }

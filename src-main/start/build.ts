@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 export const out = join(root, 'out');
 
 /** What the build is made from. */
-const sources = ['protocol', 'src-main', 'src-renderer', 'package-lock.json', 'electron.vite.config.ts'];
+const sources = ['core', 'src-main', 'src-renderer', 'package-lock.json', 'electron.vite.config.ts'];
 
 /** Builds the page where it is missing or older than what it is made from. */
 export async function buildIfStale(): Promise<void> {

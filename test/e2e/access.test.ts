@@ -1,11 +1,11 @@
 import type { Page } from '@playwright/test';
-import { afterAll, beforeAll, describe, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, it } from 'vitest';
 import { expect } from './expect.ts';
 import { Stage } from './stage.ts';
+import { chromium, noChromium } from './browser.ts';
+import { notRun } from '../environment/reasons.ts';
 
-const chromium = inject('chromium');
-
-describe.skipIf(chromium === null)('Whoever has no link (left out where there is no Chromium)', () => {
+describe.skipIf(noChromium !== null)(`Whoever has no link${notRun(noChromium)}`, () => {
   let stage: Stage;
   let stranger: Page;
 

@@ -1,15 +1,15 @@
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
-import { afterAll, beforeAll, describe, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, it } from 'vitest';
 import { expect } from './expect.ts';
 import { blobs, expectPoints, expectStatus, Stage, startRun, visit } from './stage.ts';
-
-const chromium = inject('chromium');
+import { chromium, noChromium } from './browser.ts';
+import { notRun } from '../environment/reasons.ts';
 
 /** The rules of WCAG 2.2 AA that axe can check by itself. */
 const standards = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
-describe.skipIf(chromium === null)('axe finds nothing serious (left out where there is no Chromium)', () => {
+describe.skipIf(noChromium !== null)(`axe finds nothing serious${notRun(noChromium)}`, () => {
   let stage: Stage;
   let page: Page;
   let run: string;

@@ -1,9 +1,10 @@
 import type { Locator, Page } from '@playwright/test';
-import { afterAll, beforeAll, describe, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, it } from 'vitest';
 import { expect } from './expect.ts';
 import { blobs, expectPoints, expectProgress, expectStatus, Stage, startRun, visit } from './stage.ts';
+import { chromium, noChromium } from './browser.ts';
+import { notRun } from '../environment/reasons.ts';
 
-const chromium = inject('chromium');
 const endless = {
   members: 3,
   maxEpochs: 1_000_000,
@@ -11,8 +12,8 @@ const endless = {
   earlyStopping: { enabled: true, patience: 500_000 },
 };
 
-describe.skipIf(chromium === null)(
-  'A run that is controlled while it trains (left out where there is no Chromium)',
+describe.skipIf(noChromium !== null)(
+  `A run that is controlled while it trains${notRun(noChromium)}`,
   () => {
     let stage: Stage;
     let page: Page;

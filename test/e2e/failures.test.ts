@@ -1,15 +1,16 @@
 import type { Page } from '@playwright/test';
-import { afterAll, beforeAll, describe, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, it } from 'vitest';
 import { expect } from './expect.ts';
 import { blobs, expectPoints, expectProgress, expectStatus, Stage, startRun } from './stage.ts';
 import { Tunnel, tunnelBrowserFlag } from './tunnel.ts';
 import { startTutti } from './tutti-process.ts';
+import { chromium, noChromium } from './browser.ts';
+import { notRun } from '../environment/reasons.ts';
 
-const chromium = inject('chromium');
 const endless = { maxEpochs: 1_000_000, earlyStopping: { enabled: false } };
 
-describe.skipIf(chromium === null)(
-  'What goes wrong, as the page tells it (left out where there is no Chromium)',
+describe.skipIf(noChromium !== null)(
+  `What goes wrong, as the page tells it${notRun(noChromium)}`,
   () => {
     let stage: Stage;
     let page: Page;

@@ -1,11 +1,11 @@
 import type { Page } from '@playwright/test';
-import { afterAll, beforeAll, describe, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, it } from 'vitest';
 import { expect, patienceMs } from './expect.ts';
 import { Stage } from './stage.ts';
+import { chromium, noChromium } from './browser.ts';
+import { notRun } from '../environment/reasons.ts';
 
-const chromium = inject('chromium');
-
-describe.skipIf(chromium === null)('Keys and themes (left out where there is no Chromium)', () => {
+describe.skipIf(noChromium !== null)(`Keys and themes${notRun(noChromium)}`, () => {
   let stage: Stage;
   let page: Page;
 

@@ -1,14 +1,15 @@
 import type { Page } from '@playwright/test';
-import { afterAll, beforeAll, describe, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, it } from 'vitest';
 import { expect } from './expect.ts';
 import { blobs, expectPoints, expectStatus, Stage, startRun, visit } from './stage.ts';
+import { chromium, noChromium } from './browser.ts';
+import { notRun } from '../environment/reasons.ts';
 
-const chromium = inject('chromium');
 const longName =
   'A name as sweeps make them: learning rate 0.003, width 64, batch 40, seed 7, weight decay 0.0005, joint';
 
-describe.skipIf(chromium === null)(
-  'In the smallest window, with a long name (left out where there is no Chromium)',
+describe.skipIf(noChromium !== null)(
+  `In the smallest window, with a long name${notRun(noChromium)}`,
   () => {
     let stage: Stage;
     let page: Page;

@@ -1,12 +1,12 @@
 import type { Locator, Page } from '@playwright/test';
-import { afterAll, beforeAll, describe, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, it } from 'vitest';
 import { expect } from './expect.ts';
 import { blobs, Stage, visit } from './stage.ts';
 import { trainFromTerminal } from './tutti-process.ts';
+import { chromium, noChromium } from './browser.ts';
+import { notRun } from '../environment/reasons.ts';
 
-const chromium = inject('chromium');
-
-describe.skipIf(chromium === null)('The table of runs (left out where there is no Chromium)', () => {
+describe.skipIf(noChromium !== null)(`The table of runs${notRun(noChromium)}`, () => {
   let stage: Stage;
   let page: Page;
 

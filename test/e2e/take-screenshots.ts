@@ -114,7 +114,7 @@ async function compareSets(page: Page): Promise<void> {
   await expect(tray.getByRole('button', { name: 'Evaluate', exact: true })).toBeEnabled(patience);
 }
 
-const chromium = await findChromium();
+const chromium = findChromium();
 if (chromium === null) throw new Error('There is no Chromium to take screenshots with. Install chromium.');
 await buildIfStale();
 await mkdir(folder, { recursive: true });

@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from '@playwright/test';
-import { afterAll, beforeAll, describe, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, it } from 'vitest';
 import { readZip } from '../unit/export/zip-reader.ts';
 import { expect } from './expect.ts';
 import { expectPoints, expectProgress, expectStatus, Stage } from './stage.ts';
+import { chromium, noChromium } from './browser.ts';
+import { notRun } from '../environment/reasons.ts';
 
-const chromium = inject('chromium');
-
-describe.skipIf(chromium === null)('An ensemble trained from the browser (left out where there is no Chromium)', () => {
+describe.skipIf(noChromium !== null)(`An ensemble trained from the browser${notRun(noChromium)}`, () => {
   let stage: Stage;
   let page: Page;
 

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { RunConfigInput } from '../../core/protocol/run/config.ts';
@@ -13,14 +13,12 @@ import {
   useHub,
   type WatchedRun,
 } from './harness.ts';
+import { noMemoryFolder, notRun } from '../environment/reasons.ts';
 
 const { hub } = useHub();
 const modes = ['local', 'broadcast', 'shared'] as const;
 const config: RunConfigInput = { members: 2, devices: 'cpu:0,1', maxEpochs: 4, seed: 3, sampler: 'shared' };
 const endless: RunConfigInput = { ...config, maxEpochs: 1_000_000, hyperparameters: { samples: 3000 } };
-
-const hasMemoryFolder = existsSync('/dev/shm');
-const leftOut = hasMemoryFolder ? '' : ' (left out: this system has no /dev/shm)';
 
 /** Folders of the runs of this process's hub. */
 const scratchFolders = (): string[] =>
@@ -73,7 +71,7 @@ describe('the way samples reach the ranks', () => {
   });
 });
 
-describe.skipIf(!hasMemoryFolder)(`what a run has in /dev/shm${leftOut}`, () => {
+describe.skipIf(noMemoryFolder !== null)(`what a run has in /dev/shm${notRun(noMemoryFolder)}`, () => {
   it.each(modes)('is no data once all ranks train, and nothing after it (%s)', async (mode) => {
     const run = await startRun(hub(), 'blobs', { ...endless, data: { mode } });
     await bothPids(run);

@@ -1,13 +1,13 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { RunConfigInput } from '../../core/protocol/run/config.ts';
 import type { RunUpdate } from '../../core/protocol/pages/run-updates.ts';
-import { whyNotMapped } from '../../src-main/processes/app-files.ts';
 import { isRunning, pidOf, startRun, useHub, type WatchedRun } from './harness.ts';
+import { noMemoryFolder, notMapped, notRun } from '../environment/reasons.ts';
 
 const { hub } = useHub();
-const canMap = existsSync('/dev/shm') && whyNotMapped() === null;
+const obstacle = noMemoryFolder ?? notMapped;
 /** 120,003 weights: half a megabyte of gradients at every step. */
 const config: RunConfigInput = {
   members: 2,
@@ -25,8 +25,8 @@ async function trainingPids(run: WatchedRun): Promise<number[]> {
 
 const isToldOf = (update: RunUpdate): boolean => update.type === 'event' && update.event.kind === 'large-arrays';
 
-describe.skipIf(!canMap)(
-  `ranks that wait in mapped memory${canMap ? '' : ' (left out: files cannot be mapped here)'}`,
+describe.skipIf(obstacle !== null)(
+  `ranks that wait in mapped memory${notRun(obstacle)}`,
   () => {
     it('say so, and keep nothing there that has a name', async () => {
       const run = await startRun(hub(), 'blobs', config);

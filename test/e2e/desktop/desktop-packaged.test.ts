@@ -3,17 +3,17 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, it } from 'vitest';
 import { openInStub } from './desktop-entry.ts';
 import { DesktopStage } from './desktop-stage.ts';
 import { expect } from '../expect.ts';
 import { layOutPackage } from './packaged-layout.ts';
 import { blobs, expectPoints, expectStatus } from '../stage.ts';
+import { chromium, noChromium } from '../browser.ts';
+import { notRun } from '../../environment/reasons.ts';
 
-const chromium = inject('chromium');
-
-describe.skipIf(chromium === null)(
-  'The packaged app, on a stand-in for Electron (left out where there is no Chromium)',
+describe.skipIf(noChromium !== null)(
+  `The packaged app, on a stand-in for Electron${notRun(noChromium)}`,
   () => {
     let folder: string;
     let stage: DesktopStage;
@@ -38,7 +38,7 @@ describe.skipIf(chromium === null)(
       await expectPoints(stage.page, 'NLL');
       const beside = join(folder, 'app.asar.unpacked');
       const { stdout } = await promisify(execFile)('ps', ['-eo', 'args']);
-      const workers = stdout.split('\n').filter((line) => line.includes(join(beside, 'workers', 'worker.ts')));
+      const workers = stdout.split('\n').filter((line) => line.includes(join(beside, 'workers', 'entries', 'worker.ts')));
       expect(workers).toHaveLength(2);
       for (const worker of workers)
         expect(worker).toMatch(new RegExp(`^${join(beside, 'node_modules')}/[^ ]*/bin/node `));

@@ -2,10 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
-import { describe, inject } from 'vitest';
+import { describe } from 'vitest';
 import { findElectron } from '../../../src-main/start/electron-binary.ts';
 import { type DesktopDoor, openInElectron, openInStub, ownPage } from './desktop-entry.ts';
 import { expect } from '../expect.ts';
+import { chromium, noChromium } from '../browser.ts';
+import { notRun } from '../../environment/reasons.ts';
 
 /** The desktop app with a home of its own. */
 export class DesktopStage {
@@ -92,15 +94,15 @@ export class DesktopStage {
 
 /** The same tests on the stand-in for Electron and, where its binary is there, in Electron itself. */
 export function describeDesktop(subject: string, tests: (open: (home: string) => Promise<DesktopDoor>) => void): void {
-  const chromium = inject('chromium');
-  const electron = findElectron();
-  describe.skipIf(chromium === null)(
-    `${subject}, on a stand-in for Electron (left out where there is no Chromium)`,
+    const electron = findElectron();
+  const noElectron = electron === null ? "Electron's binary is not installed: npx install-electron" : null;
+  describe.skipIf(noChromium !== null)(
+    `${subject}, on a stand-in for Electron${notRun(noChromium)}`,
     () => {
       tests((home) => openInStub(chromium ?? '', { home }));
     },
   );
-  describe.skipIf(electron === null)(`${subject}, in Electron itself (left out: its binary is not installed)`, () => {
+  describe.skipIf(noElectron !== null)(`${subject}, in Electron itself${notRun(noElectron)}`, () => {
     tests((home) => openInElectron(electron ?? '', { home }));
   });
 }

@@ -2,13 +2,12 @@ import { beforeAll, describe } from 'vitest';
 import { startBackend } from '../../../workers/backends/backend.ts';
 import { describeOpMatrix } from '../../unit/backends/describe-op-matrix.ts';
 import type { OpSample } from '../../unit/backends/op-matrix/op-case.ts';
-import { setUpTensorflow } from './native-tensorflow.ts';
+import { useTensorflow } from '../../environment/tensorflow.ts';
+import { notRun } from '../../environment/reasons.ts';
 
-const obstacle = await setUpTensorflow();
+const obstacle = useTensorflow();
 
-const remark = obstacle === null ? '' : ` (not run, as ${obstacle})`;
-
-describe.skipIf(obstacle !== null)(`ops${remark}`, () => {
+describe.skipIf(obstacle !== null)(`ops${notRun(obstacle)}`, () => {
   beforeAll(async () => void (await startBackend('tensorflow')));
   describeOpMatrix('tensorflow', { share: 0.5, refusal: refuseExplicitPadding });
 });

@@ -1,13 +1,12 @@
 import { beforeAll, describe } from 'vitest';
 import { startBackend } from '../../../workers/backends/backend.ts';
 import { describeOpMatrix } from '../../unit/backends/describe-op-matrix.ts';
-import { setUpSwiftShader } from './swiftshader.ts';
+import { useSwiftShader } from '../../environment/webgpu.ts';
+import { notRun } from '../../environment/reasons.ts';
 
-const obstacle = await setUpSwiftShader();
+const obstacle = await useSwiftShader();
 
-const remark = obstacle === null ? '' : ` (not run, as ${obstacle})`;
-
-describe.skipIf(obstacle !== null)(`ops${remark}`, () => {
+describe.skipIf(obstacle !== null)(`ops${notRun(obstacle)}`, () => {
   beforeAll(async () => void (await startBackend('webgpu')));
   // SwiftShader compiles a shader for each shape: few draws. WebGPU's own bound for sine and cosine is 2⁻¹¹.
   describeOpMatrix('webgpu', { share: 0.05, recorded: 0.1, bounds: { sin: 5e-4, cos: 5e-4 } });

@@ -1,4 +1,4 @@
-import { setUpTensorflow } from './native-tensorflow.ts';
-import { describeGolden } from '../../unit/optimizers/describe-optimizers.ts';
+import { useTensorflow } from '../../environment/tensorflow.ts';
+import { describeOptimizers } from '../../unit/optimizers/describe-optimizers.ts';
 
-describeGolden('tensorflow', await setUpTensorflow());
+describeOptimizers('tensorflow', useTensorflow());

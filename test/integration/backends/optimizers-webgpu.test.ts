@@ -1,4 +1,4 @@
-import { setUpSwiftShader } from './swiftshader.ts';
-import { describeGolden } from '../../unit/optimizers/describe-optimizers.ts';
+import { useSwiftShader } from '../../environment/webgpu.ts';
+import { describeOptimizers } from '../../unit/optimizers/describe-optimizers.ts';
 
-describeGolden('webgpu', await setUpSwiftShader(), 6);
+describeOptimizers('webgpu', await useSwiftShader(), 6);

@@ -1,13 +1,12 @@
 import { beforeAll, describe } from 'vitest';
 import { startBackend } from '../../../workers/backends/backend.ts';
 import { testWindows } from '../../unit/backends/naive/test-windows.ts';
-import { setUpTensorflow } from './native-tensorflow.ts';
+import { useTensorflow } from '../../environment/tensorflow.ts';
+import { notRun } from '../../environment/reasons.ts';
 
-const obstacle = await setUpTensorflow();
-const isLeftOut = obstacle !== null;
-const remark = obstacle === null ? '' : ` (not run, as ${obstacle})`;
+const obstacle = useTensorflow();
 
-describe.skipIf(isLeftOut)(`on TensorFlow, values and gradients are those of loops in float64${remark}`, () => {
+describe.skipIf(obstacle !== null)(`on TensorFlow, values and gradients are those of loops in float64${notRun(obstacle)}`, () => {
   beforeAll(async () => void (await startBackend('tensorflow')));
 
   testWindows({ numRuns: 40, padsExplicitly: false });

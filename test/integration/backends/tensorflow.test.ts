@@ -5,14 +5,15 @@ import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { nativeFolderVariable } from '../../../core/protocol/machine/native-build.ts';
 import { metricValues, train, useHub } from '../harness.ts';
-import { nativeFolder, setUpTensorflow } from './native-tensorflow.ts';
+import { nativeFolder, useTensorflow } from '../../environment/tensorflow.ts';
+import { notRun } from '../../environment/reasons.ts';
 
-const obstacle = await setUpTensorflow();
+const obstacle = useTensorflow();
 const project = resolve(import.meta.dirname, '../../..', 'bench', 'projects', 'blobs');
 const probe = resolve(import.meta.dirname, '../../..', 'scripts', 'native', 'try-backend.ts');
 
 describe.skipIf(obstacle !== null)(
-  `the tensorflow backend${obstacle === null ? '' : `: not run, as ${obstacle}`}`,
+  `the tensorflow backend${notRun(obstacle)}`,
   () => {
     const { hub, home } = useHub();
 

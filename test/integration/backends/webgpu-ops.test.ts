@@ -5,14 +5,14 @@ import { Generator } from '../../../workers/random/index.ts';
 import { tf, type LayersModel, type Tensor, type Variable } from '../../../workers/tensorflow/tf.ts';
 import { crossEntropyLoss } from '../../../workers/member/tasks.ts';
 import { testWindows } from '../../unit/backends/naive/test-windows.ts';
-import { setUpSwiftShader } from './swiftshader.ts';
+import { useSwiftShader } from '../../environment/webgpu.ts';
+import { notRun } from '../../environment/reasons.ts';
 
-const obstacle = await setUpSwiftShader();
-const isLeftOut = obstacle !== null;
-const remark = obstacle === null ? '' : ` (not run, as ${obstacle})`;
+const obstacle = await useSwiftShader();
+const isNotRun = obstacle !== null;
 
 beforeAll(async () => {
-  if (isLeftOut) return;
+  if (isNotRun) return;
   await startBackend('cpu');
   await startBackend('webgpu');
 });
@@ -37,7 +37,7 @@ const onGpu = (x: Tensor): Tensor => tf.clipByValue(x, -9, 9);
 
 const pairs = (rank: number): [number, number][] => Array.from({ length: rank }, (_, axis) => [axis % 2, 1]);
 
-describe.skipIf(isLeftOut)(`what TensorFlow.js has wrong on webgpu${remark}`, () => {
+describe.skipIf(isNotRun)(`what TensorFlow.js has wrong on webgpu${notRun(obstacle)}`, () => {
   it.each<[string, () => Tensor]>([
     ['prod, with its axis kept', () => tf.prod(input(2), 1, true)],
     ['argMax of a vector', () => tf.argMax(onGpu(input(1)))],
@@ -55,7 +55,7 @@ describe.skipIf(isLeftOut)(`what TensorFlow.js has wrong on webgpu${remark}`, ()
   });
 });
 
-describe.skipIf(isLeftOut)(`values and gradients, but of equal maxima, are those of loops in float64${remark}`, () => {
+describe.skipIf(isNotRun)(`values and gradients, but of equal maxima, are those of loops in float64${notRun(obstacle)}`, () => {
   beforeAll(() => tf.setBackend('webgpu'));
 
   // tfjs's max pool gives its gradient to the last of equal values there.
@@ -117,7 +117,7 @@ async function trainCnn(backend: 'cpu' | 'webgpu'): Promise<number[]> {
   return losses;
 }
 
-describe.skipIf(isLeftOut)(`a convolutional network${remark}`, () => {
+describe.skipIf(isNotRun)(`a convolutional network${notRun(obstacle)}`, () => {
   it('trains to the losses of the cpu backend, in flat memory', async () => {
     const expected = await trainCnn('cpu');
     const losses = await trainCnn('webgpu');
@@ -126,7 +126,7 @@ describe.skipIf(isLeftOut)(`a convolutional network${remark}`, () => {
   });
 });
 
-describe.skipIf(isLeftOut)(`reads${remark}`, () => {
+describe.skipIf(isNotRun)(`reads${notRun(obstacle)}`, () => {
   it('that are synchronous say what to call instead', async () => {
     await tf.setBackend('webgpu');
     expect(() => onGpu(input(2)).dataSync()).toThrow(

@@ -6,9 +6,10 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Evaluations } from '../../../src-main/rpc/runs/evaluations.ts';
 import { webgpuAdapterVariable, webgpuFolderVariable } from '../../../core/protocol/machine/webgpu.ts';
 import { metricValues, resume, train, useHub } from '../harness.ts';
-import { chromium, setUpSwiftShader, swiftShader, webgpuFolder } from './swiftshader.ts';
+import { chromium, useSwiftShader, swiftShader, webgpuFolder } from '../../environment/webgpu.ts';
+import { notRun } from '../../environment/reasons.ts';
 
-const obstacle = await setUpSwiftShader();
+const obstacle = await useSwiftShader();
 const project = resolve(import.meta.dirname, '../../..', 'bench', 'projects', 'blobs');
 const probe = resolve(import.meta.dirname, '../../..', 'scripts', 'native', 'try-backend.ts');
 const { hub, home } = useHub();
@@ -19,7 +20,7 @@ function tryBackend(environment: NodeJS.ProcessEnv): Promise<string> {
   return promisify(execFile)(process.execPath, [probe, 'webgpu'], { env }).then(({ stdout }) => stdout);
 }
 
-describe.skipIf(obstacle !== null)(`the webgpu backend${obstacle === null ? '' : `: not run, as ${obstacle}`}`, () => {
+describe.skipIf(obstacle !== null)(`the webgpu backend${notRun(obstacle)}`, () => {
   const drivers = process.env.VK_ICD_FILENAMES;
 
   beforeAll(async () => {

@@ -5,9 +5,9 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
 import { readEvents } from '../../../src-main/store/runs/run-folder.ts';
 import { metricValues, pidOnceTraining, projectFolder, resume, startRun, train, useHub } from '../harness.ts';
+import { noPermissions, notRun } from '../../environment/reasons.ts';
 
 const { hub, home } = useHub();
-const isRoot = process.getuid?.() === 0;
 const short: RunConfigInput = { members: 2, devices: 2, maxEpochs: 1 };
 
 async function failureOf(config: RunConfigInput): Promise<string> {
@@ -107,7 +107,7 @@ describe('the folder of a run', () => {
     expect(await readEvents(first.folder)).toEqual(events);
   });
 
-  it.skipIf(isRoot)(`must be writable${isRoot ? ' (left out: root may write everywhere)' : ''}`, async () => {
+  it.skipIf(noPermissions !== null)(`must be writable${notRun(noPermissions)}`, async () => {
     const parent = join(home(), 'read-only');
     mkdirSync(parent);
     chmodSync(parent, 0o500);
@@ -119,11 +119,11 @@ describe('the folder of a run', () => {
 });
 
 describe('a disk without room', () => {
-  const needsMount = 'left out where no disk can be mounted';
+  const noMount = 'no disk can be mounted here';
 
-  it(`is noticed before training begins (${needsMount})`, async ({ skip }) => {
+  it(`is noticed before training begins`, async ({ skip }) => {
     const disk = mountTinyDisk('small-disk', 4 * 1024 ** 2);
-    if (disk === null) return skip(needsMount);
+    if (disk === null) return skip(noMount);
     const run = await startRun(hub(), 'blobs', short, join(disk, 'run'));
     const record = await run.ended;
     expect(record).toMatchObject({ status: 'failed', error: { rank: null } });
@@ -133,11 +133,11 @@ describe('a disk without room', () => {
     expect(run.updates.some((update) => update.type === 'worker' && update.state === 'training')).toBe(false);
   });
 
-  it(`that fills up while training fails the run, naming the file, and keeps what was written (${needsMount})`, async ({
+  it(`that fills up while training fails the run, naming the file, and keeps what was written`, async ({
     skip,
   }) => {
     const disk = mountTinyDisk('filling-disk', 20 * 1024 ** 2);
-    if (disk === null) return skip(needsMount);
+    if (disk === null) return skip(noMount);
     const folder = join(disk, 'run');
     const run = await startRun(hub(), 'blobs', { ...short, maxEpochs: 100_000 }, folder);
     await pidOnceTraining(run, 1);

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -18,6 +18,7 @@ import {
   train,
   useHub,
 } from '../harness.ts';
+import { noMemoryFolder, notRun } from '../../environment/reasons.ts';
 
 const { hub, home } = useHub();
 const entry = fileURLToPath(new URL('hub-process.ts', import.meta.url));
@@ -100,10 +101,9 @@ describe('a hub that is gone', () => {
   });
 });
 
-const hasMemoryFolder = existsSync('/dev/shm');
 
-it.skipIf(!hasMemoryFolder).each(['local', 'broadcast', 'shared'] as const)(
-  `a hub that is killed leaves no data in memory (%s)${hasMemoryFolder ? '' : ' (left out: this system has no /dev/shm)'}`,
+it.skipIf(noMemoryFolder !== null).each(['local', 'broadcast', 'shared'] as const)(
+  `a hub that is killed leaves no data in memory (%s)${notRun(noMemoryFolder)}`,
   async (mode) => {
     const config: RunConfigInput = { members: 2, devices: 2, maxEpochs: 1_000_000, data: { mode } };
     const running = await startHub('blobs', `data-${mode}`, config, ({ evaluatedStep = 0 }) => evaluatedStep > 0);

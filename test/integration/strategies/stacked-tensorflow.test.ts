@@ -1,4 +1,4 @@
 import { describeStacks } from '../../unit/stacked/describe-stacks.ts';
-import { setUpTensorflow } from '../backends/native-tensorflow.ts';
+import { useTensorflow } from '../../environment/tensorflow.ts';
 
-describeStacks('tensorflow', await setUpTensorflow());
+describeStacks('tensorflow', useTensorflow());

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { copyFile, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +9,7 @@ import {
   saveCheckpoint,
 } from '../../../workers/checkpoints/checkpoint-store.ts';
 import type { NamedTensor } from '../../../core/safetensors/safetensors.ts';
+import { noFullDevice, notRun } from '../../environment/reasons.ts';
 
 let run: string;
 let data: string;
@@ -126,7 +126,7 @@ describe('a crash while a checkpoint is replaced', () => {
     expect(await epochOnDisk()).toBe(2);
   });
 
-  it.skipIf(!existsSync('/dev/full'))('after the record, then the disk is full: the new one still counts', async () => {
+  it.skipIf(noFullDevice !== null)(`after the record, then the disk is full: the new one still counts${notRun(noFullDevice)}`, async () => {
     await crashBeforeRename();
     // A save that fails must not have written over `.next` while that held the only data that counts.
     await symlink('/dev/full', `${record}.tmp`);
@@ -136,7 +136,7 @@ describe('a crash while a checkpoint is replaced', () => {
     expect(await epochOnDisk()).toBe(4);
   });
 
-  it.skipIf(!existsSync('/dev/full'))('full disk while the data is written: the old one counts', async () => {
+  it.skipIf(noFullDevice !== null)(`full disk while the data is written: the old one counts${notRun(noFullDevice)}`, async () => {
     await save(1);
     await symlink('/dev/full', `${data}.next`);
     await expect(save(2)).rejects.toThrow(/Cannot write .*: the disk is full \(ENOSPC\), and the file needs \d+ bytes/);

@@ -4,11 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect } from 'vitest';
 import type { CollectiveArray } from '../../../core/protocol/wire/collectives.ts';
-import { whyNotMapped } from '../../../src-main/processes/app-files.ts';
 import type { ProcessGroup } from '../../../workers/collectives/process-group.ts';
-
-/** Whether files can be mapped here. */
-export const canMap = process.platform === 'linux' && whyNotMapped() === null;
 
 /** Folders for the files of groups of ranks, for as long as a test runs. */
 interface Folders {

@@ -1,21 +1,22 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { type CollectiveCall, noSignals, type ReduceOperation } from '../../../core/protocol/wire/collectives.ts';
 import { SharedMemory } from '../../../workers/collectives/memory/shared-memory.ts';
 import { createInMemoryGroup, ranksOf, type TestGroup } from '../relay/in-memory-group.ts';
-import { canMap, every, expectSameBits, thirds, useFolders } from './mapped.ts';
+import { every, expectSameBits, thirds, useFolders } from './mapped.ts';
+import { notMapped, notRun } from '../../environment/reasons.ts';
 
 /** A little above what goes through the hub, and no multiple of any group's size. */
 const large = 70_001;
 
 const folders = useFolders();
 
-/** Files that are mapped, where they can be, and files that are read and written. */
+/** Files that are mapped, and files that are read and written. */
 const ways = [
   { how: 'mapped memory', mayMap: true },
   { how: 'files in /dev/shm', mayMap: false },
-].filter(({ mayMap }) => canMap || !mayMap);
+];
 
 function sharing(
   worldSize: number,
@@ -29,8 +30,13 @@ function sharingWithRelay(worldSize: number, memoryOf: (below: string, rank: num
   return createInMemoryGroup(ranksOf(worldSize), {}, (rank) => memoryOf(below, rank));
 }
 
+function skipWhereNotMapped(mayMap: boolean): void {
+  beforeEach(({ skip }) => skip(mayMap && notMapped !== null, String(notMapped)));
+}
+
 const worlds = [2, 3, 5].flatMap((worldSize) => ways.map((way) => ({ worldSize, ...way })));
 describe.each(worlds)('$worldSize ranks that share $how', ({ worldSize, how, mayMap }) => {
+  skipWhereNotMapped(mayMap);
   const told: string[] = [];
   const shared = () =>
     sharing(
@@ -95,7 +101,7 @@ describe.each(worlds)('$worldSize ranks that share $how', ({ worldSize, how, may
   });
 });
 
-it.skipIf(!canMap)(`maps its files where it can${canMap ? '' : ' (left out: no koffi or no futex here)'}`, async () => {
+it.skipIf(notMapped !== null)(`maps its files where it can${notRun(notMapped)}`, async () => {
   const memories: SharedMemory[] = [];
   const groups = sharing(2, (below, rank) => {
     memories[rank] = new SharedMemory(below, rank, [0, 1]);
@@ -125,6 +131,7 @@ class NoRoom extends SharedMemory {
 }
 
 describe.each(ways)('with $how', ({ mayMap }) => {
+  skipWhereNotMapped(mayMap);
   const pair = () => sharing(2, (below, rank) => new SharedMemory(below, rank, [0, 1], { mayMap }));
 
   it('fails all ranks when they disagree on a large array, told who called what', async () => {
@@ -177,7 +184,7 @@ describe.each(ways)('with $how', ({ mayMap }) => {
   });
 });
 
-describe.skipIf(!canMap)('a rank that begins a collective in mapped memory and never ends it', () => {
+describe.skipIf(notMapped !== null)(`a rank that begins a collective in mapped memory and never ends it${notRun(notMapped)}`, () => {
   const begun: CollectiveCall = {
     operation: 'all-reduce',
     reduce: 'sum',

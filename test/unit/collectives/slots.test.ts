@@ -4,7 +4,8 @@ import type { ProcessGroup } from '../../../workers/collectives/process-group.ts
 import { SharedMemory } from '../../../workers/collectives/memory/shared-memory.ts';
 import type { SlotFile } from '../../../workers/collectives/memory/slot-file.ts';
 import { createInMemoryGroup, ranksOf, type TestGroup } from '../relay/in-memory-group.ts';
-import { canMap, every, expectSameBits, thirds, useFolders } from './mapped.ts';
+import { every, expectSameBits, thirds, useFolders } from './mapped.ts';
+import { notMapped, notRun } from '../../environment/reasons.ts';
 
 const folders = useFolders();
 /** No multiple of any group's size. */
@@ -42,7 +43,7 @@ const reasons = async (calls: readonly Promise<unknown>[]): Promise<string[]> =>
     outcome.status === 'rejected' ? (outcome.reason as Error).message : 'no error',
   );
 
-describe.skipIf(!canMap)(`small arrays in memory${canMap ? '' : ' (left out: no koffi or no futex here)'}`, () => {
+describe.skipIf(notMapped !== null)(`small arrays in memory${notRun(notMapped)}`, () => {
   describe.each([2, 3, 5])('of %i ranks', (worldSize) => {
     const compared = async <T>(call: (group: ProcessGroup) => Promise<T>): Promise<[T[], T[]]> => {
       const { groups, heard } = await sharingSlots(worldSize);
@@ -141,7 +142,7 @@ class NoRoom extends SharedMemory {
   }
 }
 
-describe.skipIf(!canMap)('with small arrays in memory a group fails', () => {
+describe.skipIf(notMapped !== null)(`with small arrays in memory a group fails${notRun(notMapped)}`, () => {
   it.each<
     [string, string, (group: ProcessGroup) => Promise<unknown>, string, (group: ProcessGroup) => Promise<unknown>]
   >([

@@ -2,13 +2,10 @@ import { readFile, readdir, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { whyNotMapped } from '../../../src-main/processes/app-files.ts';
 import { createDataset, createSplits, take } from '../../../workers/data/dataset.ts';
 import { mapSplits, readSplits, writeSplits } from '../../../workers/data/share.ts';
 import { temporaryFolder } from './temp-folder.ts';
-
-const canMap = whyNotMapped() === null;
-const leftOut = canMap ? '' : ' (left out: no files can be mapped here)';
+import { notMapped, notRun } from '../../environment/reasons.ts';
 
 const images = createDataset({
   name: 'Bilder (ü)',
@@ -40,7 +37,7 @@ describe('writeSplits and readSplits', () => {
     expect(await readSplits(await written(splits))).toEqual(splits);
   });
 
-  it.skipIf(!canMap)(`map the file instead, which others then may delete${leftOut}`, async () => {
+  it.skipIf(notMapped !== null)(`map the file instead, which others then may delete${notRun(notMapped)}`, async () => {
     const splits = createSplits({ train: images, test: take(images, 1) });
     const file = await written(splits);
     const [mine, another] = [await mapSplits(file), await mapSplits(file)];
@@ -50,7 +47,7 @@ describe('writeSplits and readSplits', () => {
     expect(another).toEqual(splits);
   });
 
-  it.skipIf(!canMap)(`refuse to map a truncated file${leftOut}`, async () => {
+  it.skipIf(notMapped !== null)(`refuse to map a truncated file${notRun(notMapped)}`, async () => {
     const file = await written();
     await truncate(file, 100);
     await expect(mapSplits(file)).rejects.toThrow('splits.bin is truncated or corrupt: it has 100 bytes');

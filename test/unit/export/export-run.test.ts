@@ -10,6 +10,7 @@ import { temporaryFolder } from '../store/fixtures.ts';
 import { runEvent, runRecord } from '../store/records.ts';
 import { readEventFile } from './event-reader.ts';
 import { readZip } from './zip-reader.ts';
+import { notLinux, notRun } from '../../environment/reasons.ts';
 
 const created = Date.parse('2026-01-02T03:04:05Z') / 1000;
 
@@ -269,7 +270,7 @@ describe('exportRun when something breaks', () => {
     expect(await readdir(to)).toEqual(['export-false']);
   });
 
-  it.skipIf(process.platform !== 'linux')('ends when the disk is full (Linux only: prlimit)', async () => {
+  it.skipIf(notLinux !== null)(`ends when the disk is full${notRun(notLinux)}`, async () => {
     const folder = await sampleRun();
     const to = await temporaryFolder();
     const script = join(import.meta.dirname, 'export-past-limit.ts');

@@ -10,6 +10,7 @@ import { createOptimizer } from '../../../workers/optimizers/optimizers.ts';
 import { settingsAt } from '../../../workers/optimizers/schedules.ts';
 import { readGolden } from '../../golden/read-golden.ts';
 import { taskOf } from '../../../workers/member/tasks.ts';
+import { notRun } from '../../environment/reasons.ts';
 
 /** What `make_optimizers.py` recorded of PyTorch in float64. */
 interface Golden {
@@ -65,12 +66,11 @@ async function train(
 }
 
 /**
- * A process has one backend: each has its own test file. `obstacle` says why it cannot be had here, if it cannot. Slow backends compare
- * but the first steps.
+ * A process has one backend, so each has its own test file. Slow backends compare only the first steps.
+ * @param obstacle why the backend cannot run here; null where it can
  */
-export function describeGolden(backend: BackendKind, obstacle: string | null = null, mostSteps = Infinity): void {
-  const remark = obstacle === null ? '' : `: not run, as ${obstacle}`;
-  describe.skipIf(obstacle !== null)(`losses on the ${backend} backend are those of PyTorch${remark}`, () => {
+export function describeOptimizers(backend: BackendKind, obstacle: string | null = null, mostSteps = Infinity): void {
+  describe.skipIf(obstacle !== null)(`losses on the ${backend} backend are those of PyTorch${notRun(obstacle)}`, () => {
     beforeAll(async () => void (await startBackend(backend)));
 
     it.each(golden.runs)('$name, $schedule.kind rate', async (run) => {

@@ -1,3 +1,3 @@
-import { describeGolden } from './describe-optimizers.ts';
+import { describeOptimizers } from './describe-optimizers.ts';
 
-describeGolden('wasm');
+describeOptimizers('wasm');

@@ -2,8 +2,9 @@ import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { openService } from './page.ts';
+import { notLinux, notRun } from '../../environment/reasons.ts';
 
-it.skipIf(process.platform !== 'linux')('a folder is shown by the file manager (left out but on Linux)', async () => {
+it.skipIf(notLinux !== null)(`a folder is shown by the file manager${notRun(notLinux)}`, async () => {
   const { page, home } = await openService();
   const bin = join(home, 'bin');
   await mkdir(bin);

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { startBackend } from '../../../workers/backends/backend.ts';
 import { type SymbolicTensor, tf } from '../../../workers/tensorflow/tf.ts';
 import { batch, createMembers, largestDifference, type Recipe, slotsOf, train, weightsOf } from './stacks.ts';
+import { notRun } from '../../environment/reasons.ts';
 
 const { layers } = tf;
 const dense = { units: 6, activation: 'relu' as const, inputShape: [5] };
@@ -88,11 +89,10 @@ const images: Recipe = {
 
 /**
  * Members as one computation against members on their own, over 30 steps.
- * @param missing why the backend cannot be had here; null where it can
+ * @param missing why the backend cannot run here; null where it can
  */
 export function describeStacks(backend: 'cpu' | 'wasm' | 'tensorflow', missing: string | null = null): void {
-  const note = missing === null ? '' : `: left out, as ${missing}`;
-  describe.skipIf(missing !== null)(`three members as one computation on ${backend}${note}`, () => {
+  describe.skipIf(missing !== null)(`three members as one computation on ${backend}${notRun(missing)}`, () => {
     beforeAll(async () => void (await startBackend(backend)));
 
     it.each(Object.entries(recipes))('are what they are alone: %s', async (_, recipe) => {

@@ -10,6 +10,7 @@ import {
   type Variable,
 } from '../../../workers/tensorflow/tf.ts';
 import { readGolden } from '../../golden/read-golden.ts';
+import { notRun } from '../../environment/reasons.ts';
 
 interface Values {
   shape: number[];
@@ -78,8 +79,7 @@ function expectAsRecorded(layerCase: LayerCase): void {
 
 /** Layers that TensorFlow.js alone refuses or computes wrongly, against PyTorch in float64. */
 export function describeLayers(backend: BackendKind, missing: string | null = null): void {
-  const title = missing === null ? '' : ` (not run: ${missing})`;
-  describe.skipIf(missing !== null)(`layers on ${backend}${title}`, () => {
+  describe.skipIf(missing !== null)(`layers on ${backend}${notRun(missing)}`, () => {
     beforeAll(async () => {
       await startBackend(backend);
       tf.engine().startScope();

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { chmod, mkdir, readFile, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -10,8 +9,8 @@ import {
 } from '../../../../core/node/atomic-file.ts';
 import { FileError, explainFileError } from '../../../../core/node/file-error.ts';
 import { temporaryFolder } from '../../store/fixtures.ts';
+import { noFullDevice, noPermissions, notRun } from '../../../environment/reasons.ts';
 
-const isRoot = process.getuid?.() === 0;
 
 describe('writeFileAtomic', () => {
   it('replaces the content and leaves nothing aside', async () => {
@@ -51,8 +50,8 @@ describe('writeFileAtomic', () => {
     await expect(writeFileAtomic(path, 'x')).rejects.toThrow(/a folder has this name \(EISDIR\)/);
   });
 
-  it.skipIf(isRoot || process.platform === 'win32')(
-    'names the permission (left out as root, who may all)',
+  it.skipIf(noPermissions !== null)(
+    `names the permission${notRun(noPermissions)}`,
     async () => {
       const folder = await temporaryFolder();
       await chmod(folder, 0o500);
@@ -61,7 +60,7 @@ describe('writeFileAtomic', () => {
     },
   );
 
-  it.skipIf(process.platform !== 'linux')('explains a full disk, as /dev/full plays one (Linux only)', async () => {
+  it.skipIf(noFullDevice !== null)(`explains a full disk, as /dev/full plays one${notRun(noFullDevice)}`, async () => {
     const path = join(await temporaryFolder(), 'full');
     await symlink('/dev/full', path);
     const error = explainFileError(await writeFile(path, 'x').catch((error: unknown) => error), path, 'write');
@@ -98,7 +97,7 @@ describe('writeFileAsOnlyWriter', () => {
   });
 
   // A symbolic link to /dev/full gives a real ENOSPC, without a full disk.
-  it.skipIf(!existsSync('/dev/full'))('keeps the old file on a full disk (needs /dev/full)', async () => {
+  it.skipIf(noFullDevice !== null)(`keeps the old file on a full disk${notRun(noFullDevice)}`, async () => {
     const folder = await temporaryFolder();
     const path = join(folder, 'file.bin');
     await writeFileAsOnlyWriter(path, 'old');

@@ -9,6 +9,7 @@ import type { LogClock, MetricsLogOptions } from '../../../../src-main/store/met
 import { MetricsLog } from '../../../../src-main/store/metrics/metrics-log.ts';
 import { temporaryFolder } from '../fixtures.ts';
 import { pointBatch } from '../records.ts';
+import { notLinux, notRun } from '../../../environment/reasons.ts';
 
 /** A clock that moves only when the test advances it. */
 function manualClock() {
@@ -227,7 +228,7 @@ describe('MetricsLog when the disk fails', () => {
     expect(await csv(folder)).toBe('epoch,step,a,b\n0,1,1,\n0,2,,2\n0,3,,3\n');
   });
 
-  it.skipIf(process.platform !== 'linux')('rolls back a partial write (Linux only: prlimit)', async () => {
+  it.skipIf(notLinux !== null)(`rolls back a partial write${notRun(notLinux)}`, async () => {
     const folder = await temporaryFolder();
     const script = join(import.meta.dirname, 'write-past-limit.ts');
     const { stdout } = await promisify(execFile)(process.execPath, [script, folder]);

@@ -7,6 +7,7 @@ import { createRunFolder, readEvents, readRunRecord } from '../../../../src-main
 import { RunIndex } from '../../../../src-main/store/index/run-index.ts';
 import { DEAD_PID, listeningSocket, temporaryFolder } from '../fixtures.ts';
 import { runRecord } from '../records.ts';
+import { noPermissions, notRun } from '../../../environment/reasons.ts';
 
 const deadHub = { host: hostname(), pid: DEAD_PID, socket: '/nowhere/hub.sock' };
 const openAttempt = {
@@ -142,8 +143,8 @@ describe('recoverRuns', () => {
     expect((await recoverRuns(index)).interrupted).toEqual([]);
   });
 
-  it.skipIf(process.getuid?.() === 0 || process.platform === 'win32')(
-    'reports a run that it cannot write (not run as root, who may write anything)',
+  it.skipIf(noPermissions !== null)(
+    `reports a run that it cannot write${notRun(noPermissions)}`,
     async () => {
       const home = await temporaryFolder();
       const index = await RunIndex.open(home);

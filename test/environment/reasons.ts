@@ -1,0 +1,18 @@
+import { existsSync } from 'node:fs';
+import { whyNotMapped } from '../../src-main/processes/app-files.ts';
+
+/** Why tests cannot run here; null where they can. */
+
+const unless = (isPossible: boolean, reason: string): string | null => (isPossible ? null : reason);
+
+export const notLinux = unless(process.platform === 'linux', 'this system is not Linux');
+export const noMemoryFolder = unless(existsSync('/dev/shm'), 'this system has no /dev/shm');
+export const noFullDevice = unless(existsSync('/dev/full'), 'this system has no /dev/full');
+export const noPermissions = unless(
+  process.platform !== 'win32' && process.getuid?.() !== 0,
+  'root may write everywhere, and Windows has other permissions',
+);
+export const notMapped = notLinux ?? noMemoryFolder ?? whyNotMapped();
+
+/** Ends the title of a test that does not run here. */
+export const notRun = (reason: string | null): string => (reason === null ? '' : ` (not run: ${reason})`);

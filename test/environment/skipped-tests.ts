@@ -1,0 +1,38 @@
+/** Tests that did not run, and how many of them a continuous integration tolerates. */
+
+export interface SkippedTest {
+  /** With the names of its groups. */
+  name: string;
+  /** What the test itself said as it was skipped. Others have the reason in their names. */
+  note: string;
+}
+
+/** Tests that do not run for a reason that contains `reason`. */
+export interface AllowedSkips {
+  reason: string;
+  most: number;
+}
+
+export const describeSkipped = ({ name, note }: SkippedTest): string => (note === '' ? name : `${name} (not run: ${note})`);
+
+/**
+ * What is wrong with the tests that did not run, a sentence each; empty where all are allowed.
+ * @param absent names in reasons of what could not be set up on this machine, for example "WebGPU": any number of tests may lack it
+ */
+export function judgeSkipped(
+  skipped: readonly SkippedTest[],
+  allowed: readonly AllowedSkips[],
+  absent: readonly string[] = [],
+): string[] {
+  const without = (tests: readonly SkippedTest[], reason: string): SkippedTest[] =>
+    tests.filter((test) => !describeSkipped(test).includes(reason));
+  const objections: string[] = [];
+  let rest = absent.reduce(without, skipped);
+  for (const { reason, most } of allowed) {
+    const others = without(rest, reason);
+    const count = rest.length - others.length;
+    if (count > most) objections.push(`${count} tests did not run because "${reason}"; at most ${most} may.`);
+    rest = others;
+  }
+  return [...objections, ...rest.map((test) => `It must run, or test/environment/allowed-skips.json must say why not: ${describeSkipped(test)}`)];
+}
