@@ -9,100 +9,97 @@ import { notRun } from '../environment/reasons.ts';
 
 const endless = { maxEpochs: 1_000_000, earlyStopping: { enabled: false } };
 
-describe.skipIf(noChromium !== null)(
-  `What goes wrong, as the page tells it${notRun(noChromium)}`,
-  () => {
-    let stage: Stage;
-    let page: Page;
-    let tunnel: Tunnel;
-    let run: string;
+describe.skipIf(noChromium !== null)(`What goes wrong, as the page tells it${notRun(noChromium)}`, () => {
+  let stage: Stage;
+  let page: Page;
+  let tunnel: Tunnel;
+  let run: string;
 
-    beforeAll(async () => {
-      stage = await Stage.open(chromium ?? '', { browserFlags: [tunnelBrowserFlag] });
-      tunnel = new Tunnel(stage.tutti.port);
-      await tunnel.open();
-      page = await stage.openPage(stage.tutti.link.replace('127.0.0.1', 'localhost'));
-    });
-    afterAll(async () => {
-      await tunnel.cut();
-      await stage.close(/WebSocket connection|Failed to load resource|was interrupted: its process is gone/);
-    });
+  beforeAll(async () => {
+    stage = await Stage.open(chromium ?? '', { browserFlags: [tunnelBrowserFlag] });
+    tunnel = new Tunnel(stage.tutti.port);
+    await tunnel.open();
+    page = await stage.openPage(stage.tutti.link.replace('127.0.0.1', 'localhost'));
+  });
+  afterAll(async () => {
+    await tunnel.cut();
+    await stage.close(/WebSocket connection|Failed to load resource|was interrupted: its process is gone/);
+  });
 
-    it('a worker that is killed fails the run, by rank, device and signal', async () => {
-      await startRun(page, blobs, endless);
-      await expectPoints(page, 'NLL');
-      const victim = page.getByRole('region', { name: 'Ranks' }).locator('tbody tr[tabindex]').nth(1);
-      const device = await victim.getByRole('cell').nth(0).innerText();
-      process.kill(Number(await victim.getByRole('cell').nth(1).innerText()), 'SIGKILL');
-      await expectStatus(page, 'failed');
-      const failure = page.locator('.run-header').getByRole('alert');
-      await expect(failure).toContainText('ank 1');
-      await expect(failure).toContainText(device);
-      await expect(failure).toContainText('SIGKILL');
-      await expect(page.getByRole('region', { name: 'Events' })).toContainText('SIGKILL');
-    });
+  it('a worker that is killed fails the run, by rank, device and signal', async () => {
+    await startRun(page, blobs, endless);
+    await expectPoints(page, 'NLL');
+    const victim = page.getByRole('region', { name: 'Ranks' }).locator('tbody tr[tabindex]').nth(1);
+    const device = await victim.getByRole('cell').nth(0).innerText();
+    process.kill(Number(await victim.getByRole('cell').nth(1).innerText()), 'SIGKILL');
+    await expectStatus(page, 'failed');
+    const failure = page.locator('.run-header').getByRole('alert');
+    await expect(failure).toContainText('ank 1');
+    await expect(failure).toContainText(device);
+    await expect(failure).toContainText('SIGKILL');
+    await expect(page.getByRole('region', { name: 'Events' })).toContainText('SIGKILL');
+  });
 
-    it('with a restart to spare it goes on from its last state, which the charts mark and the ranks count', async () => {
-      await startRun(page, blobs, { ...endless, restarts: 1, checkpoints: { stateEverySeconds: 0 } });
-      await expectPoints(page, 'NLL');
-      const ranks = page.getByRole('region', { name: 'Ranks' });
-      const rows = ranks.locator('tbody tr[tabindex]');
-      const column = (await ranks.getByRole('columnheader').allInnerTexts()).indexOf('Restarts');
-      await expect(rows.nth(1).locator('> *').nth(column)).toHaveText('0');
-      process.kill(Number(await rows.nth(1).getByRole('cell').nth(1).innerText()), 'SIGKILL');
-      await expect(rows.nth(0).locator('> *').nth(column)).toHaveText('1');
-      await expect(page.getByRole('region', { name: 'Events' })).toContainText('Restart 1 of 1: rank 1 was lost');
-      const chart = page.getByRole('img', { name: /^NLL, / });
-      await expect(chart).toHaveAttribute('aria-label', /restarted, rank 1 was lost at step [\d,]+/);
-      await expectProgress(page, 'NLL');
-      await expectStatus(page, 'running');
-      await page.getByRole('button', { name: 'Stop jointly' }).click();
-      await page.getByRole('alertdialog').getByRole('button', { name: 'Stop now' }).click();
-      await expectStatus(page, 'stopped');
-    });
+  it('with a restart to spare it goes on from its last state, which the charts mark and the ranks count', async () => {
+    await startRun(page, blobs, { ...endless, restarts: 1, checkpoints: { stateEverySeconds: 0 } });
+    await expectPoints(page, 'NLL');
+    const ranks = page.getByRole('region', { name: 'Ranks' });
+    const rows = ranks.locator('tbody tr[tabindex]');
+    const column = (await ranks.getByRole('columnheader').allInnerTexts()).indexOf('Restarts');
+    await expect(rows.nth(1).locator('> *').nth(column)).toHaveText('0');
+    process.kill(Number(await rows.nth(1).getByRole('cell').nth(1).innerText()), 'SIGKILL');
+    await expect(rows.nth(0).locator('> *').nth(column)).toHaveText('1');
+    await expect(page.getByRole('region', { name: 'Events' })).toContainText('Restart 1 of 1: rank 1 was lost');
+    const chart = page.getByRole('img', { name: /^NLL, / });
+    await expect(chart).toHaveAttribute('aria-label', /restarted, rank 1 was lost at step [\d,]+/);
+    await expectProgress(page, 'NLL');
+    await expectStatus(page, 'running');
+    await page.getByRole('button', { name: 'Stop jointly' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Stop now' }).click();
+    await expectStatus(page, 'stopped');
+  });
 
-    it('a way to Tutti that breaks costs nothing but the time it takes to come back', async () => {
-      run = await startRun(page, blobs, endless);
-      await expectPoints(page, 'NLL');
-      await tunnel.cut();
-      await expect(page.getByRole('alert')).toContainText('Tutti does not answer.');
-      await expectPoints(page, 'NLL');
-      await expect(page.getByRole('button', { name: 'Try now' })).toBeVisible();
-      await tunnel.open();
-      await tryNow(page);
-      await expect(page.getByRole('alert')).toHaveCount(0);
-      await expectProgress(page, 'NLL');
-    });
+  it('a way to Tutti that breaks costs nothing but the time it takes to come back', async () => {
+    run = await startRun(page, blobs, endless);
+    await expectPoints(page, 'NLL');
+    await tunnel.cut();
+    await expect(page.getByRole('alert')).toContainText('Tutti does not answer.');
+    await expectPoints(page, 'NLL');
+    await expect(page.getByRole('button', { name: 'Try now' })).toBeVisible();
+    await tunnel.open();
+    await tryNow(page);
+    await expect(page.getByRole('alert')).toHaveCount(0);
+    await expectProgress(page, 'NLL');
+  });
 
-    it('a Tutti that dies leaves a page that says what to do', async () => {
-      await stage.tutti.kill();
-      await expect(page.getByRole('alert')).toContainText('start it again and open the link that it prints');
-    });
+  it('a Tutti that dies leaves a page that says what to do', async () => {
+    await stage.tutti.kill();
+    await expect(page.getByRole('alert')).toContainText('start it again and open the link that it prints');
+  });
 
-    it('a Tutti started anew does not know the old page, and says so', async () => {
-      stage.tutti = await startTutti(stage.home);
-      await tunnel.cut();
-      await tunnel.open(stage.tutti.port);
-      await tryNow(page);
-      await expect(page.getByRole('alert')).toContainText('Tutti does not know this page any more.');
-    });
+  it('a Tutti started anew does not know the old page, and says so', async () => {
+    stage.tutti = await startTutti(stage.home);
+    await tunnel.cut();
+    await tunnel.open(stage.tutti.port);
+    await tryNow(page);
+    await expect(page.getByRole('alert')).toContainText('Tutti does not know this page any more.');
+  });
 
-    it('the run it left behind is interrupted, and goes on where it was', async () => {
-      const next = await stage.openPage();
-      await next.getByRole('link', { name: 'Runs', exact: true }).click();
-      const row = next.getByRole('row', { name: /interrupted/ });
-      await expect(row).toHaveCount(1);
-      await row.getByRole('link').click();
-      await next.waitForURL(`**/#/runs/${run}`);
-      await next.getByRole('button', { name: 'Resume' }).click();
-      await expectStatus(next, 'running');
-      await expectProgress(next, 'NLL');
-      await next.getByRole('button', { name: 'Abort' }).click();
-      await next.getByRole('alertdialog').getByRole('button', { name: 'Abort' }).click();
-      await expectStatus(next, 'interrupted');
-    });
-  },
-);
+  it('the run it left behind is interrupted, and goes on where it was', async () => {
+    const next = await stage.openPage();
+    await next.getByRole('link', { name: 'Runs', exact: true }).click();
+    const row = next.getByRole('row', { name: /interrupted/ });
+    await expect(row).toHaveCount(1);
+    await row.getByRole('link').click();
+    await next.waitForURL(`**/#/runs/${run}`);
+    await next.getByRole('button', { name: 'Resume' }).click();
+    await expectStatus(next, 'running');
+    await expectProgress(next, 'NLL');
+    await next.getByRole('button', { name: 'Abort' }).click();
+    await next.getByRole('alertdialog').getByRole('button', { name: 'Abort' }).click();
+    await expectStatus(next, 'interrupted');
+  });
+});
 
 /** The page tries by itself, too, and then has no such button any more. */
 async function tryNow(page: Page): Promise<void> {

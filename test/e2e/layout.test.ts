@@ -8,114 +8,109 @@ import { notRun } from '../environment/reasons.ts';
 const longName =
   'A name as sweeps make them: learning rate 0.003, width 64, batch 40, seed 7, weight decay 0.0005, joint';
 
-describe.skipIf(noChromium !== null)(
-  `In the smallest window, with a long name${notRun(noChromium)}`,
-  () => {
-    let stage: Stage;
-    let page: Page;
-    let run: string;
+describe.skipIf(noChromium !== null)(`In the smallest window, with a long name${notRun(noChromium)}`, () => {
+  let stage: Stage;
+  let page: Page;
+  let run: string;
 
-    beforeAll(async () => {
-      stage = await Stage.open(chromium ?? '');
-      page = await stage.openPage();
-      await page.setViewportSize({ width: 1024, height: 700 });
-      run = await startRun(page, blobs, { members: 2, maxEpochs: 4, keepPredictions: 'all' }, longName);
-      await expectStatus(page, 'finished');
-    });
-    afterAll(() => stage.close());
+  beforeAll(async () => {
+    stage = await Stage.open(chromium ?? '');
+    page = await stage.openPage();
+    await page.setViewportSize({ width: 1024, height: 700 });
+    run = await startRun(page, blobs, { members: 2, maxEpochs: 4, keepPredictions: 'all' }, longName);
+    await expectStatus(page, 'finished');
+  });
+  afterAll(() => stage.close());
 
-    const beyondTheEdge = () =>
-      page.locator('.page').evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth);
+  const beyondTheEdge = () =>
+    page.locator('.page').evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth);
 
-    it.each([
-      ['live', () => `/runs/${run}/live`, () => expectPoints(page, 'NLL')],
-      ['ensemble', () => `/runs/${run}/ensemble`, () => expect(page.locator('figure').first()).toBeVisible()],
-      ['checkpoints', () => `/runs/${run}/checkpoints`, () => expect(page.getByLabel('Sets to compare')).toBeVisible()],
-      [
-        'configuration',
-        () => `/runs/${run}/configuration`,
-        () => expect(page.getByText('maxEpochs').first()).toBeVisible(),
-      ],
-      ['runs', () => '/runs', () => expect(page.getByRole('row')).toHaveCount(2)],
-      ['compare', () => `/compare?runs=${run}`, () => expect(page.getByLabel('Differences')).toBeVisible()],
-      ['configure', () => `/configure?from=${run}`, () => expect(page.getByText(/^as in A name/)).toBeVisible()],
-    ])('%s does not scroll sideways', async (_place, address, ready) => {
-      await visit(page, address());
-      await ready();
-      expect(await beyondTheEdge()).toBe(0);
-    });
+  it.each([
+    ['live', () => `/runs/${run}/live`, () => expectPoints(page, 'NLL')],
+    ['ensemble', () => `/runs/${run}/ensemble`, () => expect(page.locator('figure').first()).toBeVisible()],
+    ['checkpoints', () => `/runs/${run}/checkpoints`, () => expect(page.getByLabel('Sets to compare')).toBeVisible()],
+    [
+      'configuration',
+      () => `/runs/${run}/configuration`,
+      () => expect(page.getByText('maxEpochs').first()).toBeVisible(),
+    ],
+    ['runs', () => '/runs', () => expect(page.getByRole('row')).toHaveCount(2)],
+    ['compare', () => `/compare?runs=${run}`, () => expect(page.getByLabel('Differences')).toBeVisible()],
+    ['configure', () => `/configure?from=${run}`, () => expect(page.getByText(/^as in A name/)).toBeVisible()],
+  ])('%s does not scroll sideways', async (_place, address, ready) => {
+    await visit(page, address());
+    await ready();
+    expect(await beyondTheEdge()).toBe(0);
+  });
 
-    it.each([
-      ['live', () => `/runs/${run}/live`, () => expectPoints(page, 'NLL')],
-      ['ensemble', () => `/runs/${run}/ensemble`, () => expect(page.locator('figure').first()).toBeVisible()],
-      [
-        'configuration',
-        () => `/runs/${run}/configuration`,
-        () => expect(page.getByText('npx tutti train')).toBeVisible(),
-      ],
-      [
-        'configure',
-        () => `/configure?from=${run}`,
-        () => expect(page.getByLabel('Command line', { exact: true })).toBeVisible(),
-      ],
-    ])('next to nothing jumps while %s loads', async (_place, address, ready) => {
-      await visit(page, address());
-      await page.reload();
-      await page.evaluate(`
+  it.each([
+    ['live', () => `/runs/${run}/live`, () => expectPoints(page, 'NLL')],
+    ['ensemble', () => `/runs/${run}/ensemble`, () => expect(page.locator('figure').first()).toBeVisible()],
+    [
+      'configuration',
+      () => `/runs/${run}/configuration`,
+      () => expect(page.getByText('npx tutti train')).toBeVisible(),
+    ],
+    [
+      'configure',
+      () => `/configure?from=${run}`,
+      () => expect(page.getByLabel('Command line', { exact: true })).toBeVisible(),
+    ],
+  ])('next to nothing jumps while %s loads', async (_place, address, ready) => {
+    await visit(page, address());
+    await page.reload();
+    await page.evaluate(`
       globalThis.shifts = new PerformanceObserver((list) => (shifts.past += sumOf(list.getEntries())));
       globalThis.sumOf = (entries) => entries.reduce((sum, { value }) => sum + value, 0);
       shifts.past = 0;
       shifts.observe({ type: 'layout-shift', buffered: true });
     `);
-      await ready();
-      // Shares of the window that moved, times how far, by https://web.dev/articles/cls, where up to 0.1 is good.
-      expect(await page.evaluate<number>('shifts.past + sumOf(shifts.takeRecords())')).toBeLessThan(0.05);
-    });
+    await ready();
+    // Shares of the window that moved, times how far, by https://web.dev/articles/cls, where up to 0.1 is good.
+    expect(await page.evaluate<number>('shifts.past + sumOf(shifts.takeRecords())')).toBeLessThan(0.05);
+  });
 
-    it.each([
-      ['live', () => `/runs/${run}/live`, () => expectPoints(page, 'NLL')],
-      ['compare', () => `/compare?runs=${run}`, () => expect(page.getByLabel('Differences')).toBeVisible()],
-    ])('what sets charts stands in one line on %s', async (_place, address, ready) => {
-      await visit(page, address());
-      await ready();
-      const [height, tallest] = await page
-        .getByRole('toolbar', { name: 'How charts are shown' })
-        .evaluate((toolbar) => {
-          const heights = [...toolbar.children].map((child) => child.clientHeight);
-          return [toolbar.clientHeight, Math.max(...heights)];
-        });
-      expect(height).toBeLessThan(1.5 * tallest);
+  it.each([
+    ['live', () => `/runs/${run}/live`, () => expectPoints(page, 'NLL')],
+    ['compare', () => `/compare?runs=${run}`, () => expect(page.getByLabel('Differences')).toBeVisible()],
+  ])('what sets charts stands in one line on %s', async (_place, address, ready) => {
+    await visit(page, address());
+    await ready();
+    const [height, tallest] = await page.getByRole('toolbar', { name: 'How charts are shown' }).evaluate((toolbar) => {
+      const heights = [...toolbar.children].map((child) => child.clientHeight);
+      return [toolbar.clientHeight, Math.max(...heights)];
     });
+    expect(height).toBeLessThan(1.5 * tallest);
+  });
 
-    it('a page begins at its top, wherever the one before was scrolled to', async () => {
-      await visit(page, `/runs/${run}/live`);
-      await expectPoints(page, 'NLL');
-      const scroller = page.locator('.page');
-      await scroller.evaluate((element) => element.scrollTo(0, element.scrollHeight));
-      expect(await scroller.evaluate(({ scrollTop }) => scrollTop)).toBeGreaterThan(0);
-      await visit(page, `/runs/${run}/configuration`);
-      await expect(page.getByText('maxEpochs').first()).toBeVisible();
-      expect(await scroller.evaluate(({ scrollTop }) => scrollTop)).toBe(0);
-    });
+  it('a page begins at its top, wherever the one before was scrolled to', async () => {
+    await visit(page, `/runs/${run}/live`);
+    await expectPoints(page, 'NLL');
+    const scroller = page.locator('.page');
+    await scroller.evaluate((element) => element.scrollTo(0, element.scrollHeight));
+    expect(await scroller.evaluate(({ scrollTop }) => scrollTop)).toBeGreaterThan(0);
+    await visit(page, `/runs/${run}/configuration`);
+    await expect(page.getByText('maxEpochs').first()).toBeVisible();
+    expect(await scroller.evaluate(({ scrollTop }) => scrollTop)).toBe(0);
+  });
 
-    it('arrow keys go through the epochs of one split, and the address follows', async () => {
-      await visit(page, `/runs/${run}/ensemble?predictions=validation/epoch-00001`);
-      const slider = page.getByRole('slider', { name: 'Predictions of the validation split, by epoch' });
-      await expect(slider).toHaveAttribute('aria-valuetext', 'validation: epoch-00001 (epoch 2)');
-      await slider.press('ArrowRight');
-      await expect(page).toHaveURL(/predictions=validation(\/|%2F)epoch-00002/);
-      await slider.press('End');
-      await expect(slider).toHaveAttribute('aria-valuetext', 'validation: last (epoch 4)');
-      await expect(page.getByText('280 samples after epoch 4')).toBeVisible();
-    });
+  it('arrow keys go through the epochs of one split, and the address follows', async () => {
+    await visit(page, `/runs/${run}/ensemble?predictions=validation/epoch-00001`);
+    const slider = page.getByRole('slider', { name: 'Predictions of the validation split, by epoch' });
+    await expect(slider).toHaveAttribute('aria-valuetext', 'validation: epoch-00001 (epoch 2)');
+    await slider.press('ArrowRight');
+    await expect(page).toHaveURL(/predictions=validation(\/|%2F)epoch-00002/);
+    await slider.press('End');
+    await expect(slider).toHaveAttribute('aria-valuetext', 'validation: last (epoch 4)');
+    await expect(page.getByText('280 samples after epoch 4')).toBeVisible();
+  });
 
-    it('the share of samples that are answered is part of the address', async () => {
-      await visit(page, `/runs/${run}/ensemble?predictions=validation/last&coverage=0.5`);
-      const slider = page.getByRole('slider', { name: 'Share that is answered' });
-      await expect(slider).toHaveAttribute('aria-valuetext', /^answers 50 %/);
-      await slider.press('End');
-      await expect(page).toHaveURL(/coverage=1$/);
-      await expect(slider).toHaveAttribute('aria-valuetext', /^answers 100 %/);
-    });
-  },
-);
+  it('the share of samples that are answered is part of the address', async () => {
+    await visit(page, `/runs/${run}/ensemble?predictions=validation/last&coverage=0.5`);
+    const slider = page.getByRole('slider', { name: 'Share that is answered' });
+    await expect(slider).toHaveAttribute('aria-valuetext', /^answers 50 %/);
+    await slider.press('End');
+    await expect(page).toHaveURL(/coverage=1$/);
+    await expect(slider).toHaveAttribute('aria-valuetext', /^answers 100 %/);
+  });
+});

@@ -13,7 +13,8 @@ export interface AllowedSkips {
   most: number;
 }
 
-export const describeSkipped = ({ name, note }: SkippedTest): string => (note === '' ? name : `${name} (not run: ${note})`);
+export const describeSkipped = ({ name, note }: SkippedTest): string =>
+  note === '' ? name : `${name} (not run: ${note})`;
 
 /**
  * What is wrong with the tests that did not run, a sentence each; empty where all are allowed.
@@ -34,5 +35,10 @@ export function judgeSkipped(
     if (count > most) objections.push(`${count} tests did not run because "${reason}"; at most ${most} may.`);
     rest = others;
   }
-  return [...objections, ...rest.map((test) => `It must run, or test/environment/allowed-skips.json must say why not: ${describeSkipped(test)}`)];
+  return [
+    ...objections,
+    ...rest.map(
+      (test) => `It must run, or test/environment/allowed-skips.json must say why not: ${describeSkipped(test)}`,
+    ),
+  ];
 }

@@ -25,47 +25,44 @@ async function trainingPids(run: WatchedRun): Promise<number[]> {
 
 const isToldOf = (update: RunUpdate): boolean => update.type === 'event' && update.event.kind === 'large-arrays';
 
-describe.skipIf(obstacle !== null)(
-  `ranks that wait in mapped memory${notRun(obstacle)}`,
-  () => {
-    it('say so, and keep nothing there that has a name', async () => {
-      const run = await startRun(hub(), 'blobs', config);
-      const told = await run.until(isToldOf);
-      expect(told).toMatchObject({
-        event: { rank: 0, message: 'Arrays of 256 KiB and more go through mapped memory.' },
-      });
-      await trainingPids(run);
-      const folders = readdirSync('/dev/shm').filter((name) => name.startsWith(`tutti-${process.pid}-`));
-      const files = folders.flatMap((folder) => readdirSync(join('/dev/shm', folder)));
-      expect(files.filter((name) => name.endsWith('.bin'))).toEqual([]);
-      run.session.control({ action: 'stop' });
-      expect(await run.ended).toMatchObject({ status: 'stopped' });
+describe.skipIf(obstacle !== null)(`ranks that wait in mapped memory${notRun(obstacle)}`, () => {
+  it('say so, and keep nothing there that has a name', async () => {
+    const run = await startRun(hub(), 'blobs', config);
+    const told = await run.until(isToldOf);
+    expect(told).toMatchObject({
+      event: { rank: 0, message: 'Arrays of 256 KiB and more go through mapped memory.' },
     });
+    await trainingPids(run);
+    const folders = readdirSync('/dev/shm').filter((name) => name.startsWith(`tutti-${process.pid}-`));
+    const files = folders.flatMap((folder) => readdirSync(join('/dev/shm', folder)));
+    expect(files.filter((name) => name.endsWith('.bin'))).toEqual([]);
+    run.session.control({ action: 'stop' });
+    expect(await run.ended).toMatchObject({ status: 'stopped' });
+  });
 
-    it.each([0, 1])('fail as soon as rank %i is killed', async (rank) => {
-      const run = await startRun(hub(), 'blobs', config);
-      const pids = await trainingPids(run);
-      process.kill(pids[rank], 'SIGKILL');
-      const { status, error } = await run.ended;
-      expect(status).toBe('failed');
-      expect(error).toMatchObject({ rank });
-      expect(error?.message).toContain(`Rank ${rank} was killed by SIGKILL.`);
-      expect(pids.filter(isRunning)).toEqual([]);
-    });
+  it.each([0, 1])('fail as soon as rank %i is killed', async (rank) => {
+    const run = await startRun(hub(), 'blobs', config);
+    const pids = await trainingPids(run);
+    process.kill(pids[rank], 'SIGKILL');
+    const { status, error } = await run.ended;
+    expect(status).toBe('failed');
+    expect(error).toMatchObject({ rank });
+    expect(error?.message).toContain(`Rank ${rank} was killed by SIGKILL.`);
+    expect(pids.filter(isRunning)).toEqual([]);
+  });
 
-    it('name the one who never comes', async () => {
-      // Nearly all that ranks exchange here are gradients.
-      const run = await startRun(hub(), 'blobs', { ...config, batchSize: 1, evaluateEveryEpochs: 1_000_000 });
-      const pids = await trainingPids(run);
-      process.kill(pids[1], 'SIGSTOP');
-      const { status, error } = await run.ended;
-      expect(status).toBe('failed');
-      expect(error).toMatchObject({ rank: 1 });
-      // It may have stopped in the midst of one.
-      const reason =
-        /\(mapped\), timed out after 1000 ms: (called by rank 0, never by rank 1|begun by all, never ended by rank 1)\./;
-      expect(error?.message).toMatch(reason);
-      expect(pids.filter(isRunning)).toEqual([]);
-    });
-  },
-);
+  it('name the one who never comes', async () => {
+    // Nearly all that ranks exchange here are gradients.
+    const run = await startRun(hub(), 'blobs', { ...config, batchSize: 1, evaluateEveryEpochs: 1_000_000 });
+    const pids = await trainingPids(run);
+    process.kill(pids[1], 'SIGSTOP');
+    const { status, error } = await run.ended;
+    expect(status).toBe('failed');
+    expect(error).toMatchObject({ rank: 1 });
+    // It may have stopped in the midst of one.
+    const reason =
+      /\(mapped\), timed out after 1000 ms: (called by rank 0, never by rank 1|begun by all, never ended by rank 1)\./;
+    expect(error?.message).toMatch(reason);
+    expect(pids.filter(isRunning)).toEqual([]);
+  });
+});

@@ -12,39 +12,36 @@ import { blobs, expectPoints, expectStatus } from '../stage.ts';
 import { chromium, noChromium } from '../browser.ts';
 import { notRun } from '../../environment/reasons.ts';
 
-describe.skipIf(noChromium !== null)(
-  `The packaged app, on a stand-in for Electron${notRun(noChromium)}`,
-  () => {
-    let folder: string;
-    let stage: DesktopStage;
+describe.skipIf(noChromium !== null)(`The packaged app, on a stand-in for Electron${notRun(noChromium)}`, () => {
+  let folder: string;
+  let stage: DesktopStage;
 
-    beforeAll(async () => {
-      folder = await mkdtemp(join(tmpdir(), 'tutti-package-'));
-      const main = await layOutPackage(folder);
-      stage = await DesktopStage.open((home) => openInStub(chromium ?? '', { home, main }));
-    });
-    afterAll(async () => {
-      await stage.close();
-      await rm(folder, { recursive: true, force: true });
-    });
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'tutti-package-'));
+    const main = await layOutPackage(folder);
+    stage = await DesktopStage.open((home) => openInStub(chromium ?? '', { home, main }));
+  });
+  afterAll(async () => {
+    await stage.close();
+    await rm(folder, { recursive: true, force: true });
+  });
 
-    it('offers the examples that lie beside its archive', async () => {
-      const link = stage.page.getByRole('link', { name: 'Train Heteroscedastic regression' });
-      await expect(link).toHaveAttribute('href', /app\.asar\.unpacked\/examples\/00_/);
-    });
+  it('offers the examples that lie beside its archive', async () => {
+    const link = stage.page.getByRole('link', { name: 'Train Heteroscedastic regression' });
+    await expect(link).toHaveAttribute('href', /app\.asar\.unpacked\/examples\/00_/);
+  });
 
-    it('trains with workers of its own, on the Node that came along', async () => {
-      await stage.startRun(blobs, { members: 2, maxEpochs: 1_000_000 });
-      await expectPoints(stage.page, 'NLL');
-      const beside = join(folder, 'app.asar.unpacked');
-      const { stdout } = await promisify(execFile)('ps', ['-eo', 'args']);
-      const workers = stdout.split('\n').filter((line) => line.includes(join(beside, 'workers', 'entries', 'worker.ts')));
-      expect(workers).toHaveLength(2);
-      for (const worker of workers)
-        expect(worker).toMatch(new RegExp(`^${join(beside, 'node_modules')}/[^ ]*/bin/node `));
-      await stage.choose('Stop Jointly…');
-      await stage.page.getByRole('alertdialog').getByRole('button', { name: 'Stop now' }).click();
-      await expectStatus(stage.page, 'stopped');
-    });
-  },
-);
+  it('trains with workers of its own, on the Node that came along', async () => {
+    await stage.startRun(blobs, { members: 2, maxEpochs: 1_000_000 });
+    await expectPoints(stage.page, 'NLL');
+    const beside = join(folder, 'app.asar.unpacked');
+    const { stdout } = await promisify(execFile)('ps', ['-eo', 'args']);
+    const workers = stdout.split('\n').filter((line) => line.includes(join(beside, 'workers', 'entries', 'worker.ts')));
+    expect(workers).toHaveLength(2);
+    for (const worker of workers)
+      expect(worker).toMatch(new RegExp(`^${join(beside, 'node_modules')}/[^ ]*/bin/node `));
+    await stage.choose('Stop Jointly…');
+    await stage.page.getByRole('alertdialog').getByRole('button', { name: 'Stop now' }).click();
+    await expectStatus(stage.page, 'stopped');
+  });
+});

@@ -94,14 +94,11 @@ export class DesktopStage {
 
 /** The same tests on the stand-in for Electron and, where its binary is there, in Electron itself. */
 export function describeDesktop(subject: string, tests: (open: (home: string) => Promise<DesktopDoor>) => void): void {
-    const electron = findElectron();
+  const electron = findElectron();
   const noElectron = electron === null ? "Electron's binary is not installed: npx install-electron" : null;
-  describe.skipIf(noChromium !== null)(
-    `${subject}, on a stand-in for Electron${notRun(noChromium)}`,
-    () => {
-      tests((home) => openInStub(chromium ?? '', { home }));
-    },
-  );
+  describe.skipIf(noChromium !== null)(`${subject}, on a stand-in for Electron${notRun(noChromium)}`, () => {
+    tests((home) => openInStub(chromium ?? '', { home }));
+  });
   describe.skipIf(noElectron !== null)(`${subject}, in Electron itself${notRun(noElectron)}`, () => {
     tests((home) => openInElectron(electron ?? '', { home }));
   });

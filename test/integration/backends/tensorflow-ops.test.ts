@@ -6,8 +6,11 @@ import { notRun } from '../../environment/reasons.ts';
 
 const obstacle = useTensorflow();
 
-describe.skipIf(obstacle !== null)(`on TensorFlow, values and gradients are those of loops in float64${notRun(obstacle)}`, () => {
-  beforeAll(async () => void (await startBackend('tensorflow')));
+describe.skipIf(obstacle !== null)(
+  `on TensorFlow, values and gradients are those of loops in float64${notRun(obstacle)}`,
+  () => {
+    beforeAll(async () => void (await startBackend('tensorflow')));
 
-  testWindows({ numRuns: 40, padsExplicitly: false });
-});
+    testWindows({ numRuns: 40, padsExplicitly: false });
+  },
+);

@@ -55,12 +55,15 @@ describe.skipIf(isNotRun)(`what TensorFlow.js has wrong on webgpu${notRun(obstac
   });
 });
 
-describe.skipIf(isNotRun)(`values and gradients, but of equal maxima, are those of loops in float64${notRun(obstacle)}`, () => {
-  beforeAll(() => tf.setBackend('webgpu'));
+describe.skipIf(isNotRun)(
+  `values and gradients, but of equal maxima, are those of loops in float64${notRun(obstacle)}`,
+  () => {
+    beforeAll(() => tf.setBackend('webgpu'));
 
-  // tfjs's max pool gives its gradient to the last of equal values there.
-  testWindows({ numRuns: 15, firstOfEqualsWins: false });
-});
+    // tfjs's max pool gives its gradient to the last of equal values there.
+    testWindows({ numRuns: 15, firstOfEqualsWins: false });
+  },
+);
 
 function createModel(): LayersModel {
   return tf.sequential({

@@ -133,9 +133,7 @@ describe('a disk without room', () => {
     expect(run.updates.some((update) => update.type === 'worker' && update.state === 'training')).toBe(false);
   });
 
-  it(`that fills up while training fails the run, naming the file, and keeps what was written`, async ({
-    skip,
-  }) => {
+  it(`that fills up while training fails the run, naming the file, and keeps what was written`, async ({ skip }) => {
     const disk = mountTinyDisk('filling-disk', 20 * 1024 ** 2);
     if (disk === null) return skip(noMount);
     const folder = join(disk, 'run');

@@ -101,7 +101,6 @@ describe('a hub that is gone', () => {
   });
 });
 
-
 it.skipIf(noMemoryFolder !== null).each(['local', 'broadcast', 'shared'] as const)(
   `a hub that is killed leaves no data in memory (%s)${notRun(noMemoryFolder)}`,
   async (mode) => {

@@ -126,22 +126,30 @@ describe('a crash while a checkpoint is replaced', () => {
     expect(await epochOnDisk()).toBe(2);
   });
 
-  it.skipIf(noFullDevice !== null)(`after the record, then the disk is full: the new one still counts${notRun(noFullDevice)}`, async () => {
-    await crashBeforeRename();
-    // A save that fails must not have written over `.next` while that held the only data that counts.
-    await symlink('/dev/full', `${record}.tmp`);
-    await expect(save(3)).rejects.toThrow('the disk is full');
-    expect(await epochOnDisk()).toBe(2);
-    await save(4);
-    expect(await epochOnDisk()).toBe(4);
-  });
+  it.skipIf(noFullDevice !== null)(
+    `after the record, then the disk is full: the new one still counts${notRun(noFullDevice)}`,
+    async () => {
+      await crashBeforeRename();
+      // A save that fails must not have written over `.next` while that held the only data that counts.
+      await symlink('/dev/full', `${record}.tmp`);
+      await expect(save(3)).rejects.toThrow('the disk is full');
+      expect(await epochOnDisk()).toBe(2);
+      await save(4);
+      expect(await epochOnDisk()).toBe(4);
+    },
+  );
 
-  it.skipIf(noFullDevice !== null)(`full disk while the data is written: the old one counts${notRun(noFullDevice)}`, async () => {
-    await save(1);
-    await symlink('/dev/full', `${data}.next`);
-    await expect(save(2)).rejects.toThrow(/Cannot write .*: the disk is full \(ENOSPC\), and the file needs \d+ bytes/);
-    expect(await epochOnDisk()).toBe(1);
-  });
+  it.skipIf(noFullDevice !== null)(
+    `full disk while the data is written: the old one counts${notRun(noFullDevice)}`,
+    async () => {
+      await save(1);
+      await symlink('/dev/full', `${data}.next`);
+      await expect(save(2)).rejects.toThrow(
+        /Cannot write .*: the disk is full \(ENOSPC\), and the file needs \d+ bytes/,
+      );
+      expect(await epochOnDisk()).toBe(1);
+    },
+  );
 
   it('a reader beside a writer always sees a whole checkpoint', async () => {
     await save(0);

@@ -184,54 +184,57 @@ describe.each(ways)('with $how', ({ mayMap }) => {
   });
 });
 
-describe.skipIf(notMapped !== null)(`a rank that begins a collective in mapped memory and never ends it${notRun(notMapped)}`, () => {
-  const begun: CollectiveCall = {
-    operation: 'all-reduce',
-    reduce: 'sum',
-    dataType: 'float32',
-    shape: [large],
-    root: null,
-    distance: null,
-    // The first one asked for room.
-    sequence: 2,
-    stage: 'mapped',
-  };
-  const together = (stuck: number[][]): Promise<TestGroup> => {
-    const below = folders.next();
-    const options = { timeoutMs: () => 500, onStuck: (ranks: number[]) => void stuck.push(ranks) };
-    const made = createInMemoryGroup(
-      [0, 1],
-      options,
-      (rank) => new SharedMemory(below, rank, [0, 1], { timeoutMs: 500 }),
-    );
-    return every(made.groups, (group) => group.allReduce(new Float32Array(large), 'sum')).then(() => made);
-  };
+describe.skipIf(notMapped !== null)(
+  `a rank that begins a collective in mapped memory and never ends it${notRun(notMapped)}`,
+  () => {
+    const begun: CollectiveCall = {
+      operation: 'all-reduce',
+      reduce: 'sum',
+      dataType: 'float32',
+      shape: [large],
+      root: null,
+      distance: null,
+      // The first one asked for room.
+      sequence: 2,
+      stage: 'mapped',
+    };
+    const together = (stuck: number[][]): Promise<TestGroup> => {
+      const below = folders.next();
+      const options = { timeoutMs: () => 500, onStuck: (ranks: number[]) => void stuck.push(ranks) };
+      const made = createInMemoryGroup(
+        [0, 1],
+        options,
+        (rank) => new SharedMemory(below, rank, [0, 1], { timeoutMs: 500 }),
+      );
+      return every(made.groups, (group) => group.allReduce(new Float32Array(large), 'sum')).then(() => made);
+    };
 
-  it('is named, though the relay has heard of all ranks', async () => {
-    const stuck: number[][] = [];
-    const { groups, workerChannels } = await together(stuck);
-    const waiting = groups[0].allReduce(new Float32Array(large), 'sum');
-    workerChannels[1].send({ kind: 'collective', phase: 'request', call: begun, signals: noSignals, data: null });
-    const reason =
-      'all-reduce(sum) of float32[70001], sequence number 2 (mapped), timed out after 500 ms: begun by all, never ended by rank 1. ' +
-      'Rank 1 runs on cpu:1.';
-    await expect(waiting).rejects.toThrow(reason);
-    expect(stuck).toEqual([[1]]);
-  });
+    it('is named, though the relay has heard of all ranks', async () => {
+      const stuck: number[][] = [];
+      const { groups, workerChannels } = await together(stuck);
+      const waiting = groups[0].allReduce(new Float32Array(large), 'sum');
+      workerChannels[1].send({ kind: 'collective', phase: 'request', call: begun, signals: noSignals, data: null });
+      const reason =
+        'all-reduce(sum) of float32[70001], sequence number 2 (mapped), timed out after 500 ms: begun by all, never ended by rank 1. ' +
+        'Rank 1 runs on cpu:1.';
+      await expect(waiting).rejects.toThrow(reason);
+      expect(stuck).toEqual([[1]]);
+    });
 
-  it('has all the time while the group is held', async () => {
-    const stuck: number[][] = [];
-    const { relay, groups, workerChannels } = await together(stuck);
-    const received = vi.spyOn(relay, 'receive');
-    const timesAsked = () =>
-      received.mock.calls.filter(([, frame]) => frame.phase === 'request' && frame.call.stage === 'stuck').length;
-    relay.hold();
-    const waiting = groups[0].allReduce(new Float32Array(large), 'sum');
-    workerChannels[1].send({ kind: 'collective', phase: 'request', call: begun, signals: noSignals, data: null });
-    await expect.poll(() => timesAsked()).toBeGreaterThan(1);
-    expect(stuck).toEqual([]);
-    relay.release();
-    await expect(waiting).rejects.toThrow('never ended by rank 1');
-    expect(stuck).toEqual([[1]]);
-  });
-});
+    it('has all the time while the group is held', async () => {
+      const stuck: number[][] = [];
+      const { relay, groups, workerChannels } = await together(stuck);
+      const received = vi.spyOn(relay, 'receive');
+      const timesAsked = () =>
+        received.mock.calls.filter(([, frame]) => frame.phase === 'request' && frame.call.stage === 'stuck').length;
+      relay.hold();
+      const waiting = groups[0].allReduce(new Float32Array(large), 'sum');
+      workerChannels[1].send({ kind: 'collective', phase: 'request', call: begun, signals: noSignals, data: null });
+      await expect.poll(() => timesAsked()).toBeGreaterThan(1);
+      expect(stuck).toEqual([]);
+      relay.release();
+      await expect(waiting).rejects.toThrow('never ended by rank 1');
+      expect(stuck).toEqual([[1]]);
+    });
+  },
+);

@@ -11,7 +11,6 @@ import { FileError, explainFileError } from '../../../../core/node/file-error.ts
 import { temporaryFolder } from '../../store/fixtures.ts';
 import { noFullDevice, noPermissions, notRun } from '../../../environment/reasons.ts';
 
-
 describe('writeFileAtomic', () => {
   it('replaces the content and leaves nothing aside', async () => {
     const folder = await temporaryFolder();
@@ -50,15 +49,12 @@ describe('writeFileAtomic', () => {
     await expect(writeFileAtomic(path, 'x')).rejects.toThrow(/a folder has this name \(EISDIR\)/);
   });
 
-  it.skipIf(noPermissions !== null)(
-    `names the permission${notRun(noPermissions)}`,
-    async () => {
-      const folder = await temporaryFolder();
-      await chmod(folder, 0o500);
-      await expect(writeFileAtomic(join(folder, 'run.json'), 'x')).rejects.toThrow(/this user may not \(EACCES\)/);
-      await chmod(folder, 0o700);
-    },
-  );
+  it.skipIf(noPermissions !== null)(`names the permission${notRun(noPermissions)}`, async () => {
+    const folder = await temporaryFolder();
+    await chmod(folder, 0o500);
+    await expect(writeFileAtomic(join(folder, 'run.json'), 'x')).rejects.toThrow(/this user may not \(EACCES\)/);
+    await chmod(folder, 0o700);
+  });
 
   it.skipIf(noFullDevice !== null)(`explains a full disk, as /dev/full plays one${notRun(noFullDevice)}`, async () => {
     const path = join(await temporaryFolder(), 'full');

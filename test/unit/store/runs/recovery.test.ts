@@ -143,19 +143,16 @@ describe('recoverRuns', () => {
     expect((await recoverRuns(index)).interrupted).toEqual([]);
   });
 
-  it.skipIf(noPermissions !== null)(
-    `reports a run that it cannot write${notRun(noPermissions)}`,
-    async () => {
-      const home = await temporaryFolder();
-      const index = await RunIndex.open(home);
-      onTestFinished(() => {
-        index.close();
-      });
-      const folder = join(home, 'runs', 'a');
-      await createRunFolder(folder, runRecord({ status: 'running', hub: deadHub }));
-      await chmod(folder, 0o500);
-      expect((await recoverRuns(index)).problems[0].message).toContain('Cannot lock');
-      await chmod(folder, 0o700);
-    },
-  );
+  it.skipIf(noPermissions !== null)(`reports a run that it cannot write${notRun(noPermissions)}`, async () => {
+    const home = await temporaryFolder();
+    const index = await RunIndex.open(home);
+    onTestFinished(() => {
+      index.close();
+    });
+    const folder = join(home, 'runs', 'a');
+    await createRunFolder(folder, runRecord({ status: 'running', hub: deadHub }));
+    await chmod(folder, 0o500);
+    expect((await recoverRuns(index)).problems[0].message).toContain('Cannot lock');
+    await chmod(folder, 0o700);
+  });
 });
