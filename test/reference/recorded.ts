@@ -24,7 +24,7 @@ export interface RecordedCase {
 export const recordedFiles = ['convolutions', 'pools', 'others'] as const;
 
 export function recordedCases(file: (typeof recordedFiles)[number]): RecordedCase[] {
-  return readGolden<{ cases: RecordedCase[] }>(`layers/${file}.json`).cases;
+  return (readGolden(`layers/${file}.json`) as { cases: RecordedCase[] }).cases;
 }
 
 /** For a test's name, e.g. `conv1d {"kernelSize":[1]} of [1, 2, 3] [1, 3, 4]`. */

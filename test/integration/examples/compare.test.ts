@@ -68,10 +68,8 @@ describe('compare.ts', () => {
   });
 
   it('05: one graph and processes train alike, and all three ways are drawn', async () => {
-    const { folder, stdout } = await compare(
-      '05_joint_training',
-      ...['--members', '2', '--epochs', '2', '--', '--set', 'heldOut=200', '--batch-size', '100'],
-    );
+    const small = ['--set', 'heldOut=200', '--batch-size', '100'];
+    const { folder, stdout } = await compare('05_joint_training', '--members', '2', '--epochs', '2', '--', ...small);
     const [, apart, steps] = /distributed: (\S+) up to step (\d+), \S+ after\.$/m.exec(stdout) ?? [];
     // Half of 2 epochs with 8 steps each; sums in another order differ in the last bits of a float32.
     expect(steps).toBe('8');

@@ -10,7 +10,7 @@ interface Recorded {
   cases: { kind: string; rows: number; mean: number; scale: number }[];
 }
 
-const recorded = readGolden<Recorded>('standard-scaler/standard-scaler.json');
+const recorded = readGolden('standard-scaler/standard-scaler.json') as Recorded;
 
 describe('standardize', () => {
   const part = (features: number[], targets: number[]) =>

@@ -52,7 +52,7 @@ export interface RecordedScores {
   bins?: [number, number][];
 }
 
-export const readRecorded = (): Recorded => readGolden('metrics/metrics.json');
+export const readRecorded = (): Recorded => readGolden('metrics/metrics.json') as Recorded;
 
 export function recordedNumber(value: number | string): number {
   return Number(value);

@@ -21,7 +21,7 @@ interface Golden {
   runs: { name: string; optimizer: OptimizerConfig; schedule: ScheduleConfig; rates: number[]; losses: number[] }[];
 }
 
-const golden = readGolden<Golden>('optimizers/optimizers.json');
+const golden = readGolden('optimizers/optimizers.json') as Golden;
 const dataset = createDataset({
   name: 'spiral',
   featureShape: [2],

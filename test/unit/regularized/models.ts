@@ -17,7 +17,7 @@ interface Reference {
   runs: Record<'independent' | 'oneModel' | 'joint' | 'pipelined' | 'hdet', TrainedModels>;
 }
 
-export const reference = readGolden<Reference>('regularized/regularized.json');
+export const reference = readGolden('regularized/regularized.json') as Reference;
 
 /** The model of the reference, with a member's initial weights. */
 export function createModel(member: number): LayersModel {

@@ -71,7 +71,7 @@ function train({ options, syncs, world, gamma, H, target, ranks }: Golden['cases
 }
 
 describe('HDET on a quadratic loss', () => {
-  it.each(readGolden<Golden>('hdet/hdet.json').cases)(
+  it.each((readGolden('hdet/hdet.json') as Golden).cases)(
     'gives the learning rates and weights of the reference implementation to 1e-5',
     (golden) => {
       const first = golden.syncs[0].first_step;

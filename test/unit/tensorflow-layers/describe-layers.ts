@@ -33,7 +33,7 @@ interface LayerCase {
   moved?: Values[];
 }
 
-const { cases } = readGolden<{ cases: LayerCase[] }>('tensorflow-layers/tensorflow-layers.json');
+const { cases } = readGolden('tensorflow-layers/tensorflow-layers.json') as { cases: LayerCase[] };
 
 function tensorOf({ shape, data }: Values): Tensor {
   return tf.tensor(data, shape);

@@ -63,7 +63,7 @@ function scheduleOf(options: Record<string, number | string | boolean>) {
 
 describe('one-cycle', () => {
   it("equals PyTorch's", () => {
-    const { cases } = readGolden<OneCycleGolden>('one-cycle/one-cycle.json');
+    const { cases } = readGolden('one-cycle/one-cycle.json') as OneCycleGolden;
     expect(cases).toHaveLength(6);
     for (const { options, lr, momentum } of cases) {
       const schedule = scheduleOf(options);

@@ -52,7 +52,7 @@ const dataOf = {
 } as const;
 
 export function readFamily(family: Family): RecordedRun[] {
-  const file = readGolden<File>(`whole-runs/recorded/${family}.json`);
+  const file = readGolden(`whole-runs/recorded/${family}.json`) as File;
   return file.cases.map((recorded) => {
     const {
       name,
