@@ -19,15 +19,17 @@ const sourcePath = /^[\w.-]+(?:\/[\w.-]+)*\.(?:ts|mjs|vue)$/;
 const folderPath = /^[\w.-]+\/[\w./-]*\/$/;
 
 /**
- * What the Markdown files under `root` refer to and is not there: source files and folders in backticks, relative
- * links, headings that a link names. In sources, pages of `docs/`.
+ * Finds references of the Markdown files under `root` that lead nowhere: source files and folders in backticks, relative links,
+ * headings that a link names, `npm run` scripts. In sources, it looks for pages of `docs/`.
  */
 export function findBrokenReferences(root: string): Broken[] {
   const files = listFiles(root);
   const headings = new Map<string, Set<string>>();
   for (const file of files.filter((name) => name.endsWith('.md'))) headings.set(file, headingsOf(read(root, file)));
+  const scripts = scriptsOf(root);
   return files.flatMap((file) => {
-    if (file.endsWith('.md')) return checkPage(root, file, new Set(files), headings);
+    if (file.endsWith('.md'))
+      return [...checkPage(root, file, new Set(files), headings), ...checkScripts(root, file, scripts)];
     return sourceFile.test(file) && !file.startsWith('test/') ? checkSource(root, file, headings) : [];
   });
 }
@@ -51,6 +53,22 @@ function checkPage(root: string, file: string, files: Set<string>, headings: Map
       return message === null ? [] : [{ file, line, message }];
     }),
   ]);
+}
+
+/** Commands stand in fenced code too, so every line counts. */
+function checkScripts(root: string, file: string, scripts: ReadonlySet<string>): Broken[] {
+  return read(root, file)
+    .split('\n')
+    .flatMap((text, index) =>
+      [...text.matchAll(/\bnpm run ([\w:-]+)/g)]
+        .filter(([, name]) => !scripts.has(name))
+        .map(([, name]) => ({ file, line: index + 1, message: `package.json has no script "${name}".` })),
+    );
+}
+
+function scriptsOf(root: string): Set<string> {
+  const manifest = JSON.parse(read(root, 'package.json')) as { scripts?: Record<string, string> };
+  return new Set(Object.keys(manifest.scripts ?? {}));
 }
 
 /** Sources name pages in comments and messages, by their path from the root. */

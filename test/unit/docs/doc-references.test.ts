@@ -12,6 +12,7 @@ beforeEach(() => {
     mkdirSync(path.join(root, folder), { recursive: true });
   }
   write('workers/strategies/hdet/controller.ts', 'export {};');
+  write('package.json', '{ "scripts": { "docs": "true", "docs:site": "true" } }');
 });
 
 afterEach(() => rmSync(root, { recursive: true }));
@@ -44,6 +45,18 @@ describe('findBrokenReferences', () => {
     write('README.md', '# Tutti', '[a](docs/a.md#two-words) [site](https://example.org/x) [here](#tutti)');
     write('docs/a.md', '# Two words', '[up](../README.md)', '[gone](b.md)', '[gone](#three)', '[folder](../workers)');
     expect(places()).toEqual(['docs/a.md:3', 'docs/a.md:4', 'docs/a.md:5']);
+  });
+
+  it('finds npm scripts that package.json does not have, in code too', () => {
+    write(
+      'docs/a.md',
+      '`npm run docs` and `npm run doc`',
+      '```sh',
+      'npm run docs:site -- --open',
+      'npm run gone',
+      '```',
+    );
+    expect(places()).toEqual(['docs/a.md:1', 'docs/a.md:4']);
   });
 
   it('finds pages that sources name, and leaves packages alone', () => {
