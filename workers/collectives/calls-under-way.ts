@@ -4,12 +4,12 @@ import {
   type CollectiveArray,
   type CollectiveCall,
   CollectiveError,
-  describeCall,
-  noSignals,
   type ControlSignals,
+  describeCall,
+  mergeSignals,
+  noSignals,
 } from '../../core/protocol/wire/collectives.ts';
 import type { CollectiveFrame } from '../../core/protocol/wire/frames.ts';
-import { AgreedSignals } from './agreed-signals.ts';
 import { MemoryExchange, type Operands, type Request } from './memory/memory-exchange.ts';
 import type { MappedSlots } from './memory/mapped-slots.ts';
 import type { SharedMemory } from './memory/shared-memory.ts';
@@ -172,5 +172,28 @@ export class CallsUnderWay {
 
   #callError(call: CollectiveCall, cause: Error): CollectiveError {
     return new CollectiveError(`${describeCall(call)}, failed on rank ${this.#rank}: ${cause.message}`, { cause });
+  }
+}
+
+/** The signals of all ranks up to a marked collective: the same on every rank that has marked the same one. */
+export class AgreedSignals {
+  /** Sequence number of the marked collective. */
+  marked = 0;
+  #newest: ControlSignals = noSignals;
+  #agreed: ControlSignals = noSignals;
+
+  get agreed(): ControlSignals {
+    return this.#agreed;
+  }
+
+  mark(sequence: number): void {
+    this.marked = sequence;
+    this.#agreed = this.#newest;
+  }
+
+  /** Merges the signals that a collective returned. Signals only grow, so the order of answers does not matter. */
+  merge(signals: ControlSignals, sequence: number): void {
+    this.#newest = mergeSignals([this.#newest, signals]);
+    if (sequence <= this.marked) this.#agreed = mergeSignals([this.#agreed, signals]);
   }
 }

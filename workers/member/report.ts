@@ -1,4 +1,4 @@
-import type { EvaluatedSet, CheckpointRecord } from '../../core/protocol/run/record.ts';
+import type { CheckpointRecord, EvaluatedSet } from '../../core/protocol/run/record.ts';
 import type { WorkerState } from '../../core/protocol/run/messages.ts';
 
 /** A rank's position in training. */
@@ -17,4 +17,15 @@ export interface Report {
   evaluated(set: EvaluatedSet): void;
   /** Resolves once all earlier reports are on disk. */
   recorded(): Promise<void>;
+}
+
+/** An error that all ranks throw at the same rendezvous, with the same message. */
+export class AgreedError extends Error {
+  /** The rank that caused it, and its position. */
+  readonly at: Position & { rank: number };
+
+  constructor(message: string, at: Position & { rank: number }) {
+    super(message);
+    this.at = at;
+  }
 }

@@ -5,6 +5,9 @@ import { z } from 'zod';
 import { nearest } from '../../core/options/suggest.ts';
 import type { HyperparameterSchema, Project } from './define-project.ts';
 import { shareOwnCopies } from '../system/own-copies.ts';
+import type { Launch } from '../../core/protocol/run/messages.ts';
+import type { Splits } from '../data/dataset.ts';
+import { Generator, withSeededMathRandom } from '../random/index.ts';
 
 const entryNames = ['project.ts', 'project.mjs', 'project.js'];
 
@@ -79,4 +82,14 @@ function findEntry(folder: string): string {
   throw new Error(
     `There is no project in ${resolve(folder)}: the folder must hold a project.ts. See docs/projects.md.`,
   );
+}
+
+/** A project's data as its run sees it: what is random in it depends on the run's seed alone, the same in every process. */
+export async function loadProjectData(
+  project: Project,
+  hyperparameters: Record<string, unknown>,
+  { config, dataFolders }: Pick<Launch, 'config' | 'dataFolders'>,
+): Promise<Splits> {
+  const context = { hyperparameters, config, folders: dataFolders, seed: config.seed };
+  return withSeededMathRandom(new Generator(config.seed, 'data'), () => project.data(context));
 }

@@ -13,8 +13,7 @@ import type { LayersModel } from '../tensorflow/tf.ts';
 import { type Task, taskOf } from '../member/tasks.ts';
 import { writeWeights } from '../member/weights.ts';
 import type { Project } from './define-project.ts';
-import { loadProjectData } from './load-data.ts';
-import { loadProject, parseHyperparameters } from './load-project.ts';
+import { loadProject, loadProjectData, parseHyperparameters } from './load-project.ts';
 
 interface LoadedProject {
   project: Project;

@@ -7,10 +7,11 @@ import { HubLink } from './hub-link.ts';
 import { HubReport } from './hub-report.ts';
 import type { Prepared, Seat, SessionLinks } from './prepare.ts';
 import { runSession } from './session.ts';
-import { AgreedError } from '../member/agreed-error.ts';
+import { AgreedError } from '../member/report.ts';
 import type { Controls } from '../training/controls.ts';
 import { parameterCount } from '../member/weights.ts';
-import { libraryVersions } from './versions.ts';
+import { createRequire } from 'node:module';
+import { tf } from '../tensorflow/tf.ts';
 
 export interface RankLinkOptions {
   socketPath: string;
@@ -145,4 +146,16 @@ export class RankLink {
     });
     this.report.state('ready', this.report.position);
   }
+}
+
+const { version } = createRequire(import.meta.url)('../../package.json') as { version: string };
+
+/** Versions of the libraries that determine a run's numbers. */
+export function libraryVersions(): Record<string, string> {
+  return {
+    tutti: version,
+    node: process.versions.node,
+    'tfjs-core': tf.version_core,
+    'tfjs-layers': tf.version_layers,
+  };
 }

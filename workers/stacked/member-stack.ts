@@ -2,9 +2,10 @@ import type { Batch } from '../data/dataset.ts';
 import type { StepOutcome, Strategy, StrategyEvent } from '../strategies/strategy.ts';
 import type { Member, StepPosition } from '../member/member.ts';
 import type { UpdateSettings } from '../optimizers/optimizers.ts';
-import { describeStack } from './describe-stack.ts';
-import type { Draw } from './stacked-layers.ts';
+import type { Draw } from './stacked-kinds.ts';
+import { stackingOf } from './stacked-layers.ts';
 import { StackedMembers, type StackedTraining, type StepInput } from './stacked-members.ts';
+import type { LayersModel } from '../tensorflow/tf.ts';
 
 interface PendingStep {
   input: StepInput;
@@ -137,4 +138,18 @@ export class MemberStack {
 function memberOf({ member }: Place): Member {
   if (member === null) throw new Error('A rank cannot train in a stack before its strategy has been set up.');
   return member;
+}
+
+/** Tells the user how many members are one computation, and which layers gain nothing from it. */
+export function describeStack(model: LayersModel, members: number): StrategyEvent {
+  const byMember = model.layers
+    .filter((layer) => layer.getClassName() !== 'InputLayer' && stackingOf(layer) === 'by-member')
+    .map(({ name }) => name);
+  const exception = byMember.length === 0 ? '' : ` Member by member run: ${byMember.join(', ')}.`;
+  return {
+    kind: 'stacked',
+    message: `${members} members of a worker are trained as one computation.${exception}`,
+    data: { members, byMember },
+    points: new Map(),
+  };
 }

@@ -1,23 +1,14 @@
 import { tf, type Tensor } from '../tensorflow/tf.ts';
 import type { Layer } from './model-graph.ts';
-import { isOverLastAxis, stackLayerNormalization } from './stacked-normalization.ts';
-import { stackedProduct } from './stacked-product.ts';
-import { asMatrices, membersOf, stackWeight, withShapeOf } from './stacked-values.ts';
-import type { StackedVariable } from './stacked-variable.ts';
-
-/** A member's stream of random numbers: what is drawn from `Math.random` in `body` comes from there. */
-export type Draw = <T>(body: () => T) => T;
-
-/**
- * The same layer of M members as one. Values have a leading axis of members, `[M, B, ...]`, or `[1, B, ...]` as long as it is the same for
- * all of them.
- */
-export interface StackedLayer {
-  /** What is trained as one for all members. */
-  readonly weights: readonly StackedVariable[];
-  /** Values as they are while training. */
-  apply(inputs: Tensor[]): Tensor[];
-}
+import {
+  type Draw,
+  isOverLastAxis,
+  stackDense,
+  stackDropout,
+  type StackedLayer,
+  stackLayerNormalization,
+} from './stacked-kinds.ts';
+import { membersOf } from './stacked-variable.ts';
 
 /** How a kind of layer is stacked: by a computation of its own, with members as more samples, or not at all. */
 export type Stacking = 'stacked' | 'folded' | 'by-member';
@@ -58,48 +49,6 @@ function stackerOf(layer: Layer): Stacker | null {
     default:
       return null;
   }
-}
-
-/** act(x W + b): kernels `[M, I, O]`, biases `[M, 1, O]`. */
-function stackDense(layers: readonly Layer[]): StackedLayer {
-  const kernel = stackWeight(layers, 0);
-  const bias = layers[0].weights.length > 1 ? stackWeight(layers, 1) : null;
-  const activation = layers[0].getConfig().activation as string;
-  // ReLU is part of the product's kernel; others are applied by the layer's own function.
-  const isFused = activation === 'relu' || activation === 'linear';
-  const activate = (layers[0] as unknown as { activation: { apply(x: Tensor): Tensor } }).activation;
-  return {
-    weights: bias === null ? [kernel] : [kernel, bias],
-    apply([x]) {
-      const matrices = asMatrices(x);
-      const product = stackedProduct(
-        matrices,
-        kernel.variable,
-        bias?.variable ?? null,
-        isFused ? activation : 'linear',
-      );
-      const y = withShapeOf(x, product);
-      return [isFused ? y : activate.apply(y)];
-    },
-  };
-}
-
-/**
- * x · ⌊u + keep⌋ / keep, as TensorFlow.js has it, with the numbers u in [0, 1) that each member would draw alone; only they are drawn member by
- * member.
- */
-function stackDropout([layer]: readonly Layer[], draws: readonly Draw[]): StackedLayer {
-  const { rate, seed } = layer.getConfig() as { rate: number; seed?: number | null };
-  const keep = 1 - rate;
-  return {
-    weights: [],
-    apply([x]) {
-      if (!(rate > 0 && rate < 1)) return [x];
-      const shape = [1, ...x.shape.slice(1)];
-      const uniforms = draws.map((draw) => draw(() => tf.randomUniform(shape, 0, 1, 'float32', seed ?? undefined)));
-      return [tf.mul(x, tf.div(tf.floor(tf.add(tf.concat(uniforms), keep)), keep))];
-    },
-  };
 }
 
 /** Members become samples of the first member's layer: what it does to a sample, any member's would. */

@@ -1,14 +1,12 @@
 import type { Batch } from '../data/dataset.ts';
 import type { StepOutcome } from '../strategies/strategy.ts';
-import { tf, type Tensor, type Variable } from '../tensorflow/tf.ts';
+import { type Tensor, tf, type Variable } from '../tensorflow/tf.ts';
 import { constrain } from '../member/constraints.ts';
 import type { Member, StepPosition } from '../member/member.ts';
 import type { UpdateRule, UpdateSettings } from '../optimizers/optimizers.ts';
-import { stackBatches } from './stacked-batch.ts';
-import { constrainStacked } from './stacked-constraints.ts';
-import type { Draw } from './stacked-layers.ts';
+import { constrainStacked, type MemberUpdate, StackedOptimizer } from './stacked-optimizer.ts';
+import type { Draw } from './stacked-kinds.ts';
 import { StackedModel } from './stacked-model.ts';
-import { type MemberUpdate, StackedOptimizer } from './stacked-optimizer.ts';
 import { StackedPenalties } from './stacked-penalties.ts';
 
 /** What a member brings to a step. */
@@ -115,4 +113,26 @@ export class StackedMembers {
       constrain(new Map([...member.constraints].filter(([variable]) => own.has(variable))));
     });
   }
+}
+
+/**
+ * Batches of the same size as one: features `[M, B, ...]`, or `[1, B, ...]` where all are the same, and targets `[M, B]` or
+ * `[M, B, T]`, one for each member in any case.
+ */
+export function stackBatches(batches: readonly Batch[], isShared: boolean): [Tensor, Tensor] {
+  const [{ featureShape, targetShape, targets }] = batches;
+  const features = isShared ? batches[0].features : joined(batches.map((batch) => batch.features));
+  const dtype = targets instanceof Int32Array ? 'int32' : 'float32';
+  return [
+    tf.tensor(features, [isShared ? 1 : batches.length, ...featureShape]),
+    tf.tensor(joined(batches.map((batch) => batch.targets)), [batches.length, ...targetShape], dtype),
+  ];
+}
+
+function joined(arrays: readonly (Float32Array | Int32Array)[]): Float32Array | Int32Array {
+  const [{ length }] = arrays;
+  const size = length * arrays.length;
+  const whole = arrays[0] instanceof Int32Array ? new Int32Array(size) : new Float32Array(size);
+  arrays.forEach((array, i) => whole.set(array, i * length));
+  return whole;
 }

@@ -1,6 +1,7 @@
 import type { LayersModel, Tensor } from '../tensorflow/tf.ts';
 import { graphOf, type ModelGraph } from './model-graph.ts';
-import { type Draw, stackLayer, type StackedLayer } from './stacked-layers.ts';
+import type { Draw, StackedLayer } from './stacked-kinds.ts';
+import { stackLayer } from './stacked-layers.ts';
 import type { StackedVariable } from './stacked-variable.ts';
 
 /** The models of M members, built alike, as one that goes forward for all of them; for training only. */

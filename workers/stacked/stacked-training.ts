@@ -6,7 +6,7 @@ import type { LossFunction } from '../member/member.ts';
 import { updateRuleOf } from '../optimizers/optimizers.ts';
 import type { Task } from '../member/tasks.ts';
 import type { StackedTraining } from './stacked-members.ts';
-import { membersOf } from './stacked-values.ts';
+import { membersOf } from './stacked-variable.ts';
 
 /** How stacked members of a run learn. @param memberLoss that of one member; a project's own is called for each of them */
 export function stackedTraining(

@@ -1,5 +1,5 @@
 import type { ProcessGroup } from '../collectives/process-group.ts';
-import type { Position } from '../member/report.ts';
+import { AgreedError, type Position } from '../member/report.ts';
 import type { RunSummary } from '../../core/protocol/run/record.ts';
 
 /**
@@ -75,4 +75,17 @@ export async function agreeOnEnd(
   if (stopRequested || allStoppedAlone) return { end: 'requested', stateDue };
   if (stopVoted || (allEnded && anyStoppedEarly)) return { end: 'early-stopping', stateDue };
   return { end: allEnded ? 'completed' : null, stateDue };
+}
+
+/** A non-finite loss, which ends training on all ranks. */
+export class NonFiniteLossError extends AgreedError {
+  override name = 'NonFiniteLossError';
+
+  constructor(at: Position & { rank: number }) {
+    super(
+      `The training loss of rank ${at.rank} was not finite at epoch ${at.epoch}, step ${at.step}. All ranks stopped before that ` +
+        'update. Lower the learning rate, or check the data; --on-non-finite skip skips such updates instead.',
+      at,
+    );
+  }
 }

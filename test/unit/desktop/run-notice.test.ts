@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { RunRow } from '../../../core/protocol/pages/run-views.ts';
 import { noticesOfEnds } from '../../../core/protocol/pages/notice.ts';
-import { NonFiniteLossError } from '../../../workers/training/non-finite-loss.ts';
+import { NonFiniteLossError } from '../../../workers/training/rendezvous.ts';
 
 const training: RunRow = {
   id: 'run-1',

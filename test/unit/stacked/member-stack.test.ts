@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startBackend } from '../../../workers/backends/backend.ts';
 import type { Batch } from '../../../workers/data/dataset.ts';
-import { describeStack } from '../../../workers/stacked/describe-stack.ts';
+import { describeStack } from '../../../workers/stacked/member-stack.ts';
 import { requireStackable } from '../../../workers/stacked/model-graph.ts';
 import { tf } from '../../../workers/tensorflow/tf.ts';
 import { batch, createMembers, largestDifference, train, weightsOf } from './stacks.ts';

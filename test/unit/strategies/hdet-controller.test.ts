@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { HdetController } from '../../../workers/strategies/hdet/controller.ts';
+import { decayTo } from '../../../workers/strategies/hdet/adaptation.ts';
 import {
-  decayTo,
+  HdetController,
   multiplierOfRank,
   spreadMultipliers,
   weightsOfRanks,
-} from '../../../workers/strategies/hdet/spread.ts';
+} from '../../../workers/strategies/hdet/controller.ts';
 
 const options = { spread: 0.4, lossScale: 0.5, adaptation: 0.5, inertia: 0.75, worldSize: 2, seed: 42 };
 

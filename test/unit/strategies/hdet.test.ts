@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
 import { startBackend } from '../../../workers/backends/backend.ts';
 import { encodeSafetensors } from '../../../core/safetensors/safetensors.ts';
-import { groupsOfVariables } from '../../../workers/strategies/hdet/parameter-groups.ts';
+import { groupsOfVariables } from '../../../workers/strategies/hdet/scalars.ts';
 import { tf, type LayersModel } from '../../../workers/tensorflow/tf.ts';
 import { readWeights } from '../../../workers/member/weights.ts';
 import { createModel, createRanks, largestDifference, trainRanks, weightsOf } from './ranks.ts';

@@ -6,7 +6,6 @@ import type { Member, StepPosition } from '../../member/member.ts';
 import type { UpdateSettings } from '../../optimizers/optimizers.ts';
 import type { Position } from '../../member/report.ts';
 import type { StepOutcome, Strategy, StrategyContext, StrategyEvent, StrategyState } from '../strategy.ts';
-import { effectiveBatch } from './effective-batch.ts';
 import { allReduceGradients, clipByNorm, type MeanGradients, sumOfSquares } from './gradient-exchange.ts';
 import { updateInPlace } from './in-place.ts';
 import { GradientAccumulator } from './local-gradients.ts';
@@ -104,4 +103,16 @@ export function applyMean(
     for (const gradient of gradients) gradient?.dispose();
   }
   return { loss, updated };
+}
+
+/** Tells how many samples one update sees. */
+export function effectiveBatch(batchSize: number, worldSize: number, accumulate: number): StrategyEvent {
+  const samples = batchSize * worldSize * accumulate;
+  const parts = accumulate === 1 ? '' : ` × ${accumulate} accumulated`;
+  return {
+    kind: 'effective-batch',
+    message: `Effective batch size ${samples}: ${batchSize} samples × ${worldSize} ranks${parts}.`,
+    data: { samples, batchSize, worldSize, accumulate },
+    points: new Map(),
+  };
 }

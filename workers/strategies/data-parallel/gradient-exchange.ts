@@ -1,7 +1,6 @@
 import { decodeBfloat16, encodeBfloat16 } from '../../../core/protocol/wire/bfloat16.ts';
 import type { ProcessGroup } from '../../collectives/process-group.ts';
-import type { LocalGradients } from './local-gradients.ts';
-import { decodeTotals, encodeTotals } from './totals.ts';
+import { decodeTotals, encodeTotals, type LocalGradients } from './local-gradients.ts';
 
 /** How gradients travel: as they are, or rounded to bfloat16 at half the bytes. */
 export type Compression = 'none' | 'bfloat16';

@@ -6,7 +6,7 @@ import type { Gradient, Member } from '../../member/member.ts';
 import type { UpdateSettings } from '../../optimizers/optimizers.ts';
 import type { StepOutcome } from '../strategy.ts';
 import { divideByWeight } from './gradient-exchange.ts';
-import { decodeTotals, encodeTotals } from './totals.ts';
+import { decodeTotals, encodeTotals } from './local-gradients.ts';
 
 /** A rank's gradients of one whole batch, where the backend has them. */
 export interface WholeBatch {

@@ -2,9 +2,8 @@ import { hash } from 'node:crypto';
 import { valuesOf } from '../../backends/tensor-values.ts';
 import type { ProcessGroup } from '../../collectives/process-group.ts';
 import type { Tensor } from '../../tensorflow/tf.ts';
-import { AgreedError } from '../../member/agreed-error.ts';
+import { AgreedError, type Position } from '../../member/report.ts';
 import type { Member } from '../../member/member.ts';
-import type { Position } from '../../member/report.ts';
 import { trainedWeightNames } from '../../member/weights.ts';
 
 const digestBytes = 32;

@@ -8,7 +8,7 @@ import type { Position } from '../../member/report.ts';
 import { createOptimizer, type Optimizer, type UpdateSettings } from '../../optimizers/optimizers.ts';
 import { readTensors, writeTensors } from '../../member/weights.ts';
 import type { StepOutcome, Strategy, StrategyContext, StrategyEvent, StrategyState } from '../strategy.ts';
-import { effectiveBatch } from './effective-batch.ts';
+import { effectiveBatch } from './data-parallel.ts';
 import { clipByNorm, reduceScatterGradients, sumOfSquares } from './gradient-exchange.ts';
 import { GradientAccumulator } from './local-gradients.ts';
 import { requireEqualReplicas } from './replica-check.ts';

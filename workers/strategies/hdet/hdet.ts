@@ -3,20 +3,18 @@ import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import type { ProcessGroup } from '../../collectives/process-group.ts';
 import type { Batch } from '../../data/dataset.ts';
 import type { Member, StepPosition } from '../../member/member.ts';
-import { floorFraction, peakStep } from '../../optimizers/schedules.ts';
 import type { UpdateSettings } from '../../optimizers/optimizers.ts';
 import type { Position } from '../../member/report.ts';
-import { applyMean } from '../data-parallel/data-parallel.ts';
-import { effectiveBatch } from '../data-parallel/effective-batch.ts';
+import { applyMean, effectiveBatch } from '../data-parallel/data-parallel.ts';
 import { allReduceGradients, type MeanGradients } from '../data-parallel/gradient-exchange.ts';
 import { GradientAccumulator, type LocalGradients } from '../data-parallel/local-gradients.ts';
 import { requireEqualReplicas } from '../data-parallel/replica-check.ts';
 import { Replicas } from '../data-parallel/replicas.ts';
 import type { StepOutcome, Strategy, StrategyContext, StrategyEvent, StrategyState } from '../strategy.ts';
-import { type ControllerState, type Course, HdetController } from './controller.ts';
+import { AdaptationPlan } from './adaptation.ts';
+import { type ControllerState, HdetController } from './controller.ts';
 import { type HdetConfig, Scalars } from './scalars.ts';
-import { decayTo } from './spread.ts';
-import { syncEvent } from './sync-event.ts';
+import { averageWeights, metricName, type SyncArrays, syncEvent } from './sync.ts';
 import { startWarm } from './warm-start.ts';
 
 /** Set up for a member and a group. */
@@ -27,8 +25,7 @@ interface Ready {
   index: number;
   accumulator: GradientAccumulator;
   weights: Replicas;
-  /** For the weights of a sync: arrays of this size, made anew each time, would have their garbage collected in between. */
-  room: { own: Float32Array<ArrayBuffer>; mean: Float32Array<ArrayBuffer> };
+  syncArrays: SyncArrays;
   buffers: Replicas;
   scalars: Scalars;
   controller: HdetController;
@@ -47,18 +44,15 @@ export class Hdet implements Strategy {
   readonly isLockstep = true;
   readonly #config: HdetConfig;
   readonly #run: RunConfig;
-  readonly #totalSteps: number;
+  readonly #plan: AdaptationPlan;
   #ready: Ready | null = null;
   #events: StrategyEvent[] = [];
   /** This rank's losses since the last sync. */
   #interval = { loss: 0, steps: 0 };
-  /** γ of learning rates; null before they adapt. */
-  #decay: number | null = null;
-
   constructor(config: HdetConfig, { config: run, totalSteps }: StrategyContext) {
     this.#config = config;
     this.#run = run;
-    this.#totalSteps = totalSteps;
+    this.#plan = new AdaptationPlan(config, run, totalSteps);
   }
 
   async setup(member: Member, group: ProcessGroup, saved: StrategyState | null, resumedAt?: Position): Promise<void> {
@@ -77,7 +71,7 @@ export class Hdet implements Strategy {
       index,
       accumulator,
       weights,
-      room: { own: weights.allocate(), mean: weights.allocate() },
+      syncArrays: { own: weights.allocate(), mean: weights.allocate() },
       buffers: new Replicas(model, group, 'buffers'),
       scalars,
       controller,
@@ -99,7 +93,7 @@ export class Hdet implements Strategy {
     position: StepPosition,
   ): Promise<StepOutcome | null> {
     const { accumulator, scalars, controller, index } = this.#prepared();
-    if (this.#decay === null)
+    if (this.#plan.decay === null)
       for (const name of scalars.learningRates) controller.setBase(name, scheduled.learningRate);
     const valueOf = (name: string): number => controller.value(name, index);
     const ofLoss = scalars.apply(valueOf);
@@ -107,15 +101,20 @@ export class Hdet implements Strategy {
     const mean = await this.#exchange(local);
     const settings = scalars.settings(scheduled, valueOf);
     const outcome = mean === null ? null : applyMean(member, accumulator, mean, settings, this.#config.clipNorm);
-    const loss = local.weight === 0 || !outcome?.updated ? outcome?.loss : local.weightedLoss / local.weight;
-    if (outcome?.updated && local.weight > 0) {
-      this.#interval.loss += local.weightedLoss / local.weight;
-      this.#interval.steps += 1;
-    }
+    const ownLoss = outcome?.updated && local.weight > 0 ? this.#countLoss(local) : null;
     const done = position.step + 1;
-    if (this.#hasSpread && done % this.#config.averageEverySteps === 0) await this.#sync(done, scheduled);
-    if (outcome === null || loss === undefined) return null;
-    return { loss, updated: outcome.updated, learningRate: settings[0].learningRate };
+    if (this.#hasSpread && done % this.#config.averageEverySteps === 0) await this.#sync(done, scheduled.learningRate);
+    if (outcome === null) return null;
+    const [{ learningRate }] = settings;
+    return { loss: ownLoss ?? outcome.loss, updated: outcome.updated, learningRate };
+  }
+
+  /** Adds this rank's loss to those since the last sync. @returns the loss */
+  #countLoss({ weightedLoss, weight }: LocalGradients): number {
+    const loss = weightedLoss / weight;
+    this.#interval.loss += loss;
+    this.#interval.steps += 1;
+    return loss;
   }
 
   points(): ReadonlyMap<string, number> {
@@ -150,7 +149,7 @@ export class Hdet implements Strategy {
 
   async state(): Promise<StrategyState> {
     const { controller } = this.#prepared();
-    const data: SavedState = { controller: controller.state, interval: { ...this.#interval }, decay: this.#decay };
+    const data: SavedState = { controller: controller.state, interval: { ...this.#interval }, decay: this.#plan.decay };
     return { tensors: [], data };
   }
 
@@ -168,61 +167,22 @@ export class Hdet implements Strategy {
     return { flat: flat.map((sum) => sum / weight), loss: weightedLoss / weight, isReached };
   }
 
-  /** Every rank's weights become their mean; after the warm-up the bases move as well. */
-  async #sync(stepsDone: number, scheduled: UpdateSettings): Promise<void> {
-    const { group, member, weights, controller, scalars, room } = this.#prepared();
-    const own = await weights.read(room.own);
-    const mean = await weights.mean(own, room.mean);
-    const distance = relativeDistance(own, mean);
+  /** Replaces every rank's weights by their mean. After the warm-up the bases adapt as well. */
+  async #sync(stepsDone: number, rate: number): Promise<void> {
+    const { group, member, weights, controller, scalars, syncArrays } = this.#prepared();
     const loss = this.#interval.loss / this.#interval.steps;
-    const all = await group.allGather(Float64Array.of(loss, distance));
-    weights.write(mean);
-    member.constrain();
+    const outcome = await averageWeights(group, member, weights, syncArrays, loss);
     this.#interval = { loss: 0, steps: 0 };
-    const adaptations = this.#adapts(stepsDone)
-      ? controller.sync(
-          all.map(([rankLoss]) => rankLoss),
-          this.#courses(stepsDone, scheduled.learningRate, scalars.learningRates),
-        )
+    const adaptations = this.#plan.isDue(stepsDone)
+      ? controller.sync(outcome.losses, this.#plan.courses(stepsDone, rate, scalars.learningRates))
       : [];
-    this.#events.push(
-      syncEvent({
-        rank: group.rank,
-        isFirst: group.rank === group.ranks[0],
-        distance,
-        distances: all.map(([, rankDistance]) => rankDistance),
-        adaptations: adaptations.map((adapted) => ({ ...adapted, name: metricName(adapted.name) })),
-      }),
-    );
-  }
-
-  #adapts(stepsDone: number): boolean {
-    const { adapt, spread, warmupSteps } = this.#config;
-    return adapt && spread > 0 && stepsDone >= (warmupSteps > 0 ? warmupSteps : this.#peak);
-  }
-
-  get #peak(): number {
-    const { schedule } = this.#run;
-    return schedule.kind === 'one-cycle' ? peakStep(schedule, this.#totalSteps) : 0;
-  }
-
-  /**
-   * A rate's γ is fixed at the first sync that adapts, from the base of then, and it falls no lower than one-cycle's last rate. Nothing else
-   * has a last value to be led to.
-   */
-  #courses(stepsDone: number, rate: number, learningRates: readonly string[]): (name: string) => Course {
-    const { decay, averageEverySteps } = this.#config;
-    const { schedule, optimizer } = this.#run;
-    const syncs = Math.ceil((this.#totalSteps - stepsDone) / averageEverySteps);
-    const floor = schedule.kind === 'one-cycle' ? optimizer.learningRate * floorFraction(schedule) : 0;
-    const rateDecay = (this.#decay ??= decay ?? decayTo(floor, rate, syncs));
-    return (name) => (learningRates.includes(name) ? { decay: rateDecay, floor } : { decay: 0, floor: 0 });
+    this.#events.push(syncEvent(group, outcome, adaptations));
   }
 
   #restore({ controller: state, interval, decay }: SavedState, controller: HdetController): void {
     controller.restore(state);
     this.#interval = interval;
-    this.#decay = decay;
+    this.#plan.decay = decay;
   }
 
   #prepared(): Ready {
@@ -252,20 +212,3 @@ const savedSchema = z.strictObject({
   interval: z.strictObject({ loss: z.number(), steps: z.int() }),
   decay: z.number().nullable(),
 });
-
-/** ‖w − w̄‖ / ‖w̄‖ */
-function relativeDistance(own: Float32Array, mean: Float32Array): number {
-  let difference = 0;
-  let size = 0;
-  for (let i = 0; i < own.length; i++) {
-    const apart = own[i] - mean[i];
-    difference += apart * apart;
-    size += mean[i] * mean[i];
-  }
-  return Math.sqrt(difference / size);
-}
-
-/** `weightDecay/head` as metrics spell it: `weight_decay_head`. */
-function metricName(scalar: string): string {
-  return scalar.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`).replaceAll('/', '_');
-}

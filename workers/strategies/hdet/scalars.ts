@@ -1,8 +1,7 @@
 import type { RunConfig, StrategyConfig } from '../../../core/protocol/run/config.ts';
 import type { LayersModel } from '../../tensorflow/tf.ts';
 import type { UpdateSettings } from '../../optimizers/optimizers.ts';
-import { DropoutRates } from './dropout-rates.ts';
-import { groupsOfVariables } from './parameter-groups.ts';
+import { trainedWeightNames } from '../../member/weights.ts';
 
 export type HdetConfig = Extract<StrategyConfig, { kind: 'hdet' }>;
 
@@ -80,4 +79,65 @@ function isSetting(name: string): name is SettingName {
 
 function nameIn(name: SettingName, group: string | null): string {
   return group === null ? name : `${name}/${group}`;
+}
+
+/** What tfjs's dropout layers read at every call. */
+interface DropoutLayer {
+  rate: number;
+}
+
+/** Rates of a model's dropout layers, which a factor moves together. */
+export class DropoutRates {
+  readonly #layers: readonly { layer: DropoutLayer; rate: number }[];
+
+  /** @throws when the model has no dropout layer */
+  constructor(model: LayersModel) {
+    const layers = model.layers.filter((layer) => layer.getClassName() === 'Dropout');
+    if (layers.length === 0) {
+      throw new Error('The strategy is to diverge in dropout, but the model has no dropout layer. Leave dropout out.');
+    }
+    this.#layers = layers.map((layer) => {
+      const dropout = layer as unknown as DropoutLayer;
+      return { layer: dropout, rate: dropout.rate };
+    });
+  }
+
+  /** Every rate becomes the model's own times the factor, but at most 0.95: a layer must let something through. */
+  scale(factor: number): void {
+    for (const { layer, rate } of this.#layers) layer.rate = Math.min(0.95, Math.max(0, rate * factor));
+  }
+}
+
+/** Weights by a pattern of their names; the first group that fits has them. */
+export interface ParameterGroup {
+  name: string;
+  /** A regular expression, tried on names such as `dense_1/kernel`. */
+  weights: string;
+}
+
+/**
+ * The group of each trained variable, in the model's order; null for those in none.
+ *
+ * @throws when a pattern is no regular expression, or a group has no weights
+ */
+export function groupsOfVariables(model: LayersModel, groups: readonly ParameterGroup[]): (string | null)[] {
+  const patterns = groups.map(({ name, weights: pattern }) => ({ name, pattern: compile(name, pattern) }));
+  const trained = trainedWeightNames(model);
+  const found = trained.map((weight) => patterns.find(({ pattern }) => pattern.test(weight))?.name ?? null);
+  const empty = groups.find(({ name }) => !found.includes(name));
+  if (empty === undefined) return found;
+  throw new Error(
+    `Parameter group "${empty.name}" has no weights: "${empty.weights}" fits none of ${trained.join(', ')} that an earlier group has ` +
+      'not. Change the pattern, or leave the group out.',
+  );
+}
+
+function compile(name: string, pattern: string): RegExp {
+  try {
+    return new RegExp(pattern);
+  } catch (error) {
+    throw new Error(`"${pattern}" of parameter group "${name}" is not a regular expression. Correct it.`, {
+      cause: error,
+    });
+  }
 }

@@ -13,7 +13,7 @@ import { Member } from '../../../../workers/member/member.ts';
 import { createOptimizer } from '../../../../workers/optimizers/optimizers.ts';
 import { RunFiles } from '../../../../workers/member/run-files.ts';
 import { taskOf } from '../../../../workers/member/tasks.ts';
-import { NonFiniteLossError } from '../../../../workers/training/non-finite-loss.ts';
+import { NonFiniteLossError } from '../../../../workers/training/rendezvous.ts';
 import { Trainer } from '../../../../workers/training/trainer.ts';
 import { createInMemoryGroup } from '../../relay/in-memory-group.ts';
 import { KeptReport, temporaryFolder } from './fakes.ts';

@@ -17,7 +17,7 @@ import { createOptimizer } from '../../../../workers/optimizers/optimizers.ts';
 import { RunFiles } from '../../../../workers/member/run-files.ts';
 import { loadTrainingState } from '../../../../workers/training/saved-state.ts';
 import { taskOf } from '../../../../workers/member/tasks.ts';
-import { NonFiniteLossError } from '../../../../workers/training/non-finite-loss.ts';
+import { NonFiniteLossError } from '../../../../workers/training/rendezvous.ts';
 import type { TrainerParts } from '../../../../workers/training/rank-training.ts';
 import { Trainer } from '../../../../workers/training/trainer.ts';
 import { createInMemoryGroup } from '../../relay/in-memory-group.ts';
