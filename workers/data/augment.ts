@@ -2,16 +2,16 @@ import type { Generator } from '../random/generator.ts';
 import type { Batch } from './dataset.ts';
 
 export interface AugmentOptions {
-  /** Pixels of zeros around each image, of which a random crop of the image's own size is taken; 0: none. */
+  /** Width of a border of zeros, in pixels. A random crop of the original size is taken from the padded image; 0: no crop. */
   cropPadding: number;
   /** Mirror every image with probability 1/2. */
   horizontalFlip: boolean;
 }
 
 /**
- * A batch whose images `[B, H, W, C]` were each cropped and mirrored at random (He et al., 2016, "Deep residual learning", section
- * 4.2). Padding comes after normalization, so that it is the mean colour. What is drawn depends on the generator alone.
- * @throws RangeError where samples are no images
+ * Crops and mirrors each image of a batch `[B, H, W, C]` at random (He et al., 2016, "Deep residual learning", section 4.2).
+ * Images are padded after normalization, so the border has the mean colour. The result depends only on the batch and the generator.
+ * @throws RangeError if samples are not images
  */
 export function augmentImages(batch: Batch, options: AugmentOptions, generator: Generator): Batch {
   const { cropPadding, horizontalFlip } = options;
@@ -35,7 +35,7 @@ export function augmentImages(batch: Batch, options: AugmentOptions, generator: 
 }
 
 interface Shift {
-  /** Row and column of the source that come first in the target; outside it there are zeros. */
+  /** Row and column of the source at the target's top left; places outside the source become zeros. */
   top: number;
   left: number;
   isMirrored: boolean;

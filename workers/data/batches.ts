@@ -1,24 +1,24 @@
 import type { ProcessGroup } from '../collectives/process-group.ts';
 import { type Batch, type Dataset, gatherBatch, subset } from './dataset.ts';
 
-/** Where a rank's training batches come from. */
+/** Supplies a rank's training batches. */
 export interface BatchSource {
   /** Samples of the training set (N). */
   readonly length: number;
-  /** Whether ranks exchange for a batch: then all of them must ask for the same ones, in the same order. */
+  /** Whether ranks communicate for each batch. All ranks must then request the same batches in the same order. */
   readonly isLockstep: boolean;
-  /** The samples at `indices` as one batch, whose features are valid until the batch after the next is asked for. */
+  /** The samples at `indices` as one batch. Its features are valid until the second call after this one. */
   batch(indices: Int32Array): Batch | Promise<Batch>;
 }
 
-/** Those that need no waiting. */
+/** Batches that are available without waiting. */
 export interface OwnBatches extends BatchSource {
   batch(indices: Int32Array): Batch;
 }
 
 /**
- * Batches of samples that this process has. Two take turns in the same memory: large arrays that live for a step would have all garbage
- * collected every few steps, which took a small network's training a quarter of its time.
+ * Batches of samples in this process's memory. Two buffers are used in turn: new large arrays in every step would trigger a full garbage
+ * collection every few steps, which took a quarter of a small network's training time.
  */
 export function ownBatches(dataset: Dataset): OwnBatches {
   const width = dataset.features.length / dataset.length;
@@ -35,8 +35,8 @@ export function ownBatches(dataset: Dataset): OwnBatches {
 }
 
 /**
- * Batches of the first rank's samples on all ranks of a group, with the bits that each would have gathered by itself. Samples travel as they are
- * stored (an image's bytes, not floats); every rank scales and normalizes them.
+ * Sends batches of the first rank's samples to all ranks of a group. Their bits equal those of a local batch. Samples are sent as stored (an
+ * image as bytes, not floats); every rank scales and normalizes them.
  */
 export class BroadcastBatches implements BatchSource {
   readonly isLockstep = true;
@@ -44,7 +44,10 @@ export class BroadcastBatches implements BatchSource {
   private readonly group: ProcessGroup;
   private readonly dataset: Dataset;
 
-  /** @param dataset all samples on the first rank; on others any that tell type, shape and normalization. `length` is that of the first's. */
+  /**
+   * @param dataset all samples on the first rank; on others a sample with the same type, shape and normalization
+   * @param length the number of samples on the first rank
+   */
   constructor(group: ProcessGroup, dataset: Dataset, length: number) {
     this.group = group;
     this.dataset = dataset;
@@ -63,7 +66,7 @@ export class BroadcastBatches implements BatchSource {
   }
 }
 
-/** Features, then targets from a multiple of 4 bytes on; zeros where `samples` are null, as only the size counts then. */
+/** Features, then targets at a multiple of 4 bytes. Zeros if `samples` is null: a receiving rank only needs the size. */
 function packed(like: Dataset, count: number, samples: Dataset | null): Uint8Array {
   const { targetsOffset, size } = layoutOf(like, count);
   const bytes = new Uint8Array(size);

@@ -1,6 +1,6 @@
-/** What a data set has that moments are taken of: for messages. */
+/** Columns of a data set, with their names for messages. */
 export interface Columns {
-  /** Of the data set. */
+  /** Name of the data set. */
   name: string;
   /** `feature` or `target`. */
   kind: string;
@@ -13,17 +13,17 @@ export interface Columns {
 export interface Moments {
   /** shape [C]. */
   mean: number[];
-  /** Standard deviation, of N; 1 for a constant column. shape [C]. */
+  /** Standard deviation (divided by N); 1 for a constant column. shape [C]. */
   std: number[];
   /** shape [C]. */
   isConstant: boolean[];
 }
 
 /**
- * Mean and standard deviation of every column, by two passes with compensated sums. One pass over squares would cancel for columns far
- * from 0.
+ * Mean and standard deviation of every column, in two passes with compensated sums. A single pass over squares would lose digits for columns
+ * far from 0.
  *
- * A column is constant if all its values are equal, or if its variance is no more than the error that computing it may leave:
+ * A column is constant if all its values are equal, or if its variance is at most the rounding error of its computation:
  * `N eps var + (N mean eps)^2` (Chan, Golub and LeVeque, "Algorithms for computing the sample variance", 1983; scikit-learn's
  * `StandardScaler` uses the same bound).
  *
@@ -58,7 +58,7 @@ function momentsOf(columns: Columns, column: number) {
   return { mean, variance, isConstant: variance <= bound };
 }
 
-/** Keeps what each addition rounds away: the sum's error does not grow with the number of terms (Neumaier, 1974). */
+/** Adds the rounding error of each addition separately, so that the sum's error does not grow with the number of terms (Neumaier, 1974). */
 class CompensatedSum {
   #sum = 0;
   #lost = 0;

@@ -168,7 +168,7 @@ function gatherFeatures(dataset: Dataset, indices: Int32Array, rows: Float32Arra
   return rows;
 }
 
-/** A byte has 256 values, so each channel needs only a table of them: no arithmetic per pixel. */
+/** Uses a table of the 256 values of a byte for each channel, which saves the arithmetic per pixel. */
 function gatherBytes(bytes: Uint8Array, rows: Float32Array, indices: Int32Array, normalization?: Normalization) {
   const { mean, std } = normalization ?? { mean: [0], std: [1] };
   const size = rows.length / indices.length;

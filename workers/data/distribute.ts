@@ -8,30 +8,30 @@ import { type Splits, take } from './dataset.ts';
 import { decodeSplits, encodeSplits, mapSplits, readSplits, writeSplits } from './share.ts';
 
 export interface RankData {
-  /** What this rank has. Where batches are broadcast, only the first rank has more than one sample of the split `train`. */
+  /** This rank's splits. If batches are broadcast, only the first rank has more than one sample of `train`. */
   splits: Splits;
-  /** The training batches of one rank of this process: each has its own memory for them. */
+  /** Opens the training batches of one rank of this process. Each rank has separate memory for them. */
   openBatches: () => BatchSource;
 }
 
 export interface Distribution {
   mode: RunConfig['data']['mode'];
-  /** Of this process's ranks, which have the data once between them; only one where batches are broadcast. */
+  /** The groups of this process's ranks, which share one copy of the data; a single one if batches are broadcast. */
   groups: readonly ProcessGroup[];
-  /** The run's owner-only folder for what lives as long as it does. */
+  /** The run's private folder for temporary files. */
   folder: string;
-  /** Whether another group of ranks will want the data when this one has ended. */
+  /** Whether another group of ranks needs the data after this one has ended. */
   isWantedLater: boolean;
 }
 
-/** A run's data on all ranks of a group, of which the first reads, unpacks and checks them, once. */
+/** Gives all ranks of a group the run's data. Only the first rank loads, unpacks and checks them. */
 export async function distributeData(how: Distribution, load: () => Promise<Splits>): Promise<RankData> {
   if (how.mode === 'broadcast') return broadcastData(how.groups[0], load);
   const splits = await loadOnce(how, load);
   return { splits, openBatches: () => ownBatches(splits.train) };
 }
 
-/** The file is gone once all have what they need: what lies in memory must not outlive a run whose processes are killed. */
+/** Removes the file as soon as all ranks have loaded it: it lies in memory, and must not remain after a run whose processes are killed. */
 async function loadOnce(how: Distribution, load: () => Promise<Splits>): Promise<Splits> {
   const { mode, groups, folder, isWantedLater } = how;
   const [group] = groups;
@@ -49,7 +49,7 @@ async function loadOnce(how: Distribution, load: () => Promise<Splits>): Promise
   return splits;
 }
 
-/** Every rank predicts whole splits at each evaluation, so it gets those as they are; of the training set, one sample tells the rest. */
+/** Sends whole evaluation splits to every rank, which predicts all of them, but only one training sample, for type and shape. */
 async function broadcastData(group: ProcessGroup, load: () => Promise<Splits>): Promise<RankData> {
   const [root] = group.ranks;
   const isRoot = group.rank === root;
@@ -58,7 +58,7 @@ async function broadcastData(group: ProcessGroup, load: () => Promise<Splits>): 
   const about = Float64Array.of(message.length, loaded?.train.length ?? 0);
   const [bytes, length] = await group.broadcast(about, root);
   const received = await group.broadcast(isRoot ? message : new Uint8Array(bytes), root);
-  // A copy of its own begins where its buffer does, and keeps nothing else alive.
+  // The copy starts at the beginning of its buffer and keeps no other memory alive.
   const splits = loaded ?? decodeSplits(Buffer.from(new Uint8Array(received).buffer), `What rank ${root} sent`);
   return { splits, openBatches: () => new BroadcastBatches(group, splits.train, length) };
 }

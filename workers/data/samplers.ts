@@ -5,11 +5,11 @@ export interface SamplerOptions {
   kind: SamplerKind;
   /** Samples of the data set (N). */
   length: number;
-  /** Samples a batch (B). */
+  /** Samples per batch (B). */
   batchSize: number;
-  /** Leave out an epoch's last batch where it is smaller. */
+  /** Whether to skip an epoch's last batch if it is smaller. */
   dropLast: boolean;
-  /** This rank's own seed. */
+  /** The seed of this rank alone. */
   seed: number;
   /** The seed that all ranks share. */
   sharedSeed: number;
@@ -17,12 +17,12 @@ export interface SamplerOptions {
   worldSize: number;
 }
 
-/** The order in which one rank sees samples: a pure function of (seed, epoch), so that a resume needs no state. */
+/** The order of one rank's samples: a pure function of (seed, epoch), so that a resume needs no state. */
 export interface Sampler {
   readonly batchesPerEpoch: number;
   /**
-   * Sample indices of one zero-based epoch, batch by batch, each of shape [B]. The last may be smaller; where a split is uneven it may be
-   * empty, so that all ranks have as many batches.
+   * Sample indices of one epoch (counted from 0), batch by batch, each of shape [B]. The last batch may be smaller. In an uneven split it may
+   * be empty, so that all ranks have the same number of batches.
    */
   batches(epoch: number): Iterable<Int32Array>;
 }
@@ -50,12 +50,12 @@ export function createSampler(options: SamplerOptions): Sampler {
   });
 }
 
-/** What becomes of the samples that the world size does not divide. */
+/** How to treat the remainder of samples that cannot be divided evenly among the ranks. */
 export type Remainder = 'padded' | 'dropped' | 'uneven';
 
 /**
- * One rank's share of an order, as PyTorch's `DistributedSampler` deals it: elements rank, rank + W, rank + 2W, ... for
- * world size W. Padded, the order is wrapped around until W divides it; dropped, the tail that does not divide is left out; uneven, the
+ * One rank's share of an order, as in PyTorch's `DistributedSampler`: elements rank, rank + W, rank + 2W, ... for world size W.
+ * `padded` repeats elements from the start until W divides the length, `dropped` leaves out the remainder, and with `uneven` the
  * first ranks have one element more.
  */
 export function shard(order: Int32Array, rank: number, worldSize: number, remainder: Remainder): Int32Array {
@@ -74,7 +74,7 @@ function shardLength(length: number, rank: number, worldSize: number, remainder:
   }
 }
 
-/** What decides the number of batches: where a split is uneven the rank that has most or, for full batches only, least. */
+/** The samples that determine the number of batches. In an uneven split: the largest share or, with `dropLast`, the smallest. */
 function samplesPerEpoch({ kind, length, worldSize }: SamplerOptions, dropLast: boolean): number {
   const remainder = remainderOf(kind);
   if (remainder === null) return length;
@@ -88,7 +88,7 @@ function orderOf({ kind, length, seed, sharedSeed, rank, worldSize }: SamplerOpt
   return remainder === null ? order : shard(order, rank, worldSize, remainder);
 }
 
-/** Null where ranks do not split the samples. */
+/** Null if ranks do not split the samples. */
 function remainderOf(kind: SamplerKind): Remainder | null {
   switch (kind) {
     case 'sharded':
@@ -102,7 +102,7 @@ function remainderOf(kind: SamplerKind): Remainder | null {
   }
 }
 
-/** An epoch is a stream of its own: neighbouring seeds never share an order, as seed + epoch would let them. */
+/** Each epoch has a separate random stream: with seed + epoch, neighbouring seeds would share orders. */
 function shuffledOrder(length: number, seed: number, epoch: number): Int32Array {
   return new Generator(seed, `sampler/epoch-${epoch}`).permutation(length);
 }

@@ -7,14 +7,14 @@ import type { Dataset, Splits } from './dataset.ts';
 import { byteCount, reasonOf } from './sources/files.ts';
 
 /**
- * Splits as one file or message, so that one process reads and decodes a data set and others only load it.
+ * Splits as one file or message: one process reads and decodes a data set, the others load the result.
  *
- * Layout: three uint64 (bytes of all of it, CRC-32 of all that follows, bytes of the header), the header as JSON padded
- * with spaces, the arrays as they lie in memory. Every part begins at a multiple of 8 bytes. Byte order is the machine's.
+ * Layout: three uint64 (total bytes; CRC-32 of everything after it; bytes of the header), the header as JSON padded with
+ * spaces, then the arrays. Every part begins at a multiple of 8 bytes. Byte order is the machine's.
  */
 
 const prefixBytes = 24;
-/** Less than what one system call can move. */
+/** Less than the most bytes that one system call can read. */
 const maximumReadBytes = 2 ** 30;
 
 const featureTypes = { float32: Float32Array, uint8: Uint8Array };
@@ -40,7 +40,7 @@ const headerSchema = z.object({
 
 type DatasetHeader = z.output<typeof datasetSchema>;
 
-/** Writes the file aside, flushes it and gives it its name: a reader finds all of it or nothing. */
+/** Writes a temporary file, flushes it and renames it, so that a reader finds the whole file or none. */
 export async function writeSplits(file: string, splits: Splits): Promise<void> {
   const parts = encodeSplits(splits);
   const aside = `${file}.${process.pid}.tmp`;
@@ -64,23 +64,23 @@ export async function writeSplits(file: string, splits: Splits): Promise<void> {
 }
 
 /**
- * Exactly the splits that were written; their arrays are views of one buffer.
- * @throws Error when the file is truncated or its checksum does not fit.
+ * Reads splits; their arrays are views of one buffer.
+ * @throws Error if the file is truncated or its checksum does not match
  */
 export async function readSplits(file: string): Promise<Splits> {
   return decodeSplits(await readWhole(file), file);
 }
 
 /**
- * As {@link readSplits}, but the arrays are the file itself, mapped into memory: processes that do so have one copy of it between them.
- * The file may be deleted, but must not change.
+ * Like {@link readSplits}, but maps the file into memory, so that all processes share one copy. The file may be deleted afterwards, but must not
+ * change.
  */
 export async function mapSplits(file: string): Promise<Splits> {
   const { size } = await stat(file);
   return decodeSplits(Buffer.from(await mapFile(file, size)), file);
 }
 
-/** Splits from their bytes, which must begin at a multiple of 8 bytes of their buffer; `source` is where they are from. */
+/** Splits from their bytes, which must begin at a multiple of 8 bytes of their buffer; `source` names them in error messages. */
 export function decodeSplits(bytes: Buffer<ArrayBuffer>, source: string): Splits {
   const headerBytes = checkedHeaderBytes(source, bytes);
   const { buffer } = bytes;
@@ -95,7 +95,7 @@ export function decodeSplits(bytes: Buffer<ArrayBuffer>, source: string): Splits
   return createSplits(mapEachSplit(header, restore));
 }
 
-/** The parts of a file or message, in their order. */
+/** The parts of a file or message, in order. */
 export function encodeSplits(splits: Splits): Buffer[] {
   const arrays: Buffer[] = [];
   let offset = 0;
@@ -125,7 +125,7 @@ function uint64(value: number): Buffer {
   return bytes;
 }
 
-/** Bytes of the header, once size and checksum have been found right. */
+/** Checks size and checksum. @returns the bytes of the header */
 function checkedHeaderBytes(source: string, bytes: Buffer): number {
   const damaged = (finding: string) =>
     new Error(`${source} is truncated or corrupt: ${finding}. Delete it; the next start of the run writes it anew.`);
@@ -153,7 +153,7 @@ function toMultipleOf8(bytes: number): number {
   return Math.ceil(bytes / 8) * 8;
 }
 
-/** Into a buffer of its own, so that the arrays in it are aligned. */
+/** Reads a file into a new buffer, so that the arrays in it are aligned. */
 async function readWhole(file: string): Promise<Buffer<ArrayBuffer>> {
   const handle = await open(file);
   try {

@@ -100,7 +100,7 @@ describe('mnist', () => {
         `or into ${cache}/mnist.`,
     );
     await expect(mnist({ lookup: null, cache })).rejects.toThrow(
-      'into the subfolder mnist of a folder of your own that TUTTI_DATA names',
+      'into the subfolder mnist of a folder that you name in TUTTI_DATA',
     );
   });
 });

@@ -21,14 +21,14 @@ const trainingFiles = [1, 2, 3, 4, 5].map((batch) => `data_batch_${batch}.bin`);
 const testFile = 'test_batch.bin';
 
 const classNames = ['airplane', 'automobile', 'bird', 'cat', 'deer', 'dog', 'frog', 'horse', 'ship', 'truck'];
-/** Of the 50,000 training images, per channel R, G, B. */
+/** Moments of the 50,000 training images, per channel R, G, B. */
 const normalization = { mean: [0.4914, 0.4822, 0.4465], std: [0.247, 0.2435, 0.2616] };
 
 const planePixels = 32 * 32;
 const imageBytes = 3 * planePixels;
 const recordBytes = 1 + imageBytes;
 
-/** The content of a batch file, and where it was read from. */
+/** The content of a batch file, and its source for error messages. */
 interface BatchFile {
   source: string;
   bytes: Buffer;
@@ -52,7 +52,7 @@ export async function cifar10(source: DataSource): Promise<Splits> {
   });
 }
 
-/** The batch files of the first folder that holds a training batch, by name; null where none does. */
+/** The batch files of the first folder that has a training batch, by name; null if none has. */
 async function readBatchFolder(source: DataSource): Promise<Map<string, BatchFile> | null> {
   for (const folder of placesOf(source, 'cifar10').flatMap((place) => [place, join(place, batchFolder)])) {
     const files = new Map<string, BatchFile>();
@@ -82,7 +82,7 @@ async function readArchive(path: string): Promise<Map<string, BatchFile>> {
   return files;
 }
 
-/** Records of one label byte, then a plane of 1,024 bytes each of R, G and B, become labels and interleaved pixels. */
+/** Decodes records (a label byte, then planes of 1,024 bytes for R, G and B) to labels and interleaved pixels. */
 function decode(name: string, files: readonly BatchFile[], officialCount: number): Dataset {
   files.forEach(checkLength);
   const count = files.reduce((sum, { bytes }) => sum + bytes.length / recordBytes, 0);

@@ -84,11 +84,11 @@ async function receiveVerified(url: string, file: RemoteFile, part: string, opti
   if (!resumed) {
     throw new Error(`its SHA-256 is ${sha256}, expected ${file.sha256}; what was received has been deleted`);
   }
-  // The old beginning may have been of another version of the file: once more, from nothing.
+  // The resumed part may have been from another version of the file: download all of it.
   await receiveVerified(url, file, part, options);
 }
 
-/** Asks again after a cut connection as long as every answer brings the file forward. */
+/** Repeats the request after a cut connection as long as every answer adds bytes. */
 async function receiveAll(url: string, file: RemoteFile, part: string, options: DownloadOptions): Promise<void> {
   for (let request = 1; ; request++) {
     const before = (await sizeOf(part)) ?? 0;
@@ -127,7 +127,7 @@ async function receive(url: string, file: RemoteFile, part: string, options: Dow
   }
 }
 
-/** Writes by position: should two processes ever write at once, both write the same bytes to the same place. */
+/** Writes by position: if two processes ever write at the same time, both write the same bytes to the same place. */
 async function store(
   chunks: AsyncIterable<Uint8Array>,
   part: string,
@@ -159,7 +159,7 @@ async function writeAll(handle: FileHandle, bytes: Uint8Array, position: number)
   }
 }
 
-/** Asks for the rest, on condition that the file is still the one that the part was taken from (RFC 9110, 13.1.5). */
+/** Requests the rest of the file, provided that it has not changed since the first part was received (RFC 9110, 13.1.5). */
 async function rangeHeaders(part: string, offset: number): Promise<Record<string, string>> {
   if (offset === 0) return {};
   const range = { range: `bytes=${offset}-` };
@@ -167,7 +167,7 @@ async function rangeHeaders(part: string, offset: number): Promise<Record<string
   return hasValidator ? { ...range, 'if-range': await readFile(validatorOf(part), 'utf8') } : range;
 }
 
-/** First byte of the answer's body: `offset` where the server continues, 0 where it starts anew. */
+/** Position of the first byte of the answer's body: `offset` if the server resumes, 0 if it sends the whole file. */
 function acceptedStart(response: Response, offset: number, file: RemoteFile): number {
   if (response.status === 206) {
     const [, start, total] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(response.headers.get('content-range') ?? '') ?? [];
@@ -185,7 +185,7 @@ function acceptedStart(response: Response, offset: number, file: RemoteFile): nu
   return 0;
 }
 
-/** Only a strong ETag may stand in If-Range. Without one, the SHA-256 alone judges a resumed file. */
+/** If-Range accepts only a strong ETag. Without one, only the SHA-256 checks a resumed file. */
 async function keepValidator(part: string, response: Response): Promise<void> {
   const etag = response.headers.get('etag');
   if (etag?.startsWith('"')) await writeFile(validatorOf(part), etag);

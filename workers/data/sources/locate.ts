@@ -14,13 +14,13 @@ export interface DataFolders {
 /** Folders, and how to download missing files. */
 export interface DataSource extends DataFolders, DownloadOptions {}
 
-/** The folders that may hold a data set's files: `<root>/<collection>`, then `<root>`, of the lookup folder, then the cache. */
+/** The folders to search for a data set's files: `<root>/<collection>`, then `<root>`; first of the lookup folder, then of the cache. */
 export function placesOf(folders: DataFolders, collection: string): string[] {
   const roots = folders.lookup === null ? [folders.cache] : [folders.lookup, folders.cache];
   return roots.flatMap((root) => [join(root, collection), root]);
 }
 
-/** The first place that holds one of the names, or null. */
+/** Path of the first file found: any of the names in the first place that has one; null if none has. */
 export async function findFile(places: readonly string[], names: readonly string[]): Promise<string | null> {
   for (const place of places) {
     for (const name of names) {
@@ -31,8 +31,8 @@ export async function findFile(places: readonly string[], names: readonly string
 }
 
 /**
- * Path of a data set's file: found in the folders (a `.gz` also unpacked), else downloaded into the cache.
- * @throws Error that says which file to put where, when it is absent and cannot be downloaded.
+ * Path of a data set's file. Looks for it in the folders (for a `.gz` also for the unpacked file), else downloads it into the cache.
+ * @throws Error that says which file to put where, if it is missing and cannot be downloaded
  */
 export async function obtainFile(file: RemoteFile, collection: string, source: DataSource): Promise<string> {
   const found = await findFile(placesOf(source, collection), [file.name, file.name.replace(/\.gz$/, '')]);
@@ -48,11 +48,11 @@ export async function obtainFile(file: RemoteFile, collection: string, source: D
   }
 }
 
-/** The end of a sentence that tells a user into which folder a missing file belongs. */
+/** The end of a sentence that tells the user where to put a missing file. */
 export function whereToPut({ lookup, cache }: DataFolders, collection: string): string {
   const own =
     lookup === null
-      ? `into the subfolder ${collection} of a folder of your own that TUTTI_DATA names`
+      ? `into the subfolder ${collection} of a folder that you name in TUTTI_DATA`
       : `into ${join(lookup, collection)} (TUTTI_DATA is ${lookup})`;
   return `${own}, or into ${join(cache, collection)}`;
 }

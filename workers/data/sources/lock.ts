@@ -3,19 +3,19 @@ import { open, readFile, rm, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { hasCode } from './files.ts';
+import { errorCode } from '../../../core/node/file-error.ts';
 
 const heartbeatMs = 5_000;
-/** A holder that has not touched its lock for so long is gone, even where its process id has been given to another. */
+/** A lock that was not touched for this time is stale, even if its process id exists: the id may have been reused. */
 const staleMs = 60_000;
-/** The holder may be killed, which no file event announces: waiting means looking again. */
+/** Waiting means polling: no file event reports that the holder was killed. */
 const pollMs = 200;
 
 /**
- * Runs `action` while this process alone holds the lock file, and waits for another holder that is alive.
+ * Runs `action` while this process holds the lock file. Waits for another holder as long as it is alive.
  *
- * The lock of a dead process is taken over. Two processes that take over the same one at the same moment can both come
- * through, so `action` must stay correct (though it may waste work) when it runs twice at once.
+ * Takes over the lock of a dead process. Two processes may take over the same lock at the same moment, so `action` must stay
+ * correct (though it may waste work) when it runs twice at the same time.
  */
 export async function withLock<T>(path: string, signal: AbortSignal | undefined, action: () => Promise<T>): Promise<T> {
   const handle = await acquire(path, signal);
@@ -35,14 +35,14 @@ async function acquire(path: string, signal: AbortSignal | undefined): Promise<F
     try {
       return await open(path, 'wx');
     } catch (error) {
-      if (!hasCode(error, 'EEXIST')) throw error;
+      if (errorCode(error) !== 'EEXIST') throw error;
     }
     if (await isStale(path)) await rm(path, { force: true });
     else await delay(pollMs, undefined, { signal });
   }
 }
 
-/** A lock without a readable owner (killed while it was written) and one of another host can only be judged by age. */
+/** Only its age tells whether a lock is stale that has no readable owner (killed while writing it) or is from another host. */
 async function isStale(path: string): Promise<boolean> {
   try {
     const [owner, { mtimeMs }] = await Promise.all([readFile(path, 'utf8'), stat(path)]);
@@ -50,7 +50,7 @@ async function isStale(path: string): Promise<boolean> {
     const [, pid, host] = /^(\d+) (.+)$/.exec(owner) ?? [];
     return host === hostname() && !isAlive(Number(pid));
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return false;
+    if (errorCode(error) === 'ENOENT') return false;
     throw error;
   }
 }
@@ -59,6 +59,6 @@ function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    return !hasCode(error, 'ESRCH');
+    return errorCode(error) !== 'ESRCH';
   }
 }

@@ -7,9 +7,9 @@ export interface TarEntry {
 const blockBytes = 512;
 
 /**
- * The regular files of a ustar archive (POSIX.1-1988; GNU's variant too), in their order. Folders, links and extended
- * headers are passed over, so names of more than 100 bytes may come shortened.
- * @throws Error when a header's checksum does not fit or the archive ends early.
+ * The regular files of a ustar archive (POSIX.1-1988 and GNU's variant), in order. Skips folders, links and extended headers,
+ * so names of more than 100 bytes may be shortened.
+ * @throws Error if a header's checksum does not match or the archive ends early
  */
 export async function* readTar(chunks: AsyncIterable<Buffer>): AsyncGenerator<TarEntry> {
   const reader = new BlockReader(chunks);
@@ -25,7 +25,7 @@ export async function* readTar(chunks: AsyncIterable<Buffer>): AsyncGenerator<Ta
   }
 }
 
-/** The sum of all header bytes, with the checksum's own eight taken as spaces. */
+/** Checks the sum of all header bytes; the checksum's own eight bytes count as spaces. */
 function checkHeader(header: Buffer, position: number): void {
   const expected = octalField(header, 148, 8);
   const actual = header.reduce((sum, byte, i) => sum + (i >= 148 && i < 156 ? 0x20 : byte), 0);
@@ -42,7 +42,7 @@ function octalField(header: Buffer, start: number, length: number): number {
   return Number.parseInt(textField(header, start, length), 8);
 }
 
-/** Takes exact lengths out of chunks of any length. */
+/** Reads exact lengths from chunks of any length. */
 class BlockReader {
   position = 0;
   readonly #chunks: AsyncIterator<Buffer>;
@@ -65,7 +65,7 @@ class BlockReader {
     return block;
   }
 
-  /** Reads what follows the last entry: only at its very end does a compressed archive prove to be intact. */
+  /** Reads to the end of the archive: only there does a compressed archive prove to be intact. */
   async drain(): Promise<void> {
     let next = await this.#chunks.next();
     while (!next.done) next = await this.#chunks.next();
