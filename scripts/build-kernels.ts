@@ -1,7 +1,7 @@
 /**
- * Compiles `workers/kernels/assembly` to the modules beside it: deterministic (the same bits on every processor) and relaxed (fused
- * multiply-add as the processor has it), and of each the matrix product alone in wide tiles (see `workers/backends/wasm/products/wide-gemm.ts`).
- * `--check` only fails where the committed modules are not what the sources give.
+ * Compiles `workers/kernels/assembly` to the modules in `workers/kernels`: deterministic (the same bits on every processor) and relaxed (the
+ * processor's fused multiply-add), each also as a module with only the matrix product in wide tiles (see
+ * `workers/backends/wasm/products/wide-gemm.ts`). `--check` writes nothing and fails if a committed module differs from its sources.
  */
 import { mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -47,14 +47,14 @@ async function build(name: string, source: string, options: string[]): Promise<v
   requireNoStaticData(new Uint8Array(await readFile(built)), name);
   if (!process.argv.includes('--check')) await rename(built, committed);
   else if (!(await readFile(built)).equals(await readFile(committed))) {
-    throw new Error(`${committed} is not what its sources give. Run npm run build:kernels and commit it.`);
+    throw new Error(`${committed} differs from its sources. Run npm run build:kernels and commit it.`);
   }
 }
 
-/** The memory is TensorFlow.js's: a table or a string of ours would overwrite its own. */
+/** Fails if a module has static data: the memory belongs to TensorFlow.js, whose data they would overwrite. */
 function requireNoStaticData(module: Uint8Array, name: string): void {
   const dataSection = 11;
-  // Eight bytes of magic and version, then sections: a number, a size in LEB128, the content.
+  // Eight bytes of magic and version, then sections: an id, a size in LEB128, the content.
   for (let position = 8; position < module.length;) {
     const section = module[position++];
     let size = 0;

@@ -4,7 +4,7 @@ import { runConfigSchema } from '../core/protocol/run/config.ts';
 
 const introduction = `# Options of a run
 
-Generated from \`core/protocol/run/config.ts\` by \`scripts/generate-options-doc.ts\`: change it there.
+Generated from \`core/protocol/run/config.ts\` by \`scripts/generate-options-doc.ts\`. Edit the schema, not this page.
 
 Options are given in the terminal as \`--batch-size 64\`, in a configuration file and in a project's defaults under the same
 name in camel case, nested at the dots: \`--early-stopping.min-delta 0.01\` is
@@ -22,7 +22,7 @@ export function renderOptionsDoc(): string {
 
 function renderSection(path: string, options: OptionDescription[]): string {
   const title = path === '' ? '## General' : `## \`${path}\``;
-  const help = options[0].section?.help ?? 'What is trained, on what, and for how long.';
+  const help = options[0].section?.help ?? 'The ensemble, its devices, and the length of the training.';
   return [title, '', help, '', header, ...options.map(renderOption), ''].join('\n');
 }
 

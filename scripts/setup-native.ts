@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { setUpTensorflow } from './native/tensorflow.ts';
 import { setUpWebgpu } from './native/webgpu.ts';
 
-/** `npm run setup:native [-- --gpu] [-- --webgpu]`: sets up the `tensorflow` backend in Tutti's home, with `--webgpu` the one of that name. */
+/** `npm run setup:native [-- --gpu] [-- --webgpu]`: sets up the `tensorflow` backend in Tutti's home, or with `--webgpu` the `webgpu` backend. */
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: { gpu: { type: 'boolean', default: false }, webgpu: { type: 'boolean', default: false } },

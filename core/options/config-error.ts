@@ -5,28 +5,28 @@ import { describeRemedy, describeRule, showValue } from './rule.ts';
 import { unknownOptionMessage } from './suggest.ts';
 
 export type ConfigErrorContext = {
-  /** What was parsed, to show the values. */
+  /** The parsed input, for the values in messages. */
   input?: unknown;
-  /** Options of the schema, for rules, defaults and suggestions in the user's terms. */
+  /** The schema's options, for rules, defaults and suggestions in messages. */
   descriptions?: readonly OptionDescription[];
 };
 
-/** Something that is wrong with a configuration. */
+/** A problem of a configuration. */
 export type ConfigProblem = {
-  /** Of the option; null where no single option is to blame. */
+  /** Path of the option; null if the problem is not one option's. */
   path: string | null;
   /** The value, the rule and the remedy. */
   message: string;
 };
 
-/** A failed parse of a configuration in words: one line for each issue with the path, the value, the rule and the remedy. */
+/** Describes a failed parse of a configuration: one line for each issue, with the path, the value, the rule and the remedy. */
 export function formatConfigError(error: z.ZodError, context: ConfigErrorContext = {}): string {
   return explainConfigError(error, context)
     .map(({ message }) => message)
     .join('\n');
 }
 
-/** A failed parse of a configuration, issue by issue, as {@link formatConfigError} words it. */
+/** The problems of a failed parse of a configuration, one for each issue. */
 export function explainConfigError(error: z.ZodError, context: ConfigErrorContext = {}): ConfigProblem[] {
   return error.issues.flatMap((issue) => explainIssue(issue, context));
 }
@@ -63,7 +63,7 @@ function formatUnknown(path: PropertyKey[], context: ConfigErrorContext): string
   return `${name} does not exist while ${when.path} is ${kind}, only for ${kinds.join(', ')}. Remove it, or change ${when.path}.`;
 }
 
-/** The description that holds for the kinds in the input, else the first of that path. */
+/** The description that applies to the kinds in the input; if none does, the first one of that path. */
 function findDescription(
   path: string,
   { input, descriptions = [] }: ConfigErrorContext,

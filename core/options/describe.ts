@@ -1,26 +1,26 @@
 import { z } from 'zod';
 import { deviceSelectionSchema } from '../protocol/machine/devices.ts';
 
-/** `json` is anything without a spelling of its own: arrays, records, unions, nullable values. */
+/** `json` stands for values without a text form: arrays, records, unions, nullable values. */
 export type OptionType = 'number' | 'integer' | 'boolean' | 'string' | 'choice' | 'device-selection' | 'json';
 
 export type OptionChoice = { value: string; help: string };
 
-/** The object that options stand in, such as `earlyStopping`. */
+/** The object that contains options, such as `earlyStopping`. */
 export type OptionSection = { path: string; help: string };
 
 /**
- * One option of a schema. Where kinds of a discriminated union describe an option of the same path differently (another
- * default, another help), there is one description for each, told apart by `when`.
+ * One option of a schema. If kinds of a discriminated union describe an option of the same path differently (another
+ * default, another help), each has its own description with another `when`.
  */
 export type OptionDescription = {
-  /** Where it stands in the configuration: `earlyStopping.minDelta`, `optimizer.kind`. */
+  /** Its path in the configuration: `earlyStopping.minDelta`, `optimizer.kind`. */
   path: string;
-  /** Its name in the terminal: `--early-stopping.min-delta`; a union's kind goes by the union's name, `--optimizer`. */
+  /** Its flag in the terminal: `--early-stopping.min-delta`; for a union's kind the union's name, `--optimizer`. */
   flag: string;
   type: OptionType;
   help: string;
-  /** Absent where the option must be given. */
+  /** Absent if the option is required. */
   default?: unknown;
   unit?: string;
   choices?: OptionChoice[];
@@ -30,17 +30,17 @@ export type OptionDescription = {
   exclusiveMaximum?: number;
   /** Absent at the top level. */
   section?: OptionSection;
-  /** It exists only while the option at `path` has one of these values. */
+  /** The option exists only if the option at `path` has one of these values. */
   when?: { path: string; equals: string[] };
 };
 
-/** As zod writes it; `help`, `unit` and `deviceSelection` ride along as further keys. */
+/** The schema in zod's JSON form, with `help`, `unit` and `deviceSelection` as further keys. */
 type Node = z.core.JSONSchema.JSONSchema;
 type Place = { path: string; section?: OptionSection; default?: unknown };
 
 /**
- * Describes every option of an object schema, in its order. Help and unit come from `.meta({ help, unit })`. Objects
- * give their members; unions discriminated by `kind` give a choice of kinds, then the members of each kind.
+ * Describes every option of an object schema, in order. Help and unit come from `.meta({ help, unit })`. An object becomes
+ * its members; a union discriminated by `kind` becomes a choice of kinds, then the members of each kind.
  */
 export function describeOptions(schema: z.ZodObject): OptionDescription[] {
   const root = z.toJSONSchema(schema, {
@@ -92,7 +92,7 @@ function describeUnion(node: Node, kinds: Map<string, Node>, place: Place): Opti
   return [choice, ...mergeKinds(members, path)];
 }
 
-/** Brings descriptions of one path together and merges those that differ in nothing but their kind. */
+/** Groups descriptions by path and merges those that differ only in their kind. */
 function mergeKinds(descriptions: OptionDescription[], kindPath: string): OptionDescription[] {
   const groups = Map.groupBy(descriptions, (description) => description.path);
   return [...groups.values()].flatMap((group) => {
@@ -139,7 +139,7 @@ function typeOf(node: Node): OptionType {
   }
 }
 
-/** Choices of an enumeration, a literal, or a union of string literals (which may carry a help each). */
+/** Choices of an enumeration, a literal, or a union of string literals (each may have a help). */
 function choicesOf(node: Node): OptionChoice[] | undefined {
   const variants = node.anyOf?.map((variant) => (typeof variant === 'boolean' ? {} : variant));
   const choices = variants
@@ -165,7 +165,7 @@ function helpOf(node: Node | boolean | undefined): string {
   return typeof node.help === 'string' ? node.help : (node.description ?? '');
 }
 
-/** zod bounds every integer by what a double holds exactly: no rule of the option's own. */
+/** A bound of the option; undefined for the bounds that zod gives every integer, the range that a double holds exactly. */
 function bound(value: unknown): number | undefined {
   return typeof value === 'number' && Math.abs(value) < Number.MAX_SAFE_INTEGER ? value : undefined;
 }

@@ -1,4 +1,4 @@
-/** Options of any zod object schema: described for terminal, form and docs, read from text, layered, and explained. */
+/** Options of any zod object schema: descriptions for terminal, form and docs; parsing, merging and error messages. */
 export { explainConfigError, formatConfigError } from './config-error.ts';
 export type { ConfigProblem } from './config-error.ts';
 export { describeOptions } from './describe.ts';

@@ -1,9 +1,9 @@
 export type PlainObject = { [key: string]: unknown };
 
 /**
- * Lays one partial configuration over another, without changing either: schema < project < configuration file < flags.
- * Objects merge member by member, anything else replaces, undefined leaves what is there. Where `kind` changes, the
- * members of the lower layer's kind go: momentum of `sgd` means nothing to `adam`.
+ * Merges a partial configuration over another, without changing either: schema < project < configuration file < flags.
+ * Objects merge member by member, other values replace, undefined has no effect. If `kind` changes, the members of the
+ * lower layer's kind are dropped: `adam` has no momentum of `sgd`.
  */
 export function mergeConfig(base: PlainObject, override: PlainObject): PlainObject {
   const changesKind = base.kind !== undefined && override.kind !== undefined && base.kind !== override.kind;
@@ -18,7 +18,7 @@ function mergeValue(below: unknown, above: unknown): unknown {
   return isPlainObject(below) && isPlainObject(above) ? mergeConfig(below, above) : above;
 }
 
-/** A copy of the object with the value at a dotted path, `optimizer.learningRate`; objects on the way are made. */
+/** A copy of the object with the value at a dotted path such as `optimizer.learningRate`; creates missing objects. */
 export function setPath(object: PlainObject, path: string, value: unknown): PlainObject {
   const [key, ...rest] = path.split('.');
   if (rest.length === 0) return { ...object, [key]: value };
@@ -26,7 +26,7 @@ export function setPath(object: PlainObject, path: string, value: unknown): Plai
   return { ...object, [key]: setPath(isPlainObject(below) ? below : {}, rest.join('.'), value) };
 }
 
-/** The value at a dotted path or a list of keys; undefined where the way ends early. */
+/** The value at a path given as a list of keys; undefined if part of the path is missing. */
 export function getPath(value: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>((so, key) => {
     if (typeof so !== 'object' || so === null || !Object.hasOwn(so, key)) return undefined;

@@ -2,7 +2,7 @@ import type { OptionDescription, OptionType } from './describe.ts';
 import { describeRemedy, describeRule, isInRange } from './rule.ts';
 import { nearest } from './suggest.ts';
 
-/** Each reads one type of option from text; undefined where the text does not fit. */
+/** Parsers by type of option; undefined if the text is not valid. */
 const readers: Record<OptionType, (text: string, description: OptionDescription) => unknown> = {
   number: (text, description) => readNumber(text, description, Number.isFinite),
   integer: (text, description) => readNumber(text, description, Number.isSafeInteger),
@@ -14,7 +14,7 @@ const readers: Record<OptionType, (text: string, description: OptionDescription)
 };
 
 /**
- * Reads an option's value from text, as typed after its flag. Device selections stay text: reading them takes the devices.
+ * Parses an option's value from the text after its flag. Device selections stay text: parsing them needs the devices.
  *
  * @throws Error that gives the text, the rule and the remedy
  */

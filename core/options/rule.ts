@@ -10,7 +10,7 @@ const rules: Record<OptionType, (description: OptionDescription) => string> = {
   json: () => 'JSON of the right form',
 };
 
-/** What a value must be, as words after "must be": `a whole number from 1 to 256`, `one of sgd, adam, adamw`. */
+/** The rule for a value, as words after "must be": `a whole number from 1 to 256`, `one of sgd, adam, adamw`. */
 export function describeRule(description: OptionDescription): string {
   return rules[description.type](description);
 }
@@ -26,7 +26,7 @@ function describeRange({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }:
   return bounds.length === 0 ? '' : ` ${bounds.join(' and ')}`;
 }
 
-/** Whether a number keeps to an option's bounds. */
+/** Whether a number is within an option's bounds. */
 export function isInRange(value: number, description: OptionDescription): boolean {
   const {
     minimum = -Infinity,

@@ -1,9 +1,9 @@
 import type { OptionDescription } from './describe.ts';
 
-/** Up to this many names are listed in full where none is near. */
+/** If no name is close, lists of at most this length are printed in full. */
 const listedAtMost = 12;
 
-/** For a name that no option has, a flag (`--optimiser`) or a path (`earlyStoping.patience`): what the user may have meant. */
+/** The message for an unknown option, a flag (`--optimiser`) or a path (`earlyStoping.patience`), with suggestions. */
 export function unknownOptionMessage(name: string, descriptions: readonly OptionDescription[]): string {
   const isFlag = name.startsWith('-');
   const names = [...new Set(descriptions.map((description) => (isFlag ? description.flag : description.path)))];
@@ -15,8 +15,8 @@ export function unknownOptionMessage(name: string, descriptions: readonly Option
 }
 
 /**
- * The names (three at most) nearest to a mistyped one, if they are near at all: one edit in three letters, and two
- * always. A dotted name may also be meant by its last part alone: `--learning-rate` for `--optimizer.learning-rate`.
+ * The names (at most three) closest to a mistyped one, within two edits or one edit per three letters. A dotted name also
+ * matches by its last part: `--learning-rate` for `--optimizer.learning-rate`.
  */
 export function nearest(mistyped: string, names: readonly string[]): string[] {
   const typed = bare(mistyped);

@@ -7,7 +7,7 @@ const compiler = process.env.CXX ?? 'c++';
 
 export const bindingFile = 'tfjs_binding.node';
 
-/** @throws when there is no C++ compiler */
+/** @throws Error if there is no C++ compiler */
 export async function checkCompiler(): Promise<void> {
   await promisify(execFile)(compiler, ['--version']).catch((cause: unknown) => {
     throw new Error(
@@ -18,8 +18,7 @@ export async function checkCompiler(): Promise<void> {
 }
 
 /**
- * Compiles tfjs-node's binding against the TensorFlow in `folder`. Node's headers are those that come along with the Node
- * that runs this.
+ * Compiles tfjs-node's binding against the TensorFlow in `folder`, with the headers of the Node that runs this script.
  */
 export async function compileBinding(folder: string): Promise<void> {
   const sources = ['tfjs_backend.cc', 'tfjs_binding.cc'].map((name) => join(folder, 'tfjs-node', 'binding', name));
@@ -35,7 +34,7 @@ export async function compileBinding(folder: string): Promise<void> {
     `-L${join(folder, 'tensorflow')}`,
     '-l:libtensorflow_cc.so.2',
     '-l:libtensorflow_framework.so.2',
-    // The libraries are found beside the binding, wherever the folder is moved.
+    // The loader finds the libraries relative to the binding, so that the folder can be moved.
     '-Wl,-rpath,$ORIGIN/tensorflow',
     '-o',
     join(folder, bindingFile),

@@ -3,10 +3,10 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** Tells the user what goes on. */
+/** Shows the user a message about the progress. */
 export type Note = (text: string) => void;
 
-/** Has a folder made aside, which then replaces an earlier one as a whole; where making it fails, the earlier one stays. */
+/** Replaces a folder with a new one that `make` fills. If that fails, the earlier folder stays. */
 export async function replaceFolder(folder: string, make: (aside: string) => Promise<void>): Promise<void> {
   const aside = `${folder}.part`;
   await rm(aside, { recursive: true, force: true });
@@ -16,7 +16,7 @@ export async function replaceFolder(folder: string, make: (aside: string) => Pro
   await rename(aside, folder);
 }
 
-/** Has a backend compute something in a process of its own. @returns what it says it computed on */
+/** Tests a backend in a separate process. @returns the backend's description of its device */
 export async function tryBackend(backend: 'tensorflow' | 'webgpu', environment: NodeJS.ProcessEnv): Promise<string> {
   const script = join(import.meta.dirname, 'try-backend.ts');
   const env = { ...process.env, ...environment };

@@ -1,14 +1,14 @@
 import { fetchFile } from '../../workers/data/sources/download.ts';
 import type { Wheel } from './wheels.ts';
 
-/** As pip does, an own index is taken from the environment. */
+/** The index's address. As with pip, PIP_INDEX_URL names another index. */
 const indexUrl = process.env.PIP_INDEX_URL ?? 'https://pypi.org/simple';
 
 const silenceMs = 15_000;
 
 /**
- * Downloads a wheel into `folder`, continuing an earlier attempt, and returns its path.
- * @throws when the index does not answer or does not list the file, or when its SHA-256 is another
+ * Downloads a wheel into `folder` and returns its path. Resumes an earlier attempt.
+ * @throws Error if the index does not answer or does not list the file, or the SHA-256 does not match
  */
 export async function downloadWheel(wheel: Wheel, folder: string, note: (text: string) => void): Promise<string> {
   const url = await findAddress(wheel);

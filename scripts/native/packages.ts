@@ -6,20 +6,20 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** A package of the npm registry, and where its files go. */
+/** A package of the npm registry, and the folder for its files. */
 interface Package {
   name: string;
-  /** What npm calls the archive. */
+  /** Name of the archive. */
   file: string;
   sha512: string;
   folder: string;
-  /** What is unpacked of it; by default everything. */
+  /** Members to unpack; all by default. */
   members?: readonly string[];
 }
 
 export const tfjsNodeVersion = '4.22.0';
 
-/** tfjs-node without its install script, and the one library that its kernels load beside TensorFlow.js. */
+/** tfjs-node without its install script, and the only library besides TensorFlow.js that its kernels load. */
 export const tfjsNodePackages: readonly Package[] = [
   {
     name: `@tensorflow/tfjs-node@${tfjsNodeVersion}`,
@@ -38,8 +38,8 @@ export const tfjsNodePackages: readonly Package[] = [
 export const webgpuVersions = { webgpu: '0.6.2', tfjsBackendWebgpu: '4.22.0' };
 
 /**
- * Dawn for one system, and TensorFlow.js's kernels. Dawn's install script is not run: it does nothing but take a mark off the file that
- * macOS puts on what browsers download.
+ * Dawn for one system, and TensorFlow.js's kernels. Dawn's install script is not run: it only removes the quarantine mark that macOS sets on files
+ * that a browser downloaded.
  */
 export function webgpuPackages(system: string): readonly Package[] {
   const { webgpu, tfjsBackendWebgpu } = webgpuVersions;
@@ -61,13 +61,13 @@ export function webgpuPackages(system: string): readonly Package[] {
   ];
 }
 
-/** npm says where it is to what it runs; by its name alone Windows would not start it without a shell. */
+/** The path that npm passes to its scripts. Windows could not start npm by its name without a shell. */
 const { npm_execpath: npmPath } = process.env;
 const [npm, ...npmArguments] = npmPath === undefined ? ['npm'] : [process.execPath, npmPath];
 
 /**
- * Unpacks packages into `folder`, from the registry that npm is configured to use. No script of theirs is run.
- * @throws when npm cannot fetch one, or when its SHA-512 is another
+ * Unpacks packages from the registry that npm uses into `folder`. Runs none of their scripts.
+ * @throws Error if npm cannot fetch a package, or its SHA-512 does not match
  */
 export async function unpackPackages(packages: readonly Package[], folder: string, archives: string): Promise<void> {
   await mkdir(archives, { recursive: true });

@@ -10,8 +10,8 @@ import { unpackZip } from './unpack.ts';
 import { tensorflowVersion, type Wheel, wheelsFor } from './wheels.ts';
 
 /**
- * Sets up the `tensorflow` backend. TensorFlow's libraries come from the Python Package Index, without Python; tfjs-node's binding is compiled
- * from its own sources.
+ * Sets up the `tensorflow` backend. Downloads TensorFlow's libraries from the Python Package Index, without Python, and compiles tfjs-node's
+ * binding from its sources.
  */
 export async function setUpTensorflow(hasCuda: boolean, note: Note): Promise<void> {
   const wheels = wheelsFor(hasCuda);
@@ -34,10 +34,10 @@ export async function setUpTensorflow(hasCuda: boolean, note: Note): Promise<voi
 async function addWheel(wheel: Wheel, archives: string, folder: string, note: Note): Promise<void> {
   const archive = await downloadWheel(wheel, archives, note);
   const count = await unpackZip(archive, folder, wantedPath);
-  if (count === 0) throw new Error(`${wheel.name} holds no library: it is laid out in another way than expected.`);
+  if (count === 0) throw new Error(`${wheel.name} holds no library: its layout is not the expected one.`);
 }
 
-/** Libraries, and what the binding is compiled against; Python's files stay behind. */
+/** Chooses the libraries and the files that the binding is compiled against, without Python's files. */
 function wantedPath(name: string): string | null {
   const isLibrary =
     /^tensorflow\/libtensorflow_(cc|framework)\.so\.2$/.test(name) || /^nvidia\/.+\/lib\/.+\.so/.test(name);

@@ -5,8 +5,8 @@ import { pipeline } from 'node:stream/promises';
 import { type Entry, openPromise, type ZipFile } from 'yauzl';
 
 /**
- * Writes the files of a ZIP archive for which `choose` gives a path, below `folder`.
- * @returns how many
+ * Unpacks files of a ZIP archive into `folder`: those for which `choose` returns a path, to that path.
+ * @returns the number of files
  */
 export async function unpackZip(
   archive: string,

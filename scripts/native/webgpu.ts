@@ -6,10 +6,10 @@ import { listAdapters, loadDawn } from '../../workers/backends/webgpu/dawn.ts';
 import { type Note, replaceFolder, tryBackend } from './folder.ts';
 import { unpackPackages, webgpuPackages, webgpuVersions } from './packages.ts';
 
-/** The systems for which Dawn is published, as it names them. */
+/** The systems for which Dawn is published, in its notation. */
 const systems = ['darwin-universal', 'linux-arm64', 'linux-x64', 'win32-arm64', 'win32-x64'];
 
-/** Sets up the `webgpu` backend, from the npm registry alone. */
+/** Sets up the `webgpu` backend from packages of the npm registry. */
 export async function setUpWebgpu(note: Note): Promise<void> {
   const { webgpu: folder, cache } = homePaths();
   const archives = join(cache, 'native-webgpu');
@@ -18,7 +18,7 @@ export async function setUpWebgpu(note: Note): Promise<void> {
     note(`Fetching ${packages.map(({ name }) => name).join(' and ')}`);
     await unpackPackages(packages, aside, archives);
     await writeFile(join(aside, 'build.json'), `${JSON.stringify(webgpuVersions, null, 2)}\n`);
-    // A GPU can come later; a library that does not load here never will.
+    // A missing GPU is no error, since it can be added later; a library that does not load is one.
     const adapters = await listAdapters(await loadDawn(aside));
     const hasGpu = adapters.some(({ isSoftware }) => !isSoftware);
     note(hasGpu ? `Tried: ${await tryBackend('webgpu', { [webgpuFolderVariable]: aside })}` : noGpu);
@@ -29,11 +29,11 @@ export async function setUpWebgpu(note: Note): Promise<void> {
 
 const noGpu = 'Dawn loads, but finds no GPU: npx tutti devices says what is missing.';
 
-/** @throws where Dawn is not published for this system */
+/** @throws Error if Dawn is not published for this system */
 function dawnSystem(): string {
   const system = process.platform === 'darwin' ? 'darwin-universal' : `${process.platform}-${process.arch}`;
   if (systems.includes(system)) return system;
   throw new Error(
-    `WebGPU cannot be set up on ${process.platform} ${process.arch}, only on ${systems.join(', ')}. The wasm backend needs no setting up.`,
+    `WebGPU cannot be set up on ${process.platform} ${process.arch}, only on ${systems.join(', ')}. The wasm backend needs no setup.`,
   );
 }

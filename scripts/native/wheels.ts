@@ -111,13 +111,13 @@ const cudaWheels: Record<string, Wheel[]> = {
   ],
 };
 
-/** @throws where no wheel with TensorFlow's C library is published for this system */
+/** @throws Error if no wheel with TensorFlow's C library is published for this system */
 export function wheelsFor(hasCuda: boolean, platform = process.platform, arch: string = process.arch): Wheel[] {
   const wheels = platform === 'linux' ? (hasCuda ? cudaWheels : cpuWheels)[arch] : undefined;
   if (wheels !== undefined) return wheels;
   const build = hasCuda ? 'TensorFlow with CUDA' : 'TensorFlow';
   const known = hasCuda ? 'Linux on x64' : 'Linux on x64 and arm64';
   throw new Error(
-    `${build} cannot be set up on ${platform} ${arch}, only on ${known}. The wasm backend needs no setting up.`,
+    `${build} cannot be set up on ${platform} ${arch}, only on ${known}. The wasm backend needs no setup.`,
   );
 }

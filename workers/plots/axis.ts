@@ -14,7 +14,7 @@ export interface Tick {
 
 export interface Axis {
   ticks: readonly Tick[];
-  /** Where a value lies along the axis, 0 at the low end and 1 at the high one; NaN where it cannot be drawn. */
+  /** Position of a value along the axis: 0 at the low end, 1 at the high end; NaN if it cannot be drawn. */
   fraction: (value: number) => number;
 }
 
@@ -24,7 +24,7 @@ export function createAxis(kind: ScaleKind, range: Range, tickCount: number, sma
   const length = toAxis(kind, range[1]) - low;
   const fraction = (value: number): number => (isDrawable(kind, value) ? (toAxis(kind, value) - low) / length : NaN);
   const ticks = kind === 'log' ? logTicks(range, tickCount) : linearTicks(range, tickCount, smallestStep);
-  // The extent of a range may overflow, or vanish: then nothing has a place on it.
+  // The extent of a range may overflow or vanish. Values then have no position on the axis.
   return { ticks: ticks.filter(({ value }) => Number.isFinite(fraction(value))), fraction };
 }
 
@@ -50,7 +50,7 @@ export function rangeOf(kind: ScaleKind, columns: readonly Numbers[], room: Rang
   return [fromAxis(kind, start - room[0] * extent), fromAxis(kind, end + room[1] * extent)];
 }
 
-/** Ticks at multiples of 1, 2 or 5 times a power of ten, the smallest step that gives no more than about `count`. */
+/** Ticks at multiples of 1, 2 or 5 times a power of ten, with the smallest step that gives at most about `count` ticks. */
 export function linearTicks([low, high]: Range, count: number, smallestStep = 0): Tick[] {
   const step = Math.max(smallestStep, niceStep((high - low) / count));
   const tolerance = 1e-9;
@@ -62,7 +62,7 @@ export function linearTicks([low, high]: Range, count: number, smallestStep = 0)
   return values.map((value, i) => ({ value, label: labels[i] ?? '' }));
 }
 
-/** Ticks at powers of ten; where the range holds fewer than two, at 1, 2 and 5 times them, or else as on a linear axis. */
+/** Ticks at powers of ten; if the range has fewer than two, at 1, 2 and 5 times them; if that is too few, linear ticks. */
 export function logTicks(range: Range, count: number): Tick[] {
   const decades = mantissaTicks(range, [1]);
   if (decades.length >= 2) {

@@ -1,4 +1,4 @@
-/** Colours on white paper. Contrast survives a photocopier, and no information is in hue alone. */
+/** Colours on white paper. They remain distinct in greyscale, and hue never carries information alone. */
 
 /** Colour of text and of the ensemble's line. */
 export const INK = '#1a1a1a';

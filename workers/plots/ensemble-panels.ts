@@ -4,9 +4,9 @@ import type { LegendPosition, Panel } from './figure.ts';
 import { bars, line, type Mark, points, verticalLine } from './marks.ts';
 import { formatSignificant } from './number-format.ts';
 
-/** The panels that every ensemble's figures are made of. M members, E evaluations. */
+/** Panels of ensembles' figures. Legend: M members, E evaluations. */
 
-/** Above so many, the legend has one entry for all members. */
+/** With more members, the legend has a single entry for all of them. */
 const MOST_NAMED_MEMBERS = 6;
 
 /** Values of one metric over the epochs, of E evaluations. */

@@ -3,7 +3,7 @@ import type { Figure, Panel } from './figure.ts';
 import { type BarsMark, columnsOf } from './marks.ts';
 import { LINE_HEIGHT, textWidth } from './text.ts';
 
-/** Where everything of a figure goes, in px. Plot areas of a row share their top and bottom, those of a column their sides. */
+/** The layout of a figure, in px. Plot areas of a row share their top and bottom, those of a column their sides. */
 
 export const FIGURE_TITLE_SIZE = 15;
 export const PANEL_TITLE_SIZE = 12;
@@ -16,7 +16,7 @@ const PADDING = 12;
 const PANEL_GAP = 20;
 const FIGURE_TITLE_HEIGHT = 28;
 const PANEL_TITLE_HEIGHT = 22;
-/** Half a tick label may stand out on the right, and on top. */
+/** Space for half a tick label that extends beyond the plot area on the right and on top. */
 const OVERHANG = 12;
 const AXIS_LABEL_HEIGHT = 20;
 const SMALLEST_PLOT = 24;
@@ -39,7 +39,7 @@ export interface PanelLayout {
   xLabelOffset: number;
 }
 
-/** @throws when labels leave a panel no room to draw in. */
+/** @throws Error if the labels leave no room for a panel's plot area */
 export function layOut(figure: Figure): PanelLayout[] {
   const { rows, columns, panels } = figure;
   const titleHeight = figure.title === undefined ? 0 : FIGURE_TITLE_HEIGHT;
@@ -109,7 +109,7 @@ function createXAxis(panel: Panel, width: number): Axis {
   const { xScale = 'linear', marks } = panel;
   const columns = marks.flatMap((mark) => columnsOf(mark).x);
   const range = panel.xRange ?? rangeOf(xScale, columns, [0.03, 0.03]);
-  // There is nothing between two epochs to put a tick at.
+  // Ticks only at whole epochs.
   const smallestStep = columns.every((column) => Array.from(column).every(Number.isInteger)) ? 1 : 0;
   const axis = createAxis(xScale, range, tickCount(width, TICK_SPACING.x), smallestStep);
   const categories = categoryBars(panel)
@@ -118,7 +118,7 @@ function createXAxis(panel: Panel, width: number): Axis {
   return categories.length > 0 ? { ...axis, ticks: categories } : axis;
 }
 
-/** Bars stand on the axis, and leave room for the value at their end. */
+/** The range of values of bars: they start at the axis, with room for the value at their end. */
 function yRoom({ marks, yScale }: Panel): Range {
   const values = marks.flatMap((mark): Numbers[] => (mark.kind === 'bars' ? [mark.values] : []));
   if (values.length === 0) return [0.05, 0.05];
@@ -134,7 +134,7 @@ function categoryTicks({ positions, labels }: BarsMark): Tick[] {
   return labels.map((label, i) => ({ value: positions[i], label }));
 }
 
-/** Names of bars shrink rather than run into each other. */
+/** The font size of bars' names: smaller where the names would overlap. */
 function xTickSize(panel: Panel, width: number): number {
   const labels = categoryBars(panel).flatMap((bars) => bars.labels);
   if (labels.length === 0) return TICK_SIZE;

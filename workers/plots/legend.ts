@@ -41,7 +41,7 @@ export function renderLegend(marks: readonly Mark[], position: LegendPosition, p
   );
 }
 
-/** In the order in which they are preferred. */
+/** In order of preference. */
 const CORNERS = ['top-right', 'bottom-right', 'top-left', 'bottom-left'] as const;
 
 /** The box that covers the fewest data points, the first of equals. */

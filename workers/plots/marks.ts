@@ -143,7 +143,7 @@ export function text(options: MarkOptions<TextMark, 'x' | 'y' | 'text'>): TextMa
   return { kind: 'text', x, y, text, color, size, anchor };
 }
 
-/** All that an axis must make room for. */
+/** The values that an axis must show. */
 export function columnsOf(mark: Mark): { x: Numbers[]; y: Numbers[] } {
   switch (mark.kind) {
     case 'line':

@@ -23,7 +23,7 @@ export function formatLinearTicks(ticks: readonly number[], step: number): strin
   return ticks.map((tick) => withMinus(tick.toFixed(Math.max(0, -stepExponent))));
 }
 
-/** Labels of ticks on a logarithmic axis: plain where all are easily read, else powers of ten. */
+/** Labels of ticks on a logarithmic axis: plain numbers if all are short, else powers of ten. */
 export function formatLogTicks(ticks: readonly number[]): string[] {
   if (ticks.every((tick) => tick >= 1e-3 && tick < 1e5)) return ticks.map(String);
   return ticks.map((tick) => {
@@ -32,7 +32,7 @@ export function formatLogTicks(ticks: readonly number[]): string[] {
   });
 }
 
-/** Largest power of ten that is not above the magnitude, immune to rounding in log10: exponentOf(1000) is 3. */
+/** Exponent of the largest power of ten that is not above the magnitude, without the rounding of log10: exponentOf(1000) is 3. */
 export function exponentOf(value: number): number {
   return value === 0 ? 0 : Number(Math.abs(value).toExponential().split('e')[1]);
 }

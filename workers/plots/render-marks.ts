@@ -7,7 +7,7 @@ import { coordinate, escapeXml, LINE_HEIGHT, textElement } from './text.ts';
 export interface Place {
   width: number;
   height: number;
-  /** px of a value; NaN where it cannot be drawn. */
+  /** Position of a value in px; NaN if it cannot be drawn. */
   x: (value: number) => number;
   y: (value: number) => number;
 }
@@ -20,7 +20,7 @@ export interface Point {
 const VALUE_LABEL_SIZE = 10;
 const VALUE_LABEL_GAP = 4;
 
-/** SVG of a mark; the empty string when nothing of it can be drawn. */
+/** SVG of a mark; the empty string if nothing of it can be drawn. */
 export function renderMark(mark: Mark, place: Place): string {
   switch (mark.kind) {
     case 'line':
@@ -40,7 +40,7 @@ export function renderMark(mark: Mark, place: Place): string {
   return renderText(mark, place);
 }
 
-/** Where a mark's data lie, as far as they can be drawn. */
+/** Positions of the mark's data that can be drawn, in px. */
 export function pointsOf(mark: Mark, place: Place): Point[] {
   switch (mark.kind) {
     case 'line':
@@ -103,7 +103,7 @@ function renderPoints(mark: PointsMark, place: Place): string {
   const points = pointsOf(mark, place);
   if (points.length === 0) return '';
   const path = points.map((point) => markerPath(mark.shape, point, mark.size)).join('');
-  // The rim keeps markers apart where they lie on each other.
+  // The rim separates overlapping markers.
   return `<path d="${path}" ${fillAttributes(mark.color, mark.opacity)} stroke="${PAPER}" stroke-width="0.5"/>`;
 }
 
@@ -176,7 +176,7 @@ function isWhole({ x, y }: Point): boolean {
 
 function polyline(points: readonly Point[]): string {
   const path = points.map(({ x, y }, i) => `${i === 0 ? 'M' : 'L'}${coordinate(x)} ${coordinate(y)}`).join('');
-  // A point between two gaps has no length; with round caps it shows as a dot.
+  // A point between two gaps has no length, but round caps draw it as a dot.
   return points.length === 1 ? `${path}h0` : path;
 }
 

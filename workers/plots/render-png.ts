@@ -16,7 +16,7 @@ let renderer: Promise<Renderer> | undefined;
  * @param options - `scale`: pixels per px
  */
 export async function renderPng(svg: string, { scale }: { scale: number }): Promise<Uint8Array> {
-  // Compiling resvg takes tens of milliseconds and may be done once a process: on first use.
+  // Compiles resvg at the first use: it takes tens of milliseconds, and is allowed once per process.
   renderer ??= loadRenderer();
   const { fontBuffers } = await renderer;
   const resvg = new Resvg(svg, {
@@ -25,7 +25,7 @@ export async function renderPng(svg: string, { scale }: { scale: number }): Prom
   });
   const image = resvg.render();
   const png = image.asPng();
-  // Not in a `finally`: after a failed render both are locked, and freeing them would hide the failure.
+  // Not in a `finally`: after a failed render both are locked, and freeing them would throw another error.
   image.free();
   resvg.free();
   return png;

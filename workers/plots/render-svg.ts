@@ -44,12 +44,12 @@ function renderPanel(layout: PanelLayout): string {
     x: (value) => xAxis.fraction(value) * width,
     y: (value) => (1 - yAxis.fraction(value)) * height,
   };
-  // A nested svg clips to its box, and needs no id, which would have to be unique where figures share a page.
+  // A nested svg clips to its box without an id, which would have to be unique among the figures of a page.
   return [
     `<g transform="translate(${coordinate(left)} ${coordinate(top)})">`,
     renderGrid(layout, place),
     `<svg width="${coordinate(width)}" height="${coordinate(height)}" overflow="hidden">`,
-    // resvg crashes on a clipped group that lies outside the image: this keeps a part of it inside.
+    // resvg crashes on a clipped group outside the image: this keeps a part of it inside.
     `<rect width="${coordinate(width)}" height="${coordinate(height)}" fill-opacity="0"/>`,
     ...panel.marks.map((mark) => renderMark(mark, place)).filter((mark) => mark !== ''),
     '</svg>',

@@ -4,7 +4,7 @@ import type { Figure } from './figure.ts';
 import { renderPng } from './render-png.ts';
 import { renderSvg } from './render-svg.ts';
 
-/** Sharp on dense screens and in print. */
+/** Pixels per px: sharp on dense screens and in print. */
 const PNG_SCALE = 2;
 
 /** Writes `<folder>/<name>.svg` and `.png` (twice the size in px). @throws Error that names path and remedy. */

@@ -1,6 +1,6 @@
-/** Text in SVG, and how wide it will be: the figure is laid out before any renderer sees it. */
+/** Text in SVG and its width, which the layout needs before rendering. */
 
-/** First choice is the font that PNGs are rendered with; Verdana has the same metrics where it is missing. */
+/** PNGs are rendered with DejaVu Sans. Where it is missing, Verdana has the same metrics. */
 export const FONT_FAMILY = 'DejaVu Sans, Verdana, sans-serif';
 
 export const LINE_HEIGHT = 1.25;
@@ -13,7 +13,7 @@ const WIDTHS = [
   615, 352, 635, 634, 278, 278, 579, 278, 974, 634, 612, 635, 635, 411, 521, 392, 634, 592, 818, 592, 592, 525, 636,
   337, 636, 838,
 ];
-/** Minus, times and most other signs. */
+/** Advance width of minus, times and most other signs. */
 const OTHER_WIDTH = 838;
 
 export interface TextStyle {
@@ -59,7 +59,7 @@ export function escapeXml(text: string): string {
     .replaceAll('"', '&quot;');
 }
 
-/** A coordinate in px as SVG text: two decimals, and near enough for renderers that count in 32-bit floats. */
+/** A coordinate in px as SVG text: two decimals, clamped to a range that renderers with 32-bit floats can handle. */
 export function coordinate(value: number): string {
   const limit = 1e6;
   return String(Number(Math.min(limit, Math.max(-limit, value)).toFixed(2)));
