@@ -5,6 +5,13 @@ export const maximumSmoothing = 0.99;
 /** Points after which what came before them weighs nothing that could be seen, even at the maximum: 0.99^1000 = 4e-5. */
 export const longestMemory = 1000;
 
+const steps = [0, 0.6, 0.9, 0.99];
+
+/** The next stronger of a few smoothings; none after the strongest. */
+export function nextSmoothing(smoothing: number): number {
+  return steps.find((step) => step > smoothing) ?? 0;
+}
+
 /**
  * Exponential moving average without the bias towards its start at zero, as TensorBoard draws it:
  * `s_n = w s_(n-1) + (1 - w) y_n`, shown as `s_n / (1 - w^n)`, where n counts the finite values so far. A point depends only on

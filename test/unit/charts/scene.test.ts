@@ -1,16 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { csvField, seriesCsv } from '../../../src-renderer/charts/csv.ts';
+import { csvField } from '../../../src-renderer/charts/frame/table.ts';
+import { seriesCsv, seriesTable } from '../../../src-renderer/charts/series/series-table.ts';
 import { hues, lineStyle, type Palette } from '../../../src-renderer/charts/scene/line-style.ts';
 import { tracePath } from '../../../src-renderer/charts/scene/plot.ts';
-import { formatPosition, readoutAt, readoutSentence } from '../../../src-renderer/charts/series/readout.ts';
+import { formatPosition, readoutAt, readoutSentence, summarize } from '../../../src-renderer/charts/series/readout.ts';
 import { composeScene, type Scene } from '../../../src-renderer/charts/scene/scene.ts';
 import { SeriesLines } from '../../../src-renderer/charts/points/series-lines.ts';
 import { placeNotes } from '../../../src-renderer/charts/scene/notes.ts';
-import { summarize } from '../../../src-renderer/charts/summary.ts';
 import { sceneSvg } from '../../../src-renderer/charts/scene/svg.ts';
-import { seriesTable } from '../../../src-renderer/charts/frame/table.ts';
 import type { ChartSeries, ChartView } from '../../../src-renderer/charts/types.ts';
-import { viewFromQuery, viewToQuery } from '../../../src-renderer/charts/series/view-query.ts';
+import { viewFromQuery, viewToQuery } from '../../../src-renderer/charts/series/chart-view.ts';
 import { lineOf, plainView, rankLine } from './lines.ts';
 
 const size = { width: 400, height: 200 };

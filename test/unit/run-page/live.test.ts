@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { chartSpecs, inOrder, moved } from '../../../src-renderer/views/run/live/charts/chart-specs.ts';
 import { LineColumnsCache } from '../../../src-renderer/views/run/live/charts/line-columns.ts';
-import { bestIndex, optimumMarker, patienceBand } from '../../../src-renderer/views/run/live/charts/optimum.ts';
+import { bestIndex, optimumMarker, patienceBand } from '../../../src-renderer/views/run/live/charts/marks.ts';
 import { timeMsAt } from '../../../src-renderer/views/run/live/run-times.ts';
 import { memberMetric } from '../../../src-renderer/views/run/run-facts.ts';
 import type { MetricColumns } from '../../../src-renderer/stores/metric-columns.ts';

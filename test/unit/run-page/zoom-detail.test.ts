@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createSSRApp, effectScope, shallowReactive } from 'vue';
 import type { SeriesColumns, SeriesRequest } from '../../../core/protocol/pages/run-data.ts';
 import { DebiasedSmoothing, longestMemory, maximumSmoothing } from '../../../src-renderer/charts/points/smoothing.ts';
-import { useChartView } from '../../../src-renderer/charts/series/use-chart-view.ts';
+import { useChartView } from '../../../src-renderer/charts/series/chart-view.ts';
 import { hubClientKey } from '../../../src-renderer/client/use-hub.ts';
 import type { MetricColumns } from '../../../src-renderer/stores/metric-columns.ts';
 import type { RunStore } from '../../../src-renderer/stores/run.ts';

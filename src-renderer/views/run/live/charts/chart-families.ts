@@ -1,19 +1,25 @@
-import type { ChartSpec, LineSpec } from './chart-specs.ts';
+import type { ChartSeries } from '../../../../charts/types.ts';
 
 /** Metrics drawn together; `{rank}` stands for each rank. */
-export interface Family extends Omit<ChartSpec, 'lines' | 'best' | 'isLinear' | 'isRate'> {
+export interface Family {
+  /** Stable: preferences remember the order of charts by it. */
+  id: string;
+  title: string;
+  yLabel: string;
   lines: FamilyLine[];
+  /** For values that may be negative. */
   isLinear?: boolean;
+  /** For values per second or per step. */
   isRate?: boolean;
-  /** Says something of several members only: left out where there is one. */
+  /** Compares members: left out where there is only one. */
   isOfDiversity?: boolean;
 }
 
 interface FamilyLine {
   metric: string;
   label: string;
-  role?: LineSpec['role'];
-  /** No line, nor a chart, before there are points of it: only some strategies have them. */
+  role?: ChartSeries['role'];
+  /** Shown only once it has points, because only some strategies have it. */
   isOptional?: boolean;
   isOfDiversity?: boolean;
 }

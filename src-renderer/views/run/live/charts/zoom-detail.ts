@@ -1,20 +1,22 @@
 import { bisectRight } from 'd3-array';
-import { indicesWithin } from '../../../../charts/points/columns.ts';
-import type { ChartAxis, ChartRange } from '../../../../charts/types.ts';
+import { shallowReactive } from 'vue';
 import type { SeriesColumns } from '../../../../../core/protocol/pages/run-data.ts';
+import { indicesWithin } from '../../../../charts/points/columns.ts';
+import { longestMemory } from '../../../../charts/points/smoothing.ts';
+import type { ChartAxis, ChartRange } from '../../../../charts/types.ts';
 import type { MetricColumns } from '../../../../stores/metric-columns.ts';
 import type { LineColumns } from './line-columns.ts';
 
 /** All points of a thinned metric within a range of steps, and a neighbour on each side. */
 export interface ZoomDetail {
   points: SeriesColumns;
-  /** Of the metric with these points in it; another one for each detail. */
+  /** The version of the metric with these points; unique to each detail. */
   version: number;
-  /** Whether it goes as far as the metric did when it was read: then what comes later belongs to it. */
+  /** Whether it reached the metric's end when it was read: then newer points follow it. */
   reachesEnd: boolean;
 }
 
-/** The steps around a stretch of an axis, as far as a line tells: its nearest points outside come along. Null without points. */
+/** The steps of a window of an axis, extended to the line's nearest points outside. Null without points. */
 export function stepsAround(columns: LineColumns, axis: ChartAxis, window: ChartRange): ChartRange | null {
   const x = columns[axis];
   if (x === null || columns.length === 0) return null;
@@ -25,14 +27,33 @@ export function stepsAround(columns: LineColumns, axis: ChartAxis, window: Chart
 }
 
 /**
- * A metric as it is drawn while its detail is in view: the first and the last point, which say how far the axis goes, and between
- * them the detail alone.
+ * The steps to read for a window, over all metrics of the page; null where none has points.
+ * @param sources metrics with the columns of their axes as drawn now
+ */
+export function stepsToRead(
+  sources: readonly { source: MetricColumns; columns: LineColumns }[],
+  axis: ChartAxis,
+  window: ChartRange,
+): ChartRange | null {
+  const ranges = sources.flatMap(({ source, columns }) => {
+    const range = stepsAround(columns, axis, window);
+    if (range === null) return [];
+    // Smoothing starts early enough that the window shows what it would show from the first point on.
+    const before = Math.ceil(longestMemory * source.stepsPerPoint);
+    return [{ from: Math.max(0, range.from - before), to: range.to }];
+  });
+  if (ranges.length === 0) return null;
+  return { from: Math.min(...ranges.map(({ from }) => from)), to: Math.max(...ranges.map(({ to }) => to)) };
+}
+
+/**
+ * A metric as drawn while its detail is in view: its first and last point, which span the axis, and between them only the
+ * detail.
  */
 export function withDetail(source: MetricColumns, { points, version, reachesEnd }: ZoomDetail): MetricColumns {
   const lastStep = points.step[points.step.length - 1];
   const later = bisectRight(source.step, lastStep, 0, source.length);
-  const hasHead = points.step.length > 0 && source.step[0] < points.step[0];
-  const head = hasHead ? 1 : 0;
+  const head = points.step.length > 0 && source.step[0] < points.step[0] ? 1 : 0;
   const tail = reachesEnd ? later : Math.max(later, source.length - 1);
   const length = head + points.step.length + source.length - tail;
   const columns = {
@@ -48,4 +69,51 @@ export function withDetail(source: MetricColumns, { points, version, reachesEnd 
   }
   columns.timeMs.set(source.timeMs.subarray(tail, source.length), head + points.step.length);
   return { ...source, ...columns, length, version, isThinned: points.total > points.step.length };
+}
+
+/** The details of a page's metrics for one window of its axis. Vue tracks which metric has one. */
+export class ZoomDetails {
+  readonly #details = shallowReactive(new Map<string, ZoomDetail>());
+  /** Merged columns of details that end before their metric does, which new points do not change. */
+  readonly #merged = new WeakMap<ZoomDetail, MetricColumns>();
+  #window: ChartRange | null = null;
+  #versions = 0;
+
+  clear(): void {
+    this.#details.clear();
+    this.#window = null;
+  }
+
+  /** Whether the details are those of a window that contains this one. */
+  cover(zoom: ChartRange): boolean {
+    return this.#window !== null && zoom.from >= this.#window.from && zoom.to <= this.#window.to;
+  }
+
+  /** Keeps what was read for a window. @param metrics as they are now @param toStep the last step that was asked for */
+  keep(
+    window: ChartRange,
+    series: readonly SeriesColumns[],
+    metrics: ReadonlyMap<string, MetricColumns>,
+    toStep: number,
+  ): void {
+    this.#window = window;
+    for (const points of series) {
+      const source = metrics.get(points.name);
+      if (source === undefined || points.step.length === 0) continue;
+      const reachesEnd = toStep >= source.step[source.length - 1];
+      this.#versions += 1;
+      // Negative: versions of the metrics themselves count up from 0.
+      this.#details.set(points.name, { points, version: -this.#versions, reachesEnd });
+    }
+  }
+
+  /** The metric with its detail, if there is one. */
+  applyTo(source: MetricColumns): MetricColumns {
+    const detail = source.isThinned ? this.#details.get(source.name) : undefined;
+    if (detail === undefined) return source;
+    if (detail.reachesEnd) return withDetail(source, detail);
+    const merged = this.#merged.get(detail) ?? withDetail(source, detail);
+    this.#merged.set(detail, merged);
+    return merged;
+  }
 }

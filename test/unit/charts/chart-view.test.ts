@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { useChartView } from '../../../src-renderer/charts/series/use-chart-view.ts';
+import { useChartView } from '../../../src-renderer/charts/series/chart-view.ts';
 
 describe('useChartView', () => {
   it('hides a rank, shows it again, and shows all', () => {
