@@ -6,6 +6,7 @@ import type { RunUpdate } from '../../core/protocol/pages/run-updates.ts';
 import {
   isRunning,
   metricColumns,
+  metricValues,
   pidOf,
   pidOnceTraining,
   startRun,
@@ -67,7 +68,13 @@ describe('the way samples reach the ranks', () => {
     const [local, ...others] = await Promise.all(
       modes.map((mode) => train(hub(), 'blobs', { ...waves, data: { mode } })),
     );
-    for (const { folder } of others) expect(metricColumns(folder)).toEqual(metricColumns(local.folder));
+    expect(local.record).toMatchObject({ status: 'finished', plan: [{ wave: 0 }, { wave: 0 }, { wave: 1 }] });
+    // Each of 3 members takes 4 epochs of 3 steps.
+    expect(metricValues(local.folder, 'train/member_2_loss')).toHaveLength(12);
+    for (const { folder, record } of others) {
+      expect(record).toMatchObject({ status: 'finished' });
+      expect(metricColumns(folder)).toEqual(metricColumns(local.folder));
+    }
   });
 });
 

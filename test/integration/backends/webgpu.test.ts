@@ -31,37 +31,42 @@ describe.skipIf(obstacle !== null)(`the webgpu backend${notRun(obstacle)}`, () =
 
   afterEach(() => void (process.env.VK_ICD_FILENAMES = drivers));
 
-  it('trains two members to the losses of the cpu backend, and evaluates and resumes them', async () => {
+  describe('trains two members', () => {
     const config = { maxSteps: 4, logEverySteps: 2, hyperparameters: { samples: 400, width: 8 } };
-    const reference = await train(hub(), project, { ...config, devices: 'cpu', backend: 'cpu' });
-    const run = await train(hub(), project, { ...config, devices: 'webgpu-cpu:0' });
-    expect(run.record).toMatchObject({ status: 'finished', config: { backend: 'webgpu' } });
-    expect(JSON.stringify(run.updates)).toContain('SwiftShader driver 5.0.0, NOT a GPU: it computes on the CPU');
-    for (const name of ['train/member_0_loss', 'train/member_1_loss', 'val/ens_nll']) {
-      const expected = metricValues(reference.folder, name).map(Number);
-      const values = metricValues(run.folder, name).map(Number);
-      expect(values.length).toBe(expected.length);
-      expect(values.length).toBeGreaterThan(0);
-      values.forEach((value, i) => expect(Math.abs(value / expected[i] - 1)).toBeLessThan(1e-5));
-    }
-    const members = [0, 1].map((rank) => ({ rank, name: 'final' }));
-    const evaluated = await new Evaluations(hub()).evaluate(run.record.id, { members, split: 'validation' });
-    const [last] = metricValues(reference.folder, 'val/ens_nll').map(Number).slice(-1);
-    expect(Math.abs(evaluated.ensemble.nll / last - 1)).toBeLessThan(1e-5);
-    expect(await resume(hub(), run.folder, { maxSteps: 6 })).toMatchObject({ status: 'finished', error: null });
-  });
+    let reference: string;
+    beforeAll(async () => {
+      const { record, folder } = await train(hub(), project, { ...config, devices: 'cpu', backend: 'cpu' });
+      expect(record.status).toBe('finished');
+      reference = folder;
+    });
 
-  it('trains two members as one computation', async () => {
-    const config = { maxSteps: 4, logEverySteps: 2, hyperparameters: { samples: 400, width: 8 } };
-    const reference = await train(hub(), project, { ...config, devices: 'cpu', backend: 'cpu' });
-    const run = await train(hub(), project, { ...config, devices: 'webgpu-cpu:0', membersPerDevice: 2 });
-    expect(run.record).toMatchObject({ status: 'finished', plan: [{ stack: 0 }, { stack: 0 }] });
-    for (const name of ['train/member_0_loss', 'train/member_1_loss', 'val/ens_nll']) {
-      const expected = metricValues(reference.folder, name).map(Number);
-      const values = metricValues(run.folder, name).map(Number);
-      expect(values.length).toBe(expected.length);
-      values.forEach((value, i) => expect(Math.abs(value / expected[i] - 1)).toBeLessThan(1e-5));
+    function expectLossesOfReference(folder: string): void {
+      for (const name of ['train/member_0_loss', 'train/member_1_loss', 'val/ens_nll']) {
+        const expected = metricValues(reference, name).map(Number);
+        const values = metricValues(folder, name).map(Number);
+        expect(expected, name).toHaveLength(2);
+        expect(values, name).toHaveLength(2);
+        values.forEach((value, i) => expect(Math.abs(value / expected[i] - 1), name).toBeLessThan(1e-5));
+      }
     }
+
+    it('to the losses of the cpu backend, and evaluates and resumes them', async () => {
+      const run = await train(hub(), project, { ...config, devices: 'webgpu-cpu:0' });
+      expect(run.record).toMatchObject({ status: 'finished', config: { backend: 'webgpu' } });
+      expect(JSON.stringify(run.updates)).toContain('SwiftShader driver 5.0.0, NOT a GPU: it computes on the CPU');
+      expectLossesOfReference(run.folder);
+      const members = [0, 1].map((rank) => ({ rank, name: 'final' }));
+      const evaluated = await new Evaluations(hub()).evaluate(run.record.id, { members, split: 'validation' });
+      const last = Number(metricValues(reference, 'val/ens_nll').at(-1));
+      expect(Math.abs(evaluated.ensemble.nll / last - 1)).toBeLessThan(1e-5);
+      expect(await resume(hub(), run.folder, { maxSteps: 6 })).toMatchObject({ status: 'finished', error: null });
+    });
+
+    it('as one computation', async () => {
+      const run = await train(hub(), project, { ...config, devices: 'webgpu-cpu:0', membersPerDevice: 2 });
+      expect(run.record).toMatchObject({ status: 'finished', plan: [{ stack: 0 }, { stack: 0 }] });
+      expectLossesOfReference(run.folder);
+    });
   });
 
   it('is what auto takes for such a device, and refuses to be deterministic', async () => {
