@@ -46,11 +46,11 @@ ${aboutWebgpu}
 
 \`npm test\` draws some 400 samples per backend with a fixed seed, the nightly form 20,000 (CONTRIBUTING.md).
 On 22 November 2026 all 20,000 of seed 4711 passed on wasm, within 2e-5 (batch normalisation, where a column may be constant: 2e-4).
-\`test/unit/backends/finite-differences.test.ts\` compares gradients with differences of the backend's forward pass.
+\`test/unit/backends/definitions/finite-differences.test.ts\` compares gradients with differences of the backend's forward pass.
 
 Among equal values under a window of a max pool, the first receives the gradient (on webgpu the last); equal values of \`max\` and \`min\` over axes
 share it evenly. A window over nothing but padding is an error. NaN inputs give NaN outputs on wasm and cpu, for bounds, extremes, pools and all
-activations (\`test/unit/backends/kernels/nan.test.ts\`). As in PyTorch, \`sign\` of NaN is 0 and \`clipByValue\` gives NaN no gradient. Unlike in PyTorch, \`argMax\`
+activations (\`test/unit/backends/definitions/nan.test.ts\`). As in PyTorch, \`sign\` of NaN is 0 and \`clipByValue\` gives NaN no gradient. Unlike in PyTorch, \`argMax\`
 and \`topk\` skip NaN, and the first NaN under a window receives the gradient, not the last. On webgpu a GPU may drop NaN, which WGSL permits.
 
 On wasm and cpu, long sums are computed in blocks of float32 whose sums are added in float64. Matrix products add blocks of 256 terms in float32, as

@@ -1,6 +1,6 @@
 import { beforeAll, describe } from 'vitest';
 import { startBackend } from '../../../workers/backends/backend.ts';
-import { testWindows } from '../../unit/backends/naive/test-windows.ts';
+import { testWindows } from '../../unit/backends/definitions/test-windows.ts';
 import { useTensorflow } from '../../environment/tensorflow.ts';
 import { notRun } from '../../environment/reasons.ts';
 

@@ -4,7 +4,7 @@ import type { WebgpuBackend } from '../../../workers/backends/webgpu/reads.ts';
 import { Generator } from '../../../workers/random/index.ts';
 import { tf, type LayersModel, type Tensor, type Variable } from '../../../workers/tensorflow/tf.ts';
 import { crossEntropyLoss } from '../../../workers/member/tasks.ts';
-import { testWindows } from '../../unit/backends/naive/test-windows.ts';
+import { testWindows } from '../../unit/backends/definitions/test-windows.ts';
 import { useSwiftShader } from '../../environment/webgpu.ts';
 import { notRun } from '../../environment/reasons.ts';
 

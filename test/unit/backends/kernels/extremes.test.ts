@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { tf, type Tensor } from '../../../../workers/tensorflow/tf.ts';
-import { startSubject, subjects } from '../naive/compare.ts';
+import { startSubject, subjects } from '../definitions/compare.ts';
 
 const valuesOf = (compute: () => Tensor): number[] => tf.tidy(() => [...compute().dataSync()]);
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { tf, type Tensor } from '../../../../workers/tensorflow/tf.ts';
-import { expectClose, startSubject, subjects } from '../naive/compare.ts';
+import { expectClose, startSubject, subjects } from '../definitions/compare.ts';
 
 /** Values in [0.5, 1.5), the same each time: sums of positive values show each digit that is lost. */
 function positive(length: number): Float32Array<ArrayBuffer> {

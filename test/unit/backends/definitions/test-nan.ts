@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { tf, type Tensor } from '../../../../workers/tensorflow/tf.ts';
-import { expectLikeNaive } from './compare.ts';
-import * as naive from './windows.ts';
+import { expectLikeDefinition } from './compare.ts';
+import { sizeOf } from '../../../reference/value.ts';
+import * as windows from '../../../reference/windows.ts';
 
 const activation = (name: string) => (x: Tensor) =>
   tf.layers.activation({ activation: name as 'relu' }).apply(x) as Tensor;
@@ -103,17 +104,17 @@ export function testNaN(): void {
   });
 
   it.each(['maxPool', 'avgPool'] as const)('in %s over images and volumes', async (kind) => {
-    const reference = kind === 'maxPool' ? naive.maxPool : naive.averagePool;
+    const reference = kind === 'maxPool' ? windows.maxPool : windows.averagePool;
     for (const sizes of [
       [5, 4],
       [3, 4, 3],
     ]) {
       const shape = [2, ...sizes, 5];
-      const data = Float64Array.from({ length: naive.sizeOf(shape) }, (_, i) =>
+      const data = Float64Array.from({ length: sizeOf(shape) }, (_, i) =>
         i % 17 === 3 ? NaN : ((i * 7) % 13) / 8 - 1,
       );
       const [window, strides] = [sizes.map(() => 2), sizes.map((_, axis) => 1 + (axis % 2))];
-      const windows: naive.Windows = { window, strides, dilations: sizes.map(() => 1), padding: 'same' };
+      const options: windows.Windows = { window, strides, dilations: sizes.map(() => 1), padding: 'same' };
       const apply = ([x]: Tensor[]): Tensor =>
         sizes.length === 2
           ? tf[kind](x as never, window as [number, number], strides as [number, number], 'same')
@@ -124,7 +125,7 @@ export function testNaN(): void {
               'same',
             );
       const x = { shape, data };
-      await expectLikeNaive([x], apply, reference(x, windows));
+      await expectLikeDefinition([x], apply, ([values]) => reference(values, options));
     }
   });
 }

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, it } from 'vitest';
 import { tf, type Tensor } from '../../../../workers/tensorflow/tf.ts';
 import { propertyOptions } from '../kernels/fill.ts';
-import { draw, drawWithTies, expectLikeNaive } from './compare.ts';
-import * as naive from './windows.ts';
+import { draw, drawWithTies, expectLikeDefinition } from './compare.ts';
+import * as reference from '../../../reference/windows.ts';
 
 /** Sizes at which products of two of them coincide with others: 3 channels under a width of 1 are 3 values, as 1 under 3 are. */
 const channels = fc.constantFrom(1, 2, 3, 4, 5, 8);
@@ -33,7 +33,7 @@ function places(rank: number, paddings: readonly ('same' | 'valid' | 'explicit')
       outputs: fc.constantFrom(1, 2, 3, 5, 8, 17),
     })
     .map(({ axes, padding, isDilated, batch, ...rest }) => {
-      const windows: naive.Windows = {
+      const windows: reference.Windows = {
         window: axes.map(({ window }) => window),
         strides: axes.map(({ stride }) => (isDilated ? 1 : stride)),
         dilations: axes.map(({ dilation }) => (isDilated ? dilation : 1)),
@@ -47,7 +47,7 @@ function places(rank: number, paddings: readonly ('same' | 'valid' | 'explicit')
 const everyPadding = ['same', 'valid', 'explicit'] as const;
 
 /** As TensorFlow.js takes paddings of images. */
-function imagePadding({ padding }: naive.Windows): 'same' {
+function imagePadding({ padding }: reference.Windows): 'same' {
   return (typeof padding === 'string' ? padding : [[0, 0], ...padding, [0, 0]]) as 'same';
 }
 
@@ -73,7 +73,7 @@ export function testWindows({ numRuns, padsExplicitly = true, firstOfEqualsWins 
       const [strides, dilations] = [windows.strides, windows.dilations] as [number, number][];
       const apply = ([x, filter]: Tensor[]): Tensor =>
         tf.conv2d(x as never, filter as never, strides, imagePadding(windows), 'NHWC', dilations);
-      return expectLikeNaive(inputs, apply, naive.convolution(inputs[0], inputs[1], windows));
+      return expectLikeDefinition(inputs, apply, ([x, filter]) => reference.convolution(x, filter, windows));
     }));
 
   it('of conv1d', () =>
@@ -82,28 +82,20 @@ export function testWindows({ numRuns, padsExplicitly = true, firstOfEqualsWins 
       const { strides, dilations, padding } = windows;
       const apply = ([x, filter]: Tensor[]): Tensor =>
         tf.conv1d(x as never, filter as never, strides[0], padding as 'same', 'NWC', dilations[0]);
-      return expectLikeNaive(inputs, apply, naive.convolution(inputs[0], inputs[1], windows));
+      return expectLikeDefinition(inputs, apply, ([x, filter]) => reference.convolution(x, filter, windows));
     }));
 
   it('of conv2dTranspose, whose gradients are a convolution', () =>
     holds(places(2, ['same', 'valid'], false), ({ windows, sizes, batch, channels, outputs }) => {
-      // The transposed convolution of dy is the gradient of the convolution for its images.
-      const counts = naive.windowCounts(sizes, windows);
-      const dy = draw([batch, ...counts, outputs], 1);
-      const filter = draw([...windows.window, channels, outputs], 2);
-      const images = {
-        shape: [batch, ...sizes, channels],
-        data: new Float64Array(naive.sizeOf([batch, ...sizes, channels])),
-      };
-      const [value] = naive.convolution(images, filter, windows).gradients(dy.data);
-      const gradients = (slope: ArrayLike<number>): Float64Array[] => {
-        const back = naive.convolution({ ...images, data: Float64Array.from(slope) }, filter, windows);
-        return [back.value, back.gradients(dy.data)[1]];
-      };
+      const counts = reference.windowCounts(sizes, windows);
+      const inputs = [draw([batch, ...counts, outputs], 1), draw([...windows.window, channels, outputs], 2)];
       const strides = windows.strides as [number, number];
-      const apply = ([x, w]: Tensor[]): Tensor =>
-        tf.conv2dTranspose(x as never, w as never, images.shape as never, strides, windows.padding as 'same');
-      return expectLikeNaive([dy, filter], apply, { shape: images.shape, value, gradients });
+      const shape = [batch, ...sizes, channels] as [number, number, number, number];
+      const apply = ([x, filter]: Tensor[]): Tensor =>
+        tf.conv2dTranspose(x as never, filter as never, shape, strides, windows.padding as 'same');
+      return expectLikeDefinition(inputs, apply, ([x, filter]) =>
+        reference.transposedConvolution(x, filter, sizes, windows),
+      );
     }));
 
   it('of depthwiseConv2d', () =>
@@ -115,7 +107,7 @@ export function testWindows({ numRuns, padsExplicitly = true, firstOfEqualsWins 
       const [strides, dilations] = [windows.strides, windows.dilations] as [number, number][];
       const apply = ([x, filter]: Tensor[]): Tensor =>
         tf.depthwiseConv2d(x as never, filter as never, strides, windows.padding as 'same', 'NHWC', dilations);
-      return expectLikeNaive(inputs, apply, naive.depthwiseConvolution(inputs[0], inputs[1], windows));
+      return expectLikeDefinition(inputs, apply, ([x, filter]) => reference.depthwiseConvolution(x, filter, windows));
     }));
 
   it('of conv3d', () =>
@@ -125,18 +117,18 @@ export function testWindows({ numRuns, padsExplicitly = true, firstOfEqualsWins 
       const strides = windows.strides as [number, number, number];
       const apply = ([x, filter]: Tensor[]): Tensor =>
         tf.conv3d(x as never, filter as never, strides, windows.padding as 'same');
-      return expectLikeNaive(inputs, apply, naive.convolution(inputs[0], inputs[1], windows));
+      return expectLikeDefinition(inputs, apply, ([x, filter]) => reference.convolution(x, filter, windows));
     }));
 
   describe.each(['maxPool', 'avgPool'] as const)('of %s', (kind) => {
-    const reference = kind === 'maxPool' ? naive.maxPool : naive.averagePool;
+    const pool = kind === 'maxPool' ? reference.maxPool : reference.averagePool;
 
     it('over images', () =>
       holds(places(2, paddings, false), ({ windows, sizes, batch, channels }) => {
         const x = drawPooled([batch, ...sizes, channels], 1);
         const [size, strides] = [windows.window, windows.strides] as [number, number][];
         const apply = ([images]: Tensor[]): Tensor => tf[kind](images as never, size, strides, imagePadding(windows));
-        return expectLikeNaive([x], apply, reference(x, windows));
+        return expectLikeDefinition([x], apply, ([values]) => pool(values, windows));
       }));
 
     it('over volumes', () =>
@@ -145,7 +137,7 @@ export function testWindows({ numRuns, padsExplicitly = true, firstOfEqualsWins 
         const [size, strides] = [windows.window, windows.strides] as [number, number, number][];
         const apply = ([volumes]: Tensor[]): Tensor =>
           tf[`${kind}3d`](volumes as never, size, strides, windows.padding as 'same');
-        return expectLikeNaive([x], apply, reference(x, windows));
+        return expectLikeDefinition([x], apply, ([values]) => pool(values, windows));
       }));
   });
 }

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { tf } from '../../../../workers/tensorflow/tf.ts';
-import { startSubject, subjects } from '../naive/compare.ts';
-import { testWindows } from '../naive/test-windows.ts';
+import { startSubject, subjects } from './compare.ts';
+import { testWindows } from './test-windows.ts';
 
 describe.each(subjects)('on %s, values and gradients are those of loops in float64', (subject) => {
   beforeAll(() => startSubject(subject));
