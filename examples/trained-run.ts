@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 
-/** Runs of `tutti train` that a comparison starts, and what they left in their folders (docs/formats.md). */
+/** Starts `tutti train` for comparisons and reads the results from the run's folder (docs/formats.md). */
 
 const tutti = resolve(import.meta.dirname, '../src-main/tutti.mjs');
 
@@ -15,13 +15,13 @@ export interface Series {
 
 export interface TrainedRun {
   seconds: number;
-  /** Values of a metric in order; empty where there are none. */
+  /** Values of a metric in order; empty if there are none. */
   series(metric: string): Series;
-  /** Metrics of the last weights on the test split, the members' by rank. */
+  /** Metrics of the last weights on the test split; the members' by rank. */
   test: { ensemble: Record<string, number>; members: Record<string, number[]> };
 }
 
-/** Trains a project into a new folder. @throws when the command fails */
+/** Trains a project into a new folder. @throws Error if the command fails */
 export async function trainRun(project: string, folder: string, options: readonly string[]): Promise<TrainedRun> {
   const startedMs = performance.now();
   const child = spawn(process.execPath, [tutti, 'train', project, '--out', folder, ...options], { stdio: 'inherit' });

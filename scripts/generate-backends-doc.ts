@@ -1,7 +1,7 @@
 /**
- * Writes docs/backends.md: every op of the tests' matrix on the wasm, cpu and webgpu backends, held against the float64 reference of
- * test/reference. Takes a few minutes, and SwiftShader. The last digits depend on the processor, so there is no `--check`; a unit test compares
- * the list of ops.
+ * Writes docs/backends.md: every op of the tests' matrix on the wasm, cpu and webgpu backends, compared with the float64 reference of
+ * test/reference. Takes a few minutes and needs SwiftShader. The last digits depend on the processor, so there is no `--check`; a unit test
+ * compares the list of ops.
  */
 import { writeFileSync } from 'node:fs';
 import { startBackend, type BackendKind } from '../workers/backends/backend.ts';
@@ -61,7 +61,7 @@ const header = `| Op | Draws | ${backends.map((backend) => `${backend}: value | 
 | --- | --- | ${backends.map(() => '--- | ---').join(' | ')} | --- | --- |`;
 
 for (const backend of backends.toReversed()) await startBackend(backend);
-// What keeps the cpu backend from advertising at its first use also has tfjs look for leaks in its own fused ops, which have some.
+// The setting that suppresses the cpu backend's advertisement also makes tfjs check its fused ops for leaks, which they have.
 tf.zeros([1]).dispose();
 tf.env().set('IS_TEST', false);
 
@@ -73,7 +73,7 @@ for (const [heading, cases] of opMatrix) {
 }
 writeFileSync(new URL('../docs/backends.md', import.meta.url), sections.join('\n'));
 
-/** What PyTorch recorded, by layer: cases, and the largest error of each backend. */
+/** The table of PyTorch's recorded values: for each layer the number of cases and the largest error of each backend. */
 async function recordedSection(): Promise<string> {
   const byLayer = Map.groupBy(
     recordedFiles.flatMap((file) => recordedCases(file)),

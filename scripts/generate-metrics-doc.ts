@@ -12,7 +12,7 @@ const recorded = readRecorded();
 const { torch, torchmetrics, mapie, scipy } = recorded.versions;
 const learn = `scikit-learn ${recorded.versions['scikit-learn']}`;
 
-/** What a quantity is called, and whose values it is held against. */
+/** Titles of the quantities, and the libraries whose values they are compared with. */
 const rows: Record<string, [title: string, reference: string]> = {
   nll: ['NLL, of logits and probabilities', `PyTorch ${torch}`],
   acc: ['Accuracy', `torchmetrics ${torchmetrics}, ${learn}`],

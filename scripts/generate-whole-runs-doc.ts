@@ -35,7 +35,7 @@ await tf.setBackend('wasm');
 const joint: string[] = [];
 for (const form of jointForms) for (const seed of seeds) joint.push(await jointRow(seed, form));
 writeReferenceSection('Joint training of ten experts', jointGolden + joint.join('\n'));
-// The wasm backend's threads would keep the process.
+// The wasm backend's threads would keep the process alive.
 process.exit();
 
 async function runRow(family: Family, run: RecordedRun): Promise<string> {

@@ -7,7 +7,7 @@ This page compares what Tutti computes with other implementations. A script writ
 the processor.
 `;
 
-/** Replaces a section of docs/references.md, which begins with its heading (\`## ...\`), or puts it at the end where there is none. */
+/** Replaces the section of docs/references.md with this heading (\`## ...\`), or appends it if it does not exist. */
 export function writeReferenceSection(heading: string, body: string): void {
   const text = existsSync(file) ? readFileSync(file, 'utf8') : introduction;
   const sections = text.split(/^(?=## )/m);

@@ -16,7 +16,7 @@ import {
   VERMILLION,
 } from 'tutti';
 
-/** Predictions of the ensemble on the test grid above, what its uncertainty is made of below. */
+/** Draws the predictions of the ensemble on the test grid above, and the parts of its uncertainty below. */
 export async function drawPredictions({ data, predictions, save, print }: FigureContext<unknown>): Promise<void> {
   if (data.test === undefined) return;
   const x = Array.from(data.test.features);

@@ -1,7 +1,7 @@
 import { defineProject, gaussianNllLoss, heteroscedasticSine, type SymbolicTensor, tf, z } from 'tutti';
 import { drawPredictions } from './figures.ts';
 
-/** x·sin(x) with noise that grows with x: 20 training points, and a noise-free grid that reaches beyond them. */
+/** x·sin(x) with noise that grows with x: 20 training points, and a noise-free grid that extends beyond them. */
 export default defineProject({
   name: 'Heteroscedastic regression',
   description: 'Mean and variance networks on x·sin(x): what the noise explains, and where the members disagree.',
@@ -12,7 +12,7 @@ export default defineProject({
       .number()
       .positive()
       .default(0.002)
-      .meta({ help: 'Variance that stands in while the mean settles.' }),
+      .meta({ help: 'Variance in the loss while the mean is learned.' }),
     fixedVarianceShare: z.number().min(0).max(1).default(0.5).meta({ help: 'Share of the steps it stands in for.' }),
   }),
   defaults: {
@@ -46,7 +46,7 @@ export default defineProject({
     return tf.model({ inputs: x, outputs: [network('mean', 'linear'), network('variance', 'softplus')] });
   },
 
-  /** The variance is held for a while, so that the mean is learned first (Skafte et al., 2019, as in the published example). */
+  /** Fixes the variance at first, so that the mean is learned first (Skafte et al., 2019, as in the published example). */
   loss({ outputs: [mean, variance], targets, progress, hyperparameters }) {
     const { fixedVariance, fixedVarianceShare } = hyperparameters;
     const settled = progress < fixedVarianceShare ? tf.fill(variance.shape, fixedVariance) : variance;
@@ -56,7 +56,7 @@ export default defineProject({
   figures: drawPredictions,
 });
 
-/** Weights and biases from U(−1/√n, 1/√n) for n inputs, as PyTorch's linear layers start: wide enough for members to differ. */
+/** Weights and biases from U(−1/√n, 1/√n) for n inputs, as in PyTorch's linear layers: wide enough for members to differ. */
 function uniform(inputs: number) {
   const limit = 1 / Math.sqrt(inputs);
   const initializer = () => tf.initializers.randomUniform({ minval: -limit, maxval: limit });

@@ -18,7 +18,7 @@ const metrics = [
   { name: 'ece', label: 'ECE' },
 ] as const;
 
-/** Validation curves above; below, how members and ensemble do on the test split with either set of checkpoints. */
+/** Draws validation curves above and, below, the scores of members and ensemble on the test split with either set of checkpoints. */
 export async function drawComparison(context: Context): Promise<void> {
   const { evaluatedSets, config } = context;
   const memberBest = evaluatedSets.find(({ set }) => set === 'member-best');
@@ -58,7 +58,7 @@ function curves(
   });
 }
 
-/** Pale bars for the average member, full ones for the ensemble; black where the ensemble's optimum chose the epoch. */
+/** Pale bars for the average member, solid ones for the ensemble; black if the ensemble's optimum chose the epoch. */
 function comparison(metric: string, label: string, memberBest: EvaluatedSet, ensembleBest: EvaluatedSet): Panel {
   return comparisonBars({
     label: `${memberBest.split === 'test' ? 'Test' : 'Validation'} ${label}`,
@@ -76,7 +76,7 @@ function gainOfJointStopping(memberBest: EvaluatedSet, ensembleBest: EvaluatedSe
   return `Ensemble (ens-best) against ensemble (member-best), ${memberBest.split}: ${changes.join(', ')}`;
 }
 
-/** Epochs as the terminal counts them. */
+/** Epochs, counted as in the terminal. */
 function countedFromOne(epoch: number): number {
   return epoch + 1;
 }

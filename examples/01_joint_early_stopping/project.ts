@@ -14,7 +14,7 @@ export default defineProject({
       .gt(0)
       .lt(1)
       .default(0.2)
-      .meta({ help: 'Share of the training images that are held out to decide when to stop.' }),
+      .meta({ help: 'Share of the training images that are held out to choose the epoch.' }),
   }),
   defaults: {
     members: 2,
@@ -26,7 +26,7 @@ export default defineProject({
     logEverySteps: 10,
   },
 
-  /** The test images take no part in the choice of the epoch: validation images come out of the training set. */
+  /** Validation images come from the training set, so that the test images take no part in the choice of the epoch. */
   async data({ folders, seed, hyperparameters: { validationShare } }) {
     const { train: images, test } = await cifar10(folders);
     const { train, validation } = splitDataset(

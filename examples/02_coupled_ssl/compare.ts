@@ -61,7 +61,7 @@ async function draw(): Promise<void> {
   await saveFigure(folder, 'coupled-ssl', figure({ title, width: 1000, height: 400, rows: 1, columns: 2, panels }));
 }
 
-/** The ensemble bold, its members thin. */
+/** A bold line for the ensemble, thin lines for its members. */
 function curves(run: TrainedRun, color: string, name: string): Mark[] {
   const members = Array.from({ length: Number(values.members) }, (_, rank) => run.series(`val/member_${rank}_acc`));
   const ensemble = run.series('val/ens_acc');

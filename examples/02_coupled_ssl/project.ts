@@ -1,7 +1,7 @@
 import { cifar10, createSplits, defineProject, Generator, splitDataset, z } from 'tutti';
 import { resNet18, smallNetwork } from './networks.ts';
 
-/** CIFAR-10 with labels for few images: members learn from those, and from the others by agreeing with each other. */
+/** CIFAR-10 with labels for few images. Members learn from the labels, and from the other images by agreeing with each other. */
 export default defineProject({
   name: 'Coupled semi-supervised learning',
   description: 'CIFAR-10 with few labels: members also learn from unlabelled images, by agreeing with the ensemble.',
@@ -24,7 +24,7 @@ export default defineProject({
     logEverySteps: 10,
   },
 
-  /** Labels of the unlabelled split exist in the files, and no training looks at them. */
+  /** The files have labels for the unlabelled split too, but training does not use them. */
   async data({ folders, seed, hyperparameters: { labels, heldOut } }) {
     const { train: images, test } = await cifar10(folders);
     const held = splitDataset(images, { validation: heldOut }, new Generator(seed, 'split'));

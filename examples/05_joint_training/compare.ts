@@ -19,7 +19,7 @@ const { values, positionals } = parseArgs({
 const [folder, ...given] = positionals;
 if (folder === undefined) throw new Error('Name a new folder for the runs and the figure.');
 const { members } = values;
-/** Jointly trained, a member's gradient has the factor 1/M: so each moves as if it were trained alone at this rate. */
+/** Rate of independent training. A member's gradient has the factor 1/M in joint training, so the joint rate is M times this. */
 const ratePerMember = 0.05;
 const jointRate = String(ratePerMember * Number(members));
 
@@ -69,7 +69,7 @@ async function draw(): Promise<void> {
   await saveFigure(folder, 'joint-training', figure({ title, width: 1140, height: 380, rows: 1, columns: 3, panels }));
 }
 
-/** Ensembles bold, each as it predicts: the product of experts, and the mean of probabilities. Members thin. */
+/** Bold lines for the ensembles' predictions (product of experts or mean of probabilities), thin lines for members. */
 function comparison(label: string, metric: string): Panel {
   const curves = (run: TrainedRun, ensemble: string, color: string, name: string) => [
     ...Array.from({ length: Number(members) }, (_, rank) => run.series(`val/member_${rank}_${metric}`)).map(

@@ -3,7 +3,7 @@ import { type LayersModel, type SymbolicTensor, tf } from 'tutti';
 export interface NetworkOptions {
   featureShape: readonly number[];
   classes: number;
-  /** One expert for each; the same seed gives the same initial weights, in whichever process. */
+  /** One seed for each expert. The same seed gives the same initial weights in any process. */
   seeds: readonly number[];
 }
 
@@ -37,7 +37,7 @@ function expertLogits(input: SymbolicTensor, classes: number, seed: number): Sym
   return layers.reduce((tensor, layer) => layer.apply(tensor) as SymbolicTensor, input);
 }
 
-/** Uniform in ±1/√(inputs), as PyTorch begins. */
+/** Uniform in ±1/√(inputs), PyTorch's initialization. */
 function uniform(seed: number, layer: number) {
   return tf.initializers.varianceScaling({
     scale: 1 / 3,

@@ -1,7 +1,7 @@
 import { createSplits, defineProject, Generator, mnist, splitDataset, z } from 'tutti';
 import { createNetwork } from './network.ts';
 
-/** Ten small networks that learn as one, each in its own process. `compare.ts` holds that against other ways to train them. */
+/** Small networks that learn as one model, each in its own process. `compare.ts` compares other ways to train them. */
 export default defineProject({
   name: 'Joint training',
   description: 'Small convolutional networks on MNIST that are trained as one product of experts.',
@@ -11,7 +11,7 @@ export default defineProject({
       help: "`t10k`: only MNIST's 10,000 test images, split in three; `all`: also its 60,000 training images.",
     }),
     heldOut: z.int().min(1).default(1000).meta({
-      help: 'Images to validate on with `t10k`, and as many to test on.',
+      help: 'Number of validation images with `t10k`; the test split has the same number.',
     }),
     expertsPerMember: z.int().min(1).default(1).meta({
       help: 'Networks in each member, in one graph. All of them in one member are the single-graph form.',

@@ -18,7 +18,7 @@ interface RunRecord {
   summary: { evaluatedSets: { set: string; ensemble: Record<string, number> }[] } | null;
 }
 
-/** Trains into a new folder, and gives its row of the table. A run that fails has diverged: that is a result. */
+/** Trains into a new folder and returns its row of the table. A failed run has diverged, which is a result. */
 async function train(name: string, folder: string, options: readonly string[]): Promise<string> {
   const child = spawn(process.execPath, [tutti, 'train', import.meta.dirname, '--out', folder, ...options, ...given], {
     stdio: ['ignore', 'ignore', 'inherit'],

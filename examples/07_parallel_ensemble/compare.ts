@@ -4,8 +4,8 @@ import { type TrainedRun, trainRun } from '../trained-run.ts';
 import { MemoryWatch } from './memory.ts';
 
 /**
- * Trains the same members one after the other and in parallel, with data of their own, broadcast and shared, and says what that
- * takes. `node examples/07_parallel_ensemble/compare.ts <new folder> [--members 4] [--files t10k] [--repeats 3] [-- options of tutti train]`
+ * Trains the same members one after the other and in parallel, with copied, broadcast and shared data, and prints time and memory.
+ * `node examples/07_parallel_ensemble/compare.ts <new folder> [--members 4] [--files t10k] [--repeats 3] [-- options of tutti train]`
  */
 
 const { values, positionals } = parseArgs({
@@ -33,7 +33,7 @@ interface Measured {
 }
 
 const measured: Measured[] = ways.map(({ name }) => ({ name, runs: [], peakBytes: [] }));
-// In turns, so that what else the machine does meets all of them.
+// In turns, so that the machine's other load affects all of them.
 for (let repeat = 1; repeat <= Number(values.repeats); repeat++) {
   for (const [i, { name, options }] of ways.entries()) {
     const watch = new MemoryWatch();
@@ -43,7 +43,7 @@ for (let repeat = 1; repeat <= Number(values.repeats); repeat++) {
 }
 report();
 
-/** All members see the same batches, as they must where these are broadcast: so all four ways train the same ensemble. */
+/** All members see the same batches, which broadcasting requires, so that all four ways train the same ensemble. */
 function train(name: string, options: readonly string[]): Promise<TrainedRun> {
   const common = ['--members', values.members, '--sampler', 'shared', '--set', `files=${values.files}`];
   return trainRun(import.meta.dirname, join(folder, name), [...common, ...options, ...given]);

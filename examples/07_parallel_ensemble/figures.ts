@@ -16,7 +16,7 @@ import {
 
 const binCount = 20;
 
-/** Predictive entropy of images that the ensemble gets right and wrong; error when the most uncertain images are left out. */
+/** Draws the predictive entropy of rightly and wrongly classified images, and the error without the most uncertain images. */
 export async function drawUncertainty({
   data,
   predictions,
@@ -89,7 +89,7 @@ function errorByCoverage({ entropy, isWrong }: Judged): { x: number[]; y: number
     wrong += Number(isWrong[sample]);
     return wrong / (i + 1);
   });
-  // The first few images decide nothing: one of them wrong would be an error of a third.
+  // Skips the first few images, where a single wrong one would be an error of a third.
   const first = Math.ceil(order.length / 20);
   return { x: errors.slice(first).map((_, i) => (first + i + 1) / order.length), y: errors.slice(first) };
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Peak memory of the processes that this one has started, directly or not, from its making until {@link stop}; Linux only, else NaN. */
+/** Peak memory of this process's descendants, from the constructor to {@link stop}. Linux only; NaN elsewhere. */
 export class MemoryWatch {
   private peakBytes = Number.NaN;
   private readonly timer = setInterval(() => this.sample(), 100);
@@ -22,12 +22,12 @@ function descendants(pid: number): number[] {
   return children.flatMap((child) => [child, ...descendants(child)]);
 }
 
-/** Resident memory in which each page counts by the share of the processes that have it (PSS): sums are not too large. */
+/** Proportional set size (PSS): a page that n processes share counts as 1/n, so that sums count it once. */
 function proportionalBytes(pid: number): number {
   return Number(/^Pss: +(\d+) kB/m.exec(read(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0) * 1024;
 }
 
-/** Empty where a process has ended, or the system tells nothing. */
+/** Empty if a process has ended or the system has no such file. */
 function read(path: string): string {
   try {
     return readFileSync(path, 'utf8');

@@ -1,7 +1,7 @@
 import { defineProject, Generator, mnist, splitDataset, tf, z } from 'tutti';
 import { drawUncertainty } from './figures.ts';
 
-/** Small convolutional networks, trained at the same time, whose mean tells how sure it is. `compare.ts` holds ways to train them against each other. */
+/** Small convolutional networks, trained at the same time; their mean prediction measures its uncertainty. `compare.ts` compares ways to train them. */
 export default defineProject({
   name: 'Parallel ensemble',
   description:
@@ -12,7 +12,7 @@ export default defineProject({
       help: "`t10k`: only MNIST's 10,000 test images; `all`: also its 60,000 training images.",
     }),
     heldOut: z.int().min(0).default(1000).meta({
-      help: 'Images to validate on, and as many to test on where there are no test images besides; 0: train on all.',
+      help: 'Number of validation images; the same number is for testing if there is no separate test set. 0: train on all.',
     }),
   }),
   defaults: {
