@@ -3,7 +3,7 @@ import { createApp } from 'vue';
 import { z } from 'zod';
 import App from './App.vue';
 import { bridgeTransport } from './client/bridge.ts';
-import { hearWindow } from './client/window-commands.ts';
+import { listenToWindow } from './client/window-commands.ts';
 import { HubClient } from './client/hub-client.ts';
 import { hubClientKey } from './client/use-hub.ts';
 import { webSocketTransport } from './client/web-socket.ts';
@@ -11,7 +11,7 @@ import { router } from './router.ts';
 import { useToastsStore } from './stores/toasts.ts';
 import './styles.css';
 
-// zod would compile its validators with `new Function`, which the page's security policy forbids.
+// Otherwise zod compiles its validators with `new Function`, which the page's security policy forbids.
 z.config({ jitless: true });
 
 const transport = window.tutti === undefined ? webSocketTransport() : bridgeTransport(window.tutti);
@@ -24,5 +24,5 @@ app.config.errorHandler = (error) => {
 };
 window.addEventListener('unhandledrejection', ({ reason }) => toasts.fail(reason));
 
-if (window.tutti !== undefined) hearWindow(window.tutti, (hint) => toasts.tell(hint));
+if (window.tutti !== undefined) listenToWindow(window.tutti, (hint) => toasts.tell(hint));
 app.mount('#app');

@@ -3,17 +3,17 @@ import type { Transport } from './transport.ts';
 
 declare global {
   interface Window {
-    /** There in the desktop app only, from `src-main/preload.ts`. */
+    /** Defined only in the desktop app, by its preload script. */
     tutti?: WindowBridge<File>;
   }
 }
 
-/** Reaches the hub in Electron's main process: it lives as long as the window, so nothing disconnects. */
+/** Connects to the hub in Electron's main process. It lives as long as the window, so the connection is never lost. */
 export function bridgeTransport(bridge: WindowBridge<File>): Transport {
   return {
     connect(listener) {
       const end = bridge.onMessage((bytes) => listener.received(bytes));
-      // The caller has its connection only once this returns.
+      // The caller gets its connection only when this returns.
       queueMicrotask(() => listener.opened());
       return { send: (bytes) => bridge.send(bytes), close: end };
     },

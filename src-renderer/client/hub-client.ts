@@ -6,26 +6,26 @@ import type { Connection, Transport } from './transport.ts';
 export type ConnectionState =
   | { kind: 'connecting' }
   | { kind: 'connected' }
-  /** `attempts` counts the tries to come back. */
+  /** `attempts` counts the attempts to reconnect. */
   | { kind: 'disconnected'; attempts: number }
-  /** The hub is there, but turns this page away for good. */
+  /** The hub answers but rejects this page; reconnecting cannot help. */
   | { kind: 'refused' };
 
 export interface HubEvents extends PageApi {
   stateChanged(state: ConnectionState): void;
-  /** The hub is back after it was out of reach: what was read before may be old. */
+  /** The connection was lost and is back: what was read before may be out of date. */
   returned(): void;
 }
 
-/** Waits between tries to come back; the last one repeats. */
+/** Pauses between attempts to reconnect; the last one repeats. */
 const backoffMs = [250, 500, 1000, 2000, 4000];
 
 /**
- * Keeps one connection to the hub and opens it again when it is lost. Calls made while the first connection is being opened
- * wait for it; later ones, and those under way when a connection is lost, reject: whoever hears `returned` asks again.
+ * Keeps one connection to the hub and reconnects when it is lost. Calls wait for the first connection. While the connection is lost,
+ * calls reject, also those in progress; a listener of `returned` reads again.
  */
 export class HubClient {
-  /** The hub's methods, to be called as if it were here. */
+  /** The hub's methods; a call is sent to the hub. */
   readonly hub: HubApi;
   readonly #transport: Transport;
   readonly #listeners: { [E in keyof HubEvents]: Set<HubEvents[E]> } = {
@@ -65,13 +65,13 @@ export class HubClient {
     return this.#state;
   }
 
-  /** Calls `listener` at every event of that name. @returns ends that */
+  /** Calls `listener` at every event of that name. @returns unsubscribes it */
   on<E extends keyof HubEvents>(event: E, listener: HubEvents[E]): () => void {
     this.#listeners[event].add(listener);
     return () => void this.#listeners[event].delete(listener);
   }
 
-  /** Tries to come back at once instead of at the end of the wait. */
+  /** Reconnects at once instead of after the pause. */
   retryNow(): void {
     if (this.#state.kind !== 'disconnected' || this.#connection !== null) return;
     clearTimeout(this.#retryTimer);
@@ -80,7 +80,7 @@ export class HubClient {
 
   async #call(method: string, args: unknown[]): Promise<unknown> {
     await this.#firstAnswer.promise;
-    if (this.#rpc === null) throw new Error('Tutti does not answer at the moment. Try again once it is back.');
+    if (this.#rpc === null) throw new Error('Tutti does not answer. Try again when the connection is back.');
     return this.#rpc.$callRaw({ method, args });
   }
 
@@ -91,7 +91,7 @@ export class HubClient {
         this.#rpc = createBirpc<HubApi, PageApi>(this.#pageApi, {
           post: (message: unknown) => connection.send(encodeRpc(message)),
           on: (receive) => void (deliver = receive),
-          // Some answers take minutes (evaluating a set), and a lost connection is noticed by itself.
+          // No timeout: an evaluation takes minutes, and `closed` reports a lost connection.
           timeout: -1,
         });
         const isReturn = this.#attempts > 0;
@@ -106,7 +106,7 @@ export class HubClient {
   }
 
   #lose(isRefused: boolean): void {
-    this.#rpc?.$close(new Error('The connection was lost before Tutti answered. Try again once it is back.'));
+    this.#rpc?.$close(new Error('The connection was lost before Tutti answered. Try again when it is back.'));
     this.#rpc = null;
     this.#connection = null;
     if (isRefused) return this.#changeState({ kind: 'refused' });

@@ -1,13 +1,13 @@
-/** A way to the hub. */
+/** Opens connections to the hub. */
 export interface Transport {
-  /** Opens one connection. It says at most once that it is open, and exactly once that it is closed. */
+  /** Opens one connection. The listener gets `opened` at most once, and `closed` exactly once. */
   connect(listener: ConnectionListener): Connection;
 }
 
 export interface ConnectionListener {
   opened(): void;
   received(bytes: Uint8Array): void;
-  /** `isRefused` where the hub is there but turns this page away: trying again is of no use. */
+  /** `isRefused` where the hub answers but rejects this page, so that reconnecting cannot help. */
   closed(isRefused: boolean): void;
 }
 

@@ -5,7 +5,7 @@ import type { HubClient } from './hub-client.ts';
 /** The app's one connection to the hub, provided by `main.ts`. */
 export const hubClientKey: InjectionKey<HubClient> = Symbol('hub client');
 
-/** The client, where its state and events matter too. For components, composables and stores. */
+/** The hub client with its state and events, for components, composables and stores. */
 export function useHubClient(): HubClient {
   const client = inject(hubClientKey);
   if (client === undefined) throw new Error('No hub client was provided to this app.');

@@ -1,7 +1,7 @@
 import { rpcPath } from '../../core/protocol/pages/window.ts';
 import type { Transport } from './transport.ts';
 
-/** Reaches the hub through the server that the page came from. */
+/** Connects to the hub through the server that served the page. */
 export function webSocketTransport(): Transport {
   return {
     connect(listener) {
@@ -30,7 +30,7 @@ export function webSocketTransport(): Transport {
   };
 }
 
-/** A socket does not tell why it could not be opened; whether the server knows this page, a plain request does. */
+/** A socket does not report why it could not be opened. A plain request shows whether the server accepts this page. */
 async function isRefused(): Promise<boolean> {
   const { status } = await fetch(location.pathname, { cache: 'no-store' });
   return status === 401 || status === 403;

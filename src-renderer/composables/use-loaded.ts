@@ -3,14 +3,14 @@ import { useHubClient } from '../client/use-hub.ts';
 import { messageOf } from '../../core/text/errors.ts';
 
 export interface Loaded<T> {
-  /** Null until it has come for the first time. */
+  /** Null until the first answer. */
   data: Readonly<Ref<T | null>>;
   error: Readonly<Ref<string | null>>;
   isLoading: Readonly<Ref<boolean>>;
   reload(): Promise<void>;
 }
 
-/** Loads something from the hub now, and again whenever the hub comes back. Of two readings under way the later one counts. */
+/** Loads data from the hub now, and again after each reconnection. The latest of several concurrent loads counts. */
 export function useLoaded<T>(load: () => Promise<T>): Loaded<T> {
   const data = shallowRef<T | null>(null);
   const error = ref<string | null>(null);

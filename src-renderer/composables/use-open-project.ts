@@ -1,7 +1,7 @@
 import { useRouter } from 'vue-router';
 import { useHub } from '../client/use-hub.ts';
 
-/** Opens a folder as a project: remembers it, and shows its form. The returned function throws when it holds no project. */
+/** Opens a folder as a project: adds it to the list and shows its form. The returned function throws if the folder has no project. */
 export function useOpenProject(): (folder: string) => Promise<void> {
   const hub = useHub();
   const router = useRouter();

@@ -4,17 +4,17 @@ import { useHub } from '../client/use-hub.ts';
 import { type Loaded, useLoaded } from './use-loaded.ts';
 import { messageOf } from '../../core/text/errors.ts';
 
-/** Describing a project keeps a core busy for about a second. */
+/** Describing a project uses one core for about a second. */
 const describedAtOnce = 2;
 
-/** The cards of all projects: at once with the folders' names, then, one by one, with what the projects' code says. */
+/** The cards of all projects: at once with their folders' names, then one by one with their descriptions. */
 export function useProjectCards(): Loaded<ProjectCard[]> {
   const hub = useHub();
   const cards: Ref<ProjectCard[] | null> = shallowRef(null);
   const loaded = useLoaded(() => hub.projects());
   const { data } = loaded;
 
-  /** Takes what waits until nothing does, or a newer list has come. */
+  /** Describes waiting projects until none is left or a newer list arrives. */
   async function describe(list: readonly ProjectCard[], waiting: ProjectCard[]): Promise<void> {
     for (;;) {
       const card = waiting.shift();

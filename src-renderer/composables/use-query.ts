@@ -1,7 +1,7 @@
 import { computed, type WritableComputedRef } from 'vue';
 import { useRoute, useRouter } from 'vue-router';
 
-/** One parameter of the address as a value: what stands at its default is left out of the address. */
+/** One query parameter of the address. At its default it is left out of the address. */
 export function useQueryParameter(name: string, fallback = ''): WritableComputedRef<string> {
   const route = useRoute();
   const router = useRouter();

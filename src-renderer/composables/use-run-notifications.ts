@@ -4,10 +4,10 @@ import { noticesOfEnds, type RunNotice } from '../../core/protocol/pages/notice.
 import { useRunsStore } from '../stores/runs.ts';
 import { useSettingsStore } from '../stores/settings.ts';
 
-/** Whether it is the browser that tells of ends; the desktop app does so itself, also without a window. */
+/** Whether the browser shows notifications; the desktop app shows its own, also without a window. */
 export const canBrowserNotify = window.tutti === undefined && 'Notification' in window;
 
-/** Tells of runs that end by the browser's notifications, once the user turned them on in the settings. */
+/** Shows a browser notification when a run ends, if the user turned notifications on. */
 export function useRunNotifications(): void {
   if (!canBrowserNotify) return;
   const router = useRouter();
@@ -15,7 +15,7 @@ export function useRunNotifications(): void {
   const settings = useSettingsStore();
 
   function tell({ id, title, body }: RunNotice): void {
-    // All tabs hear of an end: notifications with the same tag replace each other.
+    // Every tab notifies; notifications with the same tag replace each other.
     const notification = new Notification(title, { body, tag: id });
     notification.addEventListener('click', () => {
       window.focus();

@@ -1,4 +1,4 @@
-/** A key press as far as shortcuts care. */
+/** The parts of a key press that shortcuts need. */
 export interface KeyPress {
   key: string;
   ctrlKey: boolean;
@@ -6,13 +6,13 @@ export interface KeyPress {
   altKey: boolean;
 }
 
-/** Longest pause between two keys of a sequence. */
+/** The longest pause between two keys of a sequence. */
 const pauseMs = 1000;
 
 /** Recognises shortcuts such as `g p`, `mod+k` and `?` in a stream of key presses. */
 export class KeySequences {
   readonly #shortcuts: readonly string[];
-  /** Keys so far of a sequence that is not complete. */
+  /** The keys of a sequence that is not complete yet. */
   #begun = '';
   #lastMs = -Infinity;
 

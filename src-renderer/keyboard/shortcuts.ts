@@ -1,6 +1,6 @@
-/** Every key of the pages, as the help dialog lists them and `use-shortcuts.ts` hears them. */
+/** The keyboard shortcuts of the pages, as the help dialog lists them. */
 export interface Shortcut {
-  /** One key, or keys one after the other: `g p`. `mod` is ctrl, and cmd on a Mac. */
+  /** One key, or several in sequence: `g p`. `mod` is ctrl, and cmd on a Mac. */
   keys: string;
   does: string;
 }
@@ -22,27 +22,27 @@ export const onRunPage = [
   { keys: 'x', does: 'Next x axis: steps, epochs, time' },
   { keys: 's', does: 'Smoothing' },
   { keys: 'z', does: 'Reset zoom' },
-  { keys: 'space', does: 'Pause, and go on' },
+  { keys: 'space', does: 'Pause or resume' },
   { keys: '.', does: 'Stop jointly' },
   { keys: 'c', does: 'Checkpoint now' },
 ] as const satisfies Shortcut[];
 
 export const onCharts = [
-  { keys: 'left / right', does: 'Move the cursor of all charts; with shift, pan' },
+  { keys: 'left / right', does: 'Move the cursor in all charts; with shift, pan' },
   { keys: '+ / -', does: 'Zoom around the cursor' },
-  { keys: 'home / end', does: 'Cursor to an end; escape clears it' },
+  { keys: 'home / end', does: 'Move the cursor to an end; escape hides it' },
   { keys: 'arrows', does: 'On a handle: move the chart; on a corner: resize it' },
 ] as const satisfies Shortcut[];
 
 export const inRunTable = [
   { keys: 'up / down', does: 'Move through the rows' },
   { keys: 'enter', does: 'Open the run' },
-  { keys: 'space', does: 'Select it for comparing' },
+  { keys: 'space', does: 'Select the run for comparison' },
 ] as const satisfies Shortcut[];
 
 export const inCheckpoints = [
   { keys: 'arrows', does: 'Move through the squares' },
-  { keys: 'space', does: 'Choose; with shift, all between' },
-  { keys: 'k', does: 'Keep: pin it, or take its pin away' },
-  { keys: 'delete', does: 'Delete, with 10 s to undo' },
+  { keys: 'space', does: 'Select; with shift, a range' },
+  { keys: 'k', does: 'Pin or unpin' },
+  { keys: 'delete', does: 'Delete; undo within 10 s' },
 ] as const satisfies Shortcut[];

@@ -2,7 +2,7 @@ import { defineStore } from 'pinia';
 import { computed, shallowRef } from 'vue';
 import { useHubClient } from '../client/use-hub.ts';
 
-/** Whether the hub can be reached. */
+/** The state of the connection to the hub. */
 export const useConnectionStore = defineStore('connection', () => {
   const client = useHubClient();
   const state = shallowRef(client.state);

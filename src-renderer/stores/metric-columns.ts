@@ -2,26 +2,26 @@ import type { PointBatch } from '../../core/protocol/wire/points.ts';
 import type { SeriesColumns } from '../../core/protocol/pages/run-data.ts';
 
 /**
- * The points of one metric by column, ascending by step; only the first `length` elements count. The arrays have room to
- * grow and are shared between versions: what was within `length` once never changes.
+ * The points of one metric by column, ascending by step; only the first `length` elements are valid. The arrays have spare capacity
+ * and are shared between versions: elements within `length` never change.
  */
 export interface MetricColumns {
   readonly name: string;
   readonly epoch: Int32Array;
   readonly step: Int32Array;
-  /** Milliseconds since 1970; NaN for points that were read from disk, where no time is kept. */
+  /** Milliseconds since 1970; NaN for points from disk, which stores no time. */
   readonly timeMs: Float64Array;
   readonly value: Float64Array;
   readonly length: number;
-  /** Changes when points that were there before change; appending leaves it. */
+  /** Changes when existing points change; appending does not change it. */
   readonly version: number;
-  /** Whether the hub thinned the points (extremes kept): all of them can be asked for by range of steps. */
+  /** Whether the hub thinned the points, keeping extremes. A request for a range of steps returns all points. */
   readonly isThinned: boolean;
-  /** Mean distance of the points that the hub had when they were read, in steps; 0 where there were fewer than two. */
+  /** Mean distance between the hub's points when they were read, in steps; 0 for fewer than two points. */
   readonly stepsPerPoint: number;
 }
 
-/** Columns of what the hub read from disk. */
+/** Columns of points that the hub read from disk. */
 export function columnsOf({ name, epoch, step, value, total }: SeriesColumns, version: number): MetricColumns {
   const timeMs = new Float64Array(value.length).fill(NaN);
   const length = value.length;
@@ -30,8 +30,8 @@ export function columnsOf({ name, epoch, step, value, total }: SeriesColumns, ve
 }
 
 /**
- * Appends the points of a batch to the columns of their metrics. Points at or before a metric's last step are left out:
- * they came with what was read from disk while the batch was under way.
+ * Appends the points of a batch to the columns of their metrics. Points at or before a metric's last step are ignored: they were also
+ * read from disk.
  *
  * @returns the columns that changed, by name
  */
@@ -84,7 +84,7 @@ function append(before: MetricColumns, batch: PointBatch, indices: number[]): Me
 
 type Arrays = Pick<MetricColumns, 'epoch' | 'step' | 'timeMs' | 'value'>;
 
-/** The same arrays where there is room, else copies of twice the size: appending costs constant time on average. */
+/** The same arrays if they have room, else copies of twice the size, so that appending takes constant time on average. */
 function withRoom(columns: MetricColumns, length: number): Arrays {
   if (length <= columns.step.length) return columns;
   const capacity = Math.max(64, 2 * columns.step.length, length);

@@ -46,7 +46,7 @@ function followRun(id: string, state: RunState) {
   const error = shallowRef<string | null>(null);
   /** Updates that arrive while the run is read: they are applied afterwards. */
   let waiting: RunUpdate[] | null = null;
-  /** Counts the readings, so that an earlier one that ends late changes nothing. */
+  /** Counts the readings, so that an earlier one that ends late is ignored. */
   let reading = 0;
 
   async function refresh(): Promise<void> {

@@ -4,10 +4,10 @@ import type { RunNotes, RunRow } from '../../core/protocol/pages/run-views.ts';
 import { useHubClient } from '../client/use-hub.ts';
 import { messageOf } from '../../core/text/errors.ts';
 
-/** All runs, live: the hub tells the whole list whenever it changes. */
+/** All runs, live: the hub sends the whole list whenever it changes. */
 export const useRunsStore = defineStore('runs', () => {
   const client = useHubClient();
-  /** Null until the first list has come. */
+  /** Null until the first list arrives. */
   const rows = shallowRef<RunRow[] | null>(null);
   const error = shallowRef<string | null>(null);
 
@@ -23,7 +23,7 @@ export const useRunsStore = defineStore('runs', () => {
     }
   }
 
-  /** Shows the change at once; the hub's next list confirms it, or takes it back. */
+  /** Shows the change at once; the hub's next list confirms or reverts it. */
   async function update(id: string, changes: RunNotes): Promise<void> {
     rows.value = (rows.value ?? []).map((row) => (row.id === id ? { ...row, ...changes } : row));
     try {

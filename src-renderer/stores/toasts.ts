@@ -6,14 +6,14 @@ export interface Toast {
   id: number;
   kind: 'plain' | 'bad';
   message: string;
-  /** Takes back what the message tells of, while the toast is there. */
+  /** Reverts the action, while the toast is shown. */
   undo?: () => void | Promise<void>;
 }
 
-/** The hub keeps what was deleted for as long as this. */
+/** The hub can restore deleted files for this long. */
 export const undoMs = 10_000;
 
-/** Short messages at the corner of the window. Failures stay until they are closed. */
+/** Short messages in the corner of the window. A failure stays until the user closes it. */
 export const useToastsStore = defineStore('toasts', () => {
   const toasts = ref<Toast[]>([]);
   let lastId = 0;
@@ -37,7 +37,7 @@ export const useToastsStore = defineStore('toasts', () => {
     show({ kind: 'bad', message: messageOf(reason) });
   }
 
-  /** Runs an action and tells if it fails. */
+  /** Runs an action and reports its failure. */
   async function attempt(action: () => Promise<void>): Promise<void> {
     try {
       await action();

@@ -65,7 +65,7 @@ describe.skipIf(noChromium !== null)(`What goes wrong, as the page tells it${not
     await tunnel.cut();
     await expect(page.getByRole('alert')).toContainText('Tutti does not answer.');
     await expectPoints(page, 'NLL');
-    await expect(page.getByRole('button', { name: 'Try now' })).toBeVisible();
+    await expect(page.getByRole('button', { name: 'Reconnect now' })).toBeVisible();
     await tunnel.open();
     await tryNow(page);
     await expect(page.getByRole('alert')).toHaveCount(0);
@@ -82,7 +82,7 @@ describe.skipIf(noChromium !== null)(`What goes wrong, as the page tells it${not
     await tunnel.cut();
     await tunnel.open(stage.tutti.port);
     await tryNow(page);
-    await expect(page.getByRole('alert')).toContainText('Tutti does not know this page any more.');
+    await expect(page.getByRole('alert')).toContainText('Tutti no longer accepts this page.');
   });
 
   it('the run it left behind is interrupted, and goes on where it was', async () => {
@@ -103,6 +103,6 @@ describe.skipIf(noChromium !== null)(`What goes wrong, as the page tells it${not
 
 /** The page tries by itself, too, and then has no such button any more. */
 async function tryNow(page: Page): Promise<void> {
-  const buttons = page.getByRole('button', { name: 'Try now' });
+  const buttons = page.getByRole('button', { name: 'Reconnect now' });
   await buttons.evaluateAll((found) => found.forEach((button) => button.click()));
 }

@@ -5,7 +5,7 @@ export interface FormSection {
   title: string;
   help: string;
   options: OptionDescription[];
-  /** Closed at first: rarely changed. */
+  /** Rarely changed, so closed at first. */
   isAdvanced: boolean;
 }
 
@@ -13,7 +13,7 @@ interface SectionPlan {
   id: string;
   title: string;
   help: string;
-  /** Options at the top level, or whole objects. */
+  /** Top-level options or whole objects. */
   paths: string[];
   isAdvanced?: boolean;
 }
@@ -22,7 +22,7 @@ const plans: SectionPlan[] = [
   {
     id: 'members',
     title: 'Members & devices',
-    help: 'How many members are trained, on what, and from which seed.',
+    help: 'How many members train, on which devices, and from which seed.',
     paths: [
       'members',
       'devices',
@@ -36,11 +36,11 @@ const plans: SectionPlan[] = [
       'initializers',
     ],
   },
-  { id: 'strategy', title: 'Strategy', help: 'How the members relate while they train.', paths: ['strategy'] },
+  { id: 'strategy', title: 'Strategy', help: 'How the members interact during training.', paths: ['strategy'] },
   {
     id: 'training',
     title: 'Training',
-    help: 'Batches, epochs, and how often the ranks meet.',
+    help: 'Batches, epochs, and how often the ensemble is evaluated.',
     paths: [
       'maxEpochs',
       'maxSteps',
@@ -59,14 +59,20 @@ const plans: SectionPlan[] = [
   {
     id: 'checkpoints',
     title: 'Checkpoints',
-    help: 'What is kept on disk, and gone on from.',
+    help: 'What is saved to disk, and how a run restarts.',
     paths: ['checkpoints', 'keepPredictions', 'restarts'],
   },
-  { id: 'hyperparameters', title: 'Hyperparameters', help: 'The project’s own.', paths: ['hyperparameters'] },
-  { id: 'timeouts', title: 'Timeouts', help: 'How long to wait for what.', paths: ['timeouts'], isAdvanced: true },
+  { id: 'hyperparameters', title: 'Hyperparameters', help: 'Defined by the project.', paths: ['hyperparameters'] },
+  {
+    id: 'timeouts',
+    title: 'Timeouts',
+    help: 'How long Tutti waits before it gives up.',
+    paths: ['timeouts'],
+    isAdvanced: true,
+  },
 ];
 
-/** The form's sections in their order, each with its options in the order of the plan; what no plan names comes last. */
+/** The form's sections with their options, in order. Options that no section names come last. */
 export function formSections(options: readonly OptionDescription[]): FormSection[] {
   const shown = options.filter(({ path }) => path !== 'hyperparameters');
   const groups = Map.groupBy(shown, ({ path }) => path.split('.')[0]);

@@ -6,26 +6,26 @@ import type { DescribedProject, RunPreview, RunRequest } from '../../../core/pro
 import type { HubApi } from '../../../core/protocol/pages/rpc.ts';
 import { overridesFrom } from './form-values.ts';
 
-/** What a form asks for, whatever it is of. */
+/** The request that a form makes, for a new or a resumed run. */
 export type FormRequest = Omit<RunRequest, 'projectFolder'>;
 
-/** What a form is of: a new run, or one that goes on. */
+/** The subject of a form: a new run, or one to resume. */
 export interface FormSubject {
-  /** Forms of different subjects share nothing. */
+  /** Forms with different keys share no state. */
   key: string;
   title: string;
   description: string;
-  /** Where it comes from, beside the title; null where there is nothing to say. */
+  /** Its origin, shown beside the title; null for none. */
   origin: string | null;
   projectFolder: string;
   options: readonly OptionDescription[];
-  /** Values while nothing is changed. */
+  /** The values without changes. */
   standard: PlainObject;
-  /** What these are called. */
-  standardName: 'default' | 'so far';
-  /** What is changed at first. */
+  /** The name of these values. */
+  standardName: 'default' | 'current';
+  /** The changes at the start. */
   initial: PlainObject;
-  /** Whether it gets a name and a folder. */
+  /** Whether the user may choose a name and a folder. */
   isNew: boolean;
   preview(request: FormRequest): Promise<RunPreview>;
   /** @returns the run's id */
@@ -34,7 +34,7 @@ export interface FormSubject {
 
 type Hub = Pick<HubApi, 'previewRun' | 'startRun' | 'previewResume' | 'resumeRun'>;
 
-/** @param from the run whose configuration it begins with */
+/** @param from the run whose configuration the form starts with */
 export function newRun(hub: Hub, folder: string, project: DescribedProject, from: RunRecord | null): FormSubject {
   const { options, defaults, description } = project;
   const standard = { ...defaults };
@@ -54,18 +54,18 @@ export function newRun(hub: Hub, folder: string, project: DescribedProject, from
   };
 }
 
-/** A run that goes on: with all options but those that its saved states depend on, members and the project's hyperparameters. */
+/** A run to resume. Its saved states fix the members and the project's hyperparameters, so the form leaves them out. */
 export function resumedRun(hub: Hub, { id, name, project, config, changed }: RunRecord): FormSubject {
   const options = describeOptions(runConfigSchema);
   return {
     key: `resume ${id}`,
     title: `Resume ${name}`,
-    description: 'It goes on from the newest state that all its members saved, with what is changed here.',
+    description: 'Continues from the newest state that all members saved, with your changes.',
     origin: project.name,
     projectFolder: project.folder,
     options: options.filter(({ path }) => path !== 'members' && path !== 'hyperparameters'),
     standard: withChanges(config, changed),
-    standardName: 'so far',
+    standardName: 'current',
     initial: {},
     isNew: false,
     preview: ({ overrides }) => hub.previewResume(id, overrides),

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { PlainObject } from '../../../core/options/index.ts';
 import { usePreferences } from '../../stores/preferences.ts';
 
-/** A set of overrides under a name. */
+/** A named set of overrides. */
 export interface Preset {
   name: string;
   overrides: PlainObject;
@@ -11,7 +11,7 @@ export interface Preset {
 
 const presetsSchema = z.array(z.object({ name: z.string(), overrides: z.record(z.string(), z.unknown()) }));
 
-/** The presets of a project, kept by this browser. Saving under a name that is taken replaces that preset. */
+/** The presets of a project, stored in this browser. Saving under an existing name replaces that preset. */
 export function usePresets(folder: string): {
   presets: Ref<Preset[]>;
   save(name: string, overrides: PlainObject): void;

@@ -8,7 +8,7 @@ export const tabs = [
 
 export type TabId = (typeof tabs)[number]['id'];
 
-/** The tab an address names; the first where it names none. */
+/** The tab in an address; the first where it names none. */
 export function tabOf(text: string | undefined): TabId {
   return tabs.find(({ id }) => id === text)?.id ?? 'live';
 }

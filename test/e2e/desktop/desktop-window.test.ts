@@ -130,7 +130,7 @@ describeDesktop('The window', (open) => {
     await stage.choose('Dark');
     await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');
     await stage.choose('Export Run…');
-    await expect(page.getByText('This is about one run: open its page first.')).toBeVisible();
+    await expect(page.getByText('This command needs a run. Open its page first.')).toBeVisible();
   });
 
   it('comes to the front when the app is started again, with the folder it is started for', async () => {

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import type { Device } from '../../../core/protocol/machine/devices.ts';
 import { describeOptions, type OptionDescription, type PlainObject } from '../../../core/options/index.ts';
 import { runConfigSchema } from '../../../core/protocol/run/config.ts';
-import { readOverrides, writeOverrides } from '../../../src-renderer/views/configure/address.ts';
 import { whyIdle, whyNoDevices, whyUnavailable } from '../../../src-renderer/views/configure/fields/availability.ts';
 import { plannedDevices } from '../../../src-renderer/views/configure/fields/device-plan.ts';
 import { namedDevices, toggleDevice } from '../../../src-renderer/views/configure/fields/device-selection.ts';
@@ -12,8 +11,10 @@ import {
   isChanged,
   isVisible,
   overridesFrom,
+  readOverrides,
   valueOf,
   withValue,
+  writeOverrides,
 } from '../../../src-renderer/views/configure/form-values.ts';
 
 const options = describeOptions(runConfigSchema);
@@ -103,7 +104,7 @@ describe('devices', () => {
     const devices = [software, cpu(0)];
     expect([...namedDevices('webgpu-cpu:0', devices)]).toEqual(['webgpu-cpu:0']);
     expect([...namedDevices('0,', devices)]).toEqual(['cpu:0']);
-    expect(whyNoDevices('gpu', devices)).toBe('No GPU was found. Settings and health says what is missing.');
+    expect(whyNoDevices('gpu', devices)).toBe('No GPU was found. The Health page shows what is missing.');
     expect(whyNoDevices('gpu', [gpu, ...devices])).toBeNull();
   });
 
@@ -147,9 +148,9 @@ describe('what does not matter at the moment says why', () => {
   it('for options', () => {
     expect(whyIdle(option('earlyStopping.patience'), context({ 'earlyStopping.enabled': false }))).toContain('off');
     expect(whyIdle(option('earlyStopping.enabled'), context({ 'earlyStopping.enabled': false }))).toBeNull();
-    expect(whyIdle(option('placement'), context({ members: 2 }))).toContain('nothing to share');
+    expect(whyIdle(option('placement'), context({ members: 2 }))).toContain('Every worker has its own device');
     expect(whyIdle(option('placement'), context({ members: 3 }))).toBeNull();
-    expect(whyIdle(option('placement'), context({ members: 6, membersPerDevice: 3 }))).toContain('nothing to share');
+    expect(whyIdle(option('placement'), context({ members: 6, membersPerDevice: 3 }))).toContain('Every worker has its own device');
   });
 
   it('for choices', () => {

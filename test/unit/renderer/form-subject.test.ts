@@ -70,7 +70,7 @@ describe('the form of a run', () => {
   it('that goes on begins with what counts in it, and sends only what is changed', async () => {
     const { hub, calls } = fakeHub();
     const subject = resumedRun(hub, record);
-    expect(subject).toMatchObject({ isNew: false, initial: {}, standardName: 'so far' });
+    expect(subject).toMatchObject({ isNew: false, initial: {}, standardName: 'current' });
     expect(subject.standard).toMatchObject({ maxEpochs: 7, optimizer: { kind: 'sgd', learningRate: 0.25 } });
     const paths = subject.options.map(({ path }) => path);
     expect(paths).toContain('maxEpochs');

@@ -1,11 +1,11 @@
 import type { Device, Placement } from '../../../../core/protocol/machine/devices.ts';
 
-/** A device of the plan with the ranks that run on it, wave by wave. */
+/** A device of the plan and the ranks that it trains, by wave. */
 export interface PlannedDevice {
   device: Device;
   waves: {
     wave: number;
-    /** Ranks by worker: those of one worker are trained as one computation. */
+    /** Ranks by worker. A worker trains its ranks as one computation. */
     workers: number[][];
   }[];
 }

@@ -1,16 +1,16 @@
 import type { Device } from '../../../../core/protocol/machine/devices.ts';
 
-/** Ways to choose devices that stand for themselves; anything else names a count or devices. */
+/** Selections with a fixed meaning. Any other selection is a count or a list of devices. */
 export const deviceModes = ['auto', 'all', 'idle', 'cpu', 'gpu'] as const;
 export type DeviceMode = (typeof deviceModes)[number] | 'named';
 
 export const deviceModeHelp: Record<DeviceMode, string> = {
-  auto: 'GPUs if a backend can use them, else CPU cores',
+  auto: 'GPUs that a backend can use, else CPU cores',
   all: 'The same as auto: every device of the best kind',
   idle: 'Only devices that no other process uses',
   cpu: 'CPU cores',
   gpu: 'GPUs',
-  named: 'Devices by name, or how many',
+  named: 'Devices by name or number',
 };
 
 export function modeOf(selection: unknown): DeviceMode {
@@ -18,12 +18,12 @@ export function modeOf(selection: unknown): DeviceMode {
   return deviceModes.find((mode) => mode === text) ?? 'named';
 }
 
-/** Whether selections that name no kind can mean it: not CPU cores, nor WebGPU on the CPU, which is only meant where it is named. */
+/** Whether a selection without a kind includes the device: neither CPU cores nor WebGPU on the CPU, which must be named. */
 export function isGpu({ kind, unusable }: Device): boolean {
   return kind !== 'cpu' && kind !== 'webgpu-cpu' && unusable === undefined;
 }
 
-/** Ids of the devices that a selection names: `cuda:0,1` names `cuda:0` and `cuda:1`. Indices without a kind are of the best. */
+/** Ids of the devices that a selection names: `cuda:0,1` names `cuda:0` and `cuda:1`. Indices without a kind belong to the best kind. */
 export function namedDevices(selection: unknown, devices: readonly Device[]): Set<string> {
   const text = Array.isArray(selection) ? selection.join(',') : String(selection);
   if (!/[,:]/.test(text) && !Array.isArray(selection)) return new Set();
@@ -44,7 +44,7 @@ export function selectionOf(chosen: readonly Device[]): string | null {
   return `${chosen[0].kind}:${indices.join(',')}`;
 }
 
-/** Devices after one was ticked or unticked. A run trains on devices of one kind, so those of another kind go. */
+/** The selection after a device is ticked or unticked. A run trains on one kind of device, so devices of another kind are dropped. */
 export function toggleDevice(selection: unknown, device: Device, devices: readonly Device[]): string | null {
   const named = namedDevices(selection, devices);
   if (!named.delete(device.id)) named.add(device.id);

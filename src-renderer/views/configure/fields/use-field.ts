@@ -1,23 +1,35 @@
-import { computed, type ComputedRef, inject } from 'vue';
+import { computed, type ComputedRef, inject, type InjectionKey, type Ref } from 'vue';
 import type { OptionDescription } from '../../../../core/options/index.ts';
 import { describeRule, parseOptionValue } from '../../../../core/options/index.ts';
 import { showValue } from '../../../../core/options/rule.ts';
-import { whyIdle } from './availability.ts';
-import { type FormScope, formScopeKey } from './form-keys.ts';
+import type { RunPreview } from '../../../../core/protocol/pages/rpc.ts';
+import type { RunForm } from '../use-run-form.ts';
+import { type FormContext, whyIdle } from './availability.ts';
+
+/** What all fields of a form share. */
+export interface FormScope {
+  form: RunForm;
+  context: ComputedRef<FormContext>;
+  preview: Readonly<Ref<RunPreview | null>>;
+  /** The name of an unchanged value: `default`. */
+  standardName: string;
+}
+
+export const formScopeKey: InjectionKey<FormScope> = Symbol('run form');
 
 export function useFormScope(): FormScope {
   const scope = inject(formScopeKey);
-  if (scope === undefined) throw new Error('A field stands outside of the form.');
+  if (scope === undefined) throw new Error('This field is not inside a run form.');
   return scope;
 }
 
-/** One option's field: its value, what is wrong with it, and whether it matters at the moment. */
+/** The field of one option: its value, its problem, and whether it has an effect. */
 export function useField(option: () => OptionDescription): {
   value: ComputedRef<unknown>;
   isChanged: ComputedRef<boolean>;
   problem: ComputedRef<string | null>;
   idleReason: ComputedRef<string | null>;
-  /** Its unit and default, in words. */
+  /** Its unchanged value, in words. */
   hint: ComputedRef<string>;
   setText(text: string): void;
   set(value: unknown): void;

@@ -10,13 +10,13 @@ export function filterLines(lines: readonly LogLine[], search: string): LogLine[
   });
 }
 
-/** Levels that a line names, so that what went wrong stands out. */
+/** The severity that a line names, so that problems stand out. */
 export function severityOf(text: string): 'error' | 'warning' | null {
   if (/\b(error|fatal|exception|panic)\b/i.test(text)) return 'error';
   return /\b(warn|warning|deprecated)\b/i.test(text) ? 'warning' : null;
 }
 
-/** Whether a list scrolled so far follows its end: a few pixels of slack, since browsers round. */
+/** Whether a list is scrolled to its end, within a few pixels, since browsers round. */
 export function isAtEnd({ scrollTop, clientHeight, scrollHeight }: ScrollPosition): boolean {
   return scrollHeight - scrollTop - clientHeight <= 8;
 }
