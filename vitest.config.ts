@@ -28,6 +28,8 @@ export default defineConfig({
           name: 'component',
           environment: 'happy-dom',
           include: ['test/component/**/*.test.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
           sequence: { groupOrder: 0 },
           expect: patient,
         },

@@ -150,7 +150,9 @@ describe('what does not matter at the moment says why', () => {
     expect(whyIdle(option('earlyStopping.enabled'), context({ 'earlyStopping.enabled': false }))).toBeNull();
     expect(whyIdle(option('placement'), context({ members: 2 }))).toContain('Every worker has its own device');
     expect(whyIdle(option('placement'), context({ members: 3 }))).toBeNull();
-    expect(whyIdle(option('placement'), context({ members: 6, membersPerDevice: 3 }))).toContain('Every worker has its own device');
+    expect(whyIdle(option('placement'), context({ members: 6, membersPerDevice: 3 }))).toContain(
+      'Every worker has its own device',
+    );
   });
 
   it('for choices', () => {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { type Command, findCommands } from '../../../src-renderer/components/frame/use-commands.ts';
 import { labelOfName } from '../../../src-renderer/text/format.ts';
 import { KeySequences } from '../../../src-renderer/keyboard/key-sequences.ts';
 
@@ -41,24 +40,6 @@ describe('key sequences', () => {
     expect(keys().press(press('K', { metaKey: true }), 0)).toBe('mod+k');
     expect(keys().press(press('p', { ctrlKey: true }), 0)).toBeNull();
     expect(keys().press(press('p', { altKey: true }), 0)).toBeNull();
-  });
-});
-
-describe('the command palette', () => {
-  const command = (label: string, detail = ''): Command => ({
-    id: label,
-    group: 'Runs',
-    label,
-    detail,
-    run: () => undefined,
-  });
-
-  it('finds commands with every word, the earliest match first, up to a limit', () => {
-    const commands = [command('wide cifar'), command('cifar', 'finished'), command('sine', 'cifar'), command('sine')];
-    const labels = (query: string, limit = 10) => findCommands(commands, query, limit).map(({ label }) => label);
-    expect(labels('CIFAR')).toEqual(['cifar', 'wide cifar', 'sine']);
-    expect(labels('cifar finished')).toEqual(['cifar']);
-    expect(labels('', 2)).toEqual(['wide cifar', 'cifar']);
   });
 });
 

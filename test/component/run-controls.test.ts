@@ -1,0 +1,168 @@
+import { describe, expect, it } from 'vitest';
+import type { RunView } from '../../core/protocol/pages/rpc.ts';
+import type { RunEvent, RunStatus } from '../../core/protocol/run/record.ts';
+import ToastStack from '../../src-renderer/components/frame/ToastStack.vue';
+import RunBody from '../../src-renderer/views/run/RunBody.vue';
+import { runRecord, runRow, runView } from '../unit/renderer/run-fixtures.ts';
+import { buttonNamed, mountPage, type MountedPage } from './mount-page.ts';
+
+const paused: RunEvent = {
+  time: '2026-01-01T00:00:01.000Z',
+  attempt: 1,
+  rank: null,
+  kind: 'paused',
+  epoch: null,
+  step: null,
+  message: 'Paused.',
+  data: {},
+};
+
+interface Page extends MountedPage {
+  /** Calls that change the run. */
+  requests(): unknown[];
+  labels(): string[];
+}
+
+async function open(status: RunStatus, changes: Partial<RunView> = {}): Promise<Page> {
+  const view = runView({ record: runRecord({ status }), row: runRow({ status }), ...changes });
+  const page = await mountPage(
+    { components: { RunBody, ToastStack }, template: '<RunBody id="r" tab="configuration" /><ToastStack />' },
+    { address: '/runs/r/configuration' },
+    {
+      run: () => view,
+      series: () => ({ series: [] }),
+      deviceLoads: () => [],
+      attemptCommands: () => [],
+      describeProject: () => {
+        throw new Error('The project is gone.');
+      },
+    },
+  );
+  await expect.poll(() => page.wrapper.find('.controls').exists()).toBe(true);
+  const sent = new Set(['control', 'abort', 'resumeRun']);
+  const labels = (): string[] => page.wrapper.findAll('.controls > .button').map((button) => button.text());
+  return { ...page, requests: () => page.calls.filter(([method]) => sent.has(method)), labels };
+}
+
+const toast = (page: Page): string => page.wrapper.get('.toasts').text();
+
+describe('the controls of a run', () => {
+  it('fit its state', async () => {
+    const running = ['Pause', 'Stop jointly', 'Change', 'Checkpoint now', 'Abort', 'Export', 'Run again'];
+    expect((await open('running')).labels()).toEqual(running);
+    expect((await open('running', { events: [paused] })).labels()[0]).toBe('Resume');
+    const ended = ['Resume with changes', 'Export', 'Run again'];
+    expect((await open('finished')).labels()).toEqual(ended);
+    for (const status of ['stopped', 'failed', 'interrupted'] as const) {
+      expect((await open(status)).labels()).toEqual(['Resume', ...ended]);
+    }
+  });
+
+  it('are disabled with the reason where another machine trains the run', async () => {
+    const page = await open('running', { isInReach: false });
+    const pause = buttonNamed('Pause');
+    expect(pause.disabled).toBe(true);
+    expect(pause.title).toBe('This run trains on another machine. Control it there.');
+    window.dispatchEvent(new KeyboardEvent('keydown', { key: '.' }));
+    window.dispatchEvent(new KeyboardEvent('keydown', { key: 'c' }));
+    await expect.poll(() => document.querySelector('[role=alertdialog]')).toBeNull();
+    expect(page.requests()).toEqual([]);
+  });
+
+  it('pause, and resume a paused run', async () => {
+    const page = await open('running');
+    buttonNamed('Pause').click();
+    await expect.poll(page.requests).toEqual([['control', 'r', { action: 'pause' }]]);
+    await expect.poll(() => toast(page)).toContain('Every rank pauses at its next step and keeps its device.');
+    page.wrapper.unmount();
+    const other = await open('running', { events: [paused] });
+    expect(other.wrapper.get('.state').text()).toContain('paused');
+    buttonNamed('Resume').click();
+    await expect.poll(other.requests).toEqual([['control', 'r', { action: 'resume' }]]);
+  });
+
+  it('name a checkpoint after the furthest rank', async () => {
+    const [rank] = runView().ranks;
+    const page = await open('running', {
+      ranks: [rank, { ...rank, rank: 1, step: 70 }, { ...rank, rank: 2, step: 64 }],
+    });
+    window.dispatchEvent(new KeyboardEvent('keydown', { key: 'c' }));
+    await expect.poll(page.requests).toEqual([['control', 'r', { action: 'checkpoint', name: 'requested-70' }]]);
+  });
+
+  it('ask before a stop, and offer to wait for the end of the epoch', async () => {
+    const page = await open('running');
+    buttonNamed('Stop jointly').click();
+    await expect
+      .poll(() => document.querySelector('[role=alertdialog] h2')?.textContent)
+      .toBe('Stop all ranks jointly?');
+    buttonNamed('Keep training').click();
+    await expect.poll(() => document.querySelector('[role=alertdialog]')).toBeNull();
+    expect(page.requests()).toEqual([]);
+    buttonNamed('Stop jointly').click();
+    await expect.poll(() => document.querySelector('[role=alertdialog]')).not.toBeNull();
+    buttonNamed('Stop at the end of the epoch').click();
+    await expect.poll(page.requests).toEqual([['control', 'r', { action: 'stop-at-epoch-end' }]]);
+    await expect.poll(() => toast(page)).toContain('All ranks stop at the end of their epoch.');
+  });
+
+  it('stop and abort once they are confirmed', async () => {
+    const page = await open('running');
+    buttonNamed('Stop jointly').click();
+    await expect.poll(() => document.querySelector('[role=alertdialog]')).not.toBeNull();
+    buttonNamed('Stop now').click();
+    await expect.poll(page.requests).toEqual([['control', 'r', { action: 'stop' }]]);
+    await expect.poll(() => document.querySelector('[role=alertdialog]')).toBeNull();
+    buttonNamed('Abort').click();
+    await expect.poll(() => document.querySelector('[role=alertdialog] .danger')).not.toBeNull();
+    document.querySelector<HTMLButtonElement>('[role=alertdialog] .danger')?.click();
+    await expect.poll(page.requests).toEqual([
+      ['control', 'r', { action: 'stop' }],
+      ['abort', 'r'],
+    ]);
+  });
+
+  it('resume a stopped run and read it again', async () => {
+    const page = await open('stopped');
+    const reads = () => page.calls.filter(([method]) => method === 'run').length;
+    const before = reads();
+    buttonNamed('Resume').click();
+    await expect.poll(page.requests).toEqual([['resumeRun', 'r', {}]]);
+    await expect.poll(reads).toBe(before + 1);
+  });
+});
+
+describe('a change while training', () => {
+  const field = (name: string): HTMLInputElement =>
+    document.querySelector<HTMLInputElement>(`#change-${name}`) ?? expect.fail(`There is no field ${name}.`);
+  async function type(name: string, text: string): Promise<void> {
+    field(name).value = text;
+    field(name).dispatchEvent(new Event('input'));
+    await Promise.resolve();
+  }
+
+  it('is checked, sent, and can be undone', async () => {
+    const page = await open('running');
+    const { learningRate } = runRecord().config.optimizer;
+    buttonNamed('Change').click();
+    await expect.poll(() => document.querySelector('#change-learningRate')).not.toBeNull();
+    expect(field('learningRate').value).toBe(String(learningRate));
+    const submit = () => document.querySelector<HTMLButtonElement>('[role=dialog] [type=submit]');
+    expect(submit()?.disabled).toBe(true);
+    await type('learningRate', '-1');
+    await expect
+      .poll(() => document.querySelector('#change-learningRate-help [role=alert]')?.textContent)
+      .toBe('It must be a number above 0.');
+    expect(submit()?.disabled).toBe(true);
+    await type('learningRate', '0.5');
+    await expect.poll(() => submit()?.disabled).toBe(false);
+    submit()?.click();
+    const change = ['control', 'r', { action: 'set', changes: { learningRate: 0.5 } }];
+    await expect.poll(page.requests).toEqual([change]);
+    await expect
+      .poll(() => toast(page))
+      .toContain(`Learning rate ${learningRate} → 0.5, from the next step of every rank.`);
+    buttonNamed('Undo').click();
+    await expect.poll(page.requests).toEqual([change, ['control', 'r', { action: 'set', changes: { learningRate } }]]);
+  });
+});
