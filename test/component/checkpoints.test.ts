@@ -193,7 +193,7 @@ describe('two sets of checkpoints', () => {
     await expect.poll(requests).toEqual([request(a, 'validation'), request(b, 'validation')]);
     await expect.poll(() => wrapper.find('.tray tbody').exists()).toBe(true);
     const row = () => wrapper.findAll('.tray tbody td').map((cell) => cell.text());
-    await expect.poll(row).toEqual(['0.4101', '0.5', '0.0899', 'A']);
+    await expect.poll(row).toEqual(['0.4101', '0.5000', '0.08990', 'A']);
     buttonNamed('Evaluate').click();
     await wrapper.get('.tray select').setValue('test');
     await expect.poll(() => wrapper.find('.tray tbody').exists()).toBe(false);
