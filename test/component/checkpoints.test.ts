@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { CheckpointCell, SetEvaluationResult } from '../../core/protocol/pages/rpc.ts';
+import type { CheckpointCell } from '../../core/protocol/pages/run-data.ts';
+import type { SetEvaluationResult } from '../../core/protocol/run/checkpoint-tasks.ts';
 import ToastStack from '../../src-renderer/components/frame/ToastStack.vue';
 import { useRunStore } from '../../src-renderer/stores/run.ts';
 import CheckpointsTab from '../../src-renderer/views/run/checkpoints/CheckpointsTab.vue';

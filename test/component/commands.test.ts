@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ProjectCard } from '../../core/protocol/pages/rpc.ts';
+import type { ProjectCard } from '../../core/protocol/pages/project-views.ts';
 import CommandList from '../../src-renderer/components/frame/CommandList.vue';
 import { type Command, findCommands } from '../../src-renderer/components/frame/use-commands.ts';
 import { runRow } from '../unit/renderer/run-fixtures.ts';

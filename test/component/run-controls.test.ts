@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RunView } from '../../core/protocol/pages/rpc.ts';
+import type { RunView } from '../../core/protocol/pages/run-views.ts';
 import type { RunEvent, RunStatus } from '../../core/protocol/run/record.ts';
 import ToastStack from '../../src-renderer/components/frame/ToastStack.vue';
 import RunBody from '../../src-renderer/views/run/RunBody.vue';

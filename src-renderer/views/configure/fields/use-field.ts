@@ -2,7 +2,7 @@ import { computed, type ComputedRef, inject, type InjectionKey, type Ref } from 
 import type { OptionDescription } from '../../../../core/options/index.ts';
 import { describeRule, parseOptionValue } from '../../../../core/options/index.ts';
 import { showValue } from '../../../../core/options/rule.ts';
-import type { RunPreview } from '../../../../core/protocol/pages/rpc.ts';
+import type { RunPreview } from '../../../../core/protocol/pages/project-views.ts';
 import type { RunForm } from '../use-run-form.ts';
 import { type FormContext, whyIdle } from './availability.ts';
 
