@@ -1,3 +1,5 @@
+import type { ReliabilityBin } from '../../core/metrics/calibration.ts';
+
 /** What the charts take. Everything here is data: no DOM, no Vue. */
 
 /** A rank's variable of the theme, or ink. */
@@ -132,15 +134,6 @@ export interface HistogramProps extends ChartProps {
   groups: readonly ({ label: string; values: Float32Array | Float64Array } & Colored)[];
   /** 30 unless told. */
   binCount?: number;
-}
-
-/** One bin of a reliability diagram; `confidence` and `accuracy` are means over its samples, NaN where it has none. */
-export interface ReliabilityBin {
-  lower: number;
-  upper: number;
-  count: number;
-  confidence: number;
-  accuracy: number;
 }
 
 export interface ReliabilityDiagramProps extends ChartProps {

@@ -1,54 +1,45 @@
+import { useIntersectionObserver } from '@vueuse/core';
 import { onBeforeUnmount, onMounted, type Ref, type ShallowRef, shallowRef, watch } from 'vue';
+import { SeriesLines } from '../points/series-lines.ts';
 import type { Palette } from '../scene/line-style.ts';
 import type { PlotArea } from '../scene/plot.ts';
 import { SceneCanvas } from '../scene/scene-canvas.ts';
 import { composeScene, type Scene } from '../scene/scene.ts';
-import { SeriesLines } from '../points/series-lines.ts';
 import { onThemeChange, readPalette } from '../scene/theme.ts';
 import type { SeriesChartProps } from '../types.ts';
-import { useFrames } from '../use-frames.ts';
+import { type Frames, useFrames } from '../use-frames.ts';
 
-/** What stands on the canvas, and where. */
+/** What is on the canvas, and where. */
 export interface Drawn {
   scene: Scene;
   area: PlotArea;
   palette: Palette;
 }
 
-/** What axes take before they have been laid out. */
+type CanvasRef = Readonly<Ref<HTMLCanvasElement | null>>;
+
+/** What axes take before their first layout, in pixels. */
 const axisRoom = { width: 50, height: 45 };
 
-/** Keeps a canvas showing a chart's properties: at once when someone acts, some ten times a second when data comes. */
-export function useSeriesChart(
-  canvas: Readonly<Ref<HTMLCanvasElement | null>>,
-  props: SeriesChartProps,
-): Readonly<ShallowRef<Drawn | null>> {
+/** Keeps a canvas showing a chart's properties: at once when a user acts, about ten times a second when data arrives. */
+export function useSeriesChart(canvas: CanvasRef, props: SeriesChartProps): Readonly<ShallowRef<Drawn | null>> {
   const drawn = shallowRef<Drawn | null>(null);
   const lines = new SeriesLines();
   const frames = useFrames(draw);
+  const isOnScreen = useSight(canvas, frames);
+  const palette = usePalette(canvas, frames);
   let chart: SceneCanvas | null = null;
-  let palette: Palette | null = null;
-  let isOnScreen = true;
 
   function draw(): void {
     const element = canvas.value;
-    if (element === null || !isOnScreen) return;
-    palette ??= readPalette(element.parentElement ?? document.body);
+    if (element === null || !isOnScreen.value) return;
+    const colors = palette();
     const scene = composeScene(props, lines, plotSize(element, drawn.value));
-    if (chart === null) chart = new SceneCanvas(element, scene, palette, () => frames.soon());
-    else chart.show(scene, palette);
-    drawn.value = { scene, area: chart.area, palette };
+    if (chart === null) chart = new SceneCanvas(element, scene, colors, () => frames.soon());
+    else chart.show(scene, colors);
+    drawn.value = { scene, area: chart.area, palette: colors };
   }
 
-  /** What is scrolled away is not drawn until it comes back. */
-  const sight = new IntersectionObserver((entries) => {
-    isOnScreen = entries.some(({ isIntersecting }) => isIntersecting);
-    if (isOnScreen) frames.soon();
-  });
-  const stopTheme = onThemeChange(() => {
-    palette = null;
-    frames.soon();
-  });
   watch(
     () => [props.series, props.markers, props.bands, props.events],
     () => frames.later(),
@@ -57,19 +48,33 @@ export function useSeriesChart(
     () => [props.isLinear, props.yLabel, ...drawnState(props)],
     () => frames.soon(),
   );
-  onMounted(() => {
-    draw();
-    if (canvas.value !== null) sight.observe(canvas.value);
-  });
-  onBeforeUnmount(() => {
-    stopTheme();
-    sight.disconnect();
-    chart?.destroy();
-  });
+  onMounted(draw);
+  onBeforeUnmount(() => chart?.destroy());
   return drawn;
 }
 
-/** All of the view that changes what is on the canvas: the cursor is none of it, as it moves above. */
+/** Whether the canvas is in view. A chart that is scrolled away is not drawn until it comes back. */
+function useSight(canvas: CanvasRef, frames: Frames): Readonly<Ref<boolean>> {
+  const isOnScreen = shallowRef(true);
+  useIntersectionObserver(canvas, (entries) => {
+    isOnScreen.value = entries.some(({ isIntersecting }) => isIntersecting);
+    if (isOnScreen.value) frames.soon();
+  });
+  return isOnScreen;
+}
+
+/** The theme's colours at the canvas, read again only when the theme has changed. */
+function usePalette(canvas: CanvasRef, frames: Frames): () => Palette {
+  let palette: Palette | null = null;
+  const stop = onThemeChange(() => {
+    palette = null;
+    frames.soon();
+  });
+  onBeforeUnmount(stop);
+  return () => (palette ??= readPalette(canvas.value?.parentElement ?? document.body));
+}
+
+/** The part of the view that changes the canvas. The cursor is not part of it, because it moves above the canvas. */
 function drawnState({ view }: SeriesChartProps): unknown[] {
   const { axis, logX, logY, smoothing, clipsOutliers, zoom, hiddenRanks, hoveredRank } = view;
   return [axis, logX, logY, smoothing, clipsOutliers, zoom, hiddenRanks, hoveredRank];
