@@ -3,7 +3,7 @@ import { connect } from '../workers/collectives/socket-channel.ts';
 import { ProcessGroup } from '../workers/collectives/process-group.ts';
 import { sharedMemoryIn } from '../workers/collectives/memory/shared-memory.ts';
 
-/** One rank of the collectives suite, a process of its own: `node collective-rank.ts <socket> <rank> <world size> <mapped|files>`. */
+/** The process of one rank of the collectives suite: `node collective-rank.ts <socket> <rank> <world size> <mapped|files>`. */
 
 export interface CollectiveCase {
   name: 'all-gather 8 KB' | 'all-reduce 1 MB' | 'all-reduce 40 MB';
@@ -32,7 +32,7 @@ channel.send({ kind: 'message', message: { rank: group.rank }, arrays: [] });
 
 await group.mapSlots();
 for (const { name, operation, bytes, repeats } of cases) {
-  // Zeros, which stay so: results are written where they are wanted, as PyTorch does.
+  // Zeros, which sums do not change: results are written in place, as in PyTorch.
   const array = new Float32Array(bytes / 4);
   const gathered = new Float32Array(operation === 'all-gather' ? array.length * ranks.length : 0);
   const call = async (): Promise<unknown> =>

@@ -9,7 +9,7 @@ import { z } from 'zod';
 const tutti = join(import.meta.dirname, '..', 'src-main', 'tutti.mjs');
 const lineSchema = z.looseObject({ type: z.string() });
 
-/** One line of `tutti train --json`, and when it came. */
+/** One line of `tutti train --json`, and the time of its arrival. */
 export interface Line {
   afterMs: number;
   update: z.output<typeof lineSchema>;
@@ -18,15 +18,15 @@ export interface Line {
 export interface CommandRun {
   durationMs: number;
   lines: Line[];
-  /** Largest resident set of the command's own process (the hub), as sampled at each line. */
+  /** Largest resident set of the command's process (the hub), sampled at each line. */
   hubPeakBytes: number;
 }
 
-/** A home for all commands of this process: as on a user's machine, the second one finds compiled code in its cache. */
+/** The home folder of all commands of this process. As on a user's machine, the second command finds compiled code in its cache. */
 const home = mkdtempSync(join(tmpdir(), 'tutti-bench-'));
 process.on('exit', () => rmSync(home, { recursive: true, force: true }));
 
-/** Runs `tutti train ... --json` as a user does. @throws when it does not end with success */
+/** Runs `tutti train ... --json` as a user does. @throws Error if it fails */
 export async function runTrainCommand(args: readonly string[]): Promise<CommandRun> {
   const startedMs = performance.now();
   const child = spawn(process.execPath, [tutti, 'train', ...args, '--json'], {
@@ -49,7 +49,7 @@ function exitCode(child: ChildProcess): Promise<number | null> {
   return new Promise((resolve) => child.on('exit', (code) => resolve(code)));
 }
 
-/** 0 where the system does not tell (it is not Linux), and once the process is gone. */
+/** 0 if the system is not Linux, or the process has ended. */
 async function residentBytes(child: ChildProcess): Promise<number> {
   const status = await readFile(`/proc/${child.pid}/status`, 'utf8').catch(() => '');
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1024;

@@ -56,7 +56,7 @@ second of a training step is with OpenBLAS.
 | all-gather of 8 KB between 2 and between 4 processes        | 0.1; 0.03                   |
 `;
 
-/** The newest result that holds each suite, by suite. */
+/** The newest result of each suite, by suite. */
 async function readResults(): Promise<Map<string, Result>> {
   const newest = new Map<string, Result>();
   for (const name of (await readdir(resultsFolder)).filter((file) => file.endsWith('.json')).sort()) {
@@ -82,7 +82,7 @@ function cells({ name, value, unit, better, target, met, peer }: Measured): stri
   return [name, format(value), unit, bound, verdict, peer === undefined ? '' : `${peer.name}: ${format(peer.value)}`];
 }
 
-/** By how much a target was missed. */
+/** The relative distance to a missed target. */
 function missed(value: number | null, target: number | null): string {
   if (value === null || target === null || target === 0) return '**no**';
   return `**no**, by ${format(Math.abs(value / target - 1) * 100)} %`;

@@ -1,24 +1,24 @@
-/** One measured number, with what it should reach. */
+/** One measured number, with its target. */
 export interface Figure {
   suite: string;
   name: string;
   value: number;
   unit: string;
   better: 'lower' | 'higher';
-  /** Null where the number is only watched. */
+  /** Null if the number has no target. */
   target: number | null;
   met: boolean | null;
-  /** The same job done by another program on the same machine. */
+  /** The same job in another program on the same machine. */
   peer?: { name: string; value: number };
 }
 
 export interface Suite {
   name: string;
-  /** Takes a few minutes at most. `note` says what is being measured, while it is. */
+  /** Measures, in a few minutes at most. `note` reports what is being measured. */
   run(note: (message: string) => void): Promise<Figure[]>;
 }
 
-/** A figure, judged against its target. */
+/** A figure, compared with its target. */
 export function figure(measured: Omit<Figure, 'met'>): Figure {
   const { value, target, better } = measured;
   const met = target === null ? null : better === 'lower' ? value <= target : value >= target;
@@ -27,7 +27,7 @@ export function figure(measured: Omit<Figure, 'met'>): Figure {
 
 /** The middle value; the mean of the two middle ones of an even number. */
 export function median(values: ArrayLike<number>): number {
-  if (values.length === 0) throw new RangeError('There is no median of no values.');
+  if (values.length === 0) throw new RangeError('An empty list has no median.');
   const sorted = Float64Array.from(values).sort();
   const middle = Math.floor(sorted.length / 2);
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;

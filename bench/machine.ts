@@ -1,6 +1,6 @@
 import { availableParallelism, cpus, release, totalmem, type } from 'node:os';
 
-/** What a number depends on. */
+/** The machine that a number was measured on. */
 export interface Machine {
   cpu: string;
   cores: number;
@@ -14,7 +14,7 @@ export function describeMachine(): Machine {
     cpu: cpus()[0]?.model.trim() ?? 'unknown',
     cores: availableParallelism(),
     memoryGiB: Math.round(totalmem() / 2 ** 30),
-    // Without what its builder calls it.
+    // Without the builder's suffix.
     system: `${type()} ${release().split('-')[0]} ${process.arch}`,
     node: process.version,
   };

@@ -4,7 +4,7 @@ import { planPlacement } from '../src-main/devices/plan.ts';
 
 export const ranks = 16;
 
-/** The record of a run of 16 ranks that nobody trains. */
+/** The record of a run of 16 ranks that is not trained. */
 export function benchRecord(id: string, changes: Partial<RunRecord> = {}): RunRecord {
   const config = runConfigSchema.parse({ members: ranks });
   const now = new Date().toISOString();

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { type Figure, formatTable, type Suite } from './figures.ts';
 import { describeMachine } from './machine.ts';
 
-/** `npm run bench -- <suites...> [--json]`: measures, prints, and keeps the figures in `bench/results/`. */
+/** `npm run bench -- <suites...> [--json]`: measures, prints the figures and saves them in `bench/results/`. */
 
 const suitesFolder = join(import.meta.dirname, 'suites');
 const resultsFolder = join(import.meta.dirname, 'results');

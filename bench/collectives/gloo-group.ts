@@ -7,7 +7,7 @@ import { type Durations, runRank } from './hub-group.ts';
 
 const lineSchema = z.strictObject({ name: z.string(), durationsMs: z.array(z.number()) });
 
-/** The same cases among processes of PyTorch. */
+/** The same cases with PyTorch's processes. */
 export async function measureGloo({ python }: Peer, worldSize: number): Promise<Durations> {
   const folder = await mkdtemp(join(tmpdir(), 'tutti-bench-'));
   const script = join(peersFolder, 'collectives.py');

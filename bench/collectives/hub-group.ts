@@ -8,17 +8,17 @@ import { Relay } from '../../src-main/relay/relay.ts';
 import { listen } from '../../src-main/relay/socket-server.ts';
 import { createScratchFolder } from '../../src-main/runs/attempt/scratch.ts';
 
-/** How large arrays go: through mapped files, or files that are read and written. */
+/** The transport of large arrays: mapped files, or files that are read and written. */
 export type Way = 'mapped' | 'files';
 
-/** What rank 0 waited for each call, by the case's name. */
+/** Time that rank 0 waited for each call, by the case's name. */
 export type Durations = Map<string, Float64Array>;
 
 const script = join(import.meta.dirname, '..', 'collective-rank.ts');
 const helloSchema = z.strictObject({ rank: z.int() });
 const timingsSchema = z.strictObject({ name: z.string() });
 
-/** All cases among real processes, with a hub in this one. */
+/** Runs all cases with real processes, and a hub in this one. */
 export async function measureOurs(worldSize: number, way: Way): Promise<Durations> {
   const folder = await createScratchFolder();
   const socket = join(folder, 'hub.sock');
@@ -58,7 +58,7 @@ function serveRank(channel: Channel, relay: Relay, durationsMs: Durations): void
   });
 }
 
-/** Runs a rank's process to its end and gives what it printed. @throws when it fails */
+/** Runs a rank's process to its end. @returns its output @throws Error if it fails */
 export async function runRank(command: string, args: readonly string[]): Promise<string> {
   const child = spawn(command, args, {
     stdio: ['ignore', 'pipe', 'inherit'],

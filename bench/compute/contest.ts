@@ -1,19 +1,19 @@
 import { type Figure, figure, median } from '../figures.ts';
 import type { Stepper } from './steppers.ts';
 
-/** A network and how it is measured. */
+/** A network and the settings of its measurement. */
 export interface Row {
   name: string;
   case: string;
-  /** Steps of one round: few that are long, many that are short. */
+  /** Steps of one round: few if they are long, many if they are short. */
   steps: number;
 }
 
 const rounds = 5;
 
 /**
- * Trains the same network here and there, a round each in turn, so that what else the machine does strikes both. The figure is the median
- * of the rounds' ratios.
+ * Trains the same network in Tutti and in the peer, with alternating rounds, so that the machine's other load affects both. The figure is the
+ * median of the rounds' ratios.
  */
 export async function compare(row: Row, target: number | null, ours: Stepper, peer: Stepper | null): Promise<Figure[]> {
   const oursMs: number[] = [];

@@ -9,7 +9,7 @@ import { type Peer, peersFolder } from './steppers.ts';
 const example = join(import.meta.dirname, '..', '..', 'examples', '00_heteroscedastic_regression');
 const pairs = 3;
 
-/** Example 00 from the command to its end, figures drawn, beside the same job in PyTorch: 10 000 steps, one process a member. */
+/** Example 00 from the command to its end, with figures, next to the same job in PyTorch: 10,000 steps, one process per member. */
 export async function measureJob(members: number, peer: Peer | null): Promise<Figure[]> {
   const folder = await mkdtemp(join(tmpdir(), 'tutti-bench-'));
   try {

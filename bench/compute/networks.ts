@@ -4,13 +4,13 @@ import { Generator } from '../../workers/random/index.ts';
 import { type LayersModel, type SymbolicTensor, tf } from '../../workers/tensorflow/tf.ts';
 import { type Task, taskOf } from '../../workers/member/tasks.ts';
 
-/** What the compute suite trains; `bench/peers/training_step.py` has the same networks in PyTorch. */
+/** The networks of the compute suite; `bench/peers/training_step.py` has the same ones in PyTorch. */
 export interface TrainingCase {
   model: () => LayersModel;
   task: Task;
   optimizer: OptimizerConfig;
   batch: () => Batch;
-  /** How many models make a step, and whether as one computation; by default one. */
+  /** The number of models in a step (default 1), and whether they are one computation. */
   members?: { count: number; isStacked: boolean };
 }
 
@@ -84,7 +84,7 @@ function smallCnn(): LayersModel {
   });
 }
 
-/** Two nets 1-50-1, for mean and variance, as example 00 has them. */
+/** Two networks 1-50-1, for mean and variance, as in example 00. */
 function meanAndVariance(): LayersModel {
   const x = tf.input({ shape: [1] });
   const net = (activation: 'linear' | 'softplus'): SymbolicTensor => {
@@ -94,7 +94,7 @@ function meanAndVariance(): LayersModel {
   return tf.model({ inputs: x, outputs: [net('linear'), net('softplus')] });
 }
 
-/** ResNet-18 (He et al., 2016) with a 3 x 3 stem and no first pooling, as it is used on CIFAR. */
+/** ResNet-18 (He et al., 2016) with a 3 x 3 stem and no first pooling, the usual form for CIFAR. */
 function resNet18(): LayersModel {
   const input = tf.input({ shape: [32, 32, 3] });
   let x = relu(convolution(input, 64, 3, 1));
@@ -112,7 +112,7 @@ function basicBlock(x: SymbolicTensor, filters: number, strides: number): Symbol
   return relu(tf.layers.add().apply([inner, shortcut]) as SymbolicTensor);
 }
 
-/** Convolution without bias, then batch normalisation. */
+/** Convolution without bias, then batch normalization. */
 function convolution(x: SymbolicTensor, filters: number, kernelSize: number, strides: number): SymbolicTensor {
   const convolved = tf.layers.conv2d({ filters, kernelSize, strides, padding: 'same', useBias: false }).apply(x);
   return tf.layers.batchNormalization().apply(convolved) as SymbolicTensor;

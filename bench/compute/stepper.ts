@@ -11,14 +11,14 @@ import { createOptimizer, updateRuleOf } from '../../workers/optimizers/optimize
 import { cases } from './networks.ts';
 
 /**
- * Trains as a worker does, on demand: each line `<case> <steps>` is answered with what each step took, in ms, and what memory holds.
+ * Trains as a worker does, on demand: answers each line `<case> <steps>` with the time of each step in ms, and the memory in use.
  * Started by `bench/compute/steppers.ts` with a BLAS as JSON, or `null`.
  */
 
 const backend = await startBackend('wasm', { blas: blasSchema.nullable().parse(JSON.parse(process.argv[2])) });
 const trainees = new Map<string, Trainee[]>();
 
-/** A model with what makes its steps. */
+/** A model with the parts of its training step. */
 interface Trainee {
   member: Member;
   strategy: Strategy;

@@ -10,13 +10,13 @@ export const peersFolder = join(import.meta.dirname, '..', 'peers');
 const helloSchema = z.object({ description: z.string() });
 const answerSchema = z.object({
   stepsMs: z.array(z.number()),
-  /** Tensors and bytes that the backend holds; 0 where a peer does not tell. */
+  /** Tensors and bytes that the backend holds; 0 if a peer does not report them. */
   tensors: z.number().default(0),
   heapBytes: z.number().default(0),
 });
 type Answer = z.output<typeof answerSchema>;
 
-/** A process that trains one of the suite's networks for as many steps as it is asked for; it waits while others do. */
+/** A process that trains one of the suite's networks for the requested number of steps, and is idle otherwise. */
 export class Stepper {
   readonly description: string;
   private readonly child: ChildProcess;
@@ -33,7 +33,7 @@ export class Stepper {
     return Stepper.start(process.execPath, [...nodeFlags, entry, JSON.stringify(blas)], {});
   }
 
-  /** PyTorch on one thread. `coreType` is the processor whose kernels its OpenBLAS uses; null: its own choice. */
+  /** PyTorch on one thread. `coreType` is the processor whose kernels its OpenBLAS uses; null: the library's choice. */
   static ofPyTorch({ python }: Peer, coreType: string | null): Promise<Stepper> {
     const cores = coreType === null ? {} : { OPENBLAS_CORETYPE: coreType };
     return Stepper.start(python, [join(peersFolder, 'training_step.py')], { OMP_NUM_THREADS: '1', ...cores });
@@ -72,7 +72,7 @@ export interface Peer {
   version: string;
 }
 
-/** The first python3, of the PATH or the system, that has torch; null where none has. */
+/** The first python3, on the PATH or of the system, that has torch; null if none has. */
 export function findPeer(): Peer | null {
   for (const python of ['python3', '/usr/bin/python3']) {
     const { status, stdout } = spawnSync(python, ['-c', 'import torch; print(torch.__version__)'], {

@@ -11,14 +11,14 @@ import { benchRecord, ranks } from '../records.ts';
 import { lossAt, lossOf } from './long-run.ts';
 
 /**
- * A hub that keeps a run's points, follows its folder and encodes what pages would be told, as fast as it can: prints points a
- * second, and how much memory a million points leave behind.
+ * A hub that records a run's points, follows its folder and encodes the pages' updates, as fast as it can. Prints points per
+ * second, and the memory that a million points take.
  */
 
-/** A tenth of a second's worth at 20,000 points a second. */
+/** A tenth of a second at 20,000 points per second. */
 const stepsPerBatch = 125;
 const batches = 8_000;
-/** Columns are full, and what the allocator keeps has settled, after this many. */
+/** After this many points, columns are full and the allocator's memory has settled. */
 const warmUpBatches = 4_000;
 
 function batchOf(rank: number, firstStep: number): PointBatch {

@@ -4,7 +4,7 @@ import { benchRecord, ranks } from '../records.ts';
 
 const chunkCharacters = 2 ** 20;
 
-/** Writes a run whose 16 ranks report at each step until there are so many points. */
+/** Writes a run whose 16 ranks report at each step, up to the given number of points. */
 export async function writeLongRun(folder: string, id: string, points: number): Promise<void> {
   await createRunFolder(folder, benchRecord(id));
   await replaceFile(runPaths(folder).metrics, async (handle) => {
@@ -25,7 +25,7 @@ export function lossOf(rank: number): string {
   return `train/member_${rank}_loss`;
 }
 
-/** A noisy decay with all its digits, the same at every run. */
+/** A noisy decay with all digits, equal in every run. */
 export function lossAt(rank: number, step: number): number {
   const noise = Math.sin(step * 12.9898 + rank * 78.233) * 43_758.5453;
   return 0.2 + Math.exp(-step / 30_000) + 0.1 * (noise - Math.floor(noise));

@@ -1,6 +1,6 @@
 import { createDataset, type Dataset, Generator } from 'tutti';
 
-/** Noise in the shape of MNIST: what counts is how long a step takes. */
+/** Noise in the shape of MNIST, to measure the time of a step. */
 export function noiseImages(samples: number, seed: number): Dataset {
   const values = new Float32Array(samples * 784);
   new Generator(seed, 'noise').fillUniform(values);

@@ -10,7 +10,7 @@ const project = join(import.meta.dirname, '..', 'projects', 'digits');
 const rounds = 3;
 const name = 'two CNNs at the same time, 2 epochs of 10,000 images, command to end';
 
-/** Two small networks in parallel on two cores, and the same in PyTorch in turns with it. */
+/** Two small networks in parallel on two cores, in alternation with the same job in PyTorch. */
 export async function measureDigits(peer: Peer | null, note: (message: string) => void): Promise<Figure[]> {
   if (peer === null) note('no python3 here has torch: nothing is compared with PyTorch');
   await runTrainCommand([project, '--max-steps', '2']);
@@ -28,7 +28,7 @@ export async function measureDigits(peer: Peer | null, note: (message: string) =
   return [own, { ...ratio, peer: { name: `PyTorch ${peer.version}, s`, value: median(peerMs) / 1000 } }];
 }
 
-/** From the start of Python until the weights are on disk, in ms. */
+/** Time from the start of Python until the weights are on disk, in ms. */
 async function runPeer({ python }: Peer): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'tutti-bench-'));
   try {

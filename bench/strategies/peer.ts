@@ -5,7 +5,7 @@ import { type Peer, peersFolder } from '../compute/steppers.ts';
 
 const steps = 150;
 
-/** What `gainsOfTwoRanks` measures of data-parallel training, in PyTorch: its `DistributedDataParallel` over gloo. */
+/** Measures data-parallel training like `gainsOfTwoRanks`, but with PyTorch's `DistributedDataParallel` over gloo. */
 export async function dataParallelGainOf({ python }: Peer): Promise<number> {
   const coreType = fastestBlas(await readSurvey())?.blas.coreType ?? null;
   const env = { ...process.env, OMP_NUM_THREADS: '1', ...(coreType === null ? {} : { OPENBLAS_CORETYPE: coreType }) };

@@ -6,7 +6,7 @@ const projectsFolder = join(import.meta.dirname, '..', 'projects');
 const network = join(projectsFolder, 'network');
 const experts = join(projectsFolder, 'experts');
 const progressSchema = z.looseObject({ rank: z.int(), step: z.int() });
-/** Kernels are compiled and caches filled in the first steps. */
+/** The first steps, which compile kernels and fill caches. */
 const firstStep = 10;
 
 /** Fills the cache of compiled code. */
@@ -14,7 +14,7 @@ export async function warmUp(): Promise<void> {
   for (const project of [network, experts]) await train(project, '--max-steps', '2');
 }
 
-/** Time a step over that of the same members trained independently, as a fraction of it, for two ways to train jointly. */
+/** Additional time per step for two ways of joint training, as a fraction of the time of the same members in independent training. */
 export async function sharesOfJointTraining(): Promise<{ reduce: number; pipelined: number }> {
   const independent = await stepsPerSecond(experts);
   const joint = (mode: string) => stepsPerSecond(experts, '--strategy', 'joint', '--strategy.mode', mode);
@@ -25,8 +25,8 @@ export async function sharesOfJointTraining(): Promise<{ reduce: number; pipelin
 }
 
 /**
- * Samples a second of two ranks, each with batches of 128 and a core, over those of one: with gradients exchanged at each step, and
- * without, which is all that two cores and their memory give.
+ * Samples per second of two ranks, each with batches of 128 and one core, divided by those of one rank: with gradients exchanged at each step, and
+ * without any exchange, the upper bound for two cores and their memory.
  */
 export async function gainsOfTwoRanks(): Promise<{ dataParallel: number; independent: number }> {
   const one = await stepsPerSecond(network, '--members', '1', '--devices', 'cpu:0');
@@ -38,8 +38,8 @@ export async function gainsOfTwoRanks(): Promise<{ dataParallel: number; indepen
 }
 
 /**
- * The share follows from a run that averages at every step and one that never does, (t₁ − t₀) / (1000 · t₀): one averaging in a
- * thousand steps is far below what two runs differ by.
+ * The share of one averaging in 1000 steps, (t₁ − t₀) / (1000 · t₀), from a run that averages at every step (t₁) and one that never averages (t₀):
+ * measured directly, it would be far below the difference of two runs.
  */
 export async function shareOfAveraging(): Promise<number> {
   const hdet = (averageEverySteps: string) =>
@@ -59,7 +59,7 @@ async function train(project: string, ...args: string[]): Promise<CommandRun> {
   return await runTrainCommand([project, ...args]);
 }
 
-/** Of the slowest rank, without its first steps. */
+/** Time of the slowest rank, without its first steps. */
 async function stepsPerSecond(project: string, ...args: string[]): Promise<number> {
   const { lines } = await train(project, ...args);
   const progress = lines
@@ -71,6 +71,6 @@ async function stepsPerSecond(project: string, ...args: string[]): Promise<numbe
     return (1000 * (last.step - first.step)) / (last.afterMs - first.afterMs);
   });
   const slowest = Math.min(...rates);
-  if (!Number.isFinite(slowest)) throw new Error(`${project} told too little of its progress: give it more epochs.`);
+  if (!Number.isFinite(slowest)) throw new Error(`${project} reported too few steps: give it more epochs.`);
   return slowest;
 }

@@ -9,7 +9,7 @@ interface Row {
   name: string;
   way: Way;
   unit: 'µs' | 'ms';
-  /** At most, by number of ranks; others are only watched. */
+  /** Upper bounds by number of ranks; others have no target. */
   targets: Record<number, number>;
 }
 
@@ -20,7 +20,7 @@ const rows: Row[] = [
   { name: 'all-reduce 40 MB', way: 'mapped', unit: 'ms', targets: { 2: 15, 4: 27 } },
 ];
 
-/** Collectives between real processes, and PyTorch's gloo in turns with them: medians of what rank 0 waits for a call. */
+/** Collectives between real processes, in alternation with PyTorch's gloo: medians of rank 0's time per call. */
 export const suite: Suite = {
   name: 'collectives',
   async run(note) {
@@ -51,7 +51,7 @@ async function measureRound(worldSize: number, peer: Peer | null): Promise<Round
   };
 }
 
-/** The time a call takes, and its ratio to gloo's in the same round. */
+/** The time of a call, and its ratio to gloo's in the same round. */
 function figuresOf(row: Row, worldSize: number, measured: readonly Round[], peer: Peer | null): Figure[] {
   const { unit, targets } = row;
   const how = row.name.startsWith('all-reduce') ? (row.way === 'mapped' ? ', mapped' : ', files') : '';

@@ -5,7 +5,7 @@ import { measureStacked } from '../compute/stacked.ts';
 import { findPeer, type Peer, Stepper } from '../compute/steppers.ts';
 import { type Figure, figure, type Suite } from '../figures.ts';
 
-/** `own` and `blas`: at most so many times PyTorch's time, with own kernels and with a BLAS; null: only watched. */
+/** `own` and `blas`: upper bounds of the ratio to PyTorch's time, with Tutti's kernels and with a BLAS; null: no target. */
 const rows: (Row & { own: number | null; blas: number })[] = [
   { name: 'MLP 3072-512-512-10, batch 128, Adam', case: 'mlp', steps: 10, own: 1.3, blas: 0.9 },
   { name: 'CNN 28x28x1, batch 64, Adam', case: 'cnn', steps: 15, own: 1.6, blas: 1 },
@@ -13,7 +13,7 @@ const rows: (Row & { own: number | null; blas: number })[] = [
   { name: 'ResNet-18 for CIFAR, batch 32, SGD', case: 'resnet-18', steps: 3, own: null, blas: 1.3 },
 ];
 
-/** Training steps on one core, beside PyTorch on one thread in the same minutes. */
+/** Training steps on one core, in alternation with PyTorch on one thread. */
 export const suite: Suite = {
   name: 'compute',
   async run(note) {
@@ -40,11 +40,11 @@ interface Contest {
   kernels: string;
   target: number | null;
   blas: Blas | null;
-  /** Which processor's kernels PyTorch's OpenBLAS uses; null: its own choice. */
+  /** The processor whose kernels PyTorch's OpenBLAS uses; null: the library's choice. */
   coreType: string | null;
 }
 
-/** A network that a backend cannot train is a target missed, and does not keep the others from being measured. */
+/** A network that a backend cannot train counts as a missed target; the others are still measured. */
 async function runContest(row: Row, contest: Contest, peer: Peer | null, note: (message: string) => void) {
   const { kernels, target, blas, coreType } = contest;
   const ours = await Stepper.ofTutti(blas);

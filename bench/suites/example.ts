@@ -2,7 +2,7 @@ import { findPeer } from '../compute/steppers.ts';
 import { measureJob } from '../compute/job.ts';
 import type { Figure, Suite } from '../figures.ts';
 
-/** Example 00 from start to plot, beside the same job in PyTorch. */
+/** Example 00 from start to plot, next to the same job in PyTorch. */
 export const suite: Suite = {
   name: 'example',
   async run(note) {

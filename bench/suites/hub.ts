@@ -19,7 +19,7 @@ const followedSchema = z.strictObject({
   rssMegabytes: z.number(),
 });
 
-/** What the hub does with many points: a run of ten million opened, and twenty thousand a second kept, followed and served. */
+/** The hub with many points: it opens a run of ten million, and records, follows and serves twenty thousand per second. */
 export const suite: Suite = {
   name: 'hub',
   async run(note) {
@@ -45,7 +45,7 @@ async function openFigures(home: string, note: (message: string) => void): Promi
   ];
 }
 
-/** An hour at 20,000 points a second is 72 million points. */
+/** An hour at 20,000 points per second is 72 million points. */
 async function followFigures(home: string, note: (message: string) => void): Promise<Figure[]> {
   note('a run that reports as fast as the hub takes it, followed by a page');
   const { pointsPerSecond, growthMegabytes, rssMegabytes } = followedSchema.parse(await ask(followRunEntry, home));
@@ -73,7 +73,7 @@ function milliseconds(name: string, value: number, target: number | null): Figur
   return figure({ suite: 'hub', name, value, unit: 'ms', better: 'lower', target });
 }
 
-/** What a process of its own, which shares no memory with this one, measured. */
+/** The measurement of a separate process, which shares no memory with this one. */
 async function ask(entry: string, home: string, ...args: string[]): Promise<unknown> {
   const child = spawn(process.execPath, ['--expose-gc', entry, ...args], {
     env: { ...process.env, TUTTI_HOME: home },

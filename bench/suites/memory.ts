@@ -5,7 +5,7 @@ const steps = 1000;
 /** ResNet-18 would take a quarter of an hour. */
 const networks = ['mlp', 'cnn', 'two-nets'];
 
-/** What tensors and heap have grown by over 1000 training steps, after a few that fill what is kept from step to step. */
+/** Growth of tensors and heap over 1000 training steps, after a few steps that fill caches. */
 export const suite: Suite = {
   name: 'memory',
   async run(note) {

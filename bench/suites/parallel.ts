@@ -7,10 +7,10 @@ import { type Figure, figure, median, type Suite } from '../figures.ts';
 const project = join(import.meta.dirname, '..', 'projects', 'blobs');
 const bareProducts = join(import.meta.dirname, '..', 'bare-products.ts');
 const pairs = 3;
-/** A step computes for some milliseconds, and there are so many that starting up, which more cores do not speed up, is a small part. */
+/** A step takes some milliseconds, and there are so many that the start-up, which more cores do not speed up, is a small part. */
 const size = ['--width', '512', '--max-epochs', '30'];
 
-/** Two members at the same time on two cores, against one after the other on one core: whole commands, in fair pairs. */
+/** Two members at the same time on two cores, compared with one after the other on one core: whole commands, in alternation. */
 export const suite: Suite = {
   name: 'parallel',
   async run(note) {
@@ -36,7 +36,7 @@ export const suite: Suite = {
   },
 };
 
-/** How many times the work of one process two do that share nothing, each on a core: all that this machine has to give. */
+/** The gain of two processes that share nothing, each on one core: the upper bound of this machine. */
 async function gainOfBareProcesses(): Promise<number> {
   const alone = await multiplyOn(0);
   const together = await Promise.all([multiplyOn(0), multiplyOn(1)]);

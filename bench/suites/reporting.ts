@@ -16,7 +16,7 @@ import { benchRecord, ranks } from '../records.ts';
 const pointsPerSecond = 50;
 const measuredMs = 10_000;
 
-/** What the hub spends on taking, keeping and passing on points of 16 ranks, over real sockets. */
+/** The hub's processor time for receiving, recording and forwarding points of 16 ranks, over real sockets. */
 export const suite: Suite = {
   name: 'reporting',
   async run(note) {
@@ -63,7 +63,7 @@ async function measure(): Promise<{ share: number; points: number }> {
   }
 }
 
-/** As a session does with what its workers report. */
+/** Records the workers' messages as a session does. */
 function take(channel: Channel, recorder: RunRecorder): void {
   let rank = -1;
   channel.onFrame((frame) => {

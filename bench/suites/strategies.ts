@@ -6,7 +6,7 @@ import { gainsOfTwoRanks, shareOfAveraging, sharesOfJointTraining, warmUp } from
 
 const rounds = 5;
 
-/** What training together costs and gains on two cores. Runs that are compared take turns: each figure is a median of ratios within rounds. */
+/** Cost and gain of training together on two cores. Compared runs alternate: each figure is a median of the ratios of rounds. */
 export const suite: Suite = {
   name: 'strategies',
   async run(note) {
@@ -26,7 +26,7 @@ interface Round {
   joint: { reduce: number; pipelined: number };
   averaging: number;
   gains: { dataParallel: number; independent: number };
-  /** NaN where there is no PyTorch. */
+  /** NaN without PyTorch. */
   peerGain: number;
 }
 

@@ -1,6 +1,6 @@
 import { defineProject, gaussianBlobs, Generator, splitDataset, tf, z } from 'tutti';
 
-/** An MLP on synthetic data: enough work a step to keep a core busy, and nothing to download. */
+/** An MLP on synthetic data: enough work per step to keep a core busy, and no download. */
 export default defineProject({
   name: 'Gaussian blobs',
   description: 'Classes around points on a circle, for benchmarks.',

@@ -2,7 +2,7 @@ import { createSplits, defineProject } from 'tutti';
 import parallelEnsemble from '../../../examples/07_parallel_ensemble/project.ts';
 import { noiseImages } from '../noise-images.ts';
 
-/** Example 07's networks on 10,000 images of noise, trained and nothing else, as `bench/peers/digits.py` does. */
+/** Example 07's networks, trained on 10,000 images of noise without evaluation, as in `bench/peers/digits.py`. */
 export default defineProject({
   ...parallelEnsemble,
   name: 'Digits of noise',

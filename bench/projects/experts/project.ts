@@ -2,7 +2,7 @@ import { createSplits, defineProject, z } from 'tutti';
 import { createNetwork } from '../../../examples/05_joint_training/network.ts';
 import { noiseImages } from '../noise-images.ts';
 
-/** The network of example 05 on noise: what counts is what joint training adds to a step. */
+/** The network of example 05 on noise, to measure the time that joint training adds to a step. */
 export default defineProject({
   name: 'Experts on noise',
   description: 'A small convolutional network, for benchmarks.',

@@ -1,6 +1,6 @@
 import { createDataset, createSplits, defineProject, Generator, tf, z } from 'tutti';
 
-/** The MLP 3072-512-512-10 on noise: what counts is the time of a step, and the 1.8 million weights that ranks exchange. */
+/** The MLP 3072-512-512-10 on noise, to measure the time of a step and of exchanging 1.8 million weights. */
 export default defineProject({
   name: 'MLP 3072-512-512-10',
   description: 'A network on noise, for benchmarks.',
