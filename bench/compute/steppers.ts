@@ -62,7 +62,7 @@ export class Stepper {
 
 async function nextLine(lines: AsyncIterator<string>, who: string): Promise<string> {
   const { done, value } = await lines.next();
-  if (done) throw new Error(`${who} ended without an answer; what it printed stands above.`);
+  if (done) throw new Error(`${who} ended without an answer; see its output above.`);
   return value;
 }
 

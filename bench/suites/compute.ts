@@ -20,7 +20,7 @@ export const suite: Suite = {
     const peer = findPeer();
     if (peer === null) note('no python3 here has torch: nothing is compared with PyTorch');
     const blas = fastestBlas(await readSurvey())?.blas ?? null;
-    if (blas === null) note('this system has no BLAS: rows with one are left out');
+    if (blas === null) note('this system has no BLAS: rows with a BLAS are left out');
     const figures: Figure[] = [];
     // AVX2, on processors that have it.
     const plainCore = process.arch === 'x64' ? 'Haswell' : null;

@@ -6,7 +6,7 @@ import type { CommandRunner } from '../processes/command.ts';
 
 export type BlasLibrary = Omit<Blas, 'coreType'>;
 
-/** Where a system keeps libraries; a test has its own. */
+/** The system's access to libraries; tests replace it. */
 export interface LibrarySystem {
   platform: NodeJS.Platform;
   environment: NodeJS.ProcessEnv;
@@ -23,7 +23,7 @@ export const thisSystem = (run: CommandRunner): LibrarySystem => ({
   resolve: realpath,
 });
 
-/** Names that libraries with the C interface (`cblas_sgemm`, 32-bit sizes) go by, the preferred first. */
+/** File names of libraries with the C interface (`cblas_sgemm`, 32-bit sizes), in order of preference. */
 const names: Partial<Record<NodeJS.Platform, [Blas['kind'], string[]][]>> = {
   linux: [
     ['OpenBLAS', ['libopenblas.so.0', 'libopenblasp.so.0', 'libopenblaso.so.0', 'libopenblas.so']],
@@ -37,13 +37,13 @@ const names: Partial<Record<NodeJS.Platform, [Blas['kind'], string[]][]>> = {
   ],
 };
 
-/** Part of the system; its file lies in the linker's cache, where nothing sees it. */
+/** Part of the system. Its file exists only in the linker's cache, so no search finds it. */
 const accelerate: BlasLibrary = {
   kind: 'Accelerate',
   library: '/System/Library/Frameworks/Accelerate.framework/Accelerate',
 };
 
-/** The BLAS libraries of this system, one of each kind at most: the first of its names in the first folder that has any. */
+/** The BLAS libraries of this system, at most one of each kind: the first file found. */
 export async function findBlasLibraries(system: LibrarySystem): Promise<BlasLibrary[]> {
   const known = await knownToLinker(system);
   const folders = libraryFolders(system);
@@ -59,7 +59,7 @@ export async function findBlasLibraries(system: LibrarySystem): Promise<BlasLibr
   return found;
 }
 
-/** Folders that the user's environment names, an active conda environment's for instance, then those of package managers. */
+/** Folders that the user's environment names (such as an active conda environment), then those of package managers. */
 function libraryFolders({ platform, environment }: LibrarySystem): string[] {
   const { CONDA_PREFIX: conda, MKLROOT: mkl, LD_LIBRARY_PATH: search = '', Path, PATH = Path ?? '' } = environment;
   const listed = (list: string): string[] => list.split(delimiter).filter((folder) => folder !== '');
@@ -69,7 +69,7 @@ function libraryFolders({ platform, environment }: LibrarySystem): string[] {
   return [...own, '/opt/intel/oneapi/mkl/latest/lib'];
 }
 
-/** Library name to path, as Linux's dynamic linker has them: `	libblis.so.4 (libc6,x86-64) => /lib/x86_64-linux-gnu/libblis.so.4`. */
+/** Paths by library name, from Linux's dynamic linker: `	libblis.so.4 (libc6,x86-64) => /lib/x86_64-linux-gnu/libblis.so.4`. */
 async function knownToLinker({ platform, run }: LibrarySystem): Promise<Map<string, string>> {
   const known = new Map<string, string>();
   if (platform !== 'linux') return known;

@@ -18,17 +18,17 @@ import { type BlasLibrary, findBlasLibraries, thisSystem } from './blas-librarie
 import { probe } from './probe.ts';
 
 const surveySchema = z.strictObject({
-  /** What the measurements depend on: they hold while it stays the same. */
+  /** Identifies what the measurements depend on: they are valid as long as it does not change. */
   identity: z.string(),
-  /** The wasm backend with Tutti's own kernels. */
+  /** The wasm backend with Tutti's kernels. */
   own: probeReplySchema,
-  /** Each way to load each library that was found. */
+  /** Every found library, in every way to load it. */
   libraries: z.array(z.strictObject({ blas: blasSchema, reply: probeReplySchema })),
 });
-/** How fast this machine's BLAS libraries are, beside Tutti's own kernels. */
+/** The speed of this machine's BLAS libraries and of Tutti's kernels. */
 export type BlasSurvey = z.output<typeof surveySchema>;
 
-/** What a survey is made with; a test has its own. */
+/** The search and the measurement of a survey; tests replace them. */
 export interface Surveyor {
   find(): Promise<BlasLibrary[]>;
   probe(task: ProbeTask): Promise<ProbeReply>;
@@ -41,10 +41,10 @@ const thisMachine: Surveyor = {
   probe,
 };
 
-/** OpenBLAS knows a processor by its model, takes one that is newer than itself for an old one, and then runs at a fraction of its speed. */
+/** Processors to try. OpenBLAS recognizes a processor by its model; it treats an unknown, newer one as an old one and is then much slower. */
 const openBlasCores = process.arch === 'x64' ? ['Haswell', 'SkylakeX'] : [];
 
-/** The survey kept in the cache, if the machine, its libraries and Tutti are still the same; else a new one, which takes about a second. */
+/** The cached survey if the machine, its libraries and Tutti have not changed; otherwise a new one, which takes about a second. */
 export async function readSurvey(surveyor: Surveyor = thisMachine): Promise<BlasSurvey> {
   const libraries = await surveyor.find();
   const identity = await identityOf(libraries);
@@ -52,7 +52,7 @@ export async function readSurvey(surveyor: Surveyor = thisMachine): Promise<Blas
   return kept?.identity === identity ? kept : measure(libraries, identity, surveyor);
 }
 
-/** A survey made now, which replaces the one in the cache. */
+/** Makes a new survey, which replaces the cached one. */
 export async function makeSurvey(surveyor: Surveyor = thisMachine): Promise<BlasSurvey> {
   const libraries = await surveyor.find();
   return measure(libraries, await identityOf(libraries), surveyor);
@@ -61,7 +61,7 @@ export async function makeSurvey(surveyor: Surveyor = thisMachine): Promise<Blas
 async function measure(libraries: BlasLibrary[], identity: string, surveyor: Surveyor): Promise<BlasSurvey> {
   const own = await surveyor.probe({ kind: 'backend', backend: 'wasm', blas: null });
   const measured: BlasSurvey['libraries'] = [];
-  // One after the other: they measure how fast a core computes.
+  // Sequential, because each measurement needs an idle core.
   for (const library of libraries) {
     for (const coreType of library.kind === 'OpenBLAS' ? [null, ...openBlasCores] : [null]) {
       const blas = { ...library, coreType };
@@ -79,7 +79,7 @@ function surveyPath(): string {
   return join(homePaths().cache, 'blas.json');
 }
 
-/** Null where there is none, or none that this build can read. */
+/** The cached survey; null if there is none that this version can read. */
 async function readKept(): Promise<BlasSurvey | null> {
   try {
     return surveySchema.parse(JSON.parse(await readFile(surveyPath(), 'utf8')));
@@ -100,13 +100,13 @@ async function fileIdentity(path: string): Promise<string> {
     const { size, mtimeMs } = await stat(path);
     return `${path} ${size} ${mtimeMs}`;
   } catch (error) {
-    // Accelerate has no file of its own: it is as old as the system, whose release is part of the identity.
+    // Accelerate has no file. It changes only with the system, whose release is part of the identity.
     if (errorCode(error) === 'ENOENT') return path;
     throw error;
   }
 }
 
-/** The fastest of those that could be measured; null where none could. */
+/** The fastest library that could be measured; null if none could. */
 export function fastestBlas({ libraries }: BlasSurvey): { blas: Blas; description: string; gflops: number } | null {
   const usable = libraries.flatMap(({ blas, reply }) => (reply.kind === 'measured' ? [{ blas, ...reply }] : []));
   return usable.reduce<(typeof usable)[number] | null>(

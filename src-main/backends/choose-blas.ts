@@ -5,15 +5,15 @@ import type { RunRecord } from '../../core/protocol/run/record.ts';
 import { type BlasSurvey, fastestBlas, readSurvey } from './blas-survey.ts';
 
 /**
- * A BLAS must be so much faster than Tutti's own kernels to be taken: it makes a run's numbers depend on the library, and measurements
- * vary by some percent.
+ * The least speedup over Tutti's kernels for which a BLAS is used. A BLAS makes a run's numbers depend on the library, and measurements vary by
+ * some percent.
  */
 const leastSpeedup = 1.2;
 
 /**
- * The BLAS that all ranks of a run compute with, or null for Tutti's own kernels. Decided once by the hub and recorded in `run.json`, since
- * results depend on it in their last bits.
- * @throws when one is insisted on and none can be used
+ * Chooses the BLAS for all ranks of a run; null for Tutti's kernels. The hub chooses once and records it in `run.json`, since the last bits of
+ * results depend on it.
+ * @throws Error if the configuration requires a BLAS and none can be used
  */
 export async function chooseBlas(
   {
@@ -34,15 +34,17 @@ export async function chooseBlas(
   return fastest !== null && fastest.gflops >= leastSpeedup * ownGflops ? fastest.blas : null;
 }
 
-/** What a resumed run goes on with: what it had, so that its numbers stay the same, unless that is gone or was configured away. */
+/** The BLAS of a resumed run: the same as before, so that its numbers stay the same, unless it is missing or the configuration changed. */
 export async function blasOfResumed(before: RunRecord, config: RunConfig): Promise<Blas | null> {
   const { blas } = before;
-  const isSameWish = (['blas', 'backend', 'determinism'] as const).every((key) => config[key] === before.config[key]);
+  const isSameRequest = (['blas', 'backend', 'determinism'] as const).every(
+    (key) => config[key] === before.config[key],
+  );
   const isThere = blas === null || blas.kind === 'Accelerate' || existsSync(blas.library);
-  return isSameWish && isThere ? blas : chooseBlas(config);
+  return isSameRequest && isThere ? blas : chooseBlas(config);
 }
 
-/** Why no BLAS can be used, and how to get one. */
+/** The reason why no BLAS can be used, and how to install one. */
 export function describeAbsence({ libraries }: BlasSurvey): string {
   const [first] = libraries;
   if (first === undefined)
@@ -50,7 +52,7 @@ export function describeAbsence({ libraries }: BlasSurvey): string {
   return first.reply.kind === 'unusable' ? first.reply.reason : '';
 }
 
-/** How one is installed. */
+/** How to install a BLAS on this system. */
 export const installBlas =
   {
     linux: 'Install OpenBLAS: apt install libopenblas0-pthread, dnf install openblas, or conda install openblas.',

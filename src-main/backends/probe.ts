@@ -5,8 +5,7 @@ import { probeEntry } from '../processes/node-process.ts';
 const probeTimeoutMs = 30_000;
 
 /**
- * Has a backend or a BLAS tried and measured in a process of its own, which it may end: a library that was built for another processor
- * does.
+ * Tests and measures a backend or a BLAS in a separate process, because it may crash: a library that was built for another processor does.
  */
 export async function probe(task: ProbeTask): Promise<ProbeReply> {
   const subject = task.kind === 'blas' ? `${task.blas.kind} (${task.blas.library})` : `The backend ${task.backend}`;
