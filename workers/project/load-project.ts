@@ -28,7 +28,7 @@ const projectSchema = z.strictObject({
 
 /**
  * Imports a project.
- * @throws when the folder holds none, or what it exports is not one, saying which part is wrong
+ * @throws when the folder has no project, or its export is not a valid project, with the invalid part
  */
 export async function loadProject(folder: string): Promise<Project> {
   const entry = findEntry(folder);
@@ -53,7 +53,7 @@ function describeUnknownKey(key: string): string {
   const guesses = nearest(key, known);
   const remedy =
     guesses.length === 0 ? `A project has ${known.join(', ')}. Remove it.` : `Did you mean ${guesses.join(' or ')}?`;
-  return `a project has no such part. ${remedy}`;
+  return `a project has no such property. ${remedy}`;
 }
 
 async function importDefault(entry: string): Promise<unknown> {
@@ -65,7 +65,7 @@ async function importDefault(entry: string): Promise<unknown> {
   }
 }
 
-/** @throws when a value does not fit the project's schema, naming each */
+/** @throws with every value that does not fit the project's schema */
 export function parseHyperparameters(
   project: Project,
   values: Record<string, unknown>,
@@ -84,7 +84,7 @@ function findEntry(folder: string): string {
   );
 }
 
-/** A project's data as its run sees it: what is random in it depends on the run's seed alone, the same in every process. */
+/** Loads a project's data. Its random numbers depend only on the run's seed, so the data are the same in every process. */
 export async function loadProjectData(
   project: Project,
   hyperparameters: Record<string, unknown>,

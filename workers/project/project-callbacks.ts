@@ -7,19 +7,21 @@ import type { CallbackContext, HyperparameterSchema, Project } from './define-pr
 type Context = CallbackContext<z.output<HyperparameterSchema>>;
 
 /**
- * A rank's callbacks of the project, to be called after the run's own.
- * @param seed of the rank
- * @throws what `callbacks()` throws, and where names are none or taken
+ * The project's callbacks for a rank, which run after the run's callbacks.
+ * @param seed the rank's seed
+ * @throws the error of `callbacks()`, or one for an invalid or repeated name
  */
 export function projectCallbacks(project: Project, context: Context, seed: number): Callback[] {
   const observers = observersOf(project, context, seed).map((observer) => new ObservingCallback(observer, seed));
   const names = observers.map(({ name }) => name);
   const twice = names.find((name, i) => names.indexOf(name) !== i);
   if (twice === undefined) return observers;
-  throw new Error(`The project has two callbacks of the name "${twice.replace(/^project:/, '')}". Give each its own.`);
+  throw new Error(
+    `The project has two callbacks named "${twice.replace(/^project:/, '')}". Give them different names.`,
+  );
 }
 
-/** Numbers that are drawn on the way are of a stream of their own: the rank's would go on elsewhere after them. */
+/** `callbacks()` draws from a separate random stream, so that it does not shift the rank's. */
 function observersOf(project: Project, context: Context, seed: number): ProjectCallback[] {
   const restore = installAsMathRandom(new Generator(seed, 'project-callbacks'));
   try {

@@ -23,11 +23,11 @@ interface LoadedProject {
 }
 
 /**
- * The models of a run's checkpoints, built again. Each is of the architecture that the run kept for it, which may differ between ranks and
- * attempts; the project's present source is asked only for what the run did not keep. A backend must have been started.
+ * Rebuilds the models of a run's checkpoints, each with the architecture that the run saved for it, which may differ between ranks
+ * and attempts. Uses the project's current source only for what the run did not save. Requires a started backend.
  */
 export class RunModels {
-  /** What may not be as it was when the run trained. */
+  /** Possible differences from the run's training. */
   readonly warnings: string[] = [];
   readonly #source: RunSource;
   readonly #models = new Map<string, Promise<LayersModel>>();
@@ -37,12 +37,15 @@ export class RunModels {
     this.#source = source;
   }
 
-  /** The project's present data and the run's task, read when they are first asked for. */
+  /** The project's current data and the run's task, loaded on first use. */
   async project(): Promise<LoadedProject> {
     return (this.#project ??= this.#load());
   }
 
-  /** The model of a checkpoint, with its weights. A later checkpoint of the same architecture gets the same model. @throws when they do not fit */
+  /**
+   * The model of a checkpoint, with its weights. Checkpoints of the same architecture share one model.
+   * @throws when the weights do not fit
+   */
   async withWeights(rank: number, name: string): Promise<LayersModel> {
     const { record, tensors } = await readCheckpoint(this.#source.runFolder, rank, name);
     const key = record.model ?? `rank ${rank}`;
@@ -56,7 +59,7 @@ export class RunModels {
   async #build({ rank, name, model: kept }: Checkpoint['record']): Promise<LayersModel> {
     const subject = `checkpoint "${name}" of rank ${rank}`;
     if (kept === undefined) {
-      this.#warn(`The run did not keep the model of ${subject}: it is built from the project's present source.`);
+      this.#warn(`The run did not save the model of ${subject}. It is built from the project's current source.`);
       return this.#modelOfProject(rank);
     }
     const topology = await readTopology(this.#source.runFolder, rank, kept);
@@ -64,14 +67,14 @@ export class RunModels {
     return this.#modelWithOwnLayers(rank, topology, subject);
   }
 
-  /** What a project's own layer computes stands in its source alone. @throws when the source builds another model than the run had */
+  /** Only the project's source defines its custom layers. @throws when the source builds a different model from the run's */
   async #modelWithOwnLayers(rank: number, topology: string, subject: string): Promise<LayersModel> {
     const model = await this.#modelOfProject(rank);
     const difference = describeDifference(topology, topologyOf(model));
     if (difference === null) return model;
     throw new Error(
       `The project in ${this.#source.projectFolder} no longer builds the model of ${subject}: ${difference}. ` +
-        'The model has layers of the project, so it needs the source as it was when the run trained. Restore that.',
+        'The model has custom layers of the project, so it needs the source that the run was trained with. Restore that.',
     );
   }
 
@@ -88,7 +91,7 @@ export class RunModels {
     const project = await loadProject(projectFolder);
     if (project.task !== kind) {
       throw new Error(
-        `The project in ${projectFolder} is a ${project.task} now, the run was a ${kind}. Restore the source that the run was trained with.`,
+        `The project in ${projectFolder} is now a ${project.task}, the run was a ${kind}. Restore the source that the run was trained with.`,
       );
     }
     const hyperparameters = parseHyperparameters(project, config.hyperparameters);

@@ -144,7 +144,7 @@ export class Generator {
 
 /**
  * Seed of a rank: `base + rank`, modulo 2^32, so that members diverge; the base itself where all ranks must agree
- * (ablations, shared splits). As `DistributedSeeder` in torch-distributed-ensemble.
+ * (ablations, shared splits). Same as `DistributedSeeder` in torch-distributed-ensemble.
  */
 export function seedForRank(baseSeed: number, rank: number, identical: boolean): number {
   return identical ? baseSeed : (baseSeed + rank) % 2 ** 32;

@@ -7,7 +7,7 @@ const ROUNDS = 10;
 
 /**
  * Philox4x32-10: a bijection of 128-bit counters, one for each 64-bit key, whose output passes BigCrush.
- * Any block can be had at once, so the state of a stream is nothing but a position.
+ * Any block can be computed directly, so the state of a stream is only a position.
  *
  * Source: Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
  *

@@ -13,24 +13,24 @@ interface PendingStep {
   reject: (error: unknown) => void;
 }
 
-/** A rank's place in a stack. */
+/** A rank of a stack. */
 interface Place {
   draw: Draw;
   member: Member | null;
-  /** `resting` from the end of its steps in a round until all have ended theirs; `left` for good. */
+  /** `resting` from the end of its steps in a round until all have ended theirs; `left` once it has trained. */
   phase: 'training' | 'resting' | 'left';
   pending: PendingStep | null;
 }
 
-/** The strategy of a rank whose steps are made together with those of the others of its process. */
+/** The strategy of a rank whose steps are computed together with those of the other ranks of its process. */
 export interface StackedStrategy extends Strategy {
-  /** To be called when the rank trains no more, however that came: the others no longer wait for it. */
+  /** Call it when the rank has trained or failed: the others no longer wait for it. */
   leave(): void;
 }
 
 /**
- * Ranks of one process, each with a trainer of its own, whose steps are one computation (`StackedMembers`): it is made once all that
- * still train have asked for their next step. What a rank does between steps is its own: losses, callbacks, checkpoints, a stop.
+ * Computes the steps of a process's ranks, each with a separate trainer, as one (`StackedMembers`), once all ranks that still
+ * train have requested their next step. Losses, callbacks, checkpoints and stops remain separate.
  */
 export class MemberStack {
   private readonly training: StackedTraining;
@@ -42,7 +42,7 @@ export class MemberStack {
     this.training = training;
   }
 
-  /** A place for one more rank; all have theirs before any trains. */
+  /** Adds a rank. All ranks must be added before any trains. */
   join(draw: Draw): StackedStrategy {
     const place: Place = { draw, member: null, phase: 'training', pending: null };
     this.places.push(place);
@@ -69,7 +69,7 @@ export class MemberStack {
     return promise;
   }
 
-  /** Its own weights and optimizer are up to date from here on, for what is evaluated and saved. */
+  /** Brings the rank's weights and optimizer up to date, for evaluation and saving. */
   private rest(place: Place): null {
     this.unload(place, true);
     place.phase = 'resting';
@@ -92,13 +92,13 @@ export class MemberStack {
     return null;
   }
 
-  /** Makes the next step, once nobody is missing. Never rejects: what goes wrong is told to those who asked for the step. */
+  /** Computes the next step once all ranks have requested it. Never rejects: errors reject the requests for the step. */
   private async proceed(): Promise<void> {
     const training = this.places.filter(({ phase }) => phase === 'training');
     const ready = training.filter(({ pending }) => pending !== null);
     if (this.isBusy || ready.length === 0 || ready.length < training.length) return;
     this.isBusy = true;
-    // Where samples are split unevenly, last batches differ in size.
+    // Where samples are split unevenly, the last batches differ in size.
     for (const places of Map.groupBy(ready, ({ pending }) => pending?.input.batch.featureShape[0]).values()) {
       await this.stepTogether(places);
     }
@@ -117,7 +117,7 @@ export class MemberStack {
     }
   }
 
-  /** The stack of exactly these ranks; made anew when one has ended before the others. */
+  /** The stack of exactly these ranks; rebuilt when one has ended before the others. */
   private stackOf(places: readonly Place[]): StackedMembers {
     const { stacked } = this;
     if (
@@ -140,12 +140,12 @@ function memberOf({ member }: Place): Member {
   return member;
 }
 
-/** Tells the user how many members are one computation, and which layers gain nothing from it. */
+/** Reports how many members are computed as one, and which layers still run member by member. */
 export function describeStack(model: LayersModel, members: number): StrategyEvent {
   const byMember = model.layers
     .filter((layer) => layer.getClassName() !== 'InputLayer' && stackingOf(layer) === 'by-member')
     .map(({ name }) => name);
-  const exception = byMember.length === 0 ? '' : ` Member by member run: ${byMember.join(', ')}.`;
+  const exception = byMember.length === 0 ? '' : ` These layers run member by member: ${byMember.join(', ')}.`;
   return {
     kind: 'stacked',
     message: `${members} members of a worker are trained as one computation.${exception}`,

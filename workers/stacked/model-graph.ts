@@ -2,22 +2,22 @@ import type { LayersModel, SymbolicTensor } from '../tensorflow/tf.ts';
 
 export type Layer = LayersModel['layers'][number];
 
-/** One call of a layer in a forward pass. Values are numbered as they come up; a layer is its position in `model.layers`. */
+/** One call of a layer in a forward pass. Values are numbered in order of use; `layer` is an index into `model.layers`. */
 export interface LayerCall {
   layer: number;
   inputs: number[];
   outputs: number[];
 }
 
-/** A model's forward pass as data, the same for all members whose models are built alike. */
+/** A model's forward pass as data, the same for all members whose models have the same architecture. */
 export interface ModelGraph {
-  /** In the order in which TensorFlow.js calls them, which decides what each draws from a stream of random numbers. */
+  /** In the order in which TensorFlow.js calls them, which determines each call's random numbers. */
   calls: LayerCall[];
   input: number;
   outputs: number[];
 }
 
-/** @throws when the model takes several inputs */
+/** @throws when the model has several inputs */
 export function graphOf(model: LayersModel): ModelGraph {
   if (model.inputs.length !== 1) throw new Error(`A model of ${model.inputs.length} inputs cannot be stacked.`);
   const numbers = new Map<string, number>();
@@ -30,7 +30,7 @@ export function graphOf(model: LayersModel): ModelGraph {
   const calls: LayerCall[] = [];
   const visit = (tensor: SymbolicTensor): void => {
     if (numbers.has(tensor.name)) return;
-    // TensorFlow.js sorts depth first with a stack, from which the last input comes first.
+    // TensorFlow.js sorts depth first with a stack, which yields the last input first.
     for (const needed of tensor.inputs.toReversed()) visit(needed);
     const { sourceLayer, nodeIndex, inputs } = tensor;
     const outputs = sourceLayer.inboundNodes[nodeIndex].outputTensors;
@@ -44,34 +44,34 @@ export function graphOf(model: LayersModel): ModelGraph {
   return { calls, input, outputs: model.outputs.map(numberOf) };
 }
 
-/** @throws when members' models cannot be one computation, naming the layer and the reason */
+/** @throws with layer and reason when the members' models cannot be computed as one */
 export function requireStackable(models: readonly LayersModel[], ranks: readonly number[]): void {
   const masking = models[0].layers.find((layer) => layer.getClassName() === 'Masking' || layer.getConfig().maskZero);
   if (masking !== undefined) {
     throw new Error(
-      `Layer ${masking.name} (${masking.getClassName()}) masks samples, which members of one computation cannot do. Use ` +
+      `Layer ${masking.name} (${masking.getClassName()}) masks samples, which stacked members cannot do. Use ` +
         '--members-per-device 1.',
     );
   }
   requireAlike(models, ranks);
 }
 
-/** @throws when they are not built alike, naming the first layer that differs */
+/** @throws with the first layer that differs when the models have different architectures */
 function requireAlike(models: readonly LayersModel[], ranks: readonly number[]): void {
   const [first, ...others] = models;
   others.forEach((other, i) => {
     const differs = first.layers.findIndex((layer, at) => shapeOf(layer) !== shapeOf(other.layers[at]));
     const sameGraph = JSON.stringify(graphOf(first)) === JSON.stringify(graphOf(other));
     if (differs < 0 && sameGraph && first.layers.length === other.layers.length) return;
-    const where = differs < 0 ? 'connects its layers in another way' : `differs in layer ${first.layers[differs].name}`;
+    const where = differs < 0 ? 'connects its layers differently' : `differs in layer ${first.layers[differs].name}`;
     throw new Error(
-      `The model of rank ${ranks[i + 1]} ${where}, compared with rank ${ranks[0]}'s: members of one computation have the same ` +
+      `The model of rank ${ranks[i + 1]} ${where}, compared with rank ${ranks[0]}'s: stacked members must have the same ` +
         'layers. Build the same model for every rank, or use --members-per-device 1.',
     );
   });
 }
 
-/** What must agree of a layer: its kind, options and weights, but not its name, nor how weights begin. */
+/** The properties of a layer that must agree: kind, options and weights, but not name and initializers. */
 function shapeOf(layer: Layer | undefined): string {
   if (layer === undefined) return '';
   const options = JSON.stringify(layer.getConfig(), (key, value: unknown) =>

@@ -2,17 +2,17 @@ import { tf, type Tensor } from '../tensorflow/tf.ts';
 import type { Layer } from './model-graph.ts';
 import { asMatrices, type StackedVariable, stackWeight, withShapeOf } from './stacked-variable.ts';
 
-/** A member's stream of random numbers: what is drawn from `Math.random` in `body` comes from there. */
+/** A member's random stream: `Math.random` draws from it within `body`. */
 export type Draw = <T>(body: () => T) => T;
 
 /**
- * The same layer of M members as one. Values have a leading axis of members, `[M, B, ...]`, or `[1, B, ...]` as long as it is the same for
- * all of them.
+ * The same layer of M members as one. Values have a leading axis of members, `[M, B, ...]`, or `[1, B, ...]` while all members
+ * share them.
  */
 export interface StackedLayer {
-  /** What is trained as one for all members. */
+  /** The stacked weights, which are trained together. */
   readonly weights: readonly StackedVariable[];
-  /** Values as they are while training. */
+  /** The layer's forward pass in training mode. */
   apply(inputs: Tensor[]): Tensor[];
 }
 
@@ -21,7 +21,7 @@ export function stackDense(layers: readonly Layer[]): StackedLayer {
   const kernel = stackWeight(layers, 0);
   const bias = layers[0].weights.length > 1 ? stackWeight(layers, 1) : null;
   const activation = layers[0].getConfig().activation as string;
-  // ReLU is part of the product's kernel; others are applied by the layer's own function.
+  // The product's kernel includes ReLU; the layer's function applies other activations.
   const isFused = activation === 'relu' || activation === 'linear';
   const activate = (layers[0] as unknown as { activation: { apply(x: Tensor): Tensor } }).activation;
   return {
@@ -41,8 +41,8 @@ export function stackDense(layers: readonly Layer[]): StackedLayer {
 }
 
 /**
- * x · ⌊u + keep⌋ / keep, as TensorFlow.js has it, with the numbers u in [0, 1) that each member would draw alone; only they are drawn member by
- * member.
+ * x · ⌊u + keep⌋ / keep, like TensorFlow.js, with the numbers u in [0, 1) that each member would draw alone. Only these are drawn
+ * member by member.
  */
 export function stackDropout([layer]: readonly Layer[], draws: readonly Draw[]): StackedLayer {
   const { rate, seed } = layer.getConfig() as { rate: number; seed?: number | null };
@@ -58,7 +58,7 @@ export function stackDropout([layer]: readonly Layer[], draws: readonly Draw[]):
   };
 }
 
-/** Whether a layer normalisation is one over the last axis, as it is by default. */
+/** Whether a layer normalisation is over the last axis, which is the default. */
 export function isOverLastAxis(layer: Layer): boolean {
   const axes = [layer.getConfig().axis].flat();
   const [{ rank }] = layer.inboundNodes[0].outputTensors;
@@ -66,8 +66,8 @@ export function isOverLastAxis(layer: Layer): boolean {
 }
 
 /**
- * (x − mean) / √(variance + ε) · γ + β over the last axis (Ba et al., 2016, "Layer normalization"), with γ and β `[M, 1, I]`. It takes fewer
- * ops than TensorFlow.js's own, which tiles everything to the size of x.
+ * (x − mean) / √(variance + ε) · γ + β over the last axis (Ba et al., 2016, "Layer normalization"), with γ and β `[M, 1, I]`. It
+ * takes fewer ops than TensorFlow.js, which tiles all operands to the size of x.
  */
 export function stackLayerNormalization(layers: readonly Layer[]): StackedLayer {
   const { epsilon, scale, center } = layers[0].getConfig() as { epsilon: number; scale: boolean; center: boolean };
@@ -88,7 +88,7 @@ export function stackLayerNormalization(layers: readonly Layer[]): StackedLayer 
 
 /**
  * act(x W + b) for M members in one kernel and with one gradient: x `[M, B, I]` or `[1, B, I]`, W `[M, I, O]`, b `[M, 1, O]`, the result
- * `[M, B, O]`. TensorFlow.js's own op takes several while a tape records.
+ * `[M, B, O]`. TensorFlow.js's op consists of several while a tape records.
  */
 function stackedProduct(x: Tensor, weights: Tensor, bias: Tensor | null, activation: 'linear' | 'relu'): Tensor {
   const inputs = { a: x, b: weights, ...(bias === null ? {} : { bias }) };

@@ -10,10 +10,10 @@ import {
 } from './stacked-kinds.ts';
 import { membersOf } from './stacked-variable.ts';
 
-/** How a kind of layer is stacked: by a computation of its own, with members as more samples, or not at all. */
+/** How a kind of layer is stacked: by a special computation, with members as additional samples, or not at all. */
 export type Stacking = 'stacked' | 'folded' | 'by-member';
 
-/** Layers without weights that treat each sample by itself and draw nothing: to them, members are samples. */
+/** Layers without weights and random numbers that treat samples separately: members become samples. */
 const foldedKinds = new Set(
   `Activation ReLU LeakyReLU ELU ThresholdedReLU Softmax Flatten Reshape Permute RepeatVector Rescaling
   Add Multiply Average Maximum Minimum Concatenate Cropping2D UpSampling2D ZeroPadding2D
@@ -21,13 +21,13 @@ const foldedKinds = new Set(
   GlobalAveragePooling1D GlobalMaxPooling1D GlobalAveragePooling2D GlobalMaxPooling2D`.split(/\s+/),
 );
 
-/** How TensorFlow.js's layers are stacked; those of a project, which may do anything, never are. */
+/** How a layer of TensorFlow.js is stacked. A project's layers, which may do anything, never are. */
 export function stackingOf(layer: Layer): Stacking {
   if (stackerOf(layer) !== null) return 'stacked';
   return foldedKinds.has(layer.getClassName()) ? 'folded' : 'by-member';
 }
 
-/** @param layers one of each member. @param draws the members' streams */
+/** @param layers one per member. @param draws the members' random streams */
 export function stackLayer(layers: readonly Layer[], draws: readonly Draw[]): StackedLayer {
   const stack = stackerOf(layers[0]);
   if (stack !== null) return stack(layers, draws);
@@ -36,7 +36,7 @@ export function stackLayer(layers: readonly Layer[], draws: readonly Draw[]): St
 
 type Stacker = (layers: readonly Layer[], draws: readonly Draw[]) => StackedLayer;
 
-/** Null for layers, and options of layers, that have no computation of their own. */
+/** The special computation of a layer; null for layers and options without one. */
 function stackerOf(layer: Layer): Stacker | null {
   if (!layer.trainable || layer.weights.some((weight) => !weight.trainable)) return null;
   switch (layer.getClassName()) {
@@ -51,7 +51,7 @@ function stackerOf(layer: Layer): Stacker | null {
   }
 }
 
-/** Members become samples of the first member's layer: what it does to a sample, any member's would. */
+/** Applies the first member's layer to the samples of all members: all members' layers are equal. */
 function foldLayer([layer]: readonly Layer[]): StackedLayer {
   return {
     weights: [],
@@ -68,7 +68,7 @@ function foldLayer([layer]: readonly Layer[]): StackedLayer {
   };
 }
 
-/** Each member's own layer, one after the other. */
+/** Applies each member's layer, one after the other. */
 function loopLayer(layers: readonly Layer[], draws: readonly Draw[]): StackedLayer {
   return {
     weights: [],
@@ -83,7 +83,7 @@ function loopLayer(layers: readonly Layer[], draws: readonly Draw[]): StackedLay
   };
 }
 
-/** Repeats what is the same for all members. */
+/** Repeats a value that all members share. */
 function spread(x: Tensor, members: number): Tensor {
   return x.shape[0] === members ? x : tf.tile(x, [members, ...x.shape.slice(1).map(() => 1)]);
 }

@@ -9,7 +9,7 @@ import type { Draw } from './stacked-kinds.ts';
 import { StackedModel } from './stacked-model.ts';
 import { StackedPenalties } from './stacked-penalties.ts';
 
-/** What a member brings to a step. */
+/** One member's input to a step. */
 export interface StepInput {
   batch: Batch;
   settings: UpdateSettings;
@@ -22,18 +22,18 @@ export interface StackableMember {
   draw: Draw;
 }
 
-/** How members that are stacked learn. */
+/** How stacked members learn. */
 export interface StackedTraining {
   rule: UpdateRule;
-  /** Whether all members see the same samples at the same step. */
+  /** Whether all members train on the same samples in a step. */
   sharesBatches: boolean;
   /** The members' losses `[M]` of outputs `[M, B, ...]` and targets `[M, B]` or `[M, B, T]`. */
   losses(outputs: Tensor[], targets: Tensor, positions: readonly StepPosition[], draws: readonly Draw[]): Tensor;
 }
 
 /**
- * Members that make their steps as one computation, with the numbers each would compute alone, up to rounding. Their weights and
- * optimizer slots lie here meanwhile; `unload` brings a member's own up to date.
+ * Computes the members' steps as one, with the results of separate steps up to rounding. It holds their weights and optimizer
+ * slots; `unload` copies them back to a member.
  */
 export class StackedMembers {
   private readonly members: readonly Member[];
@@ -42,7 +42,7 @@ export class StackedMembers {
   private readonly model: StackedModel;
   private readonly optimizer: StackedOptimizer;
   private readonly penalties: StackedPenalties;
-  /** Of each member its variables that are not stacked. */
+  /** Each member's variables that are not stacked. */
   private readonly others: Variable[][];
   private readonly variables: Variable[];
 
@@ -60,7 +60,7 @@ export class StackedMembers {
     this.variables = [...weights.map(({ variable }) => variable), ...this.others.flat()];
   }
 
-  /** One step of each member. One whose loss is not finite is not updated. */
+  /** One step of each member. Does not update a member whose loss is not finite. */
   async step(inputs: readonly StepInput[]): Promise<StepOutcome[]> {
     const { value, grads } = tf.tidy(() => {
       const [features, targets] = stackBatches(
@@ -85,7 +85,7 @@ export class StackedMembers {
     return inputs.map((_, m) => ({ loss: losses[m], updated: Number.isFinite(losses[m]) }));
   }
 
-  /** Brings a member's own weights up to date; `withOptimizer` also what its optimizer remembers. */
+  /** Copies the weights back to a member; with `withOptimizer` also the optimizer's slots. */
   unload(member: Member, withOptimizer: boolean): void {
     const row = this.members.indexOf(member);
     for (const weight of this.model.weights) weight.unload(row);
@@ -116,8 +116,8 @@ export class StackedMembers {
 }
 
 /**
- * Batches of the same size as one: features `[M, B, ...]`, or `[1, B, ...]` where all are the same, and targets `[M, B]` or
- * `[M, B, T]`, one for each member in any case.
+ * Stacks batches of the same size: features `[M, B, ...]`, or `[1, B, ...]` where all members share them, and targets `[M, B]` or
+ * `[M, B, T]`.
  */
 export function stackBatches(batches: readonly Batch[], isShared: boolean): [Tensor, Tensor] {
   const [{ featureShape, targetShape, targets }] = batches;

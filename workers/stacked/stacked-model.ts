@@ -4,12 +4,12 @@ import type { Draw, StackedLayer } from './stacked-kinds.ts';
 import { stackLayer } from './stacked-layers.ts';
 import type { StackedVariable } from './stacked-variable.ts';
 
-/** The models of M members, built alike, as one that goes forward for all of them; for training only. */
+/** The models of M members with the same architecture, with one forward pass for all of them; for training only. */
 export class StackedModel {
-  /** What members have in one variable. Other weights are the members' own still. */
+  /** The stacked weights. Other weights remain in the members' models. */
   readonly weights: readonly StackedVariable[];
   private readonly graph: ModelGraph;
-  /** By their position among a model's layers. */
+  /** By index in `model.layers`. */
   private readonly layers: ReadonlyMap<number, StackedLayer>;
 
   constructor(models: readonly LayersModel[], draws: readonly Draw[]) {
@@ -24,7 +24,7 @@ export class StackedModel {
     this.weights = [...this.layers.values()].flatMap(({ weights }) => weights);
   }
 
-  /** From features `[M, B, ...]`, or `[1, B, ...]` that all members share, to outputs `[M, B, ...]`. */
+  /** Maps features `[M, B, ...]`, or shared features `[1, B, ...]`, to outputs `[M, B, ...]`. */
   forward(features: Tensor): Tensor[] {
     const values = new Map([[this.graph.input, features]]);
     const valueOf = (number: number): Tensor => found(values.get(number), `value ${number}`);
@@ -41,6 +41,6 @@ export class StackedModel {
 }
 
 function found<T>(value: T | undefined, what: string): T {
-  if (value === undefined) throw new Error(`The stacked model uses ${what} before it is there.`);
+  if (value === undefined) throw new Error(`The stacked model uses ${what} before it was computed.`);
   return value;
 }

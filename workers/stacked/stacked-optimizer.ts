@@ -4,20 +4,20 @@ import { slotsOf } from '../optimizers/optimizer.ts';
 import type { UpdateRule, UpdateSettings } from '../optimizers/optimizers.ts';
 import { StackedVariable } from './stacked-variable.ts';
 
-/** A stacked weight with what the members' optimizers remember of it. */
+/** A stacked weight with its optimizer slots. */
 interface Entry {
   weight: StackedVariable;
-  /** Its position among a member's variables. */
+  /** Its index among a member's variables. */
   position: number;
   slots: StackedVariable[];
 }
 
-/** What one member's update is made with; null for a member that makes none. */
+/** The settings of one member's update; null for a member without an update. */
 export type MemberUpdate = UpdateSettings | null;
 
 /**
- * The members' optimizers as one. Where all of them make the same update, as they nearly always do, a weight is updated in one go;
- * else row by row.
+ * The members' optimizers as one. Where all members have the same settings, as is usual, it updates a weight at once; otherwise
+ * row by row.
  */
 export class StackedOptimizer {
   private readonly rule: UpdateRule;
@@ -38,7 +38,7 @@ export class StackedOptimizer {
     });
   }
 
-  /** @param gradients one of each stacked weight, null where no loss depends on it. @param updates one of each member */
+  /** @param gradients one per stacked weight, null where no loss depends on it. @param updates one per member */
   apply(gradients: readonly (Tensor | null)[], updates: readonly MemberUpdate[]): void {
     this.entries.forEach((entry, i) => {
       const gradient = gradients[i];
@@ -55,7 +55,7 @@ export class StackedOptimizer {
     });
   }
 
-  /** Gives a member's own optimizer back what is remembered of its weights. */
+  /** Copies the slots back to a member's optimizer. */
   unload(member: number): void {
     for (const slot of this.entries.flatMap(({ slots }) => slots)) slot.unload(member);
   }
@@ -64,7 +64,7 @@ export class StackedOptimizer {
     for (const slot of this.entries.flatMap(({ slots }) => slots)) slot.dispose();
   }
 
-  /** Counts are the members' own all along. */
+  /** The members' optimizers keep the counts. */
   private countUpdates({ position }: Entry, updates: readonly MemberUpdate[]): number[] {
     return updates.map((update, m) => (this.members[m].optimizer.steps[position] += update === null ? 0 : 1));
   }
@@ -80,8 +80,8 @@ function isSame(update: MemberUpdate, other: UpdateSettings): boolean {
 }
 
 /**
- * Applies the members' constraints to rows of stacked weights.
- * @param isUpdated whether a member has just been updated: the others' rows stay as they are
+ * Applies the members' constraints to the rows of stacked weights.
+ * @param isUpdated whether a member was just updated; other members' rows do not change
  */
 export function constrainStacked(
   weights: readonly StackedVariable[],

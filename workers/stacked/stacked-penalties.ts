@@ -2,13 +2,13 @@ import { tf, type LayersModel, type Tensor, type Variable } from '../tensorflow/
 import { addPenalties, type Penalty, penaltiesOf } from '../member/penalties.ts';
 import type { StackedVariable } from './stacked-variable.ts';
 
-/** What is private in tfjs-layers' variable: the value that `read` hands out. */
+/** The private field of tfjs-layers' variable that `read` returns. */
 interface LayerVariable {
   val: Tensor;
   read(): Tensor;
 }
 
-/** The penalties of stacked members' layers. A layer reads its member's own weights, which rows of the stacked ones replace meanwhile. */
+/** The penalties of stacked members' layers. While they are computed, rows of the stacked weights replace the layers' weights. */
 export class StackedPenalties {
   private readonly penalties: readonly (readonly Penalty[])[];
   private readonly weights: readonly StackedVariable[];

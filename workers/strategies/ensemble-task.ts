@@ -5,15 +5,15 @@ import type { MemberOutputs } from '../member/predictions.ts';
 import { classesOf, type Task } from '../member/tasks.ts';
 
 /**
- * A task, judged as a strategy's ensemble predicts. Members that are trained jointly predict by their product of experts: that
- * gets metrics of its own (`product_nll`) and is what `auto` monitors, while `ens_nll` stays, as everywhere, that of the mean of the
- * members' probabilities. What the run's configuration monitors instead, its members are judged by as well.
+ * A task with the metrics of a strategy's ensemble. Jointly trained members predict by their product of experts, which has
+ * separate metrics (`product_nll`) that `auto` monitors; `ens_nll` remains the NLL of the mean of the members' probabilities.
+ * A metric that the run's configuration monitors applies to its members as well.
  */
 export function ensembleTask(task: Task, { strategy, checkpoints }: Pick<RunConfig, 'strategy' | 'checkpoints'>): Task {
   const judged = strategy.kind === 'joint' ? withProduct(task) : task;
   const { monitor } = checkpoints;
   if (monitor === 'auto') return judged;
-  // `val/ens_acc` of a member is `val/member_3_acc`; what only an ensemble has says nothing of its members.
+  // A member's metric for `val/ens_acc` is `val/member_3_acc`. Some metrics exist only for an ensemble.
   const [, quantity] = /^val\/(?:ens|product)_(.+)$/.exec(monitor) ?? [];
   const memberMonitor =
     quantity === undefined || quantity === 'std' ? task.memberMonitor : `val/member_{rank}_${quantity}`;

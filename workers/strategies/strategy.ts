@@ -7,60 +7,61 @@ import type { UpdateSettings } from '../optimizers/optimizers.ts';
 import type { Position } from '../member/report.ts';
 import type { Task } from '../member/tasks.ts';
 
-/** What a strategy may need to know besides its own options. */
+/** The run's settings for a strategy, besides its options. */
 export interface StrategyContext {
   config: RunConfig;
   task: Task;
-  /** Steps that each rank's training has at most. */
+  /** The most steps that each rank does. */
   totalSteps: number;
-  /** The project's samples without labels, if it has any. */
+  /** The project's unlabelled samples, if it has any. */
   unlabelled?: Dataset;
 }
 
 export interface StepOutcome {
   /** Loss of the batch before the update. */
   loss: number;
-  /** False when the loss was NaN or infinite: then nothing was updated. */
+  /** False when the loss was NaN or infinite, and so no weight was updated. */
   updated: boolean;
-  /** What the update was made with, where that is not the schedule's rate. */
+  /** The update's learning rate, where it differs from the schedule's. */
   learningRate?: number;
 }
 
-/** What a strategy's next step depends on besides weights and optimizer. */
+/** The state that a strategy's next step depends on, besides weights and optimizer. */
 export interface StrategyState {
   tensors: NamedTensor[];
-  /** Survives JSON. */
+  /** A JSON value. */
   data: unknown;
 }
 
-/** Something that happened in a strategy's step. */
+/** An event in a strategy's step. */
 export interface StrategyEvent {
   kind: string;
   message: string;
   data: Record<string, unknown>;
-  /** Metrics that belong to it, by full name. */
+  /** Metrics of the event, by full name. */
   points: ReadonlyMap<string, number>;
 }
 
 /**
- * How members relate while they train. A strategy owns every exchange between them; the trainer does not know which one
- * runs.
+ * How members interact during training. A strategy does every exchange between them; the trainer does not depend on the kind
+ * of strategy.
  */
 export interface Strategy {
   readonly name: string;
   /**
-   * Whether ranks exchange while they train. Then all of them do the same steps: a stop, a pause, a checkpoint that is asked for and
-   * a loss that is not finite end or interrupt them at the same one (`Lockstep`), and every rank must make the same calls of the
-   * group in each step. What such a strategy excludes is in `core/protocol/run/strategy-rules.ts`.
+   * Whether ranks exchange during training. Then all of them do the same steps: a stop, a pause, a requested checkpoint and a
+   * non-finite loss take effect at the same step (`Lockstep`), and every rank must make the same collective calls in each step.
+   * `core/protocol/run/strategy-rules.ts` lists the options that this excludes.
    */
   readonly isLockstep: boolean;
   /**
-   * Called once, on all ranks, with weights as the rank's seed made them or as an earlier attempt left them. `saved` is what `state`
-   * gave then; `resumedAt`, where that attempt stood, is absent at a run's beginning.
+   * Called once, on all ranks, with initial weights or those of an earlier attempt.
+   * @param saved the result of `state` in an earlier attempt
+   * @param resumedAt the position of that attempt; absent at the start of a run
    */
   setup(member: Member, group: ProcessGroup, saved: StrategyState | null, resumedAt?: Position): Promise<void>;
   /**
-   * Forward, any exchange, backward and update of one batch. Checks the loss before it updates. Null while no batch is done: its update
+   * Forward pass, exchange, backward pass and update of one batch. Checks the loss before the update. Null where the batch's update
    * comes with a later step.
    */
   trainStep(
@@ -69,23 +70,23 @@ export interface Strategy {
     settings: UpdateSettings,
     position: StepPosition,
   ): Promise<StepOutcome | null>;
-  /** Ends what is under way, on all ranks, before each rendezvous; null where nothing was. */
+  /** Completes a pending update, on all ranks, before each rendezvous; null where there is none. */
   settle?(): Promise<StepOutcome | null>;
-  /** What to save for an exact resume; called when everything is settled. */
+  /** The state for an exact resume; called after `settle`. */
   state?(): Promise<StrategyState>;
   /**
-   * Checks, on all ranks at each rendezvous before anything is evaluated or kept, that what they train together is the same on all of them.
+   * Checks, on all ranks at each rendezvous before evaluation and saving, that the shared weights are the same on all of them.
    *
    * @throws ReplicasDifferError on all ranks
    */
   verify?(member: Member, position: Position): Promise<void>;
-  /** Metrics of its own by full name (`train/member_3_bytes_per_step`), asked for every `logEverySteps` steps. */
+  /** The strategy's metrics by full name (`train/member_3_bytes_per_step`), called every `logEverySteps` steps. */
   points?(): ReadonlyMap<string, number>;
-  /** What has happened since it was last asked; of each kind the first rank tells, points are every rank's own. */
+  /** Events since the last call. The first rank reports them; every rank reports its points. */
   events?(): readonly StrategyEvent[];
   /**
-   * Called on all ranks before what they train together is evaluated or kept: puts its weights in place of this rank's own. Gives what
-   * puts these back; null where training goes on from the new ones.
+   * Called on all ranks before the shared model is evaluated or saved: puts its weights in place of this rank's.
+   * @returns a function that restores this rank's weights; null where training continues from the new ones
    */
   assemble?(): Promise<(() => void) | null>;
 }

@@ -1,7 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 import type { LibraryHandle } from 'koffi';
 
-/** Memory of this process that is part of a file. It stays until the process ends. */
+/** A file mapped into this process's memory, until the process ends. */
 export interface Mapping {
   /** Of its first byte. */
   address: number;
@@ -11,8 +11,9 @@ export interface Mapping {
 /** Calls of the system's C library that Node does not offer. */
 export interface Libc {
   /**
-   * Maps the first bytes of a file, by its descriptor, which may be closed afterwards. What is written to a `shared` mapping all who map the
-   * file see; what is written to a `private` one nobody else sees. To write to a `read` mapping, or past the file's end, ends the process.
+   * Maps the first bytes of a file, by its descriptor, which may be closed afterwards. Writes to a `shared` mapping are visible to
+   * all processes that map the file; writes to a `private` mapping are not. A write to a `read` mapping, or past the file's end,
+   * ends the process.
    */
   map(file: number, bytes: number, access: 'shared' | 'read' | 'private'): Mapping;
   /** Null where the system has none. */
@@ -21,9 +22,9 @@ export interface Libc {
 
 /** Linux: sleeps until another process that maps the same word of memory has changed it. */
 export interface Futex {
-  /** Returns at once where the word at `address` is not `value`; at the latest after the time at `timeoutAddress` (a `timespec`). */
+  /** Sleeps while the word at `address` is `value`, at most for the time at `timeoutAddress` (a `timespec`). */
   wait(address: number, value: number, timeoutAddress: number): void;
-  /** Wakes all who wait for this word. */
+  /** Wakes all processes that wait for this word. */
   wake(address: number): void;
 }
 
@@ -36,7 +37,7 @@ const futexNumbers: Partial<Record<NodeJS.Architecture, number>> = { x64: 202, a
 const futexWait = 0;
 const futexWake = 1;
 
-/** @throws Error where koffi, which calls the library, is not installed, or the library has no `mmap` */
+/** @throws Error when koffi, which calls the library, is not installed, or the library has no `mmap` */
 export async function loadLibc(): Promise<Libc> {
   const { default: koffi } = await import('koffi');
   const library = koffi.load(null);
@@ -64,7 +65,7 @@ function bindFutex(library: LibraryHandle): Futex | null {
   };
 }
 
-/** A whole file, to which others must not write meanwhile; a process that writes to these bytes gets pages of its own. */
+/** Maps a whole file, which must not change. Pages that this process writes to become private copies. */
 export async function mapFile(path: string, bytes: number): Promise<ArrayBuffer> {
   const libc = await loadLibc();
   const file = openSync(path, 'r');

@@ -1,6 +1,6 @@
 import { registerHooks } from 'node:module';
 
-/** What code from outside this repository may import without installing it: the worker's own copies. */
+/** Packages that a project may import without installing them: it gets the worker's copies. */
 const ownCopies = new Map([
   ['tutti', new URL('../index.ts', import.meta.url).href],
   ['@tensorflow/tfjs', new URL('../tensorflow/tf-module.ts', import.meta.url).href],
@@ -11,7 +11,7 @@ const ownCopies = new Map([
 
 let isShared = false;
 
-/** From now on projects, and tfjs-node's kernels, get the TensorFlow.js that this process computes with. */
+/** From now on projects, and tfjs-node's kernels, import the TensorFlow.js of this process. */
 export function shareOwnCopies(): void {
   if (isShared) return;
   isShared = true;

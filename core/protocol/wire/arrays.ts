@@ -1,4 +1,4 @@
-/** The arrays that may travel: everything else would have to be JSON. */
+/** The arrays that may be sent. All other data is JSON. */
 export type WireArray =
   | Float32Array<ArrayBuffer>
   | Float64Array<ArrayBuffer>
@@ -7,8 +7,8 @@ export type WireArray =
   | Uint16Array<ArrayBuffer>;
 
 /**
- * Names of element types, as tensors' libraries spell them; a `bfloat16` lies in a Uint16Array (`bfloat16.ts`). Their order is part of
- * the wire format: append only.
+ * Names of element types, as tensor libraries spell them. A Uint16Array holds `bfloat16` values (`bfloat16.ts`). Their order is
+ * part of the wire format: append only.
  */
 export const dataTypes = ['float32', 'float64', 'int32', 'uint8', 'bfloat16'] as const;
 export type DataType = (typeof dataTypes)[number];
@@ -21,7 +21,7 @@ const constructors = {
   bfloat16: Uint16Array,
 } as const;
 
-/** The element type of an array that may travel. Throws a TypeError for any other array. */
+/** The element type of an array. @throws TypeError for an array that cannot be sent */
 export function dataTypeOf(array: ArrayBufferView): DataType {
   for (const dataType of dataTypes) {
     if (array instanceof constructors[dataType]) return dataType;
@@ -44,11 +44,11 @@ export function viewArray(dataType: DataType, buffer: ArrayBuffer, byteOffset: n
 }
 
 /**
- * Frees the memory of an array that nobody needs any more; it is empty afterwards. Only where the array has its buffer to
- * itself: a part of a larger one is left to the garbage collector.
+ * Frees the memory of an array that is no longer needed; it is empty afterwards. Does nothing for a part of a larger buffer, which
+ * the garbage collector frees.
  *
- * V8 walks the whole heap whenever some 64 MB of buffers have died. With megabytes passing at every step that costs more
- * than passing them does.
+ * V8 scans the whole heap whenever some 64 MB of buffers have become garbage. With megabytes sent at every step that costs more
+ * than sending them.
  */
 export function freeMemory({ buffer, byteLength }: ArrayBufferView): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);

@@ -6,36 +6,36 @@ import { runSoon } from './host.ts';
 /** A duplex connection that carries whole frames, in order, to exactly one peer. */
 export interface Channel {
   /**
-   * Queues a frame. Throws when the channel is closed: a frame is never dropped in silence. A collective's array is not
-   * copied and must stay as it is until the peer has answered.
+   * Queues a frame. Does not copy a collective's array, which must not change until the peer has answered.
+   * @throws when the channel is closed: no frame is dropped silently
    */
   send(frame: Frame): void;
-  /** Sets the one receiver. Frames that arrived before are delivered to it first. */
+  /** Sets the only receiver. It first receives the frames that arrived before. */
   onFrame(receive: (frame: Frame) => void): void;
-  /** Called once, with the error when the connection broke rather than ended; at once where that has happened already. */
+  /** Sets a listener, which is called once, with an error if the connection broke; at once if it is closed already. */
   onClose(closed: (error: Error | null) => void): void;
-  /** Ends the connection once everything queued has been sent. Nothing is received any more. */
+  /** Ends the connection once all queued frames have been sent. Ignores later frames. */
   close(): void;
 }
 
-/** The writing end of what carries a channel's bytes. */
+/** The writing end of a channel's byte stream. */
 export interface ByteSink {
   /** Queues bytes, part after part. */
   write(parts: Uint8Array[]): void;
-  /** Ends the stream after what was queued. */
+  /** Ends the stream after the queued bytes. */
   end(): void;
   /** Ends the stream at once. */
   destroy(): void;
 }
 
-/** A channel over a stream of bytes, which reports to `receiveBytes` and `streamClosed`. */
+/** A channel over a byte stream. The stream's owner calls `receiveBytes` and `streamClosed`. */
 export class StreamChannel implements Channel {
   readonly #sink: ByteSink;
   readonly #decoder = new FrameDecoder();
   #backlog: Frame[] = [];
   #receive: ((frame: Frame) => void) | null = null;
   #closed: ((error: Error | null) => void) | null = null;
-  /** Why nothing can be sent or received any more; null while it can. */
+  /** Why the channel no longer sends and receives; null while it does. */
   #ending: 'closed here' | 'closed by the peer' | Error | null = null;
   #isStreamClosed = false;
 
@@ -47,7 +47,7 @@ export class StreamChannel implements Channel {
     if (this.#ending instanceof Error) {
       throw new Error(`The channel broke: ${this.#ending.message}`, { cause: this.#ending });
     }
-    if (this.#ending !== null) throw new Error(`The channel was ${this.#ending}; nothing can be sent any more.`);
+    if (this.#ending !== null) throw new Error(`The channel was ${this.#ending}; it can no longer send.`);
     this.#sink.write(encodeFrame(frame));
   }
 
@@ -69,7 +69,7 @@ export class StreamChannel implements Channel {
     this.#sink.end();
   }
 
-  /** For the stream: bytes arrived. */
+  /** Called when bytes have arrived. */
   receiveBytes(chunk: Uint8Array): void {
     if (this.#ending !== null) return;
     for (const frame of this.#decode(chunk)) {
@@ -78,7 +78,7 @@ export class StreamChannel implements Channel {
     }
   }
 
-  /** For the stream: it is over, with an error where it broke. */
+  /** Called when the stream has ended, with an error if it broke. */
   streamClosed(error: Error | null): void {
     if (this.#isStreamClosed) return;
     this.#isStreamClosed = true;
@@ -105,7 +105,7 @@ export class StreamChannel implements Channel {
   }
 }
 
-/** Two channels joined in memory. They behave as sockets do: frames arrive later, as bytes, and share nothing. */
+/** Two channels joined in memory. They behave like sockets: frames arrive asynchronously, as bytes, and share no memory. */
 export function createChannelPair(): [Channel, Channel] {
   const first: StreamChannel = new StreamChannel(sinkInto(() => [second, first]));
   const second: StreamChannel = new StreamChannel(sinkInto(() => [first, second]));

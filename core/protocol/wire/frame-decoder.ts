@@ -19,8 +19,8 @@ import { decodeUtf8 } from './host.ts';
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /**
- * Turns a stream of bytes, cut anywhere, into frames (layout: `frame-layout.ts`). Every byte is copied once, to where
- * the frame's arrays will lie. Throws a {@link FrameError} at what is no frame; the decoder is of no use afterwards.
+ * Decodes a stream of bytes, in chunks of any size, into frames (layout: `frame-layout.ts`). Copies every byte once, into the
+ * memory of the frame's arrays. Throws a {@link FrameError} for an invalid frame; the decoder is unusable afterwards.
  */
 export class FrameDecoder {
   readonly #head: Bytes = new Uint8Array(headBytes);
@@ -65,7 +65,7 @@ export class FrameDecoder {
   }
 }
 
-/** Checks all of the head at once, so that a stray peer is found out before anyone waits for the rest of its "frame". */
+/** Checks the whole head, so that a foreign peer is rejected before its "frame" is complete. */
 function readHead(head: Bytes): { descriptionBytes: number; payloadBytes: number } {
   const view = new DataView(head.buffer);
   const descriptionBytes = view.getUint32(0, true);
@@ -75,7 +75,7 @@ function readHead(head: Bytes): { descriptionBytes: number; payloadBytes: number
   const frameBytes = descriptionBytes + payloadBytes;
   if (descriptionBytes < 8 || frameBytes > maximumFrameBytes) {
     throw new FrameError(
-      `A frame says it has ${descriptionBytes} + ${payloadBytes} bytes; from 8 + 0 to ${maximumFrameBytes} are possible.`,
+      `A frame announces ${descriptionBytes} + ${payloadBytes} bytes; 8 + 0 to ${maximumFrameBytes} are allowed.`,
     );
   }
   return { descriptionBytes, payloadBytes };

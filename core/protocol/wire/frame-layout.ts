@@ -1,6 +1,6 @@
 /**
- * How frames look on the wire: a head, a description, a payload of arrays. The payload gets memory of its own, in which
- * arrays start at multiples of 8 bytes, so that the receiver reads them where they are. All integers are little-endian,
+ * The layout of frames on the wire: a head, a description, a payload of arrays. The receiver puts the payload into separate
+ * memory, in which arrays start at multiples of 8 bytes, so that it can use them in place. All integers are little-endian,
  * reserved bytes are zero.
  *
  *     head, 12 bytes             u32 bytes of the description, u32 bytes of the payload
@@ -12,8 +12,8 @@
  *     a message's payload        arrays, with padding between them
  *
  *     a request's or result's    u8 phase (index in `phases`), u8 operation, u8 reduce operation + 1 (0: none),
- *     description                u8 data type, u8 dimensions, u8 whether there is a payload, u8 wish to halt,
- *                                u8 stage, u32 sequence number, i32 root (-1: none), u32 wish for controls,
+ *     description                u8 data type, u8 dimensions, u8 whether there is a payload, u8 halt signal,
+ *                                u8 stage, u32 sequence number, i32 root (-1: none), u32 controls received,
  *                                u32 distance (0: none), u32 per dimension
  *     its payload                the array
  *
@@ -28,16 +28,16 @@ export const arrayEntryBytes = 8;
 export const callStartBytes = 24;
 export const failureStartBytes = 8;
 
-/** 1 GiB: far above any real frame, so that a larger length means a broken stream. */
+/** 1 GiB, far above any real frame: a larger length means a broken stream. */
 export const maximumFrameBytes = 2 ** 30;
 
 export const align = (offset: number): number => Math.ceil(offset / 8) * 8;
 
-/** What arrives is not a frame. Nothing after it can be trusted. */
+/** Received bytes are not a frame. The rest of the stream is unusable. */
 export class FrameError extends Error {
   override name = 'FrameError';
 }
 
 if (new Uint8Array(new Uint16Array([1]).buffer)[0] !== 1) {
-  throw new Error('Frames hold arrays as they lie in memory, little-endian; this processor is big-endian.');
+  throw new Error('Frames hold arrays in memory order, little-endian, and this processor is big-endian.');
 }

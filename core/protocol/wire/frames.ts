@@ -3,14 +3,14 @@ import type { CollectiveArray, CollectiveCall, ControlSignals } from './collecti
 
 export type { WireArray } from './arrays.ts';
 
-/** A message of `messages.ts` with the arrays that belong to it. */
+/** A message of `messages.ts` with its arrays. */
 export interface MessageFrame {
   kind: 'message';
   message: unknown;
   arrays: WireArray[];
 }
 
-/** What a rank asks of the hub's relay, and what the relay answers. */
+/** A rank's request to the hub's relay, or the relay's answer. */
 export type CollectiveFrame = CollectiveRequest | CollectiveResult | CollectiveFailure;
 
 /** `data` is null where the operation does not need this rank's values: a barrier, a broadcast from another root. */
@@ -18,22 +18,22 @@ export interface CollectiveRequest {
   kind: 'collective';
   phase: 'request';
   call: CollectiveCall;
-  /** This rank's. */
+  /** Of this rank. */
   signals: ControlSignals;
   data: CollectiveArray | null;
 }
 
-/** `call` repeats the request's, with the shape of `data`; `data` is null where the rank has the values already. */
+/** `call` repeats the request's, with the shape of `data`; `data` is null where the rank needs no values. */
 export interface CollectiveResult {
   kind: 'collective';
   phase: 'result';
   call: CollectiveCall;
-  /** Those of all ranks. */
+  /** Merged over all ranks. */
   signals: ControlSignals;
   data: CollectiveArray | null;
 }
 
-/** The group has failed: every pending and every later call of this rank does. */
+/** The group has failed, and with it every pending and every later call of this rank. */
 export interface CollectiveFailure {
   kind: 'collective';
   phase: 'failure';

@@ -1,6 +1,6 @@
 /**
- * What every JavaScript host offers and the language's own library does not declare. `protocol` is checked with neither
- * Node's types nor the DOM's, so the few of their common globals that it needs are declared here, for this file alone.
+ * Globals of every JavaScript host that the language's type library does not declare. `core` is checked without the types of Node
+ * and the DOM, so this file declares the few globals that it needs.
  */
 declare const TextEncoder: new () => { encode(text: string): Uint8Array<ArrayBuffer> };
 declare const TextDecoder: new (
@@ -14,8 +14,8 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 
 export const encodeUtf8 = (text: string): Uint8Array<ArrayBuffer> => encoder.encode(text);
 
-/** Throws a TypeError where the bytes are not UTF-8. */
+/** @throws TypeError when the bytes are not UTF-8 */
 export const decodeUtf8 = (bytes: Uint8Array): string => decoder.decode(bytes);
 
-/** Runs a task after what runs now, before any input or output. */
+/** Runs a task after the current one, before any input or output. */
 export const runSoon = (task: () => void): void => queueMicrotask(task);

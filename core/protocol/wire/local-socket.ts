@@ -4,8 +4,8 @@ import { encodeUtf8 } from './host.ts';
 const maximumBytes = { linux: 107, other: 103 };
 
 /**
- * What to listen on, or connect to, for the socket at `path`. On Windows a named pipe stands in for it: pipes live in a
- * namespace of their own, where a name holds no separators. `platform` as Node names it.
+ * The address of the socket at `path`. On Windows it is a named pipe, whose name contains no separators.
+ * @param platform Node's name of the system
  */
 export function socketAddress(path: string, platform: string): string {
   if (platform === 'win32') return `tutti-${path.replace(/[\\/:]+/g, '-')}`;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * A number that may be NaN or infinite. JSON has no spelling for those, so on disk and on the wire they are the strings
- * `"NaN"`, `"Infinity"` and `"-Infinity"` (as in proto3's JSON mapping); reading gives numbers back.
+ * A number that may be NaN or infinite. JSON cannot represent these, so on disk and on the wire they are the strings `"NaN"`,
+ * `"Infinity"` and `"-Infinity"` (as in proto3's JSON mapping). The schema converts them to numbers.
  */
 export const realNumber = z.union([
   z.number(),
@@ -11,7 +11,7 @@ export const realNumber = z.union([
   z.enum(['NaN', 'Infinity', '-Infinity']).transform(Number),
 ]);
 
-/** `JSON.stringify` that keeps NaN and infinities, as {@link realNumber} reads them. */
+/** Like `JSON.stringify`, but writes NaN and infinities in the form of {@link realNumber}. */
 export function toJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, (_key, item: unknown) => spellNonFinite(item), indent);
 }

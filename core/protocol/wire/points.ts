@@ -1,6 +1,6 @@
 /**
- * Metric points, by column: value `i` belongs to metric `names[nameIndex[i]]` at `epoch[i]`, `step[i]`.
- * Points never travel as JSON: the arrays are a frame's payload, so NaN and infinities survive.
+ * Metric points, by column: `value[i]` belongs to metric `names[nameIndex[i]]` at `epoch[i]`, `step[i]`. The arrays are a frame's
+ * payload, not JSON, so NaN and infinities are preserved.
  */
 export interface PointBatch {
   names: string[];

@@ -82,8 +82,8 @@ describe('a channel over a stream', () => {
     channel.streamClosed(null);
     expect(stream.calls).toStrictEqual(['destroy']);
     expect(closed).toHaveLength(1);
-    expect(closed[0]?.message).toMatch(/says it has 0 \+ 0 bytes/);
-    expect(() => channel.send(message(1))).toThrow(/The channel broke: A frame says it has 0 \+ 0 bytes/);
+    expect(closed[0]?.message).toMatch(/announces 0 \+ 0 bytes/);
+    expect(() => channel.send(message(1))).toThrow(/The channel broke: A frame announces 0 \+ 0 bytes/);
   });
 
   it('takes an end in the middle of a frame for a break', () => {

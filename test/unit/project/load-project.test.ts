@@ -24,8 +24,8 @@ describe('loadProject', () => {
   });
 
   it('refuses a part that no project has, and says which was meant', async () => {
-    expect(await load('figure() {}')).toContain('figure: a project has no such part. Did you mean figures?');
-    expect(await load('default: {}')).toContain('default: a project has no such part. Did you mean defaults?');
+    expect(await load('figure() {}')).toContain('figure: a project has no such property. Did you mean figures?');
+    expect(await load('default: {}')).toContain('default: a project has no such property. Did you mean defaults?');
     expect(await load('somethingElseAltogether: 1')).toContain(
       'A project has name, description, hyperparameters, task',
     );

@@ -116,7 +116,7 @@ describe('models that cannot be one computation', () => {
     const masking = () =>
       tf.sequential({ layers: [layers.masking({ inputShape: [4, 2], name: 'gaps' }), layers.flatten()] });
     expect(() => requireStackable([masking(), masking()], [0, 1])).toThrow(
-      'Layer gaps (Masking) masks samples, which members of one computation cannot do. Use --members-per-device 1.',
+      'Layer gaps (Masking) masks samples, which stacked members cannot do. Use --members-per-device 1.',
     );
   });
 });
@@ -133,7 +133,7 @@ describe('what the user is told of a stack', () => {
       ],
     });
     expect(describeStack(model, 8).message).toBe(
-      '8 members of a worker are trained as one computation. Member by member run: edges, noise.',
+      '8 members of a worker are trained as one computation. These layers run member by member: edges, noise.',
     );
   });
 });

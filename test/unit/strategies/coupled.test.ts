@@ -191,7 +191,7 @@ describe('coupled members', () => {
     const config = runConfigSchema.parse({ strategy: { kind: 'coupled' } });
     const context = { config, task: taskOf('classification'), totalSteps: 1 };
     expect(() => new Coupled(config.strategy as CoupledConfig, context)).toThrow(
-      "The strategy coupled needs unlabelled samples, and this project's data have none: return a split `unlabelled` too.",
+      'The strategy coupled needs unlabelled samples, and this project has none: return a split `unlabelled` as well.',
     );
   });
 });

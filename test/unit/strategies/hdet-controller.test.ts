@@ -95,7 +95,7 @@ describe('the controller', () => {
   it('refuses the state of other scalars and a scalar that does not diverge', () => {
     const controller = new HdetController(options, new Map([['dropout', 0.5]]));
     const other = new HdetController(options, new Map([['weight_decay', 0.5]]));
-    expect(() => controller.restore(other.state)).toThrow(/is of weight_decay, this run diverges in dropout/);
+    expect(() => controller.restore(other.state)).toThrow(/diverges in weight_decay, this run in dropout/);
     expect(() => controller.value('learning_rate', 0)).toThrow('"learning_rate" does not diverge');
   });
 });

@@ -184,7 +184,7 @@ describe('a diverging hyperparameter', () => {
       'biases',
     ]);
     expect(() => groupsOfVariables(model, [{ name: 'stem', weights: 'conv' }])).toThrow(
-      'Parameter group "stem" has no weights: "conv" fits none of dense_0/kernel',
+      'Parameter group "stem" has no weights: "conv" matches none of dense_0/kernel',
     );
     expect(() => groupsOfVariables(model, [{ name: 'stem', weights: '(' }])).toThrow('is not a regular expression');
   });

@@ -1,4 +1,4 @@
-/** Legend: `B` batch, `K` classes, `M` members. */
+/** Sizes: `B` batch, `K` classes, `M` members. */
 
 export interface Coupling {
   /** 1/B Σ_b KL(p[b] || q[b]) in nats, KL(p || q) = Σ_k p_k log(p_k / q_k). */
@@ -8,9 +8,9 @@ export interface Coupling {
 }
 
 /**
- * How far a member's predictions p are from the ensemble's q.
+ * The divergence of a member's predictions p from the ensemble's predictions q.
  * @param probabilities p = softmax(z), shape `[B, K]`
- * @param sum Σ_m p_m over all M members, this one among them: q = sum / M
+ * @param sum Σ_m p_m over all M members, including this one: q = sum / M
  * @param samples B
  */
 export function couple(probabilities: Float32Array, sum: Float32Array, members: number, samples: number): Coupling {
@@ -20,7 +20,7 @@ export function couple(probabilities: Float32Array, sum: Float32Array, members: 
   for (let start = 0; start < probabilities.length; start += classes) {
     const logRatios = Float64Array.from({ length: classes }, (_, label) => {
       const own = probabilities[start + label];
-      // A class that this member gives no probability has no part in KL(p || q).
+      // A class with p = 0 contributes nothing to KL(p || q).
       return own === 0 ? 0 : Math.log(own / (sum[start + label] / members));
     });
     const divergence = logRatios.reduce((total, ratio, label) => total + probabilities[start + label] * ratio, 0);

@@ -14,11 +14,11 @@ import { couple } from './coupling.ts';
 export type CoupledConfig = Extract<StrategyConfig, { kind: 'coupled' }>;
 
 const sumsSchema = z.strictObject({
-  /** Losses of steps whose update was made. */
+  /** Losses of steps with an update. */
   supervised: z.number(),
   coupling: z.number(),
   updates: z.int(),
-  /** Bytes of all steps, also of those without an update. */
+  /** Bytes of all steps, also those without an update. */
   bytes: z.number(),
   steps: z.int(),
 });
@@ -26,10 +26,10 @@ const sumsSchema = z.strictObject({
 const noSums = { supervised: 0, coupling: 0, updates: 0, bytes: 0, steps: 0 };
 
 /**
- * Members that learn from labels each by itself, and from unlabelled samples by agreeing: a member's loss is its task's on a labelled
- * batch plus λ·KL(member || ensemble mean) on an unlabelled one, which is the same for all ranks. The ensemble's mean is all-reduced and
- * takes no gradient. Every rank augments its images in its own way. Sampling and augmentation are functions of seed and step, so that
- * a resume needs nothing for them; its state is what the next points are means of.
+ * Members that learn from labels independently, and from unlabelled samples by agreement: a member's loss is its task's loss on a
+ * labelled batch plus λ·KL(member || ensemble mean) on an unlabelled batch, which is the same for all ranks. The ensemble's mean
+ * is all-reduced, and the loss has no gradient through it. Every rank augments its images differently. Sampling and augmentation
+ * are functions of seed and step, so the saved state holds only the sums for the next points.
  */
 export class Coupled implements Strategy {
   readonly name = 'coupled';
@@ -39,14 +39,14 @@ export class Coupled implements Strategy {
   private readonly sampler: Sampler;
   private readonly seedOf: (rank: number) => number;
   private exchange: ProcessGroup | null = null;
-  /** Since the last points, which may have been in an earlier attempt. */
+  /** Since the last points, which may belong to an earlier attempt. */
   private sums: z.output<typeof sumsSchema> = { ...noSums };
 
   /** @throws where the project has no unlabelled samples */
   constructor(config: CoupledConfig, { config: { seed, identicalSeeds, members }, unlabelled }: StrategyContext) {
     if (unlabelled === undefined) {
       throw new Error(
-        "The strategy coupled needs unlabelled samples, and this project's data have none: return a split `unlabelled` too.",
+        'The strategy coupled needs unlabelled samples, and this project has none: return a split `unlabelled` as well.',
       );
     }
     this.config = config;
@@ -58,7 +58,7 @@ export class Coupled implements Strategy {
       batchSize: Math.min(config.unlabelledBatchSize, unlabelled.length),
       dropLast: true,
       seed,
-      // Apart from the order of labelled samples, which the seed itself decides.
+      // Different from the order of labelled samples, which depends on the seed itself.
       sharedSeed: seedForRank(seed, members, false),
       rank: 0,
       worldSize: 1,

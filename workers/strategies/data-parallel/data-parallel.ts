@@ -15,12 +15,11 @@ import { Replicas } from './replicas.ts';
 export type DataParallelConfig = Extract<StrategyConfig, { kind: 'data-parallel' }>;
 
 /**
- * One model, trained by all ranks: each computes gradients of its share of a step's samples, all take the mean over all samples,
- * and all make the same update (Li et al., 2020, "PyTorch Distributed"). With the same samples a step this is one rank's
- * training with a batch N times as large, up to rounding. A step updates a weight where the loss of at least one rank's samples
- * depends on it.
+ * One model, trained by all N ranks: each computes the gradients of its share of a step's samples, the ranks average them, and
+ * all make the same update (Li et al., 2020, "PyTorch Distributed"). Up to rounding, this equals training on one rank with a
+ * batch N times as large. A step updates a weight if the loss of at least one rank's samples depends on it.
  *
- * Running statistics of batch normalisation are each rank's own while it trains; what is evaluated and kept are the first rank's.
+ * Running statistics of batch normalisation differ between ranks during training; the first rank's are evaluated and saved.
  */
 export class DataParallel implements Strategy {
   readonly name = 'data-parallel';
@@ -61,7 +60,7 @@ export class DataParallel implements Strategy {
     return applyMean(member, accumulator, mean, settings, this.#config.clipNorm);
   }
 
-  /** Where gradients neither add up over parts of a batch, nor change before or after they are exchanged. */
+  /** Whether gradients are those of one whole batch, and neither compressed nor clipped. */
   #isExchangedInPlace({ featureShape: [samples] }: Batch): boolean {
     const { compression, clipNorm } = this.#config;
     return tf.getBackend() === 'wasm' && samples === this.#batchSize && compression === 'none' && clipNorm === 0;
@@ -87,7 +86,7 @@ export class DataParallel implements Strategy {
   }
 }
 
-/** The update of all ranks with the gradients they share; none where the loss is not finite. */
+/** Makes the ranks' common update, unless the loss is not finite. */
 export function applyMean(
   member: Member,
   accumulator: GradientAccumulator,
@@ -105,7 +104,7 @@ export function applyMean(
   return { loss, updated };
 }
 
-/** Tells how many samples one update sees. */
+/** Reports how many samples contribute to one update. */
 export function effectiveBatch(batchSize: number, worldSize: number, accumulate: number): StrategyEvent {
   const samples = batchSize * worldSize * accumulate;
   const parts = accumulate === 1 ? '' : ` × ${accumulate} accumulated`;

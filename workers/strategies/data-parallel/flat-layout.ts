@@ -2,19 +2,19 @@ import { valuesOf } from '../../backends/tensor-values.ts';
 import { tf, type Tensor, type Variable } from '../../tensorflow/tf.ts';
 import type { Gradient } from '../../member/member.ts';
 
-/** What a slice of the flat array holds of one tensor. */
+/** A tensor, or a part of one, in a slice of the flat array. */
 export interface Segment {
-  /** The tensor's place in their order. */
+  /** The tensor's index. */
   tensor: number;
-  /** First element, counted from the slice's beginning. */
+  /** First element, relative to the slice. */
   start: number;
   /** Element after the last. */
   end: number;
 }
 
-/** Where tensors lie in one flat array, one after the other in their order: shape `[P]` for P scalars in all. */
+/** The layout of tensors in one flat array, one after the other: shape `[P]` for P scalars in total. */
 export class FlatLayout {
-  /** P, the scalars in all tensors. */
+  /** P, the number of scalars in all tensors. */
   readonly length: number;
   readonly #shapes: readonly (readonly number[])[];
   readonly #offsets: readonly number[];
@@ -27,7 +27,7 @@ export class FlatLayout {
     this.length = this.#sizes.reduce((sum, size) => sum + size, 0);
   }
 
-  /** The tensors, or parts of them, that lie between two elements of the flat array. */
+  /** The tensors, or parts of them, between two elements of the flat array. */
   segments(from: number, to: number): Segment[] {
     return this.#sizes.flatMap((size, tensor) => {
       const start = Math.max(this.#offsets[tensor], from);
@@ -61,14 +61,14 @@ export class FlatLayout {
     }
   }
 
-  /** New tensors of the values, which some backends read where they are: dispose of them before `flat` changes. */
+  /** New tensors of the values. Some backends do not copy them: dispose of the tensors before `flat` changes. */
   toTensors(flat: Float32Array): Tensor[] {
     return this.#shapes.map((shape, i) => tf.tensor(this.#part(flat, i), [...shape]));
   }
 
-  /** Gives the variables the values. */
+  /** Assigns the values to the variables. */
   write(flat: Float32Array, variables: readonly Variable[]): void {
-    // Only wasm copies at once: elsewhere a variable keeps the array that it is given, for good or until an op needs it.
+    // Only wasm copies at once: on other backends a variable may keep the array itself.
     const own = tf.getBackend() === 'wasm' ? flat : flat.slice();
     tf.tidy(() => this.toTensors(own).forEach((tensor, i) => variables[i].assign(tensor)));
   }

@@ -2,23 +2,23 @@ import { decodeBfloat16, encodeBfloat16 } from '../../../core/protocol/wire/bflo
 import type { ProcessGroup } from '../../collectives/process-group.ts';
 import { decodeTotals, encodeTotals, type LocalGradients } from './local-gradients.ts';
 
-/** How gradients travel: as they are, or rounded to bfloat16 at half the bytes. */
+/** How gradients travel: in float32, or rounded to bfloat16 at half the bytes. */
 export type Compression = 'none' | 'bfloat16';
 
-/** What all ranks have in common after an exchange. */
+/** The result of an exchange, the same on all ranks. */
 export interface MeanGradients {
   /** Mean over all samples of the step, shape `[P]`, or this rank's slice of it. */
   flat: Float32Array<ArrayBuffer>;
-  /** Mean over all samples; not finite as soon as one rank's is not. */
+  /** Mean over all samples; not finite if any rank's loss is not finite. */
   loss: number;
-  /** Of each variable: whether the loss of at least one rank's samples depends on it. The others are not updated. */
+  /** For each variable, whether the loss of at least one rank's samples depends on it. Only those are updated. */
   isReached: readonly boolean[];
 }
 
 /**
- * All ranks' gradients in one all-reduce: Σ_r w_r·g_r / Σ_r w_r with a rank's samples as its weight, so that uneven batches count
- * as one large batch would. The result takes the place of the local gradients. The totals travel at the bucket's end; with `bfloat16`, whose 8 bits are too few
- * for them, they have a separate collective at the same time.
+ * Averages all ranks' gradients in one all-reduce: Σ_r w_r·g_r / Σ_r w_r, weighted by a rank's samples, so that uneven batches
+ * count like one large batch. The result replaces the local gradients. The totals travel at the end of the bucket; with
+ * `bfloat16`, which is too coarse for them, they have a separate collective at the same time.
  */
 export async function allReduceGradients(
   group: ProcessGroup,
@@ -39,7 +39,7 @@ export async function allReduceGradients(
   return mean(flat, bucket.subarray(length));
 }
 
-/** As {@link allReduceGradients}, but a rank gets its slice only. The flat gradients' length must divide by the ranks. */
+/** Like {@link allReduceGradients}, but a rank gets only its slice. The length must be a multiple of the number of ranks. */
 export async function reduceScatterGradients(
   group: ProcessGroup,
   local: LocalGradients,
@@ -81,7 +81,7 @@ function totalsOf(local: LocalGradients): Float64Array<ArrayBuffer> {
   return Float64Array.from(encodeTotals(local));
 }
 
-/** Of sums over the ranks, or of means over them: those of whole batches, whose mean weight is 1, are what is asked for already. */
+/** @param sum sums or means over the ranks. Means over whole batches, whose mean weight is 1, are the result already. */
 function mean(sum: Float32Array<ArrayBuffer>, reduced: Float32Array | Float64Array): MeanGradients {
   const { weight, weightedLoss, isReached } = decodeTotals(reduced);
   divideByWeight(sum, weight);
@@ -91,7 +91,7 @@ function mean(sum: Float32Array<ArrayBuffer>, reduced: Float32Array | Float64Arr
 /** values ← values / weight */
 export function divideByWeight(values: Float32Array, weight: number): void {
   if (weight === 1) return;
-  // Most weights are powers of two: then a product has the quotient's bits, in half the time.
+  // For powers of two, the most frequent weights, a product has the quotient's bits, in half the time.
   const factor = 1 / weight;
   if (Number.isInteger(Math.log2(weight))) for (let i = 0; i < values.length; i++) values[i] *= factor;
   else for (let i = 0; i < values.length; i++) values[i] /= weight;

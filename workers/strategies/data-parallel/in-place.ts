@@ -8,16 +8,16 @@ import type { StepOutcome } from '../strategy.ts';
 import { divideByWeight } from './gradient-exchange.ts';
 import { decodeTotals, encodeTotals } from './local-gradients.ts';
 
-/** A rank's gradients of one whole batch, where the backend has them. */
+/** A rank's gradients of one whole batch, in the backend's memory. */
 export interface WholeBatch {
   loss: number;
   gradients: Gradient[];
 }
 
 /**
- * What the flat array of `GradientAccumulator` is for, without it: gradients of a whole batch, whose weight is 1, are exchanged where they
- * lie, which saves copying them twice. To the other ranks it is the same collective, with the same totals at its end, so each rank may do
- * as suits its batch. Takes the gradients over.
+ * Exchanges the gradients of a whole batch, whose weight is 1, in the backend's memory, without the flat array of
+ * `GradientAccumulator`: that saves two copies. To the other ranks it is the same collective, with the same totals at its end, so
+ * each rank may choose by its batch. Disposes of the gradients.
  */
 export async function updateInPlace(
   group: ProcessGroup,
@@ -50,7 +50,7 @@ function ofOtherRanks({ variables }: Member, i: number, mean: Float32Array | nul
   return tf.tensor(mean ?? missing(i), variables[i].shape);
 }
 
-/** The same values in memory of their own: what is written there must not change another tensor. */
+/** A copy in separate memory: writing to it must not change another tensor. */
 function moved(gradient: Tensor): Tensor {
   const copy = tf.mul(gradient, 1);
   gradient.dispose();

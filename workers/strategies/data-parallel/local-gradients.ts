@@ -2,30 +2,30 @@ import type { Batch } from '../../data/dataset.ts';
 import type { Gradient, Member, StepPosition } from '../../member/member.ts';
 import { FlatLayout } from './flat-layout.ts';
 
-/** What one rank makes of its part of a step's samples. */
+/** One rank's gradients of its share of a step's samples. */
 export interface LocalGradients {
   /**
    * Sum over the parts of n/B · gradient, for parts of n samples and B `batchSize`; shape `[P]`, padded with zeros to the accumulator's
    * length. Valid until the next step.
    */
   flat: Float32Array<ArrayBuffer>;
-  /** `flat` with `totalsLength` more elements, in which the exchange has its totals travel along. */
+  /** `flat` with `totalsLength` more elements for the totals of the exchange. */
   bucket: Float32Array<ArrayBuffer>;
   /** Sum of n/B. */
   weight: number;
   /** Sum of n/B · loss. */
   weightedLoss: number;
-  /** Of each variable, in the member's order: whether the loss of at least one of these samples depends on it. */
+  /** For each variable, in the member's order, whether the loss of at least one of these samples depends on it. */
   isReached: readonly boolean[];
 }
 
 /**
- * Gradients of one rank in one flat array. A step's samples go through the model in parts of at most `batchSize`, one after the
- * other (gradient accumulation); smaller parts count by their samples, none for nothing.
+ * Computes one rank's gradients in one flat array. A step's samples go through the model in parts of at most `batchSize`, one
+ * after the other (gradient accumulation), weighted by their samples.
  */
 export class GradientAccumulator {
   readonly layout: FlatLayout;
-  /** Of the flat array: P, or the next multiple of what was asked for. */
+  /** Length of the flat array: P, or the next multiple of `multipleOf`. */
   readonly length: number;
   readonly #batchSize: number;
   readonly #bucket: Float32Array<ArrayBuffer>;
@@ -47,7 +47,7 @@ export class GradientAccumulator {
     for (const part of partsOf(batch, this.#batchSize)) {
       const { loss, gradients } = await member.lossAndGradients(part, position);
       const share = part.featureShape[0] / this.#batchSize;
-      // The first part takes the place of what was there, which saves an addition for all weights.
+      // The first part overwrites the array, which saves an addition for all weights.
       if (weight === 0) await this.layout.readGradients(gradients, share, flat);
       else await this.layout.addGradients(gradients, share, flat);
       gradients.forEach((gradient, i) => {
@@ -57,13 +57,13 @@ export class GradientAccumulator {
       weight += share;
       weightedLoss += share * loss;
     }
-    // Without samples nothing was read; what pads the end may hold what an exchange left there.
+    // Without samples nothing was written, and the padding may hold values of an exchange.
     flat.fill(0, weight === 0 ? 0 : this.layout.length);
     return { flat, bucket, weight, weightedLoss, isReached };
   }
 
   /**
-   * Gradients as an optimizer takes them, null for variables that no rank's loss reached. They are valid as long as `flat` is; the
+   * Gradients for an optimizer, null for variables that no rank's loss depends on. They are valid as long as `flat` is; the
    * caller disposes of them.
    */
   toGradients(flat: Float32Array, isReached: readonly boolean[]): Gradient[] {
@@ -75,7 +75,7 @@ export class GradientAccumulator {
   }
 }
 
-/** A batch in parts of `size` samples, the last one of what is left. */
+/** Splits a batch into parts of `size` samples; the last one may be smaller. */
 export function* partsOf(batch: Batch, size: number): Generator<Batch> {
   const [samples, ...shape] = batch.featureShape;
   const [, ...targetShape] = batch.targetShape;
@@ -93,10 +93,10 @@ export function* partsOf(batch: Batch, size: number): Generator<Batch> {
 }
 
 /**
- * What travels with the gradients of V variables, shape `[2 + V]`: the weight of a rank's samples, their weighted loss, and for each
- * variable 1 where this rank's loss depends on it, else 0. A mean or a sum over the ranks is 0 only where no rank's loss does: so all
- * ranks agree on which variables a step updates, as one rank with all the samples would (PyTorch skips a parameter whose gradient
- * is None). Zeros and ones are exact in every float type.
+ * Totals that travel with the gradients of V variables, shape `[2 + V]`: the weight of a rank's samples, their weighted loss, and
+ * for each variable 1 if this rank's loss depends on it, else 0. A sum or mean over the ranks is 0 only if no rank's loss depends
+ * on the variable. So all ranks agree which variables a step updates, like one rank with all samples (PyTorch skips a parameter
+ * whose gradient is None). Zeros and ones are exact in every float type.
  */
 export interface Totals {
   weight: number;
@@ -109,12 +109,12 @@ export function totalsLength(variables: number): number {
   return 2 + variables;
 }
 
-/** Numbers to be reduced over the ranks, shape `[2 + V]`. */
+/** Numbers to reduce over the ranks, shape `[2 + V]`. */
 export function encodeTotals({ weight, weightedLoss, isReached }: Totals): number[] {
   return [weight, weightedLoss, ...isReached.map(Number)];
 }
 
-/** What a reduction (sum or mean) over the ranks gave. */
+/** Reads the result of a reduction (sum or mean) over the ranks. */
 export function decodeTotals(reduced: Float32Array | Float64Array): Totals {
   const [weight, weightedLoss] = reduced;
   return { weight, weightedLoss, isReached: Array.from(reduced.subarray(2), (count) => count > 0) };

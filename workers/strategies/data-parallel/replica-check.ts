@@ -8,25 +8,25 @@ import { trainedWeightNames } from '../../member/weights.ts';
 
 const digestBytes = 32;
 
-/** Ranks that train one model no longer hold the same bits of it. */
+/** Ranks that train one model hold different bits of it. */
 export class ReplicasDifferError extends AgreedError {
   override name = 'ReplicasDifferError';
 
-  /** @param part what differs, e.g. `dense_0/kernel`. @param differing ranks that have it otherwise than `reference` */
+  /** @param part what differs, e.g. `dense_0/kernel`. @param differing ranks whose part differs from that of `reference` */
   constructor(part: string, differing: readonly number[], reference: number, { epoch, step }: Position) {
     const ranks = `${differing.length === 1 ? 'rank' : 'ranks'} ${differing.join(', ')}`;
     super(
       `The ranks' copies of the model differ at epoch ${epoch}, step ${step}: ${part} of ${ranks} is not that of rank ${reference}. All ranks ` +
-        'must hold the same bits after the same updates; nothing of this round was evaluated or saved. Look for code of the project ' +
-        'that changes weights on some ranks only, and for devices with faulty memory; then resume the run from its last saved state.',
+        'must hold the same bits after the same updates. Nothing of this round was evaluated or saved. Look for project code ' +
+        'that changes weights on some ranks only, and for devices with faulty memory. Then resume the run from its last saved state.',
       { rank: differing[0], epoch, step },
     );
   }
 }
 
 /**
- * Compares the SHA-256 of what must be the same on all ranks that train one model: each trained weight and, where `withOptimizer`, each
- * tensor that the optimizer remembers and its counts of updates. One all-gather of 32 bytes a tensor, so that all ranks conclude the same.
+ * Compares the SHA-256 of each trained weight on all ranks that train one model; with `withOptimizer` also of each slot of the
+ * optimizer and of its update counts. All-gathers 32 bytes per tensor, so that all ranks draw the same conclusion.
  *
  * @throws ReplicasDifferError on all ranks, naming the first part that differs
  */
@@ -66,7 +66,7 @@ function digestOf({ buffer, byteOffset, byteLength }: Float32Array | Float64Arra
   return hash('sha256', new Uint8Array(buffer, byteOffset, byteLength), 'buffer');
 }
 
-/** What most have; of equally many the first. */
+/** The most frequent value; the first of several. */
 function mostFrequent(values: readonly string[]): string {
   const countOf = (value: string): number => values.filter((other) => other === value).length;
   return values.reduce((best, value) => (countOf(value) > countOf(best) ? value : best));

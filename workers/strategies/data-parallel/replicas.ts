@@ -2,13 +2,13 @@ import type { ProcessGroup } from '../../collectives/process-group.ts';
 import type { LayersModel, Variable } from '../../tensorflow/tf.ts';
 import { FlatLayout } from './flat-layout.ts';
 
-/** Weights of one model that several ranks hold, as one flat array. */
+/** The weights of a model that several ranks hold, as one flat array. */
 export class Replicas {
   readonly #group: ProcessGroup;
   readonly #variables: readonly Variable[];
   readonly #layout: FlatLayout;
 
-  /** @param which all weights, or only those that are not trained: the running statistics of batch normalisation */
+  /** @param which all weights, or only untrained ones: the running statistics of batch normalisation */
   constructor(model: LayersModel, group: ProcessGroup, which: 'all' | 'buffers') {
     const weights = which === 'all' ? model.weights : model.nonTrainableWeights;
     this.#group = group;
@@ -16,13 +16,13 @@ export class Replicas {
     this.#layout = new FlatLayout(this.#variables);
   }
 
-  /** Every rank's weights become the first rank's. */
+  /** Copies the first rank's weights to all ranks. */
   async broadcast(): Promise<void> {
     if (this.#layout.length === 0) return;
     this.write(await this.#group.broadcast(await this.read(), this.#group.ranks[0]));
   }
 
-  /** An array for weights, shape `[P]`. */
+  /** A new array for the weights, shape `[P]`. */
   allocate(): Float32Array<ArrayBuffer> {
     return new Float32Array(this.#layout.length);
   }

@@ -19,20 +19,20 @@ type ShardedConfig = Extract<StrategyConfig, { kind: 'sharded' }>;
 
 interface Shard {
   group: ProcessGroup;
-  /** Where this rank's slice begins. */
+  /** First element of this rank's slice. */
   start: number;
   accumulator: GradientAccumulator;
   buffers: Replicas;
-  /** This rank's slice of all trained weights, shape `[S]`; the last rank's ends with zeros that belong to no weight. */
+  /** This rank's slice of all trained weights, shape `[S]`; the last rank's is padded with zeros. */
   slice: WeightSlice;
   optimizer: Optimizer;
 }
 
 /**
- * Data-parallel training whose optimizer state is split over the ranks (Rajbhandari et al., 2020, "ZeRO", stage 1): a reduce-scatter
- * gives each rank the mean gradient of its slice of the weights, it updates these, and an all-gather brings the slices together. An
- * update depends on nothing but its own weight, so the weights are those of data-parallel training, also where a step's loss does not
- * depend on all of them.
+ * Data-parallel training with the optimizer state split over the ranks (Rajbhandari et al., 2020, "ZeRO", stage 1): a
+ * reduce-scatter gives each rank the mean gradient of its slice of the weights, the rank updates the slice, and an all-gather
+ * joins the slices. The update of a weight depends on no other weight, so the result equals data-parallel training, also where a
+ * step's loss does not depend on all weights.
  */
 export class Sharded implements Strategy {
   readonly name = 'sharded';
@@ -91,12 +91,12 @@ export class Sharded implements Strategy {
     return { loss, updated: true };
   }
 
-  /** What the optimizer remembers is each rank's slice. */
+  /** The optimizer's state differs by rank, so only weights are compared. */
   async verify(member: Member, position: Position): Promise<void> {
     await requireEqualReplicas(this.#ready().group, member, position, { withOptimizer: false });
   }
 
-  /** A constraint needs whole tensors, so every rank applies it to all of them, and takes its slice from the result. */
+  /** A constraint needs whole tensors: every rank applies it to all tensors, and takes its slice from the result. */
   async #constrain(member: Member, whole: Float32Array<ArrayBuffer>): Promise<void> {
     if (member.constraints.size === 0) return;
     const { accumulator, slice, start } = this.#ready();
@@ -119,7 +119,7 @@ export class Sharded implements Strategy {
     return this.#events.splice(0);
   }
 
-  /** The norm is that of all slices. */
+  /** Clips by the norm of all slices. */
   async #clip(group: ProcessGroup, flat: Float32Array): Promise<void> {
     const { clipNorm } = this.#config;
     if (clipNorm === 0) return;
@@ -142,8 +142,8 @@ function restore(optimizer: Optimizer, { tensors, data }: StrategyState, rank: n
   if (optimizerSteps.length !== expected) {
     throw new Error(
       `The saved optimizer state of rank ${rank} counts updates of ${optimizerSteps.length} part(s) of its slice of the weights, not of ` +
-        `${expected}: older versions of Tutti counted them for a whole slice, also of weights that the loss did not depend on. ` +
-        'Start the run anew, or resume it with the version that saved it.',
+        `${expected}: an older version of Tutti counted them for the whole slice. ` +
+        'Start a new run, or resume this one with the version that saved it.',
     );
   }
   writeTensors(optimizer.slots, tensors, `The optimizer state of rank ${rank}`);

@@ -44,7 +44,7 @@ export class AdaptationPlan {
   }
 }
 
-/** The γ with base·(1 − γ)^syncs = floor. 0 where the base is there already. */
+/** The γ with base·(1 − γ)^syncs = floor; 0 where the base is at the floor already. */
 export function decayTo(floor: number, base: number, syncs: number): number {
   return base <= floor ? 0 : 1 - (floor / base) ** (1 / Math.max(1, syncs));
 }

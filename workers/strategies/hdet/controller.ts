@@ -1,10 +1,10 @@
 import { Generator } from '../../random/index.ts';
 
-/** A scalar that the ranks hold different values of. */
+/** A scalar with different values on the ranks. */
 interface DivergentScalar {
   /** Its name within the run, e.g. `learning_rate/head`. */
   name: string;
-  /** What the ranks' values spread around. */
+  /** The centre of the ranks' values. */
   base: number;
   velocity: number;
   /** Index into the multipliers, by rank. */
@@ -12,34 +12,34 @@ interface DivergentScalar {
 }
 
 export interface ControllerOptions {
-  /** α: how far the outermost ranks are from the base, as a fraction of it. */
+  /** α: the distance of the outermost ranks from the base, as a fraction of it. */
   spread: number;
-  /** σ: difference of losses that makes a rank count e times as much as another. */
+  /** σ: the difference of losses that makes a rank's weight e times that of another. */
   lossScale: number;
-  /** λ: share of the velocity that a base takes. */
+  /** λ: the factor of the velocity in an update of a base. */
   adaptation: number;
-  /** β: share of a velocity that stays. */
+  /** β: the factor of the old velocity in the new one. */
   inertia: number;
   worldSize: number;
-  /** The seed that all ranks share. */
+  /** The run's seed, the same on all ranks. */
   seed: number;
 }
 
-/** What a resumed run needs. Plain data. */
+/** The state for a resume, as plain data. */
 export interface ControllerState {
   syncs: number;
   scalars: DivergentScalar[];
 }
 
-/** Where a base is led at each sync. */
+/** How a base changes at each sync, besides its velocity. */
 export interface Course {
-  /** γ: the share that it loses. */
+  /** γ: the fraction that it loses. */
   decay: number;
-  /** It does not fall below. The velocity outlives what it was learned from, and would carry a small base past 0. */
+  /** Its lower bound. The velocity persists, and could otherwise carry a small base below 0. */
   floor: number;
 }
 
-/** What a sync did to one scalar. */
+/** The effect of a sync on one scalar. */
 export interface Adaptation {
   name: string;
   base: number;
@@ -47,13 +47,13 @@ export interface Adaptation {
 }
 
 /**
- * Learns scalars from ranks that train with different values of them, as hyperparameter-divergent ensemble training has it: every
- * rank runs the same controller on the same numbers, so nothing of it is exchanged. Rank r's value is base·ρ of its multiplier;
- * at a sync, with the weights w of the ranks ({@link weightsOfRanks}),
+ * Learns scalars from ranks that train with different values of them (hyperparameter-divergent ensemble training). Every rank
+ * runs the same controller on the same numbers, so its state is not exchanged. Rank r's value is base·ρ_r with its multiplier ρ_r.
+ * At a sync, with the weights w of the ranks ({@link weightsOfRanks}),
  *
  *     δ = Σ_r w_r·value_r − mean_r value_r;   v ← β·v + (1 − β)·δ;   base ← max(floor, base·(1 − γ) + λ·v)
  *
- * and every scalar gets a fresh permutation of the multipliers, independent of the others'.
+ * and every scalar gets a new permutation of the multipliers, independent of the others.
  */
 export class HdetController {
   readonly #options: ControllerOptions;
@@ -74,25 +74,25 @@ export class HdetController {
     return this.#state;
   }
 
-  /** @throws when the state is of other scalars or of another number of ranks */
+  /** @throws when the state has other scalars or another number of ranks */
   restore(state: ControllerState): void {
     const names = (of: ControllerState) => of.scalars.map(({ name }) => name).join(', ');
     const fits = state.scalars.every(({ multiplierOfRank }) => multiplierOfRank.length === this.#multipliers.length);
     if (names(state) !== names(this.#state) || !fits) {
       throw new Error(
-        `The saved state is of ${names(state)}, this run diverges in ${names(this.#state)} over ${this.#multipliers.length} ranks. ` +
-          'Resume with the strategy options that the run was started with.',
+        `The saved state diverges in ${names(state)}, this run in ${names(this.#state)} over ${this.#multipliers.length} ranks. ` +
+          'Resume with the strategy options of the original run.',
       );
     }
     this.#state = state;
   }
 
-  /** ρ of a rank for a scalar. */
+  /** A rank's ρ for a scalar. */
   multiplier(name: string, rankIndex: number): number {
     return this.#multipliers[this.#scalar(name).multiplierOfRank[rankIndex]];
   }
 
-  /** base·ρ of a rank. */
+  /** A rank's base·ρ. */
   value(name: string, rankIndex: number): number {
     return this.#scalar(name).base * this.multiplier(name, rankIndex);
   }
@@ -101,13 +101,13 @@ export class HdetController {
     return this.#scalar(name).base;
   }
 
-  /** Sets what a scalar spreads around, where that is decided elsewhere: by a schedule, before it adapts. */
+  /** Sets a scalar's base from a schedule, before it adapts. */
   setBase(name: string, base: number): void {
     this.#scalar(name).base = base;
   }
 
   /**
-   * Moves every base towards the values of the ranks that did well, then deals the multipliers anew.
+   * Moves every base towards the values of ranks with low losses, then permutes the multipliers.
    *
    * @param losses mean loss of each rank since the last sync, shape `[N]`
    * @param courseOf by name of the scalar
@@ -116,8 +116,8 @@ export class HdetController {
     const { lossScale, adaptation, inertia, worldSize, seed } = this.#options;
     const weights = weightsOfRanks(losses, lossScale);
     const syncs = this.#state.syncs + 1;
-    const scalars = this.#state.scalars.map(({ name, base, velocity, multiplierOfRank: dealt }) => {
-      const values = dealt.map((index) => base * this.#multipliers[index]);
+    const scalars = this.#state.scalars.map(({ name, base, velocity, multiplierOfRank: indices }) => {
+      const values = indices.map((index) => base * this.#multipliers[index]);
       const mean = values.reduce((sum, value) => sum + value, 0) / worldSize;
       const delta = values.reduce((sum, value, rank) => sum + weights[rank] * value, 0) - mean;
       const { decay, floor } = courseOf(name);
@@ -137,7 +137,7 @@ export class HdetController {
     const scalar = this.#state.scalars.find((other) => other.name === name);
     if (scalar !== undefined) return scalar;
     const known = this.#state.scalars.map((other) => other.name).join(', ');
-    throw new Error(`"${name}" does not diverge in this run; what does: ${known || 'nothing'}.`);
+    throw new Error(`"${name}" does not diverge in this run. These do: ${known || 'none'}.`);
   }
 }
 
@@ -152,14 +152,14 @@ export function spreadMultipliers(alpha: number, worldSize: number): number[] {
   return Array.from({ length: worldSize }, (_, i) => 1 + (alpha * (i - middle)) / Math.max(middle, 0.5));
 }
 
-/** Which multiplier each rank has after a sync, the same on all ranks: a pure function of the seed they share. */
+/** Each rank's multiplier after a sync, as an index; the same on all ranks, as it depends on the run's seed alone. */
 export function multiplierOfRank(seed: number, sync: number, scalar: string, worldSize: number): number[] {
   return [...new Generator(seed, `hdet/sync-${sync}/${scalar}`).permutation(worldSize)];
 }
 
 /**
- * How much each rank's setting counts: softmax over the ranks of (mean loss − loss)/σ. A rank whose loss is not finite counts
- * nothing; where none is finite all count the same.
+ * The weight of each rank's setting: softmax over the ranks of (mean loss − loss)/σ. A rank with a non-finite loss has weight 0;
+ * if no loss is finite, all have the same weight.
  *
  * @param losses mean loss of each rank since the last sync, shape `[N]`
  * @returns shape `[N]`, with the sum 1
@@ -169,7 +169,7 @@ export function weightsOfRanks(losses: readonly number[], sigma: number): number
   if (finite.length === 0) return losses.map(() => 1 / losses.length);
   const mean = finite.reduce((sum, loss) => sum + loss, 0) / finite.length;
   const best = Math.min(...finite);
-  // Taking the best rank's exponent off all of them leaves the softmax as it is, and none can overflow.
+  // Subtracting the best rank's exponent does not change the softmax, and prevents overflow.
   const powers = losses.map((loss) =>
     Number.isFinite(loss) ? Math.exp((mean - loss) / sigma - (mean - best) / sigma) : 0,
   );

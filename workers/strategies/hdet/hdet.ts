@@ -17,7 +17,7 @@ import { type HdetConfig, Scalars } from './scalars.ts';
 import { averageWeights, metricName, type SyncArrays, syncEvent } from './sync.ts';
 import { startWarm } from './warm-start.ts';
 
-/** Set up for a member and a group. */
+/** The state after setup for a member and a group. */
 interface Ready {
   group: ProcessGroup;
   member: Member;
@@ -32,12 +32,12 @@ interface Ready {
 }
 
 /**
- * Hyperparameter-divergent ensemble training: ranks train one model with different learning rates (or other scalars) from the first step,
- * their weights are averaged every T steps, and the rates' base follows the ranks that did well. Until the warm-up has
- * passed the base is the schedule's; after it `HdetController` has it.
+ * Hyperparameter-divergent ensemble training: ranks train one model with different learning rates (or other scalars) from the
+ * first step, average their weights every T steps, and move the base of the rates towards those of ranks with low losses. The
+ * schedule sets the base until the warm-up has passed; then `HdetController` does.
  *
- * Gradients are averaged at every step, or ranks train alone between two syncs. With a spread of 0 and averaged gradients nothing
- * differs between ranks: then there are no syncs, and this is data-parallel training bit for bit.
+ * Ranks average gradients at every step, or train independently between two syncs. With a spread of 0 and averaged gradients
+ * ranks do not differ: then there are no syncs, and the training equals data-parallel training bit for bit.
  */
 export class Hdet implements Strategy {
   readonly name = 'hdet';
@@ -129,7 +129,7 @@ export class Hdet implements Strategy {
     return this.#events.splice(0);
   }
 
-  /** Ranks with a spread are equal right after a sync only, and what their optimizers remember never is. */
+  /** Ranks with a spread have equal weights only right after a sync, and never equal optimizer states. */
   async verify(member: Member, position: Position): Promise<void> {
     if (this.#hasSpread && position.step % this.#config.averageEverySteps !== 0) return;
     await requireEqualReplicas(this.#prepared().group, member, position, { withOptimizer: !this.#hasSpread });
@@ -158,7 +158,7 @@ export class Hdet implements Strategy {
     return this.#config.spread > 0 || !this.#config.gradientSync;
   }
 
-  /** Null where a rank that trains alone had no samples. */
+  /** Null where a rank without gradient exchange had no samples. */
   async #exchange(local: LocalGradients): Promise<MeanGradients | null> {
     const { group } = this.#prepared();
     if (this.#config.gradientSync) return await allReduceGradients(group, local, this.#config.compression);

@@ -5,19 +5,19 @@ import { trainedWeightNames } from '../../member/weights.ts';
 
 export type HdetConfig = Extract<StrategyConfig, { kind: 'hdet' }>;
 
-/** What an update takes of a scalar; these diverge by parameter group. */
+/** Scalars that are settings of an update. They diverge by parameter group. */
 const settingNames = ['learningRate', 'weightDecay'] as const;
 type SettingName = (typeof settingNames)[number];
 
-/** The values that scalars are to have on this rank, by name. */
+/** A scalar's value on this rank. */
 export type ValueOf = (name: string) => number;
 
 /**
- * What diverges between the ranks of a run, and where its values go: into updates (`learningRate`, `weightDecay`, one for each parameter
- * group: `learningRate/head`), into dropout layers (`dropout`, a factor on their rates) and into the loss (everything else).
+ * The scalars that diverge between a run's ranks, and the use of their values: in updates (`learningRate`, `weightDecay`, one for
+ * each parameter group: `learningRate/head`), in dropout layers (`dropout`, a factor of their rates), and in the loss (all others).
  */
 export class Scalars {
-  /** Initial bases by name. Those of learning rates come from the schedule at every step. */
+  /** Initial bases by name. The schedule sets those of learning rates at every step. */
   readonly bases: ReadonlyMap<string, number>;
   readonly #diverging: readonly string[];
   /** Group of each variable. */
@@ -38,7 +38,7 @@ export class Scalars {
     );
   }
 
-  /** Names of the learning rates, none where they do not diverge. */
+  /** Names of the learning rates; empty where they do not diverge. */
   get learningRates(): string[] {
     return [...this.bases.keys()].filter((name) => name.split('/')[0] === 'learningRate');
   }
@@ -56,7 +56,7 @@ export class Scalars {
     return this.#groups.map((group) => byGroup.get(group) ?? scheduled);
   }
 
-  /** Sets dropout, and gives what the loss uses. */
+  /** Sets the dropout rates. @returns the values for the loss, by name */
   apply(valueOf: ValueOf): ReadonlyMap<string, number> {
     this.#dropout?.scale(valueOf('dropout'));
     const ofLoss = this.#diverging.filter((name) => !isSetting(name) && name !== 'dropout');
@@ -64,13 +64,15 @@ export class Scalars {
   }
 }
 
-/** What a scalar's values spread around at first. Dropout is a factor, around 1. */
+/** A scalar's initial base. Dropout is a factor, so its base is 1. */
 function baseOf({ optimizer, loss, hyperparameters }: RunConfig, name: string): number {
   if (name === 'dropout') return 1;
   if (isSetting(name)) return optimizer[name];
   const base = { ...loss, ...hyperparameters }[name];
   if (typeof base === 'number') return base;
-  throw new Error(`The strategy cannot diverge in "${name}": it is no number of this run. Leave it out.`);
+  throw new Error(
+    `The strategy cannot diverge in "${name}", which is not a number in this run's configuration. Remove it.`,
+  );
 }
 
 function isSetting(name: string): name is SettingName {
@@ -81,12 +83,12 @@ function nameIn(name: SettingName, group: string | null): string {
   return group === null ? name : `${name}/${group}`;
 }
 
-/** What tfjs's dropout layers read at every call. */
+/** The property that tfjs's dropout layers read at every call. */
 interface DropoutLayer {
   rate: number;
 }
 
-/** Rates of a model's dropout layers, which a factor moves together. */
+/** Scales the rates of a model's dropout layers. */
 export class DropoutRates {
   readonly #layers: readonly { layer: DropoutLayer; rate: number }[];
 
@@ -94,7 +96,9 @@ export class DropoutRates {
   constructor(model: LayersModel) {
     const layers = model.layers.filter((layer) => layer.getClassName() === 'Dropout');
     if (layers.length === 0) {
-      throw new Error('The strategy is to diverge in dropout, but the model has no dropout layer. Leave dropout out.');
+      throw new Error(
+        'The strategy diverges in dropout, but the model has no dropout layer. Remove dropout from the strategy.',
+      );
     }
     this.#layers = layers.map((layer) => {
       const dropout = layer as unknown as DropoutLayer;
@@ -102,13 +106,13 @@ export class DropoutRates {
     });
   }
 
-  /** Every rate becomes the model's own times the factor, but at most 0.95: a layer must let something through. */
+  /** Sets every rate to the layer's original rate times the factor, at most 0.95: some units must stay. */
   scale(factor: number): void {
     for (const { layer, rate } of this.#layers) layer.rate = Math.min(0.95, Math.max(0, rate * factor));
   }
 }
 
-/** Weights by a pattern of their names; the first group that fits has them. */
+/** Selects weights by a pattern of their names. A weight belongs to the first group whose pattern matches. */
 export interface ParameterGroup {
   name: string;
   /** A regular expression, tried on names such as `dense_1/kernel`. */
@@ -118,7 +122,7 @@ export interface ParameterGroup {
 /**
  * The group of each trained variable, in the model's order; null for those in none.
  *
- * @throws when a pattern is no regular expression, or a group has no weights
+ * @throws when a pattern is not a regular expression, or a group has no weights
  */
 export function groupsOfVariables(model: LayersModel, groups: readonly ParameterGroup[]): (string | null)[] {
   const patterns = groups.map(({ name, weights: pattern }) => ({ name, pattern: compile(name, pattern) }));
@@ -127,8 +131,8 @@ export function groupsOfVariables(model: LayersModel, groups: readonly Parameter
   const empty = groups.find(({ name }) => !found.includes(name));
   if (empty === undefined) return found;
   throw new Error(
-    `Parameter group "${empty.name}" has no weights: "${empty.weights}" fits none of ${trained.join(', ')} that an earlier group has ` +
-      'not. Change the pattern, or leave the group out.',
+    `Parameter group "${empty.name}" has no weights: "${empty.weights}" matches none of ${trained.join(', ')} that is not in an ` +
+      'earlier group. Change the pattern, or remove the group.',
   );
 }
 

@@ -6,10 +6,10 @@ import { tf, type LayersModel, type Tensor } from '../../tensorflow/tf.ts';
 import { writeWeights } from '../../member/weights.ts';
 
 /**
- * Gives a model the weights of a checkpoint, with noise on those that are trained: w ← w + ν·‖w‖/√d · ε for each tensor of d
- * elements, ε standard normal, so that ν is the noise's share of the tensor.
+ * Loads a checkpoint's weights into a model, and adds noise to the trained ones: w ← w + ν·‖w‖/√d · ε for each tensor of d
+ * elements, with ε standard normal: ν is the norm of the noise relative to the tensor's.
  *
- * @throws when the checkpoint cannot be read, or is of another model
+ * @throws when the checkpoint cannot be read, or belongs to another model
  */
 export async function startWarm(model: LayersModel, path: string, noise: number, seed: number): Promise<void> {
   const { tensors } = decodeSafetensors(await readFile(resolve(path)));

@@ -12,12 +12,12 @@ export interface SummedLogits {
 }
 
 /**
- * All members' logits `[B, K]` become their sum.
+ * Sums the logits `[B, K]` of all M members.
  *
- * - `gather`: every rank receives everyone's and sums them itself: 1 + M times B·K floats a rank.
- * - `reduce` and `pipelined`: they are summed on the way: 2·B·K floats a rank, however many members there are.
- * - `tree`: ranks sum in pairs, pairs of pairs and so on, and the first broadcasts the sum: 2·B·K floats for most ranks, (1 + log2 M) for the
- *   first, and nobody sums more than log2 M arrays.
+ * - `gather`: every rank receives all logits and sums them: (1 + M)·B·K floats per rank.
+ * - `reduce` and `pipelined`: an all-reduce: 2·B·K floats per rank, for any number of members.
+ * - `tree`: ranks sum in pairs, pairs of pairs and so on, and the first broadcasts the sum: 2·B·K floats for most ranks,
+ *   (1 + log2 M)·B·K for the first, and no rank sums more than log2 M arrays.
  *
  * The first two sum in rank order, so their results agree bit for bit; a tree's sums are rounded in another order.
  */
@@ -35,7 +35,7 @@ export async function sumLogits(
   return { sum, bytes: logits.byteLength + sum.byteLength };
 }
 
-/** At distance 1, 2, 4, ... every second of the ranks that are left gives its sum to the one before it. */
+/** At distance 1, 2, 4, ... every second of the remaining ranks sends its sum to the one before it. */
 async function sumAlongTree(group: ProcessGroup, logits: Float32Array): Promise<SummedLogits> {
   const position = group.ranks.indexOf(group.rank);
   let sum = logits;

@@ -10,11 +10,11 @@ import { productLoss } from './product.ts';
 
 const trafficSchema = z.strictObject({ bytes: z.number(), steps: z.int() });
 
-/** A batch that has gone forward, and whose logits are under way. */
+/** A batch after its forward pass, while the ranks sum its logits. */
 interface PendingStep {
   member: Member;
   pass: ForwardPass;
-  /** Of the weights that the pass has seen. */
+  /** Of the weights of the forward pass. */
   penalty: LossAndGradients | null;
   labels: ArrayLike<number>;
   settings: UpdateSettings;
@@ -22,18 +22,18 @@ interface PendingStep {
 }
 
 /**
- * Members that learn as one model: the loss is that of their product of experts, the softmax of the mean logits, and each member
- * goes back from its own logits with (q − p) / (M·B). A step has one forward pass and exchanges nothing but logits (Webb, 2019,
- * "Distributed joint training of large ensembles with low communication overhead"). A rank adds its own penalties (regularizers) to the loss that it
- * reports, and their gradients to those of the product.
+ * Members that learn as one model: the loss is that of their product of experts q, the softmax of the mean logits, and the gradient
+ * of each member's logits is (q − p) / (M·B) with one-hot labels p. A step has one forward pass and exchanges only logits (Webb,
+ * 2019, "Distributed joint training of large ensembles with low communication overhead"). A rank adds its penalties (regularizers)
+ * to its reported loss, and their gradients to those of the product.
  *
- * `pipelined` goes forward with the next batch while the last one's logits are under way. Gradients are then of weights that lack the
- * last update, one step stale; the first step of each round only goes forward, and its end catches up.
+ * `pipelined` does the next batch's forward pass while the ranks sum the last one's logits. Gradients are then one step stale: they
+ * belong to weights without the last update. The first step of each round has only a forward pass; `settle` completes the last.
  */
 export function jointStrategy({ mode }: JointConfig): Strategy {
   let group: ProcessGroup;
   let pending: PendingStep | null = null;
-  /** Since the last points, which may have been in an earlier attempt. */
+  /** Since the last points, which may belong to an earlier attempt. */
   let traffic = { bytes: 0, steps: 0 };
 
   async function complete(step: PendingStep): Promise<StepOutcome> {
@@ -78,7 +78,7 @@ export function jointStrategy({ mode }: JointConfig): Strategy {
   }
 }
 
-/** Backward pass and update, unless the loss is not finite. That of the product is the same on all ranks. */
+/** Backward pass and update, unless the loss is not finite. The product's loss is the same on all ranks. */
 function update(step: PendingStep, sum: Float32Array, members: number): StepOutcome {
   const { member, pass, penalty, labels, settings } = step;
   const product = productLoss(sum, labels, members);

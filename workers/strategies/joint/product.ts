@@ -1,13 +1,13 @@
 /**
- * The product of experts of M members: q = softmax(z̄), z̄ = 1/M Σ_m z_m, which is their normalized geometric mean (Webb, 2019,
- * "Distributed joint training of large ensembles with low communication overhead"). Legend: `B` batch, `K` classes, `M` members.
+ * The product of experts of M members: q = softmax(z̄), z̄ = 1/M Σ_m z_m, their normalised geometric mean (Webb, 2019,
+ * "Distributed joint training of large ensembles with low communication overhead"). Sizes: `B` batch, `K` classes, `M` members.
  */
 
-/** The ensemble's loss of a batch, and where it leads each member. */
+/** The ensemble's loss of a batch, and its gradient. */
 export interface ProductLoss {
   /** −1/B Σ_b log q[b, y_b], in nats. NaN or infinite where a logit is. */
   loss: number;
-  /** ∂loss/∂z_m = (q − p) / (M·B) for every member m, p being one-hot labels; shape `[B, K]`. */
+  /** ∂loss/∂z_m = (q − p) / (M·B) for every member m, with one-hot labels p; shape `[B, K]`. */
   gradient: Float32Array;
 }
 
@@ -35,7 +35,7 @@ export function productLoss(sum: Float32Array, labels: ArrayLike<number>, member
   return { loss, gradient };
 }
 
-/** log Σ exp(z), from the largest down so that nothing overflows; NaN where any z is. */
+/** log Σ exp(z), relative to the largest z to prevent overflow; NaN where any z is NaN. */
 function logSumExp(logits: Float64Array): number {
   let largest = -Infinity;
   for (const logit of logits) largest = Math.max(largest, logit);
