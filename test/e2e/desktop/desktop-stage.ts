@@ -93,13 +93,16 @@ export class DesktopStage {
 }
 
 /** The same tests on the stand-in for Electron and, where its binary is there, in Electron itself. */
-export function describeDesktop(subject: string, tests: (open: (home: string) => Promise<DesktopDoor>) => void): void {
+export function describeDesktop(
+  subject: string,
+  tests: (open: (home: string) => Promise<DesktopDoor>, isElectron: boolean) => void,
+): void {
   const electron = findElectron();
   const noElectron = electron === null ? "Electron's binary is not installed: npx install-electron" : null;
   describe.skipIf(noChromium !== null)(`${subject}, on a stand-in for Electron${notRun(noChromium)}`, () => {
-    tests((home) => openInStub(chromium ?? '', { home }));
+    tests((home) => openInStub(chromium ?? '', { home }), false);
   });
   describe.skipIf(noElectron !== null)(`${subject}, in Electron itself${notRun(noElectron)}`, () => {
-    tests((home) => openInElectron(electron ?? '', { home }));
+    tests((home) => openInElectron(electron ?? '', { home }), true);
   });
 }
