@@ -9,12 +9,12 @@ describe('bfloat16', () => {
     expect([...encodeBfloat16(Float32Array.of(1, -2, 0))]).toEqual([0x3f80, 0xc000, 0]);
   });
 
-  it('rounds to the nearest, and to even where two are as near', () => {
-    // Neighbours of 1 are 1 + 1/128 and 1 + 2/128; the first half lies between 1 (even) and 1 + 1/128.
+  it('rounds to nearest, ties to even', () => {
+    // Neighbours of 1 are 1 + 1/128 and 1 + 2/128. The first half lies between 1 (even) and 1 + 1/128.
     expect(rounded(1 + 1 / 256, 1 + 3 / 256, 1 + 1 / 256 + 1e-6)).toEqual([1, 1 + 2 / 128, 1 + 1 / 128]);
   });
 
-  it('keeps infinities, signed zeros and NaN, also one whose fraction is all ones', () => {
+  it('keeps infinities, signed zeros and NaN, even one with all fraction bits set', () => {
     expect(rounded(Infinity, -Infinity, -0, NaN)).toEqual([Infinity, -Infinity, -0, NaN]);
     const allOnes = new Float32Array(Uint32Array.of(0x7fffffff).buffer);
     expect(decodeBfloat16(encodeBfloat16(allOnes))[0]).toBeNaN();
@@ -24,14 +24,14 @@ describe('bfloat16', () => {
 describe('a sum of bfloat16 over ranks', () => {
   it('is taken in float32 and rounded once', async () => {
     const { groups } = createInMemoryGroup(ranksOf(3));
-    // In bfloat16, 1 + 1/256 would be 1 again, twice; in float32 it is 1 + 1/128.
+    // In bfloat16, 1 + 1/256 would round to 1 twice; in float32 it is 1 + 1/128.
     const sums = await Promise.all(
       groups.map((group) => group.allReduce(encodeBfloat16(Float32Array.of(group.rank === 0 ? 1 : 1 / 256)), 'sum')),
     );
     for (const sum of sums) expect([...decodeBfloat16(sum)]).toEqual([1 + 1 / 128]);
   });
 
-  it('is the only operation on them', async () => {
+  it('is the only supported operation', async () => {
     const { groups } = createInMemoryGroup(ranksOf(2));
     const mean = groups[0].allReduce(encodeBfloat16(Float32Array.of(1)), 'mean');
     await expect(mean).rejects.toThrow('there is no mean of them');

@@ -6,7 +6,7 @@ const message = (value: unknown): MessageFrame => ({ kind: 'message', message: v
 const microtasks = async (): Promise<void> => await new Promise((resolve) => setImmediate(resolve));
 
 describe('a pair of channels in memory', () => {
-  it('delivers in order, later, and shares no memory', async () => {
+  it('delivers in order and asynchronously, and shares no memory', async () => {
     const [first, second] = createChannelPair();
     const received: Frame[] = [];
     second.onFrame((frame) => received.push(frame));
@@ -22,7 +22,7 @@ describe('a pair of channels in memory', () => {
     ]);
   });
 
-  it('keeps what came before there was a receiver', async () => {
+  it('keeps messages until there is a receiver', async () => {
     const [first, second] = createChannelPair();
     first.send(message('early'));
     first.close();
@@ -32,7 +32,7 @@ describe('a pair of channels in memory', () => {
     expect(received).toStrictEqual([message('early')]);
   });
 
-  it('delivers what was queued before it closes, and then tells both ends once', async () => {
+  it('delivers queued messages before it closes, then notifies both ends once', async () => {
     const [first, second] = createChannelPair();
     const log: unknown[] = [];
     second.onFrame((frame) => log.push(frame));
@@ -53,7 +53,7 @@ describe('a pair of channels in memory', () => {
     expect(log.at(-1)).toStrictEqual(['late', null]);
   });
 
-  it('receives nothing any more once it is closed, even within one chunk', async () => {
+  it('receives nothing after it is closed, even within one chunk', async () => {
     const [first, second] = createChannelPair();
     const received: unknown[] = [];
     second.onFrame((frame) => {
@@ -73,7 +73,7 @@ describe('a channel over a stream', () => {
     return { calls, write: () => {}, end: () => void calls.push('end'), destroy: () => void calls.push('destroy') };
   };
 
-  it('breaks at what is no frame, and says so to whoever sends', () => {
+  it('breaks on an invalid frame, and senders get the reason', () => {
     const stream = sink();
     const channel = new StreamChannel(stream);
     const closed: (Error | null)[] = [];
@@ -86,7 +86,7 @@ describe('a channel over a stream', () => {
     expect(() => channel.send(message(1))).toThrow(/The channel broke: A frame announces 0 \+ 0 bytes/);
   });
 
-  it('takes an end in the middle of a frame for a break', () => {
+  it('treats an end in the middle of a frame as a break', () => {
     const channel = new StreamChannel(sink());
     const closed: (Error | null)[] = [];
     channel.onClose((error) => closed.push(error));

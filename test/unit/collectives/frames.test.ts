@@ -23,7 +23,7 @@ const wireArray = fc
 
 const messageFrame = fc
   .tuple(fc.jsonValue(), fc.array(wireArray, { maxLength: 4 }))
-  // JSON itself has no -0; numbers that matter travel in arrays.
+  // JSON has no -0. Numbers that affect results travel in arrays.
   .map(([message, arrays]): Frame => ({ kind: 'message', message: JSON.parse(JSON.stringify(message)), arrays }));
 
 const callFrame = fc
@@ -65,7 +65,7 @@ function decodeInChunks(bytes: Uint8Array, sizes: readonly number[]): Frame[] {
 }
 
 describe('frames', () => {
-  it('survive any cutting of the stream, bit for bit', () => {
+  it('survive any chunking of the stream, bit for bit', () => {
     fc.assert(
       fc.property(frames, fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 9 }), (sent, sizes) => {
         const received = decodeInChunks(Buffer.concat(sent.flatMap(encodeFrame)), sizes);
@@ -78,7 +78,7 @@ describe('frames', () => {
     );
   });
 
-  it('lie on the wire as documented', () => {
+  it('are encoded as documented', () => {
     const data = new Float32Array([1, -2]);
     const call = {
       operation: 'all-reduce',
@@ -117,7 +117,7 @@ describe('frames', () => {
     );
   });
 
-  it("spell a message's NaN and infinities as numbers.ts does", () => {
+  it("encode a message's NaN and infinities as numbers.ts does", () => {
     const [frame] = new FrameDecoder().push(
       bytesOf({ kind: 'message', message: { loss: NaN, best: -Infinity }, arrays: [] }),
     );
@@ -145,7 +145,7 @@ describe('frames', () => {
   });
 });
 
-describe('a stream that is not made of frames', () => {
+describe('a stream of invalid frames', () => {
   const request = (): Uint8Array =>
     bytesOf({
       kind: 'collective',
@@ -214,7 +214,7 @@ describe('a stream that is not made of frames', () => {
     );
   });
 
-  it('knows when it ends inside a frame', () => {
+  it('detects an end inside a frame', () => {
     const decoder = new FrameDecoder();
     decoder.push(request().subarray(0, 3));
     expect(decoder.isInsideFrame).toBe(true);

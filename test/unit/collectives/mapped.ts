@@ -9,7 +9,7 @@ import type { ProcessGroup } from '../../../workers/collectives/process-group.ts
 /** Folders for the files of groups of ranks, for as long as a test runs. */
 interface Folders {
   next(): string;
-  /** Files of ranks in all of them that have a name. */
+  /** Names of the ranks' files in all folders. */
   named(): Promise<string[]>;
 }
 
@@ -25,7 +25,7 @@ export function useFolders(): Folders {
   };
 }
 
-/** Thirds have no exact float, so that sums depend on their order. */
+/** Thirds have no exact float, so the order of a sum matters. */
 export const thirds = (rank: number, length: number): Float32Array =>
   Float32Array.from({ length }, (_, i) => (i - rank * 1000) / 3);
 

@@ -8,7 +8,7 @@ import { notMapped, notRun } from '../../environment/reasons.ts';
 
 const folders = useFolders();
 
-/** An array as three parts, which end where the caller says. */
+/** An array in three parts that end at the given positions. */
 function cut(array: Float32Array, first: number, second: number): Float32Array[] {
   return [array.slice(0, first), array.slice(first, second), array.slice(second)];
 }
@@ -17,14 +17,14 @@ describe('an array in parts', () => {
   const arrays = cut(Float32Array.of(0, 1, 2, 3, 4, 5), 1, 4);
   const parts = new Parts(6, () => arrays);
 
-  it('shows any of its elements where they lie', () => {
+  it('shows each of its elements in place', () => {
     expect(parts.views(2, 5)).toEqual([Float32Array.of(2, 3), Float32Array.of(4)]);
     expect(parts.views(2, 5)[0].buffer).toBe(arrays[1].buffer);
     expect(parts.views(3, 3)).toEqual([]);
     expect(parts.views().length).toBe(3);
   });
 
-  it('is one array: a copy, or itself where it lies in one place', () => {
+  it('becomes one array: a copy, or the part itself if there is one', () => {
     expect(parts.whole()).toEqual(Float32Array.of(0, 1, 2, 3, 4, 5));
     const array = Float32Array.of(7, 8);
     expect(Parts.of(array).whole()).toBe(array);

@@ -4,7 +4,7 @@ import type { CollectiveFrame } from '../../../core/protocol/wire/frames.ts';
 import { ProcessGroup } from '../../../workers/collectives/process-group.ts';
 
 describe('a group of one rank', () => {
-  it('gives back copies of what went in', async () => {
+  it('returns copies of its inputs', async () => {
     const group = ProcessGroup.alone(3);
     const array = new Float32Array([1, NaN]);
     expect([group.rank, group.worldSize, [...group.ranks]]).toStrictEqual([3, 1, [3]]);
@@ -35,12 +35,12 @@ describe('a rank of a larger group', () => {
     return { sent, group };
   };
 
-  it('must be one of its ranks, and have a link', () => {
+  it('must belong to the group and have a link', () => {
     expect(() => new ProcessGroup(1, [0, 2], null)).toThrow(/Rank 1 is not in its own group of ranks 0, 2/);
     expect(() => new ProcessGroup(0, [0, 2], null)).toThrow(/A group of 2 ranks needs a link/);
   });
 
-  it('numbers its calls, and sends an array only where others need it', () => {
+  it('numbers its calls, and sends an array only when others need it', () => {
     const { sent, group } = create();
     const array = new Float32Array(4);
     void group.allGather(array, [2, 2]);
@@ -73,14 +73,14 @@ describe('a rank of a larger group', () => {
     expect(group.statistics).toStrictEqual({ count: 3, bytesSent: 16, bytesReceived: 0 });
   });
 
-  it('refuses slices that are not equal', async () => {
+  it('refuses slices of unequal length', async () => {
     const { group } = create();
     await expect(group.reduceScatter(new Float32Array(5), 'sum')).rejects.toThrow(
       /5 elements do not divide by 2 ranks/,
     );
   });
 
-  it('sends its signals along, and agrees on what the marked call brought back, whatever was answered since', async () => {
+  it('sends its signals, and agrees on the answer to the marked call, regardless of later answers', async () => {
     const { sent, group } = create();
     const answer = (sequence: number, signals: ControlSignals): void => {
       const call = {
@@ -109,7 +109,7 @@ describe('a rank of a larger group', () => {
     expect(await group.agreed()).toEqual({ controls: 5, halt: true });
   });
 
-  it('rejects pending and later calls once it has failed, with the first reason', async () => {
+  it('rejects pending and later calls after a failure, with the first reason', async () => {
     const { group } = create();
     const pending = group.barrier();
     group.fail(new Error('the wire was cut'));
@@ -121,7 +121,7 @@ describe('a rank of a larger group', () => {
     );
   });
 
-  it('fails when its channel does not take the request', async () => {
+  it('fails when its channel does not accept the request', async () => {
     const group = new ProcessGroup(0, [0, 1], {
       send: () => {
         throw new Error('closed');
@@ -131,7 +131,7 @@ describe('a rank of a larger group', () => {
     await expect(group.barrier()).rejects.toThrow('sequence number 2, failed on rank 0: closed');
   });
 
-  it('fails when the hub answers what nobody asked, or in another type', async () => {
+  it('fails on an answer without a request or of another type', async () => {
     const unrequested = create().group;
     const call = {
       operation: 'barrier',

@@ -23,17 +23,17 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-it('makes a file longer by zeros, where there is twice the room for what is added', () => {
+it('extends a file with zeros if the disk has twice the room for the addition', () => {
   freeBlocks.count = 600_000;
   expect(growFile(file, folder, 0, 1000)).toBe(true);
-  // More than is written at once, and no multiple of it.
+  // More than one write, and not a multiple of it.
   expect(growFile(file, folder, 1000, 3_001_000)).toBe(true);
   const content = readFileSync(join(folder, 'file'));
   expect(content.length).toBe(3_001_000);
   expect(content.every((byte) => byte === 0)).toBe(true);
 });
 
-it('leaves the file as it is where a byte of that is missing', () => {
+it('leaves the file unchanged if one byte of that room is missing', () => {
   freeBlocks.count = 100;
   expect(growFile(file, folder, 0, 501)).toBe(false);
   expect(fstatSync(file).size).toBe(0);

@@ -7,7 +7,7 @@ import { createInMemoryGroup, ranksOf, type TestGroup } from '../relay/in-memory
 import { every, expectSameBits, thirds, useFolders } from './mapped.ts';
 import { notMapped, notRun } from '../../environment/reasons.ts';
 
-/** A little above what goes through the hub, and no multiple of any group's size. */
+/** Slightly above the size that goes through the hub, and no multiple of any group's size. */
 const large = 70_001;
 
 const folders = useFolders();
@@ -45,7 +45,7 @@ describe.each(worlds)('$worldSize ranks that share $how', ({ worldSize, how, may
         new SharedMemory(below, rank, ranksOf(worldSize), { mayMap, tell: (message) => told.push(message) }),
     );
 
-  it('say so, once each, and leave no file with a name', async () => {
+  it('announce it once each, and leave no named file', async () => {
     told.length = 0;
     const groups = shared();
     for (const length of [large, 2 * large]) {
@@ -56,7 +56,7 @@ describe.each(worlds)('$worldSize ranks that share $how', ({ worldSize, how, may
   });
 
   it.each<ReduceOperation>(['sum', 'mean', 'min', 'max'])(
-    'all-reduce(%s) to the bits of the relay',
+    'all-reduce(%s) to the same bits as the relay',
     async (operation) => {
       const relayed = await every(createInMemoryGroup(ranksOf(worldSize)).groups, (group) =>
         group.allReduce(thirds(group.rank, large), operation),
@@ -71,7 +71,7 @@ describe.each(worlds)('$worldSize ranks that share $how', ({ worldSize, how, may
     },
   );
 
-  it('all-gather, broadcast and reduce-scatter as the relay does', async () => {
+  it('all-gather, broadcast and reduce-scatter like the relay', async () => {
     const groups = shared();
     const gathered = await every(groups, (group) => group.allGather(thirds(group.rank, large)));
     for (const arrays of gathered) arrays.forEach((array, rank) => expectSameBits(array, thirds(rank, large)));
@@ -85,7 +85,7 @@ describe.each(worlds)('$worldSize ranks that share $how', ({ worldSize, how, may
     slices.forEach((slice, i) => expectSameBits(slice, whole.slice(i * large, (i + 1) * large)));
   });
 
-  it('keep collectives apart that follow each other at once, growing and shrinking', async () => {
+  it('separate collectives that directly follow each other, with growing and shrinking arrays', async () => {
     const groups = shared();
     await every(groups, async (group) => {
       for (let turn = 0; turn < 12; turn++) {
@@ -111,7 +111,7 @@ it.skipIf(notMapped !== null)(`maps its files where it can${notRun(notMapped)}`,
   expect(memories.map(({ barrier }) => barrier !== null)).toEqual([true, true]);
 });
 
-it('goes through the hub on all ranks where one has no room', async () => {
+it('uses the hub on all ranks when one has no room', async () => {
   let below = '';
   const groups = sharing(2, (path, rank) => {
     below = path;
@@ -119,7 +119,7 @@ it('goes through the hub on all ranks where one has no room', async () => {
   });
   const sums = await every(groups, (group) => group.allReduce(new Float32Array(large).fill(group.rank + 1), 'sum'));
   for (const sum of sums) expectSameBits(sum, new Float32Array(large).fill(3));
-  // What rank 0 had reserved was given back.
+  // Rank 0 released its reservation.
   expect((await stat(join(below, 'collective-0.bin'))).size).toBe(0);
 });
 
@@ -134,7 +134,7 @@ describe.each(ways)('with $how', ({ mayMap }) => {
   skipWhereNotMapped(mayMap);
   const pair = () => sharing(2, (below, rank) => new SharedMemory(below, rank, [0, 1], { mayMap }));
 
-  it('fails all ranks when they disagree on a large array, told who called what', async () => {
+  it("fails all ranks when they disagree on a large array, naming each rank's call", async () => {
     const groups = pair();
     const settled = await Promise.allSettled([
       groups[0].allReduce(new Float32Array(large), 'sum'),
@@ -148,8 +148,8 @@ describe.each(ways)('with $how', ({ mayMap }) => {
     }
   });
 
-  it('fails all ranks where integers add up to more than their type holds', async () => {
-    // In the slice of the first rank alone: the other has to hear of it.
+  it('fails all ranks when a sum of integers overflows its type', async () => {
+    // Only the first rank's slice overflows, so the other rank must learn of it.
     const array = new Int32Array(large).fill(2 ** 30, 1, 2);
     const settled = await Promise.allSettled(pair().map((group) => group.allReduce(array.slice(), 'sum')));
     for (const outcome of settled) {
@@ -157,7 +157,7 @@ describe.each(ways)('with $how', ({ mayMap }) => {
     }
   });
 
-  it('fails a rank that waits for one that has left', async () => {
+  it('fails a rank that waits for one that left', async () => {
     const { relay, groups } = sharingWithRelay(2, (below, rank) => new SharedMemory(below, rank, [0, 1], { mayMap }));
     await every(groups, (group) => group.allReduce(new Float32Array(large), 'sum'));
     const waiting = groups[0].allReduce(new Float32Array(large), 'sum');
@@ -166,7 +166,7 @@ describe.each(ways)('with $how', ({ mayMap }) => {
     await expect(groups[0].barrier()).rejects.toThrow('Rank 1 left the group: it was killed.');
   });
 
-  it('merges signals once the hub has answered, though the result is there before', async () => {
+  it('merges signals after the hub answers, even if the result arrives earlier', async () => {
     const groups = pair();
     groups[1].signals = { controls: 3, halt: false };
     await every(groups, (group) => group.allReduce(new Float32Array(large), 'sum'));
@@ -174,7 +174,7 @@ describe.each(ways)('with $how', ({ mayMap }) => {
     for (const group of groups) expect(await group.agreed()).toEqual({ controls: 3, halt: false });
   });
 
-  it('refuses a second large collective while one is under way', async () => {
+  it('refuses a second large collective while one is pending', async () => {
     const groups = pair();
     const first = every(groups, (group) => group.allReduce(new Float32Array(large), 'sum'));
     await expect(groups[0].allReduce(new Float32Array(large), 'sum')).rejects.toThrow(

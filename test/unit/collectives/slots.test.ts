@@ -12,11 +12,11 @@ const folders = useFolders();
 const length = 1001;
 
 interface Made extends TestGroup {
-  /** Stages of the requests that the relay has got since the ranks share slots. */
+  /** Stages of the requests that the relay received since the ranks share slots. */
   heard: string[];
 }
 
-/** Ranks that have their small arrays go through memory. */
+/** Ranks whose small arrays go through memory. */
 async function sharingSlots(
   worldSize: number,
   timeoutMs = 10_000,
@@ -53,14 +53,14 @@ describe.skipIf(notMapped !== null)(`small arrays in memory${notRun(notMapped)}`
     };
 
     it.each<ReduceOperation>(['sum', 'mean', 'min', 'max'])(
-      'are all-reduced(%s) to the bits of the relay',
+      "are all-reduced(%s) to the same bits as the relay's",
       async (operation) => {
         const [reduced, relayed] = await compared((group) => group.allReduce(thirds(group.rank, length), operation));
         for (const array of reduced) expectSameBits(array, relayed[0]);
       },
     );
 
-    it('are written where they are wanted', async () => {
+    it('are written into the given arrays', async () => {
       const { groups } = await sharingSlots(worldSize);
       const sum = ranksOf(worldSize).reduce((total, rank) => total + rank, 0);
       await every(groups, async (group) => {
@@ -78,12 +78,12 @@ describe.skipIf(notMapped !== null)(`small arrays in memory${notRun(notMapped)}`
       ['a broadcast', (group) => group.broadcast(thirds(group.rank, length), worldSize - 1)],
       ['a reduce-scatter', (group) => group.reduceScatter(thirds(group.rank, worldSize * 9), 'mean')],
       ['a shift', (group) => group.shift(thirds(group.rank, length), 1, group.rank !== 2)],
-    ])('%s are those of the relay', async (_what, call) => {
+    ])('%s equal those of the relay', async (_what, call) => {
       const [through, relayed] = await compared(call);
       expect(through.map(hexOf)).toEqual(relayed.map(hexOf));
     });
 
-    it('keep apart when more are under way than there are slots, with large ones in between', async () => {
+    it('stay separate when more are pending than there are slots, with large ones in between', async () => {
       const { groups } = await sharingSlots(worldSize);
       await every(groups, async (group) => {
         const large = group.allReduce(new Float32Array(70_001).fill(group.rank), 'max');
@@ -99,7 +99,7 @@ describe.skipIf(notMapped !== null)(`small arrays in memory${notRun(notMapped)}`
       });
     });
 
-    it.each([true, false])('bring the signals of all, halt: %s', async (halt) => {
+    it.each([true, false])('carry the signals of all ranks, halt: %s', async (halt) => {
       const { groups } = await sharingSlots(worldSize);
       groups[1].signals = { controls: 3, halt };
       await every(groups, async (group) => {
@@ -111,7 +111,7 @@ describe.skipIf(notMapped !== null)(`small arrays in memory${notRun(notMapped)}`
     });
   });
 
-  it('lie in files without a name', async () => {
+  it('use files without a name', async () => {
     await sharingSlots(3);
     expect(await folders.named()).toEqual([]);
   });
@@ -126,7 +126,7 @@ describe.skipIf(notMapped !== null)(`small arrays in memory${notRun(notMapped)}`
       (folder: string, rank: number) =>
         rank === 0 ? new NoRoom(folder, 0, [0, 1, 2]) : new SharedMemory(folder, rank, [0, 1, 2]),
     ],
-  ])('go through the hub on all ranks where one %s', async (_why, memoryOf) => {
+  ])('use the hub on all ranks when one %s', async (_why, memoryOf) => {
     const { groups, heard } = await sharingSlots(3, 10_000, memoryOf);
     const sums = await every(groups, (group) => group.allReduce(Float32Array.of(group.rank), 'sum'));
     expect(sums.map(([sum]) => sum)).toEqual([3, 3, 3]);
@@ -161,7 +161,7 @@ describe.skipIf(notMapped !== null)(`with small arrays in memory a group fails${
       (group) => group.allGather(new Float32Array(70_001)),
     ],
   ])(
-    'at once where ranks disagree on %s, told who called what',
+    "immediately when ranks disagree on %s, naming each rank's call",
     async (_what, first, callFirst, second, callSecond) => {
       const { groups } = await sharingSlots(2);
       await every(groups, (group) => group.allGather(new Float32Array(70_001)));
@@ -178,7 +178,7 @@ describe.skipIf(notMapped !== null)(`with small arrays in memory a group fails${
     },
   );
 
-  it('where one never comes, and names it', async () => {
+  it('when one rank never calls, and names it', async () => {
     const { groups } = await sharingSlots(3, 300);
     const calls = [groups[0], groups[2]].map((group) => group.barrier());
     for (const message of await reasons(calls)) {
@@ -186,21 +186,21 @@ describe.skipIf(notMapped !== null)(`with small arrays in memory a group fails${
     }
   });
 
-  it('where one leaves', async () => {
+  it('when one rank leaves', async () => {
     const { relay, groups } = await sharingSlots(2);
     const waiting = [groups[0].barrier(), groups[0].barrier()];
     relay.rankLeft(1, 'it was killed');
     for (const message of await reasons(waiting)) expect(message).toContain('Rank 1 left the group: it was killed.');
   });
 
-  it('on all ranks alike where their arrays cannot be combined', async () => {
+  it('on all ranks when their arrays cannot be combined', async () => {
     const { groups } = await sharingSlots(2);
     for (const message of await reasons(groups.map((group) => group.allReduce(Int32Array.of(1, 2 ** 30), 'sum')))) {
       expect(message).toContain('Element 1 adds up to 2147483648, which int32 cannot hold; send float64 instead.');
     }
   });
 
-  it('not where one comes late: who has told the relay takes that back', async () => {
+  it('except when one is merely late: the early ranks withdraw their reports to the relay', async () => {
     const { groups, heard } = await sharingSlots(3);
     const early = [groups[0], groups[2]].map((group) => group.allGather(Int32Array.of(group.rank)));
     await expect.poll(() => heard.length).toBe(2);

@@ -31,18 +31,18 @@ function option(path: string, kind?: string): OptionDescription {
 const over = (overrides: PlainObject): FormValues => ({ options, defaults, overrides });
 
 describe('values of the form', () => {
-  it('are what the project prefers until they are changed', () => {
+  it("are the project's defaults until they are changed", () => {
     expect(valueOf(over({}), option('optimizer.learningRate', 'adam'))).toBe(0.01);
     expect(valueOf(over({ members: 8 }), option('members'))).toBe(8);
   });
 
-  it('that equal the default are no override', () => {
+  it('are no overrides if they equal the default', () => {
     expect(withValue(over({}), option('members'), 8)).toEqual({ members: 8 });
     expect(withValue(over({ members: 8 }), option('members'), 2)).toEqual({});
     expect(withValue(over({ earlyStopping: { patience: 5 } }), option('earlyStopping.patience'), 20)).toEqual({});
   });
 
-  it('of another kind begin with the defaults of that kind, not with those of the project for its own', () => {
+  it("take the defaults of a newly chosen kind, not the project's defaults for another kind", () => {
     const sgd = withValue(over({ optimizer: { learningRate: 0.5 } }), option('optimizer.kind'), 'sgd');
     expect(sgd).toEqual({ optimizer: { kind: 'sgd' } });
     expect(isVisible(over(sgd), option('optimizer.momentum'))).toBe(true);
@@ -65,14 +65,14 @@ describe('values of the form', () => {
 });
 
 describe('sections of the form', () => {
-  it('hold every option of the schema once, but the record of hyperparameters', () => {
+  it('hold every option of the schema once, except the record of hyperparameters', () => {
     const shown = formSections(options).flatMap((section) => section.options);
     expect(new Set(shown)).toEqual(new Set(options.filter(({ path }) => path !== 'hyperparameters')));
     expect(shown).toHaveLength(options.length - 1);
     expect(formSections(options).some(({ id }) => id === 'other')).toBe(false);
   });
 
-  it('have a place for options that are not known here', () => {
+  it('include a section for unknown options', () => {
     const unknown = { ...option('members'), path: 'novelty' };
     expect(formSections([unknown])).toMatchObject([{ id: 'other', options: [unknown] }]);
   });
@@ -91,7 +91,7 @@ const cpu = (index: number): Device => ({
 const gpu: Device = { ...cpu(0), id: 'cuda:0', kind: 'cuda' };
 
 describe('devices', () => {
-  it('are named as the terminal names them', () => {
+  it('have the same names as in the terminal', () => {
     const devices = [gpu, cpu(0), cpu(1)];
     expect([...namedDevices('cpu:0,1', devices)]).toEqual(['cpu:0', 'cpu:1']);
     expect([...namedDevices('0,', devices)]).toEqual(['cuda:0']);
@@ -99,7 +99,7 @@ describe('devices', () => {
     expect([...namedDevices('2', devices)]).toEqual([]);
   });
 
-  it('that do WebGPU on the CPU are no GPUs, and are meant where they are named', () => {
+  it('that emulate WebGPU on the CPU do not count as GPUs, and are used only by name', () => {
     const software: Device = { ...cpu(0), id: 'webgpu-cpu:0', kind: 'webgpu-cpu' };
     const devices = [software, cpu(0)];
     expect([...namedDevices('webgpu-cpu:0', devices)]).toEqual(['webgpu-cpu:0']);
@@ -108,7 +108,7 @@ describe('devices', () => {
     expect(whyNoDevices('gpu', [gpu, ...devices])).toBeNull();
   });
 
-  it('are ticked and unticked, of one kind', () => {
+  it('are selected and cleared, all of one kind', () => {
     const devices = [gpu, cpu(0), cpu(1)];
     expect(toggleDevice('auto', cpu(1), devices)).toBe('cpu:1');
     expect(toggleDevice('cpu:1', cpu(0), devices)).toBe('cpu:0,1');
@@ -136,13 +136,13 @@ describe('devices', () => {
     ]);
   });
 
-  it('are planned with the ranks of one worker together', () => {
+  it('group the ranks of one worker in the plan', () => {
     const plan = [0, 1, 2].map((rank) => ({ rank, wave: 0, device: cpu(0), stack: Math.floor(rank / 2) }));
     expect(plannedDevices(plan)).toEqual([{ device: cpu(0), waves: [{ wave: 0, workers: [[0, 1], [2]] }] }]);
   });
 });
 
-describe('what does not matter at the moment says why', () => {
+describe('the reason why a setting has no effect is given', () => {
   const context = (values: PlainObject) => ({ value: (path: string) => values[path], devices: [], plannedDevices: 2 });
 
   it('for options', () => {
@@ -163,8 +163,8 @@ describe('what does not matter at the moment says why', () => {
   });
 });
 
-describe('the address of the form', () => {
-  it('gives the changes back, and nothing for what cannot be read', () => {
+describe('the URL of the form', () => {
+  it('restores the changes, or nothing if it cannot be read', () => {
     const overrides = { optimizer: { kind: 'sgd' } };
     expect(readOverrides(writeOverrides(overrides))).toEqual(overrides);
     expect(writeOverrides({})).toBe('');

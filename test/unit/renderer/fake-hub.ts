@@ -3,7 +3,7 @@ import type { PageApi } from '../../../core/protocol/pages/rpc.ts';
 import { decodeRpc, encodeRpc } from '../../../core/protocol/pages/rpc-codec.ts';
 import type { ConnectionListener, Transport } from '../../../src-renderer/client/transport.ts';
 
-/** A hub in memory whose connections open, answer and break when the test says so. */
+/** A hub in memory. The test opens, answers and breaks its connections. */
 export class FakeHub implements Transport {
   listeners: ConnectionListener[] = [];
   page: PageApi | null = null;

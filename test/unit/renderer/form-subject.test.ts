@@ -16,7 +16,7 @@ const preview: RunPreview = {
   commandLine: '',
 };
 
-/** A hub that notes what it is asked. */
+/** A hub that records its requests. */
 function fakeHub() {
   const calls: unknown[][] = [];
   const note =
@@ -39,7 +39,7 @@ const record = runRecord({ config, changed: { learningRate: 0.25 } });
 const request = { overrides: { maxEpochs: 9 }, name: 'mine', out: '/runs/mine' };
 
 describe('the form of a run', () => {
-  it('that is new starts it under its name and in its folder', async () => {
+  it('starts a new run under its name and in its folder', async () => {
     const { hub, calls } = fakeHub();
     const description = {
       name: 'Blobs',
@@ -67,7 +67,7 @@ describe('the form of a run', () => {
     ]);
   });
 
-  it('that goes on begins with what counts in it, and sends only what is changed', async () => {
+  it('starts with the current values of a resumed run, and sends only changes', async () => {
     const { hub, calls } = fakeHub();
     const subject = resumedRun(hub, record);
     expect(subject).toMatchObject({ isNew: false, initial: {}, standardName: 'current' });

@@ -20,7 +20,7 @@ describe('key sequences', () => {
     expect(sequences.press(press('r'), 600)).toBeNull();
   });
 
-  it('come before single keys, and end after a pause', () => {
+  it('take precedence over single keys, and end after a pause', () => {
     const sequences = keys();
     sequences.press(press('g'), 0);
     expect(sequences.press(press('p'), 1000)).toBe('g p');
@@ -28,14 +28,14 @@ describe('key sequences', () => {
     expect(sequences.press(press('p'), 3001)).toBe('p');
   });
 
-  it('begin again with the key that does not fit', () => {
+  it('restart with a key that does not match', () => {
     const sequences = keys();
     sequences.press(press('g'), 0);
     expect(sequences.press(press('g'), 100)).toBeNull();
     expect(sequences.press(press('p'), 200)).toBe('g p');
   });
 
-  it('know ctrl and cmd as one, and are not fooled by others', () => {
+  it('treat ctrl and cmd alike, and ignore other modifiers', () => {
     expect(keys().press(press('k', { ctrlKey: true }), 0)).toBe('mod+k');
     expect(keys().press(press('K', { metaKey: true }), 0)).toBe('mod+k');
     expect(keys().press(press('p', { ctrlKey: true }), 0)).toBeNull();

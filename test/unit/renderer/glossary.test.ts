@@ -14,7 +14,7 @@ const p = [
   ],
 ];
 const labels = [0, 1];
-/** Three members' means and variances, and the targets. */
+/** Means and variances of three members, and the targets. */
 const mu = [
   [1, 4],
   [2, 6],
@@ -58,7 +58,7 @@ const mixtureNll = -overSamples((n) => Math.log((density(0, n) + density(1, n) +
 const memberMse = (m: number): number => overSamples((n) => (mu[m][n] - targets[n]) ** 2);
 const ensembleMse = overSamples((n) => (muBar(n) - targets[n]) ** 2);
 
-/** Metric, the formula as the page states it, and its value by that formula. */
+/** Metric, the page's formula, and the value of that formula. */
 type Case = [metric: string, formula: string, value: number];
 
 const classificationCases: Case[] = [
@@ -68,7 +68,7 @@ const classificationCases: Case[] = [
   ['ambiguity', '1/M Σ_m NLL_m − NLL', (memberNll(0) + memberNll(1)) / 2 - ensembleNll],
   ['ens_acc', '1/N Σ [argmax p̄ = y]', 1],
   ['member_1_acc', '1/N Σ [argmax p_m = y]', 0.5],
-  // Confidences 0.625 and 0.4375 fall into different bins, and both predictions are right.
+  // Confidences 0.625 and 0.4375 fall into different bins, and both predictions are correct.
   ['ens_ece', 'Σ_b |b|/N · |accuracy(b) − confidence(b)|', 0.5 * (1 - 0.625) + 0.5 * (1 - 0.4375)],
   [
     'ens_brier',
@@ -101,7 +101,7 @@ const regressionCases: Case[] = [
   ['aleatoric', '1/N Σ 1/M Σ_m σ²_m', (3.25 / 3 + 7 / 3) / 2],
 ];
 
-describe('the formula of the glossary is what Tutti computes:', () => {
+describe('the formula of the glossary matches the computation:', () => {
   it.each(classificationCases)('classification, %s', (metric, formula, value) => {
     expect(entryOfMetric(`val/${metric}`, 'classification')?.formula).toBe(formula);
     expect(entryOfMetric(`val/${metric}`, 'binary')?.formula).toBe(formula);
@@ -127,7 +127,7 @@ describe('the glossary', () => {
     expect(entryOfMetric(metric, 'classification')?.name).toBe(name);
   });
 
-  it('knows every metric of the ensemble, and no others', () => {
+  it('has exactly the metrics of the ensemble', () => {
     for (const metric of classification.keys()) expect(entryOfMetric(metric, 'classification'), metric).not.toBeNull();
     for (const metric of regression.keys()) expect(entryOfMetric(metric, 'regression'), metric).not.toBeNull();
     expect(entryOfMetric('train/loss', 'classification')).toBeNull();

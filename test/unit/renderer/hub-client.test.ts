@@ -16,7 +16,7 @@ beforeEach(() => {
 afterEach(() => vi.useRealTimers());
 
 describe('the first connection', () => {
-  it('is waited for by calls, and NaN comes back as NaN', async () => {
+  it('is awaited by calls, and NaN arrives as NaN', async () => {
     hub.api.series = () => ({ series: [{ name: 'a', value: Float64Array.of(1, NaN) }] });
     const answer = client.hub.series('x', { names: [], maximumPoints: 100, fromStep: null, toStep: null });
     hub.last.opened();
@@ -24,14 +24,14 @@ describe('the first connection', () => {
     expect(states).toEqual([{ kind: 'connected' }]);
   });
 
-  it('that fails makes the calls fail that waited for it', async () => {
+  it('makes waiting calls fail when it fails', async () => {
     const answer = client.hub.runs();
     hub.last.closed(false);
     await expect(answer).rejects.toThrow('Tutti does not answer');
   });
 });
 
-describe('an error of the hub', () => {
+describe('an error from the hub', () => {
   it('arrives with its message', async () => {
     hub.api.run = () => {
       throw new Error('There is no run x.');
@@ -41,8 +41,8 @@ describe('an error of the hub', () => {
   });
 });
 
-describe('a connection that is lost', () => {
-  it('fails the calls under way', async () => {
+describe('a lost connection', () => {
+  it('fails pending calls', async () => {
     hub.api.runs = () => new Promise(() => undefined);
     hub.last.opened();
     const answer = client.hub.runs();
@@ -51,7 +51,7 @@ describe('a connection that is lost', () => {
     await expect(answer).rejects.toThrow('The connection was lost');
   });
 
-  it('is opened again after longer and longer waits, which are counted', async () => {
+  it('is reopened after increasing delays, which are counted', async () => {
     let returns = 0;
     client.on('returned', () => (returns += 1));
     hub.last.opened();
@@ -70,7 +70,7 @@ describe('a connection that is lost', () => {
     expect(returns).toBe(1);
   });
 
-  it('is opened again at once when the user asks, and only once', async () => {
+  it('is reopened immediately and only once when the user asks', async () => {
     hub.last.opened();
     hub.last.closed(false);
     client.retryNow();
@@ -79,7 +79,7 @@ describe('a connection that is lost', () => {
     expect(hub.listeners).toHaveLength(2);
   });
 
-  it('is given up where the hub turns the page away', async () => {
+  it('is abandoned if the hub rejects the page', async () => {
     hub.last.closed(true);
     await vi.advanceTimersByTimeAsync(60_000);
     expect(hub.listeners).toHaveLength(1);
@@ -87,8 +87,8 @@ describe('a connection that is lost', () => {
   });
 });
 
-describe('what the hub tells', () => {
-  it('reaches those who listen, until they stop', async () => {
+describe('messages from the hub', () => {
+  it('reach subscribers until they unsubscribe', async () => {
     hub.last.opened();
     const heard: string[] = [];
     const end = client.on('runUpdates', (id, updates) => heard.push(`${id} ${updates.length}`));

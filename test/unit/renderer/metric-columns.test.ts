@@ -33,7 +33,7 @@ describe('columns from disk', () => {
 });
 
 describe('appending a batch', () => {
-  it('sorts the points to their metrics and returns only those that changed', () => {
+  it('sorts the points by metric and returns only the changed metrics', () => {
     const columns = new Map([['a', fromDisk(2)]]);
     const changed = appendPoints(
       columns,
@@ -48,7 +48,7 @@ describe('appending a batch', () => {
     expect(valuesOf(changed.get('c') ?? fromDisk(2))).toEqual([Infinity]);
   });
 
-  it('leaves out points that were read from disk already, and keeps the version', () => {
+  it('skips points that were already read from disk, and keeps the version', () => {
     const changed = appendPoints(
       new Map([['a', fromDisk(2)]]),
       batch([
@@ -63,11 +63,11 @@ describe('appending a batch', () => {
     expect(after.version).toBe(7);
   });
 
-  it('changes nothing where all points are known', () => {
+  it('changes nothing if all points are known', () => {
     expect(appendPoints(new Map([['a', fromDisk(2)]]), batch([['a', 0, 10, 5]])).size).toBe(0);
   });
 
-  it('leaves what an earlier version shows as it was, however much follows', () => {
+  it('leaves the view of an earlier version unchanged, whatever is appended', () => {
     const columns = new Map([['a', fromDisk(2)]]);
     const first = appendPoints(columns, batch([['a', 1, 30, 3]])).get('a') ?? fromDisk(2);
     columns.set('a', first);

@@ -59,7 +59,7 @@ export function runRow(changes: Partial<RunRow> = {}): RunRow {
   };
 }
 
-/** The run as its page reads it from the hub. */
+/** The run as the hub returns it to the page. */
 export function runView(changes: Partial<RunView> = {}): RunView {
   return {
     record: runRecord(),

@@ -9,7 +9,7 @@ import { type RunStore, useRunStore } from '../../../src-renderer/stores/run.ts'
 import { FakeHub } from './fake-hub.ts';
 import { attempt, runRecord, runView } from './run-fixtures.ts';
 
-/** Points of one metric, the value a tenth of the step. */
+/** Points of one metric. Each value is a tenth of its step. */
 function points(...steps: number[]): RunUpdate {
   return {
     type: 'points',
@@ -84,14 +84,14 @@ describe('a run on a page', () => {
     await expect.poll(() => store.status).toBe('finished');
   });
 
-  it('loses nothing and repeats nothing of what is told while it is read', async () => {
+  it('neither loses nor repeats updates that arrive during the read', async () => {
     hub.api.watch = () => tell(points(20, 30));
     const store = open();
     await settled(store);
     await expect.poll(() => stepsOf(store)).toEqual([10, 20, 30]);
   });
 
-  it('knows the loads of its devices, each moment once', async () => {
+  it('has each load sample of its devices once', async () => {
     const store = open();
     await settled(store);
     const sample = (timeMs: number, load: number | null): RunUpdate => ({
@@ -103,7 +103,7 @@ describe('a run on a page', () => {
     await expect.poll(() => store.deviceLoads.get('cpu:0')).toEqual(loads([1000, 2000, 3000], [0.5, 0.75, NaN]));
   });
 
-  it('is read anew when it was resumed: steps are computed again', async () => {
+  it('is reread after a resume, because steps are recomputed', async () => {
     const store = open();
     await settled(store);
     tell(points(30, 40));
@@ -136,7 +136,7 @@ describe('a run on a page', () => {
     expect(store.isLoading).toBe(false);
   });
 
-  it('is followed once for all that use it, and forgotten with the last', async () => {
+  it('is followed once for all users, and dropped with the last one', async () => {
     const store = open();
     expect(open()).toBe(store);
     await settled(store);

@@ -46,12 +46,12 @@ describe('the table of runs', () => {
     row('d', { createdAt: '2026-01-04T00:00:00.000Z', isArchived: true }),
   ];
 
-  it('shows the newest first and leaves archived runs out', () => {
+  it('shows the newest first and hides archived runs', () => {
     expect(ids(rows, {})).toEqual(['b', 'c', 'a']);
     expect(ids(rows, { isArchived: true })).toEqual(['d']);
   });
 
-  it('sorts by value, with what has none last both ways', () => {
+  it('sorts by value, with missing values last in both directions', () => {
     expect(ids(rows, { sort: 'best', isDescending: false })).toEqual(['c', 'a', 'b']);
     expect(ids(rows, { sort: 'best', isDescending: true })).toEqual(['a', 'c', 'b']);
   });
@@ -70,7 +70,7 @@ describe('the table of runs', () => {
 });
 
 describe('differences of configurations', () => {
-  it('are the leaves that are not the same everywhere', () => {
+  it('are the leaves that differ between runs', () => {
     const differences = configDifferences([
       [{ members: 2, devices: [0, 1], optimizer: { kind: 'sgd', momentum: 0.9 } }],
       [{ members: 2, devices: [0, 2], optimizer: { kind: 'adam' } }],
@@ -85,7 +85,7 @@ describe('differences of configurations', () => {
     ]);
   });
 
-  it('are also what changed within a run, be it in all of them', () => {
+  it('include values changed during training, even if all runs share them', () => {
     const resumed = [{ rate: 0.5 }, { rate: 0.5 }, { rate: 0.25 }];
     expect(configDifferences([resumed, [{ rate: 0.25 }]])).toEqual([{ path: 'rate', values: [[0.5, 0.25], [0.25]] }]);
     expect(configDifferences([resumed, resumed])).toHaveLength(1);
@@ -103,7 +103,7 @@ describe('the band of the members', () => {
     total: step.length,
   });
 
-  it('goes from the smallest to the largest at each step of the ensemble', () => {
+  it('spans the smallest to the largest member at each step of the ensemble', () => {
     const { lower, upper } = memberBand(columns('val/ens_nll', [10, 20, 30], [1, 1, 1]), [
       columns('val/member_0_nll', [10, 20, 25], [2, NaN, 9]),
       columns('val/member_1_nll', [10, 20], [3, 4]),
@@ -112,13 +112,13 @@ describe('the band of the members', () => {
     expect([...upper]).toEqual([3, 4, NaN]);
   });
 
-  it('is that of the same metric', () => {
+  it('uses the same metric as the ensemble', () => {
     const names = ['val/ens_nll', 'val/member_0_nll', 'val/member_10_nll', 'val/member_0_acc', 'test/member_0_nll'];
     expect(memberNamesOf('val/ens_nll', names)).toEqual(['val/member_0_nll', 'val/member_10_nll']);
     expect(memberNamesOf('val/disagreement', names)).toEqual([]);
   });
 
-  it('belongs to metrics that two runs share', () => {
+  it('exists for metrics that two runs share', () => {
     const a = ['val/ens_nll', 'val/member_0_nll', 'train/loss', 'val/ens_acc'];
     expect(comparableMetrics([a, ['val/ens_nll', 'val/member_0_nll', 'train/loss']])).toEqual(['val/ens_nll']);
     expect(comparableMetrics([a])).toEqual(['val/ens_nll', 'val/ens_acc']);

@@ -31,7 +31,7 @@ async function commandsOf(attempts: RunRecord['attempts']) {
   return commands.map(({ attempt, command }) => [attempt, command.replace(folder, 'blobs')]);
 }
 
-it('each attempt has the command that began it, however the run was resumed since', async () => {
+it('each attempt keeps the command that started it, whatever resumes follow', async () => {
   const overrides = { maxEpochs: 9, optimizer: { kind: 'sgd', learningRate: 0.25 } };
   expect(
     await commandsOf([
@@ -45,7 +45,7 @@ it('each attempt has the command that began it, however the run was resumed sinc
   ]);
 });
 
-it('of a run of an earlier version the configuration of its last attempt alone is known', async () => {
+it("only the last attempt's configuration of a run of an earlier version is known", async () => {
   const attempts = [1, 2].map((attempt) => ({ ...times, attempt }));
   expect(await commandsOf(attempts)).toEqual([
     [2, 'npx tutti train blobs --members 4 --optimizer sgd --optimizer.learning-rate 0.25 --max-epochs 9 --name first'],

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { encodeRpc } from '../../../core/protocol/pages/rpc-codec.ts';
 import { openPage, openService } from './page.ts';
 
-describe('calls that are none', () => {
+describe('invalid calls', () => {
   it.each([
     ['an unknown method', 'eval', ['1 + 1']],
     ['a method of every object', 'constructor', []],
     ['a method of the connection', '$close', []],
-  ])('find nothing to call: %s', async (_what, method, args) => {
+  ])('find no method: %s', async (_what, method, args) => {
     const { page } = await openService();
     const call: (options: { method: string; args: unknown[] }) => Promise<unknown> = page.hub.$callRaw;
     await expect(call({ method, args })).rejects.toThrow('not found');
@@ -23,7 +23,7 @@ describe('calls that are none', () => {
     ['an unknown member', 'updateRun', ['run-1', { status: 'finished' }]],
     ['fewer points than a view needs', 'series', ['run-1', { names: [], maximumPoints: 1, fromStep: 0, toStep: 1 }]],
     ['an unknown control', 'control', ['run-1', { action: 'explode' }]],
-  ])('are refused with what is wrong: %s', async (_what, method, args) => {
+  ])('are refused with the reason: %s', async (_what, method, args) => {
     const { page } = await openService();
     const call: (options: { method: string; args: unknown[] }) => Promise<unknown> = page.hub.$callRaw;
     await expect(call({ method, args })).rejects.toThrow(`A page called ${method} with wrong arguments`);
@@ -42,7 +42,7 @@ describe('calls that are none', () => {
   });
 });
 
-it('tells health with the checks of the doctor', async () => {
+it("reports health with the doctor's checks", async () => {
   const { page, home } = await openService();
   const health = await page.hub.health();
   expect(health).toMatchObject({ frontEnd: 'browser', versions: { node: process.versions.node } });

@@ -46,7 +46,7 @@ async function readAll(folder: string): Promise<Map<string, string>> {
 }
 
 describe('pins', () => {
-  it('come and go one by one, those of other pages stay', async () => {
+  it('are added and removed one by one, without changing the pins of other pages', async () => {
     const { page } = await openRun();
     const pinned = async () =>
       (await page.hub.checkpoints(id))
@@ -74,7 +74,7 @@ describe('deleting checkpoints', () => {
     { rank: 1, name: 'ensemble-best' },
   ];
 
-  it('takes them away at once, and undo restores every bit, pins too', async () => {
+  it('removes them immediately, and undo restores every bit and pin', async () => {
     const { page, folder, home } = await openRun();
     await page.hub.pinCheckpoints(id, { checkpoints: chosen, isPinned: true });
     const before = await readAll(folder);
@@ -87,7 +87,7 @@ describe('deleting checkpoints', () => {
     expect(await readdir(join(home, 'home', 'trash'))).toEqual([]);
   });
 
-  it('deletes none where one is missing', async () => {
+  it('deletes none if one is missing', async () => {
     const { page, folder } = await openRun();
     const before = await readAll(folder);
     const request = { checkpoints: [...chosen, { rank: 0, name: 'final' }] };
@@ -95,7 +95,7 @@ describe('deleting checkpoints', () => {
     expect(await readAll(folder)).toEqual(before);
   });
 
-  it('does not put an old one over one that was saved since', async () => {
+  it('does not replace one saved since with the restored one', async () => {
     const { page, folder } = await openRun();
     const { deletion } = await page.hub.deleteCheckpoints(id, { checkpoints: chosen });
     await writeCheckpoint(folder, 1, 'ensemble-best', 20);
@@ -104,14 +104,14 @@ describe('deleting checkpoints', () => {
   });
 });
 
-it('a run that trains lets go of single epochs only', async () => {
+it('a training run allows deleting only single epochs', async () => {
   const { home, page } = await openService();
   const projectFolder = await writeTinyProject(home);
   const overrides = { maxEpochs: 1_000_000, checkpoints: { everyEpochs: 1 } };
   const run = await page.hub.startRun({ projectFolder, overrides, name: null, out: null });
   const names = async () => (await page.hub.checkpoints(run.id)).map(({ record }) => record.name);
   await expect.poll(names, { timeout: 15_000 }).toContain('ensemble-best');
-  // Of both ranks, which save when each comes to it.
+  // Of both ranks. Each saves when it gets there.
   await expect.poll(async () => (await names()).filter((name) => name === 'epoch-00001').length).toBe(2);
   const remove = (name: string) => page.hub.deleteCheckpoints(run.id, { checkpoints: [{ rank: 0, name }] });
   await expect(remove('ensemble-best')).rejects.toThrow('may replace "ensemble-best" of rank 0');
@@ -121,7 +121,7 @@ it('a run that trains lets go of single epochs only', async () => {
   await page.hub.abort(run.id);
 });
 
-it('chosen checkpoints are exported as layers models that predict as their weights do', async () => {
+it('chosen checkpoints are exported as layers models with the same predictions', async () => {
   const { home, page } = await openService();
   const projectFolder = await writeTinyProject(home);
   const { id: runId } = await page.hub.startRun({ projectFolder, overrides: {}, name: null, out: null });
@@ -169,7 +169,7 @@ describe('checkpoints of ranks whose models differ', () => {
     return { page, runId, projectFolder };
   }
 
-  it('are exported as the models that were trained, also where the source has changed since or is gone', async () => {
+  it('are exported as the models that were trained, even if the source has changed or is gone', async () => {
     const { page, runId, projectFolder } = await trainedThenChanged();
     await rm(projectFolder, { recursive: true });
     const { path, warnings } = await page.hub.exportRun(runId, { formats: ['tfjs'], checkpoints: finals });
@@ -185,7 +185,7 @@ describe('checkpoints of ranks whose models differ', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('are evaluated each with its own model, and a source that has changed is named', async () => {
+  it('are evaluated with their own models, and a changed source is reported', async () => {
     const { page, runId, projectFolder } = await trainedThenChanged();
     const { record } = await page.hub.run(runId);
     const trained = record.summary?.evaluatedSets.find(({ set }) => set === 'final');
@@ -201,7 +201,7 @@ describe('checkpoints of ranks whose models differ', () => {
   });
 });
 
-/** As `tf.loadLayersModel(url)` does with files that a web server sends. */
+/** Loads like `tf.loadLayersModel(url)` from a web server. */
 function loadLayersModel(files: ReadonlyMap<string, Buffer>, folder: string) {
   const read = (name: string) => files.get(`${folder}/${name}`) ?? Buffer.alloc(0);
   return tf.loadLayersModel({

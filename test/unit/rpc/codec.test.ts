@@ -28,7 +28,7 @@ const { tree: values } = fc.letrec((tie) => ({
 }));
 
 describe('calls as bytes', () => {
-  it('come back as they were, whatever they hold', () => {
+  it('are decoded unchanged, whatever they hold', () => {
     fc.assert(
       fc.property(values, (value) => {
         expect(decodeRpc(encodeRpc(value))).toEqual(value);
@@ -45,25 +45,25 @@ describe('calls as bytes', () => {
     expect(decodeRpc(encodeRpc(value))).toStrictEqual(value);
   });
 
-  it('keep a part of a larger array as that part', () => {
+  it('send only the viewed part of a larger array', () => {
     const whole = Float32Array.of(1, 2, 3, 4);
     expect(decodeRpc(encodeRpc({ part: whole.subarray(1, 3) }))).toEqual({ part: Float32Array.of(2, 3) });
   });
 
-  it('carry nothing of an error but its message', () => {
+  it('carry only the message of an error', () => {
     const error = Object.assign(new TypeError('No such run.'), { path: '/secret' });
     expect(decodeRpc(encodeRpc({ e: error }))).toStrictEqual({ e: new Error('No such run.') });
   });
 
   it.each([[new Map()], [new Date(0)], [new Int16Array(2)], [new BigInt64Array(1)]])(
-    'refuse what would arrive as something else: %o',
+    'refuse values that would decode differently: %o',
     (value) => {
       expect(() => encodeRpc({ value })).toThrow(/cannot travel/);
     },
   );
 });
 
-describe('bytes that are no call', () => {
+describe('invalid bytes', () => {
   const message = (json: unknown): Uint8Array =>
     Buffer.concat(encodeFrame({ kind: 'message', message: json, arrays: [Int32Array.of(1)] }));
 
@@ -79,7 +79,7 @@ describe('bytes that are no call', () => {
     expect(() => decodeRpc(message(json))).toThrow(/means nothing here/);
   });
 
-  it('are refused when cut, doubled or of another kind', () => {
+  it('are refused when truncated, doubled or of another kind', () => {
     const whole = encodeRpc({ m: 'health' });
     const collective = Buffer.concat(encodeFrame({ kind: 'collective', phase: 'failure', reason: 'x' }));
     expect(() => decodeRpc(whole.subarray(0, -1))).toThrow('not one whole frame');
@@ -88,13 +88,13 @@ describe('bytes that are no call', () => {
     expect(() => decodeRpc(collective)).toThrow('not a collective');
   });
 
-  it('cannot make the hub reserve what they only announce', () => {
+  it('cannot make the hub allocate memory that they only announce', () => {
     const head = new Uint8Array(12);
     new DataView(head.buffer).setUint32(4, 2 ** 29, true);
     expect(() => decodeRpc(head)).toThrow('A message of 12 bytes is not one whole frame.');
   });
 
-  it('are refused at random, and only with an error that says so', () => {
+  it('are refused at random with a descriptive error', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
         expect(() => decodeRpc(bytes)).toThrow(/frame/i);

@@ -11,7 +11,7 @@ import { resolveConfig } from '../../../src-main/runs/configuration/resolve-conf
 const hyperparameters = z.object({
   width: z.int().default(8),
   label: z.string().default('plain'),
-  // A flag of this name means the run's own name.
+  // A flag of this name sets the run's name.
   name: z.string().default('nobody'),
 });
 
@@ -24,7 +24,7 @@ const project: ProjectDescription = {
   defaults: { maxEpochs: 3, optimizer: { kind: 'sgd', learningRate: 0.5, momentum: 0.9 } },
 };
 
-/** The words of a command as a shell sees them. */
+/** The words of a command as a shell splits them. */
 function shellWords(command: string): string[] {
   const words = execFileSync('sh', ['-c', `printf '%s\\0' ${command}`], { encoding: 'utf8' });
   return words.split('\0').slice(0, -1);
@@ -52,7 +52,7 @@ describe('commandLine', () => {
     expect(String(resolveConfig(project, [parsed.overrides]).devices)).toBe(String(config.devices));
   });
 
-  it('leaves out what is as the project has it', () => {
+  it("omits values that equal the project's defaults", () => {
     const request = { projectFolder: 'blobs', overrides: { maxEpochs: 3 }, name: null, out: null };
     expect(commandLine(project, request, resolveConfig(project, [{ maxEpochs: 3 }]))).toBe('npx tutti train blobs');
   });

@@ -16,7 +16,7 @@ it.skipIf(notLinux !== null)(`a folder is shown by the file manager${notRun(notL
   await expect.poll(() => readFile(join(home, 'shown'), 'utf8').catch(() => '')).toBe(join(home, 'home', 'runs'));
 });
 
-it('where there is no file manager, it is said where the folder is', async () => {
+it('without a file manager, the answer names the folder', async () => {
   const { page, home } = await openService();
   vi.stubEnv('PATH', home);
   await expect(page.hub.openFolder('home')).rejects.toThrow(`Open ${join(home, 'home')} yourself`);

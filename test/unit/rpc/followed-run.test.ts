@@ -12,7 +12,7 @@ import { openService } from './page.ts';
 const id = 'run-1';
 const request = { names: [], maximumPoints: 100, fromStep: null, toStep: null };
 
-/** A run that another process trains: its hub's socket answers, and the test writes what it would. */
+/** A run that another process trains: its hub's socket answers, and the test writes its files. */
 async function openForeignRun() {
   const opened = await openService();
   const folder = join(opened.home, 'home', 'runs', id);
@@ -31,7 +31,7 @@ async function openForeignRun() {
 }
 
 describe('a run of another process', () => {
-  it('is followed from its folder: record, events and points, each once', async () => {
+  it('is followed through its folder: record, events and points, each once', async () => {
     const { page, folder, record, metrics, errors } = await openForeignRun();
     metrics.append(0, pointBatch([[0, 1, 'train/member_0_loss', 0.5]]));
     await metrics.flush();
@@ -63,7 +63,7 @@ describe('a run of another process', () => {
     expect(errors).toEqual([]);
   });
 
-  it('tells the loads of its devices from there, too', async () => {
+  it('also reads the loads of its devices there', async () => {
     const { page, folder, metrics, errors } = await openForeignRun();
     const load = { device: 'cpu:0', load: 0.5, memoryUsedBytes: null };
     const [first, second] = ['2026-01-01T00:00:00.000Z', '2026-01-01T00:00:01.000Z'];
@@ -83,7 +83,7 @@ describe('a run of another process', () => {
     expect(errors).toEqual([]);
   });
 
-  it('can be read without being watched, as it is each time', async () => {
+  it('can be read repeatedly without a subscription', async () => {
     const { page, metrics } = await openForeignRun();
     expect(await page.hub.series(id, request)).toEqual({ series: [] });
     metrics.append(0, pointBatch([[0, 1, 'a', 1]]));
@@ -95,7 +95,7 @@ describe('a run of another process', () => {
     await metrics.close();
   });
 
-  it('tells nothing more to who has stopped watching', async () => {
+  it('sends nothing after the subscriber has left', async () => {
     const { page, metrics } = await openForeignRun();
     await page.hub.watch(id);
     await page.hub.watch(id);
@@ -131,7 +131,7 @@ describe('a run of another process', () => {
     expect(errors).toEqual([]);
   });
 
-  it('cannot be controlled where its process answers nobody, or is on another machine', async () => {
+  it('cannot be controlled if its process does not answer or runs on another machine', async () => {
     const { page, folder, record } = await openForeignRun();
     const rule = `Process ${process.pid}, which trains the run ${id}, cannot be asked`;
     await expect(page.hub.control(id, { action: 'stop' })).rejects.toThrow(rule);
@@ -163,7 +163,7 @@ describe('series', () => {
 });
 
 describe('logs', () => {
-  it('are merged by time, the newest last, also from long files', async () => {
+  it('are merged by time, newest last, even from long files', async () => {
     const { page, folder } = await openForeignRun();
     const line = (minute: number, text: string): string =>
       `2026-01-02T03:${String(minute).padStart(2, '0')}:05.000Z ${text}\n`;

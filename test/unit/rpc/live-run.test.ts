@@ -11,7 +11,7 @@ const everything = { names: [], maximumPoints: 1000, fromStep: null, toStep: nul
 const endless = { maxEpochs: 1_000_000, checkpoints: { stateEverySeconds: 0 } };
 
 describe('a run of this process', () => {
-  it('is told as it happens, and its checkpoints evaluate again to the same numbers', async () => {
+  it('is sent live, and its checkpoints reproduce their metrics', async () => {
     const { home, page, service, errors } = await openService();
     const projectFolder = await writeTinyProject(home);
     const { id } = await page.hub.startRun({ projectFolder, overrides: { seed: 7 }, name: 'watched', out: null });
@@ -29,7 +29,7 @@ describe('a run of this process', () => {
     expect(view).toMatchObject({ ...facts, row: { status: 'finished' }, ranks: [{ state: 'exited' }, {}] });
     const { folder, record } = view;
 
-    // Every point was told once, and what is read afterwards is what is on disk.
+    // Every point was sent once, and reading afterwards returns what is on disk.
     const table = await readMetrics(folder);
     const { series } = await page.hub.series(id, everything);
     const told = page.updates.flatMap((update) => (update.type === 'points' ? [update.batch] : []));
@@ -101,7 +101,7 @@ describe('a run of this process', () => {
     expect(errors).toEqual([]);
   }, 60_000);
 
-  it('goes on without pages, keeps what they ask for, and is interrupted with the process', async () => {
+  it('continues without pages, saves their requested checkpoints, and is interrupted with the process', async () => {
     const { home, service, page, errors } = await openService();
     const projectFolder = await writeTinyProject(home);
     const { id } = await page.hub.startRun({ projectFolder, overrides: endless, name: null, out: null });
@@ -129,7 +129,7 @@ describe('a run of this process', () => {
     expect(errors).toEqual([]);
   }, 60_000);
 
-  it('stops jointly when a page asks, and can be resumed by it', async () => {
+  it("stops jointly on a page's request, and a page can resume it", async () => {
     const { home, page, errors } = await openService();
     const projectFolder = await writeTinyProject(home);
     const { id } = await page.hub.startRun({ projectFolder, overrides: endless, name: null, out: null });
@@ -150,7 +150,7 @@ describe('a run of this process', () => {
     expect(errors).toEqual([]);
   }, 60_000);
 
-  it('goes on with what a page changes of it, in the folder that the page named', async () => {
+  it("resumes with a page's changes, in the folder that the page named", async () => {
     const { home, page, errors } = await openService();
     const projectFolder = await writeTinyProject(home);
     const out = join(home, 'elsewhere', 'first');
@@ -176,7 +176,7 @@ describe('a run of this process', () => {
     expect(errors).toEqual([]);
   }, 60_000);
 
-  it('is refused where it cannot begin, with the reason', async () => {
+  it('is refused with the reason if it cannot start', async () => {
     const { home, page } = await openService();
     const projectFolder = await writeTinyProject(home);
     const start = (overrides: Record<string, unknown>) =>

@@ -20,7 +20,7 @@ async function openRun() {
 }
 
 describe('notes', () => {
-  it('are kept in the run folder, one by one, and shown in the table', async () => {
+  it('are stored in the run folder, one by one, and shown in the table', async () => {
     const { page, folder } = await openRun();
     await page.hub.updateRun(id, { name: 'better', tags: ['paper', 'wide'] });
     await page.hub.updateRun(id, { note: 'Look at rank 1.', isArchived: true });
@@ -30,7 +30,7 @@ describe('notes', () => {
     expect((await page.hub.run(id)).row).toMatchObject(shown);
   });
 
-  it('outlive what the run writes of itself, and the index', async () => {
+  it('survive updates of the run record and of the index', async () => {
     const { page, hub, home, folder, record } = await openRun();
     await page.hub.updateRun(id, { name: 'better', tags: ['paper'] });
     hub.index.upsert({ ...record, status: 'failed' }, folder);
@@ -42,7 +42,7 @@ describe('notes', () => {
     expect((await hub.find('better')).folder).toBe(folder);
   });
 
-  it('that are damaged are named, and cost nothing but themselves', async () => {
+  it('are reported when damaged, and nothing else is lost', async () => {
     const { page, folder } = await openRun();
     await writeFile(join(folder, 'notes.json'), '{"tags": 3}');
     await expect(page.hub.updateRun(id, { note: 'x' })).rejects.toThrow(/notes\.json is damaged/);
@@ -52,7 +52,7 @@ describe('notes', () => {
 });
 
 describe('deleting', () => {
-  it('moves a run aside at once, and undo brings it back as it was', async () => {
+  it('moves a run aside immediately, and undo restores it', async () => {
     const { page, folder, home } = await openRun();
     await page.hub.updateRun(id, { tags: ['paper'] });
     await page.hub.run(id);
@@ -80,14 +80,14 @@ describe('deleting', () => {
     expect(errors).toEqual([]);
   });
 
-  it('is final when Tutti ends', async () => {
+  it('is final when Tutti exits', async () => {
     const { page, service, home } = await openRun();
     await page.hub.deleteRun(id);
     await service.close();
     expect(await readdir(join(home, 'trash'))).toEqual([]);
   });
 
-  it('of a run whose folder is gone already says so', async () => {
+  it('reports that the folder of a run is already gone', async () => {
     const { page, folder } = await openRun();
     await rm(folder, { recursive: true });
     await expect(page.hub.deleteRun(id)).rejects.toThrow('holds no run');

@@ -10,19 +10,19 @@ import type { RunUpdate } from '../../../core/protocol/pages/run-updates.ts';
 import { Hub } from '../../../src-main/hub/hub.ts';
 import { HubService } from '../../../src-main/rpc/hub-service.ts';
 
-/** A page as the hub sees it, and what it was told. */
+/** A page as the hub sees it. Records what it receives. */
 export interface TestPage {
   hub: BirpcReturn<HubApi, PageApi>;
   updates: RunUpdate[];
   lists: RunRow[][];
-  /** Why the hub turned it away. */
+  /** The reason why the hub rejected the page. */
   refusals: string[];
-  /** Sends bytes as they are. */
+  /** Sends raw bytes. */
   sendRaw(bytes: Uint8Array): void;
   close(): void;
 }
 
-/** A hub over an empty home, with what goes wrong in it. */
+/** A hub over an empty home, and the errors it reports. */
 export async function openService() {
   const home = await mkdtemp(join(tmpdir(), 'tutti-rpc-'));
   vi.stubEnv('TUTTI_HOME', join(home, 'home'));
@@ -43,7 +43,7 @@ export async function openService() {
   return { home, hub, service, errors, page: openPage(service) };
 }
 
-/** Joins a page to a service in memory; everything still goes through bytes. */
+/** Connects a page to a service in memory. All messages are still encoded as bytes. */
 export function openPage(service: HubService): TestPage {
   let toHub: (bytes: Uint8Array) => void = () => undefined;
   let toPage: (message: unknown) => void = () => undefined;

@@ -11,7 +11,7 @@ async function openTinyProject() {
 }
 
 describe('projects', () => {
-  it('are the examples, then those opened, until they are forgotten', async () => {
+  it('include the examples, then the opened ones until they are removed', async () => {
     const { page, folder } = await openTinyProject();
     const examples = await page.hub.projects();
     expect(examples.every(({ isExample, isDescribed }) => isExample && !isDescribed)).toBe(true);
@@ -25,26 +25,26 @@ describe('projects', () => {
     expect(await page.hub.projects()).toHaveLength(examples.length);
   }, 30_000);
 
-  it('that cannot be loaded say why, on their card or when they are opened', async () => {
+  it('report why they cannot be loaded, on their card or when they are opened', async () => {
     const { page, folder, home } = await openTinyProject();
     await expect(page.hub.openProject(join(home, 'absent'))).rejects.toThrow('does not exist');
     await mkdir(join(home, 'empty'));
     await expect(page.hub.openProject(join(home, 'empty'))).rejects.toThrow('must hold a project.ts');
     await page.hub.openProject(folder);
     await writeFile(join(folder, 'project.ts'), 'throw new Error("Out of paint.");');
-    // A second later, whatever the resolution of the file system's times.
+    // One second later, to exceed any file system's time resolution.
     await utimes(join(folder, 'project.ts'), new Date(), new Date(Date.now() + 1000));
     const why = expect.stringContaining('Out of paint.');
     expect(await page.hub.projectCard(folder)).toMatchObject({ folder, name: 'blobs', isDescribed: true, error: why });
     expect((await page.hub.projects()).at(-1)).toMatchObject({ folder, error: why });
   }, 30_000);
 
-  it('whose folder cannot be read say why in the list, beside the others', async () => {
+  it('report an unreadable folder in the list, without affecting the others', async () => {
     const { page, folder } = await openTinyProject();
     await page.hub.openProject(folder);
     await rm(folder, { recursive: true });
     expect((await page.hub.projects()).at(-1)).toMatchObject({ folder, isDescribed: false, error: null });
-    // A folder without permissions would not stop root; a file in its place stops everyone.
+    // Permissions do not stop root, but a file in place of the folder stops everyone.
     await writeFile(folder, 'no folder');
     const why = `Cannot open the project ${folder}: a part of the path is a file, not a folder (ENOTDIR). Choose another folder.`;
     const cards = await page.hub.projects();
@@ -53,7 +53,7 @@ describe('projects', () => {
     expect(await page.hub.projectCard(folder)).toMatchObject({ folder, isDescribed: true, error: why });
   }, 30_000);
 
-  it('describe their hyperparameters where the configuration has them', async () => {
+  it('describe their hyperparameters if the configuration has them', async () => {
     const { page, folder } = await openTinyProject();
     const { options, defaults } = await page.hub.describeProject(folder);
     const paths = options.map(({ path }) => path);
@@ -65,7 +65,7 @@ describe('projects', () => {
 });
 
 describe('previews', () => {
-  it('give plan, devices and the command line with only what differs', async () => {
+  it('return plan, devices and a command line with only the differences', async () => {
     const { page, folder } = await openTinyProject();
     const overrides = {
       members: 3,
@@ -85,7 +85,7 @@ describe('previews', () => {
     );
   });
 
-  it('want the whole path of a folder', async () => {
+  it('require an absolute folder', async () => {
     const { page, folder } = await openTinyProject();
     const request = { projectFolder: folder, overrides: {}, name: null, out: 'runs/1' };
     const { config, problems } = await page.hub.previewRun(request);
@@ -94,7 +94,7 @@ describe('previews', () => {
     expect(problems[0].message).toContain('The folder "runs/1" is no absolute path');
   });
 
-  it('say what is wrong with which option, and start nothing', async () => {
+  it('name each invalid option, and start nothing', async () => {
     const { page, folder } = await openTinyProject();
     const problemsOf = async (overrides: Record<string, unknown>) => {
       const { config, problems } = await page.hub.previewRun({
@@ -130,7 +130,7 @@ describe('previews', () => {
   });
 });
 
-it('knows at the next start what projects say, until their sources change', async () => {
+it('project descriptions are cached across restarts until the sources change', async () => {
   const { hub, page, folder, home } = await openTinyProject();
   await page.hub.openProject(folder);
   const cardAtNextStart = async () => (await new Projects(hub).list()).find((card) => card.folder === folder);
@@ -148,7 +148,7 @@ it('knows at the next start what projects say, until their sources change', asyn
   expect(JSON.parse(await readFile(cache, 'utf8'))).toEqual({});
 }, 30_000);
 
-it('keeps the list of projects in a file that people can read', async () => {
+it('the list of projects is a human-readable file', async () => {
   const { page, folder, home } = await openTinyProject();
   await page.hub.openProject(folder);
   expect(JSON.parse(await readFile(join(home, 'home', 'projects.json'), 'utf8'))).toEqual([folder]);

@@ -10,7 +10,7 @@ import { createRunFolder } from '../../../src-main/store/runs/run-folder.ts';
 import { RunIndex } from '../../../src-main/store/index/run-index.ts';
 import { runRecord } from '../store/records.ts';
 
-/** A run list over an empty home, and an index of its own for what another process would write. */
+/** A run list over an empty home, and a separate index that stands for another process. */
 async function openList() {
   const home = await mkdtemp(join(tmpdir(), 'tutti-run-list-'));
   vi.stubEnv('TUTTI_HOME', home);
@@ -30,7 +30,7 @@ async function openList() {
   return { list, elsewhere, folder };
 }
 
-/** What the next change brings. */
+/** What the next change contains. */
 function nextChange(list: RunList): Promise<RunRow[]> {
   const { promise, resolve } = Promise.withResolvers<RunRow[]>();
   const unsubscribe = list.subscribe((runs) => {
@@ -49,7 +49,7 @@ const summary: RunRecord['summary'] = {
   evaluatedSets: [],
 };
 
-it('tells of runs that begin and end in other processes', async () => {
+it('reports runs that start and end in other processes', async () => {
   const { list, elsewhere, folder } = await openList();
   expect(await list.list()).toEqual([]);
 
@@ -81,13 +81,13 @@ it('tells of runs that begin and end in other processes', async () => {
   expect(await ended).toMatchObject([{ status: 'finished', best: { metric: 'val/ens_nll', value: 0.25, epoch: 3 } }]);
 });
 
-it('marks a run whose process is gone when it is asked', async () => {
+it('marks a run whose process is gone when it is queried', async () => {
   const { list, folder } = await openList();
   await createRunFolder(folder, runRecord({ status: 'running' }));
   expect(await list.list()).toMatchObject([{ id: 'run-1', status: 'interrupted' }]);
 });
 
-it('makes one update of several writes, and none where nothing changed', async () => {
+it('merges several writes into one update, and sends none if nothing changed', async () => {
   const { list, elsewhere, folder } = await openList();
   const record = runRecord({ status: 'finished' });
   const began = nextChange(list);

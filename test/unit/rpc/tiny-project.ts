@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Three blobs in the plane, two small members: a run of it takes a second or two. */
+/** Three blobs in the plane and two small members. A run takes one to two seconds. */
 const source = `
 import { defineProject, gaussianBlobs, Generator, splitDataset, tf, z } from 'tutti';
 
@@ -23,7 +23,10 @@ export default defineProject({
 });
 `;
 
-/** As above, but ranks compute differently with weights of the same shapes: 0 with the first activation, 1 with the second. */
+/**
+ * Like the source above, but ranks compute differently with weights of the same shapes: rank 0 with the first activation, rank 1 with the
+ * second.
+ */
 export function sourceWithActivations(first: string, second: string): string {
   return source
     .replace("activation: 'relu'", `activation: ['${first}', '${second}'][rank]`)

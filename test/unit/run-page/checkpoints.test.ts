@@ -38,7 +38,7 @@ const cells = [
   kept(0, 'final', 7),
   kept(1, 'final', 7),
 ];
-/** Rank 0 scores .2 after epoch 4 and .4 after 7; rank 1 .3 after 2, .6 after 4, and was not evaluated after 7. */
+/** Rank 0 scores .2 after epoch 4 and .4 after 7. Rank 1 scores .3 after 2 and .6 after 4, and was not evaluated after 7. */
 const scores = new Map([
   ['0@4', 0.2],
   ['0@7', 0.4],
@@ -48,13 +48,13 @@ const scores = new Map([
 const matrix = checkpointMatrix(cells, (rank, epoch) => scores.get(`${rank}@${epoch}`) ?? null, 'min');
 
 describe('the matrix of checkpoints', () => {
-  it('sums what its files take, by rank, by moment and as a whole', () => {
+  it('sums the sizes of its files by rank, by moment and in total', () => {
     expect(matrix.rows.map(bytesOf)).toEqual([300, 300]);
     expect(matrix.columns.map((_, place) => bytesOf(matrix.rows.map((row) => row[place])))).toEqual([100, 300, 200]);
     expect(bytesOf(cellsOf(matrix))).toBe(600);
   });
 
-  it('is shaded the other way where more is better, and not where neither is', () => {
+  it('inverts the shading where more is better, and has none for a neutral metric', () => {
     const scoreOf = (rank: number, epoch: number) => scores.get(`${rank}@${epoch}`) ?? null;
     const shades = (mode: 'min' | 'max' | null) =>
       cellsOf(checkpointMatrix(cells, scoreOf, mode)).map(({ shade }) => shade);
@@ -64,7 +64,7 @@ describe('the matrix of checkpoints', () => {
     expect(new Set(shades(null))).toEqual(new Set([null]));
   });
 
-  it('says what speaks against deleting', () => {
+  it('gives reasons against deleting', () => {
     const [both, final] = cellsOf(matrix);
     expect(reasonsToKeep([final])).toBeNull();
     expect(reasonsToKeep([{ ...final, isPinned: true }])).toBe('1 is pinned.');
@@ -72,7 +72,7 @@ describe('the matrix of checkpoints', () => {
     expect(reasonsToKeep([both])).toBe('1 is of the ensemble’s best, 1 is the best of their rank.');
   });
 
-  it('has a row a rank and a column a moment, with gaps where a rank kept nothing', () => {
+  it('has a row per rank and a column per moment, with gaps where a rank saved nothing', () => {
     expect(matrix.ranks).toEqual([0, 1]);
     expect(matrix.columns.map(({ epoch, isEnsembleBest }) => [epoch, isEnsembleBest])).toEqual([
       [2, false],
@@ -85,13 +85,13 @@ describe('the matrix of checkpoints', () => {
     ]);
   });
 
-  it('weights kept under two names are one cell', () => {
+  it('puts weights saved under two names into one cell', () => {
     const both = matrix.rows[0][1];
     expect(both?.names).toEqual(['ensemble-best', 'member-best']);
     expect([both?.isEnsembleBest, both?.isMemberBest]).toEqual([true, true]);
   });
 
-  it("shades by the rank's own score: 1 for the best of all, 0 for the worst, none where there is no score", () => {
+  it("shades by the rank's score: 1 for the best, 0 for the worst, none without a score", () => {
     expect(cellsOf(matrix).map(({ shade }) => shade)).toEqual([
       1,
       expect.closeTo(0.5, 10),
@@ -101,14 +101,14 @@ describe('the matrix of checkpoints', () => {
     ]);
   });
 
-  it('a stretch takes in the rectangle between two cells, whichever comes first', () => {
+  it('selects the rectangle between two cells in either order', () => {
     const [from, to] = [matrix.rows[1][0], matrix.rows[0][1]];
     if (from === null || to === null) throw new Error('The matrix lacks the corners of the rectangle.');
     expect(cellsBetween(matrix, from, to).map(({ key }) => key)).toEqual(['0@50', '1@30', '1@50']);
     expect(cellsBetween(matrix, to, from)).toHaveLength(3);
   });
 
-  it('of nothing is empty', () => {
+  it('is empty without checkpoints', () => {
     expect(checkpointMatrix([], () => null, 'min')).toEqual({ ranks: [], columns: [], rows: [] });
   });
 });
@@ -122,7 +122,7 @@ describe('two evaluated sets', () => {
   };
   const b = { split: 'test' as const, ensemble: { nll: 0.25, acc: 0.8, disagreement: 0.2 }, members: {}, warnings: [] };
 
-  it('are held against each other: less NLL is better, more accuracy is, of disagreement neither', () => {
+  it('are compared: lower NLL and higher accuracy are better, disagreement is neutral', () => {
     expect(compareSets(a, b)).toEqual([
       { metric: 'nll', a: 0.5, b: 0.25, difference: -0.25, better: 'b' },
       { metric: 'acc', a: 0.9, b: 0.8, difference: expect.closeTo(-0.1, 10), better: 'a' },
@@ -130,12 +130,12 @@ describe('two evaluated sets', () => {
     ]);
   });
 
-  it('one alone has no differences', () => {
+  it('have no differences if there is only one', () => {
     expect(compareSets(a, null)[0]).toEqual({ metric: 'nll', a: 0.5, b: null, difference: null, better: null });
     expect(compareSets(a, a)[0].better).toBeNull();
   });
 
-  it('mean of the members', () => {
+  it('average the members', () => {
     expect(memberMean(a, 'nll')).toBeCloseTo(0.7, 10);
     expect(memberMean(b, 'nll')).toBeNull();
   });

@@ -25,15 +25,15 @@ function predictions(fields: Partial<PredictionData>): PredictionData {
   };
 }
 
-/** Member 0 says [.9 .1], [.4 .6]; member 1 [.7 .3], [.8 .2]: their mean is [.8 .2], [.6 .4]; the classes are 0 and 1. */
+/** Member 0 predicts [.9 .1], [.4 .6] and member 1 [.7 .3], [.8 .2]. Their mean is [.8 .2], [.6 .4]. The classes are 0 and 1. */
 const kept = keptClasses(predictions({}));
 
 describe('kept predictions of classifiers, by hand', () => {
-  it('their mean is the ensemble', () => {
+  it('average to the ensemble', () => {
     expect([...kept.ensemble.values].map((p) => Number(p.toFixed(6)))).toEqual([0.8, 0.2, 0.6, 0.4]);
   });
 
-  it('entropy of the mean, and what of it the members disagree on', () => {
+  it('entropy of the mean and its part due to disagreement', () => {
     expect([...kept.predictiveEntropy]).toEqual([expect.closeTo(0.5004024, digits), expect.closeTo(0.6730117, digits)]);
     expect(kept.mutualInformation[0]).toBeCloseTo(0.5004024 - (0.325083 + 0.6108643) / 2, digits);
   });
@@ -53,7 +53,7 @@ describe('kept predictions of classifiers, by hand', () => {
     expect(keptClasses(predictions({ ranks: [0], outputs })).marginalNll).toEqual([]);
   });
 
-  it('risk over coverage: the surer sample is right, the other wrong', () => {
+  it('risk over coverage: the more certain sample is correct, the other wrong', () => {
     const { coverage, risk, threshold } = riskCoverage(kept.ensemble, kept.targets) ?? {};
     expect([...(coverage ?? [])]).toEqual([0.5, 1]);
     expect([...(risk ?? [])]).toEqual([0, 0.5]);
@@ -75,7 +75,7 @@ describe('kept predictions that are not finite', () => {
     ['all NaN', [NaN, NaN, NaN, NaN, NaN, NaN, NaN, NaN], [0, 1]],
     ['one NaN', [1, 0, 0, 1, 0, NaN, 0, 1], [1]],
     ['one infinite', [1, 0, Infinity, 1, 0, 1, 0, 1], [0]],
-  ])('%s: give NaN, never a number, and name the ranks', (_name, logits, ranks) => {
+  ])('%s: yields NaN, never a number, and names the ranks', (_name, logits, ranks) => {
     const data = predictions({ kind: 'logits', outputs: [Float32Array.from(logits)] });
     const broken = keptClasses(data);
     expect(brokenRanks(data)).toEqual(ranks);
@@ -87,7 +87,7 @@ describe('kept predictions that are not finite', () => {
     expect(broken.marginalNll.some(Number.isNaN)).toBe(true);
   });
 
-  it('are none among finite ones, nor where a logit of -Infinity rules a class out', () => {
+  it('are not reported among finite predictions, nor where a logit of -Infinity excludes a class', () => {
     expect(brokenRanks(predictions({}))).toEqual([]);
     const outputs = [Float32Array.of(0, -Infinity, 1, 2, 3, 4, -Infinity, 0)];
     expect(brokenRanks(predictions({ kind: 'logits', outputs }))).toEqual([]);

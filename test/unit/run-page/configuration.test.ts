@@ -18,7 +18,7 @@ const entries = configEntries(config, defaults, options);
 const entryAt = (path: string) => entries.find((entry) => entry.path === path);
 
 describe('the configuration of a run', () => {
-  it('says what differs from the defaults', () => {
+  it('shows the differences from the defaults', () => {
     expect(entries.filter(({ isChanged }) => isChanged).map(({ path }) => path)).toEqual([
       'members',
       'devices',
@@ -40,7 +40,7 @@ describe('the configuration of a run', () => {
     });
   });
 
-  it('spells values as the terminal takes them', () => {
+  it('formats values as the terminal accepts them', () => {
     expect([spellValue('adam'), spellValue(true), spellValue([0, 1]), spellValue(undefined)]).toEqual([
       'adam',
       'true',
@@ -50,14 +50,14 @@ describe('the configuration of a run', () => {
   });
 });
 
-describe('the configurations of a run that was resumed', () => {
+describe('the configurations of a resumed run', () => {
   const attempt = { startedAt: '2026-01-02T03:04:05.000Z', endedAt: null, status: 'finished' as const };
   const slower = runConfigSchema.parse({ optimizer: { kind: 'adam', learningRate: 0.25 } });
   const faster = runConfigSchema.parse({ optimizer: { kind: 'adam', learningRate: 0.5 } });
   const rates = (record: Parameters<typeof configHistory>[0]) =>
     configHistory(record).map((one) => getPath(one, ['optimizer', 'learningRate']));
 
-  it('are those of its attempts in their order, with what was changed while it trained', () => {
+  it('are those of its attempts in order, including live changes', () => {
     const attempts = [
       { ...attempt, attempt: 1, config: slower, changed: { learningRate: 0.125 } },
       { ...attempt, attempt: 2, config: faster },
@@ -66,12 +66,12 @@ describe('the configurations of a run that was resumed', () => {
     expect(rates({ attempts, config: faster, changed: { learningRate: 1 } })).toEqual([0.25, 0.125, 0.5, 1]);
   });
 
-  it('are the last one alone where an earlier version kept no other', () => {
+  it('are only the last one if an earlier version stored no others', () => {
     const attempts = [1, 2].map((number) => ({ ...attempt, attempt: number }));
     expect(rates({ attempts, config: faster })).toEqual([0.5, 0.5]);
   });
 
-  it('belong to attempts that say where they began', () => {
+  it('belong to attempts that store where they began', () => {
     const at = (facts: Partial<Attempt>) => describeAttempt({ ...attempt, attempt: 2, ...facts });
     expect(at({})).toBe('Attempt 2');
     expect(at({ kind: 'start', from: { epoch: 0, step: 0 } })).toBe('Attempt 2, started');

@@ -8,12 +8,12 @@ const changed = (rank: number, step: number, attempt = 1) =>
   runEvent({ kind: 'changed', rank, step, attempt, data: { path: 'optimizer.learningRate', from: 1, to: 0.5 } });
 
 describe('marks of events', () => {
-  it('stand at their step, epoch and time', () => {
+  it('are at their step, epoch and time', () => {
     const stop = runEvent({ kind: 'stop-requested', step: 25, time: '2026-01-02T03:04:08.500Z' });
     expect(eventMarks([stop], base)).toEqual([{ x: { step: 25, epoch: 2.5, time: 3.5 }, label: 'stop' }]);
   });
 
-  it('are one for all ranks that were told the same, at the first of their steps, and name ranks where not all were', () => {
+  it('are merged for ranks with the same event, at the earliest step, and name the ranks unless all have it', () => {
     const marksOf = (...events: ReturnType<typeof changed>[]) =>
       eventMarks(events, base).map(({ label, x }) => [label, x.step]);
     expect(marksOf(changed(0, 7), changed(1, 7))).toEqual([['learning rate 0.5', 7]]);
@@ -21,12 +21,12 @@ describe('marks of events', () => {
     expect(marksOf(changed(1, 7))).toEqual([['rank 1: learning rate 0.5', 7]]);
   });
 
-  it('are two where a rank was told the same twice', () => {
+  it('are separate if a rank has the same event twice', () => {
     const events = [changed(0, 7), changed(1, 8), changed(0, 20), changed(1, 21)];
     expect(eventMarks(events, base).map(({ x }) => x.step)).toEqual([7, 20]);
   });
 
-  it('say in few words what ended a run, and for whom', () => {
+  it('state briefly what ended a run, and for whom', () => {
     const labelOf = (event: ReturnType<typeof runEvent>) => eventMarks([event], base).at(0)?.label;
     const stopped = (metric: string) =>
       runEvent({ kind: 'early-stopping', rank: 1, step: 9, message: `${metric}: no improvement in 3 evaluations.` });
@@ -35,7 +35,7 @@ describe('marks of events', () => {
     expect(labelOf(runEvent({ kind: 'non-finite-loss', rank: 1, step: 9 }))).toBe('rank 1: loss not finite');
   });
 
-  it('leave out what has no step, what changes no curve, and what a resume or a restart made undone', () => {
+  it('omit events without a step, without effect on curves, or undone by a resume or a restart', () => {
     const events = [
       runEvent({ kind: 'started' }),
       runEvent({ kind: 'stop-requested' }),

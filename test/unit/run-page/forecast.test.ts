@@ -25,7 +25,7 @@ function viewOf(ranks: RankView[], totalSteps: number | null = 1000) {
   return { ranks, totalSteps };
 }
 
-/** Losses at these times, ten steps from one to the next. */
+/** Losses at these times, ten steps apart. */
 function losses(timesMs: number[]): MetricColumns {
   const step = Int32Array.from(timesMs, (_, index) => 10 * index);
   const value = new Float64Array(timesMs.length);
@@ -44,8 +44,8 @@ function losses(timesMs: number[]): MetricColumns {
   };
 }
 
-describe('how long a run will train', () => {
-  it('goes on at the pace of the slowest rank that trains', () => {
+describe('the remaining training time', () => {
+  it('follows the slowest training rank', () => {
     const view = viewOf([
       rank({ rank: 0, step: 700 }),
       rank({ rank: 1, step: 600 }),
@@ -60,17 +60,17 @@ describe('how long a run will train', () => {
     expect(asked).toEqual([1]);
   });
 
-  it('only the last minute tells the pace', () => {
+  it('uses the speed of the last minute', () => {
     const view = viewOf([rank({ step: 900 })]);
     expect(remainingMs(view, () => losses([0, 100_000, 110_000, 120_000]))).toBe(100 * 1000);
   });
 
-  it('counts the waves to come', () => {
+  it('includes the waves to come', () => {
     const view = viewOf([rank({ step: 500 }), rank({ rank: 1, wave: 1, state: 'starting' })]);
     expect(remainingMs(view, () => losses([0, 1000]))).toBe(1500 * 100);
   });
 
-  it('is not known before the pace is', () => {
+  it('is unknown until the speed is known', () => {
     const view = viewOf([rank({ step: 500 })]);
     expect(remainingMs(view, () => undefined)).toBeNull();
     expect(remainingMs(view, () => losses([0, 500]))).toBeNull();

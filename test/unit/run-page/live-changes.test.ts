@@ -12,7 +12,7 @@ const config = {
 describe('the dialog that changes a run', () => {
   const fields = settingFields(runRecord({ changed: { learningRate: 0.05 } }, config));
 
-  it('starts from what counts now, with ranges of the configuration', () => {
+  it('starts from current values, with the ranges of the configuration', () => {
     expect(fields.map(({ name, value, reason }) => [name, value, reason])).toEqual([
       ['learningRate', 0.05, null],
       ['patience', 7, null],
@@ -21,7 +21,7 @@ describe('the dialog that changes a run', () => {
     expect(settingFields(runRecord())[1].reason).toContain('Early stopping is off in this run');
   });
 
-  it('asks for what differs, and for nothing while something is wrong', () => {
+  it('requests only differences, and nothing while a value is invalid', () => {
     expect(readChanges(fields, { learningRate: '0.2', patience: '7' })).toEqual({
       changes: { learningRate: 0.2 },
       problems: {},
@@ -34,11 +34,11 @@ describe('the dialog that changes a run', () => {
   });
 });
 
-describe('what was changed while a run trained', () => {
+describe('changes during training', () => {
   const changed = (rank: number, to: number) =>
     runEvent({ kind: 'changed', rank, step: 5, data: { path: 'optimizer.learningRate', from: 0.1, to } });
 
-  it('is told with the steps of the ranks, also when it was set back', () => {
+  it("are listed with the ranks' steps, even when reverted", () => {
     const record = runRecord({ changed: { learningRate: 0.1 } }, config);
     const changes = liveChanges(record, [changed(0, 0.2), runEvent({ kind: 'print' }), changed(0, 0.1)]);
     expect(changes).toMatchObject([
@@ -52,7 +52,7 @@ describe('what was changed while a run trained', () => {
     expect(liveChanges(runRecord({}, config), [])).toEqual([]);
   });
 
-  it('tells a pause from its events', () => {
+  it('include a pause, read from its events', () => {
     const eventsOf = (...kinds: string[]) => kinds.map((kind) => runEvent({ kind }));
     expect(isPausedBy(eventsOf('started', 'paused', 'changed'))).toBe(true);
     expect(isPausedBy(eventsOf('paused', 'resumed'))).toBe(false);

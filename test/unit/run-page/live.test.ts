@@ -31,7 +31,7 @@ const newCache = () => new LineColumnsCache({ stepsPerEpoch: 10, startMs: 1000, 
 describe('the charts of a run', () => {
   const run = { task: 'classification', ranks: [0, 1], memberCount: 2, metrics: new Set<string>(), isLive: true };
 
-  it('are there before the first point while a run is live, the NLL of ranks and ensemble first', () => {
+  it('exist before the first point of a live run, with the NLL of ranks and ensemble first', () => {
     const [nll, gain] = chartSpecs(run);
     expect(nll.lines.map(({ metric, role }) => [metric, role])).toEqual([
       ['val/member_0_nll', 'rank'],
@@ -41,12 +41,12 @@ describe('the charts of a run', () => {
     expect(gain.title).toBe('What diversity buys');
   });
 
-  it('of a run that has ended are those with points', () => {
+  it('include only metrics with points once the run has ended', () => {
     const metrics = new Set(['val/ens_acc', 'train/member_1_loss', 'train/loss']);
     expect(chartSpecs({ ...run, metrics, isLive: false }).map(({ id }) => id)).toEqual(['accuracy', 'loss']);
   });
 
-  it('show traffic and products of experts once there are points of them', () => {
+  it('show traffic and products of experts once they have points', () => {
     expect(chartSpecs(run).map(({ id }) => id)).not.toContain('traffic');
     const metrics = new Set(['val/product_nll', 'train/member_1_bytes_per_step']);
     const specs = chartSpecs({ ...run, metrics });
@@ -54,7 +54,7 @@ describe('the charts of a run', () => {
     expect(specs.find(({ id }) => id === 'traffic')?.lines).toMatchObject([{ label: 'rank 1' }]);
   });
 
-  it('of one model on two ranks draw it alone, without what only several members have', () => {
+  it('show one model on two ranks alone, without metrics that need several members', () => {
     const metrics = new Set(['val/ambiguity', 'val/disagreement', 'val/member_0_nll', 'val/mutual_information']);
     const specs = chartSpecs({ ...run, memberCount: 1, metrics });
     const [nll, ...others] = specs;
@@ -73,7 +73,7 @@ describe('the charts of a run', () => {
     expect(linesOf('loss')).toEqual(['train/member_0_loss', 'train/member_1_loss']);
   });
 
-  it('show what HDET and coupled members report, with titles in words', () => {
+  it('show metrics of HDET and coupled members, with titles in words', () => {
     const metrics = new Set([
       'train/member_1_weight_distance',
       'train/base_learning_rate',
@@ -106,12 +106,12 @@ describe('the charts of a run', () => {
     ]);
   });
 
-  it('of a regression start with the MSE, or with the NLL where variances are predicted', () => {
+  it('of a regression start with the MSE, or with the NLL if variances are predicted', () => {
     expect(chartSpecs({ ...run, task: 'regression' })[0].id).toBe('mse');
     expect(chartSpecs({ ...run, task: 'heteroscedastic-regression' })[0].id).toBe('nll');
   });
 
-  it('stand in the order that was chosen, new ones last', () => {
+  it('keep the chosen order, with new ones last', () => {
     const ids = inOrder(chartSpecs(run), ['ece', 'nll']).map(({ id }) => id);
     expect(ids.slice(0, 3)).toEqual(['ece', 'nll', 'ambiguity']);
     expect(moved(['a', 'b', 'c', 'd'], 'a', 'c')).toEqual(['b', 'c', 'a', 'd']);
@@ -120,30 +120,30 @@ describe('the charts of a run', () => {
 });
 
 describe('the axes of a line', () => {
-  it('epochs are fractional, times lie on straight lines between what is known', () => {
+  it('has fractional epochs, and interpolates times linearly between known ones', () => {
     const { epoch, time } = newCache().columnsOf(metric([5, 10, 15], [3, 2, 1]));
     expect([...epoch]).toEqual([0.5, 1, 1.5]);
     expect([...(time ?? [])]).toEqual([5, 10, 20]);
     expect(timeMsAt(99, anchors)).toBe(31_000);
   });
 
-  it('without steps per epoch, epochs are whole', () => {
+  it('has whole epochs if the steps per epoch are unknown', () => {
     const cache = new LineColumnsCache({ stepsPerEpoch: null, startMs: 0, anchors: () => anchors });
     expect([...cache.columnsOf(metric([5, 10, 15], [3, 2, 1])).epoch]).toEqual([1, 1, 2]);
   });
 
-  it('what is measured takes the place of estimates, and never falls back', () => {
+  it('replaces estimates by measurements, and never decreases', () => {
     const timeMs = Float64Array.of(NaN, NaN, 9000, 51_000);
     const { time } = newCache().columnsOf(metric([5, 10, 15, 20], [4, 3, 2, 1], { timeMs }));
     expect([...(time ?? [])]).toEqual([5, 10, 10, 50]);
   });
 
-  it('there is no time where only the start is known', () => {
+  it('has no time if only the start is known', () => {
     const cache = new LineColumnsCache({ stepsPerEpoch: 10, startMs: 1000, anchors: () => anchors.slice(0, 1) });
     expect(cache.columnsOf(metric([5], [1])).time).toBeNull();
   });
 
-  it('what was computed stays as points are appended, also into larger arrays', () => {
+  it('keeps computed values as points are appended, even into larger arrays', () => {
     const cache = newCache();
     const timeMs = Float64Array.of(7000, 8000, 9000, 0);
     const first = cache.columnsOf(metric([5, 10, 0, 0], [3, 2, 0, 0], { timeMs, length: 2 }));
@@ -155,7 +155,7 @@ describe('the axes of a line', () => {
     expect([...(third.time ?? [])]).toEqual([6, 7, 8, 10, 11]);
   });
 
-  it('another version is computed anew', () => {
+  it('recomputes for another version', () => {
     const cache = newCache();
     cache.columnsOf(metric([5, 10], [3, 2]));
     const { epoch, version } = cache.columnsOf(metric([15, 20], [3, 2], { version: 1 }));
@@ -163,7 +163,7 @@ describe('the axes of a line', () => {
   });
 });
 
-it('a member answers the mean of probabilities and the product of experts alike', () => {
+it('a member belongs to the charts of both the mean of probabilities and the product of experts', () => {
   expect(['val/ens_nll', 'val/product_nll'].map((metric) => memberMetric(metric, 3))).toEqual([
     'val/member_3_nll',
     'val/member_3_nll',
@@ -173,7 +173,7 @@ it('a member answers the mean of probabilities and the product of experts alike'
 describe('optimum and patience', () => {
   const columns = newCache().columnsOf(metric([10, 20, 30], [NaN, 1, 2]));
 
-  it('the best point is the first of the best, NaN never is', () => {
+  it('the best point is the first of equally good ones, and never NaN', () => {
     expect(bestIndex(columns, 'min')).toBe(1);
     expect(bestIndex({ value: Float64Array.of(2, 5, 5), length: 3 }, 'max')).toBe(1);
     expect(bestIndex({ value: Float64Array.of(NaN), length: 1 }, 'min')).toBe(-1);
@@ -185,7 +185,7 @@ describe('optimum and patience', () => {
     });
   });
 
-  it('the patience window reaches over evaluations to come, as far apart as those so far', () => {
+  it('the patience window extends over future evaluations at the past interval', () => {
     expect(patienceBand(columns, 'min', 1)?.to.step).toBe(30);
     expect(patienceBand(columns, 'min', 3)?.to.step).toBe(50);
     expect(patienceBand(newCache().columnsOf(metric([10], [1])), 'min', 2)?.to).toMatchObject({ step: 30, epoch: 3 });

@@ -22,7 +22,7 @@ const stack = valueStack({
 });
 
 describe('regression metrics of kept predictions, by hand', () => {
-  it('variances: the mean of the predicted ones, and the unbiased one between members', () => {
+  it('variances: the mean predicted one, and the unbiased one between members', () => {
     expect([...aleatoricStd(stack)]).toEqual([1, Math.sqrt(2.5)]);
     expect([...epistemicStd(stack)]).toEqual([Math.sqrt(0.5), Math.sqrt(2)]);
     expect([...aleatoricStd({ ...stack, variances: null })]).toEqual([0, 0]);
@@ -41,7 +41,7 @@ describe('regression metrics of kept predictions, by hand', () => {
     expect(marginalError(stack)[0]).toBeCloseTo(alone - 1.3517109, 5);
   });
 
-  it('marginal MSE where no variances are predicted: member 1 alone has errors 1 and 1, both have .25 and 0', () => {
+  it('marginal MSE without variances: member 1 alone has errors 1 and 1, both together .25 and 0', () => {
     expect(marginalError({ ...stack, variances: null })).toEqual([1 - 0.125, 0.5 - 0.125]);
   });
 
@@ -53,7 +53,7 @@ describe('regression metrics of kept predictions, by hand', () => {
     expect([...band.epistemicStd]).toEqual([Math.sqrt(2), Math.sqrt(0.5)]);
   });
 
-  it('refuses a band where features and predictions do not pair up', () => {
+  it('refuses features and predictions of different lengths', () => {
     expect(() => featureBand(stack, Float32Array.of(1, 2, 3))).toThrow('3 feature values for 2 predictions');
   });
 });

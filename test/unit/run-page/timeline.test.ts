@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Timeline } from '../../../src-renderer/views/run/live/timeline.ts';
 
-/** 20 steps an epoch, of which the second took three times as long. */
+/** 20 steps per epoch. The second epoch took three times as long. */
 const line = {
   step: Int32Array.of(10, 20, 30, 40),
   epoch: Float64Array.of(0.5, 1, 1.5, 2),
@@ -12,20 +12,20 @@ const line = {
 };
 
 describe('Timeline', () => {
-  it('goes between the axis and the clock', () => {
+  it('converts between axis and clock', () => {
     const steps = new Timeline('step', [{ ...line, length: 1 }, line]);
     expect([steps.secondsAt(30), steps.xAt(7)]).toEqual([5, 40]);
     const epochs = new Timeline('epoch', [line]);
     expect([epochs.secondsAt(1.1), epochs.xAt(2.2)]).toEqual([2, 1]);
   });
 
-  it('leaves a time axis as it is, with or without lines', () => {
+  it('leaves a time axis unchanged, with or without lines', () => {
     const timeline = new Timeline('time', []);
     expect([timeline.secondsAt(3.5), timeline.xAt(7)]).toEqual([3.5, 7]);
     expect(timeline.range({ from: 2, to: 3 }, 10)).toEqual({ from: 2, to: 3 });
   });
 
-  it('shows the part that charts show, else all', () => {
+  it('shows the zoomed part of the charts, or else everything', () => {
     const steps = new Timeline('step', [line]);
     expect(steps.range({ from: 20, to: 40 }, 10)).toEqual({ from: 2, to: 8 });
     expect(steps.range(null, 10)).toEqual({ from: 0, to: 10 });

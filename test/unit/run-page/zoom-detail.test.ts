@@ -41,22 +41,22 @@ const lineOf = ({ step, epoch, value, length, version }: MetricColumns) => {
 const thinned = metric(Array.from({ length: 100 }, (_, at) => 10 * at));
 
 describe('a detail', () => {
-  it('stands between the ends of its metric, which say how far the axis goes', () => {
+  it('is bounded by the ends of its metric, which define the axis', () => {
     const shown = withDetail(thinned, { points: points(200, 204), version: -1, reachesEnd: false });
     expect(stepsOf(shown)).toEqual([0, 200, 201, 202, 203, 204, 990]);
     expect([...shown.value]).toEqual([0, 20, 20.1, 20.2, 20.3, 20.4, 99]);
     expect(shown).toMatchObject({ length: 7, version: -1, isThinned: false });
   });
 
-  it('goes on with what comes after it where it reaches the end', () => {
+  it('continues with later points if it reaches the end', () => {
     const detail = { points: points(985, 990), version: -1, reachesEnd: true };
     expect(stepsOf(withDetail(thinned, detail)).slice(1)).toEqual([985, 986, 987, 988, 989, 990]);
     const longer = metric([...stepsOf(thinned), 991, 992]);
     expect(stepsOf(withDetail(longer, detail)).slice(-3)).toEqual([990, 991, 992]);
   });
 
-  it('with what is read before the window, is smoothed in it as the whole is', () => {
-    // A loss that begins high: where smoothing begins anew, it is felt for hundreds of points.
+  it('with points read before the window, is smoothed like the whole', () => {
+    // A loss that starts high. Restarted smoothing would show it for hundreds of points.
     const valueAt = (step: number) => (step === 0 ? 100 : step % 2);
     const whole = Float64Array.from({ length: 2100 }, (_, step) => valueAt(step));
     const expected = new DebiasedSmoothing(maximumSmoothing).extend(whole, whole.length);
@@ -116,7 +116,7 @@ describe('zooming', () => {
     return { ...opened, columns, requests, answer, settle };
   }
 
-  it('reads what was thinned again, once it has settled, and shows it until the zoom leaves it', async () => {
+  it('rereads thinned points once the zoom has settled, and shows them until the zoom leaves them', async () => {
     const { chartView, detailed, requests, answer, settle } = open();
     chartView.zoom = { from: 100, to: 900 };
     chartView.zoom = { from: 203, to: 218 };
@@ -137,7 +137,7 @@ describe('zooming', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('reads a thousand points more before the window, for smoothing', async () => {
+  it('reads a thousand extra points before the window, for smoothing', async () => {
     const { chartView, columns, requests, settle } = open();
     columns.set('a', { ...thinned, stepsPerPoint: 0.05 });
     chartView.zoom = { from: 203, to: 218 };
@@ -148,7 +148,7 @@ describe('zooming', () => {
     expect(requests.at(-1)).toMatchObject({ fromStep: 0, toStep: 10 });
   });
 
-  it('drops an answer that comes after the zoom has changed', async () => {
+  it('drops an answer that arrives after the zoom has changed', async () => {
     const { chartView, detailed, answer, settle } = open();
     chartView.zoom = { from: 203, to: 218 };
     await settle();
@@ -160,7 +160,7 @@ describe('zooming', () => {
     expect(stepsOf(detailed(thinned)).slice(1, 3)).toEqual([690, 691]);
   });
 
-  it('shows new points where it reaches the end', async () => {
+  it('shows new points if it reaches the end', async () => {
     const { chartView, detailed, columns, answer, settle } = open();
     chartView.zoom = { from: 985, to: 1000 };
     await settle();
@@ -170,7 +170,7 @@ describe('zooming', () => {
     expect(stepsOf(shown)).toEqual([0, ...points(980, 990).step, 991]);
   });
 
-  it('says what went wrong, and keeps showing what there is', async () => {
+  it('shows the error and keeps the current points', async () => {
     const { chartView, detailed, toasts, answer, settle } = open();
     chartView.zoom = { from: 203, to: 218 };
     await settle();

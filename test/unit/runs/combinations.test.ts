@@ -70,7 +70,7 @@ describe('refuseCombinations', () => {
       ]);
     });
 
-    it('refuses that a rank stops by itself', () => {
+    it('refuses that a single rank stops', () => {
       expect(conflicts({ earlyStopping: { enabled: true, joint: false } })).toEqual([
         expect.stringContaining(
           'With the strategy joint no rank can stop before the others, which need it at every step. Use --early-stopping.joint true.',
@@ -78,7 +78,7 @@ describe('refuseCombinations', () => {
       ]);
     });
 
-    it('refuses an order of samples that differs from rank to rank', () => {
+    it('refuses an order of samples that differs between ranks', () => {
       expect(conflicts({ sampler: 'shuffled' })).toEqual([
         expect.stringContaining(
           'The strategy joint cannot train with --sampler shuffled: it needs shared or sequential. Leave it at auto, which takes shared.',
@@ -97,7 +97,7 @@ describe('refuseCombinations', () => {
       ]);
     });
 
-    it('allows all else', () => {
+    it('allows everything else', () => {
       expect(conflicts({ sampler: 'sequential', earlyStopping: { enabled: true } })).toEqual([]);
     });
   });
@@ -117,14 +117,14 @@ describe('refuseCombinations', () => {
       ]);
     });
 
-    it('refuses an order of samples that differs from rank to rank', () => {
+    it('refuses an order of samples that differs between ranks', () => {
       expect(conflicts({ sampler: 'sharded' })).toEqual([
         'sampler: With --data.mode broadcast all ranks train on the same batches, which --sampler sharded does not give: it needs shared ' +
           'or sequential. Leave it at auto, which takes shared.',
       ]);
     });
 
-    it('refuses that a rank stops by itself', () => {
+    it('refuses that a single rank stops', () => {
       expect(conflicts({ earlyStopping: { enabled: true, joint: false } })).toEqual([
         'earlyStopping.joint: With batches that the first rank broadcasts no rank can stop before the others, which need it at every step. ' +
           'Use --early-stopping.joint true.',
@@ -134,14 +134,14 @@ describe('refuseCombinations', () => {
       );
     });
 
-    it('allows independent and joint members, in waves too', () => {
+    it('allows independent and joint members, also in waves', () => {
       expect(conflicts({ earlyStopping: { enabled: true } })).toEqual([]);
       expect(conflicts({ strategy: { kind: 'joint' }, sampler: 'sequential' })).toEqual([]);
       expect(conflicts({}, planOf(0, 0, 1))).toEqual([]);
     });
   });
 
-  it('refuses shared data where files cannot be mapped', () => {
+  it('refuses shared data if files cannot be mapped', () => {
     expect(whyNotMapped('win32')).toBe('Data are not shared between processes on Windows yet.');
     const shared = runConfigSchema.parse({ data: { mode: 'shared' } });
     const reason = whyNotMapped();
@@ -151,7 +151,7 @@ describe('refuseCombinations', () => {
 });
 
 describe('samplerOf', () => {
-  it('is the chosen order, or the one that suits the strategy', () => {
+  it('is the chosen order, or else the default of the strategy', () => {
     const sampler = (overrides: RunConfigInput) => samplerOf(runConfigSchema.parse(overrides));
     expect(sampler({})).toBe('shuffled');
     expect(sampler({ strategy: { kind: 'joint' } })).toBe('shared');

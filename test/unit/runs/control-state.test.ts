@@ -76,7 +76,7 @@ describe('the state after controls', () => {
     );
   });
 
-  it('is never paused once all ranks stop', () => {
+  it('is never paused once all ranks are stopping', () => {
     fc.assert(
       fc.property(fc.array(controls), fc.array(controls), (before, after) => {
         expect(applyAll([...before, { action: 'stop' }, ...after])).toMatchObject({
@@ -88,7 +88,7 @@ describe('the state after controls', () => {
     );
   });
 
-  it('leaves the earlier state as it was', () => {
+  it('does not mutate the earlier state', () => {
     fc.assert(
       fc.property(fc.array(controls), controls, (earlier, control) => {
         const state = applyAll(earlier);
@@ -102,7 +102,7 @@ describe('the state after controls', () => {
 });
 
 describe('controls replayed to ranks that join later', () => {
-  it('are those that still hold', () => {
+  it('are those that still apply', () => {
     const given: Control[] = [
       { action: 'pause' },
       { action: 'stop-rank', rank: 1 },
@@ -118,7 +118,7 @@ describe('controls replayed to ranks that join later', () => {
     ]);
   });
 
-  it('give a rank that joins later the same state, whatever the order; settings come with its launch', () => {
+  it('give a rank that joins later the same state in any order; settings come with its launch', () => {
     fc.assert(
       fc.property(fc.array(controls), (given) => {
         const state = applyAll(given);

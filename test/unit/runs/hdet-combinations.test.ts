@@ -35,7 +35,7 @@ describe('combinations with HDET', () => {
     [hdet({ diverge: ['width'] }, { hyperparameters: { width: 3 } }), 'no loss of its own that could read it'],
   ])('%j is refused', (input, message) => expect(messagesOf(input)[0]).toContain(message));
 
-  it("lets ranks differ in a number that the project's own loss reads, not in what that does not", () => {
+  it("allows ranks to differ in a number that the project's loss reads, and in no other", () => {
     const input = hdet({ diverge: ['margin'] }, { hyperparameters: { margin: 3 } });
     expect(messagesOf(input, true)).toEqual([]);
     expect(messagesOf(hdet({ diverge: ['temperature'] }), true)[0]).toContain(
@@ -44,8 +44,8 @@ describe('combinations with HDET', () => {
   });
 });
 
-describe('softened labels', () => {
-  it("are refused where the classification task's loss is not used", () => {
+describe('label smoothing', () => {
+  it("is refused unless the classification task's loss is used", () => {
     const input: RunConfigInput = { loss: { labelSmoothing: 0.1 } };
     expect(messagesOf(input)).toEqual([]);
     for (const messages of [

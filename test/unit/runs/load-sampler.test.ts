@@ -3,7 +3,7 @@ import type { LoadSample } from '../../../core/protocol/machine/devices.ts';
 import { detectDevices } from '../../../src-main/devices/detect.ts';
 import { LoadSampler } from '../../../src-main/runs/recording/load-sampler.ts';
 
-it('looks at the devices at once and again, until it is stopped', async () => {
+it('samples the devices immediately and repeatedly until it is stopped', async () => {
   const { devices } = await detectDevices();
   const cores = devices.filter(({ kind }) => kind === 'cpu');
   const samples: LoadSample[] = [];

@@ -8,7 +8,7 @@ const failOn = (error: Error): void => {
   throw error;
 };
 
-it('keeps every line with its time, over attempts, and remembers the last twelve', async () => {
+it('keeps every line with its time across attempts, and remembers the last twelve', async () => {
   const folder = join(await temporaryFolder(), 'logs');
   const first = new LogFile(folder, 3, failOn);
   for (let line = 1; line <= 15; line++) first.write(`line ${line}`);

@@ -13,7 +13,7 @@ async function project(): Promise<string> {
   return folder;
 }
 
-it('the hash of a source changes with its scripts, wherever they lie in the folder, and with nothing else', async () => {
+it('the hash of a source changes only with its scripts, wherever they lie in the folder', async () => {
   const folder = await project();
   const before = await hashProjectSource(folder);
   expect(before).toBe(await hashProjectSource(await project()));
@@ -28,7 +28,7 @@ it('the hash of a source changes with its scripts, wherever they lie in the fold
   expect(await hashProjectSource(folder)).not.toBe(before);
 });
 
-it('a run tells whether the source is the one that it trained with', async () => {
+it('a run knows whether the source is the one it trained with', async () => {
   const folder = await project();
   const sourceHash = await hashProjectSource(folder);
   const attempt = { attempt: 1, startedAt: '2026-01-02T03:04:05.000Z', endedAt: null, status: 'finished' as const };

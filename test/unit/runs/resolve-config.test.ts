@@ -24,7 +24,7 @@ const wine = describeProject(z.object({ width: z.int().default(64), noise: z.num
 });
 
 describe('resolveConfig', () => {
-  it("lays the project's defaults over the general ones, and the overrides over both, the last winning", () => {
+  it("merges the general defaults, the project's and the overrides, with the last one winning", () => {
     const config = resolveConfig(wine, [
       { maxEpochs: 30, batchSize: 16 },
       { batchSize: 8, hyperparameters: { width: 32 } },
@@ -38,7 +38,7 @@ describe('resolveConfig', () => {
     });
   });
 
-  it('lets a layer set one part of the standard optimizer without naming it', () => {
+  it('lets a layer set one field of the default optimizer without naming the optimizer', () => {
     const config = resolveConfig(describeProject(z.object({})), [{ optimizer: { learningRate: 0.02 } }]);
     expect(config.optimizer).toMatchObject({ kind: 'adam', learningRate: 0.02, beta1: 0.9 });
   });
@@ -50,19 +50,19 @@ describe('resolveConfig', () => {
     expect(resolve).toThrow(/batchSize.*many/);
   });
 
-  it('refuses a hyperparameter that the project does not have, and suggests one that it has', () => {
+  it('refuses an unknown hyperparameter and suggests a known one', () => {
     expect(() => resolveConfig(wine, [{ hyperparameters: { widht: 3 } }])).toThrow(/widht.*width.*project "Wine"/s);
   });
 });
 
 describe('optionsOf', () => {
-  it("is the run's options, then the project's", () => {
+  it("returns the run's options, then the project's", () => {
     const paths = optionsOf(wine).map(({ path }) => path);
     expect(paths[0]).toBe('members');
     expect(paths.slice(-2)).toEqual(['width', 'noise']);
   });
 
-  it('refuses a hyperparameter with the name of an option of every run', () => {
+  it('refuses a hyperparameter with the name of a run option', () => {
     expect(() => optionsOf(describeProject(z.object({ batchSize: z.int().default(1) })))).toThrow(
       'Project "Wine" has a hyperparameter "batchSize", which is an option of every run. Give it another name.',
     );

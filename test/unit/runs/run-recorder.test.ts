@@ -31,7 +31,7 @@ async function createRecorder(home?: string, record: RunRecord = runRecord({ att
 }
 
 describe('RunRecorder', () => {
-  it('has a change of the record on disk and in the index before it tells of it', async () => {
+  it('writes a changed record to disk and index before it notifies', async () => {
     const { recorder, folder, index, updates } = await createRecorder();
     await recorder.change({ status: 'running' });
     expect((await readRunRecord(folder)).status).toBe('running');
@@ -39,7 +39,7 @@ describe('RunRecorder', () => {
     expect(updates).toMatchObject([{ type: 'record', folder, record: { status: 'running' } }]);
   });
 
-  it('has the best value so far in the index while the run trains', async () => {
+  it('updates the best value in the index during training', async () => {
     const { recorder, index } = await createRecorder();
     await recorder.begin(null);
     await recorder.change({ status: 'running' });
@@ -54,7 +54,7 @@ describe('RunRecorder', () => {
     await recorder.close();
   });
 
-  it('takes the largest value for the best of a metric of which more is better, and never NaN', async () => {
+  it('takes the largest value as the best of a metric to maximize, and never NaN', async () => {
     const { recorder, index } = await createRecorder();
     await recorder.begin(null);
     await recorder.change({ status: 'running' });
@@ -65,7 +65,7 @@ describe('RunRecorder', () => {
     await recorder.close();
   });
 
-  it('writes points and keeps the last value of each metric and the best of the monitored one', async () => {
+  it('writes points, and keeps the last value of each metric and the best of the monitored one', async () => {
     const { recorder, folder } = await createRecorder();
     await recorder.begin(null);
     recorder.described(facts, { tfjs: '4' });
@@ -94,7 +94,7 @@ describe('RunRecorder', () => {
     expect([...(values.get('val/ens_nll') ?? [])]).toEqual([0.5, NaN, 0.25, 0.75]);
   });
 
-  it('has points on disk when asked to keep them, amid a run', async () => {
+  it('flushes points to disk on request, during a run', async () => {
     const { recorder, folder } = await createRecorder();
     await recorder.begin(null);
     recorder.points(0, pointBatch([[0, 3, 'val/ens_nll', 0.5]]));
@@ -103,7 +103,7 @@ describe('RunRecorder', () => {
     await recorder.close();
   });
 
-  it('goes on from the best of earlier attempts, without the rows that a resume drops', async () => {
+  it('continues from the best of earlier attempts, without the rows that a resume drops', async () => {
     const { recorder, folder, index } = await createRecorder();
     await recorder.begin(null);
     recorder.points(
@@ -121,12 +121,12 @@ describe('RunRecorder', () => {
     resumed.described(facts, {});
     const { best, metrics } = resumed.summary('completed');
     expect(best).toEqual({ metric: 'val/ens_nll', value: 0.5, epoch: 0, step: 3 });
-    // What this attempt does not report again, is as the earlier one left it.
+    // Values that this attempt does not report again stay as the earlier one left them.
     expect(metrics).toEqual({ 'val/ens_nll': 0.6 });
     await resumed.close();
   });
 
-  it('writes events in order, with attempt and place', async () => {
+  it('writes events in order, with attempt and position', async () => {
     const { recorder, folder } = await createRecorder();
     recorder.event(null, 'started', 'Attempt 1 started.');
     const checkpoint = { format: 1, epoch: 2, step: 9, sha256: '', bytes: 8, savedAt: '' } as const;
@@ -146,7 +146,7 @@ describe('RunRecorder', () => {
     ]);
   });
 
-  it('replaces an evaluated set by the newer one of its name', async () => {
+  it('replaces an evaluated set by a newer one with the same name', async () => {
     const { recorder } = await createRecorder();
     const set = { set: 'final', split: 'test', epochs: [1], ensemble: { nll: 1 }, members: { nll: [1] } } as const;
     const changed = { ...set, epochs: [...set.epochs], members: { nll: [2] }, ensemble: { nll: 2 } };
@@ -155,7 +155,7 @@ describe('RunRecorder', () => {
     expect(recorder.summary('completed').evaluatedSets).toEqual([changed]);
   });
 
-  it('throws the first write that failed, once, when it is flushed', async () => {
+  it('throws the first failed write once, on flush', async () => {
     const { recorder, folder } = await createRecorder();
     await rm(folder, { recursive: true });
     recorder.event(null, 'started', 'Attempt 1 started.');

@@ -17,7 +17,7 @@ it('is a new folder that only its owner may enter', async () => {
   expect(statSync(first).mode & 0o777).toBe(0o700);
 });
 
-it('takes with it what a dead hub left, and nothing else', async () => {
+it('removes the remains of a dead hub, and nothing else', async () => {
   const living = await create();
   const abandoned = join(dirname(living), `tutti-${DEAD_PID}-abcdef`);
   const foreign = join(dirname(living), `tutti-data-${DEAD_PID}`);

@@ -42,13 +42,13 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** The rank tells the relay how it stands with a barrier. */
+/** The rank reports its state in a barrier to the relay. */
 async function tell(stage: CollectiveStage): Promise<void> {
   worker.send({ ...barrierRequest, call: { ...barrierRequest.call, stage } });
   await new Promise((resolve) => setImmediate(resolve));
 }
 
-describe('a rank that is silent while it runs', () => {
+describe('a silent rank', () => {
   it('is overdue after its limit', () => {
     vi.advanceTimersByTime(999);
     expect(overdue).toEqual([]);
@@ -57,7 +57,7 @@ describe('a rank that is silent while it runs', () => {
   });
 
   it.each<CollectiveStage>(['whole', 'awaited'])(
-    'waits for others in a collective (%s): that is not its fault',
+    'is not overdue while it waits for others in a collective (%s)',
     async (stage) => {
       await tell(stage);
       vi.advanceTimersByTime(60_000);
@@ -65,7 +65,7 @@ describe('a rank that is silent while it runs', () => {
     },
   );
 
-  it('has the limit again once it has what it waited for in memory', async () => {
+  it('has a limit again after a collective in memory completes', async () => {
     await tell('awaited');
     await tell('withdrawn');
     vi.advanceTimersByTime(1000);
@@ -73,8 +73,8 @@ describe('a rank that is silent while it runs', () => {
   });
 });
 
-describe('a rank has done a step', () => {
-  it('once it is beyond where its training began, which may be where an earlier attempt ended', () => {
+describe('a rank counts as having trained', () => {
+  it('once it is past its starting step, which may come from an earlier attempt', () => {
     handle.moveTo({ epoch: 0, step: 0 });
     handle.moveTo({ epoch: 5, step: 600 });
     handle.state = 'training';

@@ -95,12 +95,12 @@ export function describeStacks(backend: 'cpu' | 'wasm' | 'tensorflow', missing: 
   describe.skipIf(missing !== null)(`three members as one computation on ${backend}${notRun(missing)}`, () => {
     beforeAll(async () => void (await startBackend(backend)));
 
-    it.each(Object.entries(recipes))('are what they are alone: %s', async (_, recipe) => {
+    it.each(Object.entries(recipes))('equal separate members: %s', async (_, recipe) => {
       const { sharesBatches = false } = recipe;
       await expectAlike(recipe, (member, step) => batch(100 * (sharesBatches ? 0 : member) + step, [5]));
     });
 
-    it('are what they are alone: convolution and pooling', async () => {
+    it('equal separate members: convolution and pooling', async () => {
       await expectAlike(images, (member, step) => batch(100 * member + step, [6, 6, 2]));
     });
   });

@@ -14,7 +14,7 @@ const dense = (units: number) =>
 const recipe = { create: () => dense(6) };
 const batchOf = (member: number, step: number): Batch => batch(100 * member + step, [5]);
 
-/** The same steps alone and together: the members' weights may differ by rounding only. */
+/** Checks the same steps in one computation and separately: the weights may differ only by rounding. */
 async function expectAlike(of: Parameters<typeof train>[1], steps: number): Promise<void> {
   const [alone, stacked] = [await createMembers(recipe, false), await createMembers(recipe, true)];
   const expected = await train(alone, of, { to: steps });
@@ -34,7 +34,7 @@ describe.each(['wasm', 'cpu'] as const)('a stack of members on %s', (backend) =>
     await tf.setBackend(backend);
   });
 
-  it('leaves out the update of the member whose loss is not finite, and of no other', async () => {
+  it('skips only the update of the member whose loss is not finite', async () => {
     const withNaN = (member: number, step: number): Batch => {
       const whole = batchOf(member, step);
       if (member === 1 && step === 3) whole.features[0] = NaN;
@@ -43,7 +43,7 @@ describe.each(['wasm', 'cpu'] as const)('a stack of members on %s', (backend) =>
     await expectAlike(withNaN, 8);
   });
 
-  it('takes batches of different sizes', async () => {
+  it('accepts batches of different sizes', async () => {
     const uneven = (member: number, step: number): Batch =>
       batch(100 * member + step, [5], step === 2 && member > 0 ? 5 : 8);
     await expectAlike(uneven, 6);
@@ -56,7 +56,7 @@ describe('a stack of members', () => {
     await tf.setBackend('wasm');
   });
 
-  it('makes updates with each member’s own learning rate', async () => {
+  it('uses each member’s learning rate', async () => {
     const members = await createMembers(recipe, true);
     const before = members.map(weightsOf);
     const position = { epoch: 0, step: 0, totalSteps: 1 };
@@ -70,7 +70,7 @@ describe('a stack of members', () => {
     members.forEach((member, m) => expect(largestDifference(before[m], weightsOf(member))).toBeCloseTo(0.01 * m, 5));
   });
 
-  it('goes on without a member that has ended, whose weights stay', async () => {
+  it('continues without a finished member, whose weights stay unchanged', async () => {
     const [alone, stacked] = [await createMembers(recipe, false), await createMembers(recipe, true)];
     await train(alone, batchOf, { to: 3 });
     await train(alone.slice(1), (member, step) => batchOf(member + 1, step), { from: 3, to: 6 });
@@ -93,7 +93,7 @@ describe('a stack of members', () => {
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
   });
 
-  it('leaves no tensor behind', async () => {
+  it('leaks no tensor', async () => {
     const members = await createMembers(recipe, true);
     await train(members, batchOf, { to: 2 });
     const { numTensors } = tf.memory();
@@ -105,14 +105,14 @@ describe('a stack of members', () => {
   });
 });
 
-describe('models that cannot be one computation', () => {
-  it('are refused when a rank’s differs, with the layer', () => {
+describe('models that cannot be stacked', () => {
+  it('are refused if a rank’s model differs, naming the layer', () => {
     expect(() => requireStackable([dense(6), dense(6), dense(7)], [4, 5, 6])).toThrow(
       /^The model of rank 6 differs in layer dense_Dense\d+, compared with rank 4's: .* or use --members-per-device 1\.$/,
     );
   });
 
-  it('are refused when a layer masks samples', () => {
+  it('are refused if a layer masks samples', () => {
     const masking = () =>
       tf.sequential({ layers: [layers.masking({ inputShape: [4, 2], name: 'gaps' }), layers.flatten()] });
     expect(() => requireStackable([masking(), masking()], [0, 1])).toThrow(
@@ -121,8 +121,8 @@ describe('models that cannot be one computation', () => {
   });
 });
 
-describe('what the user is told of a stack', () => {
-  it('names the layers that gain nothing', () => {
+describe('the report on a stack', () => {
+  it('names the layers that do not get faster', () => {
     const model = tf.sequential({
       layers: [
         layers.conv1d({ filters: 2, kernelSize: 2, inputShape: [4, 2], name: 'edges' }),

@@ -11,7 +11,7 @@ import { Member } from '../../../workers/member/member.ts';
 import { createOptimizer, updateRuleOf } from '../../../workers/optimizers/optimizers.ts';
 import { taskOf, type TaskKind } from '../../../workers/member/tasks.ts';
 
-/** What members are made of. */
+/** The parts of a member. */
 export interface Recipe {
   create: () => LayersModel;
   task?: TaskKind;
@@ -26,7 +26,7 @@ export interface TestMember {
   draw: <T>(body: () => T) => T;
 }
 
-/** Members each on their own, or as one computation; member m's weights and dropout are those of seed m in either case. */
+/** Members computed separately or as one stack. In both cases, seed m determines member m's weights and dropout. */
 export async function createMembers(recipe: Recipe, isStacked: boolean): Promise<TestMember[]> {
   const { create, task: kind = 'classification', members: count = 3, sharesBatches = false } = recipe;
   const task = taskOf(kind);
@@ -57,7 +57,7 @@ export async function createMembers(recipe: Recipe, isStacked: boolean): Promise
   return members;
 }
 
-/** Trains members side by side from one step to another; `batchOf` gives a member's batch of a step. */
+/** Trains members side by side from one step to another. `batchOf` returns a member's batch of a step. */
 export async function train(
   members: readonly TestMember[],
   batchOf: (member: number, step: number) => Batch,
@@ -68,7 +68,7 @@ export async function train(
     const position = { epoch: 0, step, totalSteps: to };
     const steps = members.map(({ member, strategy, draw }, m) => {
       const makeStep = () => strategy.trainStep(member, batchOf(m, step), { learningRate }, position);
-      // What a lone member draws before its first await comes from its stream; stacked ones see to it themselves.
+      // A separate member draws from its stream before its first await. Stacked members switch streams themselves.
       return strategy.leave === undefined ? draw(makeStep) : makeStep();
     });
     (await Promise.all(steps)).forEach((outcome, m) => outcome !== null && outcomes[m].push(outcome));
@@ -89,12 +89,12 @@ export function batch(seed: number, shape: number[], size = 8): Batch {
   return { features, featureShape: [size, ...shape], targets, targetShape: [size] };
 }
 
-/** All weights of a member, trained or not, one after the other. */
+/** All weights of a member, trainable or not, concatenated. */
 export function weightsOf({ member }: TestMember): number[] {
   return member.model.getWeights().flatMap((weight) => [...weight.dataSync()]);
 }
 
-/** Everything an optimizer remembers, one after the other. */
+/** All optimizer state, concatenated. */
 export function slotsOf({ member }: TestMember): number[] {
   return [...member.optimizer.slots.values()].flatMap((slot) => [...slot.dataSync()]);
 }
