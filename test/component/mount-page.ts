@@ -13,11 +13,11 @@ export interface MountedPage {
   wrapper: VueWrapper;
   router: Router;
   hub: FakeHub;
-  /** The hub's methods that were called, with their arguments. */
+  /** Calls of the hub's methods, with their arguments. */
   calls: [method: string, ...args: unknown[]][];
 }
 
-/** What the hub answers, by method; others answer with nothing. */
+/** The hub's answer by method. Other methods return nothing. */
 export type HubAnswers = { [M in keyof HubApi]?: (...args: Parameters<HubApi[M]>) => unknown };
 
 const mounted: VueWrapper[] = [];
@@ -26,8 +26,8 @@ afterEach(() => {
 });
 
 /**
- * Mounts a component as the app does, with pinia, the router and a hub in memory, into the document.
- * @param options `address` is where the router stands (`/runs?status=failed`)
+ * Mounts a component into the document as the app does, with pinia, the router and a hub in memory.
+ * @param options `address` is the router's location (`/runs?status=failed`)
  */
 export async function mountPage(
   component: Component,
@@ -53,7 +53,7 @@ export async function mountPage(
   return { wrapper, router, hub, calls };
 }
 
-/** Answers that note each call; a method without an answer gives `undefined`. */
+/** Answers that record each call. A method without an answer returns `undefined`. */
 function recorded(answers: HubAnswers, calls: MountedPage['calls']): FakeHub['api'] {
   return new Proxy<FakeHub['api']>(
     {},
@@ -69,7 +69,7 @@ function recorded(answers: HubAnswers, calls: MountedPage['calls']): FakeHub['ap
   );
 }
 
-/** The button with this text in the whole document: dialogs and menus stand outside of the component. */
+/** The button with this text in the whole document, because dialogs and menus are outside of the component. */
 export function buttonNamed(name: string): HTMLButtonElement {
   const all = [...document.querySelectorAll<HTMLButtonElement>('button, [role=menuitem]')];
   const found = all.find((button) => (button.getAttribute('aria-label') ?? button.textContent.trim()) === name);

@@ -30,7 +30,7 @@ describe('the toolbar of the runs', () => {
     expect((wrapper.get('input[type=checkbox]').element as HTMLInputElement).checked).toBe(true);
   });
 
-  it('asks for one change at a time', async () => {
+  it('requests one change at a time', async () => {
     const { wrapper, changesOf } = await open();
     await wrapper.get('#run-search').setValue('deep');
     await wrapper.get('[aria-label=Status]').setValue('finished');
@@ -48,7 +48,7 @@ describe('the toolbar of the runs', () => {
     ]);
   });
 
-  it('offers tags where a run has one, or where the filter names one', async () => {
+  it('offers tags if a run has one or the filter names one', async () => {
     expect((await open({}, [])).wrapper.find('[aria-label=Tag]').exists()).toBe(false);
     expect((await open({ tag: 'gone' }, [])).wrapper.find('[aria-label=Tag]').exists()).toBe(true);
   });

@@ -12,7 +12,7 @@ beforeEach(() => {
 const storedSettings = (): unknown => JSON.parse(localStorage.getItem('tutti.settings') ?? 'null');
 
 describe('settings', () => {
-  it('are stored by this browser, and set the theme of the page', async () => {
+  it('are stored by this browser and set the theme of the page', async () => {
     const settings = useSettingsStore();
     expect(settings.theme).toBe('system');
     expect(document.documentElement.dataset.theme).toBeUndefined();
@@ -33,7 +33,7 @@ describe('settings', () => {
     expect(useSettingsStore()).toMatchObject({ theme: 'system', isNotifying: false });
   });
 
-  it('of an earlier version keep what they have', () => {
+  it('of an earlier version keep their values', () => {
     localStorage.setItem('tutti.settings', '{"theme":"light"}');
     expect(useSettingsStore()).toMatchObject({ theme: 'light', isNotifying: false });
   });
@@ -50,7 +50,7 @@ describe('settings', () => {
 describe('preferences', () => {
   const names = z.array(z.string());
 
-  it('are kept for each project', async () => {
+  it('are stored per project', async () => {
     usePreferences('/a').set('chart-order', ['NLL']);
     await nextTick();
     setActivePinia(createPinia());
@@ -58,7 +58,7 @@ describe('preferences', () => {
     expect(usePreferences('/b').get('chart-order', names, [])).toEqual([]);
   });
 
-  it('that do not fit are replaced by the fallback, the others stay', () => {
+  it('replace invalid values by the fallback and keep the others', () => {
     localStorage.setItem('tutti.preferences./a', '{"chart-order":7,"other":["x"]}');
     const preferences = usePreferences('/a');
     expect(preferences.get('chart-order', names, ['NLL'])).toEqual(['NLL']);

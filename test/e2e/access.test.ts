@@ -18,15 +18,15 @@ describe.skipIf(noChromium !== null)(`Whoever has no link${notRun(noChromium)}`,
 
   it.each([
     ['a link that was used before', ({ tutti }: Stage) => tutti.link],
-    ['a token that was made up', ({ tutti }: Stage) => `http://127.0.0.1:${tutti.port}/?token=AAAA`],
+    ['an invented token', ({ tutti }: Stage) => `http://127.0.0.1:${tutti.port}/?token=AAAA`],
     ['no token', ({ tutti }: Stage) => `http://127.0.0.1:${tutti.port}/`],
-  ])('gets nothing but a reason with %s', async (_case, address) => {
+  ])('gets only an error with %s', async (_case, address) => {
     const response = await stranger.goto(address(stage));
     expect(response?.status()).toBe(401);
     await expect(stranger.locator('body')).toHaveText(/^This needs the link that Tutti printed/);
   });
 
-  it('cannot reach the hub past the page', async () => {
+  it('cannot reach the hub without the page', async () => {
     const opened = stranger.evaluate(
       (port) =>
         new Promise<boolean>((resolve) => {

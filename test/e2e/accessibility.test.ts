@@ -6,7 +6,7 @@ import { blobs, expectPoints, expectStatus, Stage, startRun, visit } from './sta
 import { chromium, noChromium } from './browser.ts';
 import { notRun } from '../environment/reasons.ts';
 
-/** The rules of WCAG 2.2 AA that axe can check by itself. */
+/** The rules of WCAG 2.2 AA that axe can check automatically. */
 const standards = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
 describe.skipIf(noChromium !== null)(`axe finds nothing serious${notRun(noChromium)}`, () => {
@@ -66,7 +66,7 @@ describe.skipIf(noChromium !== null)(`axe finds nothing serious${notRun(noChromi
   }
 });
 
-/** What breaks, where, and how it could be mended. */
+/** Each violation with its place and remedy. */
 async function seriousViolations(page: Page): Promise<string[]> {
   const { violations } = await new AxeBuilder({ page }).withTags(standards).analyze();
   return violations

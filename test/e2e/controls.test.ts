@@ -30,7 +30,7 @@ describe.skipIf(noChromium !== null)(`A run that is controlled while it trains${
   const rankRow = (rank: number): Locator =>
     page.getByRole('region', { name: 'Ranks' }).locator('tbody tr[tabindex]').nth(rank);
 
-  it('shows how busy its devices are, under the cursor of its charts', async () => {
+  it('shows the load of its devices at the cursor of its charts', async () => {
     const loads = page.getByRole('region', { name: 'Load of devices over time' });
     const strip = loads.getByRole('img', { name: /^cpu:0 · rank/ });
     await expect(strip).toHaveAttribute('aria-label', /: \d+ %$/);
@@ -40,7 +40,7 @@ describe.skipIf(noChromium !== null)(`A run that is controlled while it trains${
     await expect(page.locator('.chart-cursor')).toHaveCount(0);
   });
 
-  it('gives charts other sizes, by keys and by drag, and remembers them', async () => {
+  it('resizes charts by keys and by drag, and remembers the sizes', async () => {
     const card = (title: string): Locator => page.locator(`section.chart-card[aria-label="${title}"]`);
     const boxOf = async (title: string) => {
       const box = await card(title).boundingBox();
@@ -72,7 +72,7 @@ describe.skipIf(noChromium !== null)(`A run that is controlled while it trains${
       .press('ArrowDown');
   });
 
-  it('pauses, shows it, and goes on', async () => {
+  it('pauses, shows the pause, and resumes', async () => {
     await page.getByRole('button', { name: 'Pause', exact: true }).click();
     await expect(page.locator('.run-header').getByText('paused', { exact: true })).toBeVisible();
     await expect(page.getByRole('cell', { name: 'paused', exact: true }).first()).toBeVisible();
@@ -81,7 +81,7 @@ describe.skipIf(noChromium !== null)(`A run that is controlled while it trains${
     await expectProgress(page, 'NLL');
   });
 
-  it('takes a new learning rate, checked as in the form, and marks it in the charts and their tables', async () => {
+  it('accepts a new learning rate, validated as in the form, and marks it in the charts and their tables', async () => {
     await page.getByRole('button', { name: 'Change', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Change while training' });
     await dialog.getByLabel('Learning rate').fill('-1');
@@ -90,7 +90,7 @@ describe.skipIf(noChromium !== null)(`A run that is controlled while it trains${
     await dialog.getByLabel('Learning rate').fill('0.0123');
     await dialog.getByRole('button', { name: 'Change' }).click();
     await expect(events()).toContainText('optimizer.learningRate changed from 0.003 to 0.0123.');
-    // Before all that follows, as it is offered for ten seconds.
+    // Before everything else, because the undo is offered for ten seconds.
     await page.getByRole('button', { name: 'Undo' }).click();
     const marked = /Marked: .*learning rate 0\.0123 at step [\d,]+/;
     await expect(page.getByRole('img', { name: /^NLL, / })).toHaveAttribute('aria-label', marked);
@@ -98,17 +98,17 @@ describe.skipIf(noChromium !== null)(`A run that is controlled while it trains${
     await expect(page.getByRole('img', { name: /^Learning rate, / })).toHaveAttribute('aria-label', marked);
   });
 
-  it('has taken it back as one more change', async () => {
+  it('records the undo as one more change', async () => {
     await expect(events()).toContainText('optimizer.learningRate changed from 0.0123 to 0.003.');
     await visit(page, `/runs/${run}/configuration`);
     const changes = page.getByRole('region', { name: 'Changed while running' }).getByRole('row').nth(1);
     await expect(changes.getByRole('rowheader')).toHaveText('optimizer.learningRate');
-    // Two of each rank, but of one that has heard of both between two of its steps none: nothing changed there.
+    // Two per rank, but none for a rank that received both between two of its steps: nothing changed there.
     await expect(changes.getByRole('listitem').nth(1)).toBeVisible();
     await visit(page, `/runs/${run}`);
   });
 
-  it('stops one rank, while the others go on', async () => {
+  it('stops one rank while the others continue', async () => {
     await page.getByRole('button', { name: 'Stop rank 1' }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Stop this rank' }).click();
     await expect(events()).toContainText('Stopped alone after step');
@@ -125,7 +125,7 @@ describe.skipIf(noChromium !== null)(`A run that is controlled while it trains${
     await expect(page.getByRole('img', { name: /^NLL, / })).toHaveAttribute('aria-label', /stop at step [\d,]+/);
   });
 
-  it('goes on with options changed, in the form that new runs have', async () => {
+  it('resumes with changed options in the form for new runs', async () => {
     await page.getByRole('link', { name: 'Resume with changes' }).click();
     await expect(page.getByRole('heading', { level: 1 })).toHaveText('Resume Overlapping blobs');
     await expect(page.getByLabel('Members', { exact: true })).toHaveCount(0);

@@ -1,7 +1,7 @@
 import { expect as hasty } from '@playwright/test';
 
-/** How long a page may take for anything that a test waits for. On a busy machine, a worker alone takes seconds to start. */
+/** How long a test waits for a page. On a busy machine, starting a worker alone takes seconds. */
 export const patienceMs = 90_000;
 
-/** Playwright's own gives up after 5 s. */
+/** Playwright's default is 5 s. */
 export const expect = hasty.configure({ timeout: patienceMs });

@@ -26,7 +26,7 @@ describe.skipIf(noChromium !== null)(`What goes wrong, as the page tells it${not
     await stage.close(/WebSocket connection|Failed to load resource|was interrupted: its process is gone/);
   });
 
-  it('a worker that is killed fails the run, by rank, device and signal', async () => {
+  it('a killed worker fails the run, naming rank, device and signal', async () => {
     await startRun(page, blobs, endless);
     await expectPoints(page, 'NLL');
     const victim = page.getByRole('region', { name: 'Ranks' }).locator('tbody tr[tabindex]').nth(1);
@@ -40,7 +40,7 @@ describe.skipIf(noChromium !== null)(`What goes wrong, as the page tells it${not
     await expect(page.getByRole('region', { name: 'Events' })).toContainText('SIGKILL');
   });
 
-  it('with a restart to spare it goes on from its last state, which the charts mark and the ranks count', async () => {
+  it('with a restart left, a run continues from its last state; charts mark it and ranks count it', async () => {
     await startRun(page, blobs, { ...endless, restarts: 1, checkpoints: { stateEverySeconds: 0 } });
     await expectPoints(page, 'NLL');
     const ranks = page.getByRole('region', { name: 'Ranks' });
@@ -59,7 +59,7 @@ describe.skipIf(noChromium !== null)(`What goes wrong, as the page tells it${not
     await expectStatus(page, 'stopped');
   });
 
-  it('a way to Tutti that breaks costs nothing but the time it takes to come back', async () => {
+  it('a broken connection to Tutti costs only the time to reconnect', async () => {
     run = await startRun(page, blobs, endless);
     await expectPoints(page, 'NLL');
     await tunnel.cut();
@@ -72,12 +72,12 @@ describe.skipIf(noChromium !== null)(`What goes wrong, as the page tells it${not
     await expectProgress(page, 'NLL');
   });
 
-  it('a Tutti that dies leaves a page that says what to do', async () => {
+  it('if Tutti is killed, the page says what to do', async () => {
     await stage.tutti.kill();
     await expect(page.getByRole('alert')).toContainText('start it again and open the link that it prints');
   });
 
-  it('a Tutti started anew does not know the old page, and says so', async () => {
+  it('a restarted Tutti rejects the old page with a message', async () => {
     stage.tutti = await startTutti(stage.home);
     await tunnel.cut();
     await tunnel.open(stage.tutti.port);
@@ -85,7 +85,7 @@ describe.skipIf(noChromium !== null)(`What goes wrong, as the page tells it${not
     await expect(page.getByRole('alert')).toContainText('Tutti no longer accepts this page.');
   });
 
-  it('the run it left behind is interrupted, and goes on where it was', async () => {
+  it('the abandoned run is interrupted and resumes where it was', async () => {
     const next = await stage.openPage();
     await next.getByRole('link', { name: 'Runs', exact: true }).click();
     const row = next.getByRole('row', { name: /interrupted/ });
@@ -101,7 +101,7 @@ describe.skipIf(noChromium !== null)(`What goes wrong, as the page tells it${not
   });
 });
 
-/** The page tries by itself, too, and then has no such button any more. */
+/** The page also retries automatically, and then removes the button. */
 async function tryNow(page: Page): Promise<void> {
   const buttons = page.getByRole('button', { name: 'Reconnect now' });
   await buttons.evaluateAll((found) => found.forEach((button) => button.click()));

@@ -17,7 +17,7 @@ describe.skipIf(noChromium !== null)(`Keys and themes${notRun(noChromium)}`, () 
 
   const heading = () => page.getByRole('heading', { level: 1 });
 
-  it('? lists all keys, escape closes the list', async () => {
+  it('? lists all keys, and escape closes the list', async () => {
     await page.keyboard.press('?');
     const dialog = page.getByRole('dialog', { name: 'Keys' });
     await expect(dialog).toContainText('Go to runs');
@@ -25,13 +25,13 @@ describe.skipIf(noChromium !== null)(`Keys and themes${notRun(noChromium)}`, () 
     await expect(dialog).toHaveCount(0);
   });
 
-  it('two keys go to a page, / to the search', async () => {
+  it('two keys open a page, and / the search', async () => {
     for (const [keys, title] of [
       ['gr', 'Runs'],
       ['gs', 'Settings and health'],
       ['gp', 'Projects'],
     ]) {
-      // Keys that a busy machine hears more than a second apart are no sequence: they are pressed again, as a user would.
+      // If a busy machine receives the keys more than a second apart, they are no sequence. The test presses them again, as a user would.
       await expect(async () => {
         for (const key of keys) await page.keyboard.press(key);
         await expect(heading()).toHaveText(title, { timeout: 2_000 });
@@ -51,7 +51,7 @@ describe.skipIf(noChromium !== null)(`Keys and themes${notRun(noChromium)}`, () 
     await expect(heading()).toHaveText('Heteroscedastic regression');
   });
 
-  it('the theme holds over a reload', async () => {
+  it('the theme survives a reload', async () => {
     const canvas = () => page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
     await page.goto(`http://127.0.0.1:${stage.tutti.port}/#/settings`);
     await page.getByRole('button', { name: 'light' }).click();

@@ -56,7 +56,7 @@ describe.skipIf(noChromium !== null)(`In the smallest window, with a long name${
       () => `/configure?from=${run}`,
       () => expect(page.getByLabel('Command line', { exact: true })).toBeVisible(),
     ],
-  ])('next to nothing jumps while %s loads', async (_place, address, ready) => {
+  ])('%s loads with almost no layout shift', async (_place, address, ready) => {
     await visit(page, address());
     await page.reload();
     await page.evaluate(`
@@ -66,14 +66,14 @@ describe.skipIf(noChromium !== null)(`In the smallest window, with a long name${
       shifts.observe({ type: 'layout-shift', buffered: true });
     `);
     await ready();
-    // Shares of the window that moved, times how far, by https://web.dev/articles/cls, where up to 0.1 is good.
+    // Moved fraction of the window times distance (https://web.dev/articles/cls). Up to 0.1 is good.
     expect(await page.evaluate<number>('shifts.past + sumOf(shifts.takeRecords())')).toBeLessThan(0.05);
   });
 
   it.each([
     ['live', () => `/runs/${run}/live`, () => expectPoints(page, 'NLL')],
     ['compare', () => `/compare?runs=${run}`, () => expect(page.getByLabel('Differences')).toBeVisible()],
-  ])('what sets charts stands in one line on %s', async (_place, address, ready) => {
+  ])('the chart toolbar fits one line on %s', async (_place, address, ready) => {
     await visit(page, address());
     await ready();
     const [height, tallest] = await page.getByRole('toolbar', { name: 'How charts are shown' }).evaluate((toolbar) => {
@@ -83,7 +83,7 @@ describe.skipIf(noChromium !== null)(`In the smallest window, with a long name${
     expect(height).toBeLessThan(1.5 * tallest);
   });
 
-  it('a page begins at its top, wherever the one before was scrolled to', async () => {
+  it('a page starts at its top, wherever the previous one was scrolled to', async () => {
     await visit(page, `/runs/${run}/live`);
     await expectPoints(page, 'NLL');
     const scroller = page.locator('.page');
@@ -94,7 +94,7 @@ describe.skipIf(noChromium !== null)(`In the smallest window, with a long name${
     expect(await scroller.evaluate(({ scrollTop }) => scrollTop)).toBe(0);
   });
 
-  it('arrow keys go through the epochs of one split, and the address follows', async () => {
+  it('arrow keys step through the epochs of one split, and the address follows', async () => {
     await visit(page, `/runs/${run}/ensemble?predictions=validation/epoch-00001`);
     const slider = page.getByRole('slider', { name: 'Predictions of the validation split, by epoch' });
     await expect(slider).toHaveAttribute('aria-valuetext', 'validation: epoch-00001 (epoch 2)');
@@ -105,7 +105,7 @@ describe.skipIf(noChromium !== null)(`In the smallest window, with a long name${
     await expect(page.getByText('280 samples after epoch 4')).toBeVisible();
   });
 
-  it('the share of samples that are answered is part of the address', async () => {
+  it('the coverage is part of the address', async () => {
     await visit(page, `/runs/${run}/ensemble?predictions=validation/last&coverage=0.5`);
     const slider = page.getByRole('slider', { name: 'Share that is answered' });
     await expect(slider).toHaveAttribute('aria-valuetext', /^answers 50 %/);

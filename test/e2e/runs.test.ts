@@ -28,12 +28,12 @@ describe.skipIf(noChromium !== null)(`The table of runs${notRun(noChromium)}`, (
     await page.getByRole('menuitem', { name: action }).click();
   }
 
-  it('shows runs of terminals without being asked', async () => {
+  it('shows runs from terminals without a reload', async () => {
     await expect(names()).toHaveText(['wide', 'small']);
     await expect(rowOf('wide')).toContainText('finished');
   });
 
-  it('sorts by any column, both ways', async () => {
+  it('sorts by any column in both directions', async () => {
     const header = page.getByRole('columnheader', { name: 'Members' });
     await header.getByRole('button').click();
     await expect(names()).toHaveText(['small', 'wide']);
@@ -42,14 +42,14 @@ describe.skipIf(noChromium !== null)(`The table of runs${notRun(noChromium)}`, (
     await expect(names()).toHaveText(['wide', 'small']);
   });
 
-  it('renames in place', async () => {
+  it('renames a run in the table', async () => {
     await choose('small', 'Rename');
     await page.getByLabel('New name of small').fill('narrow');
     await page.keyboard.press('Enter');
     await expect(names()).toHaveText(['wide', 'narrow']);
   });
 
-  it('tags, and filters by tag, status and words; the address keeps it', async () => {
+  it('tags runs and filters by tag, status and words; the address keeps the filter', async () => {
     await choose('narrow', 'Tags and note');
     const dialog = page.getByRole('dialog', { name: 'Tags and note of narrow' });
     await dialog.getByLabel('Tags, separated by commas').fill('baseline, paper');
@@ -69,7 +69,7 @@ describe.skipIf(noChromium !== null)(`The table of runs${notRun(noChromium)}`, (
     await expect(names()).toHaveCount(2);
   });
 
-  it('deletes, and takes that back', async () => {
+  it('deletes a run and undoes it', async () => {
     await choose('narrow', 'Delete');
     await expect(names()).toHaveText(['wide']);
     await page.getByRole('button', { name: 'Undo' }).click();
@@ -78,7 +78,7 @@ describe.skipIf(noChromium !== null)(`The table of runs${notRun(noChromium)}`, (
     await expect(page.getByRole('img', { name: /^NLL, / })).toBeVisible();
   });
 
-  it('compares two runs: curves, outcomes and what was set differently', async () => {
+  it('compares two runs: curves, outcomes and differing settings', async () => {
     await visit(page, '/runs');
     for (const run of ['wide', 'narrow']) await page.getByRole('checkbox', { name: `Select ${run}` }).check();
     await page.getByRole('link', { name: 'Compare 2' }).click();

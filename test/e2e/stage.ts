@@ -13,12 +13,12 @@ export interface StageOptions {
   browserFlags?: readonly string[];
 }
 
-/** A Tutti with a home of its own, and a browser before it. */
+/** A Tutti with a temporary home, and a browser connected to it. */
 export class Stage {
   readonly home: string;
   readonly browser: Browser;
   tutti: TuttiProcess;
-  /** What pages wrote to their consoles, and Tutti to its terminal, though nothing should be wrong. */
+  /** Messages that pages wrote to their consoles, and Tutti to its terminal, although nothing should be wrong. */
   readonly #complaints: string[] = [];
 
   private constructor(home: string, browser: Browser, tutti: TuttiProcess) {
@@ -50,7 +50,7 @@ export class Stage {
     return context;
   }
 
-  /** A page whose complaints fail the test file when it is over. */
+  /** A page whose complaints fail the test file at its end. */
   async watchedPage(context: BrowserContext): Promise<Page> {
     const page = await context.newPage();
     page.on('pageerror', (error) => this.#complaints.push(String(error)));
@@ -60,7 +60,7 @@ export class Stage {
     return page;
   }
 
-  /** Ends what is left. @param expected complaints that the tests meant to provoke @throws on any others */
+  /** Closes everything. @param expected complaints that the tests provoked @throws on any others */
   async close(expected: RegExp = /^$/): Promise<void> {
     await this.browser.close();
     this.#complaints.push(...(await this.tutti.stop()));
@@ -70,12 +70,12 @@ export class Stage {
   }
 }
 
-/** Goes to a part of the app by its address. */
+/** Visits a page of the app by its address. */
 export async function visit(page: Page, address: string): Promise<void> {
   await page.goto(`${new URL(page.url()).origin}/#${address}`);
 }
 
-/** Starts a run by the form, as the address changes it. @returns the run's id, its page open */
+/** Starts a run through the form, preset by the address. @returns the run's id, with its page open */
 export async function startRun(page: Page, project: string, overrides: object, name = ''): Promise<string> {
   const query = new URLSearchParams({ project, set: JSON.stringify(overrides) });
   await visit(page, `/configure?${query.toString()}`);
@@ -85,17 +85,17 @@ export async function startRun(page: Page, project: string, overrides: object, n
   return page.url().replace(/^.*\/runs\//, '');
 }
 
-/** The header's word for how the run stands. */
+/** The run's status in the header. */
 export async function expectStatus(page: Page, status: string): Promise<void> {
   await expect(page.locator('.run-header .status')).toHaveText(status);
 }
 
-/** Points of the ensemble on the big chart, as it says to those who cannot see it. */
+/** The number of points of the ensemble on the big chart, from its accessible description. */
 export async function expectPoints(page: Page, chart: string): Promise<void> {
   await expect(page.getByRole('img', { name: new RegExp(`^${chart}, .*latest [-\\d]`) })).toBeVisible();
 }
 
-/** Newer points than those on the chart now. */
+/** Waits for newer points than those on the chart now. */
 export async function expectProgress(page: Page, chart: string): Promise<void> {
   await expectPoints(page, chart);
   const before = await latestStep(page, chart);

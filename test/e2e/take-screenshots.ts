@@ -6,13 +6,13 @@ import { findChromium } from './chromium.ts';
 import { expect } from './expect.ts';
 import { blobs, expectPoints, sine, Stage, startRun, visit } from './stage.ts';
 
-/** Takes `docs/screenshots/`: every page in both themes, from runs that are trained for it. */
+/** Takes `docs/screenshots/`: every page in both themes, from runs trained for it. */
 
 const root = join(import.meta.dirname, '..', '..');
 const folder = join(root, 'docs', 'screenshots');
 const maximumBytes = 200_000;
 const themes = ['light', 'dark'] as const;
-/** Until what a run still has to do is done. */
+/** Waits until a run has finished. */
 const patience = { timeout: 120_000 };
 
 interface Shot {
@@ -60,7 +60,7 @@ async function takeAll(page: Page, home: string): Promise<void> {
       address: '/',
       prepare: async () => {
         await expect(page.getByText(/CPU cores? found/)).toBeVisible(patience);
-        // Names of folders give way to those of projects, the last one to that of the last example.
+        // Replaces names of folders with those of projects, and the last one with that of the last example.
         await expect(page.getByRole('heading', { name: /^\d\d_/ })).toHaveCount(0, patience);
       },
     },
@@ -76,7 +76,7 @@ async function expectFinished(page: Page): Promise<void> {
   await expect(page.locator('.run-header .status')).toHaveText('finished', patience);
 }
 
-/** Each place in each theme, once what it shows is there. */
+/** Every page in both themes, once its content is there. */
 async function take(page: Page, home: string, shots: readonly Shot[]): Promise<void> {
   for (const { name, address, prepare } of shots) {
     await visit(page, address);
@@ -92,7 +92,7 @@ async function take(page: Page, home: string, shots: readonly Shot[]): Promise<v
   }
 }
 
-/** The paths of the machine that took a picture are no part of it. */
+/** Removes the paths of the machine that takes a picture. */
 async function replaceTexts(page: Page, replacements: Record<string, string>): Promise<void> {
   await page.locator('body').evaluate((body, replacements) => {
     const showTexts = 4;

@@ -32,7 +32,7 @@ describe.skipIf(noChromium !== null)(`An ensemble trained from the browser${notR
     await expect(command).toContainText('--max-epochs 1000000');
   });
 
-  it('shows its points as they arrive', async () => {
+  it('shows points as they arrive', async () => {
     await page.getByRole('button', { name: 'Start', exact: true }).click();
     await page.waitForURL(/#\/runs\//);
     await expectStatus(page, 'running');
@@ -41,7 +41,7 @@ describe.skipIf(noChromium !== null)(`An ensemble trained from the browser${notR
     await expectProgress(page, 'NLL');
   });
 
-  it('is still there after a reload, points from before it too', async () => {
+  it('survives a reload, including earlier points', async () => {
     await page.reload();
     await expectStatus(page, 'running');
     await expectPoints(page, 'NLL');
@@ -60,7 +60,7 @@ describe.skipIf(noChromium !== null)(`An ensemble trained from the browser${notR
     await context.close();
   });
 
-  it('stops jointly and compares what it kept on the test split', async () => {
+  it('stops jointly and compares its checkpoints on the test split', async () => {
     await page.getByRole('button', { name: 'Stop jointly' }).click();
     const dialog = page.getByRole('alertdialog');
     await expect(dialog).toContainText("every member at the ensemble's best evaluation");
@@ -91,11 +91,11 @@ describe.skipIf(noChromium !== null)(`An ensemble trained from the browser${notR
     const evaluated = await nll.getByRole('cell').first().innerText();
     await page.getByRole('link', { name: 'Live' }).click();
     const best = page.getByRole('region', { name: 'Evaluated sets' }).locator('tbody', { hasText: 'ensemble-best' });
-    // What a worker computes anew from the files is what the run found at its end.
+    // A worker that evaluates the files again gets what the run found at its end.
     await expect(best.getByRole('row').last()).toContainText(evaluated);
   });
 
-  it('lets checkpoints be pinned, asks before it deletes them, and takes that back', async () => {
+  it('pins checkpoints, asks before it deletes them, and undoes the deletion', async () => {
     await page.getByRole('link', { name: 'Checkpoints' }).click();
     const matrix = page.getByRole('table', { name: 'Checkpoints by rank and epoch' });
     const best = matrix.getByRole('button', { name: /^rank 2,.*ensemble-best/ });
@@ -110,7 +110,7 @@ describe.skipIf(noChromium !== null)(`An ensemble trained from the browser${notR
     await expect(matrix.getByRole('button', { name: /^rank 2,.*ensemble-best.*pinned/ })).toBeVisible();
   });
 
-  it('gives chosen checkpoints away as models for TensorFlow.js', async () => {
+  it('exports chosen checkpoints as models for TensorFlow.js', async () => {
     const tray = page.getByRole('region', { name: 'Sets to compare' });
     const set = tray.getByRole('group', { name: 'Set A' });
     await set.getByRole('button', { name: 'Final' }).click();
@@ -123,7 +123,7 @@ describe.skipIf(noChromium !== null)(`An ensemble trained from the browser${notR
     await expect(link).toBeVisible({ timeout: 90_000 });
     const [download] = await Promise.all([page.waitForEvent('download'), link.click()]);
     const names = [...readZip(await readFile(await download.path())).keys()];
-    // A checkpoint that has several names leaves under its first: the last epoch may be the best as well.
+    // A checkpoint with several names is exported under its first. The last epoch may also be the best.
     expect(names).toContainEqual(
       expect.stringMatching(/^tfjs\/rank-2\/(final|member-best|ensemble-best)\/model\.json$/),
     );
@@ -132,7 +132,7 @@ describe.skipIf(noChromium !== null)(`An ensemble trained from the browser${notR
     await page.getByRole('link', { name: 'Live' }).click();
   });
 
-  it('leaves as a ZIP', async () => {
+  it('is exported as a ZIP', async () => {
     await page.getByRole('button', { name: 'Export', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Export this run' });
     await dialog.getByRole('button', { name: 'Export' }).click();

@@ -1,22 +1,28 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** Another address of this machine, which the tunnel's browser takes for `localhost`. */
+/** Another address of this machine, to which the tunnel's browser resolves `localhost`. */
 const nearEnd = '127.0.0.2';
 export const tunnelBrowserFlag = `--host-resolver-rules=MAP localhost ${nearEnd}`;
 
-/** A way to Tutti as `ssh -L` makes one, which can break and come back while both ends stay. */
+/** A connection to Tutti like `ssh -L`, which can break and come back while both ends stay. */
 export class Tunnel {
   readonly #port: number;
   #server: Server | null = null;
   readonly #sockets = new Set<Socket>();
 
-  /** @param port of Tutti, and of the near end too: Tutti answers only to its own */
+  /**
+   *
+   * @param port of Tutti and of the near end: Tutti accepts only its own port
+   */
   constructor(port: number) {
     this.#port = port;
   }
 
-  /** @param farPort where it leads */
+  /**
+   *
+   * @param farPort the target port
+   */
   async open(farPort = this.#port): Promise<void> {
     this.#server = createServer((near) => {
       const far = connect(farPort, '127.0.0.1');
@@ -40,7 +46,7 @@ export class Tunnel {
   #hold(socket: Socket): void {
     this.#sockets.add(socket);
     socket.on('close', () => this.#sockets.delete(socket));
-    // Breaking connections is what this is for: the ends notice by themselves.
+    // Breaking connections is the purpose of this class. Both ends notice it themselves.
     socket.on('error', () => socket.destroy());
   }
 }

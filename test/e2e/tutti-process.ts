@@ -8,14 +8,14 @@ import { promisify } from 'node:util';
 
 const sourceFolder = join(import.meta.dirname, '..', '..', 'src-main');
 
-/** `npm start` without a display: the server that a browser talks to, with all that it starts. */
+/** `npm start` without a display: the server for a browser, with everything that it starts. */
 export interface TuttiProcess {
-  /** Opens the page, once. */
+  /** Opens the page. Works once. */
   link: string;
   port: number;
-  /** Ends it as Ctrl-C does. @returns what it complained of, line by line @throws unless it left as it should */
+  /** Ends it like Ctrl-C. @returns its complaints by line @throws unless it exits normally */
   stop(): Promise<string[]>;
-  /** Ends it without a last word, as a crash does. */
+  /** Kills it without notice, like a crash. */
   kill(): Promise<void>;
 }
 
@@ -57,7 +57,7 @@ function environment(home: string): NodeJS.ProcessEnv {
   return { ...others, TUTTI_HOME: home };
 }
 
-/** What it prints once it serves; null where it ended before. */
+/** The link that it prints once it serves, or null if it exited before. */
 function readLink(stdout: Readable): Promise<string | null> {
   return new Promise((resolve) => {
     const lines = createInterface({ input: stdout });

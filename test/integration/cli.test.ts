@@ -11,7 +11,7 @@ import type { RunRecord } from '../../core/protocol/run/record.ts';
 
 const tutti = fileURLToPath(new URL('../../src-main/tutti.mjs', import.meta.url));
 
-/** A project outside the repository: it imports what the worker brings along. */
+/** A project outside the repository. It imports packages that the worker provides. */
 const projectSource = `
 import { defineProject, gaussianBlobs, Generator, splitDataset, tf, z } from 'tutti';
 
@@ -100,7 +100,7 @@ function isRunning(pid: number): boolean {
 }
 
 describe('tutti', () => {
-  it('says what it can do', async () => {
+  it('prints its help', async () => {
     const help = await run('--help');
     expect(help.code).toBe(0);
     expect(help.stdout).toContain('Usage: tutti [options] [command]');
@@ -172,7 +172,7 @@ describe('tutti', () => {
     expect((await readFile(join(folder, 'first.zip'))).subarray(0, 4).toString('latin1')).toBe('PK\u0003\u0004');
   });
 
-  it('refuses what cannot be, with exit code 2, before anything begins', async () => {
+  it('refuses invalid requests with exit code 2 before anything starts', async () => {
     const file = join(folder, 'broken.json');
     await writeFile(file, '{"members": 2');
     const wrong = [
@@ -237,7 +237,7 @@ describe('tutti', () => {
     });
   });
 
-  it('leaves no worker behind at SIGTERM', async () => {
+  it('leaves no worker behind after SIGTERM', async () => {
     const { code, lines, last } = await interrupt('SIGTERM');
     expect({ code, status: last.status }).toEqual({ code: 143, status: 'interrupted' });
     const pids = new Set(lines.flatMap(({ pid }) => pid ?? []));
@@ -245,7 +245,7 @@ describe('tutti', () => {
     expect([...pids].filter(isRunning)).toEqual([]);
   });
 
-  it('ends quietly when nobody reads on', async () => {
+  it('exits quietly when its output is closed', async () => {
     const command = start('train', project, '--max-epochs', '1000000', '--json');
     command.stdout.once('data', () => command.stdout.destroy());
     const [code, stderr] = await Promise.all([exitCode(command), text(command.stderr)]);

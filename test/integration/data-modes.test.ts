@@ -21,17 +21,17 @@ const modes = ['local', 'broadcast', 'shared'] as const;
 const config: RunConfigInput = { members: 2, devices: 'cpu:0,1', maxEpochs: 4, seed: 3, sampler: 'shared' };
 const endless: RunConfigInput = { ...config, maxEpochs: 1_000_000, hyperparameters: { samples: 3000 } };
 
-/** Folders of the runs of this process's hub. */
+/** Run folders of this process's hub. */
 const scratchFolders = (): string[] =>
   readdirSync('/dev/shm').filter((name) => name.startsWith(`tutti-${process.pid}-`));
 
-/** Names of the files of data that these hold. */
+/** Names of the data files in these folders. */
 const dataInMemory = (): string[] =>
   scratchFolders()
     .flatMap((folder) => readdirSync(join('/dev/shm', folder), { recursive: true, encoding: 'utf8' }))
     .filter((name) => name.endsWith('.bin'));
 
-/** What the run's first rank said of its splits. */
+/** What the run's first rank reported about its splits. */
 function describedSamples(updates: readonly RunUpdate[]): string {
   const events = updates.flatMap((update) => (update.type === 'event' ? [update.event] : []));
   return JSON.stringify(events.find(({ kind }) => kind === 'described')?.data.samples);
@@ -43,12 +43,12 @@ async function bothPids(run: WatchedRun): Promise<number[]> {
   return [0, 1].map((rank) => pidOf(run.updates, rank));
 }
 
-describe('the way samples reach the ranks', () => {
+describe('the transport of samples to ranks', () => {
   it.each<{ name: string; change: RunConfigInput }>([
     { name: 'members by themselves', change: {} },
     { name: 'members that train jointly', change: { strategy: { kind: 'joint' } } },
     { name: 'large batches, with a smaller last one', change: { batchSize: 64, hyperparameters: { samples: 3000 } } },
-  ])('leaves losses and metrics of $name as they are, bit for bit', async ({ change }) => {
+  ])('does not affect losses and metrics of $name, bit for bit', async ({ change }) => {
     const runs = await Promise.all(
       modes.map((mode) => train(hub(), 'blobs', { ...config, ...change, data: { mode } })),
     );
@@ -63,7 +63,7 @@ describe('the way samples reach the ranks', () => {
     }
   });
 
-  it('stays each wave’s own where members train in waves', async () => {
+  it('stays separate per wave if members train in waves', async () => {
     const waves: RunConfigInput = { ...config, members: 3, placement: 'waves' };
     const [local, ...others] = await Promise.all(
       modes.map((mode) => train(hub(), 'blobs', { ...waves, data: { mode } })),
@@ -79,7 +79,7 @@ describe('the way samples reach the ranks', () => {
 });
 
 describe.skipIf(noMemoryFolder !== null)(`what a run has in /dev/shm${notRun(noMemoryFolder)}`, () => {
-  it.each(modes)('is no data once all ranks train, and nothing after it (%s)', async (mode) => {
+  it.each(modes)('contains no data once all ranks train, and nothing after the run (%s)', async (mode) => {
     const run = await startRun(hub(), 'blobs', { ...endless, data: { mode } });
     await bothPids(run);
     expect(dataInMemory()).toEqual([]);
@@ -88,7 +88,7 @@ describe.skipIf(noMemoryFolder !== null)(`what a run has in /dev/shm${notRun(noM
     expect(scratchFolders()).toEqual([]);
   });
 
-  it('shared data is mapped by all ranks, and nowhere once they were killed', async () => {
+  it('shared data is mapped by all ranks, and by none once they were killed', async () => {
     const run = await startRun(hub(), 'blobs', { ...endless, data: { mode: 'shared' } });
     const pids = await bothPids(run);
     const mapped = pids.map((pid) => mappedData(readFileSync(`/proc/${pid}/maps`, 'utf8')));
@@ -101,14 +101,14 @@ describe.skipIf(noMemoryFolder !== null)(`what a run has in /dev/shm${notRun(noM
   });
 });
 
-/** Inodes of data files that a process has mapped, by its `/proc/<pid>/maps`. */
+/** Inodes of data files that a process has mapped, from its `/proc/<pid>/maps`. */
 function mappedData(maps: string): string[] {
   const inodes = [...maps.matchAll(/ (\d+) +\/.*\/data\.bin/g)].map((match) => match[1]);
   return [...new Set(inodes)];
 }
 
 describe('a rank that dies while batches are broadcast', () => {
-  it.each([0, 1])('(rank %i) fails the run at once, and is named', async (rank) => {
+  it.each([0, 1])('(rank %i) fails the run immediately, and is named', async (rank) => {
     const timeouts = { exitMs: 500 };
     const run = await startRun(hub(), 'blobs', { ...endless, timeouts, data: { mode: 'broadcast' } });
     const pids = await bothPids(run);

@@ -15,15 +15,15 @@ export interface WatchedRun {
   session: RunSession;
   folder: string;
   updates: RunUpdate[];
-  /** Resolves with the run's record once it has ended. */
+  /** Resolves with the run's record when it has ended. */
   ended: Promise<RunRecord>;
-  /** Resolves with the first update, past or to come, that matches; rejects when the run ends without one. */
+  /** Resolves with the first matching update, past or future. Rejects when the run ends without one. */
   until(matches: (update: RunUpdate) => boolean): Promise<RunUpdate>;
 }
 
 export const projectFolder = (name: string): string => resolve(import.meta.dirname, 'projects', name);
 
-/** A hub in a Tutti home of its own for all tests of a file: compiled code is cached there, which later runs start faster by. */
+/** A hub in a temporary Tutti home for all tests of a file. Later runs start faster, because the home caches compiled code. */
 export function useHub(): { hub: () => Hub; home: () => string } {
   let home = '';
   let hub: Hub | null = null;
@@ -45,7 +45,7 @@ export function useHub(): { hub: () => Hub; home: () => string } {
   };
 }
 
-/** Plans and starts a run of a test project, given by its name, or of any other, given by its path. */
+/** Plans and starts a run of a project: a test project by its name, or any other by its path. */
 export async function startRun(
   hub: Hub,
   project: string,
@@ -68,7 +68,7 @@ export async function train(
   return { ...run, record: await run.ended };
 }
 
-/** Goes on with a run to its end. */
+/** Resumes a run to its end. */
 export async function resume(hub: Hub, folder: string, override: RunConfigInput = {}): Promise<RunRecord> {
   return (await hub.resume(folder, override, () => {})).run();
 }
@@ -100,7 +100,7 @@ function watch(open: (listener: (update: RunUpdate) => void) => RunSession, fold
   return { session, folder, updates, ended, until };
 }
 
-/** The pid of a rank, once it trains and has kept its own best: from then on there is something to lose. */
+/** The pid of a rank, once it trains and has saved its own best, so that there is something to lose. */
 export async function pidOnceTraining(run: WatchedRun, rank: number): Promise<number> {
   const isKept = ({ rank: of, name }: CheckpointRecord): boolean => of === rank && name === 'member-best';
   await run.until((update) => update.type === 'checkpoint' && isKept(update.record));
@@ -113,7 +113,7 @@ export function pidOf(updates: readonly RunUpdate[], rank: number): number {
   return pid;
 }
 
-/** Whether a process runs; one that has ended and waits for its parent to look does not. */
+/** Whether a process runs. A zombie does not. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -128,7 +128,7 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-/** Columns of `metrics.csv`, as they are written; without those that measure time. */
+/** Columns of `metrics.csv` as written, without those that measure time. */
 export function metricColumns(folder: string): Map<string, string[]> {
   const [header, ...rows] = readFileSync(join(folder, 'metrics.csv'), 'utf8').trimEnd().split('\n');
   const cells = rows.map((row) => row.split(','));
@@ -137,7 +137,7 @@ export function metricColumns(folder: string): Map<string, string[]> {
   return new Map(columns.filter(([name]) => !name.endsWith('samples_per_second')));
 }
 
-/** As {@link metricColumns}, with rows of the same step merged: how a row was split tells only which rank was slower. */
+/** Like {@link metricColumns}, with rows of the same step merged. How a row was split depends only on which rank was slower. */
 export async function mergedMetrics(folder: string): Promise<Pick<MetricTable, 'epoch' | 'step' | 'values'>> {
   const { epoch, step, values } = await readMetrics(folder);
   const untimed = [...values].filter(([name]) => !name.endsWith('samples_per_second'));

@@ -8,7 +8,7 @@ import { noMemoryFolder, notMapped, notRun } from '../environment/reasons.ts';
 
 const { hub } = useHub();
 const obstacle = noMemoryFolder ?? notMapped;
-/** 120,003 weights: half a megabyte of gradients at every step. */
+/** 120,003 weights: half a megabyte of gradients in every step. */
 const config: RunConfigInput = {
   members: 2,
   devices: 'cpu:0,1',
@@ -26,7 +26,7 @@ async function trainingPids(run: WatchedRun): Promise<number[]> {
 const isToldOf = (update: RunUpdate): boolean => update.type === 'event' && update.event.kind === 'large-arrays';
 
 describe.skipIf(obstacle !== null)(`ranks that wait in mapped memory${notRun(obstacle)}`, () => {
-  it('say so, and keep nothing there that has a name', async () => {
+  it('report it, and leave no named file there', async () => {
     const run = await startRun(hub(), 'blobs', config);
     const told = await run.until(isToldOf);
     expect(told).toMatchObject({
@@ -51,15 +51,15 @@ describe.skipIf(obstacle !== null)(`ranks that wait in mapped memory${notRun(obs
     expect(pids.filter(isRunning)).toEqual([]);
   });
 
-  it('name the one who never comes', async () => {
-    // Nearly all that ranks exchange here are gradients.
+  it('name the missing rank', async () => {
+    // Nearly everything that ranks exchange here is gradients.
     const run = await startRun(hub(), 'blobs', { ...config, batchSize: 1, evaluateEveryEpochs: 1_000_000 });
     const pids = await trainingPids(run);
     process.kill(pids[1], 'SIGSTOP');
     const { status, error } = await run.ended;
     expect(status).toBe('failed');
     expect(error).toMatchObject({ rank: 1 });
-    // It may have stopped in the midst of one.
+    // It may have stopped in the middle of one.
     const reason =
       /\(mapped\), timed out after 1000 ms: (called by rank 0, never by rank 1|begun by all, never ended by rank 1)\./;
     expect(error?.message).toMatch(reason);

@@ -5,7 +5,7 @@ import { train, useHub } from './harness.ts';
 const { hub } = useHub();
 
 describe('two members on MNIST (600 digits to train on, 400 to test)', () => {
-  it('have, as an ensemble, a better NLL than either alone', async () => {
+  it('have a better NLL as an ensemble than either alone', async () => {
     process.env.TUTTI_DATA = samples;
     const { record } = await train(hub(), 'digits', { members: 2, devices: 2 });
     expect(record).toMatchObject({ status: 'finished', error: null });
@@ -18,7 +18,7 @@ describe('two members on MNIST (600 digits to train on, 400 to test)', () => {
     for (const { set, ensemble, members } of sets) {
       expect(members.nll, set).toHaveLength(2);
       expect(ensemble.nll, set).toBeLessThan(Math.min(...members.nll));
-      // The most frequent digit is 12 % of them.
+      // The most frequent digit makes up 12 %.
       expect(Math.min(...members.acc), set).toBeGreaterThan(0.8);
     }
   });

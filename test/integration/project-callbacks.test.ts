@@ -9,7 +9,7 @@ const config: RunConfigInput = { members: 2, devices: 2, seed: 3 };
 const unobserved: RunConfigInput = { ...config, hyperparameters: { isObserved: false } };
 const isOwn = (metric: string): boolean => /^(watcher|failing)\//.test(metric);
 
-/** All metrics but those that callbacks logged. */
+/** All metrics except those that callbacks logged. */
 async function withoutOwn(folder: string) {
   const { values, ...positions } = await mergedMetrics(folder);
   return { ...positions, values: new Map([...values].filter(([name]) => !isOwn(name))) };
@@ -21,7 +21,7 @@ describe("a project's own callbacks", () => {
     expect(record.status).toBe('finished');
     for (const rank of [0, 1]) {
       const logged = (name: string) => metricValues(folder, `watcher/member_${rank}_${name}`);
-      // 90 samples, 30 a step, 3 epochs.
+      // 90 samples, 30 per step, 3 epochs.
       expect(logged('step')).toEqual(['1', '2', '3', '4', '5', '6', '7', '8', '9']);
       expect(logged('epoch')).toEqual(['0', '1', '2']);
       expect(logged('loss')).toEqual(metricValues(folder, `train/member_${rank}_loss`));
@@ -36,7 +36,7 @@ describe("a project's own callbacks", () => {
     );
   });
 
-  it('change nothing, whatever they do to what they are given', async () => {
+  it('change nothing, whatever they do with their arguments', async () => {
     const [watched, alone] = [await train(hub(), 'observed', config), await train(hub(), 'observed', unobserved)];
     expect(await withoutOwn(watched.folder)).toEqual(await withoutOwn(alone.folder));
     expect([...(await mergedMetrics(watched.folder)).values.keys()].some(isOwn)).toBe(true);
@@ -48,7 +48,7 @@ describe("a project's own callbacks", () => {
     }
   });
 
-  it('are called no more once they fail, which costs nothing else', async () => {
+  it('are not called again after they fail, and nothing else is affected', async () => {
     const { record, folder } = await train(hub(), 'observed', config);
     expect(record.status).toBe('finished');
     expect(metricValues(folder, 'failing/member_1_seen')).toEqual(['1', '2', '3', '4']);
@@ -62,10 +62,10 @@ describe("a project's own callbacks", () => {
     );
   });
 
-  it('change nothing for members that share a process, nor for ranks that train one model', async () => {
+  it('change nothing for members that share a process or ranks that train one model', async () => {
     const packed: RunConfigInput = { members: 2, devices: 1, membersPerDevice: 2 };
     const parallel: RunConfigInput = { ...config, strategy: { kind: 'data-parallel' } };
-    // Of 90 samples, ranks that train one model take 60 a step.
+    // Of 90 samples, ranks that train one model take 60 per step.
     for (const [shape, steps] of [
       [packed, 9],
       [parallel, 6],

@@ -8,7 +8,7 @@ const shortRun: RunConfigInput = { members: 2, devices: 2, maxEpochs: 2, seed: 1
 const finalHash = (folder: string, rank: number): string => readCheckpointRecord(folder, rank, 'final').sha256;
 
 describe('the same configuration', () => {
-  it('gives bit-identical metrics and checkpoints twice, and members that differ', async () => {
+  it('gives bit-identical metrics and checkpoints twice, and different members', async () => {
     const first = await train(hub(), 'blobs', shortRun);
     const second = await train(hub(), 'blobs', shortRun);
     expect(first.record.status).toBe('finished');
@@ -18,7 +18,7 @@ describe('the same configuration', () => {
     expect(finalHash(first.folder, 0)).not.toBe(finalHash(first.folder, 1));
   });
 
-  it('with identical seeds gives equal members', async () => {
+  it('gives equal members with identical seeds', async () => {
     const { folder, record } = await train(hub(), 'blobs', { ...shortRun, identicalSeeds: true });
     expect(record.seeds).toEqual([11, 11]);
     expect(finalHash(folder, 0)).toBe(finalHash(folder, 1));

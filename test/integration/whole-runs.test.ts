@@ -39,7 +39,7 @@ function lastWeights(folder: string, rank: number, { network }: RecordedRun): nu
   return names.flatMap((name) => byName.get(name) ?? []);
 }
 
-describe('100 steps in processes of their own are those of PyTorch in float64', () => {
+describe('100 steps in separate processes equal those of PyTorch in float64', () => {
   it.each(cases)('$family: $name', async ({ family, name, change }) => {
     const run = readFamily(family).find((other) => other.name === name);
     if (run === undefined) throw new Error(`No run "${name}" is recorded of ${family}.`);
@@ -53,7 +53,7 @@ describe('100 steps in processes of their own are those of PyTorch in float64', 
     });
     expect(record).toMatchObject({ status: 'finished', error: null });
     const kept = run.assembled === null ? run.initial.map((_, rank) => rank) : [0];
-    // No point follows the last step of a pipelined run, whose loss would be in it.
+    // The last step of a pipelined run is followed by no point that could contain its loss.
     const points = name === 'one step stale' ? 99 : 100;
     for (const rank of kept) {
       const losses = metricValues(folder, `train/member_${rank}_loss`).map(Number);

@@ -1,11 +1,11 @@
-/** A part of the code whose operators are flipped, and the tests that are nearest to it. */
+/** A part of the code whose operators are flipped, and the tests closest to it. */
 export interface Area {
   name: string;
   /** Files, or folders that end with a slash, relative to the root. */
   sources: string[];
-  /** Folders or files of unit tests that run before all others that import the changed file, in this order. */
+  /** Folders or files of unit tests. They run in this order, before all other tests that import the changed file. */
   nearTests: string[];
-  /** Tests with worker processes, which import nothing of what these processes run. */
+  /** Tests with worker processes. They do not import the code that these processes run. */
   integrationTests: string[];
 }
 
@@ -63,11 +63,14 @@ export const areas: readonly Area[] = [
   },
 ];
 
-/** Sources of kernels are compiled to a module, which the tests reach through the file that loads it. */
+/** Kernel sources are compiled to a module, which tests reach through the file that loads it. */
 export const kernelSources = 'workers/kernels/assembly/';
 export const kernelLoader = 'workers/backends/wasm/kernel-module.ts';
 
-/** @throws Error when a name is none of the areas' */
+/**
+ *
+ * @throws Error if a name is not an area's
+ */
 export function findAreas(names: readonly string[]): Area[] {
   return names.map((name) => {
     const area = areas.find((area) => area.name === name);

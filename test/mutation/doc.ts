@@ -2,14 +2,15 @@ import { z } from 'zod';
 import { areas } from './areas.ts';
 import { countNoticed, type MutantResult, type MutationReport } from './report.ts';
 
-/** Why a mutant that survived may do so: the change makes no difference that a user can see, or what it would take to notice it. */
+/** Why a surviving mutant is accepted: the change makes no difference that a user can see, or the cost of noticing it. */
 export const reasonsSchema = z.array(z.object({ name: z.string(), mutated: z.string(), reason: z.string().min(1) }));
 export type Reasons = z.infer<typeof reasonsSchema>;
 
 /**
  * The page `docs/mutation.md`.
  *
- * @throws Error when a reason is of a mutant that did not survive, or that is another one by now
+ *
+ * @throws Error if a reason names a mutant that did not survive or has changed
  */
 export function renderMutationDoc(report: MutationReport, reasons: Reasons): string {
   const survivors = report.results.filter(({ outcome }) => outcome === 'survived');

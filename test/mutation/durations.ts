@@ -7,10 +7,10 @@ import type { Durations } from './select-tests.ts';
 
 const durationsSchema = z.record(z.string(), z.number());
 
-/** Of all tests at once. */
+/** Limits for all tests together. */
 const limits = { testMs: 180_000, allMs: 1_800_000 };
 
-/** How long each test file takes without any change. What `cache` knows is not measured again; remove it for another machine. */
+/** How long each test file takes without any change. Files in `cache` are not measured again; remove it for another machine. */
 export async function measureDurations(sandbox: Sandbox, files: readonly string[], cache: string): Promise<Durations> {
   const known = readCache(cache);
   const missing = files.filter((file) => known[file] === undefined);

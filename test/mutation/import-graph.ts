@@ -2,20 +2,23 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import ts from 'typescript';
 
-/** What each file imports when it runs: type imports are erased. */
+/** The runtime imports of each file. Type imports are erased. */
 export class ImportGraph {
   readonly #root: string;
   readonly #files: ReadonlySet<string>;
   readonly #imports = new Map<string, string[]>();
   readonly #distances = new Map<string, ReadonlyMap<string, number>>();
 
-  /** @param files all that may be imported, relative to `root`, with slashes */
+  /**
+   *
+   * @param files all importable files, relative to `root`, with slashes
+   */
   constructor(root: string, files: readonly string[]) {
     this.#root = root;
     this.#files = new Set(files);
   }
 
-  /** How many imports lead from `file` to each that it reaches, 0 to itself. */
+  /** The number of imports from `file` to each file that it reaches, 0 to itself. */
   distancesFrom(file: string): ReadonlyMap<string, number> {
     const known = this.#distances.get(file);
     if (known !== undefined) return known;

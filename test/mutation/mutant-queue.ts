@@ -1,7 +1,7 @@
 import type { Mutant } from './draw.ts';
 import type { MutantResult } from './report.ts';
 
-/** Hands out the mutants of one area in their order, until as many as wanted have been judged. */
+/** Hands out the mutants of one area in order, until the wanted number has been judged. */
 export class MutantQueue {
   readonly #mutants: readonly Mutant[];
   readonly #wanted: number;
@@ -10,14 +10,20 @@ export class MutantQueue {
   #next = 0;
   #underWay = 0;
 
-  /** @param known results of an earlier run of the same changes, by name, which need no second try */
+  /**
+   *
+   * @param known results of the same changes in an earlier run, by name, which are not tried again
+   */
   constructor(mutants: readonly Mutant[], wanted: number, known: ReadonlyMap<string, MutantResult>) {
     this.#mutants = mutants;
     this.#wanted = wanted;
     this.#known = known;
   }
 
-  /** @returns null where no other mutant is needed now; one that cannot be judged may make another needed */
+  /**
+   *
+   * @returns null if no other mutant is needed now; one that cannot be judged may require another
+   */
   take(): Mutant | null {
     while (this.#next < this.#mutants.length && this.#judged() + this.#underWay < this.#wanted) {
       const mutant = this.#mutants[this.#next++];
@@ -36,7 +42,7 @@ export class MutantQueue {
     this.#results.set(result.name, result);
   }
 
-  /** In the mutants' order. */
+  /** In the order of the mutants. */
   results(): MutantResult[] {
     return this.#mutants.flatMap(({ name }) => this.#results.get(name) ?? []);
   }

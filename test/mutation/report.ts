@@ -3,7 +3,10 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
 import { format } from 'prettier';
 
-/** `void`: what cannot be parsed or compiled, and kernels that compile to the same bytes, are not counted. A timeout counts as noticed. */
+/**
+ * `void` mutants do not count: those that cannot be parsed or compiled, and kernels that compile to the same bytes. A timeout counts as
+ * noticed.
+ */
 const outcomes = ['noticed', 'timeout', 'survived', 'void'] as const;
 
 const resultSchema = z.object({
@@ -12,9 +15,9 @@ const resultSchema = z.object({
   area: z.string(),
   file: z.string(),
   line: z.int(),
-  /** Hash of the file as it was. */
+  /** Hash of the unchanged file. */
   source: z.string(),
-  /** The line as it is, and as the mutant has it, without indentation. */
+  /** The line before and after the change, without indentation. */
   original: z.string(),
   mutated: z.string(),
   outcome: z.enum(outcomes),
@@ -26,9 +29,9 @@ const resultSchema = z.object({
 const reportSchema = z.object({
   seed: z.int(),
   date: z.string(),
-  /** Whether tests with worker processes were left out. */
+  /** Whether tests with worker processes were skipped. */
   unitOnly: z.boolean(),
-  /** Sites that could be drawn, by area. */
+  /** The number of sites to draw from, by area. */
   sites: z.record(z.string(), z.int()),
   results: z.array(resultSchema),
 });
@@ -40,7 +43,10 @@ export function hashSource(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 12);
 }
 
-/** @returns null where there is no such file */
+/**
+ *
+ * @returns null if there is no such file
+ */
 export function readReport(file: string): MutationReport | null {
   return existsSync(file) ? reportSchema.parse(JSON.parse(readFileSync(file, 'utf8'))) : null;
 }
@@ -49,7 +55,7 @@ export async function writeReport(file: string, report: MutationReport): Promise
   writeFileSync(file, await format(JSON.stringify(report), { parser: 'json', printWidth: 140 }));
 }
 
-/** How many mutants were noticed, of those that were judged. */
+/** How many of the judged mutants were noticed. */
 export function countNoticed(results: readonly MutantResult[]): { noticed: number; judged: number } {
   const judged = results.filter(({ outcome }) => outcome !== 'void');
   return { noticed: judged.filter(({ outcome }) => outcome !== 'survived').length, judged: judged.length };

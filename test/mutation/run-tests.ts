@@ -18,19 +18,19 @@ export interface TestRun {
   files: { file: string; milliseconds: number }[];
   isTimedOut: boolean;
   hasFailed: boolean;
-  /** The first test that failed; null where none did. */
+  /** The first test that failed, or null. */
   failure: { file: string; test: string } | null;
   output: string;
 }
 
 export interface Limits {
-  /** Of one test. */
+  /** For one test. */
   testMs: number;
-  /** Of all of them together. */
+  /** For all tests together. */
   allMs: number;
 }
 
-/** Runs test files one after the other; `stopsEarly` ends the run at the first failure. */
+/** Runs test files one after the other. `stopsEarly` ends the run at the first failure. */
 export async function runTests(
   sandbox: Sandbox,
   tests: readonly string[],
@@ -60,7 +60,7 @@ export async function runTests(
   };
 }
 
-/** Files that were not run because of an earlier failure have neither failed tests nor a message. */
+/** Files that did not run because of an earlier failure have neither failed tests nor a message. */
 function findFailure(files: readonly (Omit<FileReport, 'name'> & { file: string })[]): TestRun['failure'] {
   for (const { file, assertionResults, message } of files) {
     const test = assertionResults.find(({ status }) => status === 'failed')?.fullName ?? message.split('\n')[0];

@@ -1,11 +1,12 @@
 /**
  * Flips seeded operators one at a time, in copies of the working tree, and reports which of them the tests notice.
  *
- *     npm run test:mutation -- --seed 1 --per-area 60 --areas metrics,kernels --parallel 2
  *
- * The report is written after each mutant, and a run continues where the report of the same seed and sources ends. `--again all` tries
- * the survivors and timeouts of that report once more, after tests were added, and `--again NAME,NAME` these. `--unit-only` leaves out
- * the tests with worker processes; `--test-seconds` limits how many of the nearest unit tests a mutant has to survive.
+ * npm run test:mutation -- --seed 1 --per-area 60 --areas metrics,kernels --parallel 2
+ *
+ * The report is written after each mutant, and a run continues where the report of the same seed and sources ends. `--again all` retries
+ * the survivors and timeouts of that report after tests were added, and `--again NAME,NAME` retries the named ones. `--unit-only` skips the
+ * tests with worker processes; `--test-seconds` limits how many of the nearest unit tests a mutant has to survive.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -70,7 +71,7 @@ async function tryAll(): Promise<void> {
   const queues = lists.map((mutants) => new MutantQueue(mutants, wanted, knownResults(mutants, previous)));
   const results = (): MutantResult[] => queues.flatMap((queue) => queue.results());
   const head = headOfReport(lists, previous);
-  /** Keeps what an earlier run found, until this one has found it anew. */
+  /** Keeps the results of an earlier run until this run replaces them. */
   const save = async (isLast: boolean): Promise<void> => {
     const found = results();
     const isOutdated = ({ name, area }: MutantResult): boolean =>
@@ -104,7 +105,7 @@ function measureTests(sources: readonly string[]): Promise<Durations> {
   return measureDurations(sandboxes[0], tests, join(root, 'out', 'mutation', 'durations.json'));
 }
 
-/** What an earlier run found of the same changes of files that are still the same. */
+/** Results of an earlier run for the same changes of unchanged files. */
 function knownResults(mutants: readonly Mutant[], previous: MutationReport | null): Map<string, MutantResult> {
   const sources = new Map<string, string>();
   for (const file of new Set(mutants.map(({ site }) => site.file))) {

@@ -3,15 +3,15 @@ import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/** How a command ended; a code of null is that of a command that was ended because it took too long. */
+/** The result of a command. The code is null after a timeout. */
 export interface Ended {
   code: number | null;
   output: string;
 }
 
 /**
- * A copy of the repository in which files may be spoilt. Its commands have processes, shared memory and a temporary folder that
- * end with them, where Linux allows it: a mutant may leave workers behind, or signal a process that is not its own.
+ * A copy of the repository whose files may be damaged. On Linux, where permitted, its commands have processes, shared memory and a
+ * temporary folder that end with them: a mutant may leave workers behind, or signal a foreign process.
  */
 export class Sandbox {
   readonly folder: string;
@@ -21,9 +21,12 @@ export class Sandbox {
     this.folder = folder;
   }
 
-  /** @param files what is copied, relative to `root` */
+  /**
+   *
+   * @param files the files to copy, relative to `root`
+   */
   static async create(root: string, files: readonly string[]): Promise<Sandbox> {
-    // Short, because paths of sockets may not be longer than 107 bytes.
+    // Short, because socket paths may have at most 107 bytes.
     const folder = await mkdtemp(join(tmpdir(), 'mutants-'));
     for (const file of files) {
       await mkdir(dirname(join(folder, file)), { recursive: true });
@@ -41,7 +44,7 @@ export class Sandbox {
     return readFile(join(this.folder, file));
   }
 
-  /** Runs Node with these arguments in the copy, and ends it with all that it started after `timeoutMs`. */
+  /** Runs Node with these arguments in the copy, and kills it with all its descendants after `timeoutMs`. */
   async runNode(args: readonly string[], timeoutMs: number): Promise<Ended> {
     const temporary = join(this.folder, '.tmp');
     await mkdir(temporary, { recursive: true });
@@ -55,14 +58,14 @@ export class Sandbox {
     }
   }
 
-  /** Ends what runs in it, and removes it. */
+  /** Kills everything that runs in it, and removes it. */
   async remove(): Promise<void> {
     if (this.#running !== null) endGroup(this.#running);
     await rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 
-/** A mutant that allocates without end must not take the machine's memory. */
+/** A mutant that allocates endlessly must not use up the machine's memory. */
 const heapMegabytes = 2048;
 
 function waitFor(child: ChildProcess, timeoutMs: number): Promise<Ended> {
@@ -89,7 +92,7 @@ function endGroup({ pid, exitCode, signalCode }: ChildProcess): void {
   if (isRunning) process.kill(-pid, 'SIGKILL');
 }
 
-/** Namespaces of Linux for processes and mounts, with a `/dev/shm` that vanishes; nothing where they are not allowed. */
+/** Linux namespaces for processes and mounts, with a temporary `/dev/shm`; empty if they are not permitted. */
 const isolation = findIsolation();
 
 function findIsolation(): string[] {

@@ -2,21 +2,22 @@ import path from 'node:path';
 import { type Area, kernelLoader, kernelSources } from './areas.ts';
 import type { ImportGraph } from './import-graph.ts';
 
-/** How long a test file takes when nothing is changed, in milliseconds; of files that are missing here nothing is run. */
+/** How long each test file takes without a change, in milliseconds. Files that are missing here do not run. */
 export type Durations = ReadonlyMap<string, number>;
 
-/** The tests of one stage run in one process; a later stage runs only where the earlier ones noticed nothing. */
+/** The tests of one stage run in one process. A later stage runs only if the earlier ones noticed nothing. */
 export type Stage = string[];
 
 const firstStageMs = 4000;
-/** What a file takes besides its tests, above all to import. */
+/** The time a file takes apart from its tests, mostly for imports. */
 const importMs = 600;
 
 /**
- * The tests that may notice a change of `file`: first those nearest to it, then every other unit test that imports it, then the area's
- * integration tests.
+ * The tests that may notice a change of `file`: first the nearest, then every other unit test that imports it, then the area's integration
+ * tests.
  *
- * @param unitTestMs how long unit tests may take in all; those that are left out are the farthest
+ *
+ * @param unitTestMs the total time for unit tests; the farthest ones are dropped
  */
 export function selectTests(
   file: string,
@@ -36,7 +37,7 @@ export function selectTests(
   return [...splitByTime(near, durations, unitTestMs), ...integration].filter((stage) => stage.length > 0);
 }
 
-/** Whether a test imports anything of the areas, at whatever distance. */
+/** Whether a test imports anything of the areas, directly or not. */
 export function reachesAny(test: string, sources: readonly string[], graph: ImportGraph): boolean {
   const reached = graph.distancesFrom(test);
   return sources.some((file) => reached.has(targetOf(file)));
@@ -46,7 +47,7 @@ function targetOf(file: string): string {
   return file.startsWith(kernelSources) ? kernelLoader : file;
 }
 
-/** Smaller is nearer: a test named after the file, then the area's own tests, then by the number of imports between. */
+/** Smaller is nearer: a test named after the file, then the area's tests, then by the number of imports between. */
 function rankOf(test: string, file: string, area: Area, distance: number | undefined): number {
   if (distance === undefined) return Infinity;
   const isNamesake = path.basename(test).startsWith(path.basename(file, '.ts'));
@@ -55,7 +56,7 @@ function rankOf(test: string, file: string, area: Area, distance: number | undef
   return (place === -1 ? area.nearTests.length + 1 : place + 1) * 100 + distance;
 }
 
-/** Stages that take 4, 12, 36 s and so on: most changes are noticed in the first. */
+/** Stages of 4, 12, 36 s and so on. The first one notices most changes. */
 function splitByTime(tests: readonly string[], durations: Durations, limitMs: number): Stage[] {
   const stages: Stage[] = [[]];
   let stageEndsMs = firstStageMs;

@@ -1,11 +1,11 @@
 import ts from 'typescript';
 
-/** A place in a file, and what may stand there instead. */
+/** A place in a file, with its possible replacements. */
 export interface Site {
   file: string;
-  /** From 1. */
+  /** Starts at 1. */
   line: number;
-  /** The line as it is, without indentation. */
+  /** The unchanged line, without indentation. */
   lineText: string;
   /** Position in the text, in UTF-16 units. */
   start: number;
@@ -51,10 +51,13 @@ const functionFlips = new Map([
   ['Math.ceil', 'Math.floor'],
 ]);
 
-/** What these are given is never changed: a mutant could remove a folder, or end a process, that is not its own. */
+/** Arguments of these functions are never changed. Otherwise a mutant could remove a foreign folder or end a foreign process. */
 const dangerousCall = /(?:^|\.)(?:kill|rm|rmSync|rmdir|rmdirSync|unlink|unlinkSync)$/;
 
-/** Every place of a TypeScript file, types left out, where an operator, a number 0 or 1, an index or an early exit can be changed, by position. */
+/**
+ * Every place of a TypeScript file, except in types, where an operator, a number 0 or 1, an index or an early exit can be changed, by
+ * position.
+ */
 export function findSites(file: string, text: string): Site[] {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   const sites: Site[] = [];
@@ -80,7 +83,7 @@ export function mutate(text: string, site: Pick<Site, 'start' | 'end'>, replacem
   return text.slice(0, site.start) + replacement + text.slice(site.end);
 }
 
-/** Whether a text can be parsed: `a ?? b || c` cannot. */
+/** Whether a text can be parsed. `a ?? b || c` cannot. */
 export function isValid(text: string): boolean {
   const { diagnostics = [] } = ts.transpileModule(text, {
     reportDiagnostics: true,

@@ -7,7 +7,7 @@ import type { Durations, Stage } from './select-tests.ts';
 import { isValid, lineAt, mutate } from './sites.ts';
 import type { Witness } from './witness.ts';
 
-/** What is known of the tests. */
+/** What is known about the tests. */
 export interface Judges {
   durations: Durations;
   witness: Witness;
@@ -17,11 +17,11 @@ type Verdict = Pick<MutantResult, 'outcome' | 'noticedBy'>;
 
 const buildTimeoutMs = 60_000;
 const kernelModules = ['relaxed', 'deterministic', 'relaxed-wide', 'deterministic-wide'];
-/** On a busy machine tests take several times what they took alone. */
+/** On a busy machine, tests take several times as long as alone. */
 const patience = 5;
 const leastTimeoutMs = 30_000;
 
-/** Applies a change in the sandbox, runs the tests stage by stage until one notices it, and takes the change back. */
+/** Applies a change in the sandbox, runs the tests stage by stage until one notices it, and reverts the change. */
 export async function tryMutant(
   sandbox: Sandbox,
   { name, area, site, replacement }: Mutant,
@@ -53,7 +53,7 @@ export async function tryMutant(
   }
 }
 
-/** Compiles the kernels, judges if that changed them, and puts the old ones back. */
+/** Compiles the kernels, judges the mutant if that changed them, and restores the old ones. */
 async function withKernels(sandbox: Sandbox, judgeChange: () => Promise<Verdict>): Promise<Verdict> {
   const files = kernelModules.map((name) => `workers/kernels/${name}.wasm`);
   const before = await Promise.all(files.map((file) => sandbox.read(file)));

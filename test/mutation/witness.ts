@@ -1,18 +1,24 @@
 import { type Limits, runTests } from './run-tests.ts';
 import type { Sandbox } from './sandbox.ts';
 
-/** Says whether tests pass without any change: what fails anyway notices nothing. Each is asked once a run, when it first fails. */
+/**
+ * Tells whether tests pass without any change, because a test that fails anyway notices nothing. Checks each test once per run, when it
+ * first fails.
+ */
 export class Witness {
   readonly #sandbox: Sandbox;
   readonly #answers = new Map<string, Promise<boolean>>();
   #last: Promise<unknown> = Promise.resolve();
 
-  /** @param sandbox in which nothing is ever changed */
+  /**
+   *
+   * @param sandbox a copy in which nothing is ever changed
+   */
   constructor(sandbox: Sandbox) {
     this.#sandbox = sandbox;
   }
 
-  /** Those of some test files that fail without any change, or do not end in time. */
+  /** The test files that fail without any change, or time out. */
   async unreliableOf(tests: readonly string[], limits: Limits): Promise<string[]> {
     const answers = await Promise.all(tests.map((test) => this.#passes(test, limits)));
     return tests.filter((_, index) => !answers[index]);

@@ -18,7 +18,7 @@ export function transpose(x: Value, permutation: readonly number[]): Value {
   );
 }
 
-/** y[index] = x[source(index)], or `otherwise` where that lies outside of x. */
+/** y[index] = x[source(index)], or `otherwise` if that is outside of x. */
 export function rearrange(
   x: Value,
   shape: readonly number[],
@@ -46,7 +46,7 @@ export function lastAxisPart(x: Value, begin: number, size: number): Value {
   return slice(x, [...leading.map(() => 0), begin], [...leading, size]);
 }
 
-/** Constant values around x. */
+/** Pads x with a constant. */
 export function pad(x: Value, paddings: readonly (readonly [number, number])[], constant = 0): Value {
   const shape = x.shape.map((size, axis) => size + paddings[axis][0] + paddings[axis][1]);
   return rearrange(x, shape, (index) => index.map((i, axis) => i - paddings[axis][0]), constant);
@@ -57,7 +57,7 @@ export function concat(parts: readonly Value[], axis: number): Value {
   const total = sizes.reduce((a, b) => a + b);
   const data = new Float64Array(sizeOf(parts[0].shape.with(axis, total)));
   const shape = parts[0].shape.with(axis, total);
-  /** Lists (place in the whole, part, place in the part). */
+  /** Lists (index in the whole, part, index in the part). */
   const forEachPlace = (visit: (o: number, part: Value, i: number) => void): void => {
     let begin = 0;
     for (const part of parts) {
@@ -69,7 +69,7 @@ export function concat(parts: readonly Value[], axis: number): Value {
   return new Value(data, shape, parts, (dy) => forEachPlace((o, part, i) => (part.gradient[i] += dy[o])));
 }
 
-/** A new axis along which the parts lie. */
+/** Stacks the parts along a new axis. */
 export function stack(parts: readonly Value[], axis: number): Value {
   return concat(
     parts.map((part) => reshape(part, part.shape.toSpliced(axis, 0, 1))),
@@ -82,7 +82,7 @@ export function gather(x: Value, ids: readonly number[], axis: number): Value {
   return rearrange(x, x.shape.with(axis, ids.length), (index) => index.with(axis, ids[index[axis]]));
 }
 
-/** y[..., m, n] = Σ_k a[..., m, k] · b[..., k, n], with either transposed, of equal leading axes. */
+/** y[..., m, n] = Σ_k a[..., m, k] · b[..., k, n], each optionally transposed, with equal leading axes. */
 export function matMul(a: Value, b: Value, transposeA = false, transposeB = false): Value {
   const leading = a.shape.slice(0, -2);
   const [rows, inner] = transposeA ? a.shape.slice(-2).toReversed() : a.shape.slice(-2);
@@ -99,7 +99,7 @@ export function matMul(a: Value, b: Value, transposeA = false, transposeB = fals
   );
 }
 
-/** What is left of a shape when axes are summed over: of size 1 each. */
+/** The shape after a sum over axes, with size 1 for each. */
 const kept = (shape: readonly number[], axes: readonly number[]): number[] =>
   shape.map((size, axis) => (axes.includes(axis) ? 1 : size));
 
@@ -109,7 +109,7 @@ export const without = (shape: readonly number[], axes: readonly number[]): numb
 
 export const allAxes = (x: Value): number[] => x.shape.map((_, axis) => axis);
 
-/** Σ x over axes, which are kept with size 1. */
+/** Σ x over axes, kept with size 1. */
 export function sum(x: Value, axes: readonly number[]): Value {
   const shape = kept(x.shape, axes);
   return weightedSum(x, shape, (term) =>
@@ -131,12 +131,12 @@ export function mean(x: Value, axes: readonly number[]): Value {
   return divide(sum(x, axes), new Value([count], []));
 }
 
-/** Mean of squared differences from the mean, not corrected for its degree of freedom. */
+/** Mean of squared differences from the mean, without Bessel's correction. */
 export function variance(x: Value, axes: readonly number[]): Value {
   return mean(apply('square', subtract(x, mean(x, axes))), axes);
 }
 
-/** The value over axes, kept with size 1, that `isBetter` than all before it. */
+/** The value over axes, kept with size 1, that `isBetter` than all others. */
 export function extreme(x: Value, axes: readonly number[], isBetter: (a: number, b: number) => boolean): Value {
   const shape = kept(x.shape, axes);
   const best: number[] = [];
@@ -153,7 +153,7 @@ export function extreme(x: Value, axes: readonly number[], isBetter: (a: number,
 export const max = (x: Value, axes: readonly number[]): Value => extreme(x, axes, (a, b) => a > b);
 export const min = (x: Value, axes: readonly number[]): Value => extreme(x, axes, (a, b) => a < b);
 
-/** log Σ e^x over axes, kept with size 1. The maximum that is taken out for range has no gradient. */
+/** log Σ e^x over axes, kept with size 1. The maximum subtracted for range has no gradient. */
 export function logSumExp(x: Value, axes: readonly number[]): Value {
   const largest = max(x, axes);
   const shift = new Value(largest.data, largest.shape);

@@ -40,7 +40,7 @@ export const power = (a: Value, b: Value): Value =>
     (p, q) => q * p ** (q - 1),
     (p, q) => p ** q * Math.log(p),
   );
-/** Of equals the first has the gradient. */
+/** The first of equal values gets the gradient. */
 export const maximum = (a: Value, b: Value): Value =>
   zip(
     a,
@@ -74,7 +74,7 @@ const softplus = (x: number): number => Math.max(x, 0) + Math.log1p(Math.exp(-Ma
 /** Klambauer et al. (2017), "Self-normalizing neural networks", to double precision. */
 const [seluAlpha, seluScale] = [1.6732632423543772, 1.0507009873554805];
 
-/** erf by its series for small x, by the continued fraction of erfc for large ones (Abramowitz and Stegun, 7.1.6 and 7.1.14). */
+/** erf by its series for small x, and by the continued fraction of erfc for large ones (Abramowitz and Stegun, 7.1.6 and 7.1.14). */
 export function erf(x: number): number {
   if (x < 0) return -erf(-x);
   if (x > 3) {
@@ -92,7 +92,7 @@ type Function = [f: (x: number) => number, derivative: (x: number) => number];
 const normalDensity = (x: number): number => Math.exp((-x * x) / 2) / Math.sqrt(2 * Math.PI);
 const normalDistribution = (x: number): number => (1 + erf(x * Math.SQRT1_2)) / 2;
 
-/** Functions of one number with their derivatives; at kinks the derivative is PyTorch's. */
+/** Functions of one number with their derivatives. At kinks the derivative is PyTorch's. */
 export const functions = {
   linear: [(x) => x, () => 1],
   relu: [(x) => (x > 0 || Number.isNaN(x) ? x : 0), (x) => Number(x > 0)],
@@ -150,7 +150,7 @@ export const leakyRelu = (x: Value, alpha: number): Value =>
     (v) => (v > 0 ? v : alpha * v),
     (v) => (v > 0 ? 1 : alpha),
   );
-/** x where it is above θ, else 0. */
+/** x above θ, else 0. */
 export const thresholdedRelu = (x: Value, theta: number): Value =>
   map(
     x,
@@ -166,7 +166,7 @@ export const prelu = (x: Value, slope: Value): Value =>
     (v, s) => (v > 0 ? 1 : s),
     (v) => (v > 0 ? 0 : v),
   );
-/** x within [low, high], else the nearer bound. */
+/** x clamped to [low, high]. */
 export const clip = (x: Value, low: number, high: number): Value =>
   map(
     x,

@@ -11,7 +11,7 @@ export type LayerOptions = Readonly<Record<string, unknown>>;
 /** A layer's value from its inputs and weights, in the order of `layer.weights`. */
 type ReferenceLayer = (values: readonly Value[], options: LayerOptions) => Value;
 
-/** An option as one number for each of `rank` axes. */
+/** Expands an option to one number per axis. */
 function perAxis(option: unknown, rank: number, otherwise: readonly number[]): number[] {
   if (option === undefined) return [...otherwise];
   const numbers = [option].flat() as number[];
@@ -71,7 +71,7 @@ const pool =
   ([x], options) =>
     kind(x, poolWindows(options, rank));
 
-/** Over all axes but the first and the last, which go. */
+/** Over all axes except the first and the last, which are dropped. */
 const globally =
   (reduce: typeof mean): ReferenceLayer =>
   ([x]) => {
@@ -79,7 +79,7 @@ const globally =
     return reshape(reduce(x, axes), without(x.shape, axes));
   };
 
-/** Weights that a layer has only where `scale` and `center` ask for them. */
+/** Weights that a layer has only with `scale` and `center`. */
 function scaleAndCenter([gamma, beta]: readonly (Value | undefined)[], { scale = true, center = true }: LayerOptions) {
   if (scale === true) return [gamma ?? null, center === true ? (beta ?? null) : null] as const;
   return [null, center === true ? (gamma ?? null) : null] as const;
@@ -111,7 +111,7 @@ const reversed = (x: Value, axis: number): Value =>
 
 type Paddings = [[number, number], [number, number]];
 
-/** The layers that are held against a reference, by their names in `tf.layers`. */
+/** The layers with a reference, by their names in `tf.layers`. */
 export const layers = {
   dense: ([x, kernel, bias], options) => {
     const units = kernel.shape[1];

@@ -33,7 +33,7 @@ function along(axes: readonly number[], shape: readonly number[], weight: Value 
   );
 }
 
-/** Ioffe and Szegedy (2015), with the batch's own biased moments over all axes but `axes`. */
+/** Ioffe and Szegedy (2015), with the batch's biased moments over all axes except `axes`. */
 export function batchNormalization(
   x: Value,
   gamma: Value | null,
@@ -56,7 +56,7 @@ export function batchNormalizationInPrediction(
   return normalize(x, mus, variances, along(axes, x.shape, gamma), along(axes, x.shape, beta), epsilon);
 }
 
-/** Ba et al. (2016): each sample's own moments over `axes`. */
+/** Ba et al. (2016): the moments of each sample over `axes`. */
 export function layerNormalization(
   x: Value,
   gamma: Value | null,

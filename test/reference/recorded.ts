@@ -5,19 +5,19 @@ import { layers, type LayerName, type LayerOptions } from './layers.ts';
 import * as losses from './losses.ts';
 import { sizeOf, Value } from './value.ts';
 
-/** A layer, op or loss with what PyTorch computed of it in float64; written by `test/golden/layers/make_layers.py`. */
+/** A layer, op or loss with PyTorch's results in float64, from `test/golden/layers/make_layers.py`. */
 export interface RecordedCase {
   readonly layer: string;
   readonly options: LayerOptions;
-  /** Of inputs and weights. */
+  /** Shapes of inputs and weights. */
   readonly shapes: readonly number[][];
   readonly seed: number;
   readonly factor: number;
-  /** Places of inputs that are positive. */
+  /** Indices of positive inputs. */
   readonly positive?: readonly number[];
   readonly shape: readonly number[];
   readonly value: readonly number[];
-  /** Of Σ value · dy by each input; null where PyTorch has none (moving moments). */
+  /** Gradients of Σ value · dy by each input, or null where PyTorch has none (moving moments). */
   readonly gradients: readonly (readonly number[] | null)[];
 }
 
@@ -38,7 +38,7 @@ export function inputOf({ shapes, seed, factor, positive = [] }: RecordedCase, k
   return values.map((value) => (positive.includes(k) ? 0.5 + Math.abs(value) / 2 : factor * value));
 }
 
-/** The gradient that flows back into the value. */
+/** The output gradient. */
 export function outputGradientOf({ shape, seed }: RecordedCase): Float32Array<ArrayBuffer> {
   return spread(sizeOf(shape), seed + 99);
 }
@@ -48,7 +48,7 @@ export function targetsOf({ options, shapes }: RecordedCase): Float32Array<Array
   return spread(sizeOf(shapes[0]), options.targets as number).map(Math.abs);
 }
 
-/** What the reference in this folder computes of a recorded case. */
+/** The result of the reference in this folder for a recorded case. */
 export function computeReference(testCase: RecordedCase, inputs: readonly Value[]): Value {
   const { layer, options } = testCase;
   if (layer in layers) return layers[layer as LayerName](inputs, options);

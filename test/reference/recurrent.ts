@@ -10,10 +10,13 @@ export interface Recurrent {
   readonly recurrentActivation?: FunctionName;
 }
 
-/** [kernel `[I, G·U]`, recurrent kernel `[U, G·U]`, bias `[G·U]` or none] of a cell with G gates. */
+/** [kernel `[I, G·U]`, recurrent kernel `[U, G·U]`, optional bias `[G·U]`] of a cell with G gates. */
 type Weights = readonly Value[];
 
-/** Goes through a sequence `[B, T, I]` from a state of zeros; `step` takes an input and the state to the next, whose first part is the output. */
+/**
+ * Runs through a sequence `[B, T, I]` from a zero state. `step` maps an input and the state to the next state, whose first part is the
+ * output.
+ */
 function unroll(
   x: Value,
   { units, returnSequences = false, goBackwards = false }: Recurrent,

@@ -1,6 +1,6 @@
 /**
- * An array of float64 in row-major order that remembers how it was computed, so that gradients can be taken of it: a reference for layers
- * and ops that shares no code with TensorFlow.js. Each primitive states its forward sum; its gradient is the same sum read backwards.
+ * An array of float64 in row-major order that records how it was computed, to allow gradients: a reference for layers and ops that shares
+ * no code with TensorFlow.js. Each primitive states its forward sum, and its gradient is the same sum transposed.
  */
 export class Value {
   readonly shape: readonly number[];
@@ -26,14 +26,14 @@ export class Value {
   }
 }
 
-/** Gradients of Σ y · dy with respect to `inputs`, in their order. To be called once for a computation. */
+/** Gradients of Σ y · dy with respect to `inputs`, in their order. Call it once per computation. */
 export function gradientsOf(y: Value, dy: ArrayLike<number>, inputs: readonly Value[]): Float64Array[] {
   y.gradient.set(dy);
   for (const value of inOrder(y).toReversed()) value.pull(value.gradient);
   return inputs.map(({ gradient }) => gradient);
 }
 
-/** What y was computed from and y itself, parents before children. */
+/** y and everything it was computed from, parents before children. */
 function inOrder(y: Value): Value[] {
   const seen = new Set<Value>();
   const order: Value[] = [];
@@ -75,7 +75,7 @@ export function weightedSum(
   return new Value(y, shape, [x], (dy) => visit((o, i, weight) => (x.gradient[i] += weight * dy[o])));
 }
 
-/** y[o] = x[from(o)], or `otherwise` where `from` gives null. */
+/** y[o] = x[from(o)], or `otherwise` if `from` returns null. */
 export function pick(
   x: Value,
   shape: readonly number[],
@@ -124,7 +124,7 @@ function broadcastShape(a: readonly number[], b: readonly number[]): number[] {
   return of.map((size, axis) => (size === 1 ? to[axis] : size));
 }
 
-/** For each place of `shape` the place in a smaller array that broadcasts to it. */
+/** For each index of `shape`, the index in a smaller array that broadcasts to it. */
 function broadcastIndices(from: readonly number[], shape: readonly number[]): number[] {
   const indices: number[] = [];
   const missing = shape.length - from.length;
@@ -143,7 +143,7 @@ export function sizeOf(shape: readonly number[]): number {
   return shape.reduce((product, size) => product * size, 1);
 }
 
-/** The place of an index in row-major order. */
+/** The flat position of an index in row-major order. */
 export function flat(shape: readonly number[], index: readonly number[]): number {
   return shape.reduce((place, size, axis) => place * size + index[axis], 0);
 }

@@ -1,6 +1,6 @@
 import { flat, forEachIndex, pick, sumOfProducts, type Value, weightedSum } from './value.ts';
 
-/** `same` and `valid` as TensorFlow defines them; `causal` puts all padding before; pairs are explicit, one for each axis. */
+/** `same` and `valid` as TensorFlow defines them. `causal` puts all padding in front. Pairs are explicit, one per axis. */
 export type Padding = 'same' | 'valid' | 'causal' | readonly (readonly [number, number])[];
 
 export interface Windows {
@@ -11,7 +11,7 @@ export interface Windows {
   padding: Padding;
 }
 
-/** Along one axis: how many windows there are, and where the first begins before the array. */
+/** Along one axis: the number of windows, and how far the first starts before the array. */
 function axisWindows(size: number, axis: number, { window, strides, dilations, padding }: Windows) {
   const span = (window[axis] - 1) * dilations[axis] + 1;
   const stride = strides[axis];
@@ -23,12 +23,12 @@ function axisWindows(size: number, axis: number, { window, strides, dilations, p
   return { count: Math.floor((size + before + after - span) / stride) + 1, before };
 }
 
-/** Numbers of windows along the spatial axes. */
+/** The number of windows along each spatial axis. */
 export function windowCounts(sizes: readonly number[], windows: Windows): number[] {
   return sizes.map((size, axis) => axisWindows(size, axis, windows).count);
 }
 
-/** Lists (position of a window, place within it, position in the array) where that is within the array. */
+/** Lists (position of a window, index within it, position in the array) for positions within the array. */
 function forEachPlace(
   sizes: readonly number[],
   windows: Windows,
@@ -65,7 +65,7 @@ export function convolution(x: Value, filter: Value, windows: Windows): Value {
   );
 }
 
-/** Each channel with filters of its own: x `[B, H, W, C]`, f `[h, w, C, M]`, y `[B, OH, OW, C·M]`, channel c·M + m. */
+/** Separate filters per channel: x `[B, H, W, C]`, f `[h, w, C, M]`, y `[B, OH, OW, C·M]`, channel c·M + m. */
 export function depthwiseConvolution(x: Value, filter: Value, windows: Windows): Value {
   const [batch, sizes, channels] = [x.shape[0], x.shape.slice(1, -1), x.shape.at(-1) ?? 0];
   const multiplier = filter.shape.at(-1) ?? 0;
@@ -83,8 +83,8 @@ export function depthwiseConvolution(x: Value, filter: Value, windows: Windows):
 }
 
 /**
- * The gradient of a convolution with respect to its input, as an op: x `[B, ...counts, I]`, f `[...window, K, I]`, y `[B, ...sizes, K]`, where
- * the convolution takes arrays of `sizes` to `counts`.
+ * The gradient of a convolution with respect to its input, as an op: x `[B, ...counts, I]`, f `[...window, K, I]`, y `[B, ...sizes, K]`,
+ * where the convolution maps arrays of `sizes` to `counts`.
  */
 export function transposedConvolution(x: Value, filter: Value, sizes: readonly number[], windows: Windows): Value {
   const [batch, inputs] = [x.shape[0], x.shape.at(-1) ?? 0];
@@ -102,7 +102,7 @@ export function transposedConvolution(x: Value, filter: Value, sizes: readonly n
   );
 }
 
-/** For each window and channel the places of x that are in it. */
+/** For each window and channel, the positions of x in it. */
 function pooled(x: Value, windows: Windows): { shape: number[]; members: number[][] } {
   const [batch, sizes, channels] = [x.shape[0], x.shape.slice(1, -1), x.shape.at(-1) ?? 0];
   const shape = [batch, ...windowCounts(sizes, windows), channels];
@@ -114,7 +114,7 @@ function pooled(x: Value, windows: Windows): { shape: number[]; members: number[
   return { shape, members };
 }
 
-/** The largest of each window; its gradient goes to the first of equals. NaN is larger than any number. */
+/** The largest value of each window. The first of equal values gets the gradient, and NaN is larger than any number. */
 export function maxPool(x: Value, windows: Windows): Value {
   const { shape, members } = pooled(x, windows);
   const isLarger = (a: number, b: number): boolean => a > b || (Number.isNaN(a) && !Number.isNaN(b));
@@ -123,7 +123,7 @@ export function maxPool(x: Value, windows: Windows): Value {
   );
 }
 
-/** The mean of each window's values that are not padding. */
+/** The mean of each window's values, without padding. */
 export function averagePool(x: Value, windows: Windows): Value {
   const { shape, members } = pooled(x, windows);
   return weightedSum(x, shape, (term) =>

@@ -1,7 +1,7 @@
-"""Cuts these samples out of the whole data sets: `python3 make_samples.py <folder>`, with numpy.
+"""Cuts these samples out of the full data sets: `python3 make_samples.py <folder>`, with numpy.
 
-The folder holds mnist/, cifar10/ and uci/ as README.md names their files. What is printed stands in the tests that read the samples: numpy, not Tutti,
-computed it.
+The folder holds mnist/, cifar10/ and uci/ with the file names of README.md. The tests that read the samples contain the printed values,
+which numpy computed, not Tutti.
 """
 
 import gzip

@@ -2,18 +2,18 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Generator } from '../../workers/random/index.ts';
 
-/** Samples of real data, laid out as `TUTTI_DATA` names a folder. */
+/** Samples of real data, in the layout of a `TUTTI_DATA` folder. */
 export const samples = import.meta.dirname;
 
 const classes = 10;
 const planes = 3;
 const side = 32;
-/** An image is 4x4 squares of even colour under noise. */
+/** An image is 4x4 squares of uniform colour with noise. */
 const squares = 4;
 
 /**
- * Writes files of CIFAR-10's binary version into `folder/cifar10`. Each class has a pattern of colours, and each image its noise: a network learns
- * them in a few steps, and overfits.
+ * Writes files of CIFAR-10's binary version into `folder/cifar10`. Each class has a pattern of colours, and each image different noise. A
+ * network learns them in a few steps, and overfits.
  */
 export async function writeMadeCifar10(folder: string, images: { train: number; test: number }): Promise<void> {
   await mkdir(join(folder, 'cifar10'), { recursive: true });

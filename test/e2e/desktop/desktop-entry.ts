@@ -8,10 +8,10 @@ import { _electron, chromium, type Page } from '@playwright/test';
 import type * as Electron from 'electron';
 import { expect, patienceMs } from '../expect.ts';
 
-/** What runs in the app's main process: by its source, so it sees nothing from around it. */
+/** A function that runs in the app's main process. It is sent as source, so it has no closure. */
 type InMain<Argument, Result> = (electron: typeof Electron, argument: Argument) => Result | Promise<Result>;
 
-/** The desktop app as its tests see it, whichever Electron it runs in. */
+/** The desktop app as its tests see it, in either Electron. */
 export interface DesktopDoor {
   evaluate<Result>(run: InMain<undefined, Result>): Promise<Result>;
   evaluate<Result, Argument>(run: InMain<Argument, Result>, argument: Argument): Promise<Result>;
@@ -22,21 +22,21 @@ export interface DesktopDoor {
   startAgain(...args: string[]): Promise<number | null>;
   /** Resolves with the exit code. */
   readonly exited: Promise<number | null>;
-  /** What it wrote to the terminal; resolves once it has ended. */
+  /** Its terminal output. Resolves when it has exited. */
   readonly complaints: Promise<string>;
-  /** Ends it as a system that shuts down does. */
+  /** Signals the app like a system that shuts down. */
   signal(): void;
 }
 
 export interface DoorOptions {
   home: string;
-  /** The built main process; by default the one in `out`. */
+  /** The built main process. Defaults to the one in `out`. */
   main?: string;
 }
 
 const builtMain = join(import.meta.dirname, '../../..', 'out', 'main', 'electron.js');
 const register = join(import.meta.dirname, '../electron-stub', 'register.ts');
-/** Runs the built app on the stub, its windows in that Chromium. */
+/** Runs the built app on the stub, with its windows in that Chromium. */
 export async function openInStub(
   executablePath: string,
   { home, main = builtMain }: DoorOptions,
@@ -93,7 +93,7 @@ export async function openInElectron(
   };
 }
 
-/** The page of the app's own window, once it shows. */
+/** The page of the app's window, once it is shown. */
 export async function ownPage(door: DesktopDoor): Promise<Page> {
   const find = (): Page | undefined =>
     door.pages().findLast((page) => !page.isClosed() && /^(tutti:\/\/app|http:\/\/app\.tutti)/.test(page.url()));

@@ -26,12 +26,12 @@ describe.skipIf(noChromium !== null)(`The packaged app, on a stand-in for Electr
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('offers the examples that lie beside its archive', async () => {
+  it('offers the examples beside its archive', async () => {
     const link = stage.page.getByRole('link', { name: 'Train Heteroscedastic regression' });
     await expect(link).toHaveAttribute('href', /app\.asar\.unpacked\/examples\/00_/);
   });
 
-  it('trains with workers of its own, on the Node that came along', async () => {
+  it('trains with its packaged workers on its packaged Node', async () => {
     await stage.startRun(blobs, { members: 2, maxEpochs: 1_000_000 });
     await expectPoints(stage.page, 'NLL');
     const beside = join(folder, 'app.asar.unpacked');

@@ -9,7 +9,7 @@ import { expect } from '../expect.ts';
 import { chromium, noChromium } from '../browser.ts';
 import { notRun } from '../../environment/reasons.ts';
 
-/** The desktop app with a home of its own. */
+/** The desktop app with a temporary home. */
 export class DesktopStage {
   readonly home: string;
   readonly #open: (home: string) => Promise<DesktopDoor>;
@@ -29,7 +29,7 @@ export class DesktopStage {
     return new DesktopStage(home, open, door, await ownPage(door));
   }
 
-  /** Opens the app anew, after it has ended. */
+  /** Reopens the app after it has exited. */
   async reopen(): Promise<void> {
     this.door = await this.#open(this.home);
     this.page = await ownPage(this.door);
@@ -45,12 +45,12 @@ export class DesktopStage {
     }, label);
   }
 
-  /** Goes to a part of the app by its address. */
+  /** Visits a page of the app by its address. */
   async visit(address: string): Promise<void> {
     await this.page.evaluate(`location.hash = ${JSON.stringify(address)}`);
   }
 
-  /** Starts a run by the form, as the address changes it. @returns the run's id, its page open */
+  /** Starts a run through the form, preset by the address. @returns the run's id, with its page open */
   async startRun(project: string, overrides: object): Promise<string> {
     const query = new URLSearchParams({ project, set: JSON.stringify(overrides) });
     await this.visit(`/configure?${query.toString()}`);
@@ -59,7 +59,7 @@ export class DesktopStage {
     return this.page.url().replace(/^.*\/runs\//, '');
   }
 
-  /** From now on, what the app notifies of is kept instead of shown. */
+  /** Records the app's notifications from now on instead of showing them. */
   async keepNotifications(): Promise<void> {
     await this.door.evaluate(({ Notification }) => {
       const kept: unknown[] = [];
@@ -70,14 +70,14 @@ export class DesktopStage {
     });
   }
 
-  /** Titles and texts of what was kept. */
+  /** Titles and texts of the recorded notifications. */
   notifications(): Promise<{ title: string; body: string }[]> {
     return this.door.evaluate(() =>
       (globalThis as unknown as { kept: Electron.Notification[] }).kept.map(({ title, body }) => ({ title, body })),
     );
   }
 
-  /** Waits for the app's end. @returns what it wrote to the terminal @throws unless it left as it should */
+  /** Waits for the app's exit. @returns its terminal output @throws unless it exits normally */
   async ended(): Promise<string[]> {
     const code = await this.door.exited;
     const lines = (await this.door.complaints).split('\n').filter((line) => line !== '');

@@ -28,7 +28,7 @@ describeDesktop('Training in the desktop app', (open) => {
       };
     }, response);
 
-  it('comes to its end, and the system tells', async () => {
+  it('finishes, and the system notifies', async () => {
     await stage.startRun(blobs, { members: 2, maxEpochs: 4 });
     await expectPoints(stage.page, 'NLL');
     await expectStatus(stage.page, 'finished');
@@ -42,7 +42,7 @@ describeDesktop('Training in the desktop app', (open) => {
       ]);
   });
 
-  it('leaves where the save dialog says', async () => {
+  it('exports a run to the path of the save dialog', async () => {
     const { door, page, home } = stage;
     const path = join(home, 'copy of a run.zip');
     await door.evaluate(({ dialog }, filePath) => {
@@ -56,7 +56,7 @@ describeDesktop('Training in the desktop app', (open) => {
     await page.keyboard.press('Escape');
   });
 
-  it('that diverges is told of as such, and a click shows it', async () => {
+  it('notifies of a diverged run, and a click opens it', async () => {
     const id = await stage.startRun(faulty, { members: 2, hyperparameters: { fault: 'nan' } });
     await expectStatus(stage.page, 'failed');
     await expect.poll(async () => (await stage.notifications()).at(-1)?.title).toBe('Faulty diverged');
@@ -81,7 +81,7 @@ describeDesktop('Training in the desktop app', (open) => {
     await expectStatus(page, 'stopped');
   });
 
-  it('goes on while the window is closed', async () => {
+  it('continues while the window is closed', async () => {
     const { door } = stage;
     lastRun = await stage.startRun(blobs, endless);
     await expectPoints(stage.page, 'NLL');
@@ -94,7 +94,7 @@ describeDesktop('Training in the desktop app', (open) => {
     await expect(stage.page.getByRole('button', { name: 'Stop jointly' })).toBeEnabled();
   });
 
-  it('is interrupted by quitting only when the user says so', async () => {
+  it('is interrupted by quitting only after the user confirms', async () => {
     const { door } = stage;
     await answerQuestion(0);
     await door.evaluate(({ app }) => app.quit());
@@ -114,7 +114,7 @@ describeDesktop('Training in the desktop app', (open) => {
     expect(record).toMatchObject({ status: 'interrupted', hub: null });
   });
 
-  it('without a window comes to its end, and the app with it', async () => {
+  it('without a window finishes, and the app exits with it', async () => {
     await stage.reopen();
     await stage.startRun(blobs, { members: 2, maxEpochs: 80 });
     await expectPoints(stage.page, 'NLL');

@@ -48,7 +48,7 @@ describeDesktop('The window', (open, isElectron) => {
     await expect(page.getByRole('heading', { level: 1 })).toHaveText('Projects');
   });
 
-  it('may do nothing that a permission is for, nor run or fetch what is not its own', async () => {
+  it('gets no permission, and runs or fetches only its own resources', async () => {
     const states = await stage.page.evaluate<string[]>(
       `Promise.all(['geolocation', 'notifications', 'midi'].map(
         async (name) => (await navigator.permissions.query({ name })).state))`,
@@ -63,7 +63,7 @@ describeDesktop('The window', (open, isElectron) => {
     expect(refused).toEqual(['EvalError', 'TypeError', 'connect-src']);
   });
 
-  it('alone is heard: neither another frame nor another window', async () => {
+  it('is the only accepted sender: another frame or window is ignored', async () => {
     const { door, page } = stage;
     await page.evaluate('window.isStillHere = true');
     const bytes = new Uint8Array(maximumCallBytes + 1);
@@ -82,7 +82,7 @@ describeDesktop('The window', (open, isElectron) => {
         ).getLastWebPreferences();
         await new BrowserWindow({ width: 200, height: 200, webPreferences: { preload } }).loadURL('about:blank');
       });
-      // Its page may be replaced as it is asked, for as long as it loads.
+      // Its page may be replaced during the call, while it loads.
       const askStranger = async (): Promise<unknown> => {
         const stranger = door.pages().find((one) => one.url() === 'about:blank');
         const call = 'window.tutti.openFolder().catch(({ message }) => message)';
@@ -100,7 +100,7 @@ describeDesktop('The window', (open, isElectron) => {
     expect(await page.evaluate('window.isStillHere')).toBe(true);
   });
 
-  it('is turned away when it sends what is no call, and comes back anew', async () => {
+  it('is rejected after an invalid call, and reloads', async () => {
     const { page } = stage;
     const reloaded = page.waitForEvent('load');
     await page.evaluate(`window.tutti.send(new Uint8Array(${maximumCallBytes + 1}))`);
@@ -109,12 +109,12 @@ describeDesktop('The window', (open, isElectron) => {
     await expect(page.getByRole('link', { name: 'Train Heteroscedastic regression' })).toBeVisible();
   });
 
-  it('saves no other files than exports', async () => {
+  it('saves only exports', async () => {
     const saved = stage.page.evaluate("window.tutti.saveFile('/etc/passwd').catch(({ message }) => message)");
     expect(await saved).toMatch(/\/etc\/passwd is no export/);
   });
 
-  it('opens the folder that is dropped on it, or says what is wrong with it', async () => {
+  it('opens a folder dropped on it, or shows what is wrong with it', async () => {
     const { door, page } = stage;
     await door.drop(blobs);
     await expect(page.getByRole('heading', { level: 1 })).toHaveText('Overlapping blobs');
@@ -122,7 +122,7 @@ describeDesktop('The window', (open, isElectron) => {
     await expect(page.getByRole('status').getByText(/There is no project in/)).toBeVisible();
   });
 
-  it('opens the folder that is chosen in the menu, and offers it again', async () => {
+  it('opens a folder chosen in the menu, and offers it again', async () => {
     const { door, page } = stage;
     await door.evaluate(({ dialog }, folder) => {
       dialog.showOpenDialog = async () => ({ canceled: false, filePaths: [folder] });
@@ -133,7 +133,7 @@ describeDesktop('The window', (open, isElectron) => {
     await expect(page.getByRole('heading', { level: 1 })).toHaveText('Overlapping blobs');
   });
 
-  it('does what the menu says', async () => {
+  it("performs the menu's commands", async () => {
     const { page } = stage;
     await stage.choose('Keyboard Shortcuts');
     await expect(page.getByRole('dialog', { name: 'Keys' })).toBeVisible();
@@ -144,7 +144,7 @@ describeDesktop('The window', (open, isElectron) => {
     await expect(page.getByText('This command needs a run. Open its page first.')).toBeVisible();
   });
 
-  it('comes to the front when the app is started again, with the folder it is started for', async () => {
+  it('comes to the front when the app is started again, and opens the given folder', async () => {
     const { door, page } = stage;
     await door.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0].minimize());
     expect(await door.startAgain(sine)).toBe(0);
@@ -154,14 +154,14 @@ describeDesktop('The window', (open, isElectron) => {
     ).toEqual([false]);
   });
 
-  it('opens where it stood, in the theme it had', async () => {
+  it('opens at its last position, in its last theme', async () => {
     const bounds = { x: 320, y: 140, width: 1100, height: 720 };
     await stage.door.evaluate(({ BrowserWindow }, given) => BrowserWindow.getAllWindows()[0].setBounds(given), bounds);
     await stage.door.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0].close());
     const isFirst = stage.door === first;
     const complaints = await stage.ended();
     await stage.reopen();
-    // It told of the page that sent what is no call, and of nothing else.
+    // Its only complaint is about the page that sent an invalid call.
     if (isFirst) expect(complaints).not.toEqual([]);
     for (const line of complaints) expect(line).toMatch(/^The page was turned away/);
     expect(await stage.door.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0].getBounds())).toEqual(

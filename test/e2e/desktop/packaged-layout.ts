@@ -6,8 +6,8 @@ import packaging from '../../../electron-builder.config.ts';
 const root = join(import.meta.dirname, '../../..');
 
 /**
- * Lays out the app below a folder as electron-builder packs it, the archive being a plain folder. It leaves out what is for development, so
- * that nothing works by chance.
+ * Lays out the app in a folder as electron-builder packs it, except that the archive is a plain folder. It leaves out development
+ * dependencies, so that the app cannot depend on them.
  * @returns the main process
  */
 export async function layOutPackage(folder: string): Promise<string> {
@@ -20,13 +20,13 @@ export async function layOutPackage(folder: string): Promise<string> {
   await cp(join(beside, 'package.json'), join(archive, 'package.json'));
   if (!isUnpacked('node_modules/**')) throw new Error('Workers could not read node_modules inside the archive.');
   for (const path of await productionPackages()) await cp(join(root, path), join(beside, path), { recursive: true });
-  // Electron finds there, too, what lies beside the archive.
+  // Electron also searches beside the archive.
   await mkdir(archive, { recursive: true });
   await symlink(join(beside, 'node_modules'), join(archive, 'node_modules'));
   return join(archive, packaging.extraMetadata.main);
 }
 
-/** Folders of the installed packages that are not for development. */
+/** Folders of the installed packages that are not development dependencies. */
 async function productionPackages(): Promise<string[]> {
   const lock = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, { dev?: boolean; devOptional?: boolean }>;

@@ -1,6 +1,6 @@
 /**
- * What structured cloning passes of the values that this app sends, as text: bytes, `undefined` and the numbers that JSON has no
- * word for stay what they are, and what it would silently lose is refused. Both functions also run within pages, by their source.
+ * Encodes what structured cloning passes of the values that this app sends as text. Bytes, `undefined` and numbers without a JSON form are
+ * kept; values that structured cloning would silently lose are refused. Both functions also run within pages, from their source.
  */
 export function encodeClone(value: unknown, toBase64: (bytes: Uint8Array) => string): string {
   return JSON.stringify(value, function (this: Record<string, unknown>, key, plain: unknown) {

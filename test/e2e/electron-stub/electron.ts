@@ -8,8 +8,8 @@ import { httpAddress, Session } from './session.ts';
 import { Cancellable, WebContents } from './web-contents.ts';
 
 /**
- * A stand-in for Electron's main process, as far as this app uses it: real Chromium windows, whose preload runs in a world of its own. It
- * tests how the app is wired to Electron, not Electron. What a test asks of it comes as messages of the parent process.
+ * A stand-in for Electron's main process, as far as this app uses it: real Chromium windows, whose preload runs in a separate world. It
+ * tests how the app is wired to Electron, not Electron. Tests send requests as messages of the parent process.
  */
 
 const userData = { path: '' };
@@ -36,7 +36,7 @@ class App extends EventEmitter {
   setPath(_name: 'userData', path: string): void {
     userData.path = path;
   }
-  /** The lock is a folder; a second process leaves a note beside it, which the first one sees. */
+  /** The lock is a folder. A second process leaves a note beside it for the first one. */
   requestSingleInstanceLock(launch: object): boolean {
     const lock = join(userData.path, 'stub-lock');
     try {
@@ -192,7 +192,7 @@ async function openPage(): Promise<Page> {
   return page;
 }
 
-/** Chromium alone opens any window; what the app would have refused is closed again. */
+/** Chromium opens every window itself. Windows that the app would have refused are closed again. */
 async function refusePopup(page: Page): Promise<void> {
   if ((await page.opener()) === null) return;
   const [{ webContents }] = BrowserWindow.getAllWindows();
@@ -204,7 +204,7 @@ function fail(error: unknown): void {
   process.exit(70);
 }
 
-/** As Playwright's `electronApplication.evaluate`: a function's source comes, what it returns goes back. */
+/** Like Playwright's `electronApplication.evaluate`: receives a function's source and sends its result. */
 process.on('message', ({ id, source, argument }: { id: number; source: string; argument: unknown }) => {
   const electron = { app, BrowserWindow, Menu, Notification, dialog, screen, session };
   Promise.resolve()

@@ -1,34 +1,34 @@
 import { decodeClone, encodeClone } from './clone.ts';
 
-/** Name of the world that the preload runs in: it shares the page's document, and none of its objects. */
+/** Name of the world that the preload runs in. It shares the page's document, but no objects. */
 export const preloadWorld = 'electron-preload';
 
-/** What the main process calls in that world, and the other way round. */
+/** Calls between the main process and that world, in both directions. */
 export const fromMain = 'stubFromMain';
 export const toMain = 'stubToMain';
 
-/** What the main process tells that world. */
+/** Messages from the main process to that world. */
 export type ToPreload =
   | { channel: string; args: unknown[] }
   | { name: string; path: string }
   | { answers: number; value: unknown }
   | { answers: number; error: string };
 
-/** What that world tells the main process. */
+/** Messages from that world to the main process. */
 export interface FromPreload {
   channel: string;
   args: unknown[];
-  /** Set where an answer is waited for. */
+  /** Set if an answer is expected. */
   asks?: number;
 }
 
-/** Script of the preload's world: Electron's modules for preloads, then the built preload itself. */
+/** Script of the preload's world: Electron's modules for preloads, then the built preload. */
 export function preloadScript(preload: string): string {
   const parts = [joinWorlds, encodeClone, decodeClone, installPreloadModules].map(String).join('\n');
   return `(() => {\n${parts}\nconst require = installPreloadModules(joinWorlds('preload', 'page'));\n${preload}\n})();`;
 }
 
-/** Script of the page's world, which has to run first: what the preload exposes appears there. */
+/** Script of the page's world, which has to run first. The preload's exposed functions appear there. */
 export const pageScript = `(() => {\n${String(joinWorlds)}\njoinWorlds('page', 'preload');\n})();`;
 
 type Call = (...args: unknown[]) => unknown;
@@ -39,7 +39,7 @@ type FromOtherWorld =
 type Expose = (name: string, api: Record<string, Call>) => void;
 
 /**
- * Passes functions, promises and clones between two worlds by events of the window they share, synchronously, as `contextBridge` does.
+ * Passes functions, promises and clones synchronously between two worlds, by events of their shared window, like `contextBridge`.
  * @returns exposes functions in the other world
  */
 function joinWorlds(here: string, there: string): Expose {
@@ -97,7 +97,7 @@ function joinWorlds(here: string, there: string): Expose {
 function installPreloadModules(expose: Expose): (name: string) => object {
   const listeners = new Map<string, Set<Call>>();
   const asked = new Map<number, PromiseWithResolvers<unknown>>();
-  /** Where files and folders lie that are being dropped, by name: a page's `File` says no more. */
+  /** Paths of the files and folders being dropped, by name. A page's `File` has only the name. */
   const dropped = new Map<string, string>();
   const world = globalThis as unknown as Record<string, Call>;
   const toBase64 = (bytes: Uint8Array): string => (bytes as unknown as Record<string, () => string>).toBase64();

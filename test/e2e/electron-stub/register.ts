@@ -1,6 +1,6 @@
 import { registerHooks } from 'node:module';
 
-/** Preloaded (`--import`) before the built main process: its `electron` is the stub, and it takes itself to be in Electron. */
+/** Preloaded (`--import`) before the built main process. Makes `electron` the stub, and makes the process look like Electron. */
 const stub = new URL('electron.ts', import.meta.url).href;
 
 registerHooks({

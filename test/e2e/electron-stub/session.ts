@@ -9,11 +9,11 @@ type TakeHeaders = (
   decide: (changed: { responseHeaders: Headers }) => void,
 ) => void;
 
-/** Chromium alone does not know the app's own scheme; it sees each of its hosts as one of this machine. */
+/** Chromium does not know the app's scheme. It sees each of the scheme's hosts as a host of this machine. */
 export const httpAddress = (url: string): string => url.replace(/^(\w+):\/\/(\w+)\//, 'http://$2.$1.localhost/');
 const ownAddress = (url: string): string => url.replace(/^http:\/\/(\w+)\.(\w+)\.localhost\//, '$2://$1/');
 
-/** What the windows share: answers of the app's own scheme, headers, permissions. */
+/** State that the windows share: responses of the app's scheme, headers, permissions. */
 export class Session {
   readonly #schemes = new Map<string, Respond>();
   #request: Decide = (_contents, _permission, callback) => callback(true);
@@ -26,13 +26,13 @@ export class Session {
   setPermissionCheckHandler = (handler: (contents: unknown, permission: string) => boolean) => (this.#check = handler);
   setDevicePermissionHandler(): void {}
 
-  /** Whether both handlers allow something. */
+  /** Whether both handlers allow a permission. */
   async allows(permission: string): Promise<boolean> {
     const isGranted = new Promise<boolean>((resolve) => this.#request(null, permission, resolve));
     return (await isGranted) && this.#check(null, permission);
   }
 
-  /** Answers a page's request, unless it is one that the app does not let it make. */
+  /** Answers a page's request unless the app forbids it. */
   async answer(contents: WebContents, route: Route): Promise<void> {
     if (!contents.allowsNavigation(route)) return route.abort('aborted');
     const request = route.request();

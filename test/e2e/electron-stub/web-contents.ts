@@ -16,7 +16,7 @@ import type { Session } from './session.ts';
 
 type Handler = (event: { senderFrame: unknown }, ...args: unknown[]) => unknown;
 
-/** An event that its listeners can call off. */
+/** An event that listeners can cancel. */
 export class Cancellable {
   isPrevented = false;
   [name: string]: unknown;
@@ -32,7 +32,7 @@ class ContentsIpc extends EventEmitter {
   }
 }
 
-/** A page of Chromium with the preload in a world of its own, as `webContents` of a window. */
+/** A page of Chromium with the preload in a separate world, like the `webContents` of a window. */
 export class WebContents extends EventEmitter {
   readonly mainFrame = { isMainFrame: true };
   readonly ipc = new ContentsIpc();
@@ -41,14 +41,14 @@ export class WebContents extends EventEmitter {
   openHandler: (details: { url: string }) => { action: 'allow' | 'deny' } = () => ({ action: 'allow' });
   #session: CDPSession | null = null;
   #world: number | null = null;
-  /** Set while it is the main process that navigates. */
+  /** Set while the main process navigates. */
   #isLoading = false;
 
   constructor(preferences: { preload?: string }, session: Session, opened: Promise<Page>) {
     super();
     this.preferences = preferences;
     this.page = opened.then(async (page) => {
-      // Before anything loads: no request may pass that the app would not have let pass.
+      // Before anything loads, so that no request bypasses the app's checks.
       await page.route('**/*', (route) => session.answer(this, route));
       await this.#prepare(page);
       return page;
@@ -72,7 +72,7 @@ export class WebContents extends EventEmitter {
   }
 
   reload(): void {
-    // A later one takes its place: nobody waits for it.
+    // A later one replaces it, so nobody waits for it.
     this.#navigate((page) => page.reload()).catch(() => undefined);
   }
 
@@ -89,7 +89,10 @@ export class WebContents extends EventEmitter {
     }
   }
 
-  /** @returns whether a request that navigates may go on */
+  /**
+   *
+   * @returns whether a navigation may continue
+   */
   allowsNavigation(route: Route): boolean {
     if (!route.request().isNavigationRequest()) return true;
     const details = { url: route.request().url(), isMainFrame: true, isSameDocument: false };
@@ -148,7 +151,7 @@ export class WebContents extends EventEmitter {
   #tell(message: ToPreload): void {
     const text = encodeClone(message, (bytes) => Buffer.from(bytes).toString('base64'));
     const expression = `${fromMain}(${JSON.stringify(text)})`;
-    // As with Electron, what is sent to a page that is not there, or has gone meanwhile, is lost.
+    // As with Electron, messages to a missing or closed page are lost.
     if (this.#world === null) return;
     this.#session?.send('Runtime.evaluate', { expression, contextId: this.#world }).catch(() => undefined);
   }

@@ -2,10 +2,10 @@
 
     python make_hdet.py <folder>/src/one_cycle.py
 
-The argument is the file of the paper's repository that defines `OneCycleAutoLR`. The loss is 0.5 (w - target)^T H (w - target); ranks average
-their gradients in each step, and train by plain SGD. For each rank and step: the learning rate used, the loss before the update, and the weights after
-the update and any averaging. From step `auto_lr_warmup_steps` on, ranks have different rates: `multiplier_of_rank` is the place of a rank's rate
-among them, `mean_lr` their mean.
+The argument is the file in the paper's repository that defines `OneCycleAutoLR`. The loss is 0.5 (w - target)^T H (w - target); ranks
+average their gradients in each step, and train by plain SGD. For each rank and step: the learning rate used, the loss before the update,
+and the weights after the update and any averaging. From step `auto_lr_warmup_steps` on, ranks have different rates: `multiplier_of_rank` is
+the place of a rank's rate among them, `mean_lr` their mean.
 """
 
 import importlib.util
@@ -72,7 +72,7 @@ def train_rank(rank, path, folder):
 
 
 def sync_of(step, ranks):
-    """The mean rate from this step on, and which of the evenly spread rates each rank has."""
+    """The mean rate from this step on, and each rank's index among the evenly spread rates."""
     rates = [rank[step]["lr"] for rank in ranks]
     mean = sum(rates) / WORLD
     half = (WORLD - 1) / 2

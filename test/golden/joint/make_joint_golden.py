@@ -1,17 +1,18 @@
-"""Records joint training of ten experts on digits as PyTorch does it in float64: `python3 make_joint_golden.py`, in this folder.
+"""Records joint training of ten experts on digits by PyTorch in float64: `python3 make_joint_golden.py`, in this folder.
 
 `digits.safetensors` has the first 1000 images of "Optical Recognition of Handwritten Digits" (E. Alpaydin and C. Kaynak, 1998, UCI Machine
 Learning Repository, https://doi.org/10.24432/C50P49, CC BY 4.0), as scikit-learn carries them: 8x8 pixels of 0 to 16, and labels.
 
 `joint-<seed>.safetensors` has, of 100 steps on batches of 100 images in their order:
 
+
 - `losses`: of every step, before its update
 - `initial/<weight>`: `[10, ...]`, one row for each expert
 - `<k>/weights/…`, `<k>/velocities/…` for k = 50, 55, ..., 95: after k steps, rounded to float32
 - `<k>/next/…`, `<k>/loss`: the weights and the loss of one step from these rounded numbers
 
-Rounding errors grow at this rate: PyTorch's own float32 is up to 4e-4 off after 100 steps. So later steps are judged each by itself.
-The metadata say how far PyTorch's own float32 is off: `float32FirstSteps`, `float32LaterLoss` and `float32LaterWeight`.
+Rounding errors grow at this rate: PyTorch's own float32 is up to 4e-4 off after 100 steps. So later steps are judged each by itself. The
+metadata say how far PyTorch's own float32 is off: `float32FirstSteps`, `float32LaterLoss` and `float32LaterWeight`.
 """
 
 from pathlib import Path
@@ -42,7 +43,7 @@ def data():
 
 
 def initial(seed):
-    """Uniform in ±1/√inputs, as PyTorch begins; float32 has these numbers exactly."""
+    """Uniform in ±1/√inputs, like PyTorch's default. float32 represents these numbers exactly."""
     generator = torch.Generator().manual_seed(seed)
     weights = {}
     for name, shape in SHAPES.items():
@@ -53,7 +54,7 @@ def initial(seed):
 
 
 def logits(weights, expert, x):
-    """Two 3x3 convolutions of stride 2, ten units, ten logits; kernels as TensorFlow.js has them."""
+    """Two 3x3 convolutions of stride 2, ten units, ten logits. Kernels have TensorFlow.js's layout."""
     own = {name: weight[expert] for name, weight in weights.items()}
     for name in ("conv1", "conv2"):
         kernel = own[f"{name}/kernel"].permute(3, 2, 0, 1)
@@ -63,7 +64,7 @@ def logits(weights, expert, x):
 
 
 def step(weights, velocities, x, y):
-    """The loss of the softmax of the mean logits, and what one step of SGD with momentum makes of weights and velocities."""
+    """The loss of the softmax of the mean logits, and the weights and velocities after one step of SGD with momentum."""
     leaves = {name: weight.clone().requires_grad_() for name, weight in weights.items()}
     mean = torch.stack([logits(leaves, expert, x) for expert in range(EXPERTS)]).mean(0)
     loss = functional.cross_entropy(mean, y)

@@ -43,7 +43,7 @@ def per_axis(option, rank, default):
 
 
 def padding_of(x, window, strides, dilations, padding):
-    """Pairs for F.pad, of x `[B, C, ...]`: the last axis first."""
+    """Pairs for F.pad, for x `[B, C, ...]`: the last axis first."""
     pairs = []
     for size, k, s, d in zip(x.shape[2:], window, strides, dilations):
         span = (k - 1) * d + 1
@@ -111,7 +111,7 @@ def transposed(rank):
         strides = per_axis(options.get("strides"), rank, 1)
         window = kernel.shape[:rank]
         weight = kernel.movedim((-1, -2), (0, 1)).contiguous()
-        # The whole of what x's values reach, from which TensorFlow's padding cuts.
+        # Everything that x's values reach, before TensorFlow's padding cuts it.
         function = [F.conv_transpose2d, F.conv_transpose3d][rank - 2]
         y = function(channels_first(x), weight, stride=strides)
         for axis, (size, k, s) in enumerate(zip(x.shape[1:-1], window, strides)):
@@ -166,7 +166,7 @@ def dense(options, x, kernel, bias=None):
 
 
 def rnn_module(module, options, x, kernel, recurrent, bias=None):
-    """A module of PyTorch with these weights, whose gradients its call keeps."""
+    """A module of PyTorch with these weights. Its call keeps their gradients."""
     if options.get("goBackwards"):
         x = x.flip(1)
     names = ["weight_ih_l0", "weight_hh_l0"]
@@ -190,7 +190,7 @@ def lstm(options, x, *weights):
 
 
 def gru(options, x, *weights):
-    """torch.nn.GRU resets after the product; TensorFlow.js has the original form, before it."""
+    """torch.nn.GRU resets after the product. TensorFlow.js has the original form, which resets before it."""
     return by_steps(options, x, weights, gru_step, states=1)
 
 
@@ -252,7 +252,7 @@ LAYERS = {
         F.interpolate(channels_first(x), scale_factor=tuple(map(float, options["size"])), mode="nearest")
     ),
     "zeroPadding2d": lambda options, x: F.pad(x, [0, 0, *options["padding"][1], *options["padding"][0]]),
-    # Of what is not a layer: op and loss by the name in test/reference.
+    # Ops and losses that are no layers, by their names in test/reference.
     "matMul": lambda options, a, b: (a.mT if options["transposeA"] else a) @ (b.mT if options["transposeB"] else b),
     "crossEntropy": lambda options, z: F.cross_entropy(z, torch.tensor(options["labels"])),
     "sigmoidCrossEntropy": lambda options, z: F.binary_cross_entropy_with_logits(
@@ -269,7 +269,7 @@ LAYERS = {
 
 
 def record(layer, options, shapes, seed, positive=()):
-    """`positive`: places of inputs that are 0.5 + |spread| / 2. Activations get 8 · spread, for their flat parts."""
+    """`positive`: indices of inputs that are 0.5 + |spread| / 2. Activations get 8 · spread, for their flat parts."""
     inputs = []
     factor = 8 if layer == "activation" else 1
     for k, shape in enumerate(shapes):
@@ -286,7 +286,9 @@ def record(layer, options, shapes, seed, positive=()):
 
 
 def convolutions(draw):
-    """Every number of channels in and out with widths of 1 and odd sizes; strides and dilations are not combined, as TensorFlow.js refuses it."""
+    """All channel counts in and out, with widths of 1 and odd sizes. Strides and dilations are not combined, because TensorFlow.js
+    refuses it.
+    """
     for layer, rank, repeats in [
         ("conv1d", 1, 3),
         ("conv2d", 2, 6),

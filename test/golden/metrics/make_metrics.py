@@ -1,6 +1,7 @@
-"""Records what PyTorch, torchmetrics, scikit-learn, SciPy and MAPIE say of predictions, as metrics.json beside this file.
+"""Records the metrics of PyTorch, torchmetrics, scikit-learn, SciPy and MAPIE for predictions, as metrics.json beside this file.
 
-Inputs are multiples of 1/64, which float32 and decimals hold exactly, so that both sides see the same numbers. All is computed in float64.
+Inputs are multiples of 1/64, which float32 and decimals hold exactly, so that both sides see the same numbers. Everything is computed in
+float64.
 """
 
 import json
@@ -37,7 +38,7 @@ def number(value):
 
 
 def scores(log_p, p, y, edges_agree):
-    """Of one predictive distribution: log_p, p [N, K] in float64."""
+    """For one predictive distribution: log_p, p [N, K] in float64."""
     classes = p.shape[1]
     found = {"nll": number(F.nll_loss(log_p, y))}
     if not torch.isfinite(p).all():
@@ -47,17 +48,17 @@ def scores(log_p, p, y, edges_agree):
     found["acc"] = number(multiclass_accuracy(p, y, num_classes=classes, average="micro"))
     assert math.isclose(found["acc"], accuracy_score(y, chosen), abs_tol=1e-6)
     found["acc"] = number(accuracy_score(y, chosen))
-    # scikit-learn's sum over classes; its own check of two classes against the one-sided form is left out.
+    # Like scikit-learn's sum over classes, without its check of two classes against the one-sided form.
     found["brier"] = number(((p - F.one_hot(y, classes)) ** 2).sum(dim=1).mean())
     if len(y) > 1:
         of_sklearn = brier_score_loss(y, p.numpy(), labels=list(range(classes)), scale_by_half=False)
         assert math.isclose(found["brier"], of_sklearn, abs_tol=1e-12)
-    # MAPIE's `num_bins` counts the edges. Its bins are (lower, upper], as ours.
+    # MAPIE's `num_bins` counts the edges. Its bins are (lower, upper], like ours.
     found["ece"] = number(expected_calibration_error(hits, confidence.numpy(), num_bins=BINS + 1))
     if edges_agree:
         of_torchmetrics = multiclass_calibration_error(p, y, num_classes=classes, n_bins=BINS, norm="l1")
         found["ece_torchmetrics"] = number(of_torchmetrics)
-    # (lower, upper], too. On edges torchmetrics differs from both, and so from us.
+    # Also (lower, upper]. On edges torchmetrics differs from both, and therefore from us.
     accuracies, confidences = calibration_curve(hits, confidence.numpy(), n_bins=BINS, strategy="uniform")
     found["bins"] = [[number(a), number(c)] for a, c in zip(accuracies, confidences)]
     return found
@@ -109,7 +110,7 @@ def binary(name, logits, y):
         "values": z.flatten().tolist(),
         "targets": y.tolist(),
         "ensemble_nll": number(F.nll_loss(ensemble, y)),
-        # Not `binary_cross_entropy_with_logits`, which takes -z + log(sigmoid) apart and so loses what is nearly certain.
+        # Not `binary_cross_entropy_with_logits`, which splits off -z + log(sigmoid) and so loses precision for nearly certain predictions.
         "member_nll": [number(F.nll_loss(row, y)) for row in log_p],
         "member_acc": [number(((row > 0).long() == y).double().mean()) for row in z],
     }
@@ -151,7 +152,7 @@ for members, samples, classes, scale in [
     (1, 1, 2, 1), (2, 1, 3, 2), (3, 7, 2, 1), (2, 5, 3, 3), (4, 9, 4, 2), (5, 11, 5, 4), (2, 33, 10, 5), (8, 6, 3, 1), (3, 17, 8, 50),
 ]:  # fmt: skip
     name = f"M={members} N={samples} K={classes} scale={scale}"
-    # Confidences nearer to 1 than float32 tells lie on an edge for torchmetrics.
+    # For torchmetrics, confidences closer to 1 than float32's precision lie on an edge.
     edges_agree = scale < 50
     given = logits(members, samples, classes, scale)
     classifications.append(classification(name, given, labels(samples, classes), edges_agree=edges_agree))

@@ -1,4 +1,4 @@
-"""Records what `torch.optim.lr_scheduler.OneCycleLR` gives, as one-cycle.json: `python3 make_one_cycle.py`."""
+"""Records the results of `torch.optim.lr_scheduler.OneCycleLR` as one-cycle.json: `python3 make_one_cycle.py`."""
 
 import json
 from pathlib import Path

@@ -1,7 +1,7 @@
-"""Records what PyTorch computes for the optimizers and schedules of a run, as optimizers.json.
+"""Records PyTorch's results for the optimizers and schedules of a run, as optimizers.json.
 
-A tiny MLP is trained in float64 from given weights on given data, batches in order: `python3 make_optimizers.py` beside a PyTorch of
-version 1.13 or later. Weights are written as TensorFlow.js keeps them, kernels [inputs, outputs].
+It trains a tiny MLP in float64 from given weights on given data, with batches in order: `python3 make_optimizers.py` with PyTorch 1.13 or
+later. Weights have TensorFlow.js's layout, kernels [inputs, outputs].
 """
 
 import json
@@ -31,7 +31,7 @@ RUNS = [(case, "constant") for case in CASES] + [("sgd, momentum", "cosine"), ("
 
 
 def data():
-    """Three arms of a spiral, in turns."""
+    """Three arms of a spiral, alternating."""
     features, labels = [], []
     for i in range(SAMPLES):
         label, along = i % CLASSES, (i // CLASSES + 1) / (SAMPLES // CLASSES)
@@ -46,7 +46,7 @@ def model():
     layers = torch.nn.Sequential(torch.nn.Linear(FEATURES, HIDDEN), torch.nn.Tanh(), torch.nn.Linear(HIDDEN, CLASSES))
     with torch.no_grad():
         for parameter in layers.parameters():
-            # Four decimals, so that float32 and float64 start as equal as they can.
+            # Four decimals, so that float32 and float64 start from almost equal values.
             parameter.copy_((parameter * 1e4).round() / 1e4)
     return layers.double()
 

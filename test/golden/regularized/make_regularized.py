@@ -17,7 +17,7 @@ MEMBERS, STEPS, RATE, EPSILON = 3, 10, 0.1, 1e-7
 
 features = torch.randn(12, 4)
 labels = (features[:, 0] > 0).long() + (features[:, 1] > 0.3).long()
-# What a rank sees in a step. The last ranks' batches of every third step are smaller or empty.
+# A rank's samples in a step. In every third step, the last ranks' batches are smaller or empty.
 sizes = [[4, 4, 4], [4, 4, 4], [4, 2, 0]]
 batches = []
 for step in range(STEPS):
@@ -81,7 +81,7 @@ def listed(members, losses):
 
 
 def independent():
-    """Member r on the batch that rank 0 has in the step r places further on."""
+    """Member r, on the batch that rank 0 has r steps later."""
     members, losses = [fresh(w) for w in start], [[] for _ in start]
     for m, weights in enumerate(members):
         optimizer = sgd(weights)
@@ -106,7 +106,7 @@ def one_model():
 
 
 def joint(stale):
-    """All members on rank 0's batch. With `stale` a step's gradients are of weights that lack the last update."""
+    """All members on rank 0's batch. With `stale`, the gradients of a step are those of weights without the last update."""
     members, losses = [fresh(w) for w in start], [[] for _ in start]
     optimizers = [sgd(w) for w in members]
     waiting = None
@@ -137,7 +137,7 @@ def joint(stale):
 
 
 def hdet():
-    """Rank r has 0.5, 1 and 1.5 times the rate; every second step all take the mean, which is constrained again."""
+    """Rank r has 0.5, 1 and 1.5 times the rate. In every second step all ranks take the mean, which is constrained again."""
     members, losses = [fresh(start[0]) for _ in range(MEMBERS)], [[] for _ in start]
     optimizers = [sgd(w, RATE * factor) for w, factor in zip(members, [0.5, 1.0, 1.5])]
     for step, ranks in enumerate(batches):

@@ -1,6 +1,6 @@
-"""Records scikit-learn's StandardScaler on columns that are easily got wrong, as standard-scaler.json beside this file.
+"""Records scikit-learn's StandardScaler on numerically difficult columns, as standard-scaler.json beside this file.
 
-Columns are float32, as Tutti keeps them. Formulas instead of values where there are many rows: the test makes the same columns.
+Columns are float32, as in Tutti. Columns with many rows are given by formulas, from which the test makes the same values.
 """
 
 import json
@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 def column(kind: str, rows: int) -> np.ndarray:
     i = np.arange(rows, dtype=np.float64)
-    # A permutation-free pattern of whole numbers that any language reproduces exactly.
+    # A pattern of whole numbers that any language reproduces exactly.
     pattern = (i * 7919) % 1009
     return {
         "constant 0.1": np.full(rows, 0.1),
@@ -47,7 +47,7 @@ KINDS = [
 cases = []
 for rows in (1, 2, 3, 10, 1000, 1_000_000):
     for kind in KINDS:
-        # float64 of the float32 values: the scaler would round its statistics to float32 otherwise.
+        # float64 of the float32 values. Otherwise the scaler would round its statistics to float32.
         scaler = StandardScaler().fit(column(kind, rows).astype(np.float64)[:, None])
         cases.append({"kind": kind, "rows": rows, "mean": scaler.mean_[0], "scale": scaler.scale_[0]})
 

@@ -24,7 +24,7 @@ def entry(tensor):
 
 
 def record(kind, options, x, weights, compute, inference=None, buffers=None):
-    """compute(x, *weights) is the layer in training."""
+    """compute(x, *weights) is the layer in training mode."""
     x = x.requires_grad_()
     weights = [w.requires_grad_() for w in weights]
     y = compute(x, *weights)
@@ -54,7 +54,7 @@ def to_last(x):
 
 
 def padded_same(x, kernel, dilation):
-    """Channels first, stride 1: what is left over goes behind, as in TensorFlow."""
+    """Channels first, stride 1: the remainder of the padding goes to the end, as in TensorFlow."""
     pads = []
     for size, rate in zip(reversed(kernel), reversed(dilation)):
         total = (size - 1) * rate

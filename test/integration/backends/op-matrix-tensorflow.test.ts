@@ -12,7 +12,7 @@ describe.skipIf(obstacle !== null)(`ops${notRun(obstacle)}`, () => {
   describeOpMatrix('tensorflow', { share: 0.5, refusal: refuseExplicitPadding });
 });
 
-/** tfjs-node hands TensorFlow no padding of single numbers. */
+/** tfjs-node gives TensorFlow no explicit padding. */
 function refuseExplicitPadding({ options }: OpSample): RegExp | null {
   const { padding } = (options ?? {}) as { padding?: unknown };
   const isExplicit = Array.isArray(padding) && padding.length === 4 && padding.flat().some((size) => size !== 0);

@@ -8,6 +8,6 @@ const obstacle = await useSwiftShader();
 
 describe.skipIf(obstacle !== null)(`ops${notRun(obstacle)}`, () => {
   beforeAll(async () => void (await startBackend('webgpu')));
-  // SwiftShader compiles a shader for each shape: few draws. WebGPU's own bound for sine and cosine is 2⁻¹¹.
+  // SwiftShader compiles a shader for each shape, hence few draws. WebGPU bounds the error of sine and cosine by 2⁻¹¹.
   describeOpMatrix('webgpu', { share: 0.05, recorded: 0.1, bounds: { sin: 5e-4, cos: 5e-4 } });
 });

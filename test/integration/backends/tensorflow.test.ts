@@ -36,13 +36,13 @@ describe.skipIf(obstacle !== null)(`the tensorflow backend${notRun(obstacle)}`, 
     }
   });
 
-  it('says that a GPU is not used, why, and what to do', async () => {
+  it('reports that no GPU is used, why, and the remedy', async () => {
     const env = { ...process.env, [nativeFolderVariable]: nativeFolder, CUDA_VISIBLE_DEVICES: '0' };
     const { stdout } = await promisify(execFile)(process.execPath, [probe, 'tensorflow'], { env });
     expect(stdout).toContain('NOT the GPU: this build has no CUDA; run npm run setup:native -- --gpu');
   });
 
-  it('says how to set it up where it is not', async () => {
+  it('says how to set it up if it is missing', async () => {
     const env = { ...process.env, [nativeFolderVariable]: join(nativeFolder, 'nothing') };
     await expect(promisify(execFile)(process.execPath, [probe, 'tensorflow'], { env })).rejects.toThrow(
       'is not set up in ' + join(nativeFolder, 'nothing') + '. Run npm run setup:native',

@@ -32,7 +32,7 @@ const input = (rank: number): Tensor => {
   );
 };
 
-/** Few values stay on the host, where most ops treat them with other code; this one takes them to the GPU, as they are. */
+/** Few values stay on the host, where most ops treat them with other code. This moves them to the GPU unchanged. */
 const onGpu = (x: Tensor): Tensor => tf.clipByValue(x, -9, 9);
 
 const pairs = (rank: number): [number, number][] => Array.from({ length: rank }, (_, axis) => [axis % 2, 1]);
@@ -60,7 +60,7 @@ describe.skipIf(isNotRun)(
   () => {
     beforeAll(() => tf.setBackend('webgpu'));
 
-    // tfjs's max pool gives its gradient to the last of equal values there.
+    // tfjs's max pool gives its gradient to the last of several equal values.
     testWindows({ numRuns: 15, firstOfEqualsWins: false });
   },
 );
@@ -78,7 +78,7 @@ function createModel(): LayersModel {
   });
 }
 
-/** What training may not leave more of from step to step: tensors, and bytes on the GPU (none on the cpu backend). */
+/** Tensors and GPU bytes, which must not grow from step to step of training (none on the cpu backend). */
 function held(): { tensors: number; bytes: number | undefined } {
   const { numTensors, numBytesAllocatedInGPU } = tf.memory() as ReturnType<typeof tf.memory> & {
     numBytesAllocatedInGPU?: number;
@@ -86,7 +86,7 @@ function held(): { tensors: number; bytes: number | undefined } {
   return { tensors: numTensors, bytes: numBytesAllocatedInGPU };
 }
 
-/** Losses of five steps of SGD with momentum, from weights and images that are the same on every backend. */
+/** Losses of five steps of SGD with momentum. The weights and images are the same on every backend. */
 async function trainCnn(backend: 'cpu' | 'webgpu'): Promise<number[]> {
   await tf.setBackend(backend);
   const generator = new Generator(1, 'cnn');
@@ -115,13 +115,13 @@ async function trainCnn(backend: 'cpu' | 'webgpu'): Promise<number[]> {
     loss?.dispose();
     memory.push(held());
   }
-  // The first two make the optimizer's slots, and fill the pool of buffers.
+  // The first two steps create the optimizer's slots and fill the pool of buffers.
   expect(memory.slice(3)).toEqual([memory[2], memory[2]]);
   return losses;
 }
 
 describe.skipIf(isNotRun)(`a convolutional network${notRun(obstacle)}`, () => {
-  it('trains to the losses of the cpu backend, in flat memory', async () => {
+  it('trains to the losses of the cpu backend without growing memory', async () => {
     const expected = await trainCnn('cpu');
     const losses = await trainCnn('webgpu');
     expect(expected[4]).toBeLessThan(expected[0] / 2);
@@ -130,7 +130,7 @@ describe.skipIf(isNotRun)(`a convolutional network${notRun(obstacle)}`, () => {
 });
 
 describe.skipIf(isNotRun)(`reads${notRun(obstacle)}`, () => {
-  it('that are synchronous say what to call instead', async () => {
+  it('that are synchronous name the asynchronous call', async () => {
     await tf.setBackend('webgpu');
     expect(() => onGpu(input(2)).dataSync()).toThrow(
       /cannot read a tensor synchronously\. Call await tensor\.data\(\)/,
@@ -138,7 +138,7 @@ describe.skipIf(isNotRun)(`reads${notRun(obstacle)}`, () => {
     expect(tf.tensor1d([1, 2]).dataSync()).toEqual(Float32Array.of(1, 2));
   });
 
-  it('tell what the GPU refused', async () => {
+  it('report what the GPU refused', async () => {
     await tf.setBackend('webgpu');
     const { device } = tf.backend() as unknown as WebgpuBackend & {
       device: { createShaderModule(source: { code: string }): void };

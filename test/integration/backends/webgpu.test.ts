@@ -14,7 +14,7 @@ const project = resolve(import.meta.dirname, '../../..', 'bench', 'projects', 'b
 const probe = resolve(import.meta.dirname, '../../..', 'scripts', 'native', 'try-backend.ts');
 const { hub, home } = useHub();
 
-/** What the backend says when it starts with this environment: its description, or why it does not. */
+/** The backend's description when it starts with this environment, or the reason why it does not start. */
 function tryBackend(environment: NodeJS.ProcessEnv): Promise<string> {
   const env = { ...process.env, ...environment };
   return promisify(execFile)(process.execPath, [probe, 'webgpu'], { env }).then(({ stdout }) => stdout);
@@ -69,13 +69,13 @@ describe.skipIf(obstacle !== null)(`the webgpu backend${notRun(obstacle)}`, () =
     });
   });
 
-  it('is what auto takes for such a device, and refuses to be deterministic', async () => {
+  it('is chosen by auto for such a device, and refuses to be deterministic', async () => {
     await expect(train(hub(), project, { devices: 'webgpu-cpu:0', determinism: 'deterministic' })).rejects.toThrow(
       'With --backend webgpu results differ in their last bits from machine to machine.',
     );
   });
 
-  it('computes on a CPU only where it is named', async () => {
+  it('uses a CPU only when it is named', async () => {
     const devices = await hub().devices();
     expect(devices.devices.map(({ id, name }) => [id, name])).toContainEqual(['webgpu-cpu:0', swiftShader]);
     await expect(train(hub(), project, { backend: 'webgpu' })).rejects.toThrow(
@@ -86,14 +86,14 @@ describe.skipIf(obstacle !== null)(`the webgpu backend${notRun(obstacle)}`, () =
     );
   });
 
-  it('says how to set it up where it is not', async () => {
+  it('says how to set it up if it is missing', async () => {
     const nowhere = join(webgpuFolder, 'nothing');
     await expect(tryBackend({ [webgpuFolderVariable]: nowhere })).rejects.toThrow(
       `The webgpu backend is not set up in ${nowhere}. Run npm run setup:native -- --webgpu`,
     );
   });
 
-  it('says what is missing where there is no adapter', async () => {
+  it('reports what is missing if there is no adapter', async () => {
     process.env.VK_ICD_FILENAMES = join(home(), 'no-driver.json');
     await expect(tryBackend({})).rejects.toThrow("Dawn finds no WebGPU adapter. Install the GPU's Vulkan driver");
     await expect(train(hub(), project, { backend: 'webgpu' })).rejects.toThrow(
@@ -101,7 +101,7 @@ describe.skipIf(obstacle !== null)(`the webgpu backend${notRun(obstacle)}`, () =
     );
   });
 
-  it('insists on the adapter that was named', async () => {
+  it('requires the named adapter', async () => {
     await expect(tryBackend({ [webgpuAdapterVariable]: 'Radeon' })).rejects.toThrow(
       `There is no WebGPU adapter "Radeon", only "${swiftShader}".`,
     );
@@ -110,10 +110,10 @@ describe.skipIf(obstacle !== null)(`the webgpu backend${notRun(obstacle)}`, () =
     );
   });
 
-  it('uses one of two adapters with the same name, and says why', async () => {
+  it('uses one of two adapters with the same name, and explains it', async () => {
     const folder = join(home(), 'drivers');
     await mkdir(folder);
-    // A copy, or the loader takes both for one.
+    // A copy, because the loader would merge two identical ones.
     for (const name of ['first', 'second']) {
       await copyFile(join(chromium, 'libvk_swiftshader.so'), join(folder, `lib${name}.so`));
       const driver = { file_format_version: '1.0.0', ICD: { library_path: `./lib${name}.so`, api_version: '1.0.5' } };

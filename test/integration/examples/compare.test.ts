@@ -11,7 +11,7 @@ import { expectFigure } from './expect-figure.ts';
 
 const examples = resolve(import.meta.dirname, '../../../examples');
 
-/** Small settings of the examples' comparisons, each in its own process as a user starts it. */
+/** Small settings of the examples' comparisons, each in a process as a user starts it. */
 describe('compare.ts', () => {
   let home: string;
   beforeAll(async () => {
@@ -29,7 +29,7 @@ describe('compare.ts', () => {
     return { folder, stdout };
   }
 
-  /** Rows of a table in Markdown, without its head. */
+  /** Rows of a Markdown table, without its header. */
   const rowsOf = (stdout: string): string[][] =>
     stdout
       .split('\n')
@@ -42,7 +42,7 @@ describe('compare.ts', () => {
           .map((cell) => cell.trim()),
       );
 
-  /** A metric of an unfinished training may rise again; its best is below its first. */
+  /** A metric of an unfinished training may rise again, so its best is compared with its first. */
   function expectImproved(folder: string, metric: string): void {
     const values = metricValues(folder, metric).map(Number);
     expect(values.length, metric).toBeGreaterThan(1);
@@ -71,7 +71,7 @@ describe('compare.ts', () => {
     const small = ['--set', 'heldOut=200', '--batch-size', '100'];
     const { folder, stdout } = await compare('05_joint_training', '--members', '2', '--epochs', '2', '--', ...small);
     const [, apart, steps] = /distributed: (\S+) up to step (\d+), \S+ after\.$/m.exec(stdout) ?? [];
-    // Half of 2 epochs with 8 steps each; sums in another order differ in the last bits of a float32.
+    // Half of 2 epochs with 8 steps each. Sums in another order differ in the last bits of a float32.
     expect(steps).toBe('8');
     expect(Number(apart)).toBeLessThan(1e-5);
     for (const name of ['distributed', 'one-graph', 'independent']) {
@@ -92,7 +92,7 @@ describe('compare.ts', () => {
       'HDET without warm start',
       'HDET',
     ]);
-    // A run may diverge; the low rate does not.
+    // A run may diverge, but the one with the low rate does not.
     expect(rows[0][1]).toMatch(/^[01]\.\d{3}$/);
     expect(rows[0][2]).toMatch(/^[6-9]\d\.\d %$/);
     expectImproved(join(folder, 'low'), 'val/ens_nll');

@@ -9,7 +9,7 @@ import { expectFigure } from './expect-figure.ts';
 const examples = resolve(import.meta.dirname, '../../../examples');
 const { hub } = useHub();
 
-/** Shortened: their READMEs have what the examples show. The others are trained by their comparisons. */
+/** Shortened. Their READMEs show the full results. The comparisons train the other examples. */
 describe('the examples', () => {
   let data: string;
   beforeAll(async () => {
@@ -32,8 +32,8 @@ describe('the examples', () => {
     const nll = metricValues(folder, 'val/ens_nll').map(Number);
     expect(nll).toHaveLength(2);
     expect(nll[1]).toBeLessThan(nll[0]);
-    // Errors of members exceed the ensemble's by the spread of their predictions (Krogh and Vedelsby, 1994), whose unbiased variance is twice that
-    // of two members.
+    // Errors of members exceed the ensemble's by the spread of their predictions (Krogh and Vedelsby, 1994). For two members, the unbiased
+    // variance is twice that spread.
     const { mse, epistemic } = final?.ensemble ?? {};
     const [first, second] = final?.members.mse ?? [];
     expect(epistemic).toBeGreaterThan(0);

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 
 const pngSignature = '89504e470d0a1a0a';
 
-/** A figure in both formats. In SVG, each panel clips what it draws by an `<svg>` of its own. */
+/** Checks a figure in both formats. In SVG, each panel clips its content by a nested `<svg>`. */
 export function expectFigure(folder: string, name: string, panels: number): void {
   const png = readFileSync(join(folder, `${name}.png`));
   expect(png.subarray(0, 8).toString('hex')).toBe(pngSignature);

@@ -16,7 +16,7 @@ async function failureOf(config: RunConfigInput): Promise<string> {
   return record.error?.message ?? '';
 }
 
-/** A disk of a few bytes, gone after the test; null where this process may not mount one. */
+/** A disk of a few bytes, removed after the test, or null if this process may not mount one. */
 function mountTinyDisk(name: string, bytes: number): string | null {
   const folder = join(home(), name);
   mkdirSync(folder);
@@ -30,7 +30,7 @@ function mountTinyDisk(name: string, bytes: number): string | null {
 }
 
 describe('a project that cannot be loaded', () => {
-  it('is not there', async () => {
+  it('does not exist', async () => {
     const folder = projectFolder('nowhere');
     const message = `There is no project in ${folder}: the folder must hold a project.ts.`;
     await expect(hub().describe(folder)).rejects.toThrow(message);
@@ -51,7 +51,7 @@ describe('a project that cannot be loaded', () => {
     await expect(hub().describe(folder)).rejects.toThrow(/unparsable\/project\.ts could not be loaded: ./);
   });
 
-  it('keeps its process busy: it is described all the same, and the process goes', async () => {
+  it('keeps its process busy: it is described nevertheless, and the process ends', async () => {
     const folder = join(home(), 'busy');
     mkdirSync(folder);
     const lines = [
@@ -67,12 +67,12 @@ describe('a project that cannot be loaded', () => {
 });
 
 describe('a configuration that does not fit', () => {
-  it('sets a hyperparameter that the project does not have', async () => {
+  it('sets an unknown hyperparameter', async () => {
     const start = startRun(hub(), 'blobs', { ...short, hyperparameters: { hidenUnits: 4 } });
     await expect(start).rejects.toThrow(/hidenUnits[\s\S]*hiddenUnits[\s\S]*project "Blobs"/);
   });
 
-  it('sets a hyperparameter to what its schema refuses', async () => {
+  it('sets a hyperparameter to a value that its schema refuses', async () => {
     const { record } = await train(hub(), 'blobs', { ...short, hyperparameters: { hiddenUnits: 0 } });
     expect(record).toMatchObject({ status: 'failed' });
     expect(record.error?.message).toMatch(
@@ -81,7 +81,7 @@ describe('a configuration that does not fit', () => {
   });
 });
 
-describe('a model or data that do not fit the task', () => {
+describe('a model or data that does not fit the task', () => {
   it('the model is too wide', async () => {
     expect(await failureOf({ ...short, hyperparameters: { fault: 'width' } })).toBe(
       "The model's output has shape [B, 4], but the task needs one output of 3 logits (3 classes in Gaussian blobs). " +
@@ -97,7 +97,7 @@ describe('a model or data that do not fit the task', () => {
 });
 
 describe('the folder of a run', () => {
-  it('holds one run: a second one is refused and the first is not touched', async () => {
+  it('holds one run: a second one is refused, and the first stays untouched', async () => {
     const first = await train(hub(), 'blobs', short);
     const events = await readEvents(first.folder);
     const second = await startRun(hub(), 'blobs', short, first.folder);
@@ -154,7 +154,7 @@ describe('a disk without room', () => {
 });
 
 describe('a damaged state', () => {
-  it('keeps a run from being resumed, with the file, what was expected of it and the remedy; the state before it still serves', async () => {
+  it('prevents a resume, naming file, expectation and remedy; the state before it still works', async () => {
     const config: RunConfigInput = { ...short, maxEpochs: 2, checkpoints: { stateEverySeconds: 0 } };
     const { folder } = await train(hub(), 'blobs', config);
     const newest = join(folder, 'state', 'rank-1', 'round-2.safetensors');

@@ -6,7 +6,7 @@ import { metricValues, pidOnceTraining, readCheckpointRecord, resume, startRun, 
 
 const { hub } = useHub();
 
-/** One epoch without an end in sight: whatever ends it, ends it amid the epoch. */
+/** One practically endless epoch, so that every end comes within it. */
 const longEpoch: RunConfigInput = {
   members: 2,
   devices: 2,
@@ -15,8 +15,8 @@ const longEpoch: RunConfigInput = {
   hyperparameters: { samples: 50_000 },
 };
 
-describe('a stop that is asked for', () => {
-  it('ends all ranks amid an epoch, with a last evaluation and all checkpoints', async () => {
+describe('a requested stop', () => {
+  it('ends all ranks within an epoch, with a last evaluation and all checkpoints', async () => {
     const run = await startRun(hub(), 'blobs', longEpoch);
     await run.until((update) => update.type === 'progress' && update.step > 10);
     run.session.control({ action: 'stop' });
@@ -34,7 +34,7 @@ describe('a stop that is asked for', () => {
     expect((await readEvents(run.folder)).filter(({ kind }) => kind === 'stop-requested')).toHaveLength(1);
   });
 
-  it('before any worker has connected ends the run as stopped, too', async () => {
+  it('also ends a run as stopped before any worker has connected', async () => {
     const run = await startRun(hub(), 'blobs', longEpoch);
     await run.until((update) => update.type === 'record' && update.record.status === 'running');
     run.session.control({ action: 'stop' });
@@ -58,7 +58,7 @@ describe('a stop that is asked for', () => {
 });
 
 describe('an abort', () => {
-  it('ends all workers at once and leaves the run interrupted', async () => {
+  it('kills all workers immediately and leaves the run interrupted', async () => {
     const run = await startRun(hub(), 'blobs', longEpoch);
     await run.until((update) => update.type === 'progress');
     run.session.abort();
@@ -67,8 +67,8 @@ describe('an abort', () => {
   });
 });
 
-describe('a checkpoint that is asked for', () => {
-  it('is kept under its name by all ranks, and training goes on', async () => {
+describe('a requested checkpoint', () => {
+  it('is saved under its name by all ranks, and training continues', async () => {
     const run = await startRun(hub(), 'blobs', longEpoch);
     await run.until((update) => update.type === 'progress');
     run.session.control({ action: 'checkpoint', name: 'before-lunch' });
@@ -87,7 +87,7 @@ describe('a checkpoint that is asked for', () => {
     expect(readCheckpointRecord(run.folder, 0, 'final').step).toBeGreaterThan(kept);
   });
 
-  it('under a name that no file can have is refused, and training goes on', async () => {
+  it('is refused if its name is not a valid file name, and training continues', async () => {
     const run = await startRun(hub(), 'blobs', longEpoch);
     await run.until((update) => update.type === 'progress');
     expect(() => run.session.control({ action: 'checkpoint', name: '../best' })).toThrow(
@@ -101,7 +101,7 @@ describe('a checkpoint that is asked for', () => {
 describe('a loss that is not finite', () => {
   const config: RunConfigInput = { members: 2, devices: 'cpu:0,1', hyperparameters: { fault: 'nan' } };
 
-  it('stops all ranks, and the error names rank, device and step; nothing is kept of that round', async () => {
+  it('stops all ranks with an error that names rank, device and step, and saves nothing of that round', async () => {
     const { folder, record } = await train(hub(), 'faulty', config);
     expect(record).toMatchObject({ status: 'failed', error: { rank: 1, device: 'cpu:1', epoch: 1, step: 5 } });
     expect(record.error?.message).toContain('The training loss of rank 1 was not finite at epoch 1, step 5');
@@ -112,7 +112,7 @@ describe('a loss that is not finite', () => {
     expect(failures.map(({ rank }) => rank)).toEqual([1]);
   });
 
-  it('is skipped where that is asked for, with an event that says so', async () => {
+  it('is skipped on request, with an event', async () => {
     const { folder, record } = await train(hub(), 'faulty', { ...config, onNonFinite: 'skip' });
     expect(record).toMatchObject({ status: 'finished', summary: { steps: 9 } });
     const [event, ...others] = (await readEvents(folder)).filter(({ kind }) => kind === 'non-finite-loss');

@@ -26,7 +26,7 @@ const entry = fileURLToPath(new URL('hub-process.ts', import.meta.url));
 interface HubProcess {
   child: ChildProcess;
   folder: string;
-  /** By rank. */
+  /** Indexed by rank. */
   pids: Map<number, number>;
 }
 
@@ -37,7 +37,7 @@ interface Line {
   evaluatedStep?: number;
 }
 
-/** Starts a run under a hub of its own and waits for a line of its output. */
+/** Starts a run under a separate hub and waits for a line of its output. */
 async function startHub(
   project: string,
   name: string,
@@ -75,9 +75,9 @@ async function reopen(): Promise<string[]> {
   return notices;
 }
 
-describe('a hub that is gone', () => {
+describe('a dead hub', () => {
   it.each(['SIGTERM', 'SIGKILL'] as const)(
-    'by %s leaves no orphan, and its run is marked interrupted when the next hub opens',
+    'leaves no orphan after %s, and the next hub marks its run as interrupted',
     async (signal) => {
       const config = { members: 2, devices: 2, maxEpochs: 1_000_000 };
       const running = await startHub('blobs', `by-${signal}`, config, ({ evaluatedStep = 0 }) => evaluatedStep > 0);
@@ -92,7 +92,7 @@ describe('a hub that is gone', () => {
     },
   );
 
-  it('leaves no orphan even where a rank is caught in an endless loop', async () => {
+  it('leaves no orphan even if a rank is in an endless loop', async () => {
     const config = { members: 2, devices: 2, hyperparameters: { fault: 'loop', atStep: 0 } };
     const running = await startHub('faulty', 'loop', config, ({ rank, state }) => rank === 1 && state === 'training');
     await end(running, 'SIGKILL');
@@ -115,13 +115,13 @@ it.skipIf(noMemoryFolder !== null).each(['local', 'broadcast', 'shared'] as cons
   },
 );
 
-describe('a run that is resumed', () => {
-  it('ends with the losses and weights, bit for bit, of a run that was never interrupted', async () => {
+describe('a resumed run', () => {
+  it('ends with the losses and weights of an uninterrupted run, bit for bit', async () => {
     const config: RunConfigInput = {
       members: 2,
       devices: 2,
       maxEpochs: 20,
-      // Does not divide an epoch's 3 steps: the interrupted interval has to go on where it was.
+      // Does not divide an epoch's 3 steps: the interrupted interval has to continue where it was.
       logEverySteps: 2,
       optimizer: { kind: 'adamw' },
       checkpoints: { stateEverySeconds: 0 },
@@ -150,7 +150,7 @@ describe('a run that is resumed', () => {
     expect((await readEvents(running.folder)).some(({ kind }) => kind === 'interrupted')).toBe(true);
   });
 
-  it('under a living hub is refused', async () => {
+  it('is refused under a living hub', async () => {
     const config = { members: 2, devices: 2, maxEpochs: 1_000_000 };
     const running = await startHub('blobs', 'alive', config, ({ evaluatedStep = 0 }) => evaluatedStep > 0);
     await expect(resume(hub(), running.folder)).rejects.toThrow(/is running under process \d+: a run has one hub\./);

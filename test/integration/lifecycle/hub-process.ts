@@ -2,8 +2,8 @@ import { Hub } from '../../../src-main/hub/hub.ts';
 import type { RunUpdate } from '../../../core/protocol/pages/run-updates.ts';
 
 /**
- * A hub in a process of its own, for tests that kill it: `hub-process.ts <project folder> <run folder> <configuration>`.
- * Prints one line of JSON for every worker that says something and for every evaluation that was recorded.
+ * A hub in a separate process, for tests that kill it: `hub-process.ts <project folder> <run folder> <configuration>`. Prints one line of
+ * JSON for each worker message and each recorded evaluation.
  */
 
 const [projectFolder, folder, config] = process.argv.slice(2);

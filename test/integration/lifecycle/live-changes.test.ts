@@ -28,8 +28,8 @@ function ratesOf(folder: string, rank: number): { step: number; rate: number }[]
   );
 }
 
-describe('a learning rate that is changed while a run trains', () => {
-  it('changes in the reported series just after the step that each rank named, and the record keeps it', async () => {
+describe('a learning rate changed during training', () => {
+  it('applies in the reported series right after the step that each rank named, and is recorded', async () => {
     const run = await startRun(hub(), 'blobs', endless);
     await hasTrained(run);
     run.session.control({ action: 'set', changes: { learningRate: 0.0005 } });
@@ -47,11 +47,11 @@ describe('a learning rate that is changed while a run trains', () => {
     }
   });
 
-  it('goes on after an abort and a resume, bit for bit as in a run that had that rate and no break', async () => {
+  it('survives an abort and a resume: the results equal those of an uninterrupted run with that rate, bit for bit', async () => {
     const config: RunConfigInput = { ...endless, maxEpochs: 40, checkpoints: { stateEverySeconds: 0 } };
     const broken = await startRun(hub(), 'blobs', config);
     await broken.until((update) => update.type === 'record' && update.record.status === 'running');
-    // Before any rank has begun: it counts from the first step, so that a run configured so must do the same.
+    // Before any rank has begun. It applies from the first step, so a run configured with that rate must give the same results.
     broken.session.control({ action: 'set', changes: { learningRate: 0.02 } });
     await broken.until((update) => update.type === 'checkpoint');
     broken.session.abort();
@@ -66,7 +66,7 @@ describe('a learning rate that is changed while a run trains', () => {
     }
   });
 
-  it('gives way to what a resume sets, which is recorded as one more change', async () => {
+  it('is overridden by a resume, which is recorded as one more change', async () => {
     const run = await startRun(hub(), 'blobs', endless);
     await hasTrained(run);
     run.session.control({ action: 'set', changes: { learningRate: 0.02 } });
@@ -83,7 +83,7 @@ describe('a learning rate that is changed while a run trains', () => {
     expect(last).toMatchObject({ attempt: 2, step: steps, data: { from: 0.02, to: 0.5 } });
   });
 
-  it('is refused where it would mean nothing', async () => {
+  it('is refused where it has no meaning', async () => {
     const run = await startRun(hub(), 'blobs', endless);
     await hasTrained(run);
     const set = (changes: object) => () => run.session.control({ action: 'set', changes });
@@ -95,7 +95,7 @@ describe('a learning rate that is changed while a run trains', () => {
   });
 });
 
-it('a patience that is changed ends the run after so many evaluations', async () => {
+it('a changed patience ends the run after that many evaluations', async () => {
   const run = await startRun(hub(), 'blobs', {
     ...endless,
     earlyStopping: { enabled: true, patience: 50_000 },
@@ -109,14 +109,14 @@ it('a patience that is changed ends the run after so many evaluations', async ()
   expect(nll.length - 1 - best).toBeGreaterThanOrEqual(4);
 });
 
-describe('one rank that is stopped', () => {
-  it('keeps its weights as they were, stands by, and the others go on', async () => {
+describe('a single stopped rank', () => {
+  it('keeps its weights and stands by, and the others continue', async () => {
     const run = await startRun(hub(), 'blobs', { ...endless, members: 3, devices: 2 });
     await hasTrained(run);
     run.session.control({ action: 'stop-rank', rank: 1 });
     const stop = await run.until(isEvent('rank-stopped', 1));
     const at = stop.type === 'event' ? (stop.event.step ?? NaN) : NaN;
-    // The third may be as far behind as an epoch, which has three steps.
+    // The third may be up to one epoch behind, which has three steps.
     await run.until((update) => update.type === 'points' && update.rank === 0 && update.batch.step[0] > at + 40);
     expect(() => run.session.control({ action: 'stop-rank', rank: 1 })).toThrow(
       'Rank 1 cannot be stopped: it is stopped',
@@ -137,7 +137,7 @@ describe('one rank that is stopped', () => {
   });
 });
 
-it('a rank that was stopped waits for the others longer than the limit of a collective', async () => {
+it('a stopped rank waits for the others longer than the limit of a collective', async () => {
   const run = await startRun(hub(), 'blobs', {
     ...endless,
     batchSize: 1,
@@ -149,7 +149,7 @@ it('a rank that was stopped waits for the others longer than the limit of a coll
   run.session.control({ action: 'stop-rank', rank: 0 });
   await run.until(isEvent('rank-stopped', 0));
   const heard = run.updates.length;
-  // A rank tells of its progress at most twice a second.
+  // A rank reports its progress at most twice a second.
   const isOfOther = (update: WatchedRun['updates'][number]) => update.type === 'progress' && update.rank === 1;
   await run.until(() => run.updates.slice(heard).filter(isOfOther).length >= 8);
   run.session.control({ action: 'stop' });
@@ -168,7 +168,7 @@ it('a stop at the end of the epoch ends all ranks there', async () => {
   run.session.control({ action: 'stop-at-epoch-end' });
   const record = await run.ended;
   expect(record).toMatchObject({ status: 'stopped', summary: { stopReason: 'requested' } });
-  // 600 samples to train on, one a step.
+  // 600 samples to train on, one per step.
   for (const rank of [0, 1]) expect(readCheckpointRecord(run.folder, rank, 'final').step % 600).toBe(0);
   expect(record.summary?.epochs).toBeLessThan(50);
 });

@@ -19,7 +19,7 @@ async function finalWeights(page: TestPage, id: string): Promise<Buffer[]> {
   );
 }
 
-it('a paused run does nothing, outlives every limit, and ends as one that never paused', async () => {
+it('a paused run does nothing, outlives every limit, and ends like an unpaused run', async () => {
   const { home, page, errors } = await openService();
   const projectFolder = await writeTinyProject(home);
   const overrides = { seed: 7, maxEpochs: 60, timeouts: limits };
@@ -35,7 +35,7 @@ it('a paused run does nothing, outlives every limit, and ends as one that never 
   await setTimeout(pausedMs);
   const step = first?.step ?? NaN;
   expect((await ranks()).find(({ rank }) => rank === first?.rank)).toMatchObject({ state: 'paused', step });
-  // The other may come as far as the next rendezvous, where it waits for the first.
+  // The other may continue up to the next rendezvous, where it waits for the first.
   const rendezvous = Math.ceil(step / stepsPerEpoch) * stepsPerEpoch;
   for (const other of await ranks()) expect(other.step).toBeLessThanOrEqual(rendezvous);
   await page.hub.control(id, { action: 'resume' });

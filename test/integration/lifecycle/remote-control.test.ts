@@ -8,8 +8,8 @@ import { readCheckpointRecord, startRun, useHub } from '../harness.ts';
 const { hub } = useHub();
 const endless: RunConfigInput = { members: 2, devices: 2, maxEpochs: 100_000, logEverySteps: 1 };
 
-/** Everything here goes through the run's socket, as from another process. */
-it('a run is paused, changed and stopped through its socket, and says there why it refuses', async () => {
+/** Everything here uses the run's socket, like another process. */
+it('a run is paused, changed and stopped through its socket, which returns the reason for a refusal', async () => {
   const run = await startRun(hub(), 'blobs', endless);
   await run.until((update) => update.type === 'points');
   const ask = (request: Parameters<ReturnType<typeof hub>['control']>[1]) => hub().control(run.folder, request);
@@ -27,7 +27,7 @@ it('a run is paused, changed and stopped through its socket, and says there why 
   await expect(ask({ action: 'stop' })).rejects.toThrow('is stopped: nothing trains it.');
 });
 
-it('only who reads the token beside the socket, which is its owner alone, is obeyed', async () => {
+it('commands require the token beside the socket, which only its owner can read', async () => {
   const run = await startRun(hub(), 'blobs', endless);
   await run.until((update) => update.type === 'points');
   const socket = (await readRunRecord(run.folder)).hub?.socket ?? '';

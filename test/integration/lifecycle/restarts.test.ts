@@ -17,7 +17,7 @@ import {
 
 const { hub } = useHub();
 
-/** Long enough for a worker to be killed half-way. */
+/** Long enough to kill a worker half-way. */
 const config: RunConfigInput = {
   members: 2,
   devices: 'cpu:0,1',
@@ -31,7 +31,7 @@ async function restartsIn(folder: string): Promise<RunEvent[]> {
   return (await readEvents(folder)).filter(({ kind }) => kind === 'restarted');
 }
 
-/** Resolves once a rank has done so many steps. */
+/** Resolves when a rank has done that many steps. */
 async function untilStep(run: WatchedRun, rank: number, step: number): Promise<void> {
   await run.until((update) => update.type === 'progress' && update.rank === rank && update.step >= step);
 }
@@ -46,8 +46,8 @@ async function expectSameOutcome(one: string, other: string): Promise<void> {
 
 const statusesOf = ({ attempts }: RunRecord): string[] => attempts.map(({ status }) => status);
 
-describe('a run that may restart', () => {
-  it('goes on from the last state after a SIGKILL, and ends as if nothing had happened', async () => {
+describe('a run with restarts', () => {
+  it('continues from the last state after a SIGKILL, with the results of an uninterrupted run', async () => {
     const run = await startRun(hub(), 'blobs', { ...config, restarts: 1 });
     await untilStep(run, 1, 600);
     process.kill(pidOf(run.updates, 1), 'SIGKILL');
@@ -70,7 +70,7 @@ describe('a run that may restart', () => {
     expect(record.summary?.best).toEqual(undisturbed.record.summary?.best);
   });
 
-  it('begins anew where no state was saved yet', async () => {
+  it('starts over if no state was saved yet', async () => {
     const late = { ...config, maxEpochs: 400, checkpoints: { stateEverySeconds: 3600 } };
     const run = await startRun(hub(), 'blobs', { ...late, restarts: 3 });
     process.kill(await pidOnceTraining(run, 0), 'SIGKILL');
@@ -82,7 +82,7 @@ describe('a run that may restart', () => {
     await expectSameOutcome(run.folder, (await train(hub(), 'blobs', late)).folder);
   });
 
-  it('goes on after a rank that hangs, in lockstep too', async () => {
+  it('continues after a rank hangs, also in lockstep', async () => {
     const joint: RunConfigInput = {
       ...config,
       maxEpochs: 600,
@@ -96,7 +96,7 @@ describe('a run that may restart', () => {
     await expectSameOutcome(run.folder, (await train(hub(), 'blobs', joint)).folder);
   });
 
-  it('starts only the wave again that lost a process', async () => {
+  it('restarts only the wave that lost a process', async () => {
     const waves: RunConfigInput = { ...config, devices: 'cpu:0', placement: 'waves', maxEpochs: 600 };
     const run = await startRun(hub(), 'blobs', { ...waves, restarts: 1 });
     await untilStep(run, 1, 600);
@@ -116,7 +116,7 @@ describe('a run that may restart', () => {
     expect(record.summary?.metrics['val/ens_nll']).toBe(undisturbed.record.summary?.metrics['val/ens_nll']);
   });
 
-  it('goes on with all members of a process that was lost', async () => {
+  it('continues with all members of a lost process', async () => {
     const packed: RunConfigInput = { ...config, devices: 'cpu:0', membersPerDevice: 2, maxEpochs: 400 };
     const run = await startRun(hub(), 'blobs', { ...packed, restarts: 1 });
     await untilStep(run, 1, 200);
@@ -135,7 +135,7 @@ describe('a run that may restart', () => {
     expect(await restartsIn(folder)).toHaveLength(2);
   });
 
-  it('does not for an error of the project, which would come again', async () => {
+  it('does not restart after an error of the project, which would recur', async () => {
     const faulty = { members: 2, devices: 'cpu:0,1', hyperparameters: { fault: 'model' } };
     const { record } = await train(hub(), 'faulty', { ...faulty, restarts: 2 });
     expect(statusesOf(record)).toEqual(['failed']);

@@ -16,7 +16,7 @@ const config: RunConfigInput = {
 };
 const files = ['metrics.csv', 'checkpoints/rank-0/ensemble-best.json', 'checkpoints/rank-1/final.json'];
 
-/** What a resume must not touch. */
+/** The files that a resume must not touch. */
 async function read(folder: string) {
   const texts = await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')));
   return { record: await readRunRecord(folder), texts };
@@ -26,15 +26,15 @@ let folderOfProjects = '';
 beforeAll(async () => void (folderOfProjects = await mkdtemp(join(tmpdir(), 'tutti-projects-'))));
 afterAll(() => rm(folderOfProjects, { recursive: true }));
 
-/** A project of its own, whose source a test may change. */
+/** A copied project whose source a test may change. */
 async function ownProject(name: string): Promise<string> {
   const folder = join(folderOfProjects, name);
   await cp(projectFolder('blobs'), folder, { recursive: true });
   return folder;
 }
 
-describe('a finished run that is resumed', () => {
-  it('stays as it is where nothing is left to do, or nothing to go on from', async () => {
+describe('a finished run after a resume', () => {
+  it('is unchanged if nothing is left to do, or there is nothing to resume from', async () => {
     const { folder, record } = await train(hub(), 'blobs', config);
     const before = await read(folder);
     await expect(resume(hub(), folder)).rejects.toThrow(
@@ -47,8 +47,8 @@ describe('a finished run that is resumed', () => {
     expect(await read(folder)).toEqual(before);
   });
 
-  it('that stopped early stays as it is, until its patience is larger', async () => {
-    // Nothing improves by 10: the second evaluation without improvement ends the run.
+  it('that stopped early is unchanged until its patience is larger', async () => {
+    // Nothing improves by 10, so the second evaluation without improvement ends the run.
     const earlyStopping = { enabled: true, patience: 2, minDelta: 10 };
     const { folder, record } = await train(hub(), 'blobs', { ...config, maxEpochs: 9, earlyStopping });
     expect(record.summary).toMatchObject({ stopReason: 'early-stopping', epochs: 3 });
@@ -59,10 +59,10 @@ describe('a finished run that is resumed', () => {
     expect(resumed.summary).toMatchObject({ stopReason: 'early-stopping', epochs: 5 });
   });
 
-  it('goes on with another configuration, and each attempt keeps its own; a worse result replaces no best checkpoint', async () => {
+  it('continues with another configuration, and each attempt keeps its own; a worse result replaces no best checkpoint', async () => {
     const { folder, record: first } = await train(hub(), 'blobs', config);
     const best = readCheckpointRecord(folder, 0, 'ensemble-best');
-    // So large a rate makes the members worse at once.
+    // This large rate makes the members worse immediately.
     const optimizer = { kind: 'sgd', learningRate: 10 } as const;
     const record = await resume(hub(), folder, { maxEpochs: 6, optimizer });
     expect(record).toMatchObject({ status: 'finished', summary: { attempt: 2, epochs: 6, steps: 18 } });
@@ -86,8 +86,8 @@ describe('a finished run that is resumed', () => {
   });
 });
 
-describe('a resume that fails before its ranks train', () => {
-  it('leaves the run as it was, and says why in its events', async () => {
+describe('a resume that fails', () => {
+  it('before its ranks train leaves the run unchanged, and records the reason in its events', async () => {
     const project = await ownProject('vanishing');
     const { folder, record } = await train(hub(), project, config);
     const before = await read(folder);
@@ -106,7 +106,7 @@ describe('a resume that fails before its ranks train', () => {
     expect((await hub().find(folder)).status).toBe('finished');
   });
 
-  it('that fails later keeps the summary of before', async () => {
+  it('later keeps the earlier summary', async () => {
     const project = await ownProject('failing');
     const { folder, record } = await train(hub(), project, config);
     const source = await readFile(join(project, 'project.ts'), 'utf8');
@@ -120,7 +120,7 @@ describe('a resume that fails before its ranks train', () => {
   });
 });
 
-it('a resume with a model that computes something else says so, and later checkpoints name theirs', async () => {
+it('a resume with a changed model warns, and later checkpoints name their model', async () => {
   const project = await ownProject('changing');
   const { folder } = await train(hub(), project, { ...config, checkpoints: { everyEpochs: 1 } });
   const source = await readFile(join(project, 'project.ts'), 'utf8');

@@ -21,7 +21,7 @@ function runningPids({ updates }: WatchedRun): number[] {
   return [0, 1].map((rank) => pidOf(updates, rank)).filter(isRunning);
 }
 
-/** The step that goes wrong is the second epoch's second: of the one before, the hub may or may not have heard. */
+/** The second step of the second epoch goes wrong. The hub may or may not know about the one before. */
 function expectPositionBeforeFault(error: RunError | null): void {
   expect([
     { epoch: 0, step: 3 },
@@ -30,7 +30,7 @@ function expectPositionBeforeFault(error: RunError | null): void {
 }
 
 describe('a worker that dies', () => {
-  it('by SIGKILL fails the run within seconds, is described, and costs nothing that was written', async () => {
+  it('by SIGKILL fails the run within seconds with a description, and loses nothing that was written', async () => {
     const run = await startRun(hub(), 'blobs', endless);
     const pid = await pidOnceTraining(run, 1);
     process.kill(pid, 'SIGKILL');
@@ -48,7 +48,7 @@ describe('a worker that dies', () => {
     expect(reasons.map(({ message }) => message)).toEqual([error?.message]);
   });
 
-  it('by process.exit is named with its exit code, its position and its last lines', async () => {
+  it('by process.exit is reported with its exit code, its position and its last lines', async () => {
     const run = await train(hub(), 'faulty', faulty('exit'));
     const { status, error } = run.record;
     expect(status).toBe('failed');
@@ -61,7 +61,7 @@ describe('a worker that dies', () => {
 });
 
 describe('a worker that hangs', () => {
-  it('stopped by SIGSTOP is named as the one who never came, and is killed', async () => {
+  it('by SIGSTOP is reported as the missing rank, and is killed', async () => {
     const timeouts = { collectiveMs: 1000, firstCollectiveMs: 5000, exitMs: 500 };
     const run = await startRun(hub(), 'blobs', { ...endless, timeouts });
     const pid = await pidOnceTraining(run, 1);
@@ -74,7 +74,7 @@ describe('a worker that hangs', () => {
     expect(runningPids(run)).toEqual([]);
   });
 
-  it('in an endless loop is named once it has been silent for too long, and is killed', async () => {
+  it('in an endless loop is reported once it has been silent for too long, and is killed', async () => {
     const run = await train(hub(), 'faulty', faulty('loop', { timeouts: { silenceMs: 1500, exitMs: 500 } }));
     expect(run.record).toMatchObject({ status: 'failed', error: { rank: 1 } });
     expectPositionBeforeFault(run.record.error);
@@ -97,7 +97,7 @@ describe("a project's own error", () => {
 });
 
 describe('ranks that call different collectives', () => {
-  it('all fail, with a message that names who called what', async () => {
+  it("all fail, with a message that names each rank's call", async () => {
     const { record } = await train(hub(), 'faulty', faulty('disagree'));
     expect(record.status).toBe('failed');
     expect(record.error?.message).toContain('The ranks disagree: ');

@@ -15,8 +15,8 @@ const coupledRun: RunConfigInput = {
 const finalHashes = (folder: string): string[] =>
   ranks.map((rank) => readCheckpointRecord(folder, rank, 'final').sha256);
 
-describe('coupled members, each in a worker', () => {
-  it('report how far they are from the ensemble, and send 2·B·K floats a step', async () => {
+describe('coupled members in separate workers', () => {
+  it('report their distance from the ensemble, and send 2·B·K floats per step', async () => {
     const { folder, record } = await train(hub(), 'blobs', { ...coupledRun, maxEpochs: 2 });
     expect(record).toMatchObject({ status: 'finished', error: null });
     const bytes = 2 * 20 * 3 * Float32Array.BYTES_PER_ELEMENT;
@@ -28,7 +28,7 @@ describe('coupled members, each in a worker', () => {
     }
   });
 
-  it('go on after a stop as if they had not stopped', async () => {
+  it('give the same results after a stop and a resume', async () => {
     const run = await startRun(hub(), 'blobs', { ...coupledRun, maxEpochs: 100_000 });
     await run.until((update) => update.type === 'progress' && update.step > 10);
     run.session.control({ action: 'stop' });
@@ -39,7 +39,7 @@ describe('coupled members, each in a worker', () => {
     expect(finalHashes(run.folder)).toEqual(finalHashes(whole.folder));
   });
 
-  it('fail before their first step where the project has no unlabelled samples', async () => {
+  it('fail before their first step if the project has no unlabelled samples', async () => {
     const { record } = await train(hub(), 'blobs', { ...coupledRun, hyperparameters: {} });
     expect(record.error?.message).toContain('The strategy coupled needs unlabelled samples');
   });

@@ -5,7 +5,7 @@ import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
 import { metricColumns, metricValues, readCheckpointRecord, resume, startRun, train, useHub } from '../harness.ts';
 
 const { hub } = useHub();
-/** 90 samples for training: 3 batches of 30, or a step of 50 and one of 40. */
+/** 90 samples for training: 3 batches of 30, or one step of 50 and one of 40. */
 const config: RunConfigInput = {
   devices: 2,
   maxEpochs: 25,
@@ -23,7 +23,7 @@ function expectClose(first: readonly number[], second: readonly number[]): void 
 }
 
 describe('data-parallel training in two processes', () => {
-  it('is the training of one model: losses and metrics of one worker with twice the batch over 50 steps', async () => {
+  it('equals the training of one model: losses and metrics of one worker with twice the batch over 50 steps', async () => {
     const two = await train(hub(), 'blobs', parallel);
     const one = await train(hub(), 'blobs', { ...config, members: 1, devices: 1, batchSize: 50, sampler: 'shared' });
     expect(two.record.status).toBe('finished');
@@ -40,7 +40,7 @@ describe('data-parallel training in two processes', () => {
     ]);
   });
 
-  it('keeps one set of checkpoints, of rank 0, and says how large the effective batch is', async () => {
+  it('saves one set of checkpoints, of rank 0, and reports the effective batch size', async () => {
     const { folder, updates } = await train(hub(), 'blobs', { ...parallel, maxEpochs: 5 });
     expect(readCheckpointRecord(folder, 0, 'final').step).toBe(10);
     expect(existsSync(join(folder, 'checkpoints', 'rank-1'))).toBe(false);
@@ -51,7 +51,7 @@ describe('data-parallel training in two processes', () => {
     ]);
   });
 
-  it('is refused in waves, and with samples that the ranks do not split', async () => {
+  it('is refused in waves and for samples that the ranks do not split', async () => {
     await expect(train(hub(), 'blobs', { ...parallel, devices: 1, placement: 'waves' })).rejects.toThrow(
       'With the strategy data-parallel all 2 members train at the same time',
     );
@@ -62,7 +62,7 @@ describe('data-parallel training in two processes', () => {
 });
 
 describe('replicas', () => {
-  it('of which one is changed on its own end the run at the next rendezvous, with the rank, the weight and the step', async () => {
+  it('end the run at the next rendezvous if one is changed, naming the rank, the weight and the step', async () => {
     const { record, folder } = await train(hub(), 'faulty', {
       members: 2,
       devices: 2,
@@ -79,7 +79,7 @@ describe('replicas', () => {
     expect(numbers(folder, 'val/ens_nll')).toHaveLength(1);
   });
 
-  it('stay equal where the loss does not reach all weights and last batches are empty: example 00 in three processes', async () => {
+  it('stay equal if the loss does not depend on all weights and last batches are empty: example 00 in three processes', async () => {
     const { record } = await train(hub(), '../../../examples/00_heteroscedastic_regression', {
       members: 3,
       devices: 1,
@@ -103,7 +103,7 @@ describe('sharded training in two processes', () => {
     expectClose(numbers(split.folder, 'train/member_0_loss'), numbers(whole.folder, 'train/member_0_loss'));
   });
 
-  it('stopped and resumed, ends with the weights of a run that was not', async () => {
+  it('ends with the weights of an uninterrupted run after a stop and a resume', async () => {
     const through = await train(hub(), 'blobs', { ...sharded, maxEpochs: 40, checkpoints: { stateEverySeconds: 0 } });
     const stopped = await startRun(hub(), 'blobs', {
       ...sharded,

@@ -5,7 +5,7 @@ import { metricColumns, metricValues, readCheckpointRecord, train, useHub } from
 
 const { hub } = useHub();
 
-/** Few samples, far too many units, a high rate: the validation NLL has its optimum early. */
+/** Few samples, far too many units and a high rate, so the validation NLL has its optimum early. */
 const overfitting: RunConfigInput = {
   members: 2,
   devices: 2,
@@ -18,7 +18,7 @@ const overfitting: RunConfigInput = {
 const optimum = (values: readonly number[]): number => values.indexOf(Math.min(...values));
 
 describe('joint early stopping', () => {
-  it('ends all ranks at the same epoch and compares the sets that it kept on the test split', async () => {
+  it('ends all ranks at the same epoch and compares the saved sets on the test split', async () => {
     const patience = 4;
     const { folder, record } = await train(hub(), 'blobs', {
       ...overfitting,
@@ -52,7 +52,7 @@ describe('joint early stopping', () => {
 });
 
 describe('local early stopping', () => {
-  it('ends each rank by itself; who stopped stands by, and evaluations go on with the others', async () => {
+  it('ends ranks independently; a stopped rank stands by while evaluations continue with the others', async () => {
     const patience = 4;
     const run = await train(hub(), 'blobs', {
       ...overfitting,
@@ -74,7 +74,7 @@ describe('local early stopping', () => {
     }
     const standingBy = run.updates.filter((update) => update.type === 'worker' && update.state === 'standing-by');
     expect(standingBy.length).toBe(Math.abs(epochs[0] - epochs[1]));
-    // One evaluation an epoch, at the epoch of whoever still trains.
+    // One evaluation per epoch, at the epoch of the ranks still training.
     const columns = metricColumns(folder);
     const rows = (columns.get('val/ens_nll') ?? []).flatMap((cell, row) => (cell === '' ? [] : [row]));
     const evaluated = rows.map((row) => Number(columns.get('epoch')?.[row]));

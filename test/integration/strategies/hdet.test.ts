@@ -13,7 +13,7 @@ const config: RunConfigInput = {
 };
 
 describe('HDET in two processes', () => {
-  it('without spread keeps the checkpoints of data-parallel training, bit for bit', async () => {
+  it('without spread saves the checkpoints of data-parallel training, bit for bit', async () => {
     const divergent = await train(hub(), 'blobs', { ...config, strategy: { kind: 'hdet', spread: 0 } });
     const parallel = await train(hub(), 'blobs', { ...config, strategy: { kind: 'data-parallel' } });
     const hashOf = (folder: string): string => readCheckpointRecord(folder, 0, 'final').sha256;
@@ -21,7 +21,7 @@ describe('HDET in two processes', () => {
     expect(hashOf(divergent.folder)).toBe(hashOf(parallel.folder));
   });
 
-  it('reports rates by rank, distances, bases and velocities, and tells its syncs', async () => {
+  it('reports rates by rank, distances, bases and velocities, and records its syncs', async () => {
     const { folder, record, updates } = await train(hub(), 'blobs', {
       ...config,
       strategy: { kind: 'hdet', averageEverySteps: 5 },

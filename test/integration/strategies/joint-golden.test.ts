@@ -5,7 +5,7 @@ import { jointForms, lossTolerance, optimizer, strictSteps } from '../../unit/jo
 
 const { hub } = useHub();
 
-describe(`ten experts on digits, ${strictSteps} steps in processes of their own`, () => {
+describe(`ten experts on digits, ${strictSteps} steps in separate processes`, () => {
   it.each(jointForms)('have the losses of PyTorch, $form', async ({ members, expertsPerMember, strategy }) => {
     const run = await train(hub(), 'joint-golden', {
       members,

@@ -9,8 +9,8 @@ const ranks = [0, 1, 2];
 const finalHashes = (folder: string): string[] =>
   ranks.map((rank) => readCheckpointRecord(folder, rank, 'final').sha256);
 
-describe('members that are trained jointly, each by a worker', () => {
-  it('have one loss, exchange 2·B·K floats a step, and are judged as a product of experts', async () => {
+describe('members trained jointly in separate workers', () => {
+  it('share one loss, exchange 2·B·K floats per step, and are evaluated as a product of experts', async () => {
     const { folder, record } = await train(hub(), 'blobs', jointRun);
     expect(record).toMatchObject({ status: 'finished', error: null, summary: { best: { metric: 'val/product_nll' } } });
     const losses = ranks.map((rank) => metricValues(folder, `train/member_${rank}_loss`));
@@ -24,7 +24,7 @@ describe('members that are trained jointly, each by a worker', () => {
     expect(new Set(finalHashes(folder)).size).toBe(3);
   });
 
-  it('become the same, bit for bit, when logits are gathered instead', async () => {
+  it('give the same results, bit for bit, when logits are gathered instead', async () => {
     const reduced = await train(hub(), 'blobs', jointRun);
     const gathered = await train(hub(), 'blobs', { ...jointRun, strategy: { kind: 'joint', mode: 'gather' } });
     expect(finalHashes(gathered.folder)).toEqual(finalHashes(reduced.folder));

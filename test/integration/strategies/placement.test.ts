@@ -7,13 +7,13 @@ const { hub } = useHub();
 const three: RunConfigInput = { members: 3, devices: 'cpu:0', maxEpochs: 2, seed: 11 };
 
 describe('three members in waves on one device', () => {
-  it('train one after the other; the ensemble is evaluated once its last member is there', async () => {
+  it('train one after the other, and the ensemble is evaluated once its last member is there', async () => {
     const waves = await train(hub(), 'blobs', { ...three, placement: 'waves' });
     const shared = await train(hub(), 'blobs', three);
     expect(waves.record.status).toBe('finished');
     expect(waves.record.plan.map(({ wave }) => wave)).toEqual([0, 1, 2]);
     expect(shared.record.plan.map(({ wave }) => wave)).toEqual([0, 0, 0]);
-    // The same members, and so the same ensemble, as side by side.
+    // The same members, and therefore the same ensemble, as in parallel.
     const [inWaves, together] = [await readMetrics(waves.folder), await readMetrics(shared.folder)];
     for (const name of ['val/ens_nll', 'val/disagreement', 'val/member_0_nll', 'val/member_2_nll']) {
       expect(inWaves.values.get(name), name).toEqual(together.values.get(name));
@@ -31,7 +31,7 @@ describe('three members in waves on one device', () => {
     expect(waves.record.summary?.best).toEqual(shared.record.summary?.best);
   });
 
-  it('are refused together with joint early stopping', async () => {
+  it('are refused with joint early stopping', async () => {
     const config: RunConfigInput = { ...three, placement: 'waves', earlyStopping: { enabled: true } };
     await expect(startRun(hub(), 'blobs', config)).rejects.toThrow(
       'Joint early stopping needs all 3 members to train at the same time, but this plan has 3 waves. Use --placement share',
@@ -39,7 +39,7 @@ describe('three members in waves on one device', () => {
   });
 });
 
-describe('three members that share two devices', () => {
+describe('three members on two devices', () => {
   it('train at the same time', async () => {
     const { record, folder } = await train(hub(), 'blobs', { ...three, devices: 'cpu:0,1' });
     expect(record.status).toBe('finished');

@@ -7,10 +7,10 @@ import { decodeSafetensors } from '../../../core/safetensors/safetensors.ts';
 import { pidOf, pidOnceTraining, readCheckpointRecord, resume, startRun, train, useHub } from '../harness.ts';
 
 const { hub } = useHub();
-/** Dropout included; about 30 steps. */
+/** Includes dropout and takes about 30 steps. */
 const config: RunConfigInput = { members: 3, devices: 'cpu:0', maxEpochs: 10, seed: 5 };
 
-/** All values of a rank's checkpoint, one after the other. */
+/** All values of a rank's checkpoint, concatenated. */
 function weightsOf(folder: string, rank: number, name = 'final'): number[] {
   const file = readFileSync(join(folder, 'checkpoints', `rank-${rank}`, `${name}.safetensors`));
   return decodeSafetensors(file).tensors.flatMap(({ data }) => Array.from(data as Float32Array));
@@ -30,10 +30,10 @@ async function expectAlike(folder: string, other: string, names: RegExp): Promis
 
 describe('three members in one worker', () => {
   it.each([
-    // The cpu backend draws random numbers as it starts.
+    // The cpu backend draws random numbers when it starts.
     'wasm' as const,
     'cpu' as const,
-  ])('are the members that three workers train, with their losses, metrics and checkpoints (%s)', async (backend) => {
+  ])('equal the members of three workers in losses, metrics and checkpoints (%s)', async (backend) => {
     const alone = await train(hub(), 'blobs', { ...config, backend });
     const stacked = await train(hub(), 'blobs', { ...config, backend, membersPerDevice: 3 });
     expect(stacked.record.error).toBeNull();
@@ -47,7 +47,7 @@ describe('three members in one worker', () => {
     }
   });
 
-  it('go on from the state of three workers, and three workers from theirs', async () => {
+  it('resume from the state of three workers, and three workers resume from theirs', async () => {
     const whole = await train(hub(), 'blobs', config);
     const [first, second] = [{ membersPerDevice: 1 }, { membersPerDevice: 3 }];
     for (const [before, after] of [
@@ -64,7 +64,7 @@ describe('three members in one worker', () => {
     }
   });
 
-  it('go on bit for bit when they are resumed', async () => {
+  it('resume bit for bit', async () => {
     const stacked: RunConfigInput = { ...config, membersPerDevice: 3 };
     const whole = await train(hub(), 'blobs', stacked);
     const { folder } = await train(hub(), 'blobs', { ...stacked, maxEpochs: 4 });
@@ -74,7 +74,7 @@ describe('three members in one worker', () => {
 });
 
 describe('members of several workers', () => {
-  it('share a device, wave after wave, a last worker with what is left', async () => {
+  it('share a device in waves, with the remainder in the last worker', async () => {
     const waves: RunConfigInput = { ...config, members: 5, membersPerDevice: 2, placement: 'waves', maxEpochs: 2 };
     const { record, updates } = await train(hub(), 'blobs', waves);
     expect(record.status).toBe('finished');
@@ -91,7 +91,7 @@ describe('members of several workers', () => {
 });
 
 describe('one of three members in a worker', () => {
-  it('stops by itself, and the others go on', async () => {
+  it('stops early, and the others continue', async () => {
     const overfitting: RunConfigInput = {
       ...config,
       maxEpochs: 60,
@@ -107,7 +107,7 @@ describe('one of three members in a worker', () => {
     expect(epochsOf(stacked)).toEqual(epochsOf(alone));
   });
 
-  it('is stopped by the user, keeps a checkpoint, and the others go on', async () => {
+  it('is stopped by the user, saves a checkpoint, and the others continue', async () => {
     const run = await startRun(hub(), 'blobs', { ...config, membersPerDevice: 3, maxEpochs: 1_000_000 });
     await run.until((update) => update.type === 'checkpoint');
     run.session.control({ action: 'stop-rank', rank: 1 });
@@ -122,7 +122,7 @@ describe('one of three members in a worker', () => {
     expect(step).toBeLessThan(readCheckpointRecord(run.folder, 0, 'final').step);
   });
 
-  it('takes the others with it when its process is killed, and the run says so once', async () => {
+  it('is lost together with the others when its process is killed, and the run reports it once', async () => {
     const run = await startRun(hub(), 'blobs', { ...config, membersPerDevice: 3, maxEpochs: 1_000_000 });
     process.kill(await pidOnceTraining(run, 1), 'SIGKILL');
     const { status, error } = await run.ended;
@@ -131,7 +131,7 @@ describe('one of three members in a worker', () => {
   });
 });
 
-describe('what cannot be one computation', () => {
+describe('an ensemble that cannot be stacked', () => {
   it('is refused: a strategy that exchanges', async () => {
     const joint: RunConfigInput = { ...config, membersPerDevice: 3, strategy: { kind: 'joint' } };
     await expect(startRun(hub(), 'blobs', joint)).rejects.toThrow(

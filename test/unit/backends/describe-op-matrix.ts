@@ -7,7 +7,7 @@ import { Draw, type OpCase, type OpSample } from './op-matrix/op-case.ts';
 import { compareWithRecorded } from './op-matrix/recorded-samples.ts';
 import { canStack, compareStacked } from './op-matrix/stacked.ts';
 
-/** How many draws there are of all ops together, and of which seed; a nightly run asks for 20 000. */
+/** The number of draws of all ops together, and their seed. A nightly run requests 20 000. */
 const drawCount = Number(process.env.TUTTI_REFERENCE_DRAWS ?? 400);
 const seed = Number(process.env.TUTTI_REFERENCE_SEED ?? 20_26);
 const millisecondsPerDraw = 100;
@@ -16,19 +16,19 @@ const cases = [...opMatrix.values()].flat();
 const totalWeight = cases.reduce((sum, { weight }) => sum + weight, 0);
 
 export interface Bounds {
-  /** The share of all draws that this backend gets: less where it is slow. */
+  /** This backend's share of all draws, less for a slow one. */
   readonly share?: number;
   /** The share of recorded cases, likewise. */
   readonly recorded?: number;
-  /** Of value and gradient, where float32 arithmetic is all that rounds. */
+  /** Errors of value and gradient due to float32 arithmetic alone. */
   readonly bound?: number;
-  /** Of single ops, where the backend's own functions are less precise. */
+  /** Errors of single ops whose functions are less precise on the backend. */
   readonly bounds?: Readonly<Record<string, number>>;
-  /** The error that the backend must give where it cannot compute a sample; null where it can. */
+  /** The error that the backend must throw if it cannot compute a sample, or null. */
   readonly refusal?: (sample: OpSample) => RegExp | null;
 }
 
-/** Holds a backend against PyTorch's recorded values, and draws of every op, alone and in a stack of members, against the reference. */
+/** Compares a backend with PyTorch's recorded values, and draws of every op, alone and in a stack of members, with the reference. */
 export function describeOpMatrix(backend: string, bounds: Bounds = {}): void {
   describe.each([...opMatrix])(`${backend} against the float64 reference: %s`, (_, ofHeading) => {
     for (const testCase of ofHeading) {
@@ -52,7 +52,10 @@ async function expectRecordedWithin(testCase: RecordedCase, bounds: Bounds): Pro
   expect(errors.gradient ?? 0, 'gradient').toBeLessThan(bound);
 }
 
-/** The mean of equal values may be off by a rounding, which 1/√ε = 10 and the sum over all samples enlarge in the scale's gradient, which is 0. */
+/**
+ * The mean of equal values may be off by one rounding. 1/√ε = 10 and the sum over all samples amplify it in the scale's gradient, which is
+ * 0.
+ */
 const widerBounds: Readonly<Record<string, number>> = { 'layers.batchNormalization': 2e-4 };
 
 async function expectOpWithin(testCase: OpCase, runs: number, bounds: Bounds): Promise<void> {

@@ -12,7 +12,7 @@ describe('gradients', () => {
     await expectLikeCpu([shape], (x) => tf.relu(x));
   });
 
-  it('of a product whose operand was broadcast are summed over the copies', () => {
+  it('of a product with a broadcast operand are summed over the copies', () => {
     const weights = tf.tensor2d([[1, 2]]);
     const stack = tf.tensor3d([[[1], [2]], [[3], [4]]]); // prettier-ignore
     // d/dw of the sum of x w over two matrices: the column sums of x, 10 in all, for each column of w.
@@ -21,7 +21,7 @@ describe('gradients', () => {
     tf.dispose([weights, stack]);
   });
 
-  it('of gradients: the second derivative of x³ is 6x, of relu(x)² it is 2 above zero', () => {
+  it('have gradients: the second derivative of x³ is 6x, of relu(x)² it is 2 above zero', () => {
     const [cube, square] = [tf.tensor1d([1, -2]), tf.tensor1d([3, -1])];
     const second = (f: (x: Tensor) => Tensor, x: Tensor) => valuesOf(() => tf.grad(tf.grad(f))(x));
     expect(second((x) => tf.mul(x, tf.mul(x, x)), cube)).toEqual([6, -12]);
@@ -29,7 +29,7 @@ describe('gradients', () => {
     tf.dispose([cube, square]);
   });
 
-  it('leave no tensor over', () => {
+  it('leak no tensor', () => {
     const x = tf.ones([3, 3]);
     const before = tf.memory();
     tf.dispose(tf.grad((value: Tensor) => tf.sum(tf.relu(tf.matMul(value, value))))(x));

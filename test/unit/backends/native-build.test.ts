@@ -38,13 +38,13 @@ async function write(folder: string, text: string): Promise<string> {
 }
 
 describe('the build.json of a native backend', () => {
-  it('is null where no backend is set up', () => {
+  it('is null if no backend is set up', () => {
     expect([readNativeBuild(), readWebgpuBuild()]).toEqual([null, null]);
     expect(usableKinds()).toEqual(['cpu']);
     expect(nativeEnvironment()).toEqual({});
   });
 
-  it('is read where a backend is set up', async () => {
+  it('is read if a backend is set up', async () => {
     await write(homePaths().tensorflow, JSON.stringify(build));
     await write(homePaths().webgpu, '{"webgpu":"0.3.0","tfjsBackendWebgpu":"4.22.0"}');
     expect(readNativeBuild()).toEqual(build);
@@ -60,7 +60,7 @@ describe('the build.json of a native backend', () => {
       'expected string, received undefined → at binding',
     ],
     ['another type', '[]', 'expected object, received array'],
-  ])('is refused with file, finding and command: %s', async (_, text, finding) => {
+  ])('is refused, naming the file, the finding and the command: %s', async (_, text, finding) => {
     const file = await write(homePaths().tensorflow, text);
     expect(readNativeBuild).toThrow(`${file} is damaged: `);
     expect(readNativeBuild).toThrow(finding);
@@ -71,7 +71,7 @@ describe('the build.json of a native backend', () => {
     await expect(startTensorflow()).rejects.toThrow(`${file} is damaged: `);
   });
 
-  it('is refused where it cannot be read', async () => {
+  it('is refused if it cannot be read', async () => {
     await mkdir(join(homePaths().tensorflow, 'build.json'), { recursive: true });
     expect(readNativeBuild).toThrow(
       `Cannot read ${join(homePaths().tensorflow, 'build.json')}: a folder has this name`,

@@ -3,7 +3,7 @@ import { PerRankBestCheckpoint, PerRankCheckpoint } from '../../../workers/callb
 import { FakeTraining, showSeries } from './fakes.ts';
 
 describe('PerRankBestCheckpoint', () => {
-  it('keeps the weights at every improvement of the ensemble, with the score', async () => {
+  it('saves the weights at every improvement of the ensemble, with the score', async () => {
     const training = new FakeTraining();
     const best = new PerRankBestCheckpoint({ monitor: 'val/ens_nll', name: 'ensemble-best' });
     await showSeries(best, training, 'val/ens_nll', [3, 4, NaN, 2, 2, 1]);
@@ -15,7 +15,7 @@ describe('PerRankBestCheckpoint', () => {
     expect(training.saved[0]).toMatchObject({ name: 'ensemble-best', monitor: 'val/ens_nll' });
   });
 
-  it('monitors its own rank where the monitor says {rank}, and larger values with mode max', async () => {
+  it('monitors the metric of its rank if the monitor contains {rank}, and larger values with mode max', async () => {
     const training = new FakeTraining({ rank: 2 });
     const best = new PerRankBestCheckpoint({ monitor: 'val/member_{rank}_acc', name: 'member-best' });
     await showSeries(best, training, 'val/member_2_acc', [0.5, 0.4, 0.6]);
@@ -25,7 +25,7 @@ describe('PerRankBestCheckpoint', () => {
     ]);
   });
 
-  it('does not write over the best of the attempt before', async () => {
+  it('does not overwrite the best of the previous attempt', async () => {
     const before = new PerRankBestCheckpoint({ monitor: 'm', mode: 'min', name: 'best' });
     await showSeries(before, new FakeTraining(), 'm', [1]);
     const after = new PerRankBestCheckpoint({ monitor: 'm', mode: 'min', name: 'best' });
@@ -35,7 +35,7 @@ describe('PerRankBestCheckpoint', () => {
     expect(training.saved.map(({ score }) => score)).toEqual([0.5]);
   });
 
-  it('starts anew after a resume that monitors another metric', async () => {
+  it('resets after a resume that monitors another metric', async () => {
     const before = new PerRankBestCheckpoint({ monitor: 'm', mode: 'min', name: 'best' });
     await showSeries(before, new FakeTraining(), 'm', [1]);
     const after = new PerRankBestCheckpoint({ monitor: 'other', mode: 'min', name: 'best' });
@@ -57,12 +57,12 @@ describe('PerRankCheckpoint', () => {
     return training.saved.map(({ name }) => name);
   }
 
-  it('keeps the final weights, or none', async () => {
+  it('saves the final weights, or none', async () => {
     expect(await train(new PerRankCheckpoint(), 3)).toEqual(['final']);
     expect(await train(new PerRankCheckpoint({ final: false }), 3)).toEqual([]);
   });
 
-  it('keeps one every so many epochs, under names that sort as the epochs do', async () => {
+  it('saves one at an interval of epochs, with names in the order of the epochs', async () => {
     const names = await train(new PerRankCheckpoint({ everyEpochs: 2 }), 5);
     expect(names).toEqual(['epoch-00001', 'epoch-00003', 'final']);
   });

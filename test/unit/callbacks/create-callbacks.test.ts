@@ -18,7 +18,7 @@ function namesOf(config: RunConfigInput, options: { groupRanks?: number[]; hasVa
 }
 
 describe('createCallbacks', () => {
-  it('puts metrics before those who read them', () => {
+  it('places metrics before the callbacks that read them', () => {
     expect(namesOf({ earlyStopping: { enabled: true } })).toEqual([
       'ensemble-metrics',
       'per-rank-best-checkpoint:ensemble-best',
@@ -29,19 +29,19 @@ describe('createCallbacks', () => {
     ]);
   });
 
-  it('keeps no ensemble-best, but all predictions, of a wave that is not the whole ensemble', () => {
+  it('saves all predictions but no ensemble-best for a wave that is not the whole ensemble', () => {
     const names = namesOf({ keepPredictions: 'none' }, { groupRanks: [0] });
     expect(names).not.toContain('per-rank-best-checkpoint:ensemble-best');
     expect(names).toContain('keep-predictions');
   });
 
-  it('leaves out what is turned off, and what needs a validation split', () => {
+  it('omits callbacks that are turned off or lack a validation split', () => {
     const checkpoints = { ensembleBest: false, memberBest: false };
     expect(namesOf({ checkpoints, keepPredictions: 'none' })).toEqual(['ensemble-metrics', 'per-rank-checkpoint']);
     expect(namesOf({}, { hasValidation: false })).toEqual(['per-rank-checkpoint']);
   });
 
-  it('judges best checkpoints and predictions by the metric that is asked for, the way it improves', async () => {
+  it('judges best checkpoints and predictions by the configured metric and its direction', async () => {
     const config = runConfigSchema.parse({ members: 2, checkpoints: { monitor: 'val/ens_acc' } });
     const task = ensembleTask(taskOf('classification'), config);
     const files = new RunFiles('/nowhere', 0);

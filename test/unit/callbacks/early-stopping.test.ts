@@ -6,7 +6,7 @@ import { FakeTraining, evaluationOf, showSeries } from './fakes.ts';
 const nll = 'val/ens_nll';
 
 describe('EarlyStopping', () => {
-  it('votes for a stop once its patience is used up, and not before', async () => {
+  it('votes for a stop exactly when its patience is used up', async () => {
     const stopping = new EarlyStopping({ monitor: nll, patience: 2 });
     const training = new FakeTraining();
     await showSeries(stopping, training, nll, [1, 0.5, 0.6]);
@@ -17,23 +17,24 @@ describe('EarlyStopping', () => {
     expect(training.announcements).toEqual(['early-stopping: val/ens_nll: no improvement in 2 evaluations, best 0.5.']);
   });
 
-  it('starts to wait anew at each improvement by more than minDelta', async () => {
+  it('resets its patience at each improvement by more than minDelta', async () => {
     const stopping = new EarlyStopping({ monitor: nll, patience: 2, minDelta: 0.1 });
     const training = new FakeTraining();
-    // 0.45 is better than 0.5 by too little; 0.35 is better by enough.
+    //
+    // 0.45 improves on 0.5 by too little; 0.35 improves by enough.
     await showSeries(stopping, training, nll, [0.5, 0.45, 0.35, 0.3]);
     expect(stopping.state()).toMatchObject({ best: 0.35, waited: 1 });
     expect(training.stopVotes).toBe(0);
   });
 
-  it('never takes NaN for an improvement, nor -Infinity', async () => {
+  it('never counts NaN or -Infinity as an improvement', async () => {
     const stopping = new EarlyStopping({ monitor: nll, patience: 3 });
     const training = new FakeTraining();
     await showSeries(stopping, training, nll, [NaN, 2, -Infinity]);
     expect(stopping.state()).toMatchObject({ best: 2, waited: 1 });
   });
 
-  it('refuses to guess which way a metric improves', () => {
+  it('refuses to guess the direction in which a metric improves', () => {
     const open = (monitor: string) => () => new EarlyStopping({ monitor });
     expect(open('val/disagreement')).toThrow('neither a smaller nor a larger value is better');
     expect(open('val/ens_ac')).toThrow('Tutti knows no such metric (did you mean val/ens_acc?)');
@@ -41,7 +42,7 @@ describe('EarlyStopping', () => {
     expect(() => new EarlyStopping({ monitor: 'val/disagreement', mode: 'max' })).not.toThrow();
   });
 
-  it('looks for larger values of a metric of which more is better', async () => {
+  it('expects larger values of a metric to maximize', async () => {
     const stopping = new EarlyStopping({ monitor: 'val/ens_acc', patience: 1 });
     const training = new FakeTraining();
     await showSeries(stopping, training, 'val/ens_acc', [0.1, 0.2]);
@@ -50,7 +51,7 @@ describe('EarlyStopping', () => {
     expect(training.stopVotes).toBe(1);
   });
 
-  it('stands by alone where it is not joint, on the metric of its rank, and says so once', async () => {
+  it('stands by alone if it is not joint, on the metric of its rank, and reports it once', async () => {
     const stopping = new EarlyStopping({ monitor: 'val/member_{rank}_nll', patience: 1, joint: false });
     const training = new FakeTraining({ rank: 3 });
     await showSeries(stopping, training, 'val/member_3_nll', [1, 2, 2, 0.5, 3]);
@@ -60,7 +61,7 @@ describe('EarlyStopping', () => {
     expect(stopping.state()).toMatchObject({ best: 1, waited: 1 });
   });
 
-  it('waits as long as its patience is now', async () => {
+  it('uses the current patience', async () => {
     const stopping = new EarlyStopping({ monitor: nll, patience: 10 });
     const training = new FakeTraining();
     await showSeries(stopping, training, nll, [0.5, 0.6, 0.6]);
@@ -69,7 +70,7 @@ describe('EarlyStopping', () => {
     expect(training.stopVotes).toBe(1);
   });
 
-  it('is decided by the first rank alone where it is joint, also while that stands by', async () => {
+  it('is decided by the first rank alone if it is joint, even while that rank stands by', async () => {
     const { groups } = createInMemoryGroup([4, 5]);
     const [first, second] = groups.map((group) => new FakeTraining({ group }));
     first.standBy();
@@ -78,7 +79,7 @@ describe('EarlyStopping', () => {
     expect([first.stopVotes, second.stopVotes]).toEqual([1, 0]);
   });
 
-  it('goes on after a resume where it was', async () => {
+  it('continues after a resume where it was', async () => {
     const before = new EarlyStopping({ monitor: nll, patience: 2 });
     await showSeries(before, new FakeTraining(), nll, [1, 2]);
     const after = new EarlyStopping({ monitor: nll, patience: 2 });
@@ -88,7 +89,7 @@ describe('EarlyStopping', () => {
     expect(training.stopVotes).toBe(1);
   });
 
-  it('names the metrics that there are where its monitor is none of them', async () => {
+  it('names the available metrics if its monitor is unknown', async () => {
     const stopping = new EarlyStopping({ monitor: 'val/ens_nlll', mode: 'min' });
     const evaluation = evaluationOf({ 'val/ens_nll': 1, 'val/ens_acc': 1 });
     await expect(stopping.onEvaluation(new FakeTraining(), evaluation)).rejects.toThrow(
@@ -96,7 +97,7 @@ describe('EarlyStopping', () => {
     );
   });
 
-  it('starts anew after a resume that monitors another metric', async () => {
+  it('resets after a resume that monitors another metric', async () => {
     const before = new EarlyStopping({ monitor: nll, patience: 2 });
     await showSeries(before, new FakeTraining(), nll, [0.1, 0.2]);
     const after = new EarlyStopping({ monitor: 'val/product_nll', patience: 2 });

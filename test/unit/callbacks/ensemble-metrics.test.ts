@@ -4,7 +4,7 @@ import { createDataset } from '../../../workers/data/dataset.ts';
 import { createInMemoryGroup } from '../relay/in-memory-group.ts';
 import { evaluationOf, FakeTraining } from './fakes.ts';
 
-/** p(class 0), p(class 1) of two samples, the first of class 0, the second of class 1. */
+/** p(class 0), p(class 1) of two samples. The first belongs to class 0, the second to class 1. */
 const probabilities = (...values: number[]) => ({
   kind: 'probabilities' as const,
   samples: 2,
@@ -14,7 +14,7 @@ const probabilities = (...values: number[]) => ({
 const nll = (...chosen: number[]) => -chosen.reduce((sum, p) => sum + Math.log(p), 0) / chosen.length;
 
 describe('EnsembleMetrics', () => {
-  it('computes the same of the gathered probabilities on every rank', async () => {
+  it('computes the same metrics from the gathered probabilities on every rank', async () => {
     const { groups } = createInMemoryGroup([0, 1]);
     const own = [probabilities(0.75, 0.25, 0.5, 0.5), probabilities(0.25, 0.75, 0, 1)];
     const evaluations = own.map((predictions) => evaluationOf({}, { predictions }));
@@ -32,7 +32,7 @@ describe('EnsembleMetrics', () => {
     expect(first.get('val/member_0_acc')).toBe(0.5);
   });
 
-  it('gives an ensemble only once all of its members are there, with those of earlier waves at the same epoch', async () => {
+  it('has an ensemble only once all of its members are there, including those of earlier waves at the same epoch', async () => {
     const present = evaluationOf({}, { predictions: probabilities(0.25, 0.75, 0, 1), epoch: 4 });
     await new EnsembleMetrics().onEvaluation(new FakeTraining({ rank: 1, members: 2 }), present);
     expect([...present.metrics.keys()].every((name) => name.startsWith('val/member_1_'))).toBe(true);

@@ -4,7 +4,7 @@ import { createDataset } from '../../../workers/data/dataset.ts';
 import type { LayersModel } from '../../../workers/tensorflow/tf.ts';
 import type { Predictions } from '../../../workers/member/predictions.ts';
 
-/** A rank's training as its callbacks see it; keeps what they did to it. */
+/** A rank's training as its callbacks see it. Records their actions. */
 export class FakeTraining implements Training {
   readonly group: ProcessGroup;
   readonly members: number;
@@ -64,7 +64,7 @@ export const twoSamples = createDataset({
   classCount: 2,
 });
 
-/** An evaluation of two samples that found these metrics. */
+/** An evaluation of two samples with these metrics. */
 export function evaluationOf(metrics: Record<string, number>, fields: Partial<Evaluation> = {}): Evaluation {
   const predictions = { kind: 'probabilities' as const, samples: 2, width: 2, values: [Float32Array.of(1, 0, 0, 1)] };
   return { dataset: twoSamples, predictions, epoch: 0, metrics: new Map(Object.entries(metrics)), ...fields };

@@ -3,7 +3,7 @@ import { KeepPredictions } from '../../../workers/callbacks/keep-predictions.ts'
 import { evaluationOf, FakeTraining, showSeries } from './fakes.ts';
 
 describe('KeepPredictions', () => {
-  it('keeps those of the best evaluation', async () => {
+  it('saves those of the best evaluation', async () => {
     const training = new FakeTraining();
     const keeper = new KeepPredictions({ which: 'best', monitor: 'val/ens_nll' });
     await showSeries(keeper, training, 'val/ens_nll', [2, 3, 1]);
@@ -12,7 +12,7 @@ describe('KeepPredictions', () => {
     expect(keeper.state()).toEqual({ best: 1 });
   });
 
-  it('keeps those of all evaluations under the epoch of the evaluation, and the last ones', async () => {
+  it('saves those of all evaluations under their epochs, and the last ones', async () => {
     const training = new FakeTraining();
     const keeper = new KeepPredictions({ which: 'all', monitor: 'val/ens_nll' });
     const values = (value: number) => ({

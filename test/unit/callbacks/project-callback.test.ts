@@ -11,7 +11,7 @@ function observe(observer: ProjectCallback): { callback: ObservingCallback; trai
 }
 
 describe("a project's callback", () => {
-  it('sees where its rank stands and logs under its own name', async () => {
+  it("sees its rank's position and logs under its own name", async () => {
     const seen: unknown[] = [];
     const { callback, training } = observe({
       name: 'watcher',
@@ -30,7 +30,7 @@ describe("a project's callback", () => {
     expect(training.announcements).toEqual(['print: done']);
   });
 
-  it('is given copies', async () => {
+  it('gets copies', async () => {
     const { callback, training } = observe({
       name: 'vandal',
       onEvaluation: ({ metrics, predictions }) => {
@@ -44,7 +44,7 @@ describe("a project's callback", () => {
     expect(evaluation.predictions.values).toEqual([Float32Array.of(1, 0, 0, 1)]);
   });
 
-  it('draws random numbers of its own, the same ones at the same step', () => {
+  it('draws random numbers from its own stream, the same ones at the same step', () => {
     const drawn: number[] = [];
     const draw = (): void => void drawn.push(Math.random());
     const { callback, training } = observe({ name: 'gambler', onStepEnd: draw });
@@ -62,7 +62,7 @@ describe("a project's callback", () => {
     ['throws', { name: 'a', onStepEnd: () => expect.fail('Enough.') }, /failed in onStepEnd .*Enough/],
     ['returns a promise', { name: 'a', onStepEnd: async () => {} }, /leave out async/],
     ['logs under no name', { name: 'a', onStepEnd: ({ log }) => log('x,y', 1) }, /"x,y" cannot name a metric/],
-  ])('that %s is told of once and called no more', (_what, observer, message) => {
+  ])('that %s is reported once and not called again', (_what, observer, message) => {
     const { callback, training } = observe(observer);
     for (training.step of [1, 2]) callback.onStepEnd(training, end);
     expect(training.announcements).toHaveLength(1);

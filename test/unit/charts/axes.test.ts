@@ -15,7 +15,7 @@ import {
 const labels = (found: { label: string }[]): string[] => found.map(({ label }) => label);
 
 describe('ticks', () => {
-  it('stand at multiples of 1, 2 or 5', () => {
+  it('are at multiples of 1, 2 or 5', () => {
     expect(ticks({ from: 0.05, to: 0.42, isLog: false }, 4).map(({ value }) => value)).toEqual([0.1, 0.2, 0.3, 0.4]);
     expect(labels(ticks({ from: 0, to: 100_000, isLog: false }, 5))).toEqual(['0', '20k', '40k', '60k', '80k', '100k']);
   });
@@ -30,7 +30,7 @@ describe('ticks', () => {
     expect(values(2, 6000, true)).toEqual([10, 100, 1000]);
   });
 
-  it('of logarithms are decades, with 2 and 5 times them where there is room', () => {
+  it('of logarithms are decades, and 2 and 5 times them if there is room', () => {
     expect(ticks({ from: 1, to: 1000, isLog: true }, 4).map(({ value }) => value)).toEqual([1, 10, 100, 1000]);
     expect(ticks({ from: 0.1, to: 10, isLog: true }, 8).map(({ value }) => value)).toEqual([
       0.1, 0.2, 0.5, 1, 2, 5, 10,
@@ -38,7 +38,7 @@ describe('ticks', () => {
     expect(ticks({ from: 1e-8, to: 1, isLog: true }, 4).map(({ value }) => value)).toEqual([1e-8, 1e-6, 1e-4, 0.01, 1]);
   });
 
-  it('of time stand at whole minutes and hours', () => {
+  it('of time are at whole minutes and hours', () => {
     const times = (to: number, most: number) => labels(timeTicks({ from: 0, to, isLog: false }, most));
     expect(times(5400, 4)).toEqual(['0 s', '30 m', '1 h', '1 h 30 m']);
     expect(times(50, 4)).toEqual(['0 s', '15 s', '30 s', '45 s']);
@@ -52,7 +52,7 @@ describe('ticks of any axis', () => {
     fc.double({ min: 1e-3, max: 1e9, noNaN: true }),
   );
 
-  it('lie within it, rise, and are at least three and hardly more than fit', () => {
+  it('lie within it in rising order, and are at least three and hardly more than fit', () => {
     fc.assert(
       fc.property(span, fc.double({ min: 2, max: 14, noNaN: true }), fc.boolean(), ([from, width], most, isLog) => {
         const scale = { from, to: from + width * from, isLog };
@@ -74,7 +74,7 @@ describe('scales', () => {
   const linear = { from: 10, to: 30, isLog: false };
   const log = { from: 1, to: 100, isLog: true };
 
-  it('place values, and find them again', () => {
+  it('map values to positions and back', () => {
     expect(fractionOf(linear, 15)).toBe(0.25);
     expect(fractionOf(log, 10)).toBeCloseTo(0.5, 12);
     expect(fractionOf(log, 0)).toBeNaN();
@@ -97,7 +97,7 @@ describe('scales', () => {
 });
 
 describe('columns', () => {
-  it('are searched in the part that counts', () => {
+  it('are searched only in their filled part', () => {
     const column = Int32Array.of(1, 3, 3, 7, 0, 0);
     expect([0, 3, 4, 9].map((from) => indicesWithin(column, 4, { from, to: 9 })[0])).toEqual([0, 1, 3, 4]);
     expect([0, 3, 9].map((to) => indicesWithin(column, 4, { from: 0, to })[1])).toEqual([0, 3, 4]);
@@ -107,7 +107,7 @@ describe('columns', () => {
 });
 
 describe('histogram', () => {
-  it('shares bins among groups; the last holds its upper edge', () => {
+  it('shares bins among groups, and the last bin includes its upper edge', () => {
     const bins = countInBins(
       [
         [0, 0.4, 1],
@@ -125,7 +125,7 @@ describe('histogram', () => {
     });
   });
 
-  it('has all bins where they are narrower than numbers can be, and none of what is not finite', () => {
+  it('has all bins even if they are narrower than float precision, and skips non-finite values', () => {
     const { counts } = countInBins([[1, 1 + Number.EPSILON, NaN, Infinity]], 5);
     expect(counts[0]).toHaveLength(5);
     expect(counts[0].reduce((sum, count) => sum + count)).toBe(2);

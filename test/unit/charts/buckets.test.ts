@@ -23,13 +23,13 @@ function pointsOf(line: ThinnedLine): Point[] {
 const value = fc.oneof({ weight: 8, arbitrary: fc.double({ noNaN: true, min: -1e6, max: 1e6 }) }, fc.constant(NaN));
 
 describe('bucketGrid', () => {
-  it('takes the smallest power of two that gives no more buckets than asked for', () => {
+  it('takes the smallest power of two that gives no more buckets than requested', () => {
     expect(bucketGrid({ from: 0, to: 1000 }, false, 100).width).toBe(16);
     expect(bucketGrid({ from: 0, to: 800 }, false, 100).width).toBe(8);
     expect(bucketGrid({ from: 1, to: 10_000 }, true, 16).width).toBe(0.25);
   });
 
-  it('lets a line grow while its window only gets longer and the width stays', () => {
+  it('lets a line grow while its window extends and the width stays the same', () => {
     const grid = bucketGrid({ from: 0, to: 900 }, false, 100);
     expect(canGrow(grid, bucketGrid({ from: 0, to: 1600 }, false, 100))).toBe(true);
     expect(canGrow(grid, bucketGrid({ from: 0, to: 1601 }, false, 100))).toBe(false);
@@ -39,7 +39,7 @@ describe('bucketGrid', () => {
 });
 
 describe('ThinnedLine', () => {
-  it('keeps the smallest and largest of each bucket, in their order', () => {
+  it('keeps the smallest and largest value of each bucket, in order', () => {
     // Width 2: (0 | 1), (2 | 3), (4 | 5), (6 | 7).
     expect(thin([5, 1, 2, 9, 4, 4, 7, 3], { from: 0, to: 7 }, 4)).toEqual([
       [0, 5],
@@ -52,7 +52,7 @@ describe('ThinnedLine', () => {
     ]);
   });
 
-  it('drops what lies between the extremes', () => {
+  it('drops points between the extremes', () => {
     expect(thin([5, 1, 9, 2, 3, 3, 3, 3], { from: 0, to: 7 }, 2)).toEqual([
       [1, 1],
       [2, 9],
@@ -60,7 +60,7 @@ describe('ThinnedLine', () => {
     ]);
   });
 
-  it('is the line itself where there is room for each point', () => {
+  it('is the line itself if there is room for each point', () => {
     const ys = [3, 1, NaN, 2];
     expect(thin(ys, { from: 0, to: 3 }, 100)).toEqual([
       [0, 3],
@@ -79,11 +79,11 @@ describe('ThinnedLine', () => {
     ]);
   });
 
-  it('makes a gap of infinity, as of NaN', () => {
+  it('treats infinity as a gap, like NaN', () => {
     expect(thin([1, Infinity, 2], { from: 0, to: 2 }, 100).map(([, y]) => y)).toEqual([1, NaN, 2]);
   });
 
-  it('cuts logarithms of x evenly', () => {
+  it('buckets logarithms of x evenly', () => {
     const xs = [0, 1, 2, 3, 10, 20, 100];
     const grid = bucketGrid({ from: 1, to: 100 }, true, 2);
     const line = new ThinnedLine(grid);
@@ -98,7 +98,7 @@ describe('ThinnedLine', () => {
     ]);
   });
 
-  it('never loses a spike: the extremes of all points are among the thinned', () => {
+  it('never loses a spike: it keeps the extremes of all points', () => {
     fc.assert(
       fc.property(fc.array(value, { minLength: 1, maxLength: 400 }), fc.integer({ min: 1, max: 50 }), (ys, maximum) => {
         const kept = thin(ys, { from: 0, to: Math.max(1, ys.length - 1) }, maximum);
@@ -112,7 +112,7 @@ describe('ThinnedLine', () => {
     );
   });
 
-  it('comes to the same whether points came at once or bit by bit', () => {
+  it('gives the same result whether points are appended at once or in parts', () => {
     fc.assert(
       fc.property(fc.array(value, { minLength: 2, maxLength: 300 }), fc.integer({ min: 1, max: 299 }), (ys, cut) => {
         const [x, y] = [Float64Array.from(ys, (_, index) => index), Float64Array.from(ys)];

@@ -19,7 +19,7 @@ describe('useChartView', () => {
     expect([view.zoom, view.cursorX]).toEqual([null, null]);
   });
 
-  it('takes a whole view from an address, zoom included', () => {
+  it('restores a whole view from a URL, including the zoom', () => {
     const view = useChartView();
     Object.assign(view, { axis: 'epoch', zoom: { from: 1, to: 2 } });
     expect(view.zoom).toEqual({ from: 1, to: 2 });

@@ -1,6 +1,6 @@
 import type { ChartSeries, ChartView } from '../../../src-renderer/charts/types.ts';
 
-/** A line over steps 0, 1, 2, ... with 10 steps to an epoch and 2 s to a step, unless `changes` say otherwise. */
+/** A line over steps 0, 1, 2, ... with 10 steps per epoch and 2 s per step, unless `changes` overrides it. */
 export function lineOf(values: readonly number[], changes: Partial<ChartSeries> = {}): ChartSeries {
   const step = Int32Array.from(values, (_, index) => index);
   return {
@@ -19,7 +19,7 @@ export function rankLine(rank: number, values: readonly number[]): ChartSeries {
   return lineOf(values, { id: `rank-${rank}`, label: `rank ${rank}`, role: 'rank', rank });
 }
 
-/** A view without anything done to it. */
+/** A view with default settings. */
 export function plainView(changes: Partial<ChartView> = {}): ChartView {
   const nothing = (): void => {};
   return {

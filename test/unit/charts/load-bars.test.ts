@@ -6,7 +6,7 @@ const load = Float64Array.of(NaN, 0.5, 1, 0.25, NaN, 0.75);
 const whole = { from: 0, to: 6 };
 
 describe('loadBars', () => {
-  it('makes a bar of each load, over the time since the one before', () => {
+  it('makes a bar of each load, over the time since the previous one', () => {
     expect(loadBars(time, load, whole, 100)).toEqual([
       { from: 0, to: 1, load: 0.5 },
       { from: 1, to: 2, load: 1 },
@@ -15,8 +15,8 @@ describe('loadBars', () => {
     ]);
   });
 
-  it('merges neighbours into their mean over time, but not across what is unknown', () => {
-    // (0.5·1 + 1·1) / 2; then (0.25·2) / 2, as the next is unknown.
+  it('merges neighbours into their mean over time, but not across unknown loads', () => {
+    // (0.5·1 + 1·1) / 2; then (0.25·2) / 2, because the next is unknown.
     expect(loadBars(time, load, whole, 3)).toEqual([
       { from: 0, to: 2, load: 0.75 },
       { from: 2, to: 4, load: 0.25 },
@@ -28,7 +28,7 @@ describe('loadBars', () => {
     ]);
   });
 
-  it('covers the range it is asked for, edges included', () => {
+  it('covers the requested range, including the edges', () => {
     expect(loadBars(time, load, { from: 1.5, to: 3 }, 100)).toEqual([
       { from: 1, to: 2, load: 1 },
       { from: 2, to: 4, load: 0.25 },

@@ -24,7 +24,7 @@ function strokesOf(points: readonly Point[], style = thin, ratio = 1, plot = are
   return strokes;
 }
 
-it('makes a level line as thick as it is wide', () => {
+it('draws a level line with its width', () => {
   const level: Point[] = [
     [2, 50],
     [4.5, 50],
@@ -32,12 +32,12 @@ it('makes a level line as thick as it is wide', () => {
   const [one, three] = [strokesOf(level), strokesOf(level, { width: 3, dash: [] })];
   // At 2 it touches the columns on both sides.
   expect(one).toEqual([1, 2, 3, 4].map((column) => [column, 49.5, 50.5]));
-  // Three pixels reach one and a half to each side: from 0.5 to 6.
+  // Three pixels extend one and a half to each side: from 0.5 to 6.
   expect(three).toEqual([0, 1, 2, 3, 4, 5].map((column) => [column, 48.5, 51.5]));
 });
 
-it('makes a slanted line as thick as it is wide across, not upright', () => {
-  // It falls by 3 in each column: sqrt(1 + 9) is 3.1623, of which 0.0811 hangs over at each end.
+it('draws a slanted line with its width perpendicular to it', () => {
+  // It falls by 3 per column. sqrt(1 + 9) is 3.1623, of which 0.0811 overlaps at each end.
   const strokes = strokesOf([
     [0.25, 10],
     [4.25, 22],
@@ -45,7 +45,7 @@ it('makes a slanted line as thick as it is wide across, not upright', () => {
   expect(strokes[2]).toEqual([2, expect.closeTo(15.25 - 0.0811, 4), expect.closeTo(18.25 + 0.0811, 4)]);
 });
 
-it('keeps how far a line swings within a column, and connects columns', () => {
+it('keeps the extent of a line within a column, and connects columns', () => {
   const strokes = strokesOf([
     [1.1, 40],
     [1.4, 10],
@@ -58,7 +58,7 @@ it('keeps how far a line swings within a column, and connects columns', () => {
   expect(strokes[1]).toEqual([2, expect.closeTo(70 - 0.02, 2), expect.closeTo(82 + 0.02, 2)]);
 });
 
-it('stands upright where x does not move', () => {
+it('draws an upright line where x does not change', () => {
   expect(
     strokesOf([
       [3.5, 20],
@@ -67,7 +67,7 @@ it('stands upright where x does not move', () => {
   ).toEqual([[3, expect.closeTo(20, 1), expect.closeTo(60, 1)]]);
 });
 
-it('leaves out columns in the gaps of dashes, counted from the left edge', () => {
+it('omits columns in the gaps of dashes, counted from the left edge', () => {
   const strokes = strokesOf(
     [
       [0.5, 50],
@@ -78,7 +78,7 @@ it('leaves out columns in the gaps of dashes, counted from the left edge', () =>
   expect(strokes.map(([column]) => column)).toEqual([0, 1, 3, 4, 6, 7]);
 });
 
-it('loses no spike in a gap, and shows of it what reaches beyond the dashes', () => {
+it('keeps every spike in a gap, and draws the part that reaches beyond the dashes', () => {
   const points: Point[] = [
     [0.5, 50],
     [2.3, 50],
@@ -89,15 +89,15 @@ it('loses no spike in a gap, and shows of it what reaches beyond the dashes', ()
     [5.6, 50],
     [7.5, 50],
   ];
-  // Columns 2 and 5 are gaps; a pixel up or down is no spike.
+  // Columns 2 and 5 are gaps. A pixel up or down is no spike.
   const strokes = strokesOf(points, { width: 1, dash: [2, 1] });
   expect(strokes.map(([column]) => column)).toEqual([0, 1, 2, 3, 4, 6, 7]);
   expect(strokes[2]).toEqual([2, expect.closeTo(10, 1), expect.closeTo(50, 1)]);
 });
 
-it('goes by the pixels of the device', () => {
+it('uses device pixels', () => {
   const style = { width: 1, dash: [1, 1] };
-  // Two device pixels to each of the canvas's: from 2.6 to 7.4, two wide, dashes of two columns.
+  // Two device pixels per canvas pixel: from 2.6 to 7.4, two wide, with dashes of two columns.
   const strokes = strokesOf(
     [
       [1.3, 10],
@@ -109,7 +109,7 @@ it('goes by the pixels of the device', () => {
   expect(strokes).toEqual([4, 5].map((column) => [column, 19, 21]));
 });
 
-it('leaves out what is beyond the canvas, and breaks where the pen is lifted', () => {
+it('clips to the canvas, and breaks where the pen is lifted', () => {
   const columns = strokesOf([
     [-1000, 50],
     [1000, 50],
@@ -125,7 +125,7 @@ it('leaves out what is beyond the canvas, and breaks where the pen is lifted', (
   expect(seen).toEqual([0, 1, 4, 5]);
 });
 
-it('never loses a spike: each point is within the stroke of its column', () => {
+it("never loses a spike: the stroke of each point's column contains the point", () => {
   const x = fc.double({ min: 0, max: 8, maxExcluded: true, noNaN: true });
   const y = fc.double({ min: -1e4, max: 1e4, noNaN: true });
   const width = fc.double({ min: 0.5, max: 4, noNaN: true });

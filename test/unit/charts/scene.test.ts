@@ -24,7 +24,7 @@ const two = [lineOf([4, 2, 1], { label: 'ensemble' }), rankLine(1, [5, 3, 2])];
 const colourless = { text: '', 'text-muted': '', border: '', surface: '', accent: '', warn: '' };
 
 describe('scenes', () => {
-  it('fit the axes to what is visible, with 5 % of room for values', () => {
+  it('fit the axes to the visible values, with 5 % of room', () => {
     const { x, y } = scene(two);
     expect([x.from, x.to]).toEqual([0, 2]);
     expect([y.from, y.to]).toEqual([expect.closeTo(0.8, 12), expect.closeTo(5.2, 12)]);
@@ -32,11 +32,11 @@ describe('scenes', () => {
     expect([zoomed.y.from, zoomed.y.to]).toEqual([expect.closeTo(0.9, 12), expect.closeTo(3.1, 12)]);
   });
 
-  it('leave out hidden ranks and keep the ensemble', () => {
+  it('hide hidden ranks and keep the ensemble', () => {
     expect(scene(two, { hiddenRanks: new Set([1]) }).lines.map(({ series }) => series.label)).toEqual(['ensemble']);
   });
 
-  it('begin a logarithmic x axis at the first positive value', () => {
+  it('start a logarithmic x axis at the first positive value', () => {
     expect(scene(two, { logX: true }).x).toMatchObject({ from: 1, to: 2 });
     expect(scene(two, { logX: true, zoom: { from: 0, to: 2 } }).x).toMatchObject({ from: 1, to: 2 });
   });
@@ -48,14 +48,14 @@ describe('scenes', () => {
     expect([y.from, y.to]).toEqual([expect.closeTo(5 - 4.55, 9), expect.closeTo(96 + 4.55, 9)]);
   });
 
-  it('interpolate those percentiles as NumPy does, over finite values', () => {
-    // numpy.percentile([1, 2, 3, 4], [5, 95]) is [1.15, 3.85]; 5 % of the span of 2.7 is room.
+  it('interpolate those percentiles like NumPy, over finite values', () => {
+    // numpy.percentile([1, 2, 3, 4], [5, 95]) is [1.15, 3.85]. The room is 5 % of the span of 2.7.
     const { y } = scene([lineOf([4, NaN, 1, 3, Infinity, 2])], { clipsOutliers: true });
     expect([y.from, y.to]).toEqual([expect.closeTo(1.15 - 0.135, 12), expect.closeTo(3.85 + 0.135, 12)]);
     expect(scene([lineOf([NaN])], { clipsOutliers: true }).y).toMatchObject({ from: 0, to: 1 });
   });
 
-  it('show a constant as one, smoothed or not', () => {
+  it('show a constant as a constant, smoothed or not', () => {
     const constant = [lineOf(Array.from({ length: 50 }, () => 0.003))];
     for (const smoothing of [0, 0.6]) {
       const { y } = scene(constant, { smoothing });
@@ -63,7 +63,7 @@ describe('scenes', () => {
     }
   });
 
-  it('count what clipping leaves out of what is visible', () => {
+  it('count the visible values that clipping hides', () => {
     // 99 values of 0 to 98, then two spikes and a gap: of 101 finite values, those at places 5 and 95.
     const values = [...Array.from({ length: 99 }, (_, index) => index), 1e6, -1e6, NaN];
     const clipped = scene([lineOf(values)], { clipsOutliers: true });
@@ -72,7 +72,7 @@ describe('scenes', () => {
     expect(summarize('NLL', 'step', clipped)).toContain('2 points outside.');
     expect(scene([lineOf(values)]).outside).toBe(0);
     const zoomed = scene([lineOf(values)], { clipsOutliers: true, zoom: { from: 0, to: 50 } });
-    // 51 values of 0 to 50: percentiles 2.5 and 47.5, shown 0.25 to 49.75.
+    // 51 values of 0 to 50: percentiles 2.5 and 47.5, shown from 0.25 to 49.75.
     expect(zoomed.outside).toBe(2);
   });
 
@@ -80,7 +80,7 @@ describe('scenes', () => {
     const lines = new SeriesLines();
     const y = Float64Array.of(1, 2, 6);
     scene([lineOf([1, 2, 6], { y, length: 2 })], { smoothing: 0.5 }, lines);
-    // What was smoothed is not looked at again.
+    // Values that were smoothed are not read again.
     y[0] = 100;
     const grown = scene([lineOf([1, 2, 6], { y, length: 3 })], { smoothing: 0.5 }, lines);
     expect([...grown.lines[0].y.subarray(0, 3)]).toEqual([
@@ -92,18 +92,18 @@ describe('scenes', () => {
     expect(changed.lines[0].y[0]).toBe(100);
   });
 
-  it('leave out lines without the axis that is shown', () => {
+  it('omit lines without values on the shown axis', () => {
     const timeless = lineOf([1, 2]);
     expect(scene([{ ...timeless, x: { ...timeless.x, time: null } }], { axis: 'time' }).lines).toEqual([]);
   });
 });
 
-it('shows a line that stays at 0 in the middle of an axis that can be read', () => {
+it('a line that stays at 0 is shown in the middle of a readable axis', () => {
   expect(scene([lineOf([0, 0])]).y).toMatchObject({ from: -1, to: 1 });
 });
 
 describe('lines', () => {
-  it('are ink and bold for the ensemble; hovering one rank fades the others', () => {
+  it('are black and bold for the ensemble, and hovering one rank fades the others', () => {
     expect(lineStyle(two[0], 0, plainView())).toEqual({ color: 'text', width: 2.5, opacity: 1, dash: [] });
     expect(lineStyle({ ...two[0], role: 'variant' }, 0, plainView())).toMatchObject({ color: 'text', dash: [8, 4] });
     expect(lineStyle(two[1], 1, plainView())).toMatchObject({ color: 'rank-1', width: 1, opacity: 0.6 });
@@ -119,7 +119,7 @@ describe('lines', () => {
     expect([first.dash, ninth.dash]).toEqual([[], [6, 3]]);
   });
 
-  it('break at NaN, and show a point that stands alone', () => {
+  it('break at NaN, and show an isolated point', () => {
     const [x, y] = [Float64Array.of(0, 1, 2, 3, 4), Float64Array.of(1, 2, NaN, 5, NaN)];
     const calls: string[] = [];
     const pen = {
@@ -130,7 +130,7 @@ describe('lines', () => {
     expect(calls).toEqual(['M0,1', 'L10,2', 'M30,5', 'L31,5']);
   });
 
-  it('of one point can be seen', () => {
+  it('of one point are visible', () => {
     const calls: number[][] = [];
     const pen = { moveTo: (...to: number[]) => calls.push(to), lineTo: (...to: number[]) => calls.push(to) };
     const [x, y] = [Float64Array.of(1), Float64Array.of(5)];
@@ -142,8 +142,8 @@ describe('lines', () => {
   });
 });
 
-describe('words', () => {
-  it('sum a chart up', () => {
+describe('descriptions', () => {
+  it('summarize a chart', () => {
     expect(summarize('NLL', 'step', scene(two))).toBe(
       'NLL, step 0 to step 2. ensemble: latest 1, between 1 and 4. 1 rank, latest from 2 to 2.',
     );
@@ -151,7 +151,7 @@ describe('words', () => {
     expect(summarize('NLL', 'step', scene([rankLine(0, [1, NaN])]))).toContain('1 rank at no finite value');
   });
 
-  it('read the nearest point at the cursor', () => {
+  it('give the nearest point at the cursor', () => {
     const values = readoutAt(scene(two).lines, 1.2);
     expect(values.map(({ label, value }) => [label, value])).toEqual([
       ['ensemble', 2],
@@ -168,7 +168,7 @@ describe('words', () => {
 });
 
 describe('tables and files', () => {
-  it('hold each point, or 500 of them with both ends', () => {
+  it('contain each point, or 500 of them with both ends', () => {
     const small = seriesTable(scene(two).lines, 'step', { from: 0, to: 1 });
     expect(small.columns).toEqual(['step', 'ensemble', 'rank 1']);
     expect(small.rows).toEqual([
@@ -185,14 +185,14 @@ describe('tables and files', () => {
     ]);
   });
 
-  it('name events in the rows that are nearest, and only those in view', () => {
+  it('name events in the nearest rows, and only visible ones', () => {
     const events = [1, 1.2, 9].map((x) => ({ x, label: `at ${x}` }));
     const table = seriesTable(scene(two).lines, 'step', { from: 0, to: 2 }, events);
     expect(table.columns).toEqual(['step', 'ensemble', 'rank 1', 'events']);
     expect(table.rows.map((row) => row[3])).toEqual(['', 'at 1; at 1.2', '']);
   });
 
-  it('write every visible point as CSV, quoting names', () => {
+  it('write every visible point as CSV and quote names', () => {
     const series = [lineOf([1, NaN, 0.1], { label: 'a, "b"' })];
     expect(seriesCsv(series, 'step', { from: 1, to: 2 }).join('')).toBe(
       'series,step,epoch,time_seconds,value\r\n"a, ""b""",1,0.1,2,NaN\r\n"a, ""b""",2,0.2,4,0.1\r\n',
@@ -211,7 +211,7 @@ describe('tables and files', () => {
       'rank-1': '#rank-1',
     };
     const svg = sceneSvg(scene(two), { title: 'NLL <1>', runName: 'a & b', width: 480, height: 316, palette });
-    // Plot: 64..464 by 72..272; x from 0 to 2, y from 0.8 to 5.2: 4 stands at 72 + 200 * 1.2 / 4.4.
+    // Plot: 64..464 by 72..272. x from 0 to 2, y from 0.8 to 5.2, so 4 is at 72 + 200 * 1.2 / 4.4.
     expect(svg).toContain('<path d="M64 126.55L264 217.45L464 262.91" fill="none" stroke="#text" stroke-width="2.5"');
     expect(svg).toContain('stroke="#rank-1" stroke-width="1" stroke-linejoin="round" stroke-opacity="0.6"');
     expect(svg).toContain('NLL &lt;1&gt; of a &amp; b');
@@ -221,7 +221,7 @@ describe('tables and files', () => {
 
 describe('an SVG', () => {
   const palette: Palette = { ...colourless, 'rank-0': '#rank-0' };
-  /** Alternately 0 and 1, and once 9. */
+  /** Alternately 0 and 1, with a single 9. */
   const noisy = (rank: number) =>
     rankLine(
       rank,
@@ -230,8 +230,8 @@ describe('an SVG', () => {
   const drawn = (rank: number): string =>
     sceneSvg(scene([noisy(rank)]), { title: 'NLL', runName: 'run', width: 480, height: 316, palette });
 
-  it('follows the points of a dense line, and dashes one of upright strokes without losing its spike', () => {
-    // The plot is 200 pixels from 72 on, for values from -0.45 to 9.45: 9 stands at 81.09.
+  it('follows the points of a dense line, and dashes a line of upright strokes without losing its spike', () => {
+    // The plot is 200 pixels high from 72 on, for values from -0.45 to 9.45, so 9 is at 81.09.
     expect(drawn(0)).toMatch(/d="M64 [\d.]+L[^"]* 81\.09L[^"]*" fill="none" stroke="#rank-0" stroke-width="1"/);
     const dashed = /<path d="(M[^"]*)" fill="none" stroke="#rank-0"/.exec(drawn(hues))?.[1] ?? '';
     const strokes = [...dashed.matchAll(/M([\d.]+) ([\d.]+)L([\d.]+) ([\d.]+)/g)].map((found) =>
@@ -239,17 +239,17 @@ describe('an SVG', () => {
     );
     expect(strokes.every(([left, , right]) => left === right)).toBe(true);
     expect(Math.min(...strokes.map(([, top]) => top))).toBeCloseTo(81.09, 1);
-    // Of columns 64 to 463, those in gaps (6 to 8 of each 9) are left out, but for the spike and the line's end.
+    // Of columns 64 to 463, those in gaps (6 to 8 of each 9) are omitted, except for the spike and the line's end.
     const inGaps = strokes.filter(([left]) => Math.floor(left) % 9 >= 6);
     expect(inGaps.length).toBeLessThanOrEqual(2);
   });
 });
 
-describe('notes of events', () => {
+describe('labels of events', () => {
   const area = { left: 0, top: 0, right: 200, bottom: 300 };
   const notesOf = (...events: { x: number; label: string }[]) => placeNotes({ ...scene(two), events }, area);
 
-  it('stand one below the other where they would meet, as far as there is room', () => {
+  it('are stacked where they would overlap, as far as there is room', () => {
     // Two steps are 200 pixels; ten letters are 65.
     const crowd = Array.from({ length: 6 }, () => ({ x: 0, label: 'ten letter' }));
     expect(notesOf(...crowd, { x: 1, label: 'apart' })).toEqual([
@@ -263,7 +263,7 @@ describe('notes of events', () => {
     expect(placeNotes({ ...scene(two), events: crowd }, { ...area, bottom: 150 })).toHaveLength(2);
   });
 
-  it('end at their line near the right border, and are left out beyond the window', () => {
+  it('end at their line near the right border, and are omitted outside the window', () => {
     expect(notesOf({ x: 1.9, label: 'ten letter' }, { x: 3, label: 'later' })).toEqual([
       { label: 'ten letter', left: 190 - 3 - 65, row: 0 },
     ]);
@@ -280,8 +280,8 @@ describe('notes of events', () => {
   });
 });
 
-describe('addresses', () => {
-  it('keep a view, and leave out what is at its default', () => {
+describe('URLs', () => {
+  it('store a view without its default values', () => {
     const view = plainView({
       axis: 'time',
       logY: true,
@@ -297,7 +297,7 @@ describe('addresses', () => {
     expect(viewToQuery(plainView())).toEqual({});
   });
 
-  it('that were typed wrongly give the defaults', () => {
+  it('with invalid values give the defaults', () => {
     const typed = viewFromQuery({ axis: 'years', smooth: '7', zoom: '5_2', hide: 'x.2' });
     expect(typed).toMatchObject({ axis: 'step', smoothing: 0, zoom: null, hiddenRanks: new Set([2]) });
   });

@@ -37,7 +37,7 @@ async function epochOnDisk(): Promise<number> {
 }
 
 describe('checkpoints', () => {
-  it('reads back what was saved, with the SHA-256 and size of the file', async () => {
+  it('read back as saved, with the SHA-256 and size of the file', async () => {
     const tensors: NamedTensor[] = [{ name: 'w', dtype: 'U8', shape: [3], data: new Uint8Array([1, 2, 3]) }];
     const saved = await saveCheckpoint(run, {
       rank: 1,
@@ -58,14 +58,14 @@ describe('checkpoints', () => {
     expect(await readdir(join(run, 'checkpoints', 'rank-1'))).toEqual(['member-best.json', 'member-best.safetensors']);
   });
 
-  it('replaces a checkpoint of the same name and leaves no other file', async () => {
+  it('replace one of the same name and leave no other file', async () => {
     await save(1);
     await save(2);
     expect(await epochOnDisk()).toBe(2);
     expect(await readdir(join(run, 'checkpoints', 'rank-1'))).toEqual(['member-best.json', 'member-best.safetensors']);
   });
 
-  it('lists by rank and name, numerically, and removes', async () => {
+  it('are listed by rank and name, numerically, and removed', async () => {
     expect(await listCheckpoints(run)).toEqual([]);
     await save(1, 'final', 10);
     await save(1, 'member-best', 2);
@@ -80,7 +80,7 @@ describe('checkpoints', () => {
     expect(await readdir(join(run, 'checkpoints', 'rank-2'))).toEqual(['member-best.json', 'member-best.safetensors']);
   });
 
-  it('says which checkpoints there are when one is missing', async () => {
+  it('lists the existing ones when one is missing', async () => {
     await save(1, 'final');
     await expect(readCheckpoint(run, 1, 'ensemble-best')).rejects.toThrow(
       /Rank 1 has no checkpoint "ensemble-best" .* It has: final\./,
@@ -88,13 +88,13 @@ describe('checkpoints', () => {
     await expect(readCheckpoint(run, 4, 'final')).rejects.toThrow('It has none');
   });
 
-  it('refuses names that leave the folder', async () => {
+  it('refuse names that leave the folder', async () => {
     await expect(save(1, '../final')).rejects.toThrow('"../final" cannot name a checkpoint');
   });
 });
 
-describe('a crash while a checkpoint is replaced', () => {
-  /** Puts the folder into the state between the second and the third step of a write of epoch 2 over epoch 1. */
+describe('a crash during the replacement of a checkpoint', () => {
+  /** Puts the folder into the state between the second and the third step of writing epoch 2 over epoch 1. */
   async function crashBeforeRename(): Promise<void> {
     await save(1);
     await copyFile(data, `${data}.old`);
@@ -103,7 +103,7 @@ describe('a crash while a checkpoint is replaced', () => {
     await rename(`${data}.old`, data);
   }
 
-  it('before the record: the old checkpoint counts, and the next save succeeds', async () => {
+  it('before the record: the old checkpoint is valid, and the next save succeeds', async () => {
     await save(1);
     await writeFile(`${data}.next`, (await readFile(data)).subarray(0, 20));
     await writeFile(`${record}.tmp`, '{"format"');
@@ -113,7 +113,7 @@ describe('a crash while a checkpoint is replaced', () => {
     expect(await readdir(join(run, 'checkpoints', 'rank-1'))).toEqual(['member-best.json', 'member-best.safetensors']);
   });
 
-  it('before the very first record: nothing counts', async () => {
+  it('before the very first record: no checkpoint is valid', async () => {
     await save(1);
     await rename(data, `${data}.next`);
     await rm(record);
@@ -121,7 +121,7 @@ describe('a crash while a checkpoint is replaced', () => {
     expect(await listCheckpoints(run)).toEqual([]);
   });
 
-  it('after the record: the new checkpoint counts', async () => {
+  it('after the record: the new checkpoint is valid', async () => {
     await crashBeforeRename();
     expect(await epochOnDisk()).toBe(2);
   });
@@ -130,7 +130,7 @@ describe('a crash while a checkpoint is replaced', () => {
     `after the record, then the disk is full: the new one still counts${notRun(noFullDevice)}`,
     async () => {
       await crashBeforeRename();
-      // A save that fails must not have written over `.next` while that held the only data that counts.
+      // A failed save must not overwrite `.next` while that holds the only valid data.
       await symlink('/dev/full', `${record}.tmp`);
       await expect(save(3)).rejects.toThrow('the disk is full');
       expect(await epochOnDisk()).toBe(2);
@@ -151,7 +151,7 @@ describe('a crash while a checkpoint is replaced', () => {
     },
   );
 
-  it('a reader beside a writer always sees a whole checkpoint', async () => {
+  it('a reader beside a writer always sees a complete checkpoint', async () => {
     await save(0);
     const writer = (async () => {
       for (let epoch = 1; epoch <= 40; epoch++) await save(epoch);
@@ -166,7 +166,7 @@ describe('a crash while a checkpoint is replaced', () => {
 });
 
 describe('a damaged checkpoint', () => {
-  it('flipped bit: names file, expected and actual hash, and the remedy', async () => {
+  it('with a flipped bit: names file, expected and actual hash, and the remedy', async () => {
     await save(1);
     const bytes = await readFile(data);
     bytes[bytes.length - 1] = 0xff;
@@ -185,7 +185,7 @@ describe('a damaged checkpoint', () => {
     );
   });
 
-  it('data missing, or the record spoiled', async () => {
+  it('without data, or with a damaged record', async () => {
     await save(1);
     await rm(data);
     await expect(readCheckpoint(run, 1, 'member-best')).rejects.toThrow(/member-best\.safetensors is missing, but/);

@@ -24,7 +24,7 @@ class Doubling extends tf.layers.Layer {
   }
 }
 
-/** Two branches that meet: layers named by tfjs and by the project, a wrapper and a normalisation. */
+/** Two branches that merge: layers named by tfjs and by the project, a wrapper and a normalisation. */
 function branched(): LayersModel {
   const input = tf.input({ shape: [4, 3] });
   const left = tf.layers.bidirectional({ layer: tf.layers.lstm({ units: 2 }), mergeMode: 'concat' });
@@ -50,7 +50,7 @@ describe('the description of a model', () => {
     expect(topologyOf(sequential('relu'))).toBe(topologyOf(sequential('relu')));
   });
 
-  it('builds a model with the same weights by name, which computes the same', async () => {
+  it('builds a model with the same weight names and the same results', async () => {
     const original = branched();
     const rebuilt = await modelFromTopology(topologyOf(original), 'a test');
     expect(weightNames(rebuilt)).toEqual(weightNames(original));
@@ -60,13 +60,13 @@ describe('the description of a model', () => {
     expect(found).toEqual(expected);
   });
 
-  it('says by which setting two models differ', () => {
+  it('names the setting in which two models differ', () => {
     const [before, after] = [topologyOf(sequential('relu')), topologyOf(sequential('tanh'))];
     expect(describeDifference(before, after)).toBe('model.config.layers.0.config.activation is "tanh", it was "relu"');
     expect(describeDifference(before, before)).toBeNull();
   });
 
-  it("needs the project where a layer is the project's own, registered or not", () => {
+  it('needs the project if a layer is custom, registered or not', () => {
     expect(isSelfContained(topologyOf(branched()))).toBe(true);
     const own = topologyOf(sequential('relu', new Doubling()));
     expect(isSelfContained(own)).toBe(false);
@@ -75,7 +75,7 @@ describe('the description of a model', () => {
   });
 });
 
-it('a kept description is read back, and refused once it was changed', async () => {
+it('a stored description reads back, and is refused after a change', async () => {
   const folder = await temporaryFolder();
   const text = topologyOf(sequential('relu'));
   const sha256 = await keepTopology(folder, 3, text);

@@ -8,7 +8,7 @@ import { readCheckpoint, saveCheckpoint } from '../../../workers/checkpoints/che
 import type { NamedTensor } from '../../../core/safetensors/safetensors.ts';
 import { latestCommonRound, saveState } from '../../../workers/checkpoints/training-state.ts';
 
-/** What becomes of a file right after it was written and flushed, before anyone reads it. */
+/** Changes a file right after it was written and flushed, before anyone reads it. */
 const disk = vi.hoisted(() => {
   const damage: (path: string) => Promise<void> = async () => {};
   return { damage };
@@ -38,7 +38,7 @@ const tensors: NamedTensor[] = [
   { name: 'dense_0/kernel', dtype: 'F32', shape: [3, 2], data: Float32Array.of(1, 2, 3, 4, 5, 6) },
   { name: 'dense_0/bias', dtype: 'F32', shape: [2], data: Float32Array.of(7, 8) },
 ];
-/** A name sorts `bias` before `kernel`, and both end the file. */
+/** Sorted by name, `bias` comes before `kernel`, and both are at the end of the file. */
 const bytesOf = { 'dense_0/bias': [-32, -24], 'dense_0/kernel': [-24, 0] } as const;
 
 const save = (step: number) =>
@@ -53,7 +53,7 @@ function flip(fromEnd: number): (path: string) => Promise<void> {
 }
 
 describe('a checkpoint that reads back differently from what was written', () => {
-  it('ends in an error that names file, tensor, rank, epoch and step, and leaves the one before as it was', async () => {
+  it('ends in an error that names file, tensor, rank, epoch and step, and leaves the previous one unchanged', async () => {
     await save(70);
     const places = fc.constantFrom('dense_0/bias' as const, 'dense_0/kernel' as const).chain((name) => {
       const [first, end] = bytesOf[name];
@@ -74,7 +74,7 @@ describe('a checkpoint that reads back differently from what was written', () =>
     );
   });
 
-  it('is one whose header differs, whose end is missing, or which has bytes too many', async () => {
+  it('may have another header, a missing end, or extra bytes', async () => {
     disk.damage = async (path) => flip(-(await readFile(path)).length + 12)(path);
     await expect(save(1)).rejects.toThrow('from its header on');
     disk.damage = async (path) => writeFile(path, (await readFile(path)).subarray(0, -3));
@@ -86,7 +86,7 @@ describe('a checkpoint that reads back differently from what was written', () =>
 });
 
 describe('a state that reads back differently from what was written', () => {
-  it('does not count as saved: the round before is resumed from', async () => {
+  it('does not count as saved: the previous round is resumed from', async () => {
     const saveRound = (round: number) => saveState(run, 1, { round, epoch: round, step: 7 * round, tensors, data: {} });
     await saveRound(1);
     disk.damage = flip(-1);

@@ -25,7 +25,7 @@ async function filesOf(rank: number): Promise<string[]> {
 }
 
 describe('training state', () => {
-  it('gives back position, tensors and data; NaN and infinities through realNumber', async () => {
+  it('restores position, tensors and data, with NaN and infinities through realNumber', async () => {
     const data = { order: [2, 0, 1], best: Infinity };
     await saveState(run, 0, { round: 4, epoch: 2, step: 99, tensors: counter(12), data });
     const state = await loadState(run, 0, 4);
@@ -39,7 +39,7 @@ describe('training state', () => {
     expect(realNumber.parse('Infinity')).toBe(Infinity);
   });
 
-  it('keeps the newest two rounds, by number and not by spelling', async () => {
+  it('keeps the newest two rounds by numerical order', async () => {
     for (const round of [8, 9, 10, 11]) await save(0, round);
     expect(await filesOf(0)).toEqual([
       'round-10.json',
@@ -49,7 +49,7 @@ describe('training state', () => {
     ]);
   });
 
-  it('ranks that crashed between two saves share the round before', async () => {
+  it('of ranks that crashed between two saves is the previous, common round', async () => {
     for (const round of [1, 2, 3]) await save(0, round);
     for (const round of [1, 2]) await save(1, round);
     expect(await latestCommonRound(run, [0, 1])).toBe(2);
@@ -58,13 +58,13 @@ describe('training state', () => {
     expect(await latestCommonRound(run, [])).toBeNull();
   });
 
-  it('a round without its record does not count', async () => {
+  it('ignores a round without its record', async () => {
     for (const round of [1, 2]) await save(0, round);
     await rm(join(run, 'state', 'rank-0', 'round-2.json'));
     expect(await latestCommonRound(run, [0])).toBe(1);
   });
 
-  it('forgets rounds later than the one resumed from, so that they push out none of the new attempt', async () => {
+  it('drops rounds later than the one resumed from, so that they do not displace those of the new attempt', async () => {
     for (const round of [4, 5, 6]) await save(0, round);
     for (const round of [4, 5]) await save(1, round);
     for (const rank of [0, 1]) await loadState(run, rank, 5);
@@ -73,7 +73,7 @@ describe('training state', () => {
     expect(await latestCommonRound(run, [0, 1])).toBe(5);
   });
 
-  it('says what is damaged', async () => {
+  it('reports the damage', async () => {
     await save(0, 1);
     const path = join(run, 'state', 'rank-0', 'round-1.safetensors');
     const bytes = await readFile(path);

@@ -51,7 +51,7 @@ describe('parseTrainArguments', () => {
     });
   });
 
-  it('reads booleans with and without a value, also those whose name begins with "no"', () => {
+  it('reads booleans with and without a value, including names that start with "no"', () => {
     expect(overrides('--drop-last', '--early-stopping.joint', 'false', '--early-stopping.enabled=true')).toEqual({
       dropLast: true,
       earlyStopping: { joint: false, enabled: true },
@@ -60,7 +60,7 @@ describe('parseTrainArguments', () => {
     expect(overrides()).toEqual({});
   });
 
-  it('sets by path, by the bare name of a hyperparameter, and takes a union for its kind', () => {
+  it("sets by path or by the bare name of a hyperparameter, and treats a union's value as its kind", () => {
     expect(overrides('--set', 'batchSize=512', '--set', 'width=3', '--set', 'hyperparameters.noBias=true')).toEqual({
       batchSize: 512,
       hyperparameters: { width: 3, noBias: true },
@@ -70,12 +70,12 @@ describe('parseTrainArguments', () => {
     });
   });
 
-  it('lets the last of several win, flag or --set', () => {
+  it('lets the last of several flags or --set win', () => {
     expect(overrides('--members', '4', '--set', 'members=3')).toEqual({ members: 3 });
     expect(overrides('--set', 'members=3', '--members', '4')).toEqual({ members: 4 });
   });
 
-  it('keeps its own flags, and reaches a hyperparameter of the same name by --set', () => {
+  it('keeps its own flags, and sets a hyperparameter of the same name by --set', () => {
     expect(parseTrainArguments(['--name', 'first', '--set', 'name=wide', '--json', '-h'], flags)).toEqual({
       overrides: { hyperparameters: { name: 'wide' } },
       name: 'first',
@@ -84,7 +84,7 @@ describe('parseTrainArguments', () => {
     });
   });
 
-  it('suggests an option for one that does not exist', () => {
+  it('suggests an existing option for an unknown one', () => {
     expect(complaint('--memberz', '4')).toBe('There is no option --memberz. Did you mean --members?');
     expect(complaint('--learning-rate=0.1')).toBe(
       'There is no option --learning-rate. Did you mean --optimizer.learning-rate?',
@@ -93,7 +93,7 @@ describe('parseTrainArguments', () => {
     expect(complaint('--set', 'batchsise=3')).toBe('There is no option batchsise. Did you mean batchSize?');
   });
 
-  it('says what is wrong with a value', () => {
+  it('reports what is wrong with a value', () => {
     expect(complaint('--members', 'four')).toBe(
       '--members "four": it must be a whole number from 1 to 256. Leave it out for the default, 2.',
     );
@@ -112,7 +112,7 @@ describe('parseTrainArguments', () => {
 });
 
 describe('parseAssignments', () => {
-  it('makes one layer of several', () => {
+  it('merges several assignments into one layer', () => {
     expect(parseAssignments(['maxEpochs=200', 'optimizer.beta1=0.8'], runFlagsOf(null))).toEqual({
       maxEpochs: 200,
       optimizer: { beta1: 0.8 },

@@ -29,7 +29,7 @@ function lineWith(text: string): string | undefined {
 }
 
 describe('renderTrainHelp', () => {
-  it('says first what the project is', () => {
+  it('starts with the description of the project', () => {
     expect(help(100).slice(0, 4)).toEqual([
       'Blobs (classification)',
       'Three blobs in the plane.',
@@ -38,7 +38,7 @@ describe('renderTrainHelp', () => {
     ]);
   });
 
-  it("shows help, unit and default, and the project's own default where it differs", () => {
+  it("shows help, unit and default, and the project's default if it differs", () => {
     expect(lineWith('--width')).toBe('--width <units> Units of the hidden layer. (default: 8)');
     expect(lineWith('--batch-size')).toBe(
       "--batch-size <samples> Samples a step and rank (B). (the project's default: 20)",
@@ -67,7 +67,7 @@ describe('renderTrainHelp', () => {
     expect(help(width).filter((line) => line.length > width)).toEqual([]);
   });
 
-  it('tells of runs in general without a project', () => {
+  it('describes runs in general without a project', () => {
     const lines = renderTrainHelp({ project: null, flags: runFlagsOf(null), width: 100 });
     expect(lines[0]).toBe('Usage: tutti train <project> [options]');
     expect(lines.join('\n')).toContain('--batch-size <samples>');

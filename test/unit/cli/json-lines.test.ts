@@ -3,7 +3,7 @@ import { jsonLines } from '../../../src-main/cli/report.ts';
 import { pointsOf, recordOf } from './records.ts';
 
 describe('jsonLines', () => {
-  it('makes an object of every point; NaN and infinities are strings', () => {
+  it('writes an object per point, with NaN and infinities as strings', () => {
     const batch = pointsOf([
       { name: 'train/loss', epoch: 0, step: 5, value: 0.25, timeMs: 1_000 },
       { name: 'val/ens_nll', epoch: 1, step: 10, value: Number.NaN, timeMs: 2_500 },
@@ -16,7 +16,7 @@ describe('jsonLines', () => {
     );
   });
 
-  it('keeps any other update as it is, on one line', () => {
+  it('writes any other update unchanged on one line', () => {
     const record = recordOf();
     const text = jsonLines({ type: 'ended', record });
     expect(text.indexOf('\n')).toBe(text.length - 1);

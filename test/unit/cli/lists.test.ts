@@ -27,7 +27,7 @@ const run = {
 } as const;
 
 describe('describeRuns', () => {
-  it('gives id, name, project, status, members, best, start and duration', () => {
+  it('lists id, name, project, status, members, best, start and duration', () => {
     const going = { ...run, id: 'b', status: 'running', endedAt: null, bestMetric: null, bestValue: null } as const;
     const nowMs = Date.parse('2026-11-21T09:19:02.000Z');
     expect(describeRuns([run, going], { isFiltered: false, nowMs })).toEqual([
@@ -37,12 +37,12 @@ describe('describeRuns', () => {
     ]);
   });
 
-  it('says beside the status which ranks ended without finite metrics', () => {
+  it('shows beside the status which ranks ended without finite metrics', () => {
     const failed = { ...run, notFinite: 'not finite: rank 1' };
     expect(describeRuns([failed], { isFiltered: false, nowMs: 0 })[1]).toContain('finished, not finite: rank 1 ');
   });
 
-  it('says what to do where there is none', () => {
+  it('says how to start when there are none', () => {
     expect(describeRuns([], { isFiltered: false, nowMs: 0 })[0]).toContain('Start one: tutti train <project>');
     expect(describeRuns([], { isFiltered: true, nowMs: 0 })).toEqual([
       'No run is like that. `tutti runs` lists all of them.',
@@ -51,7 +51,7 @@ describe('describeRuns', () => {
 });
 
 describe('describeDevice', () => {
-  it('shows memory, load and processes, and whether this build can use it', () => {
+  it('shows memory, load and processes, and whether this build can use the device', () => {
     const { device: core } = placementOf(0);
     expect(describeDevice({ ...core, load: 0.054 })).toEqual(['cpu:0', 'Core', '-', '5 %', '-', 'yes']);
     const gpu = { id: 'cuda:1', kind: 'cuda', index: 1, name: 'A100', load: 0.97, processCount: 2 } as const;

@@ -23,21 +23,21 @@ function lossOf(rank: number, value: number, step: number): RunUpdate {
 }
 
 describe('RunProgress', () => {
-  it('has nothing to say before the model is known', () => {
+  it('is empty before the model is known', () => {
     const progress = new RunProgress();
     expect(progress.line()).toBeNull();
     progress.take({ type: 'record', record: recordOf(), folder: '' }, 0);
     expect(progress.line()).toBeNull();
   });
 
-  it('goes by the slowest rank and shows the mean loss until there is an evaluation', () => {
+  it('follows the slowest rank and shows the mean loss until there is an evaluation', () => {
     const progress = begin();
     progress.take(lossOf(0, 1, 50), 0);
     progress.take(lossOf(1, 2, 30), 0);
     expect(progress.line()).toBe('epoch 1/200  step 30/8000  loss 1.500');
   });
 
-  it('shows the ensemble, its best and when that was, throughput and what is left', () => {
+  it('shows the ensemble, its best and when that was, throughput and remaining time', () => {
     const progress = begin();
     progress.take(moved(0, 20), 0);
     progress.take(moved(1, 20), 0);
@@ -45,7 +45,7 @@ describe('RunProgress', () => {
     progress.take(evaluated(0.41234, 10), 6_000);
     progress.take(moved(0, 490, 11), 9_000);
     progress.take(moved(1, 480, 11), 10_000);
-    // 460 steps in 10 s; 7520 steps to go take 163.5 s.
+    // 460 steps in 10 s, so 7520 more steps take 163.5 s.
     expect(progress.line()).toBe(
       'epoch 12/200  step 480/8000  ens NLL 0.4123 (best 0.4101 @ 10)  1.2k samples/s  ETA 2 m 43 s',
     );
@@ -62,14 +62,14 @@ describe('RunProgress', () => {
     expect(progress.line()).toBe('epoch 1/200  step 300/8000  ETA 1 m 17 s');
   });
 
-  it('never takes NaN for the best', () => {
+  it('never takes NaN as the best', () => {
     const progress = begin();
     progress.take(evaluated(0.5, 0), 0);
     progress.take(evaluated(Number.NaN, 1), 0);
     expect(progress.line()).toBe('epoch 1/200  step 0/8000  ens NLL NaN (best 0.5000 @ 1)');
   });
 
-  it('does not wait for a rank that stands by', () => {
+  it('does not wait for a rank on standby', () => {
     const progress = begin();
     progress.take(moved(0, 50, 0, 0), 0);
     progress.take(moved(1, 80, 1, 0), 0);
@@ -77,7 +77,7 @@ describe('RunProgress', () => {
     expect(progress.line()).toBe('epoch 2/200  step 80/8000');
   });
 
-  it('counts waves, and those to come in the forecast', () => {
+  it('counts waves, including future ones in the forecast', () => {
     const progress = begin(recordOf({ maxEpochs: 200 }, { plan: [placementOf(0, 0), placementOf(1, 1)] }));
     progress.take(moved(0, 1000, 0, 0), 0);
     progress.take(moved(0, 4000, 99, 0), 3_000);

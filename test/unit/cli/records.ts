@@ -4,7 +4,7 @@ import { type RunConfigInput, runConfigSchema } from '../../../core/protocol/run
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import type { RunFacts } from '../../../core/protocol/pages/run-updates.ts';
 
-/** A run of two members on two cores, as its record says it before it starts. */
+/** A run of two members on two cores, as in its record before it starts. */
 export function recordOf(config: RunConfigInput = {}, changes: Partial<RunRecord> = {}): RunRecord {
   return {
     format: 1,

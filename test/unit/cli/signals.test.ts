@@ -20,7 +20,7 @@ describe('watchSignals', () => {
     signals.release();
   });
 
-  it.each(['SIGTERM', 'SIGHUP'] as const)('aborts at once at %s, and listens no more once released', (signal) => {
+  it.each(['SIGTERM', 'SIGHUP'] as const)('aborts immediately at %s, and stops listening once released', (signal) => {
     const before = process.listenerCount(signal);
     const { calls, signals } = watch();
     process.emit(signal);
@@ -32,7 +32,7 @@ describe('watchSignals', () => {
 });
 
 describe('exitCodeOf', () => {
-  it('tells how a run ended', () => {
+  it('returns the code of each way that a run ends', () => {
     expect(exitCodeOf('finished', null)).toBe(0);
     expect(exitCodeOf('finished', 'SIGINT')).toBe(0);
     expect(exitCodeOf('failed', 'SIGINT')).toBe(1);

@@ -28,7 +28,7 @@ const summary: RunSummary = {
 };
 
 describe('compareSets', () => {
-  it('sets the average member beside the ensemble, for every set', () => {
+  it('shows the average member beside the ensemble, for every set', () => {
     expect(compareSets(summary.evaluatedSets)).toEqual([
       '',
       'on test        epochs                     NLL  accuracy      ECE',
@@ -39,7 +39,7 @@ describe('compareSets', () => {
     ]);
   });
 
-  it('names both ways in which members that are trained jointly predict together', () => {
+  it('names both ways in which jointly trained members predict together', () => {
     const ensemble = { nll: 0.4, acc: 0.875, product_nll: 0.375, product_acc: 0.9, product_ece: 0.5 };
     const set = {
       set: 'final' as const,
@@ -70,7 +70,7 @@ describe('compareSets', () => {
 });
 
 describe('summarize', () => {
-  it('does not let a member that is not finite pass behind "finished"', () => {
+  it('warns of a non-finite member despite the status "finished"', () => {
     const metrics = { 'val/ens_nll': NaN, 'val/member_1_nll': NaN, 'val/member_0_nll': 0.5 };
     const record = recordOf({}, { status: 'finished', summary: { ...summary, metrics, evaluatedSets: [] } });
     expect(summarize(record, '/runs/blobs')[1]).toBe('warning: not finite: rank 1 (val/ens_nll, val/member_1_nll)');

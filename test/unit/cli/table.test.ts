@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { renderTable, wrapText } from '../../../src-main/cli/table.ts';
 
 describe('renderTable', () => {
-  it('aligns text left and numbers right, without blanks at the end of lines', () => {
+  it('aligns text left and numbers right, without trailing blanks', () => {
     const columns = [{ title: 'set' }, { title: 'NLL', right: true }, { title: 'note' }];
     expect(
       renderTable(columns, [
@@ -18,7 +18,7 @@ describe('renderTable', () => {
 });
 
 describe('wrapText', () => {
-  it('breaks between words and leaves long words whole', () => {
+  it('breaks between words and keeps long words whole', () => {
     expect(wrapText('one two  three', 7)).toEqual(['one two', 'three']);
     expect(wrapText('a incomprehensibility b', 5)).toEqual(['a', 'incomprehensibility', 'b']);
     expect(wrapText('', 5)).toEqual([]);

@@ -39,7 +39,7 @@ describe('TerminalReport', () => {
     );
   });
 
-  it('adds a line at an evaluation, at most one a second, and one every 10 s', () => {
+  it('adds a line at an evaluation at most once a second, and otherwise every 10 s', () => {
     const { report, written } = watch({});
     const lines = () => written.splice(0).join('');
     lines();
@@ -73,7 +73,7 @@ describe('TerminalReport', () => {
     expect(new Set(written)).toEqual(new Set(['\r\u001B[Kepoch 1/4  step 0/8000  ens NLL 0.5000 (best 0.5000 @ 1)']));
   });
 
-  it('prints what projects print, and what a user should know, but not everything', () => {
+  it("prints the project's output and important events, but not everything", () => {
     const { report, written } = watch({});
     written.length = 0;
     report.take(event('print', 'Ensemble   MSE 0.5'));
@@ -82,7 +82,7 @@ describe('TerminalReport', () => {
     expect(written.join('')).toBe('Ensemble   MSE 0.5\nrank 1: Loss was NaN first at step 3.\n');
   });
 
-  it('says only how the run ended when it is to be quiet', () => {
+  it('prints only how the run ended in quiet mode', () => {
     const { report, written } = watch({ quiet: true });
     report.take(evaluated(0));
     expect(written).toEqual([]);

@@ -3,7 +3,7 @@ import { augmentImages } from '../../../workers/data/augment.ts';
 import type { Batch } from '../../../workers/data/dataset.ts';
 import { Generator } from '../../../workers/random/index.ts';
 
-/** Images of 3 x 3 pixels with two channels: pixel i has the values i + 1 and −(i + 1). */
+/** Images of 3 x 3 pixels with two channels. Pixel i has the values i + 1 and −(i + 1). */
 function images(count: number): Batch {
   const image = Array.from({ length: 9 }, (_, i) => [i + 1, -(i + 1)]).flat();
   return {
@@ -20,7 +20,7 @@ const pixels = ({ features }: Batch): number[][] =>
     Array.from({ length: 9 }, (_, pixel) => features[image * 18 + pixel * 2]),
   );
 
-/** All crops of 3 x 3 out of the image with a border of one zero. */
+/** All 3 x 3 crops of the image with a border of one zero. */
 const crops = [-1, 0, 1].flatMap((top) =>
   [-1, 0, 1].map((left) =>
     Array.from({ length: 9 }, (_, i) => {
@@ -31,7 +31,7 @@ const crops = [-1, 0, 1].flatMap((top) =>
 );
 
 describe('augmentImages', () => {
-  it('crops each image at random out of itself and its padding, all channels alike', () => {
+  it('crops each image randomly out of its padded version, equally in all channels', () => {
     const cropped = augmentImages(images(300), { cropPadding: 1, horizontalFlip: false }, new Generator(1, 'augment'));
     const seen = new Set(pixels(cropped).map((image) => image.join()));
     expect([...seen].sort()).toEqual(crops.map((crop) => crop.join()).sort());
@@ -48,7 +48,7 @@ describe('augmentImages', () => {
     expect(counts.get('1,2,3,4,5,6,7,8,9')?.length).toBeGreaterThan(120);
   });
 
-  it('is decided by the generator alone, and leaves its input as it is', () => {
+  it('depends only on the generator, and does not change its input', () => {
     const batch = images(20);
     const augmented = (seed: number) =>
       augmentImages(batch, { cropPadding: 2, horizontalFlip: true }, new Generator(seed, 'augment')).features;
@@ -57,7 +57,7 @@ describe('augmentImages', () => {
     expect(batch).toEqual(images(20));
   });
 
-  it('refuses samples that are no images', () => {
+  it('refuses samples that are not images', () => {
     const vectors = { ...images(1), featureShape: [1, 18] };
     expect(() => augmentImages(vectors, { cropPadding: 1, horizontalFlip: false }, new Generator(1, 'a'))).toThrow(
       'Crops and flips are for images of shape [height, width, channels]; samples here have [18]. Turn both off.',

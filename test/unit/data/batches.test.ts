@@ -17,7 +17,7 @@ const values = createDataset({
   features: Float32Array.from({ length: 10 }, (_, i) => i / 3),
   targets: Float32Array.from({ length: 10 }, (_, i) => -i / 7),
 });
-/** Above what goes through shared memory or in one chunk. */
+/** Larger than shared memory or one chunk can carry. */
 const wide = createDataset({
   name: 'wide',
   featureShape: [100_001],
@@ -26,13 +26,13 @@ const wide = createDataset({
   classCount: 4,
 });
 
-it('of own samples are gathered from them', () => {
+it('batches of own samples are gathered from them', () => {
   const source = ownBatches(images);
   expect(source).toMatchObject({ length: 5, isLockstep: false });
   expect(source.batch(Int32Array.of(4, 0))).toEqual(gatherBatch(images, Int32Array.of(4, 0)));
 });
 
-it('of own samples stay as they are until the batch after the next', () => {
+it('batches of own samples stay valid until the batch after the next', () => {
   const source = ownBatches(images);
   const first = source.batch(Int32Array.of(4, 0, 3));
   const second = source.batch(Int32Array.of(1));
@@ -51,7 +51,7 @@ describe.each<{ dataset: Dataset; batches: number[][] }>([
   },
   { dataset: wide, batches: [[3, 0]] },
 ])('broadcast batches of $dataset.name', ({ dataset, batches }) => {
-  it('are on all ranks those of the first, of which the others have one sample', async () => {
+  it('are those of the first rank on all ranks, although the others have only one sample', async () => {
     const { groups } = createInMemoryGroup([2, 5, 7]);
     const sources = groups.map(
       (group) => new BroadcastBatches(group, group.rank === 2 ? dataset : take(dataset, 1), dataset.length),
@@ -63,7 +63,7 @@ describe.each<{ dataset: Dataset; batches: number[][] }>([
   });
 });
 
-it('broadcast batches are refused where the first rank has no such sample', async () => {
+it('broadcast batches are refused if the first rank lacks a sample', async () => {
   const { groups } = createInMemoryGroup(ranksOf(2));
   const source = new BroadcastBatches(groups[0], images, 5);
   await expect(source.batch(Int32Array.of(5))).rejects.toThrow('Sample 5 of "images" does not exist');

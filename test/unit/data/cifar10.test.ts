@@ -8,7 +8,7 @@ import { type Dataset, gatherBatch } from '../../../workers/data/dataset.ts';
 import { samples } from '../../samples/samples.ts';
 import { temporaryFolder } from './temp-folder.ts';
 
-/** A record whose pixel p is (p mod 256, label, 255 - p mod 256). */
+/** A record with pixels p: (p mod 256, label, 255 - p mod 256). */
 function record(label: number): Buffer {
   const planes = Buffer.alloc(3072);
   for (let pixel = 0; pixel < 1024; pixel++) {
@@ -38,7 +38,7 @@ describe('cifar10 from batch files', () => {
     'test_batch.bin': records(0),
   };
 
-  it('joins the batches that are there and says how many images that gave', async () => {
+  it('joins the available batches and reports the number of images', async () => {
     const { train, test } = await read(await folderWith(files));
     expect(train).toMatchObject({ name: 'CIFAR-10 (3 of 50,000 images)', length: 3, featureShape: [32, 32, 3] });
     expect(train.targets).toEqual(Int32Array.of(3, 9, 7));
@@ -61,11 +61,11 @@ describe('cifar10 from batch files', () => {
     },
   );
 
-  it('does without a test batch', async () => {
+  it('works without a test batch', async () => {
     expect((await read(await folderWith({ 'data_batch_5.bin': records(1) }))).test).toBeUndefined();
   });
 
-  it('refuses part of a record', async () => {
+  it('refuses an incomplete record', async () => {
     const folder = await folderWith(files);
     await truncate(join(folder, 'data_batch_1.bin'), 3073 + 100);
     await expect(read(folder)).rejects.toThrow(
@@ -79,7 +79,7 @@ describe('cifar10 from batch files', () => {
   });
 });
 
-/** What GNU tar makes of a folder like the official one. */
+/** GNU tar's archive of a folder like the official one. */
 async function archiveOf(files: Record<string, Buffer>, ...options: string[]): Promise<Buffer> {
   const folder = await folderWith(files, 'cifar-10-batches-bin');
   const tar = join(folder, 'archive.tar.gz');
@@ -96,7 +96,7 @@ describe('cifar10 from the archive', () => {
     'test_batch.bin': records(0),
   };
 
-  it.each(['ustar', 'gnu', 'posix'])('reads what tar wrote in its %s format', async (format) => {
+  it.each(['ustar', 'gnu', 'posix'])("reads tar's %s format", async (format) => {
     const lookup = await folderWith({ [name]: await archiveOf(files, `--format=${format}`) });
     const { train, test } = await read(lookup);
     expect(train.targets).toEqual(Int32Array.of(3, 9, 7));
@@ -104,7 +104,7 @@ describe('cifar10 from the archive', () => {
     expect(test?.targets).toEqual(Int32Array.of(0));
   });
 
-  it('refuses one that is cut short, compressed or not', async () => {
+  it('refuses a truncated archive, compressed or not', async () => {
     const archive = await archiveOf(files);
     const cut = await folderWith({ [name]: archive.subarray(0, archive.length - 20) });
     await expect(read(cut)).rejects.toThrow(`${join(cut, name)} is truncated or corrupt: unexpected end of file`);
@@ -112,20 +112,20 @@ describe('cifar10 from the archive', () => {
     await expect(read(cutInside)).rejects.toThrow('bytes early, after byte');
   });
 
-  it('refuses a header whose checksum does not fit', async () => {
+  it('refuses a header with a wrong checksum', async () => {
     const tar = gunzipSync(await archiveOf(files));
     tar[600] ^= 1;
     const lookup = await folderWith({ [name]: gzipSync(tar) });
     await expect(read(lookup)).rejects.toThrow('no valid tar header at byte 512: checksum');
   });
 
-  it('refuses one without batches', async () => {
+  it('refuses an archive without batches', async () => {
     const lookup = await folderWith({ [name]: await archiveOf({ 'readme.html': Buffer.from('hello') }) });
     await expect(read(lookup)).rejects.toThrow('it holds none of data_batch_1.bin');
   });
 });
 
-describe('real images of CIFAR-10, one a class', () => {
+describe('real images of CIFAR-10, one per class', () => {
   /** Means of the channels, over all pixels and over the upper left quadrants. */
   function means({ features }: Dataset): { all: number[]; upperLeft: number[] } {
     const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -134,12 +134,12 @@ describe('real images of CIFAR-10, one a class', () => {
     return { all: channels.map(mean), upperLeft: channels.map((bytes) => mean(bytes.filter(isUpperLeft))) };
   }
 
-  it('have the means that numpy finds, by channel and by place', async () => {
+  it("have numpy's means by channel and by quadrant", async () => {
     const { train, test } = await read(samples);
     expect(train.name).toBe('CIFAR-10 (10 of 50,000 images)');
     expect(test?.name).toBe('CIFAR-10 test (10 of 10,000 images)');
     expect([...train.targets]).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
-    // Printed by make_samples.py. A wrong order of planes, rows or columns would mix them.
+    // Printed by make_samples.py. A wrong order of planes, rows or columns would change them.
     const close = (values: number[]) => values.map((value) => expect.closeTo(value, 9));
     expect(means(train)).toEqual({
       all: close([130.71171875, 129.340625, 118.47109375]),

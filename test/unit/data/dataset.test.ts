@@ -36,7 +36,7 @@ describe('gatherBatch', () => {
     expect(gatherBatch(raw, indices(0)).features).toEqual(Float32Array.of(0, 1, 51 / 255, 102 / 255));
   });
 
-  it('copies floats and keeps several targets a sample', () => {
+  it('copies floats and keeps several targets per sample', () => {
     const batch = gatherBatch(pairs, indices(1, 1, 0));
     expect(batch.features).toEqual(Float32Array.of(2, 20, 2, 20, 1, 10));
     expect(batch.targets).toEqual(Float32Array.of(1.5, -1.5, 1.5, -1.5, 0.5, -0.5));
@@ -50,7 +50,7 @@ describe('gatherBatch', () => {
     expect(gatherBatch(normalized, indices(0, 2)).features).toEqual(Float32Array.of(-1, 0, 1, 2));
   });
 
-  it('means the same after flattening, whose last axis mixes pixels and channels', () => {
+  it('gives the same result for flattened images, whose last axis mixes pixels and channels', () => {
     const flat = flattened(images);
     expect(flat.featureShape).toEqual([4]);
     expect(flat.features).toBe(images.features);
@@ -64,7 +64,7 @@ describe('gatherBatch', () => {
 });
 
 describe('subset and take', () => {
-  it('subset copies samples in the order asked for, repeats included', () => {
+  it('subset copies samples in the requested order, including repeats', () => {
     const chosen = subset(images, indices(2, 2, 0, 1));
     expect(chosen.length).toBe(4);
     expect(chosen.features).toBeInstanceOf(Uint8Array);
@@ -73,7 +73,7 @@ describe('subset and take', () => {
     expect(chosen.classNames).toEqual(['a', 'b', 'c']);
   });
 
-  it('take shares memory with the data set it is taken from', () => {
+  it('take shares memory with its data set', () => {
     const first = take(pairs, 2);
     expect(first.length).toBe(2);
     expect(first.features.buffer).toBe(pairs.features.buffer);
@@ -93,7 +93,7 @@ describe('createDataset', () => {
     expect(Object.isFrozen(images) && Object.isFrozen(images.featureShape)).toBe(true);
   });
 
-  it('names what does not fit', () => {
+  it('names each mismatch', () => {
     expect(() => createDataset({ ...two, featureShape: [4], targets: Int32Array.of(0) })).toThrow('2 feature values');
     expect(() => createDataset({ ...two, targets: Int32Array.of(0, 1, 0, 1) })).toThrow('4 targets for 2 samples');
     expect(() => createDataset({ ...two, targets: Float32Array.of(1, 2, 3) })).toThrow('3 targets for 2 samples');

@@ -18,7 +18,7 @@ function remoteFile(...urls: string[]) {
   return { name: 'file.bin', urls, sha256, bytes: content.length };
 }
 
-/** What a cut connection or a killed process leaves behind. */
+/** The remains of a broken connection or a killed process. */
 async function folderWithPart(part: Buffer, etag?: string): Promise<string> {
   const folder = await temporaryFolder();
   await writeFile(join(folder, 'file.bin.part'), part);
@@ -26,7 +26,7 @@ async function folderWithPart(part: Buffer, etag?: string): Promise<string> {
   return folder;
 }
 
-/** What a folder holds after a download that left the right file there and nothing else. */
+/** The content of a folder with only the correct file after a download. */
 const onlyTheFile = { names: ['file.bin'], sha256 };
 
 async function contentOf(folder: string) {
@@ -55,14 +55,14 @@ describe('fetchFile', () => {
     expect(server.requests[0]).toMatchObject({ 'accept-encoding': 'identity' });
   });
 
-  it('leaves a file alone that is there', async () => {
+  it('leaves an existing file unchanged', async () => {
     const folder = await temporaryFolder();
     await writeFile(join(folder, 'file.bin'), 'mine');
     await fetchFile({ ...remoteFile('http://127.0.0.1:1/'), folder });
     expect(await readFile(join(folder, 'file.bin'), 'utf8')).toBe('mine');
   });
 
-  it('continues after a cut connection, in the same call', async () => {
+  it('continues after a broken connection, within the same call', async () => {
     const cuts: (() => void)[] = [];
     const server = await serve((request, response) => {
       cuts.push(() => response.destroy());
@@ -78,7 +78,7 @@ describe('fetchFile', () => {
     expect(server.requests[1]['if-range']).toBe('"1"');
   });
 
-  it('continues what an earlier process has left', async () => {
+  it('continues the download of an earlier process', async () => {
     const server = await serve((request, response) => sendFile(content, request, response));
     const folder = await folderWithPart(content.subarray(0, 123_456), '"1"');
     await fetchFile({ ...remoteFile(server.url), folder });
@@ -86,13 +86,13 @@ describe('fetchFile', () => {
     expect(server.requests).toMatchObject([{ range: 'bytes=123456-', 'if-range': '"1"' }]);
   });
 
-  it('only checks what an earlier process has received in full', async () => {
+  it('only verifies a file that an earlier process has received completely', async () => {
     const folder = await folderWithPart(content);
     await fetchFile({ ...remoteFile('http://127.0.0.1:1/'), folder });
     expect(await contentOf(folder)).toEqual(onlyTheFile);
   });
 
-  it('starts anew when the ETag says that the file has changed', async () => {
+  it('restarts if the ETag shows that the file has changed', async () => {
     const server = await serve((request, response) => sendFile(content, request, response, { etag: '"2"' }));
     const folder = await folderWithPart(Buffer.alloc(1000, 7), '"1"');
     await fetchFile({ ...remoteFile(server.url), folder });
@@ -100,14 +100,14 @@ describe('fetchFile', () => {
     expect(server.requests.length).toBe(1);
   });
 
-  it('starts anew when the server ignores ranges', async () => {
+  it('restarts if the server ignores ranges', async () => {
     const server = await serve((_, response) => response.end(content));
     const folder = await folderWithPart(Buffer.alloc(250_000, 7));
     await fetchFile({ ...remoteFile(server.url), folder });
     expect(await contentOf(folder)).toEqual(onlyTheFile);
   });
 
-  it('starts anew once when what it continued turns out to be another file', async () => {
+  it('restarts once if the continued file turns out to be another one', async () => {
     const server = await serve((request, response) => sendFile(content, request, response));
     const folder = await folderWithPart(Buffer.alloc(1000, 7));
     await fetchFile({ ...remoteFile(server.url), folder });
@@ -115,7 +115,7 @@ describe('fetchFile', () => {
     expect(server.requests.map(({ range }) => range)).toEqual(['bytes=1000-', undefined]);
   });
 
-  it('goes on to the next address', async () => {
+  it('tries the next address', async () => {
     const gone = await serve((_, response) => response.writeHead(404).end());
     const good = await serve((request, response) => sendFile(content, request, response));
     const folder = await temporaryFolder();
@@ -132,7 +132,7 @@ describe('fetchFile', () => {
   });
 });
 
-describe('fetchFile gives one reason per address', () => {
+describe('fetchFile reports one reason per address', () => {
   async function failureOf(answer: Parameters<typeof serve>[0]) {
     const server = await serve(answer);
     const folder = await temporaryFolder();
@@ -142,13 +142,13 @@ describe('fetchFile gives one reason per address', () => {
     return { message: error instanceof Error ? error.message : '', files: await readdir(folder), server };
   }
 
-  it('for a status that is an error', async () => {
+  it('for an error status', async () => {
     const { message, files, server } = await failureOf((_, response) => response.writeHead(404).end('no'));
     expect(message).toBe(`file.bin could not be downloaded:\n  ${server.url}: HTTP 404 Not Found`);
     expect(files).toEqual([]);
   });
 
-  it('for another content of the right length, which is deleted', async () => {
+  it('for other content of the right length, which is deleted', async () => {
     const { message, files } = await failureOf((_, response) => response.end(Buffer.alloc(300_000, 1)));
     expect(message).toContain(`expected ${sha256}; what was received has been deleted`);
     expect(files).toEqual([]);
@@ -168,7 +168,7 @@ describe('fetchFile gives one reason per address', () => {
     expect(message).toContain('it sends more than the expected 300,000 bytes');
   });
 
-  it('for a range that was not asked for', async () => {
+  it('for a range that was not requested', async () => {
     const server = await serve((_, response) => {
       response.writeHead(206, { 'content-range': 'bytes 5-299999/300000' }).end(content.subarray(5));
     });
@@ -184,7 +184,7 @@ describe('fetchFile gives one reason per address', () => {
     expect(message).toContain('the server was silent for 200 ms');
   });
 
-  it('for a server that falls silent, keeping what it sent', async () => {
+  it('for a server that stalls, and keeps the received bytes', async () => {
     const { message, files } = await failureOf((_, response) => {
       response.writeHead(200, { 'content-length': content.length });
       response.write(content.subarray(0, 1000));
@@ -193,7 +193,7 @@ describe('fetchFile gives one reason per address', () => {
     expect(files).toEqual(['file.bin.part']);
   });
 
-  it('for a connection that is always cut at the same byte', async () => {
+  it('for a connection that always breaks at the same byte', async () => {
     let cut: () => void;
     const server = await serve((_, response) => {
       cut = () => response.destroy();
@@ -204,7 +204,7 @@ describe('fetchFile gives one reason per address', () => {
     expect(server.requests.length).toBe(2);
   });
 
-  it('for a port that nothing listens on', async () => {
+  it('for a port without a listener', async () => {
     const folder = await temporaryFolder();
     const failure = fetchFile({ ...remoteFile('http://127.0.0.1:1/', 'http://127.0.0.1:1/b'), folder });
     await expect(failure).rejects.toThrow(/127.0.0.1:1\/: fetch failed: .*\n.*127.0.0.1:1\/b: fetch failed/);
@@ -250,7 +250,7 @@ describe('fetchFile in several processes', () => {
     expect(await contentOf(folder)).toEqual(onlyTheFile);
   });
 
-  it('continues the work of a process that was killed, in spite of its lock', async () => {
+  it('continues the work of a killed process despite its lock', async () => {
     const folder = await temporaryFolder();
     const server = await serve((request, response) => {
       if (server.requests.length > 1) sendFile(content, request, response);
@@ -269,7 +269,7 @@ describe('fetchFile in several processes', () => {
     expect(await contentOf(folder)).toEqual(onlyTheFile);
   });
 
-  it('does not wait for a lock that nobody has touched for a minute', async () => {
+  it('ignores a lock that nobody has touched for a minute', async () => {
     const server = await serve((request, response) => sendFile(content, request, response));
     const folder = await temporaryFolder();
     const lock = join(folder, 'file.bin.lock');
@@ -280,7 +280,7 @@ describe('fetchFile in several processes', () => {
     expect(await contentOf(folder)).toEqual(onlyTheFile);
   });
 
-  it('waits for a live process, until it is told to stop', async () => {
+  it('waits for a live process until it is aborted', async () => {
     const folder = await temporaryFolder();
     await writeFile(join(folder, 'file.bin.lock'), `${process.pid} ${hostname()}`);
     const signal = AbortSignal.timeout(300);
@@ -292,7 +292,7 @@ describe('fetchFile in several processes', () => {
 describe('obtainFile', () => {
   const nowhere = 'http://127.0.0.1:1/';
 
-  it('prefers the folder of the user, whatever its content, to the cache', async () => {
+  it("prefers the user's folder to the cache, whatever its content", async () => {
     const [lookup, cache] = [await temporaryFolder(), await temporaryFolder()];
     await mkdir(join(cache, 'mnist'));
     await writeFile(join(cache, 'mnist', 'file.bin'), 'cached');
@@ -301,7 +301,7 @@ describe('obtainFile', () => {
     expect(await obtainFile(remoteFile(nowhere), 'mnist', { lookup, cache })).toBe(join(lookup, 'file.bin'));
   });
 
-  it('downloads into the cache what is in neither', async () => {
+  it('downloads into the cache a file that is in neither', async () => {
     const server = await serve((request, response) => sendFile(content, request, response));
     const cache = await temporaryFolder();
     const path = await obtainFile(remoteFile(server.url), 'mnist', { lookup: null, cache });
@@ -309,7 +309,7 @@ describe('obtainFile', () => {
     expect(await contentOf(join(cache, 'mnist'))).toEqual(onlyTheFile);
   });
 
-  it('says offline what was tried, and which file to put where', async () => {
+  it('offline, names what was tried and which file to put where', async () => {
     const [lookup, cache] = [await temporaryFolder(), await temporaryFolder()];
     const failure = obtainFile(remoteFile(nowhere), 'mnist', { lookup, cache });
     await expect(failure).rejects.toThrow(`file.bin could not be downloaded:\n  ${nowhere}: fetch failed`);

@@ -4,11 +4,11 @@ import { onTestFinished } from 'vitest';
 
 export interface FileServer {
   url: string;
-  /** Headers of the requests so far. */
+  /** Headers of all requests so far. */
   requests: IncomingHttpHeaders[];
 }
 
-/** An HTTP server on 127.0.0.1 for the running test, which closes with all its connections after it. */
+/** An HTTP server on 127.0.0.1 for the running test. It closes with all its connections after the test. */
 export async function serve(answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<FileServer> {
   const requests: IncomingHttpHeaders[] = [];
   const server = createServer((request, response) => {
@@ -25,7 +25,7 @@ export async function serve(answer: (request: IncomingMessage, response: ServerR
   return { url: `http://127.0.0.1:${address.port}/file.bin`, requests };
 }
 
-/** Answers as a file server does that knows ranges and ETags (RFC 9110). After `bytes` it falls silent. */
+/** Answers like a file server with ranges and ETags (RFC 9110). After `bytes` it stalls. */
 export function sendFile(
   content: Buffer,
   request: IncomingMessage,

@@ -68,7 +68,7 @@ describe('mnist', () => {
     return folder;
   }
 
-  it('finds files unpacked or not, in the folder or its subfolder', async () => {
+  it('finds files, compressed or not, in the folder or its subfolder', async () => {
     const { train, test, validation } = await mnist({ lookup: await tinyFolder(), cache: '/nonexistent' });
     expect(train).toMatchObject({ name: 'MNIST', length: 2, featureShape: [2, 2, 1], classCount: 10 });
     expect([...train.features]).toEqual([0, 255, 0, 0, 1, 2, 3, 4]);
@@ -76,7 +76,7 @@ describe('mnist', () => {
     expect([test?.length, validation]).toEqual([1, undefined]);
   });
 
-  it('finds files in the cache when there is no folder of the user', async () => {
+  it('finds files in the cache if there is no user folder', async () => {
     expect((await mnist({ lookup: null, cache: await tinyFolder() })).train.length).toBe(2);
   });
 
@@ -90,7 +90,7 @@ describe('mnist', () => {
     await expect(mnist({ lookup, cache: lookup })).rejects.toThrow('sample 1 has label 10');
   });
 
-  it('says offline which file to put where', async () => {
+  it('offline, names which file to put where', async () => {
     vi.stubGlobal('fetch', () => Promise.reject(new TypeError('fetch failed', { cause: new Error('ENOTFOUND') })));
     const [lookup, cache] = [await temporaryFolder(), await temporaryFolder()];
     const failure = mnist({ lookup, cache });
@@ -105,12 +105,12 @@ describe('mnist', () => {
   });
 });
 
-/** Mean of bytes as shares of 255. */
+/** Mean of bytes divided by 255. */
 const ink = (bytes: ArrayLike<number>): number =>
   Array.from(bytes).reduce((sum, byte) => sum + byte, 0) / bytes.length / 255;
 
 describe("the first 1,200 images of MNIST's test set", () => {
-  it('have the known first labels, and the counts and ink that numpy finds', async () => {
+  it("have the known first labels and numpy's counts and means", async () => {
     const { train, test } = await mnist({ lookup: samples, cache: '/nonexistent', files: 't10k' });
     expect(test).toBeUndefined();
     expect(train).toMatchObject({ name: 'MNIST t10k', length: 1200, featureShape: [28, 28, 1] });
@@ -123,7 +123,7 @@ describe("the first 1,200 images of MNIST's test set", () => {
     expect(ink(inUpperLeft)).toBeCloseTo(0.10302005802320928, 12);
   });
 
-  it('are refused when a copy of them is cut short', async () => {
+  it('are refused when truncated', async () => {
     const folder = await temporaryFolder();
     const [images, labels] = ['t10k-images-idx3-ubyte.gz', 't10k-labels-idx1-ubyte.gz'];
     await copyFile(join(samples, 'mnist', labels), join(folder, labels));

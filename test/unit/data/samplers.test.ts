@@ -15,8 +15,8 @@ function orderOf(kind: SamplerKind, epoch: number, changes: Partial<SamplerOptio
 const ascending = (values: number[]) => values.toSorted((a, b) => a - b);
 const upTo = (length: number) => Array.from({ length }, (_, i) => i);
 
-describe('shard deals as PyTorch DistributedSampler (shuffle=False)', () => {
-  // Derived by hand from torch/utils/data/distributed.py: pad by wrapping (or cut the tail), then [rank::worldSize].
+describe("sharding follows PyTorch's DistributedSampler (shuffle=False)", () => {
+  // Derived by hand from torch/utils/data/distributed.py: pad by wrapping (or drop the tail), then [rank::worldSize].
   it.each([
     {
       length: 10,
@@ -67,7 +67,7 @@ describe('shard deals as PyTorch DistributedSampler (shuffle=False)', () => {
 });
 
 describe('createSampler', () => {
-  it('cuts an order into batches, the last one smaller or left out', () => {
+  it('splits an order into batches, with the last one smaller or dropped', () => {
     const whole = createSampler(options('sequential'));
     expect([...whole.batches(0)].map((batch) => [...batch])).toEqual([
       [0, 1, 2, 3],
@@ -83,14 +83,14 @@ describe('createSampler', () => {
     expect(dropping.batchesPerEpoch).toBe(2);
   });
 
-  it('shuffled: a permutation of its own per rank, another each epoch', () => {
+  it('shuffled: a different permutation per rank and per epoch', () => {
     const first = orderOf('shuffled', 0, { length: 100 });
     expect(ascending(first)).toEqual(upTo(100));
     expect(orderOf('shuffled', 1, { length: 100 })).not.toEqual(first);
     expect(orderOf('shuffled', 0, { length: 100, seed: 6 })).not.toEqual(first);
   });
 
-  it('shared: one permutation for all ranks, another each epoch', () => {
+  it('shared: one permutation for all ranks, different per epoch', () => {
     const first = orderOf('shared', 0, { length: 100 });
     expect(ascending(first)).toEqual(upTo(100));
     expect(orderOf('shared', 0, { length: 100, seed: 6, rank: 1 })).toEqual(first);
@@ -105,7 +105,7 @@ describe('createSampler', () => {
     expect(orderOf('sharded-drop', 3, { length: 5, rank: 1 })).toEqual([shared[1], shared[3]]);
   });
 
-  it('is a function of seed and epoch alone: an epoch comes again in a new sampler', () => {
+  it('depends only on seed and epoch: a new sampler repeats an epoch', () => {
     for (const kind of ['shuffled', 'shared', 'sharded', 'sharded-drop', 'sequential'] as const) {
       const sampler = createSampler(options(kind));
       const [, ...later] = [0, 1, 2].map((epoch) => [...sampler.batches(epoch)]);
@@ -113,7 +113,7 @@ describe('createSampler', () => {
     }
   });
 
-  it('shards cover every sample, equally many a rank, and repeat fewer than one round', () => {
+  it('shards cover every sample, have equal sizes, and repeat less than one round', () => {
     const cases = fc.record({ length: fc.integer({ min: 1, max: 50 }), worldSize: fc.integer({ min: 1, max: 9 }) });
     fc.assert(
       fc.property(cases, ({ length, worldSize }) => {
@@ -137,7 +137,7 @@ describe('createSampler', () => {
 });
 
 describe('an uneven split', () => {
-  it('gives every sample to one rank, and all ranks as many batches: the last are smaller, or empty', () => {
+  it('gives every sample to one rank and all ranks the same number of batches, the last of them smaller or empty', () => {
     const sizes = [0, 1, 2].map((rank) =>
       [...createSampler(options('sharded-uneven', { length: 7, batchSize: 2, rank, worldSize: 3 })).batches(0)].map(
         (batch) => batch.length,
@@ -154,14 +154,14 @@ describe('an uneven split', () => {
     expect(ascending(dealt)).toEqual(upTo(7));
   });
 
-  it('leaves out, where asked to, every batch that is not full on all ranks', () => {
+  it('drops, on request, every batch that is not full on all ranks', () => {
     const full = [0, 1, 2].map((rank) =>
       orderOf('sharded-uneven', 0, { length: 11, batchSize: 2, dropLast: true, rank, worldSize: 3 }),
     );
     expect(full.map((order) => order.length)).toEqual([2, 2, 2]);
   });
 
-  it('takes in each step the samples that one worker would with the batches of all', () => {
+  it('takes in each step the samples of one worker with the batches of all', () => {
     const batchOf = (batchSize: number, rank: number, worldSize: number, index: number) => [
       ...[...createSampler(options('sharded-uneven', { length: 11, batchSize, rank, worldSize })).batches(3)][index],
     ];

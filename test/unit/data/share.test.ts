@@ -61,12 +61,12 @@ describe('writeSplits and readSplits', () => {
     expect(new Uint32Array(buffer, byteOffset, 2)).toEqual(Uint32Array.of(0x7fc00001, 0xffc12345));
   });
 
-  it('leave nothing beside the file', async () => {
+  it('leave no file behind', async () => {
     const file = await written();
     expect(await readdir(join(file, '..'))).toEqual(['splits.bin']);
   });
 
-  it('begin every array at a multiple of 8 bytes', async () => {
+  it('align every array to 8 bytes', async () => {
     const { train, test } = await readSplits(await written(createSplits({ train: images, test: images })));
     for (const array of [train.features, train.targets, test?.features, test?.targets]) {
       expect((array?.byteOffset ?? 1) % 8).toBe(0);
@@ -84,7 +84,7 @@ describe('writeSplits and readSplits', () => {
     await expect(readSplits(file)).rejects.toThrow('it has 5 bytes');
   });
 
-  it('refuse a file with any one bit changed', async () => {
+  it('refuse a file with any one bit flipped', async () => {
     const file = await written();
     const intact = await readFile(file);
     const bits = fc.integer({ min: 0, max: 8 * intact.length - 1 });
@@ -99,7 +99,7 @@ describe('writeSplits and readSplits', () => {
     );
   });
 
-  it('name the file and the room it takes where it cannot be written', async () => {
+  it('name the file and its size if it cannot be written', async () => {
     const file = join(await temporaryFolder(), 'missing', 'splits.bin');
     const failure = writeSplits(file, createSplits({ train: values }));
     await expect(failure).rejects.toThrow(`could not be shared through ${file} (ENOENT`);

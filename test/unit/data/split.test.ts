@@ -11,7 +11,7 @@ function counting(length: number) {
 }
 
 describe('splitDataset', () => {
-  it('takes fractions below 1 and counts from 1 on, and leaves the rest to training', () => {
+  it('treats numbers below 1 as fractions and from 1 on as counts, and leaves the rest for training', () => {
     const { train, validation, test } = splitDataset(
       counting(103),
       { validation: 0.1, test: 20 },
@@ -20,14 +20,14 @@ describe('splitDataset', () => {
     expect([train.length, validation?.length, test?.length]).toEqual([73, 10, 20]);
   });
 
-  it('is the same for the same seed and another for another', () => {
+  it('is the same for the same seed and different for another', () => {
     const split = (seed: number) =>
       splitDataset(counting(50), { test: 10 }, new Generator(seed, 'split')).test?.features;
     expect(split(7)).toEqual(split(7));
     expect(split(7)).not.toEqual(split(8));
   });
 
-  it('loses and repeats no sample, and keeps targets with their features', () => {
+  it('neither loses nor repeats a sample, and keeps targets with their features', () => {
     const cases = fc.record({ length: fc.integer({ min: 3, max: 60 }), seed: fc.integer({ min: 0, max: 999 }) });
     fc.assert(
       fc.property(cases, ({ length, seed }) => {
@@ -42,7 +42,7 @@ describe('splitDataset', () => {
     );
   });
 
-  it('leaves out splits that were not asked for', () => {
+  it('omits splits that were not requested', () => {
     const splits = splitDataset(counting(5), { test: 2 }, new Generator(1, 'split'));
     expect(splits.validation).toBeUndefined();
     expect(splits.train.length).toBe(3);

@@ -20,10 +20,10 @@ describe('standardize', () => {
       features: Float32Array.from(features),
       targets: Float32Array.from(targets),
     });
-  // Column 0: 1, 3 (mean 2, deviation 1); column 1 is constant; targets 10, 30 (mean 20, deviation 10).
+  // Column 0: 1, 3 (mean 2, deviation 1). Column 1 is constant. Targets 10, 30 (mean 20, deviation 10).
   const splits = { train: part([1, 5, 3, 5], [10, 30]), test: part([6, 6], [50]) };
 
-  it('takes means and deviations from the training split, for all splits', () => {
+  it('uses means and deviations of the training split for all splits', () => {
     const { splits: result, targetScale } = standardize(splits);
     expect(gatherBatch(result.train, Int32Array.of(0, 1)).features).toEqual(Float32Array.of(-1, 0, 1, 0));
     expect(result.test && gatherBatch(result.test, Int32Array.of(0)).features).toEqual(Float32Array.of(4, 1));
@@ -31,7 +31,7 @@ describe('standardize', () => {
     expect(targetScale).toBeUndefined();
   });
 
-  it('standardizes targets on request and says how to get back', () => {
+  it('standardizes targets on request and returns the inverse transformation', () => {
     const { splits: result, targetScale } = standardize(splits, { targets: true });
     expect(result.train.targets).toEqual(Float32Array.of(-1, 1));
     expect(result.test?.targets).toEqual(Float32Array.of(3));
@@ -39,7 +39,7 @@ describe('standardize', () => {
     expect(splits.train.targets).toEqual(Float32Array.of(10, 30));
   });
 
-  it('measures bytes as batches see them', () => {
+  it('measures bytes as scaled in batches', () => {
     const bytes = createDataset({
       name: 'bytes',
       featureShape: [1],
@@ -50,7 +50,7 @@ describe('standardize', () => {
     expect(() => standardize({ train: bytes }, { targets: true })).toThrow('are class labels');
   });
 
-  it('standardizes every split, also the one without labels', () => {
+  it('standardizes every split, including one without labels', () => {
     const train = part([1, 5, 3, 5], [10, 30]);
     const { splits: result } = standardize({ train, validation: train, test: train, unlabelled: part([5, 5], [0]) });
     expect(Object.keys(result).sort()).toEqual(['test', 'train', 'unlabelled', 'validation']);

@@ -19,7 +19,7 @@ describe('heteroscedasticSine', () => {
     expect(test?.targets[499]).toBeCloseTo(13.8685, 4);
   });
 
-  it('is the same for the same seed, another for another', () => {
+  it('is the same for the same seed and different for another', () => {
     const targets = (seed: number) => heteroscedasticSine({ seed }).train.targets;
     expect(targets(3)).toEqual(targets(3));
     expect(targets(3)).not.toEqual(targets(4));
@@ -38,20 +38,20 @@ describe('heteroscedasticSine', () => {
 });
 
 describe('gaussianBlobs', () => {
-  it('puts class centres evenly on a circle', () => {
+  it('places class centres evenly on a circle', () => {
     const { features, targets } = gaussianBlobs({ samples: 4, classes: 4, radius: 2, spread: 0, seed: 1 });
     [2, 0, 0, 2, -2, 0, 0, -2].forEach((value, i) => expect(features[i]).toBeCloseTo(value, 6));
     expect([...targets]).toEqual([0, 1, 2, 3]);
   });
 
-  it('spreads samples with the deviation asked for', () => {
+  it('spreads samples with the given deviation', () => {
     const { features } = gaussianBlobs({ samples: 20_000, classes: 1, radius: 0, spread: 3, seed: 1 });
     expect(Math.abs(variance([...features]) - 9)).toBeLessThan(9 * 5 * Math.sqrt(2 / 40_000));
   });
 });
 
 describe('twoMoons', () => {
-  it('without noise is the figure of make_moons', () => {
+  it('without noise equals the figure of make_moons', () => {
     const { features, targets, classCount } = twoMoons({ samples: 6, noise: 0, seed: 1 });
     const expected = [1, 0, 0, 0.5, 0, 1, 1, -0.5, -1, 0, 2, 0.5];
     expected.forEach((value, i) => expect(features[i]).toBeCloseTo(value, 6));

@@ -14,7 +14,7 @@ describe('parseTable', () => {
     ['commas', '1,2,3\r\n4,5,6\r\n'],
     ['semicolons', '1; 2;3\n4;5;6'],
     ['tabs', '1\t2\t3\n4\t5\t6\n'],
-  ])('reads columns separated by %s, the last one as target', (_, text) => {
+  ])('reads columns separated by %s, with the last one as target', (_, text) => {
     const { features, featureShape, targets } = parse(text);
     expect(features).toEqual(Float32Array.of(1, 2, 4, 5));
     expect(featureShape).toEqual([2]);
@@ -25,23 +25,23 @@ describe('parseTable', () => {
     expect(parse('-1.5e-02 .5 +3. 7E2 0\n').features).toEqual(Float32Array.of(-0.015, 0.5, 3, 700));
   });
 
-  it('takes a first line without numbers for a header, and finds the target by its name', () => {
+  it('treats a first line without numbers as a header, and finds the target by its name', () => {
     const text = '\uFEFF"fixed; acidity";quality;"alcohol"\n7.4;5;9.4\n';
     const { features, targets } = parse(text, { target: 'quality' });
     expect([features, targets]).toEqual([Float32Array.of(7.4, 9.4), Float32Array.of(5)]);
     expect(parse(text, { target: 0 }).targets).toEqual(Float32Array.of(7.4));
   });
 
-  it('takes a header of numbers only when told', () => {
+  it('treats a line of numbers as a header only on request', () => {
     expect(parse('2019 2020\n1 2\n').length).toBe(2);
     expect(parse('2019 2020\n1 2\n', { header: true }).length).toBe(1);
   });
 
-  it('keeps empty fields apart where the delimiter is a tab', () => {
+  it('keeps empty fields between tabs', () => {
     expect(() => parse('1\t\t3\n', { delimiter: '\t' })).toThrow('file.txt, line 1, column 2: "" is not a number');
   });
 
-  it('reads classes of any text, in sorted order', () => {
+  it('reads classes from any text, in sorted order', () => {
     const iris = parse('5.1,3.5,virginica\n4.9,3.0,setosa\n4.7,3.2,virginica\n', { targetKind: 'classes' });
     expect(iris).toMatchObject({ classNames: ['setosa', 'virginica'], classCount: 2 });
     expect(iris.targets).toEqual(Int32Array.of(1, 0, 1));
@@ -60,16 +60,16 @@ describe('parseTable', () => {
     ['the last field of a file without a last line end', '1,"a"', 'a'],
     ['a quoted field between blanks', '1 "a b"\n', 'a b'],
     ['an apostrophe', "1,it's\n", "it's"],
-  ])('keeps what a quoted field holds: %s', (_, text, className) => {
+  ])('keeps the content of a quoted field: %s', (_, text, className) => {
     expect(parse(text, { targetKind: 'classes' }).classNames).toEqual([className]);
   });
 
-  it('skips blank lines, ended by CR LF, LF or CR, and a byte order mark', () => {
+  it('skips blank lines ended by CR LF, LF or CR, and a byte order mark', () => {
     const { features, targets } = parse('\uFEFF\r\n  \n1,2\r\n\r\n3,4\r5,6\n \t\n');
     expect([features, targets]).toEqual([Float32Array.of(1, 3, 5), Float32Array.of(2, 4, 6)]);
   });
 
-  it('reads back any fields that were quoted by RFC 4180, and names the line of the row after them', () => {
+  it('reads back any fields quoted by RFC 4180, and names the line of the row after them', () => {
     const field = fc.string({ unit: fc.constantFrom('"', ',', ';', '\t', '\n', '\r', ' ', 'a', '7', 'é') });
     const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
     const property = fc.property(
@@ -117,7 +117,7 @@ describe('parseTable', () => {
 });
 
 describe('uciTable', () => {
-  it('says which file to put where', async () => {
+  it('names which file to put where', async () => {
     const [lookup, cache] = [await temporaryFolder(), await temporaryFolder()];
     await expect(uciTable('yacht', { lookup, cache })).rejects.toThrow(
       `Put yacht.txt (numbers separated by white space, target last) into ${join(lookup, 'uci')}`,
@@ -126,7 +126,7 @@ describe('uciTable', () => {
 });
 
 describe('UCI tables', () => {
-  // Rows are read off the files, column sums by numpy (make_samples.py).
+  // Rows are copied from the files; numpy computed the column sums (make_samples.py).
   it.each<[UciName, number, number, number[], number, number[]]>([
     [
       'yacht',
@@ -181,7 +181,7 @@ describe('UCI tables', () => {
       Array.from(dataset.features).reduce((sum, value, i) => (i % columns === column ? sum + value : sum), 0),
     );
     const targetSum = Array.from(dataset.targets).reduce((sum, value) => sum + value, 0);
-    // Relative to the sum of magnitudes, single precision errs by 6e-8.
+    // Single precision errs by 6e-8 relative to the sum of magnitudes.
     expect([...found, targetSum]).toEqual(sums.map((sum) => expect.closeTo(sum, 2)));
   });
 });

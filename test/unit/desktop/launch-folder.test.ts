@@ -12,7 +12,7 @@ it.each<[string[], boolean, string | null]>([
   expect(launchFolder(argv, isPackaged, '/work')).toBe(folder);
 });
 
-it('takes from a second start what Tutti sends, and nothing else', () => {
+it('accepts from a second start only what Tutti sends', () => {
   expect(readLaunch({ folder: null })).toBeNull();
   expect(readLaunch({ folder: '/data/moons' })).toBe('/data/moons');
   for (const foreign of [undefined, null, {}, { folder: 7 }, { folder: '' }])

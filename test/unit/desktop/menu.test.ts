@@ -12,7 +12,7 @@ const options: MenuOptions = {
   tellPage: () => undefined,
 };
 
-/** Items of a menu and its submenus; those that Electron makes of a role alone count as one. */
+/** Items of a menu and its submenus. An item that Electron creates from a role counts as one. */
 function flatten(items: MenuItemConstructorOptions[]): MenuItemConstructorOptions[] {
   return items.flatMap((item) => [item, ...(Array.isArray(item.submenu) ? flatten(item.submenu) : [])]);
 }
@@ -31,23 +31,23 @@ it('has the menus of its platform', () => {
   expect(titles(mac)).toEqual(['appMenu', '&File', 'editMenu', '&View', '&Run', 'windowMenu', 'help']);
 });
 
-it('offers quitting once: in the menu of files, on a Mac in the menu of the app', () => {
+it('offers quitting once: in the File menu, or on a Mac in the app menu', () => {
   expect(flatten(menuTemplate(options)).filter(({ role }) => role === 'quit')).toHaveLength(1);
   expect(flatten(menuTemplate({ ...options, platform: 'darwin' })).filter(({ role }) => role === 'quit')).toEqual([]);
 });
 
-it('gives no shortcut twice', () => {
+it('assigns no shortcut twice', () => {
   const keys = flatten(menuTemplate(options)).flatMap(({ accelerator }) => accelerator ?? []);
   expect(keys).toEqual(['CmdOrCtrl+O', 'CmdOrCtrl+E', 'Ctrl+Q', 'CmdOrCtrl+P', 'CmdOrCtrl+.', 'CmdOrCtrl+/']);
 });
 
-it('has developer tools only when it runs from its sources', () => {
+it('has developer tools only when running from source', () => {
   const hasTools = (isDevelopment: boolean): boolean =>
     flatten(menuTemplate({ ...options, isDevelopment })).some(({ role }) => role === 'toggleDevTools');
   expect([hasTools(false), hasTools(true)]).toEqual([false, true]);
 });
 
-it('tells the page what was chosen', () => {
+it('sends the chosen command to the page', () => {
   const tellPage = vi.fn<(command: WindowCommand) => void>();
   const menu = menuTemplate({ ...options, tellPage });
   for (const label of ['Export Run…', 'Pause or Go On', 'Stop Jointly…', 'Keyboard Shortcuts', 'Light'])
@@ -61,7 +61,7 @@ it('tells the page what was chosen', () => {
   ]);
 });
 
-it('offers the ten projects opened last, with an ampersand as it is written', () => {
+it('offers the ten projects opened last, and shows ampersands', () => {
   const openProject = vi.fn<(folder: string) => void>();
   const recentFolders = Array.from({ length: 12 }, (_, index) => `/home/me/r&d/project-${index}`);
   const menu = menuTemplate({ ...options, recentFolders, openProject });
@@ -71,7 +71,7 @@ it('offers the ten projects opened last, with an ampersand as it is written', ()
   expect(openProject).toHaveBeenCalledWith('/home/me/r&d/project-9');
 });
 
-it('says where there are none yet', () => {
+it('says so if there are none yet', () => {
   const [none] = flatten(menuTemplate(options)).filter(({ enabled }) => enabled === false);
   expect(none.label).toBe('No project was opened yet');
 });

@@ -42,7 +42,7 @@ it.each<[string, string, Partial<RunRow>]>([
   expect(noticesOfEnds([training], [{ ...training, ...end }])).toEqual([{ id: 'run-1', title, body }]);
 });
 
-it('tells only of ends that it saw', () => {
+it('notifies only of ends that it observed', () => {
   const ended: RunRow = { ...training, status: 'finished' };
   expect(noticesOfEnds([], [ended])).toEqual([]);
   expect(noticesOfEnds([ended], [ended])).toEqual([]);

@@ -15,7 +15,7 @@ describe('placeWindow', () => {
     ['with 100 pixels of its upper edge at the right', { ...state, x: 1820 }, [first]],
     ['with 100 pixels of its upper edge at the left', { ...state, x: -1100 }, [first]],
     ['beyond the lower edge', { ...state, y: 1050 }, [first]],
-  ])('puts a window back that stood %s', (_case, stood, displays) => {
+  ])('restores a window %s', (_case, stood, displays) => {
     expect({ ...placeWindow(stood, displays), isMaximized: false }).toEqual(stood);
   });
 
@@ -24,11 +24,11 @@ describe('placeWindow', () => {
     ['with too little of it at the right', { ...state, x: 1821 }, [first]],
     ['with its upper edge above the display', { ...state, y: 24 }, [first]],
     ['with its upper edge below the display', { ...state, y: 1051 }, [first]],
-  ])('keeps only the size of one that stood %s', (_case, gone, displays) => {
+  ])('keeps only the size of a window %s', (_case, gone, displays) => {
     expect(placeWindow(gone, displays)).toEqual({ width: 1200, height: 900 });
   });
 
-  it('is no larger than the first display where it does not know a place', () => {
+  it('is no larger than the first display if its position is unknown', () => {
     const small = { x: 0, y: 0, width: 1100, height: 760 };
     expect(placeWindow(null, [small, second])).toEqual({ width: 1100, height: 760 });
     expect(placeWindow(null, [first])).toEqual({ width: 1280, height: 800 });
@@ -42,7 +42,7 @@ describe('the file', () => {
     return join(folder, 'window.json');
   }
 
-  it('gives back what was kept, and nothing is left beside it', async () => {
+  it('returns what was saved, and leaves no other file', async () => {
     const path = await makePath();
     expect(await readWindowState(path)).toBeNull();
     await writeWindowState(path, { ...state, isMaximized: true });
@@ -51,7 +51,7 @@ describe('the file', () => {
   });
 
   it.each(['{"x": 1', '{"x": 1, "y": 2}', '{"x": 0, "y": 0, "width": 0, "height": 9, "isMaximized": false}'])(
-    'says so where it is damaged: %s',
+    'is reported when damaged: %s',
     async (text) => {
       const path = await makePath();
       await writeFile(path, text);

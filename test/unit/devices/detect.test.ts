@@ -24,7 +24,7 @@ function detect(recordings: Parameters<typeof replay>[0]) {
 }
 
 describe('NVIDIA GPUs', () => {
-  it('come with memory in bytes, load from 0 to 1, and each process counted once', async () => {
+  it('have memory in bytes, load from 0 to 1, and each process counted once', async () => {
     const processes = `GPU-7fdaf0a5-179b-f636-d15d-daf243e3ff16, 4054862
 GPU-7fdaf0a5-179b-f636-d15d-daf243e3ff16, 4055325
 GPU-7fdaf0a5-179b-f636-d15d-daf243e3ff16, 4055325
@@ -54,7 +54,7 @@ GPU-7fdaf0a5-179b-f636-d15d-daf243e3ff16, 4055325
     ]);
   });
 
-  it('tell null for what they do not support, and the note names processes on MIG instances', async () => {
+  it('have null for unsupported values, and the note names processes on MIG instances', async () => {
     const stray = 'MIG-feb88891-0321-5fef-9c87-d4af3b54259e, 4054862\n';
     const mig = await detect({ [nvidiaQueries.gpus]: migA100, [nvidiaQueries.processes]: stray });
     expect(mig.devices[0]).toMatchObject({ load: null, processCount: 0, memoryUsedBytes: 36537 * mebibyte });
@@ -63,7 +63,7 @@ GPU-7fdaf0a5-179b-f636-d15d-daf243e3ff16, 4055325
     expect(old.devices[0]).toMatchObject({ name: 'GeForce GT 710', load: null, processCount: 0 });
   });
 
-  it('leave processes unknown, with a note, where only that query fails', async () => {
+  it('leave processes unknown with a note if only that query fails', async () => {
     const failing = exited(2, '', 'Invalid combination of input arguments. Please run nvidia-smi -h for help.');
     const { devices, notes } = await detect({ [nvidiaQueries.gpus]: twoA100s, [nvidiaQueries.processes]: failing });
     expect(devices.map((device) => device.processCount)).toEqual([null, null]);
@@ -86,13 +86,13 @@ GPU-7fdaf0a5-179b-f636-d15d-daf243e3ff16, 4055325
     ],
     [exited(0, 'No devices were found\n'), 'no description of a GPU: "No devices were found"'],
     [exited(0, '<html>, , , , ,\n'), 'no description of a GPU: "<html>, , , , , "'],
-  ])('are none, and a note says why: %j', async (result, note) => {
+  ])('are empty with a note on the reason: %j', async (result, note) => {
     const { devices, notes } = await detect({ 'nvidia-smi': result });
     expect(devices).toEqual([]);
     expect(notes[0]).toContain(note);
   });
 
-  it('are kept where one line among them is garbage', async () => {
+  it('are kept if one line among them is garbage', async () => {
     const lost = `Unable to determine the device handle for GPU 0000:01:00.0: GPU is lost.\n${twoA100s}`;
     const { devices, notes } = await detect({ [nvidiaQueries.gpus]: lost, [nvidiaQueries.processes]: '' });
     expect(devices.map((device) => device.id)).toEqual(['cuda:0', 'cuda:1']);
@@ -130,7 +130,7 @@ describe('AMD GPUs', () => {
     ['Segmentation fault', 'rocm-smi gave no readable JSON: "Segmentation fault"'],
     ['{"card0": 3}', 'rocm-smi gave no readable JSON'],
     ['{"system": {"Driver version": "6.3.6"}}', 'rocm-smi lists no AMD GPU.'],
-  ])('are none, and a note says why: %s', async (output, note) => {
+  ])('are empty with a note on the reason: %s', async (output, note) => {
     const { devices, notes } = await detect({ 'rocm-smi': output });
     expect(devices).toEqual([]);
     expect(notes.join('\n')).toContain(note);
@@ -144,7 +144,7 @@ describe('CPU cores', () => {
     times: { user: busyMs, nice: 0, sys: 0, idle: idleMs, irq: 0 },
   });
 
-  it('come after the GPUs, one device each, named by model and without a load unless asked', async () => {
+  it('follow the GPUs, one device each, named by model and without a load unless requested', async () => {
     const { devices } = await detectDevices({
       run: replay({ [nvidiaQueries.gpus]: twoA100s, [nvidiaQueries.processes]: '' }),
       cores: { count: 2, read: () => [core(0, 0), core(0, 0)] },
@@ -153,7 +153,7 @@ describe('CPU cores', () => {
     expect(devices[2]).toMatchObject({ name: 'Intel(R) Xeon(R) Processor', load: null, memoryTotalBytes: null });
   });
 
-  it('tell as their load the share of the window in which they were busy', async () => {
+  it('have as their load the busy share of the window', async () => {
     const readings = [
       [core(100, 100), core(0, 500)],
       [core(130, 110), core(0, 540)],
@@ -163,7 +163,7 @@ describe('CPU cores', () => {
     expect(devices.map((device) => device.load)).toEqual([0.75, 0]);
   });
 
-  it('tell no load where the process may use only some of them, and have a name where the system tells none', async () => {
+  it('have no load if the process may use only some of them, and a default name if the system has none', async () => {
     const some = { count: 1, read: () => [core(0, 0), core(0, 0)] };
     const [device] = (await detectDevices({ run: replay({}), cores: some, coreLoadWindowMs: 1 })).devices;
     expect(device.load).toBeNull();
@@ -175,7 +175,7 @@ describe('CPU cores', () => {
 describe('commandRunner', () => {
   const run = commandRunner(60_000);
 
-  it('tells exit code and output, and a missing program', async () => {
+  it('returns exit code and output, and reports a missing program', async () => {
     const script = "console.log('out'); console.error('err'); process.exitCode = 9";
     expect(await run(process.execPath, ['-e', script])).toEqual(exited(9, 'out\n', 'err\n'));
     expect(await run('no-such-program-of-ours', [])).toEqual({ status: 'absent' });
@@ -186,7 +186,7 @@ describe('commandRunner', () => {
     expect(await commandRunner(200)(process.execPath, hang)).toEqual({ status: 'timed-out', timeoutMs: 200 });
   });
 
-  it('rejects where a program cannot be started', async () => {
+  it('rejects if a program cannot be started', async () => {
     await expect(run('/dev/null', [])).rejects.toThrow('/dev/null could not be run');
   });
 });

@@ -11,7 +11,7 @@ function device(kind: Device['kind'], index: number): Device {
   return { id: `${kind}:${index}`, kind, index, name: 'a device', ...unknown };
 }
 
-/** Cores that were busy and idle for so long, in ms since the start, one reading after the other. */
+/** Busy and idle times of cores in ms since the start, one reading after the other. */
 function coresThatRead(readings: [busy: number, idle: number][][], count: number) {
   const infos = readings.map((cores) =>
     cores.map(([user, idle]): CpuInfo => ({ model: 'core', speed: 0, times: { user, idle, nice: 0, sys: 0, irq: 0 } })),
@@ -20,7 +20,7 @@ function coresThatRead(readings: [busy: number, idle: number][][], count: number
 }
 
 describe('loads of cores', () => {
-  it('are the busy share of the time since the reading before, of the devices in use only', async () => {
+  it('are the busy share of the time since the previous reading, only for devices in use', async () => {
     const none: [number, number][] = [
       [0, 0],
       [0, 0],
@@ -46,7 +46,7 @@ describe('loads of cores', () => {
     expect((await read()).loads).toEqual([{ device: 'cpu:1', load: 0, memoryUsedBytes: null }]);
   });
 
-  it('are unknown where this process may not use all cores', async () => {
+  it('are unknown if this process may not use all cores', async () => {
     const cores = coresThatRead([[[0, 0]], [[1, 1]], [[2, 2]]], 4);
     const read = loadReader([device('cpu', 0)], { cores });
     await read();
@@ -58,7 +58,7 @@ describe('loads of NVIDIA GPUs', () => {
   const gpu = [device('cuda', 1), device('cuda', 0)];
   const cores = { count: 0, read: () => [] };
 
-  it('come with their memory, in the order asked for, from the second reading on', async () => {
+  it('come with their memory, in the requested order, from the second reading on', async () => {
     const read = loadReader(gpu, { run: replay({ [nvidiaQueries.gpus]: twoA100s }), cores });
     const first = await read();
     expect(first.loads.map(({ load, memoryUsedBytes }) => [load, memoryUsedBytes])).toEqual([
@@ -71,7 +71,7 @@ describe('loads of NVIDIA GPUs', () => {
     ]);
   });
 
-  it('are unknown, with the reason, where nvidia-smi fails', async () => {
+  it('are unknown, with the reason, if nvidia-smi fails', async () => {
     const read = loadReader([device('cuda', 0)], { run: replay({}), cores });
     await read();
     const { loads, notes } = await read();
@@ -79,7 +79,7 @@ describe('loads of NVIDIA GPUs', () => {
     expect(notes).toEqual(['nvidia-smi was not found. The loads of GPUs are not known.']);
   });
 
-  it('cost no query where no GPU is in use', async () => {
+  it('need no query if no GPU is in use', async () => {
     const asked: string[] = [];
     const run = (command: string) => {
       asked.push(command);

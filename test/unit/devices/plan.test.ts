@@ -16,7 +16,7 @@ function positions(plan: Placement[]): [rank: number, wave: number, device: stri
 }
 
 describe('planPlacement', () => {
-  it('shares: all ranks in one wave, round the devices', () => {
+  it('shares: all ranks in one wave, assigned to devices in turn', () => {
     expect(positions(planPlacement({ members: 3, devices, placement: 'share' }))).toEqual([
       [0, 0, 'cpu:0'],
       [1, 0, 'cpu:1'],
@@ -24,7 +24,7 @@ describe('planPlacement', () => {
     ]);
   });
 
-  it('runs in waves: one rank to a device at a time', () => {
+  it('in waves: one rank per device at a time', () => {
     expect(positions(planPlacement({ members: 5, devices, placement: 'waves' }))).toEqual([
       [0, 0, 'cpu:0'],
       [1, 0, 'cpu:1'],
@@ -34,7 +34,7 @@ describe('planPlacement', () => {
     ]);
   });
 
-  it('leaves devices free with fewer members, and needs one device', () => {
+  it('leaves devices free if there are fewer members, and needs one device', () => {
     expect(positions(planPlacement({ members: 1, devices, placement: 'waves' }))).toEqual([[0, 0, 'cpu:0']]);
     expect(() => planPlacement({ members: 2, devices: [], placement: 'share' })).toThrow(
       'Placing 2 members needs at least one device. Select one.',
@@ -43,14 +43,14 @@ describe('planPlacement', () => {
 });
 
 describe('describePlan', () => {
-  it('gives a line for each device', () => {
+  it('has one line per device', () => {
     expect(describePlan(planPlacement({ members: 3, devices, placement: 'share' }))).toEqual([
       'cpu:0  Intel Xeon     ranks 0, 2',
       'cpu:1  AMD EPYC 9654  rank 1',
     ]);
   });
 
-  it('names the waves where there are several', () => {
+  it('names the waves if there are several', () => {
     expect(describePlan(planPlacement({ members: 3, devices, placement: 'waves' }))).toEqual([
       'wave 1 of 2  cpu:0  Intel Xeon     rank 0',
       'wave 1 of 2  cpu:1  AMD EPYC 9654  rank 1',
@@ -58,7 +58,7 @@ describe('describePlan', () => {
     ]);
   });
 
-  it('puts ranks that are one computation in brackets', () => {
+  it('puts stacked ranks in brackets', () => {
     const plan = planPlacement({ members: 5, devices, placement: 'share', membersPerDevice: 2 });
     expect(plan.map(({ stack, device }) => [stack, device.id])).toEqual([
       [0, 'cpu:0'],

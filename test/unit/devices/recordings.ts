@@ -1,8 +1,8 @@
 import type { CommandResult, CommandRunner } from '../../../src-main/processes/command.ts';
 
-/** What the vendors' tools print, from published outputs and the tools' own sources; no device is needed. */
+/** Output of the vendors' tools, from published outputs and the tools' sources. No device is needed. */
 
-/** A runner that answers from recordings: first by command and first argument, then by command, else "absent". */
+/** A runner that replays recordings, looked up first by command and first argument, then by command, or else "absent". */
 export function replay(recordings: Record<string, CommandResult | string>): CommandRunner {
   return (command, args) => {
     const recorded = recordings[`${command} ${args[0]}`] ?? recordings[command] ?? { status: 'absent' };
@@ -23,7 +23,7 @@ export const twoA100s = `0, NVIDIA A100-SXM4-80GB, GPU-7fdaf0a5-179b-f636-d15d-d
 1, NVIDIA A100-SXM4-80GB, GPU-a25704ba-3a06-5299-a795-fd7cf4d13973, 81920, 4, 0
 `;
 
-/** With MIG enabled the GPU tells no utilization, and its processes run on instances with UUIDs of their own. */
+/** With MIG enabled the GPU reports no utilization, and its processes run on instances with separate UUIDs. */
 export const migA100 = '0, NVIDIA A100-SXM4-80GB, GPU-7fdaf0a5-179b-f636-d15d-daf243e3ff16, 81920, 36537, [N/A]\n';
 
 /** GeForce cards of the Fermi and Kepler generations. */
@@ -36,7 +36,7 @@ export const radeon7900 = `{"card0": {"GPU use (%)": "0", "VRAM Total Memory (B)
 "Device Rev": "0xcc", "Node ID": "1", "GUID": "26967", "GFX Version": "gfx1100"}}
 `;
 
-/** ROCm 5 spells keys differently and warns before the JSON. */
+/** ROCm 5 spells keys differently and prints a warning before the JSON. */
 export const twoMi250s = `WARNING: AMD GPU device(s) is/are in a low-power state. Check power control/runtime_status
 
 {"card0": {"GPU ID": "0x740f", "GPU use (%)": "99", "VRAM Total Memory (B)": "68702699520",

@@ -14,7 +14,7 @@ function select(selection: DeviceSelection, available = cores, usable: Device['k
   return selectDevices(selection, available, usable).map(({ id }) => id);
 }
 
-describe('selectDevices reads what Lightning reads', () => {
+describe("selectDevices accepts Lightning's forms", () => {
   // As in Lightning's tests/tests_fabric/utilities/test_device_parser.py, with cores in place of GPUs.
   it.each<[DeviceSelection, number[]]>([
     [1, [0]],
@@ -47,7 +47,7 @@ describe('selectDevices reads what Lightning reads', () => {
   );
 });
 
-describe('selectDevices reads kinds', () => {
+describe('selectDevices by kind', () => {
   it.each(['all', 'auto', 'AUTO', 'cpu', 'idle'])('%s: all cores', (selection) => {
     expect(select(selection)).toEqual(['cpu:0', 'cpu:1', 'cpu:2', 'cpu:3']);
   });
@@ -59,7 +59,7 @@ describe('selectDevices reads kinds', () => {
     ['cpu: 1', ['cpu:1']],
   ])('%s', (selection, ids) => expect(select(selection)).toEqual(ids));
 
-  it('takes GPUs before cores where a backend can use them', () => {
+  it('takes GPUs before cores if a backend supports them', () => {
     const machine = [...gpus, ...cores];
     const usable: Device['kind'][] = ['cuda', 'cpu'];
     expect(select('auto', machine, usable)).toEqual(['cuda:0', 'cuda:1', 'cuda:2']);
@@ -96,7 +96,7 @@ describe('WebGPU adapters', () => {
     );
   });
 
-  it('that cannot be told apart are left out, and named with the reason', () => {
+  it('that cannot be distinguished are omitted, with the reason', () => {
     const twins = [adapters[0], { ...adapters[1], unusable: 'it has the name of another' }];
     expect(select('auto', twins, usable)).toEqual(['webgpu:0']);
     expect(() => select('webgpu:1', twins, usable)).toThrow(
@@ -109,7 +109,7 @@ describe('idle', () => {
   const gibibyte = 2 ** 30;
   const memory = (used: number) => ({ memoryTotalBytes: 80 * gibibyte, memoryUsedBytes: used * gibibyte });
 
-  it('leaves out devices with other processes, memory in use, or load', () => {
+  it('skips devices with other processes, memory in use, or load', () => {
     const machine = [
       device('cuda', 0, { ...memory(0.5), load: 0, processCount: 0 }),
       device('cuda', 1, { ...memory(0.5), load: 0, processCount: 1 }),
@@ -120,7 +120,7 @@ describe('idle', () => {
     expect(select('idle', machine, ['cuda'])).toEqual(['cuda:0', 'cuda:4']);
   });
 
-  it('fails where every device is in use', () => {
+  it('fails if every device is in use', () => {
     const busy = [device('cpu', 0, { load: 1 }), device('cpu', 1, { load: 0.5 })];
     expect(() => select('idle', busy)).toThrow(
       'devices "idle": other processes use every device (cpu:0, cpu:1). Wait, or name devices to share.',

@@ -5,7 +5,7 @@ import { detectWebgpu } from '../../../src-main/devices/webgpu.ts';
 const gpu = (name: string): WebgpuAdapter => ({ name, isSoftware: false });
 const swiftShader = { name: 'SwiftShader Device (Subzero)', isSoftware: true };
 
-/** A machine that lists `all`, and with the driver's help only what is at an address. */
+/** A machine that lists `all`, and, if the driver supports it, only the device at an address. */
 function machine(all: WebgpuAdapter[], byAddress: Record<string, WebgpuAdapter[]> = {}) {
   return {
     list: (address?: string) =>
@@ -20,7 +20,7 @@ async function detect(...parts: Parameters<typeof machine>) {
 }
 
 describe('WebGPU adapters', () => {
-  it('are devices, those that compute on the CPU of another kind', async () => {
+  it('are devices, with a separate kind for those that compute on the CPU', async () => {
     expect(await detect([gpu('AMD Radeon RX 7900 XT'), swiftShader, gpu('Intel(R) UHD Graphics 770')])).toEqual({
       devices: [
         { id: 'webgpu:0', name: 'AMD Radeon RX 7900 XT' },
@@ -33,7 +33,7 @@ describe('WebGPU adapters', () => {
 
   const twins = [gpu('Radeon'), gpu('Radeon'), gpu('Arc')];
 
-  it('of one name are told apart by address where the driver can show one alone', async () => {
+  it('with the same name are distinguished by address if the driver can show one alone', async () => {
     const addresses = {
       '0000:03:00.0': [gpu('Radeon'), swiftShader],
       '0000:05:00.0': [gpu('Arc')],
@@ -50,7 +50,7 @@ describe('WebGPU adapters', () => {
     ['shows all whatever it is told', { '0000:03:00.0': twins, '0000:23:00.0': twins }],
     ['shows but one of the two', { '0000:03:00.0': [gpu('Radeon')], '0000:23:00.0': [] }],
     ['has no addresses', {}],
-  ])('of one name are one device where the driver %s', async (_, addresses) => {
+  ])('with the same name are one device if the driver %s', async (_, addresses) => {
     const unusable = 'it has the name of another, by which Dawn chooses, and no driver here can show it alone';
     expect((await detect(twins, addresses)).devices).toEqual([
       { id: 'webgpu:0', name: 'Radeon' },
@@ -59,7 +59,7 @@ describe('WebGPU adapters', () => {
     ]);
   });
 
-  it('say what is missing where there are none', async () => {
+  it('report what is missing if there are none', async () => {
     expect((await detect([])).notes[0]).toMatch(/^WebGPU finds no GPU\. /);
     expect((await detect([swiftShader])).notes[0]).toMatch(
       /^WebGPU finds no GPU, only SwiftShader Device \(Subzero\), which computes on the CPU and must be named/,
@@ -71,7 +71,7 @@ describe('WebGPU adapters', () => {
     });
   });
 
-  it('are not looked for where WebGPU is not set up', async () => {
+  it('are not searched for if WebGPU is not set up', async () => {
     expect(await detectWebgpu({ ...machine([]), list: () => Promise.resolve(null) })).toEqual({
       devices: [],
       notes: [],

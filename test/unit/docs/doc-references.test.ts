@@ -26,7 +26,7 @@ function places(): string[] {
 }
 
 describe('findBrokenReferences', () => {
-  it('finds source paths in backticks that do not exist, given whole or by their end', () => {
+  it('finds source paths in backticks that do not exist, given in full or as a suffix', () => {
     write(
       'docs/a.md',
       '`workers/strategies/hdet/controller.ts`, `hdet/controller.ts`, `controller.ts` and `strategies/hdet/`',
@@ -59,7 +59,7 @@ describe('findBrokenReferences', () => {
     expect(places()).toEqual(['docs/a.md:1', 'docs/a.md:4']);
   });
 
-  it('finds pages that sources name, and leaves packages alone', () => {
+  it('finds missing pages that sources name, and ignores packages', () => {
     write('docs/a.md', '# A');
     write('workers/b.ts', '/** See docs/a.md. */', '/** See docs/b.md. */');
     write('node_modules/other/c.md', '`gone/away.ts`');
@@ -68,7 +68,7 @@ describe('findBrokenReferences', () => {
 });
 
 describe('anchorOf', () => {
-  // By hand, after the rule of repository hosts: lower case, punctuation dropped, each space a hyphen.
+  // By hand, from the rule of repository hosts: lower case, punctuation dropped, each space a hyphen.
   it.each([
     ['Run folder, recovery, resume', 'run-folder-recovery-resume'],
     ['Ranks that diverge: `hdet`', 'ranks-that-diverge-hdet'],

@@ -4,19 +4,19 @@ import { encodeFileVersion, encodeScalars } from '../../../src-main/export/event
 import { readEventFile } from './event-reader.ts';
 
 describe('crc32c', () => {
-  // RFC 3720, appendix B.4, whose bytes are in the order of the wire (least significant first).
+  // RFC 3720, appendix B.4. Its bytes are in wire order (least significant first).
   it.each([
     ['32 zeros', new Uint8Array(32), '8a9136aa'],
     ['32 ones', new Uint8Array(32).fill(0xff), '62a8ab43'],
     ['ascending', Uint8Array.from({ length: 32 }, (_, index) => index), '46dd794e'],
     ['descending', Uint8Array.from({ length: 32 }, (_, index) => 31 - index), '113fdb5c'],
-  ])('of %s is that of RFC 3720', (_name, bytes, expected) => {
+  ])('of %s equals that of RFC 3720', (_name, bytes, expected) => {
     const checksum = Buffer.alloc(4);
     checksum.writeUInt32BE(crc32c(bytes));
     expect(checksum.toString('hex')).toBe(expected);
   });
 
-  it('of "123456789" is the check value of the CRC catalogue, and is masked as TensorFlow does', () => {
+  it('of "123456789" equals the check value of the CRC catalogue, and is masked as in TensorFlow', () => {
     const bytes = Buffer.from('123456789');
     expect(crc32c(bytes)).toBe(0xe3069283);
     // rotate_right(0xe3069283, 15) = 0x2507c60d; + 0xa282ead8 = 0xc78ab0e5.
@@ -25,7 +25,7 @@ describe('crc32c', () => {
 });
 
 describe('event records', () => {
-  it('begin with the version, as TensorFlow writes it', () => {
+  it('start with the version, as written by TensorFlow', () => {
     const record = encodeFileVersion(1.5);
     expect(record.toString('hex')).toBe(
       // Length 24, its checksum (as in every TensorFlow event file), wall_time 1.5, "brain.Event:2", checksum.
@@ -50,7 +50,7 @@ describe('event records', () => {
     expect(second.scalars).toEqual([...scalars.slice(0, 3), ['third', Math.fround(1 / 3)]]);
   });
 
-  it('are found out when a bit flips', () => {
+  it('fail the checksum when a bit flips', () => {
     const record = encodeScalars(1, 1, [['a', 1]]);
     for (const at of [0, 9, 14, record.length - 1]) {
       const flipped = Buffer.from(record);

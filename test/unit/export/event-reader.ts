@@ -1,4 +1,4 @@
-/** An independent reader of TensorBoard event files, from the format's description: it shares no code with the writer. */
+/** An independent reader of TensorBoard event files, from the format's description. It shares no code with the writer. */
 
 export interface ReadEvent {
   wallTimeSeconds: number;
@@ -7,7 +7,10 @@ export interface ReadEvent {
   scalars: [tag: string, value: number][];
 }
 
-/** @throws Error when a record's checksum does not fit, or the file ends within a record */
+/**
+ *
+ * @throws Error if a record's checksum does not fit, or the file ends within a record
+ */
 export function readEventFile(file: Buffer): ReadEvent[] {
   const events: ReadEvent[] = [];
   for (let at = 0; at < file.length;) {
@@ -27,7 +30,7 @@ function requireChecksum(data: Buffer, masked: number): void {
   if (stored !== crcByDivision(data)) throw new Error(`Checksum ${stored} does not fit.`);
 }
 
-/** CRC32C bit by bit, as a division of polynomials (0x1EDC6F41), most significant bit first. */
+/** CRC32C bit by bit, as polynomial division (0x1EDC6F41), most significant bit first. */
 function crcByDivision(data: Buffer): bigint {
   let remainder = 0xffffffffn;
   for (const byte of data) {

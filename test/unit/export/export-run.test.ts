@@ -82,7 +82,7 @@ const allPaths = [
 ];
 
 describe('exportRun', () => {
-  it('exports everything to a folder, metrics merged to one row per (epoch, step)', async () => {
+  it('exports everything to a folder, with metrics merged to one row per (epoch, step)', async () => {
     const folder = await sampleRun();
     const to = join(await temporaryFolder(), 'deep', 'export');
     const report = await exportRun(folder, { to, zip: false });
@@ -105,7 +105,7 @@ describe('exportRun', () => {
     }
   });
 
-  it('puts ensemble and members into TensorBoard under one tag, at the time of each step', async () => {
+  it('writes ensemble and members to TensorBoard under one tag, at the time of each step', async () => {
     const to = join(await temporaryFolder(), 'export');
     await exportRun(await sampleRun(), { to, zip: false, formats: ['tensorboard'] });
     const files = await readFolder(to);
@@ -117,7 +117,7 @@ describe('exportRun', () => {
       fileVersion: null,
       scalars: [[tag, value]],
     });
-    // Created at second 0, an event at step 10 and second 60, ended at step 20 and second 120.
+    // Created at second 0, with an event at step 10 and second 60. Ended at step 20 and second 120.
     expect(read('ensemble')).toEqual([
       version,
       event(created + 30, 5, 'train/loss', Number.NaN),
@@ -138,7 +138,7 @@ describe('exportRun', () => {
     expect(warnings).toEqual([expect.stringContaining(`${join(folder, 'events.jsonl')}, line 2 is not whole JSON`)]);
   });
 
-  it('keeps the name of an ensemble metric whose short name is taken', async () => {
+  it('keeps the full name of an ensemble metric whose short name is taken', async () => {
     const folder = await sampleRun();
     await write(folder, 'metrics.csv', 'epoch,step,val/ens_nll,val/nll,val/avg_member_mse,ens_std\n0,1,1,2,3,4\n');
     const to = join(await temporaryFolder(), 'export');
@@ -152,7 +152,7 @@ describe('exportRun', () => {
     ]);
   });
 
-  it('exports the same into one ZIP, weights stored as they are', async () => {
+  it('exports the same files into one ZIP, with weights stored uncompressed', async () => {
     const folder = await sampleRun();
     const [to, zip] = [join(await temporaryFolder(), 'export'), join(await temporaryFolder(), 'sub', 'run.zip')];
     await exportRun(folder, { to, zip: false });
@@ -164,7 +164,7 @@ describe('exportRun', () => {
     expect(await readdir(dirname(zip))).toEqual(['run.zip']);
   });
 
-  it('leaves out checkpoints that do not count, and says which and why', async () => {
+  it('skips invalid checkpoints, and reports which and why', async () => {
     const folder = await sampleRun();
     await write(folder, 'checkpoints/rank-0/orphan.safetensors', 'weights');
     await writeCheckpoint(folder, 0, 'short', Buffer.from('weights'));
@@ -186,7 +186,7 @@ describe('exportRun', () => {
     ]);
   });
 
-  it('finds the weights of a save that was cut short after its .json', async () => {
+  it('finds the weights of a save that was interrupted after its .json', async () => {
     const folder = await sampleRun();
     await writeCheckpoint(folder, 0, 'best', Buffer.from('new weights'));
     await write(folder, 'checkpoints/rank-0/best.safetensors.next', 'new weights');
@@ -197,7 +197,7 @@ describe('exportRun', () => {
     expect((await readFolder(to)).size).toBe(6);
   });
 
-  it('exports a run that has not begun', async () => {
+  it('exports a run that has not started', async () => {
     const folder = join(await temporaryFolder(), 'run');
     await createRunFolder(folder, runRecord());
     const report = await exportRun(folder, { to: join(await temporaryFolder(), 'export'), zip: false });
@@ -206,7 +206,7 @@ describe('exportRun', () => {
 });
 
 describe('exportRun refuses', () => {
-  it('a folder with something in it, unless it may overwrite, and then keeps what is not its own', async () => {
+  it('a folder that is not empty, unless it may overwrite, and then keeps foreign files', async () => {
     const folder = await sampleRun();
     const to = await temporaryFolder();
     await write(to, 'mine.txt', 'mine');
@@ -220,7 +220,7 @@ describe('exportRun refuses', () => {
     expect(await readFile(join(to, 'mine.txt'), 'utf8')).toBe('mine');
   });
 
-  it('a ZIP that exists, and a folder for a ZIP', async () => {
+  it('an existing ZIP, and a folder in place of a ZIP', async () => {
     const folder = await sampleRun();
     const to = await temporaryFolder();
     await write(to, 'run.zip', 'old');
@@ -230,7 +230,7 @@ describe('exportRun refuses', () => {
     expect(readZip(await readFile(join(to, 'run.zip'))).size).toBe(allPaths.length);
   });
 
-  it("the run's own folder, and what is no run", async () => {
+  it("the run's folder, and a folder without a run", async () => {
     const folder = await sampleRun();
     for (const to of [folder, join(folder, 'export')]) {
       await expect(exportRun(folder, { to, zip: false, overwrite: true })).rejects.toThrow(
@@ -244,8 +244,8 @@ describe('exportRun refuses', () => {
   });
 });
 
-describe('exportRun when something breaks', () => {
-  it('leaves no ZIP behind, nor the old one damaged', async () => {
+describe('exportRun on failures', () => {
+  it('leaves no ZIP behind, and does not damage the old one', async () => {
     const folder = await sampleRun();
     await write(folder, 'metrics.csv', 'epoch,step,a\n0,1,x\n');
     const to = await temporaryFolder();
@@ -256,7 +256,7 @@ describe('exportRun when something breaks', () => {
     expect(await readFile(join(to, 'run.zip'), 'utf8')).toBe('old');
   });
 
-  it('reports a source that cannot be read, also in the middle of a ZIP', async () => {
+  it('reports an unreadable source, also in the middle of a ZIP', async () => {
     const folder = await sampleRun();
     await rm(join(folder, 'events.jsonl'));
     await mkdir(join(folder, 'events.jsonl'));

@@ -5,14 +5,14 @@ import { goldenFile } from '../../golden/read-golden.ts';
 
 const layerNames = ['conv1', 'conv2', 'fc1', 'fc2'] as const;
 
-/** Tensors by name, as `make_joint_golden.py` recorded them. */
+/** Tensors by name, as recorded by `make_joint_golden.py`. */
 export type Golden = ReadonlyMap<string, NamedTensor>;
 
 export function readGolden(seed: number): Golden {
   return readTensors(`joint-${seed}.safetensors`);
 }
 
-/** How far PyTorch's own float32 is from the golden file's float64. */
+/** The distance of PyTorch's float32 from the golden file's float64. */
 export function float32Errors(seed: number): { firstSteps: number; laterLoss: number; laterWeight: number } {
   const { metadata } = readFile(`joint-${seed}.safetensors`);
   const [firstSteps, laterLoss, laterWeight] = ['FirstSteps', 'LaterLoss', 'LaterWeight'].map((name) =>
@@ -33,14 +33,14 @@ export function digits(): Dataset {
   });
 }
 
-/** A tensor's values. @throws where there is none of that name */
+/** A tensor's values. @throws if there is none with that name */
 export function numbersOf(golden: Golden, name: string): number[] {
   const tensor = golden.get(name);
   if (tensor === undefined) throw new Error(`The golden file has no "${name}". Record it with make_joint_golden.py.`);
   return Array.from(tensor.data, Number);
 }
 
-/** Several experts give the mean of their logits: a product of experts in one computational graph. */
+/** Several experts predict the mean of their logits: a product of experts in one computational graph. */
 export function createExperts(experts: readonly number[]): LayersModel {
   const input = tf.input({ shape: [8, 8, 1] });
   const logits = experts.map((expert) => expertLogits(input, expert));
@@ -61,7 +61,7 @@ function expertLogits(input: SymbolicTensor, expert: number): SymbolicTensor {
   return layers.reduce((tensor, layer) => layer.apply(tensor) as SymbolicTensor, input);
 }
 
-/** Every weight of a model's experts with what is recorded of it under `<kind>/conv1/kernel` and so on. */
+/** Pairs every weight of a model's experts with the tensor recorded under `<kind>/conv1/kernel` and so on. */
 export function* recordedWeights(model: LayersModel, experts: readonly number[], golden: Golden, kind: string) {
   for (const layer of layerNames) {
     for (const [part, of] of ['kernel', 'bias'].entries()) {
@@ -75,7 +75,7 @@ export function* recordedWeights(model: LayersModel, experts: readonly number[],
   }
 }
 
-/** Gives a model's experts the weights that are recorded as `kind`. */
+/** Sets a model's experts to the weights recorded as `kind`. */
 export function loadWeights(model: LayersModel, experts: readonly number[], golden: Golden, kind: string): void {
   for (const { weight, values } of recordedWeights(model, experts, golden, kind)) {
     tf.tidy(() => void weight.write(tf.tensor(values, weight.shape as number[])));

@@ -3,7 +3,7 @@ import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
 export const optimizer = { kind: 'sgd', learningRate: 0.5, momentum: 0.9, nesterov: false, weightDecay: 0 } as const;
 export const batchSize = 100;
 
-/** The first steps are held against PyTorch as they come; later ones each from the golden's own weights. */
+/** The first steps are compared with PyTorch in sequence, and each later one from the golden weights. */
 export const strictSteps = 50;
 export const lossTolerance = 1e-4;
 export const weightTolerance = 1e-5;
@@ -16,7 +16,7 @@ export interface JointForm {
   strategy: RunConfigInput['strategy'] & { kind: 'independent' | 'joint' };
 }
 
-/** How ten experts are trained as one model. */
+/** A way to train ten experts as one model. */
 export const jointForms: JointForm[] = [
   { form: 'in one graph', members: 1, expertsPerMember: 10, strategy: { kind: 'independent' } },
   { form: 'each in a rank', members: 10, expertsPerMember: 1, strategy: { kind: 'joint' } },

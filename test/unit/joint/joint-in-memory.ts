@@ -39,7 +39,7 @@ async function createRanks({ members, expertsPerMember, strategy: kind }: JointF
   );
 }
 
-/** One step of all ranks, which have one loss. */
+/** One step of all ranks, which share one loss. */
 async function trainStep(ranks: readonly Rank[], step: number): Promise<number> {
   const batches = images.length / batchSize;
   const first = (step % batches) * batchSize;
@@ -56,7 +56,7 @@ async function trainStep(ranks: readonly Rank[], step: number): Promise<number> 
   return losses[0];
 }
 
-/** Gives an optimizer the recorded velocities. */
+/** Sets an optimizer's velocities to the recorded ones. */
 function loadVelocities({ member, experts }: Rank, golden: Golden, kind: string): void {
   for (const { weight, values } of recordedWeights(member.model, experts, golden, kind)) {
     const slot = member.optimizer.slots.get(`velocity.${member.variables.indexOf(weight.read() as Variable)}`);
@@ -65,7 +65,7 @@ function loadVelocities({ member, experts }: Rank, golden: Golden, kind: string)
   }
 }
 
-/** The largest distance of a rank's weights from those recorded. */
+/** The largest distance of a rank's weights from the recorded ones. */
 function weightError({ member, experts }: Rank, golden: Golden, kind: string): number {
   const distances = [...recordedWeights(member.model, experts, golden, kind)].map(({ weight, values }) => {
     const actual = weight.read().dataSync();
@@ -74,7 +74,7 @@ function weightError({ member, experts }: Rank, golden: Golden, kind: string): n
   return Math.max(...distances);
 }
 
-/** How far the losses of the first steps are from the golden's at most. */
+/** The largest error of the losses in the first steps. */
 export async function firstStepsError(seed: number, form: JointForm): Promise<number> {
   const golden = readGolden(seed);
   const expected = numbersOf(golden, 'losses');
@@ -87,7 +87,7 @@ export async function firstStepsError(seed: number, form: JointForm): Promise<nu
   return Math.max(...errors);
 }
 
-/** How far loss and weights are from the golden's at most after one step from the golden's own weights, over its later steps. */
+/** The largest error of loss and weights after one step from the golden weights, over its later steps. */
 export async function laterStepsError(seed: number, form: JointForm): Promise<{ loss: number; weight: number }> {
   const golden = readGolden(seed);
   const ranks = await createRanks(form);

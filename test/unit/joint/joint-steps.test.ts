@@ -8,12 +8,12 @@ const cases = seeds.flatMap((seed) => jointForms.map((form) => ({ seed, ...form 
 describe('ten experts on digits, in one process', () => {
   beforeAll(async () => void (await startBackend('wasm')));
 
-  it.each(cases)('have the losses of PyTorch in their first steps: seed $seed, $form', async ({ seed, ...form }) => {
+  it.each(cases)("have PyTorch's losses in their first steps: seed $seed, $form", async ({ seed, ...form }) => {
     expect(await firstStepsError(seed, form)).toBeLessThan(lossTolerance);
   });
 
   it.each(cases)(
-    "make PyTorch's step from PyTorch's weights later on: seed $seed, $form",
+    "repeat PyTorch's later steps from PyTorch's weights: seed $seed, $form",
     async ({ seed, ...form }) => {
       const error = await laterStepsError(seed, form);
       expect(error.loss).toBeLessThan(lossTolerance);

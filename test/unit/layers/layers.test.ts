@@ -25,7 +25,7 @@ function places(): string[] {
 }
 
 describe('findLayerViolations', () => {
-  it('lets layers import themselves, core, packages and Node', () => {
+  it('allows layers to import themselves, core, packages and Node', () => {
     write('core/a.ts', "import { z } from 'zod';", "import './b.ts';", "export * from 'zod/v4';");
     write('src-main/runs/a.ts', "import '../../core/a.ts';", "import '../store/b.ts';", "import 'node:fs';");
     write('src-main/cli.ts', "import manifest from '../package.json' with { type: 'json' };", "import 'commander';");
@@ -49,7 +49,7 @@ describe('findLayerViolations', () => {
     expect(places()).toEqual(['core/node/a.ts:4', 'core/options/c.ts:1', 'src-renderer/views/a.ts:1']);
   });
 
-  it('finds every way of importing, type imports too, with its line', () => {
+  it('finds every kind of import, including type imports, with its line', () => {
     write(
       'src-main/runs/a.ts',
       "import { train } from '../../workers/train.ts';",
@@ -68,7 +68,7 @@ describe('findLayerViolations', () => {
     expect(places()).toEqual(lines.map((line) => `src-main/runs/a.ts:${line}`));
   });
 
-  it('holds the folders of a layer to their order, and names a folder that has none', () => {
+  it("enforces the order of a layer's folders, and names an unlisted folder", () => {
     write('src-main/runs/a.ts', "import '../store/a.ts';", "import '../hub/a.ts';", "import '../cli.ts';");
     write('src-main/odd/a.ts', "import '../store/a.ts';");
     expect(findLayerViolations(root)).toEqual([
@@ -91,7 +91,7 @@ describe('findLayerViolations', () => {
     ]);
   });
 
-  it('finds a circle of imports, through type imports too, once and with its way', () => {
+  it('finds a circle of imports once with its path, also through type imports', () => {
     write('workers/a.ts', "import './d.ts';", "import './b.ts';");
     write('workers/b.ts', "import type { C } from './c.ts';", "import './d.ts';");
     write('workers/c.ts', "import './b.ts';", "export * from './a.ts';");
@@ -107,7 +107,7 @@ describe('findLayerViolations', () => {
     ]);
   });
 
-  it('lets a folder hold 15 files, and no more', () => {
+  it('allows 15 files per folder, and no more', () => {
     for (let index = 0; index < 15; index++) write(`workers/${index}.ts`, '');
     expect(findLayerViolations(root)).toEqual([]);
     write('workers/15.vue', '');
@@ -120,7 +120,7 @@ describe('findLayerViolations', () => {
     ]);
   });
 
-  it('reads the scripts of Vue files and nothing else of them', () => {
+  it('reads only the scripts of Vue files', () => {
     write(
       'src-renderer/views/Run.vue',
       "<template><p>import '../../workers/no.ts'</p></template>",
@@ -135,7 +135,7 @@ describe('findLayerViolations', () => {
     expect(places()).toEqual(['src-renderer/views/Run.vue:3', 'src-renderer/views/Run.vue:7']);
   });
 
-  it('holds core to zod, and the other layers out of tests and examples', () => {
+  it('allows core to import only zod, and keeps the other layers out of tests and examples', () => {
     write(
       'core/a.ts',
       "import 'node:fs';",
@@ -159,7 +159,7 @@ describe('findLayerViolations', () => {
 });
 
 describe('this repository', () => {
-  it('keeps its layers', () => {
+  it('has no violation', () => {
     expect(findLayerViolations(fileURLToPath(new URL('../../..', import.meta.url)))).toEqual([]);
   });
 });

@@ -6,7 +6,7 @@ export interface ClassificationCase {
   targets: Int32Array;
 }
 
-/** Up to 4 members, 6 samples and 5 classes; rows sum to 1, and some put everything on one class. */
+/** Up to 4 members, 6 samples and 5 classes. Rows sum to 1, and some assign everything to one class. */
 export const classificationCase: fc.Arbitrary<ClassificationCase> = fc
   .record({
     members: fc.integer({ min: 1, max: 4 }),
@@ -47,7 +47,7 @@ export function reversed<T extends StackedProbabilities | StackedValues>(stack: 
   return { ...stack, values: Float32Array.from(rows.toReversed().flatMap((row) => [...row])) };
 }
 
-/** The first member, as many times as the stack has members. */
+/** Copies of the first member, as many as the stack has members. */
 export function identical<T extends StackedProbabilities | StackedValues>(stack: T): T {
   const length = stack.values.length / stack.members;
   return { ...stack, values: stack.values.map((_, i) => stack.values[i % length]) };

@@ -22,7 +22,7 @@ function rows(...probabilities: number[][]): Probabilities {
   };
 }
 
-/** A two-class prediction that chooses class 0 with the given confidence. */
+/** A two-class prediction of class 0 with the given confidence. */
 const confident = (...confidences: number[]) => rows(...confidences.map((p) => [p, 1 - p]));
 
 const reference = referenceProbabilities();
@@ -34,7 +34,7 @@ describe('negativeLogLikelihood', () => {
     expect(negativeLogLikelihood(rows([0.5, 0.5], [0.25, 0.75]), Int32Array.of(1, 0))).toBeCloseTo(1.5 * Math.LN2, 7);
   });
 
-  it('is infinite where the target has probability 0, and 0 where it has 1', () => {
+  it('is infinite if the target has probability 0, and 0 if it has 1', () => {
     expect(negativeLogLikelihood(rows([1, 0]), Int32Array.of(1))).toBe(Infinity);
     expect(negativeLogLikelihood(rows([1, 0]), Int32Array.of(0))).toBe(0);
   });
@@ -55,7 +55,7 @@ describe('accuracy', () => {
     expect(accuracy(probabilities, Int32Array.of(1, 2, 2))).toBeCloseTo(2 / 3, 15);
   });
 
-  it('lets the first class win a tie', () => {
+  it('gives a tie to the first class', () => {
     expect([...mostProbableClass(rows([0.4, 0.4, 0.2], [0.2, 0.4, 0.4]))]).toEqual([0, 1]);
   });
 
@@ -79,8 +79,8 @@ describe('brierScore', () => {
 });
 
 describe('expectedCalibrationError', () => {
-  it('weighs the gaps of the bins by their counts', () => {
-    // Confidences 0.61 and 0.65 share bin (0.6, 0.667]: accuracy 1/2, confidence 0.63. 0.95 alone: right.
+  it('weights the gaps of the bins by their counts', () => {
+    // Confidences 0.61 and 0.65 share bin (0.6, 0.667]: accuracy 1/2, confidence 0.63. 0.95 alone is correct.
     const error = expectedCalibrationError(confident(0.61, 0.65, 0.95), Int32Array.of(0, 1, 0));
     expect(error).toBeCloseTo((2 / 3) * 0.13 + (1 / 3) * 0.05, 12);
   });
@@ -90,9 +90,12 @@ describe('expectedCalibrationError', () => {
     ['member 0', memberProbabilities(reference, 0), 0.18470001652836798],
     ['member 1', memberProbabilities(reference, 1), 0.19558641508221625],
     ['member 2', memberProbabilities(reference, 2), 0.14771199226379397],
-  ])('equals PyTorch in float64, and torchmetrics within its float32: %s', (_name, probabilities, expected) => {
-    expect(expectedCalibrationError(probabilities, labels)).toBeCloseTo(expected, 12);
-  });
+  ])(
+    'equals PyTorch in float64, and torchmetrics within its float32 precision: %s',
+    (_name, probabilities, expected) => {
+      expect(expectedCalibrationError(probabilities, labels)).toBeCloseTo(expected, 12);
+    },
+  );
 });
 
 describe('reliabilityBins', () => {
@@ -102,7 +105,7 @@ describe('reliabilityBins', () => {
     expect(bins.map((bin) => bin.upper)).toEqual(Array.from({ length: 15 }, (_, i) => (i + 1) / 15));
   });
 
-  it('hold count, mean confidence and accuracy; NaN where empty', () => {
+  it('hold count, mean confidence and accuracy, or NaN if empty', () => {
     const bins = reliabilityBins(confident(0.61, 0.65, 0.95), Int32Array.of(0, 1, 0));
     expect(bins[9]).toMatchObject({ count: 2, accuracy: 0.5 });
     expect(bins[9].confidence).toBeCloseTo(0.63, 12);
@@ -159,7 +162,7 @@ describe('bad input', () => {
   const metrics = { negativeLogLikelihood, accuracy, brierScore, expectedCalibrationError };
 
   describe.each(Object.entries(metrics))('%s', (_name, metric) => {
-    it.each([NaN, Infinity, -Infinity])('is NaN where any probability is %d, be it of another class', (value) => {
+    it.each([NaN, Infinity, -Infinity])('is NaN if any probability is %d, even of another class', (value) => {
       expect(metric(rows([0.5, 0.5, 0], [0.2, 0.8, value]), Int32Array.of(0, 1))).toBeNaN();
     });
 
@@ -175,7 +178,7 @@ describe('bad input', () => {
       );
     });
 
-    it('names shapes that differ', () => {
+    it('names mismatched shapes', () => {
       expect(() => metric(rows([0.5, 0.5]), Int32Array.of(0, 1))).toThrow(
         'targets holds 2 values but its shape is [1]',
       );
@@ -186,12 +189,12 @@ describe('bad input', () => {
     });
   });
 
-  it('bins of a non-finite prediction are NaN throughout', () => {
+  it('all bins are NaN for a non-finite prediction', () => {
     const bins = reliabilityBins(rows([0.5, 0.5], [NaN, 1]), Int32Array.of(0, 1));
     for (const bin of bins) expect(bin).toMatchObject({ count: NaN, confidence: NaN, accuracy: NaN });
   });
 
-  it('softmax in float32 may exceed 1 by rounding', () => {
+  it('accepts a float32 softmax that exceeds 1 by rounding', () => {
     expect(accuracy(rows([1.0000001, 0]), Int32Array.of(0))).toBe(1);
   });
 });

@@ -12,11 +12,11 @@ import {
 } from '../../../core/metrics/index.ts';
 import { type Recorded, type RecordedScores, recordedNumber } from './recorded.ts';
 
-/** One value of ours beside a recorded one. */
+/** One of our values beside a recorded one. */
 export interface Comparison {
-  /** `nll`, `ece`, `reliability bins`: what is compared. */
+  /** The compared quantity: `nll`, `ece`, `reliability bins`. */
   quantity: string;
-  /** Of what: `ens`, `member_0`. */
+  /** Its subject: `ens`, `member_0`. */
   subject: string;
   found: number;
   expected: number;
@@ -98,7 +98,7 @@ function compareScores(
   ];
 }
 
-/** scikit-learn's `calibration_curve` leaves out empty bins. */
+/** scikit-learn's `calibration_curve` omits empty bins. */
 function compareBins(
   subject: string,
   probabilities: Probabilities,
@@ -115,7 +115,10 @@ function compareBins(
   ];
 }
 
-/** @throws when there is no such metric */
+/**
+ *
+ * @throws if there is no such metric
+ */
 function compare(quantity: string, subject: string, found: number | undefined, expected: number | string): Comparison {
   if (found === undefined) throw new Error(`There is no ${quantity} of ${subject}.`);
   return { quantity, subject, found, expected: recordedNumber(expected) };

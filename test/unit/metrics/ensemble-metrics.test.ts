@@ -15,7 +15,7 @@ function closeTo(expected: Record<string, number>): Record<string, unknown> {
 describe('classificationMetrics', () => {
   const metrics = classificationMetrics(referenceProbabilities(), referenceLabels(), [0, 1, 4]);
 
-  it('names everything once, members by rank', () => {
+  it('have each name once, with members by rank', () => {
     expect([...metrics.keys()]).toEqual([
       'ens_nll',
       'ens_acc',
@@ -50,7 +50,7 @@ describe('classificationMetrics', () => {
     );
   });
 
-  it('keeps a broken member out of the others, but not out of the ensemble', () => {
+  it('keep the other members finite if one is not, but not the ensemble', () => {
     const stack = referenceProbabilities();
     stack.values[stack.samples * stack.classes + 5] = NaN;
     const broken = classificationMetrics(stack, referenceLabels(), [0, 1, 4]);
@@ -59,7 +59,7 @@ describe('classificationMetrics', () => {
     expect(broken.get('member_4_nll')).toBe(metrics.get('member_4_nll'));
   });
 
-  it('takes binary predictions as two classes; 0.5 counts as class 0', () => {
+  it('treat binary predictions as two classes, with 0.5 as class 0', () => {
     const positive = { members: 2, samples: 3, values: Float32Array.of(0.75, 0.25, 0.5, 0.5, 0.75, 0.5) };
     const stack = toTwoClasses(positive);
     expect([...stack.values.subarray(0, 4)]).toEqual([0.25, 0.75, 0.75, 0.25]);
@@ -72,7 +72,7 @@ describe('classificationMetrics', () => {
     expect(binary.get('disagreement')).toBeCloseTo(2 / 3, 15);
   });
 
-  it.each([[[0, 1]], [[0, 1, 1]]])('names ranks that do not fit the members: %j', (ranks) => {
+  it.each([[[0, 1]], [[0, 1, 1]]])('refuse ranks that do not fit the members: %j', (ranks) => {
     expect(() => classificationMetrics(referenceProbabilities(), referenceLabels(), ranks)).toThrow(
       `ranks [${ranks.join(', ')}] for 3 members`,
     );
@@ -124,7 +124,7 @@ describe('regressionMetrics', () => {
     );
   });
 
-  it('names ranks that do not fit the members', () => {
+  it('refuse ranks that do not fit the members', () => {
     expect(() => regressionMetrics(means, null, targets, [0])).toThrow('ranks [0] for 3 members');
   });
 });

@@ -39,7 +39,7 @@ const contradicting = stackOf(
 );
 
 describe('diversity', () => {
-  it('disagreement is the share of samples that the members dispute', () => {
+  it('disagreement is the share of samples on which the members disagree', () => {
     expect(disagreement(contradicting)).toBe(0.5);
     expect(disagreement(reference)).toBe(0.935);
   });
@@ -50,7 +50,7 @@ describe('diversity', () => {
   });
 
   it('the Jensen gap is mean member NLL - ensemble NLL', () => {
-    // Members give the target 0.8 and 0.2: NLLs -ln 0.8, -ln 0.2; the mean gives it 0.5.
+    // Members give the target 0.8 and 0.2, so their NLLs are -ln 0.8 and -ln 0.2. The mean gives it 0.5.
     const stack = stackOf([[0.8, 0.2]], [[0.2, 0.8]]);
     const expected = -(Math.log(0.8) + Math.log(0.2)) / 2 - Math.LN2;
     expect(jensenGap(stack, Int32Array.of(0))).toBeCloseTo(expected, 6);
@@ -63,19 +63,19 @@ describe('diversity', () => {
 });
 
 describe('uncertainty', () => {
-  it('entropy is in nats: ln K when even, 0 when certain', () => {
+  it('entropy is in nats: ln K when uniform, 0 when certain', () => {
     const probabilities = { samples: 2, classes: 4, values: Float32Array.of(0.25, 0.25, 0.25, 0.25, 0, 1, 0, 0) };
     expect([...entropy(probabilities)]).toEqual([2 * Math.LN2, 0]);
   });
 
-  it('splits into what members share and what they dispute', () => {
-    // On the first sample both are certain and agree; on the second they contradict: all of ln 2 is epistemic.
+  it('splits into a shared part and disagreement', () => {
+    // On the first sample both are certain and agree. On the second they contradict, so all of ln 2 is epistemic.
     expect([...predictiveEntropy(contradicting)]).toEqual([0, Math.LN2]);
     expect([...expectedEntropy(contradicting)]).toEqual([0, 0]);
     expect([...mutualInformation(contradicting)]).toEqual([0, Math.LN2]);
   });
 
-  it('is aleatoric alone where members agree on not knowing', () => {
+  it('is purely aleatoric if members agree on the uncertainty', () => {
     const unsure = stackOf([[0.5, 0.5]], [[0.5, 0.5]]);
     expect([...expectedEntropy(unsure)]).toEqual([Math.LN2]);
     expect([...mutualInformation(unsure)]).toEqual([0]);
@@ -86,7 +86,7 @@ describe('uncertainty', () => {
     expect(mean(mutualInformation(reference))).toBeCloseTo(0.10597388176514233, 12);
   });
 
-  it.each([NaN, Infinity])('is NaN for the sample with a probability of %d, and for no other', (value) => {
+  it.each([NaN, Infinity])('is NaN only for the sample with a probability of %d', (value) => {
     const stack = stackOf(
       [
         [0.5, 0.5],
@@ -105,7 +105,7 @@ describe('uncertainty', () => {
   });
 });
 
-/** A number to so many digits; what is not finite, as it is. */
+/** A number rounded to the given digits; non-finite values stay unchanged. */
 const close = (value: number, digits: number): unknown =>
   Number.isFinite(value) ? expect.closeTo(value, digits) : value;
 
@@ -137,7 +137,7 @@ describe('properties', () => {
     fc.assert(
       fc.property(classificationCase, ({ stack, targets }) => {
         const turned = reversed(stack);
-        // Where a target has probability 0 it is infinite, or NaN: the same in any order.
+        // It is infinite or NaN if a target has probability 0, in any order.
         expect(jensenGap(turned, targets)).toEqual(close(jensenGap(stack, targets), 10));
         expect(disagreement(turned)).toBe(disagreement(stack));
         expect(mean(predictiveEntropy(turned))).toBeCloseTo(mean(predictiveEntropy(stack)), 10);
@@ -164,7 +164,7 @@ describe('properties', () => {
 describe('bad input', () => {
   const broken = stackOf([[0.9, 0.1]], [[0.2, 0.8]], [[NaN, 0.5]]);
 
-  it('a member that is not finite makes the ensemble NaN, and its own pairs only', () => {
+  it('a non-finite member makes the ensemble NaN, and only its own pairs', () => {
     expect(disagreement(broken)).toBeNaN();
     expect(jensenGap(broken, Int32Array.of(0))).toBeNaN();
     expect([...pairwiseDisagreement(broken)]).toEqual([0, 1, NaN, 1, 0, NaN, NaN, NaN, NaN]);

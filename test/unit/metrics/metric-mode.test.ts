@@ -46,14 +46,14 @@ describe('modeOfMetric', () => {
 });
 
 describe('resolveMode', () => {
-  it('takes a given mode for any metric', () => {
+  it('accepts a given mode for any metric', () => {
     expect(resolveMode('val/own', 'max', 'earlyStopping.mode')).toBe('max');
     expect(resolveMode('val/ens_acc', 'min', 'earlyStopping.mode')).toBe('min');
   });
 });
 
 describe('improves', () => {
-  it('never holds for a score that is not finite, and for one of the two orders of two different scores', () => {
+  it('never holds for a non-finite score, and holds for one of the two orders of two different scores', () => {
     const number = fc.double({ noNaN: true, noDefaultInfinity: true });
     fc.assert(
       fc.property(number, number, fc.constantFrom('min' as const, 'max' as const), (a, b, mode) => {
@@ -72,7 +72,7 @@ describe('monitors of a configuration', () => {
   const problems = (config: object) =>
     findConflicts(runConfigSchema.parse(config), [], { task: 'classification', hasOwnLoss: false });
 
-  it('are refused where it is unknown which way they improve, before anything is written', () => {
+  it('are refused before anything is written if their direction is unknown', () => {
     expect(problems({ earlyStopping: { enabled: true, monitor: 'val/ens_std' } })).toMatchObject([
       { path: 'earlyStopping.monitor', message: expect.stringContaining('Set earlyStopping.mode to min or max') },
     ]);
@@ -84,7 +84,7 @@ describe('monitors of a configuration', () => {
     ]);
   });
 
-  it('are taken where it is known or said', () => {
+  it('are accepted if the direction is known or given', () => {
     expect(problems({ earlyStopping: { enabled: true, monitor: 'val/ens_acc' } })).toEqual([]);
     expect(problems({ earlyStopping: { enabled: true, monitor: 'val/ens_std', mode: 'min' } })).toEqual([]);
     expect(problems({ checkpoints: { monitor: 'val/ens_brier' } })).toEqual([]);

@@ -1,6 +1,6 @@
 import { readGolden } from '../../golden/read-golden.ts';
 
-/** `metrics/metrics.json`, as make_metrics.py writes it. NaN and infinities are strings. */
+/** `metrics/metrics.json`, written by make_metrics.py. NaN and infinities are strings. */
 export interface Recorded {
   versions: Record<string, string>;
   classification: {
@@ -46,9 +46,9 @@ export interface RecordedScores {
   acc: number | string;
   brier: number | string;
   ece: number | string;
-  /** Absent where confidences lie on the edges of bins, which it puts into the bin above. */
+  /** Absent if confidences lie on the edges of bins, which it assigns to the bin above. */
   ece_torchmetrics?: number;
-  /** Accuracy and confidence of the bins that hold samples. */
+  /** Accuracy and confidence of non-empty bins. */
   bins?: [number, number][];
 }
 
@@ -58,7 +58,7 @@ export function recordedNumber(value: number | string): number {
   return Number(value);
 }
 
-/** Distance of two values relative to the expected one, which counts as at least 1e-3; 0 for two NaN, or the same infinity. */
+/** Distance of two values relative to the expected one, but at least to 1e-3. 0 for two NaN or the same infinity. */
 export function agreement(found: number, expected: number): number {
   if (Object.is(found, expected)) return 0;
   if (!Number.isFinite(found) || !Number.isFinite(expected)) return Infinity;

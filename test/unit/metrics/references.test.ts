@@ -25,7 +25,7 @@ describe(`metrics against ${others}`, () => {
   it.each(recorded.binary)('binary: $name', (given) => expectAgreement(compareBinary(given)));
   it.each(recorded.regression)('regression: $name', (given) => expectAgreement(compareRegression(given)));
 
-  it.each(recorded.binary)('binary, $name: small likelihoods are right themselves, not only near 0', (given) => {
+  it.each(recorded.binary)('binary, $name: small likelihoods have a small relative error', (given) => {
     const likelihoods = compareBinary(given).filter(({ quantity }) => quantity === 'nll');
     for (const { found, expected } of likelihoods) expect(found / expected).toBeCloseTo(1, 6);
   });

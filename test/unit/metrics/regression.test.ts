@@ -28,7 +28,7 @@ const variances = referenceVariances();
 const targets = referenceTargets();
 
 describe('squared errors', () => {
-  // Members 1 and 3 with targets 2 and 0: errors (1, 1) and (1, 9); their mean is 2, with errors 0 and 4.
+  // Members 1 and 3 with targets 2 and 0: errors (1, 1) and (1, 9). Their mean is 2, with errors 0 and 4.
   const stack = stackOf([1, 1], [3, 3]);
   const values = Float32Array.of(2, 0);
 
@@ -50,7 +50,7 @@ describe('squared errors', () => {
 });
 
 describe('spread', () => {
-  it('is the unbiased standard deviation of the members, as torch.std', () => {
+  it('is the unbiased standard deviation of the members, as in torch.std', () => {
     // {1, 3}: sqrt(2); {0, 6}: sqrt(18)
     expect(ensembleStd(stackOf([1, 0], [3, 6]))).toBeCloseTo((Math.SQRT2 + Math.sqrt(18)) / 2, 12);
     expect(ensembleStd(means)).toBeCloseTo(2.0183078336129494, 12);
@@ -63,7 +63,7 @@ describe('spread', () => {
 });
 
 describe('Gaussian likelihood', () => {
-  it('has all its constants: ln(2 pi) / 2 at the mean of N(0, 1)', () => {
+  it('includes all constants: ln(2 pi) / 2 at the mean of N(0, 1)', () => {
     expect(gaussianNll(Float32Array.of(0), Float32Array.of(1), Float32Array.of(0))).toBeCloseTo(0.9189385332046727, 15);
     // (ln(2 pi 4) + 3^2 / 4) / 2
     const expected = (Math.log(8 * Math.PI) + 2.25) / 2;
@@ -77,7 +77,7 @@ describe('Gaussian likelihood', () => {
   });
 
   it('of the mixture survives densities that underflow', () => {
-    // Member 0 is 1e5 deviations off: only member 1 counts, with weight 1/2.
+    // Member 0 is 1e5 deviations off, so only member 1 counts, with weight 1/2.
     const nll = gaussianMixtureNll(stackOf([1e5], [0]), stackOf([1], [1]), Float32Array.of(0));
     expect(nll).toBeCloseTo(0.9189385332046727 + Math.LN2, 14);
     const both = gaussianMixtureNll(stackOf([1e5], [1e5]), stackOf([1], [1]), Float32Array.of(0));
@@ -106,7 +106,7 @@ describe('variance decomposition', () => {
     expect(mean(epistemicVariance(means))).toBeCloseTo(4.077239583333334, 12);
   });
 
-  it("gives the mixture's own variance once the spread is divided by M", () => {
+  it("is the mixture's variance if the spread is divided by M", () => {
     const biased = mean(aleatoricVariance(variances)) + (2 / 3) * mean(epistemicVariance(means));
     expect(biased).toBeCloseTo(4.206493055555556, 12);
   });
@@ -177,7 +177,7 @@ describe('properties', () => {
 });
 
 describe('bad input', () => {
-  it.each([NaN, Infinity, -Infinity])('a prediction of %d makes what it enters NaN', (value) => {
+  it.each([NaN, Infinity, -Infinity])('a prediction of %d makes every metric that uses it NaN', (value) => {
     const [broken, noise, values] = [stackOf([1, 2], [value, 4]), stackOf([1, 1], [1, 1]), Float32Array.of(1, 2)];
     expect(ensembleGain(broken, values)).toBeNaN();
     expect(averageMemberMse(broken, values)).toBeNaN();
@@ -203,7 +203,7 @@ describe('bad input', () => {
     expect(() => aleatoricVariance(noise)).toThrow(message);
   });
 
-  it('names shapes that differ', () => {
+  it('names mismatched shapes', () => {
     const [one, two] = [stackOf([1, 2]), stackOf([1, 2], [3, 4])];
     expect(() => totalVariance(one, two)).toThrow('means have shape [1, 2] but variances [2, 2]');
     expect(() => gaussianMixtureNll(one, two, Float32Array.of(1, 2))).toThrow('means have shape [1, 2]');

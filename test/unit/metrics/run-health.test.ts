@@ -15,7 +15,7 @@ const testSet = {
 };
 
 describe('notFiniteOf', () => {
-  it('is null while a run has no summary, and where all is finite', () => {
+  it('is null while a run has no summary, and if everything is finite', () => {
     expect(notFiniteOf({ summary: null })).toBeNull();
     expect(describeNotFinite({ summary: null })).toBeNull();
     expect(notFiniteOf({ summary: summary({ 'val/ens_nll': 0, 'train/member_0_loss': 3 }) })).toBeNull();
@@ -30,12 +30,12 @@ describe('notFiniteOf', () => {
     expect(describeNotFinite(record)).toBe('not finite: ranks 2, 10');
   });
 
-  it('looks at evaluated sets too', () => {
+  it('also checks evaluated sets', () => {
     const found = notFiniteOf({ summary: summary({}, { evaluatedSets: [testSet] }) });
     expect(found).toEqual({ metrics: ['final/test/nll', 'final/test/member_1_nll'], ranks: [1] });
   });
 
-  it('names metrics where no rank is to blame', () => {
+  it('names metrics if no single rank causes it', () => {
     const record = { summary: summary({ a: NaN, b: NaN, c: -Infinity, d: NaN }) };
     expect(describeNotFinite(record)).toBe('not finite: a, b, c and 1 more');
   });

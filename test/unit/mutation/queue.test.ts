@@ -14,14 +14,14 @@ function judged({ name }: Mutant, outcome: MutantResult['outcome'] = 'noticed'):
 }
 
 describe('the order of mutants', () => {
-  test('has each site once, and is that of its seed', () => {
+  test('has each site once, and depends on its seed', () => {
     const starts = mutants(1).map(({ site }) => site.start);
     expect(starts.toSorted((a, b) => a - b)).toEqual(sites.map(({ start }) => start));
     expect(mutants(1)).toEqual(mutants(1));
     expect(mutants(1)).not.toEqual(mutants(2));
   });
 
-  test('of the others stays as it is where a line is added', () => {
+  test('stays the same for other mutants when a line is added', () => {
     const more = findSites('source.ts', 'x + y;\na + b - c * d / e < f');
     const own = orderMutants(areas[0], more, 1).filter(({ site }) => site.line === 2);
     expect(own.map(({ name }) => name)).toEqual(mutants(1).map(({ name }) => name));
@@ -29,13 +29,13 @@ describe('the order of mutants', () => {
 });
 
 describe('the queue of an area', () => {
-  test('hands out no more than are wanted, also to two takers at once', () => {
+  test('hands out no more than wanted, even to two concurrent takers', () => {
     const queue = new MutantQueue(mutants(1), 2, new Map());
     const [first, second] = [queue.take(), queue.take()];
     expect([first, second, queue.take()]).toEqual([...mutants(1).slice(0, 2), null]);
   });
 
-  test('replaces one that cannot be judged, and keeps it in the results', () => {
+  test('replaces a mutant that cannot be judged, and keeps it in the results', () => {
     const [first, second] = mutants(1);
     const queue = new MutantQueue(mutants(1), 1, new Map());
     queue.take();
@@ -46,7 +46,7 @@ describe('the queue of an area', () => {
     expect(queue.results().map(({ outcome }) => outcome)).toEqual(['void', 'survived']);
   });
 
-  test('does not hand out again what is known', () => {
+  test('does not hand out known results again', () => {
     const [first, second] = mutants(1);
     const queue = new MutantQueue(mutants(1), 2, new Map([[first.name, judged(first)]]));
     expect(queue.take()).toEqual(second);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { findSites, mutate } from '../../mutation/sites.ts';
 
-/** Every text that one change can make of a source. */
+/** Every text that a single change can make of a source. */
 function mutantsOf(text: string): string[] {
   return findSites('source.ts', text).flatMap((site) =>
     site.replacements.map((replacement) => mutate(text, site, replacement)),
@@ -25,20 +25,20 @@ describe('sites of mutation', () => {
     expect(mutantsOf(text)).toEqual(expected);
   });
 
-  test('texts, types and imports have none', () => {
+  test('do not include texts, types and imports', () => {
     expect(mutantsOf("const x: Pair[1] = 'a' + b + `c`; import { y } from './y.ts';")).toEqual([]);
   });
 
-  test('an if with an else, or one that goes on after it, is no early exit', () => {
+  test('do not include an if with an else, or without an exit at its end', () => {
     expect(mutantsOf('if (c) return; else f();')).toEqual([]);
     expect(mutantsOf('if (c) f();')).toEqual([]);
   });
 
-  test('which process is ended and what is removed are never changed', () => {
+  test('never include arguments that select a process to kill or a path to remove', () => {
     expect(mutantsOf('process.kill(-pid, 0); await rm(folders[0 + i]);')).toEqual([]);
   });
 
-  test('a site tells its line, from 1', () => {
+  test('have line numbers that start at 1', () => {
     expect(findSites('source.ts', '\n\n  a + b;')).toMatchObject([{ line: 3, original: '+', start: 6, end: 7 }]);
   });
 });

@@ -12,7 +12,7 @@ import { readGolden } from '../../golden/read-golden.ts';
 import { taskOf } from '../../../workers/member/tasks.ts';
 import { notRun } from '../../environment/reasons.ts';
 
-/** What `make_optimizers.py` recorded of PyTorch in float64. */
+/** PyTorch's results in float64, recorded by `make_optimizers.py`. */
 interface Golden {
   batchSize: number;
   features: number[][];
@@ -38,7 +38,7 @@ function createModel(): LayersModel {
   return model;
 }
 
-/** Trains as a worker does, without one. */
+/** Trains like a worker, within this process. */
 async function train(
   { optimizer, schedule, losses }: Golden['runs'][number],
   mostSteps: number,

@@ -12,7 +12,7 @@ function explain(input: unknown, schema: z.ZodObject = runConfigSchema, known = 
 }
 
 describe('formatConfigError', () => {
-  it('gives a line for each issue with path, value, rule and remedy', () => {
+  it('writes a line per issue with path, value, rule and remedy', () => {
     expect(explain({ batchSize: 0, placement: 'both', members: '4' })).toEqual([
       'members is "4", but must be a whole number from 1 to 256. Leave it out for the default, 2.',
       'placement is "both", but must be one of share, waves. Leave it out for the default, "share".',
@@ -32,7 +32,7 @@ describe('formatConfigError', () => {
     ]);
   });
 
-  it('suggests a name for an unknown one, and says where an option of another kind belongs', () => {
+  it('suggests a name for an unknown one, and names the kind to which an option of another kind belongs', () => {
     expect(explain({ maxEpoch: 3, earlyStopping: { patiance: 3 } })).toEqual([
       'There is no option earlyStopping.patiance. Did you mean earlyStopping.patience?',
       'There is no option maxEpoch. Did you mean maxEpochs?',
@@ -42,14 +42,14 @@ describe('formatConfigError', () => {
     ]);
   });
 
-  it('says that a required value is missing', () => {
+  it('reports a missing required value', () => {
     const schema = z.object({ width: z.int().min(1) });
     expect(explain({}, schema, describeOptions(schema))).toEqual([
       'width is missing: it must be a whole number of at least 1. It has no default.',
     ]);
   });
 
-  it("falls back on zod's words without descriptions", () => {
+  it("falls back on zod's message without descriptions", () => {
     const { error } = runConfigSchema.safeParse({ batchSize: 0, maxEpoch: 3 });
     expect(error && formatConfigError(error)).toBe(
       'batchSize: Too small: expected number to be >=1\nThere is no option maxEpoch. Remove it.',
@@ -68,7 +68,7 @@ describe('unknownOptionMessage', () => {
     ['--quux-and-more', 'There is no option --quux-and-more. --help lists the options.'],
   ])('%s', (name, message) => expect(unknownOptionMessage(name, descriptions)).toBe(message));
 
-  it('lists the options where they are few and none is near', () => {
+  it('lists the options if they are few and none is similar', () => {
     const hyperparameters = describeOptions(z.object({ width: z.int(), dropout: z.number() }));
     expect(unknownOptionMessage('widht', hyperparameters)).toBe('There is no option widht. Did you mean width?');
     expect(unknownOptionMessage('momentum', hyperparameters)).toBe(

@@ -24,7 +24,7 @@ describe('describeOptions on one option', () => {
     ]);
   });
 
-  it('tells exclusive bounds from inclusive ones, and gives whole numbers no bounds of their own', () => {
+  it('distinguishes exclusive from inclusive bounds, and gives whole numbers no implicit bounds', () => {
     expect(describeOne(z.number().min(0).lt(1))).toMatchObject({ type: 'number', minimum: 0, exclusiveMaximum: 1 });
     expect(describeOne(z.number().positive().max(1))).toMatchObject({ exclusiveMinimum: 0, maximum: 1 });
     const free = describeOne(z.int());
@@ -52,7 +52,7 @@ describe('describeOptions on one option', () => {
     ]);
   });
 
-  it("takes zod's own description where there is no help, and has no default where one must be given", () => {
+  it("takes zod's description if there is no help, and has no default for a required value", () => {
     const option = describeOne(z.number().describe('Rate.'));
     expect(option.help).toBe('Rate.');
     expect(option.default).toBeUndefined();
@@ -66,7 +66,7 @@ describe('describeOptions on nested schemas', () => {
     z.object({ kind: z.literal('uniform'), scale: z.number().default(2) }),
   ]);
 
-  it('names members by dotted paths and tells their section', () => {
+  it('names members by dotted paths and their section', () => {
     const schema = z.object({ stop: z.object({ minDelta: z.number().default(0) }).meta({ help: 'When to stop.' }) });
     expect(describeOptions(schema)[0]).toMatchObject({
       path: 'stop.minDelta',
@@ -75,7 +75,7 @@ describe('describeOptions on nested schemas', () => {
     });
   });
 
-  it('makes of a union a choice of kinds, and keeps what differs between kinds apart', () => {
+  it('turns a union into a choice of kinds, and separates options that differ between kinds', () => {
     const described = describeOptions(z.object({ noise: noise.prefault({ kind: 'none' }).meta({ help: 'Noise.' }) }));
     expect(described.map(({ path, flag, default: standard, when }) => [path, flag, standard, when?.equals])).toEqual([
       ['noise.kind', '--noise', 'none', undefined],
@@ -90,7 +90,7 @@ describe('describeOptions on nested schemas', () => {
     ]);
   });
 
-  it("lets an object's default win over its members'", () => {
+  it("prefers an object's default to its members'", () => {
     const stop = z.object({ enabled: z.boolean().default(false), patience: z.int().default(20) });
     const schema = z.object({
       stop: stop.prefault({ enabled: true }),
@@ -116,7 +116,7 @@ describe('describeOptions on the run configuration', () => {
     expect(options.filter((option) => option.help === '' || option.default === undefined)).toEqual([]);
   });
 
-  it('knows a selection of devices, and the optimizers with the rates they start from', () => {
+  it('knows a selection of devices, and the optimizers with their default rates', () => {
     expect(find('devices')[0]).toMatchObject({ type: 'device-selection', default: 'auto' });
     expect(find('optimizer.kind')[0]).toMatchObject({ flag: '--optimizer', default: 'adam' });
     expect(find('optimizer.learningRate').map((option) => [option.default, option.when?.equals])).toEqual([
@@ -126,7 +126,7 @@ describe('describeOptions on the run configuration', () => {
     expect(find('timeouts.collectiveMs')[0]).toMatchObject({ default: 120_000, unit: 'ms', type: 'integer' });
   });
 
-  it('gives the defaults that the schema itself fills in', () => {
+  it('gives the defaults that the schema fills in', () => {
     const unconditional = options.filter(({ when }) => when === undefined);
     const config = unconditional.reduce((so, { path, default: standard }) => setPath(so, path, standard), {});
     expect(runConfigSchema.parse(config)).toEqual(runConfigSchema.parse({}));

@@ -15,7 +15,7 @@ describe('mergeConfig', () => {
     expect(base.stop).toEqual({ enabled: false, patience: 20 });
   });
 
-  it("drops the members of the lower layer's kind where the kind changes, and keeps them where it stays", () => {
+  it("drops members of the lower layer's kind if the kind changes, and keeps them otherwise", () => {
     const base = { optimizer: { kind: 'sgd', momentum: 0.9, learningRate: 0.1 } };
     expect(mergeConfig(base, { optimizer: { kind: 'adam', beta1: 0.8 } })).toEqual({
       optimizer: { kind: 'adam', beta1: 0.8 },
@@ -28,17 +28,17 @@ describe('mergeConfig', () => {
     });
   });
 
-  it('lets undefined leave what is there, and null replace it', () => {
+  it('keeps a value that is overridden by undefined, and replaces one overridden by null', () => {
     expect(mergeConfig({ a: 1, b: 2 }, { a: undefined, b: null })).toEqual({ a: 1, b: null });
   });
 
-  it('takes a key named __proto__ for a key like any other', () => {
+  it('treats a key named __proto__ like any other', () => {
     const merged = mergeConfig({}, JSON.parse('{"__proto__": {"polluted": true}}'));
     expect(Object.hasOwn(merged, '__proto__')).toBe(true);
     expect(merged.polluted).toBeUndefined();
   });
 
-  it('has the empty layer as its neutral element, and gives a repeated layer no further effect', () => {
+  it('has the empty layer as its neutral element, and is idempotent', () => {
     const layer = fc.dictionary(
       fc.constantFrom('a', 'b', 'c'),
       fc.oneof(fc.integer(), fc.dictionary(fc.string(), fc.integer())),
@@ -54,7 +54,7 @@ describe('mergeConfig', () => {
 });
 
 describe('setPath', () => {
-  it('sets at a dotted path, makes what is missing on the way, and copies', () => {
+  it('sets at a dotted path, creates missing parents, and copies', () => {
     const object = { optimizer: { kind: 'adam' }, seed: 1 };
     expect(setPath(object, 'optimizer.learningRate', 0.1)).toEqual({
       optimizer: { kind: 'adam', learningRate: 0.1 },
@@ -65,7 +65,7 @@ describe('setPath', () => {
     expect(object).toEqual({ optimizer: { kind: 'adam' }, seed: 1 });
   });
 
-  it('reaches no prototype', () => {
+  it('does not reach prototypes', () => {
     setPath({}, '__proto__.polluted', true);
     setPath({}, 'constructor.prototype.polluted', true);
     expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);

@@ -21,7 +21,7 @@ describe('linear ticks', () => {
     expect(labels(linearTicks(range, count))).toEqual(expected);
   });
 
-  it('gives exact multiples, not sums of rounding errors', () => {
+  it('gives exact multiples without accumulated rounding errors', () => {
     expect(values(linearTicks([0, 0.7], 7))).toEqual([0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7]);
     expect(Object.is(values(linearTicks([-1, 1], 2))[1], 0)).toBe(true);
   });
@@ -73,7 +73,7 @@ describe('axes', () => {
     expect([0.01, 0.1, 1, 100].map(log.fraction)).toEqual([0, 0.25, 0.5, 1]);
   });
 
-  it('have no place for what cannot be drawn', () => {
+  it('have no position for values that cannot be drawn', () => {
     const linear = createAxis('linear', [0, 1], 4);
     expect([NaN, Infinity, -Infinity].map(linear.fraction)).toEqual([NaN, NaN, NaN]);
     const log = createAxis('log', [0.1, 1], 4);
@@ -82,7 +82,7 @@ describe('axes', () => {
 });
 
 describe('automatic ranges', () => {
-  it('hold all values that can be drawn, with room at the ends', () => {
+  it('cover all values that can be drawn, with room at the ends', () => {
     expect(rangeOf('linear', [[1, NaN, 3], new Float32Array([5, Infinity])], [0.25, 0.5])).toEqual([0, 7]);
     const [low, high] = rangeOf('log', [[0, -3, 0.1, 10]], [0.5, 1]);
     expect(low).toBeCloseTo(0.01, 12);

@@ -10,7 +10,7 @@ const members = [
 const ensemble = [0.8, 0.5, 0.4, 0.6];
 
 describe('learningCurves', () => {
-  it('draws members thin and coloured, the ensemble bold and black, on top of them', () => {
+  it('draws members thin and coloured, and the ensemble bold and black above them', () => {
     const lines = learningCurves({ label: 'NLL', epochs, members, ensemble }).marks.filter(
       ({ kind }) => kind === 'line',
     );
@@ -30,7 +30,7 @@ describe('learningCurves', () => {
     expect(marks[0]).toMatchObject({ kind: 'vertical-line', at: 3, label: 'Best ensemble (3)' });
   });
 
-  it('takes the largest values for `max`, or the epochs that another metric chose', () => {
+  it('uses the largest values for `max`, or the epochs that another metric chose', () => {
     const accuracy = learningCurves({ label: 'Accuracy', epochs, members, ensemble, mode: 'max' }).marks;
     expect(accuracy[0]).toMatchObject({ at: 1 });
     const chosen = learningCurves({ label: 'ECE', epochs, members, ensemble, best: { members: [1, 3], ensemble: 4 } });
@@ -48,7 +48,7 @@ describe('learningCurves', () => {
     expect(failed.marks.map(({ kind }) => kind)).toEqual(['line', 'line']);
   });
 
-  it('names many members once', () => {
+  it('groups many members under one name', () => {
     const many = Array.from({ length: 16 }, () => ensemble);
     const labels = learningCurves({ label: 'NLL', epochs, members: many, ensemble }).marks.flatMap((mark) =>
       mark.kind === 'line' && mark.label !== '' ? [mark.label] : [],
@@ -57,7 +57,7 @@ describe('learningCurves', () => {
   });
 });
 
-it('optimumIndex is the first of equals and skips NaN', () => {
+it('optimumIndex is the first of equal values and skips NaN', () => {
   expect(optimumIndex([NaN, 2, 1, 1, 3], 'min')).toBe(2);
   expect(optimumIndex(new Float32Array([NaN, 3, 1, 3]), 'max')).toBe(1);
   expect(optimumIndex([NaN], 'min')).toBe(-1);

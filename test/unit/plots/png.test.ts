@@ -27,7 +27,7 @@ describe('PNG', () => {
     expect(sizeOf(await renderPng(renderSvg(example), { scale: 1 }))).toEqual([300, 200]);
   });
 
-  it('shows regular and bold text with the fonts of the package, the same each time', async () => {
+  it("renders regular and bold text with the package's fonts, identically each time", async () => {
     const svg = renderSvg(example);
     const png = await renderPng(svg, { scale: 1 });
     expect(await renderPng(svg, { scale: 1 })).toEqual(png);
@@ -43,13 +43,13 @@ describe('PNG', () => {
       ] as const;
       return renderPng(renderSvg(figure({ width: 300, height: 200, rows: 1, columns: 1, panels })), { scale: 1 });
     };
-    // Both lines are outside: one just above the plot area, over the margin, the other far away.
+    // Both lines are outside: one just above the plot area, in the margin, and the other far away.
     expect(await draw([1.05, 1.05])).toEqual(await draw([99, 99]));
     expect(await draw([0.5, 0.5])).not.toEqual(await draw([99, 99]));
   });
 });
 
-it('saveFigure writes SVG and PNG, and nothing else', async () => {
+it('saveFigure writes only SVG and PNG', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tutti-plots-'));
   try {
     await saveFigure(join(folder, 'plots'), 'curves', example);

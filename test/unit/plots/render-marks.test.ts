@@ -13,7 +13,7 @@ import {
 } from '../../../workers/plots/index.ts';
 import { type Place, renderMark } from '../../../workers/plots/render-marks.ts';
 
-/** 100 x 100 px for x and y in [0, 10] (or [1, 100], logarithmic): 10 px a unit, y upward. */
+/** 100 x 100 px for x and y in [0, 10] (or [1, 100], logarithmic): 10 px per unit, y upward. */
 function place(yScale: ScaleKind = 'linear', yRange: [number, number] = [0, 10]): Place {
   const x = createAxis('linear', [0, 10], 5);
   const y = createAxis(yScale, yRange, 5);
@@ -51,7 +51,7 @@ describe('lines', () => {
     expect(pathOf(mark, place('log', [1, 100]))).toBe('M0 100L10 50M40 0h0');
   });
 
-  it('carry their style', () => {
+  it('keep their style', () => {
     expect(
       renderMark(line({ x: [0, 1], y: [0, 1], color: '#abc', width: 2.5, opacity: 0.5, dash: [4, 3] }), place()),
     ).toBe(
@@ -66,12 +66,12 @@ it('bands are closed along the lower curve, and split where either curve has a g
   expect(pathOf(mark)).toBe('M0 80L10 70L10 90L0 90ZM40 70L40 90Z');
 });
 
-it('markers: a circle lies on its point, a triangle-down points at it', () => {
+it('markers: a circle is centred on its point, and a triangle-down points at it', () => {
   expect(pathOf(points({ x: [5, NaN], y: [5, 1], size: 4 }))).toBe('M48 50a2 2 0 1 0 4 0a2 2 0 1 0 -4 0Z');
   expect(pathOf(points({ x: [5], y: [5], size: 10, shape: 'triangle-down' }))).toBe('M50 50L44.5 40L55.5 40Z');
 });
 
-it('rules cross the whole panel; one that has no place is left out', () => {
+it('rules cross the whole panel, and are omitted outside of the axis', () => {
   expect(pathOf(verticalLine({ x: 3 }))).toBe('M30 0V100');
   expect(pathOf(horizontalLine({ y: 3 }))).toBe('M0 70H100');
   expect(renderMark(verticalLine({ x: NaN }), place())).toBe('');
@@ -79,7 +79,7 @@ it('rules cross the whole panel; one that has no place is left out', () => {
 });
 
 describe('bars', () => {
-  it('stand on zero, upward or downward, with their value at the end', () => {
+  it('start at zero, upward or downward, with their value at the end', () => {
     const mark = bars({
       positions: [2, 5],
       values: [3, -4],
@@ -92,26 +92,26 @@ describe('bars', () => {
       ['10', '35', '20', '15', 'red'],
       ['40', '50', '20', '20', 'blue'],
     ]);
-    // 4 px above the bar's end at 35; below the end at 70 by the height of the text and half that gap.
+    // 4 px above the bar's end at 35. Below the end at 70 by the height of the text and half that gap.
     const svg = renderMark(mark, where);
     expect(svg).toContain('<tspan x="20" y="31">3</tspan>');
     expect(svg).toContain('<tspan x="50" y="82">−4</tspan>');
   });
 
-  it('NaN has no bar, but keeps its label', () => {
+  it('are missing for NaN, but keep their label', () => {
     const mark = bars({ values: [1, NaN], valueLabels: ['1', 'NaN'] });
     expect(rectanglesOf(mark)).toHaveLength(1);
     expect(renderMark(mark, place())).toContain('<tspan x="10" y="96">NaN</tspan>');
   });
 
-  it('stand on the lower edge where zero is out of the range or the axis is logarithmic', () => {
+  it('start at the lower edge if zero is out of range or the axis is logarithmic', () => {
     const mark = bars({ positions: [5], values: [10], barWidth: 1, colors: ['red'] });
     expect(rectanglesOf(mark, place('log', [1, 100]))).toEqual([['45', '50', '10', '50', 'red']]);
     expect(rectanglesOf(mark, place('linear', [5, 15]))).toEqual([['45', '50', '10', '50', 'red']]);
   });
 });
 
-it('text stands on its point, several lines above it', () => {
+it('text starts at its point, with several lines above it', () => {
   expect(renderMark(text({ x: 1, y: 1, text: 'a & b\nc', size: 8 }), place())).toBe(
     '<text font-size="8" fill="#1a1a1a"><tspan x="10" y="80">a &amp; b</tspan><tspan x="10" y="90">c</tspan></text>',
   );

@@ -11,14 +11,14 @@ function textsOf(svg: string): string[] {
   return [...svg.matchAll(/<tspan[^>]*>([^<]*)<\/tspan>/g)].map((match) => match[1] ?? '');
 }
 
-/** Boxes that marks are clipped to: left, top, width, height. */
+/** Clip boxes of marks: left, top, width, height. */
 function plotAreas(svg: string): number[][] {
   const pattern = /translate\((\S+) (\S+)\)">\n(?:<path[^>]*>\n)?<svg width="(\S+)" height="(\S+)" overflow="hidden">/g;
   return [...svg.matchAll(pattern)].map((match) => match.slice(1).map(Number));
 }
 
 describe('renderSvg', () => {
-  it('leaves just the room that labels need, and maps the ranges onto the rest', () => {
+  it('leaves exactly the room that labels need, and maps the ranges onto the rest', () => {
     const svg = renderSvg(single(diagonal));
     // Left: 12 padding + 6 gap + 15.9 for "0.0"; right: 12 + 12; top: 12 + 12; bottom: 12 + 6 gap + 12.5 for tick labels.
     expect(plotAreas(svg)).toEqual([[33.9, 24, 342.1, 245.5]]);
@@ -30,14 +30,14 @@ describe('renderSvg', () => {
     expect(svg).toContain('M0 196.4H342.1');
   });
 
-  it('titles and axis labels take their room', () => {
+  it('makes room for titles and axis labels', () => {
     const svg = renderSvg(single({ ...diagonal, title: 'T', xLabel: 'X', yLabel: 'Y' }, { title: 'F' }));
     // 28 for the figure's title, 22 instead of 12 for the panel's, 20 for each label.
     expect(plotAreas(svg)).toEqual([[53.9, 62, 322.1, 187.5]]);
     expect(textsOf(svg)).toEqual(expect.arrayContaining(['F', 'T', 'X', 'Y']));
   });
 
-  it('lines plot areas up over rows and columns', () => {
+  it('aligns plot areas across rows and columns', () => {
     const wide: Panel = { ...diagonal, yRange: [0, 40_000], xLabel: 'X' };
     const panels = [diagonal, wide, wide, diagonal];
     const areas = plotAreas(renderSvg(figure({ width: 600, height: 500, rows: 2, columns: 2, panels })));
@@ -48,17 +48,17 @@ describe('renderSvg', () => {
     expect(bottomLeft?.[3]).toBe(bottomRight?.[3]);
   });
 
-  it('names of bars replace the ticks, line by line, and shrink to fit', () => {
+  it('replaces ticks by names of bars, wrapped, and shrinks them to fit', () => {
     const labels = ['Avg member\n(best)', 'Ensemble'];
     const svg = renderSvg(single({ marks: [bars({ labels, values: [1, 2] })] }));
     expect(textsOf(svg).slice(0, 3)).toEqual(['Avg member', '(best)', 'Ensemble']);
     expect(svg).toContain('<text font-size="10" text-anchor="middle"><tspan');
     const narrow = renderSvg(single({ marks: [bars({ labels, values: [1, 2] })] }, { width: 180 }));
-    // 180 - 12 - 12 - 12 - 21.9 = 122.1 px, 90 % of it for two names of 6.25 em at most: 8.5 px in steps of a half.
+    // 180 - 12 - 12 - 12 - 21.9 = 122.1 px. 90 % of it is for two names of at most 6.25 em: 8.5 px in steps of a half.
     expect(narrow).toContain('<text font-size="8.5" text-anchor="middle"><tspan');
   });
 
-  it('bars stand on the axis; with negative values there is room below', () => {
+  it('starts bars at the axis, and makes room below for negative values', () => {
     const positive = textsOf(renderSvg(single({ marks: [bars({ labels: ['a', 'b'], values: [1, 2] })] })));
     expect(positive).toEqual(['a', 'b', '0.0', '0.5', '1.0', '1.5', '2.0']);
     // From 0 to 2 with an eighth of room on top: 2.24.
@@ -69,19 +69,19 @@ describe('renderSvg', () => {
     expect(Number(length)).toBeCloseTo(height / 1.12, 1);
   });
 
-  it('epochs get no ticks between whole numbers', () => {
+  it('puts no ticks between whole epochs', () => {
     const svg = renderSvg(single({ marks: [line({ x: [1, 2, 3], y: [0, 0, 0] })] }));
     expect(textsOf(svg).slice(0, 4)).toEqual(['1', '2', '3', '−1.0']);
   });
 
-  it('the legend lists labelled marks, in the corner with the least data unless told where', () => {
+  it('lists labelled marks in the legend, in the emptiest corner by default', () => {
     const x = Array.from({ length: 50 }, (_, i) => i);
     const rising = line({ x, y: x, label: 'rise & shine' });
     const legendLeft = (panel: Panel): number =>
       Number(/<g transform="translate\((\S+) \S+\)"><rect/.exec(renderSvg(single(panel)))?.[1]);
     expect(textsOf(renderSvg(single({ marks: [rising] })))).toContain('rise &amp; shine');
     expect(legendLeft({ marks: [rising], legend: 'top-left' })).toBe(6);
-    // A rising line is in the upper right corner; the lower right one is free.
+    // A rising line ends in the upper right corner, and the lower right one is free.
     expect(renderSvg(single({ marks: [rising] }))).toBe(renderSvg(single({ marks: [rising], legend: 'bottom-right' })));
     expect(renderSvg(single({ marks: [rising], legend: 'none' }))).not.toContain('rise');
   });
@@ -97,7 +97,7 @@ describe('renderSvg', () => {
     expect(svg.match(/&lt;\/text&gt;&lt;script&gt;&quot;&amp;/g)).toHaveLength(8);
   });
 
-  it('draws axes for no data, constant data, NaN alone, and zeros on a logarithmic axis', () => {
+  it('draws axes for no data, constant data, only NaN, and zeros on a logarithmic axis', () => {
     for (const y of [[], [3, 3], [NaN, NaN], [0, 0], [1e308, -1e308]]) {
       const x = y.map((_, i) => i);
       for (const yScale of ['linear', 'log'] as const) {
@@ -113,7 +113,7 @@ describe('renderSvg', () => {
   });
 });
 
-describe('figures that cannot be', () => {
+describe('invalid figures', () => {
   it('are refused with value, rule and remedy', () => {
     const base = { width: 400, height: 300, rows: 1, columns: 1, panels: [diagonal] };
     expect(() => figure({ ...base, width: NaN })).toThrow("A figure's width must be a number above 0, not NaN.");

@@ -18,7 +18,7 @@ describe('formatSignificant', () => {
     [Infinity, '∞'],
     [-Infinity, '−∞'],
   ];
-  it.each(cases)('%d to 4 digits is %s', (value, expected) => {
+  it.each(cases)('formats %d with 4 digits as %s', (value, expected) => {
     expect(formatSignificant(value, 4)).toBe(expected);
   });
 });
@@ -28,7 +28,7 @@ it('exponentOf is exact at powers of ten, where log10 is not', () => {
 });
 
 describe('text', () => {
-  it('escapes markup and quotes, and replaces what XML forbids', () => {
+  it('escapes markup and quotes, and replaces characters that XML forbids', () => {
     expect(escapeXml('a < b & "c" > d')).toBe('a &lt; b &amp; &quot;c&quot; &gt; d');
     expect(escapeXml('\u0000x\u001b[1m\ud800\uffff')).toBe('�x�[1m��');
     expect(escapeXml('μ ± σ 😀\n')).toBe('μ ± σ 😀\n');
@@ -41,7 +41,7 @@ describe('text', () => {
     expect(textWidth('', 10)).toBe(0);
   });
 
-  it('puts further lines below the first', () => {
+  it('places further lines below the first', () => {
     expect(textElement(5, 20, 'a\nb', { size: 10 })).toBe(
       '<text font-size="10"><tspan x="5" y="20">a</tspan><tspan x="5" y="32.5">b</tspan></text>',
     );
@@ -51,7 +51,7 @@ describe('text', () => {
     );
   });
 
-  it('rounds coordinates to two decimals and keeps them within reach', () => {
+  it('rounds coordinates to two decimals and limits their magnitude', () => {
     expect([1.005, 1 / 3, -0.001, 12, 1e30, -Infinity].map(coordinate)).toEqual([
       '1',
       '0.33',

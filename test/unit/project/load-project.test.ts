@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { loadProject } from '../../../workers/project/load-project.ts';
 
-/** The outcome of loading a project with some more parts. */
+/** The outcome of loading a project with extra parts. */
 async function load(parts: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'tutti-project-'));
   onTestFinished(() => rm(folder, { recursive: true }));
@@ -17,7 +17,7 @@ async function load(parts: string): Promise<string> {
 }
 
 describe('loadProject', () => {
-  it('takes the parts that a project has', async () => {
+  it('accepts the parts of a project', async () => {
     expect(await load('defaults: { members: 3 }, loss() {}, callbacks() { return []; }, async figures() {}')).toBe(
       'loaded',
     );

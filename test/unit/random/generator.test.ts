@@ -4,7 +4,7 @@ import { Generator, hashName, seedForRank } from '../../../workers/random/genera
 
 const draw = <T>(count: number, next: () => T): T[] => Array.from({ length: count }, next);
 
-// Literals come from an independent implementation of Philox, FNV-1a and the draws in Python's unbounded integers.
+// The literals come from an independent implementation of Philox, FNV-1a and the draws in Python's unbounded integers.
 describe('reference values', () => {
   it('draws 53-bit uniforms from the words of its stream', () => {
     const generator = new Generator(42, 'weights');
@@ -38,7 +38,7 @@ describe('reference values', () => {
     expect([...new Generator(7, 'shuffle').permutation(10)]).toEqual([6, 8, 2, 4, 9, 3, 5, 1, 0, 7]);
   });
 
-  it('goes on beyond 2^32 blocks', () => {
+  it('continues beyond 2^32 blocks', () => {
     const generator = new Generator(4294967295, 'dropout');
     generator.restore({ seed: 4294967295, stream: 'dropout', position: 2 ** 36 + 1 });
     expect(generator.uniform()).toBe(0.8886336358387961);
@@ -53,7 +53,7 @@ describe('reference values', () => {
 });
 
 describe('streams', () => {
-  it('repeats for the same seed and name', () => {
+  it('repeat for the same seed and name', () => {
     const [left, right] = [new Generator(1, 'split'), new Generator(1, 'split')];
     expect(draw(9, () => left.uniform())).toEqual(draw(9, () => right.uniform()));
   });
@@ -69,7 +69,7 @@ describe('streams', () => {
     expect(new Set(values).size).toBe(4000);
   });
 
-  it('resume exactly from a state that went through JSON, wherever it was taken', () => {
+  it('resume exactly from a state that was serialized as JSON, at any position', () => {
     fc.assert(
       fc.property(fc.nat({ max: 40 }), (words) => {
         const generator = new Generator(3, 'augmentation');
@@ -92,7 +92,7 @@ describe('streams', () => {
     );
   });
 
-  it('refuse a state of another seed or stream, and a broken position', () => {
+  it('refuse a state of another seed or stream, and an invalid position', () => {
     const generator = new Generator(1, 'weights');
     expect(() => generator.restore({ seed: 2, stream: 'weights', position: 0 })).toThrow(/seed 2.*seed 1/);
     expect(() => generator.restore({ seed: 1, stream: 'dropout', position: 0 })).toThrow(/"dropout".*"weights"/);

@@ -7,7 +7,7 @@ import { Generator, installAsMathRandom, withSeededMathRandom } from '../../../w
 const original = Math.random;
 
 describe('installAsMathRandom', () => {
-  it('draws from the generator until it is put back', () => {
+  it('draws from the generator until it is restored', () => {
     const expected = new Generator(1, 'weights');
     const restore = installAsMathRandom(new Generator(1, 'weights'));
     const drawn = [Math.random(), Math.random()];
@@ -18,7 +18,7 @@ describe('installAsMathRandom', () => {
 });
 
 describe('withSeededMathRandom', () => {
-  it('returns what the body gives and puts Math.random back', async () => {
+  it("returns the body's result and restores Math.random", async () => {
     const value = await withSeededMathRandom(new Generator(1, 'weights'), async () => {
       await Promise.resolve();
       return Math.random();
@@ -27,7 +27,7 @@ describe('withSeededMathRandom', () => {
     expect(Math.random).toBe(original);
   });
 
-  it('puts Math.random back when the body throws', async () => {
+  it('restores Math.random when the body throws', async () => {
     const failing = withSeededMathRandom(new Generator(1, 'weights'), () => {
       throw new Error('no model');
     });
@@ -49,14 +49,14 @@ describe('TensorFlow.js', () => {
       return weights;
     });
 
-  it('initializes the same weights from the same seed, others from another', async () => {
+  it('initializes the same weights from the same seed, and different ones from another', async () => {
     const weights = await weightsOf(42);
     expect(new Set(weights).size).toBe(12);
     expect(await weightsOf(42)).toEqual(weights);
     expect(await weightsOf(43)).not.toEqual(weights);
   });
 
-  it('masks anew at every step under a seeded Math.random, but not with a seed of its own', async () => {
+  it("draws a new mask at every step with a seeded Math.random, but not with the layer's own seed", async () => {
     const mask = (seed?: number) => [...dropout(ones([64]), 0.5, undefined, seed).dataSync()];
     expect(mask(7)).toEqual(mask(7));
     const steps = () => withSeededMathRandom(new Generator(42, 'dropout'), () => [mask(), mask()]);

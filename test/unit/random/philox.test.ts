@@ -28,7 +28,7 @@ describe('philox4x32', () => {
     expect(philox(counter, key)).toEqual(expected);
   });
 
-  it('leaves counter and key as they were', () => {
+  it('does not change counter and key', () => {
     const counter = Uint32Array.of(1, 2, 3, 4);
     const key = Uint32Array.of(5, 6);
     philox4x32(counter, key, new Uint32Array(4));

@@ -20,7 +20,7 @@ function expectClose(found: ArrayLike<number>, expected: ArrayLike<number>): voi
   expect(difference).toBeLessThan(tolerance);
 }
 
-describe.each(recordedFiles)("the naive reference gives PyTorch's values and gradients in float64: %s", (file) => {
+describe.each(recordedFiles)("the naive reference equals PyTorch's values and gradients in float64: %s", (file) => {
   it.each(recordedCases(file).map((testCase) => [nameOf(testCase), testCase] as const))('%s', (_, testCase) => {
     const inputs = testCase.shapes.map((shape, k) => new Value(inputOf(testCase, k), shape));
     const y = computeReference(testCase, inputs);

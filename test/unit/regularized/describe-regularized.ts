@@ -11,7 +11,7 @@ const steps = batches.length;
 const optimizer = { kind: 'sgd', learningRate: 0.1, momentum: 0.9 } as const;
 const base: RunConfigInput = { members: 3, seed: 0, batchSize: 4, optimizer };
 
-/** Trains ranks on the reference's batches; `samplesOf` says which a rank sees in a step. */
+/** Trains ranks on the reference's batches. `samplesOf` returns a rank's samples in a step. */
 async function trainRanks(input: RunConfigInput, samplesOf: (rank: number, step: number) => number[]) {
   const ranks = await createRanks(input, { create: createModel, totalSteps: steps });
   await Promise.all(ranks.map((rank) => trainRank(rank, (step) => samplesOf(rank.group.rank, step))));
@@ -43,17 +43,17 @@ function expectAlike(
   });
 }
 
-/** Layers' penalties and constraints, by each way to make a step, against PyTorch in float64. */
+/** Compares layers' penalties and constraints with PyTorch in float64, for every way to make a step. */
 export function describeRegularized(backend: BackendKind): void {
   describe(`penalties and constraints on ${backend}`, () => {
     beforeAll(async () => void (await startBackend(backend)));
 
-    it('are those of PyTorch for independent members', async () => {
+    it('equal those of PyTorch for independent members', async () => {
       const ranks = await trainRanks(base, (rank, step) => batches[(step + rank) % steps][0]);
       expectAlike(ranks, runs.independent);
     });
 
-    it('are those of PyTorch for stacked members', async () => {
+    it('equal those of PyTorch for stacked members', async () => {
       let next = 0;
       const recipe = { create: () => createModel(next++), optimizer };
       const members = await createMembers(recipe, true);
@@ -67,7 +67,7 @@ export function describeRegularized(backend: BackendKind): void {
     });
 
     it.each([{ kind: 'data-parallel' }, { kind: 'data-parallel', clipNorm: 1e6 }, { kind: 'sharded' }] as const)(
-      'are those of PyTorch for one model on 3 ranks with empty batches: %o',
+      'equal those of PyTorch for one model on 3 ranks with empty batches: %o',
       async (strategy) => {
         const ranks = await trainRanks({ ...base, strategy }, (rank, step) => batches[step][rank]);
         expectAlike(ranks, runs.oneModel, [0, 0, 0]);
@@ -76,7 +76,7 @@ export function describeRegularized(backend: BackendKind): void {
       },
     );
 
-    it('are those of PyTorch for HDET, whose mean weights are constrained again', async () => {
+    it('equal those of PyTorch for HDET, whose mean weights are constrained again', async () => {
       const strategy = { kind: 'hdet', spread: 0.5, averageEverySteps: 2, adapt: false } as const;
       const ranks = await trainRanks({ ...base, strategy }, (rank, step) => batches[step][rank]);
       ranks.forEach((rank, r) => {
@@ -85,14 +85,14 @@ export function describeRegularized(backend: BackendKind): void {
     });
 
     it.each(['reduce', 'gather', 'tree', 'pipelined'] as const)(
-      'are those of PyTorch for members that learn jointly: %s',
+      'equal those of PyTorch for members that learn jointly: %s',
       async (mode) => {
         const ranks = await trainRanks({ ...base, strategy: { kind: 'joint', mode } }, (_, step) => batches[step][0]);
         expectAlike(ranks, mode === 'pipelined' ? runs.pipelined : runs.joint);
       },
     );
 
-    it('leave no tensor behind', async () => {
+    it('leak no tensor', async () => {
       for (const strategy of [{ kind: 'independent' }, { kind: 'joint' }, { kind: 'sharded' }] as const) {
         const ranks = await createRanks({ ...base, strategy }, { create: createModel, totalSteps: steps });
         const step = async (index: number) => {

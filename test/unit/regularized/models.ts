@@ -19,7 +19,7 @@ interface Reference {
 
 export const reference = readGolden('regularized/regularized.json') as Reference;
 
-/** The model of the reference, with a member's initial weights. */
+/** The reference's model with a member's initial weights. */
 export function createModel(member: number): LayersModel {
   const { constraints, layers, regularizers } = tf;
   const model = tf.sequential({
@@ -44,7 +44,7 @@ export function createModel(member: number): LayersModel {
   return model;
 }
 
-/** Gives trained weights their values without applying constraints, as `setWeights` would. */
+/** Sets trained weights without applying constraints, unlike `setWeights`. */
 export function setVariables(model: LayersModel, values: readonly number[]): void {
   let next = 0;
   for (const weight of model.trainableWeights) {

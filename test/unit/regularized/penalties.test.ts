@@ -53,7 +53,7 @@ describe('the penalties of layers', () => {
     expect(gradients[0]?.dataSync()[0]).toBe(6);
   });
 
-  it('leave a weight of 0 alone where they are |w|, as PyTorch does', async () => {
+  it('leave a weight of 0 unchanged for |w|, as in PyTorch', async () => {
     const dense = layers.dense({ units: 1, inputShape: [1], kernelInitializer: 'zeros', kernelRegularizer: l1(0.5) });
     const { loss, gradients } = await memberOf(tf.sequential({ layers: [dense] })).lossAndGradients(
       oneSample(0, 0),
@@ -63,7 +63,7 @@ describe('the penalties of layers', () => {
     expect(gradients[0]?.dataSync()[0]).toBe(0);
   });
 
-  it('are found in recurrent cells: 2 units of 3 inputs have 24 + 16 + 8 ones in an LSTM', () => {
+  it('include recurrent cells: 2 units of 3 inputs have 24 + 16 + 8 ones in an LSTM', () => {
     const lstm = layers.lstm({
       ...ones,
       units: 2,
@@ -76,14 +76,14 @@ describe('the penalties of layers', () => {
     expect(penaltyOf(tf.sequential({ layers: [lstm] }))).toBe(24 + 160 + 800);
   });
 
-  it('are found in both directions of a bidirectional layer, and in wrapped layers', () => {
+  it('include both directions of a bidirectional layer, and wrapped layers', () => {
     const gru = layers.gru({ ...ones, units: 2, kernelRegularizer: l2(1), returnSequences: true }) as never;
     const wrapped = layers.timeDistributed({ layer: layers.dense({ ...ones, units: 5, kernelRegularizer: l1(1) }) });
     const bidirectional = layers.bidirectional({ layer: gru, mergeMode: 'concat', inputShape: [4, 3] });
     expect(penaltyOf(tf.sequential({ layers: [bidirectional, wrapped] }))).toBe(2 * 3 * 6 + 4 * 5);
   });
 
-  it('are found in nested models, and count once for a layer that is called twice', () => {
+  it('include nested models, and count once for a layer that is called twice', () => {
     const inner = tf.sequential({
       layers: [layers.dense({ ...ones, units: 3, kernelRegularizer: l1(1), inputShape: [3] })],
     });
@@ -93,7 +93,7 @@ describe('the penalties of layers', () => {
     expect(penaltyOf(tf.model({ inputs: x, outputs: twice }))).toBe(9 + 90 + 300);
   });
 
-  it('are what a layer of the project adds to the loss', () => {
+  it('include the terms that a custom layer adds to the loss', () => {
     class Added extends tf.layers.Layer {
       static className = 'Added';
       constructor() {
@@ -119,7 +119,7 @@ describe('constraints of layers', () => {
     expect(member.variables[0].dataSync()[0]).toBe(0);
   });
 
-  it('leave weights that are read from a file as they are, bit for bit', async () => {
+  it('keep weights read from a file unchanged, bit for bit', async () => {
     const create = () =>
       tf.sequential({
         layers: [layers.dense({ units: 7, inputShape: [5], kernelConstraint: tf.constraints.unitNorm({}) })],

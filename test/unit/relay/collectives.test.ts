@@ -13,7 +13,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
 });
 
-/** Process groups over node-ipc sockets, whose ranks are told apart by the first message. */
+/** Process groups over node-ipc sockets. The first message identifies a rank. */
 async function createSocketGroup(ranks: readonly number[]): Promise<ProcessGroup[]> {
   const folder = await mkdtemp(joinPath(tmpdir(), 'tutti-relay-'));
   cleanups.push(async () => await rm(folder, { recursive: true }));
@@ -81,7 +81,7 @@ describe.each(transports)('collectives $transport', ({ create }) => {
     }
   });
 
-  it.each(cases)('gather, scatter and spread with $worldSize ranks', async ({ worldSize }) => {
+  it.each(cases)('gather, scatter and shift with $worldSize ranks', async ({ worldSize }) => {
     const groups = await create(ranksOf(worldSize));
     const everyArray = ranksOf(worldSize).map((rank) => Int32Array.from(values(rank)));
     const gathered = await everyRank(
@@ -104,7 +104,7 @@ describe.each(transports)('collectives $transport', ({ create }) => {
     );
     expect(spread).toStrictEqual(groups.map(() => new Uint8Array([root, 7])));
 
-    // Ranks of even position send theirs one place down: nobody has one place above an odd one.
+    // Ranks of even position send theirs one place down. No rank is one place above an odd one.
     const moved = await everyRank(
       groups,
       async (group) => await group.shift(Uint8Array.of(group.rank), 1, group.rank % 2 === 0),
@@ -116,7 +116,7 @@ describe.each(transports)('collectives $transport', ({ create }) => {
     expect(groups.map((group) => group.statistics.count)).toStrictEqual(groups.map(() => 5));
   });
 
-  it('carry NaN and infinities: sums and extremes keep NaN, gathered bits stay as they were', async () => {
+  it('carry NaN and infinities: sums and extremes keep NaN, and gathered bits stay the same', async () => {
     const groups = await create([0, 1]);
     const sent = [new Float32Array([NaN, Infinity, 1]), new Float32Array([2, -Infinity, NaN])];
     const reduce = async (operation: 'sum' | 'min' | 'max') =>
@@ -130,7 +130,7 @@ describe.each(transports)('collectives $transport', ({ create }) => {
     expect([...new Uint32Array(second[0].slice().buffer)]).toStrictEqual([0x7fc12345, 0xffc54321]);
   });
 
-  it('take several calls at once, and a group whose ranks do not start at 0', async () => {
+  it('handle several calls at once, and a group whose ranks do not start at 0', async () => {
     const groups = await create([5, 9]);
     const both = await everyRank(
       groups,
@@ -145,7 +145,7 @@ describe.each(transports)('collectives $transport', ({ create }) => {
 });
 
 describe('large arrays over sockets', () => {
-  it('40 MB come back whole', async () => {
+  it('of 40 MB arrive complete', async () => {
     const groups = await createSocketGroup([0, 1]);
     const length = 10 * 2 ** 20;
     const arrays = groups.map((group) => Float32Array.from({ length }, (_, index) => (index % 1000) + group.rank));

@@ -5,7 +5,7 @@ import { Relay, type RelayOptions } from '../../../src-main/relay/relay.ts';
 import type { SharedMemory } from '../../../workers/collectives/memory/shared-memory.ts';
 import { ProcessGroup } from '../../../workers/collectives/process-group.ts';
 
-/** The first call of a rank that calls a barrier. */
+/** The first request of a rank that calls a barrier. */
 export const barrierRequest: CollectiveRequest = {
   kind: 'collective',
   phase: 'request',
@@ -43,7 +43,7 @@ export function createRelay(ranks: readonly number[], options: Partial<RelayOpti
   });
 }
 
-/** Joins a hub's end of a channel to the relay. */
+/** Connects a hub's end of a channel to the relay. */
 export function serve(relay: Relay, rank: number, channel: Channel): void {
   relay.attach(rank, (frame) => channel.send(frame));
   channel.onFrame((frame) => {
@@ -51,7 +51,7 @@ export function serve(relay: Relay, rank: number, channel: Channel): void {
   });
 }
 
-/** Joins a worker's end of a channel to its process group. */
+/** Connects a worker's end of a channel to its process group. */
 export function join(
   rank: number,
   ranks: readonly number[],

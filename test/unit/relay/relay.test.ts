@@ -6,7 +6,7 @@ import type { CollectiveFrame } from '../../../core/protocol/wire/frames.ts';
 import { reduceArrays } from '../../../core/protocol/wire/reduce.ts';
 import { barrierRequest, createInMemoryGroup, createRelay, ranksOf } from './in-memory-group.ts';
 
-/** What every promise was rejected with; fails when one was not. */
+/** The rejection reason of every promise. Fails if one was not rejected. */
 async function reasons(calls: Promise<unknown>[]): Promise<string[]> {
   const settled = await Promise.allSettled(calls);
   return settled.map((outcome) => {
@@ -40,7 +40,7 @@ describe('ranks that disagree', () => {
     ['shape', 'all-gather of float32[2, 2]', 'all-gather of float32[4, 1]'],
     ['number of dimensions', 'all-gather of float32[4]', 'all-gather of float32[4, 1]'],
     ['root', 'broadcast(root 0) of float32[4]', 'broadcast(root 1) of float32[4]'],
-  ])('on the %s all fail at once, told who called what', async (_what, first, second) => {
+  ])("on the %s all fail immediately, with each rank's call in the message", async (_what, first, second) => {
     const { groups } = createInMemoryGroup([0, 1, 2]);
     const makeCall: Record<string, (rank: number) => Promise<unknown>> = {
       barrier: async (rank) => await groups[rank].barrier(),
@@ -53,7 +53,7 @@ describe('ranks that disagree', () => {
       'broadcast(root 0) of float32[4]': async (rank) => await groups[rank].broadcast(float(4), 0),
       'broadcast(root 1) of float32[4]': async (rank) => await groups[rank].broadcast(float(4), 1),
     };
-    // Rank 1 never calls: the disagreement of the two others is enough.
+    // Rank 1 never calls. The disagreement of the two others is enough.
     const messages = await reasons([makeCall[first](0), makeCall[second](2)]);
     const who = `rank 0 called ${first}, sequence number 1; rank 2 called ${second}, sequence number 1.`;
     for (const message of messages) expect(message).toContain(`The ranks disagree: ${who}`);
@@ -62,14 +62,19 @@ describe('ranks that disagree', () => {
 
   it.each([
     [
-      'leaves out what others have called',
+      'omits a call that others have made',
       [1],
       [8],
       'Rank 1 called barrier, sequence number 8, where barrier, sequence number 1 was due.',
     ],
-    ['has skipped what others call', [8], [1], 'Rank 1 called barrier, sequence number 1, which rank 0 has skipped.'],
+    [
+      'has skipped a call of the others',
+      [8],
+      [1],
+      'Rank 1 called barrier, sequence number 1, which rank 0 has skipped.',
+    ],
     ['goes back', [8], [8, 8], 'Rank 1 called barrier, sequence number 8, after sequence number 8.'],
-  ])('all fail where a rank %s', (_what, first, second, reason) => {
+  ])('all fail if a rank %s', (_what, first, second, reason) => {
     const relay = createRelay([0, 1]);
     const heard: CollectiveFrame[] = [];
     for (const rank of [0, 1]) relay.attach(rank, (frame) => void heard.push(frame));
@@ -100,7 +105,7 @@ describe('ranks that disagree', () => {
     expect(received).toEqual([failure, failure]);
   });
 
-  it('a request that no group could answer fails all, and does not break the hub', async () => {
+  it('an invalid request fails all, and does not break the hub', async () => {
     const { groups, workerChannels } = createInMemoryGroup([0, 1]);
     const waiting = groups[0].allReduce(float(2), 'sum');
     const call = {
@@ -117,7 +122,7 @@ describe('ranks that disagree', () => {
     expect(await reasons([waiting])).toStrictEqual([expect.stringContaining('Rank 1 sent no array.')]);
   });
 
-  it('an integer sum that does not fit fails all, naming the element', async () => {
+  it('an integer sum that overflows fails all, naming the element', async () => {
     const { groups } = createInMemoryGroup([0, 1]);
     const messages = await reasons(
       groups.map(async (group) => await group.allReduce(Int32Array.of(1, 2 ** 30), 'sum')),
@@ -129,7 +134,7 @@ describe('ranks that disagree', () => {
 });
 
 describe('a rank that leaves', () => {
-  it('fails what the others wait for, and what they call later', async () => {
+  it('fails pending and later calls of the others', async () => {
     const { relay, groups } = createInMemoryGroup([0, 1, 2]);
     const waiting = [groups[0].barrier(), groups[2].barrier()];
     await new Promise((resolve) => setImmediate(resolve));
@@ -176,7 +181,7 @@ describe('a collective that takes too long', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
   afterEach(() => void vi.useRealTimers());
 
-  it('fails for all, naming the ranks that are missing', async () => {
+  it('fails for all, naming the missing ranks', async () => {
     const stuck: [number[], string][] = [];
     const { groups } = createInMemoryGroup([0, 1, 2, 3], {
       timeoutMs: () => 120_000,
@@ -195,7 +200,7 @@ describe('a collective that takes too long', () => {
     expect(await reasons([groups[1].barrier()])).toStrictEqual([expect.stringContaining(reason)]);
   });
 
-  it('begins anew as long as all who are missing do steps', async () => {
+  it('restarts its timeout as long as all missing ranks do steps', async () => {
     const stuck: number[][] = [];
     const steps = [5, 5, 5];
     const { groups } = createInMemoryGroup([0, 1, 2], {
@@ -214,7 +219,7 @@ describe('a collective that takes too long', () => {
     expect(await reasons([waiting])).toStrictEqual([expect.stringContaining('never by ranks 1, 2')]);
   });
 
-  it('does not pass while the group is held, and begins anew afterwards', async () => {
+  it('does not time out while the group is held, and restarts its timeout afterwards', async () => {
     const stuck: number[][] = [];
     const { relay, groups } = createInMemoryGroup([0, 1], {
       timeoutMs: () => 1000,
@@ -236,7 +241,7 @@ describe('a collective that takes too long', () => {
     await reasons([before, within]);
   });
 
-  it('leaves no timer where all who awaited one in memory withdraw, whatever they call meanwhile', () => {
+  it('leaves no timer if all ranks awaiting one in memory withdraw, whatever they call meanwhile', () => {
     const relay = createRelay([0, 1, 2], { timeoutMs: () => 1000 });
     const heard: CollectiveFrame[] = [];
     for (const rank of [0, 1, 2]) relay.attach(rank, (frame) => void heard.push(frame));
@@ -245,7 +250,7 @@ describe('a collective that takes too long', () => {
     send(0, 'awaited', 7);
     send(1, 'awaited', 7);
     send(0, 'withdrawn', 7);
-    // Rank 2 has come, and gone on, before rank 1 has noticed.
+    // Rank 2 has arrived, and continued, before rank 1 has noticed.
     for (const rank of [2, 0]) send(rank, 'whole', 8);
     send(1, 'withdrawn', 7);
     send(1, 'whole', 8);
@@ -253,7 +258,7 @@ describe('a collective that takes too long', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('is never answered where all ranks await one in memory: each withdraws once it has seen the others', () => {
+  it('is never answered if all ranks await one in memory: each withdraws once it has seen the others', () => {
     const relay = createRelay([0, 1], { timeoutMs: () => 1000 });
     const received: CollectiveFrame[] = [];
     for (const rank of [0, 1]) relay.attach(rank, (frame) => void received.push(frame));
@@ -285,7 +290,7 @@ describe('a collective that takes too long', () => {
     ['that the ranks have not begun together', 2, [1]],
     ['without naming one of the group', 1, [5]],
     ['without naming any', 1, []],
-  ])('is refused where a rank says to wait in memory %s', (_what, sequence, named) => {
+  ])('is refused if a rank reports a wait in memory %s', (_what, sequence, named) => {
     const stuck: number[][] = [];
     const relay = createRelay([0, 1], { onStuck: (ranks) => void stuck.push(ranks) });
     const heard: CollectiveFrame[] = [];
@@ -300,7 +305,7 @@ describe('a collective that takes too long', () => {
     expect(stuck).toEqual([]);
   });
 
-  it('fails for who awaits one in memory, as for any other', async () => {
+  it('fails a rank that awaits one in memory like any other', async () => {
     const stuck: number[][] = [];
     const relay = createRelay([0, 1], { timeoutMs: () => 1000, onStuck: (ranks) => void stuck.push(ranks) });
     const heard: CollectiveFrame[] = [];
@@ -313,7 +318,7 @@ describe('a collective that takes too long', () => {
     expect(heard).toEqual([0, 1].map(() => ({ kind: 'collective', phase: 'failure', reason })));
   });
 
-  it('succeeds for a late rank that comes in time, and leaves no timer', async () => {
+  it('succeeds for a late rank that arrives in time, and leaves no timer', async () => {
     const { groups } = createInMemoryGroup([0, 1], { timeoutMs: () => 1000 });
     const first = groups[0].allReduce(Float32Array.of(1), 'sum');
     await new Promise((resolve) => setImmediate(resolve));
@@ -358,14 +363,14 @@ describe('the order of arrival', () => {
     expect(sum(1, 1, 2 ** 24)).toBe(2 ** 24 + 2);
   });
 
-  it('reaches every element, whatever the length', () => {
+  it('changes no element, for any length', () => {
     for (let length = 0; length < 10; length += 1) {
       const counting = Float64Array.from({ length }, (_, index) => index);
       expect(reduceArrays([counting.slice(), counting.slice(), counting.slice()], 'mean')).toStrictEqual(counting);
     }
   });
 
-  it('lets partial integer sums leave the type', () => {
+  it('allows partial integer sums to exceed the type', () => {
     const sum = reduceArrays([Uint8Array.of(200), Uint8Array.of(55)], 'sum');
     expect(sum).toStrictEqual(Uint8Array.of(255));
     const balanced = reduceArrays([Int32Array.of(2 ** 31 - 1), Int32Array.of(1), Int32Array.of(-5)], 'sum');

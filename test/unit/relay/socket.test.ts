@@ -60,7 +60,7 @@ describe('a connection', () => {
     expect(received).toStrictEqual(Array.from({ length: count }, (_, index) => index));
   });
 
-  it('sends what was queued before it closes', async () => {
+  it('sends queued data before it closes', async () => {
     const server = await start();
     const worker = await connect(path, 1000);
     const hub = await nextConnection(server);
@@ -76,7 +76,7 @@ describe('a connection', () => {
     expect(() => hub.send(message(1))).toThrow(/closed by the peer/);
   });
 
-  it('tells the worker that the hub is gone', async () => {
+  it('notifies the worker when the hub is gone', async () => {
     const server = await start();
     const worker = await connect(path, 1000);
     await nextConnection(server);
@@ -87,7 +87,7 @@ describe('a connection', () => {
     expect(() => worker.send(message(1))).toThrow(/channel/);
   });
 
-  it('tells the hub that a worker was killed in the middle of a frame', async () => {
+  it('notifies the hub when a worker was killed in the middle of a frame', async () => {
     const server = await start();
     const accepted = nextConnection(server);
     const script = `
@@ -100,7 +100,7 @@ describe('a connection', () => {
     expect((await closed)?.message).toBe('The connection ended in the middle of a frame.');
   });
 
-  it('is broken by a peer that does not speak in frames, and only that one', async () => {
+  it('breaks alone if its peer sends invalid frames', async () => {
     const server = await start();
     const stranger = connectSocket(path);
     const strangeChannel = await nextConnection(server);
@@ -130,12 +130,12 @@ describe('a connection', () => {
 });
 
 describe('connecting', () => {
-  it('fails at once where nobody listens', async () => {
+  it('fails immediately if nobody listens', async () => {
     await expect(connect(path, 60_000)).rejects.toThrow(`No hub listens on ${path}: connect ENOENT`);
   });
 
-  it('fails where nobody accepts within the time given', async () => {
-    // A full queue of a server that is stopped leaves further connections waiting.
+  it('fails if nobody accepts within the timeout', async () => {
+    // With the queue of a stopped server full, further connections wait.
     const script = `
       const server = require('node:net').createServer().listen({ path: ${JSON.stringify(path)}, backlog: 1 }, () => {
         process.stdout.write('listening', () => process.kill(process.pid, 'SIGSTOP'));

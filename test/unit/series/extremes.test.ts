@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { allNumbers, extremesOf, finiteNumbers, positiveNumbers, rangeOf } from '../../../core/series/extremes.ts';
 
-/** Few distinct values, so that equals, signed zeros, NaN and infinities meet in most draws. */
+/** Few distinct values, so that equal values, signed zeros, NaN and infinities occur in most draws. */
 const value = fc.oneof(
   fc.integer({ min: -3, max: 3 }),
   fc.constantFrom(NaN, Infinity, -Infinity, 0, -0, 1e308, -1e308, 5e-324),
@@ -18,30 +18,30 @@ const countables = [
 ] as const;
 
 describe('extremesOf', () => {
-  it('gives the first of equals, and the first gap', () => {
+  it('returns the first of equal values, and the first gap', () => {
     const values = Float64Array.of(2, NaN, 1, 5, NaN, 1, 5, 3);
     expect(extremesOf(values)).toEqual({ lowest: 2, highest: 3, gap: 1 });
     expect(extremesOf(values, 4, 7)).toEqual({ lowest: 5, highest: 6, gap: 4 });
   });
 
-  it('gives -1 for what a stretch does not have', () => {
+  it('returns -1 for an extreme that a stretch lacks', () => {
     expect(extremesOf(new Float64Array())).toEqual({ lowest: -1, highest: -1, gap: -1 });
     expect(extremesOf(Float64Array.of(7, 8), 1, 1)).toEqual({ lowest: -1, highest: -1, gap: -1 });
     expect(extremesOf(Float64Array.of(NaN, NaN))).toEqual({ lowest: -1, highest: -1, gap: 0 });
   });
 
-  it('gives one value as both extremes', () => {
+  it('returns a single value as both extremes', () => {
     expect(extremesOf(Float64Array.of(1, 4, 2), 1, 2)).toEqual({ lowest: 1, highest: 1, gap: -1 });
   });
 
-  it('counts infinities as values, or as gaps where asked', () => {
+  it('counts infinities as values, or as gaps on request', () => {
     const values = [3, Infinity, -Infinity, 4];
     expect(extremesOf(values)).toEqual({ lowest: 2, highest: 1, gap: -1 });
     expect(extremesOf(values, 0, 4, finiteNumbers)).toEqual({ lowest: 0, highest: 3, gap: 1 });
     expect(extremesOf([-1, 0, 2, 9], 0, 4, positiveNumbers)).toEqual({ lowest: 2, highest: 3, gap: 0 });
   });
 
-  it('agrees with the definition: no other value of the stretch is beyond an extreme, none before it equals it', () => {
+  it('agrees with the definition: no other value of the stretch exceeds an extreme, and none before equals it', () => {
     fc.assert(
       fc.property(
         columns,
@@ -84,7 +84,7 @@ describe('rangeOf', () => {
     expect(rangeOf([[5]])).toEqual({ from: 5, to: 5 });
   });
 
-  it('is null where no value counts', () => {
+  it('is null if no value counts', () => {
     expect(rangeOf([])).toBeNull();
     expect(rangeOf([[NaN, -Infinity], []])).toBeNull();
     expect(rangeOf([[-1, 0]], positiveNumbers)).toBeNull();

@@ -9,7 +9,7 @@ import { WebSocket } from 'ws';
 import type { PageWire } from '../../../src-main/rpc/connection.ts';
 import { exportPath, type RunningServer, startServer } from '../../../src-main/server.ts';
 
-/** A server over a page of two files; the hub behind it is the test. */
+/** A server over a page of two files. The test replaces the hub behind it. */
 async function serve() {
   const folder = await mkdtemp(join(tmpdir(), 'tutti-server-'));
   const pageFolder = join(folder, 'page');
@@ -51,7 +51,7 @@ interface Answer {
   body: string;
 }
 
-/** Unlike `fetch`, sends any Host and Origin, and paths as they are. */
+/** Unlike `fetch`, sends any Host and Origin, and paths unchanged. */
 function request(server: RunningServer, path: string, headers: Record<string, string> = {}): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const options = { host: '127.0.0.1', port: server.port, path, headers };
@@ -64,7 +64,7 @@ function request(server: RunningServer, path: string, headers: Record<string, st
   });
 }
 
-/** Uses the link up. @returns the headers of a page that has its session */
+/** Uses the link. @returns the headers of a page with its session */
 async function signIn(server: RunningServer): Promise<{ cookie: string }> {
   const answer = await request(server, `/${new URL(server.link).search}`);
   expect(answer.status).toBe(303);
@@ -73,7 +73,10 @@ async function signIn(server: RunningServer): Promise<{ cookie: string }> {
   return { cookie };
 }
 
-/** @returns the status with which the upgrade is turned away, 101 where it is taken */
+/**
+ *
+ * @returns the status of a rejected upgrade, or 101 if it is accepted
+ */
 function upgradeStatus(server: RunningServer, headers: Record<string, string>, path = '/rpc'): Promise<number> {
   const socket = new WebSocket(`ws://127.0.0.1:${server.port}${path}`, { headers });
   return new Promise((resolve) => {
@@ -96,7 +99,7 @@ async function openSocket(server: RunningServer): Promise<WebSocket> {
   return socket;
 }
 
-/** A socket that is taken, as bytes: how it ends is the test's own business. */
+/** An accepted socket, as bytes. The test decides how it ends. */
 async function openRawSocket(server: RunningServer): Promise<Socket> {
   const handshake = {
     connection: 'Upgrade',
@@ -109,11 +112,11 @@ async function openRawSocket(server: RunningServer): Promise<Socket> {
   return socket;
 }
 
-/** RFC 6455, section 5.5.1: a masked frame (of mask 0) that says 1001, the page goes away. */
+/** RFC 6455, section 5.5.1: a masked frame (of mask 0) with code 1001, "going away". */
 const goingAway = Uint8Array.of(0x88, 0x82, 0, 0, 0, 0, 1001 >> 8, 1001 & 255);
 
 describe('pages and files', () => {
-  it('are not for those without a session, not even the page', async () => {
+  it('require a session, even for the page', async () => {
     const { server } = await serve();
     for (const path of ['/', '/main.js', exportPath('run-1.zip'), '/?token=wrong']) {
       const answer = await request(server, path);
@@ -133,7 +136,7 @@ describe('pages and files', () => {
     expect(second.headers['set-cookie']).toBeUndefined();
   });
 
-  it('come under a strict security policy, which lets the page open its own socket', async () => {
+  it('are served under a strict security policy, which lets the page open its own socket', async () => {
     const { server } = await serve();
     const session = await signIn(server);
     const page = await request(server, '/', session);
@@ -147,7 +150,7 @@ describe('pages and files', () => {
     expect([script.status, script.headers['content-type']]).toEqual([200, 'text/javascript; charset=utf-8']);
   });
 
-  it('send an export to be saved', async () => {
+  it('include an export as a download', async () => {
     const { server } = await serve();
     const answer = await request(server, exportPath('run-1.zip'), await signIn(server));
     expect([answer.status, answer.body]).toEqual([200, 'zipped']);
@@ -172,7 +175,7 @@ describe('pages and files', () => {
     expect(errors).toEqual([]);
   });
 
-  it('are not for foreign hosts and origins, with the session too', async () => {
+  it('refuse foreign hosts and origins, even with the session', async () => {
     const { server } = await serve();
     const session = await signIn(server);
     const statusWith = async (headers: Record<string, string>) =>
@@ -186,7 +189,7 @@ describe('pages and files', () => {
     expect(await statusWith({ origin: 'null' })).toBe(403);
   });
 
-  it('are had by GET only', async () => {
+  it('allow only GET', async () => {
     const { server } = await serve();
     const { cookie } = await signIn(server);
     const answer = await fetch(`http://127.0.0.1:${server.port}/`, { method: 'POST', headers: { cookie } });
@@ -209,7 +212,7 @@ describe('sockets', () => {
     expect(await upgradeStatus(server, { ...session, origin: own })).toBe(101);
   });
 
-  it('do not take the token of the link, used or not', async () => {
+  it('do not accept the token of the link, used or not', async () => {
     const { server } = await serve();
     expect(await upgradeStatus(server, {}, `/rpc${new URL(server.link).search}`)).toBe(401);
   });
@@ -227,7 +230,7 @@ describe('sockets', () => {
     expect(() => pages[0].send(Uint8Array.of(6))).not.toThrow();
   });
 
-  it('say why they turn a page away', async () => {
+  it('give the reason when they reject a page', async () => {
     const { server, pages } = await serve();
     const socket = await openSocket(server);
     const closed = once(socket, 'close');
@@ -236,7 +239,7 @@ describe('sockets', () => {
     expect([code, String(reason)]).toEqual([1008, 'That was no call.']);
   });
 
-  it('end at a message that is too large for a call', async () => {
+  it('close at a message that is too large for a call', async () => {
     const { server, received, errors } = await serve();
     const socket = await openSocket(server);
     const closed = once(socket, 'close');
@@ -249,13 +252,13 @@ describe('sockets', () => {
   it.each([
     ['with a farewell', [goingAway]],
     ['without one', []],
-  ])('take a browser that ends %s for one that has gone, not for a fault', async (_how, lastWords) => {
+  ])('treat a browser that ends %s as gone, not as an error', async (_how, lastWords) => {
     const { server, pages, connected, errors } = await serve();
     const socket = await openRawSocket(server);
     await expect.poll(connected).toBe(1);
     for (const words of lastWords) socket.write(words);
     socket.destroy();
-    // The connection breaks at this, before the server has read what the browser said last: it answers nobody.
+    // The connection breaks here, before the server has read the browser's last message, to which it never replies.
     pages[0].send(Uint8Array.of(1));
     await expect.poll(connected).toBe(0);
     expect(errors).toEqual([]);
@@ -270,7 +273,7 @@ describe('sockets', () => {
   });
 });
 
-it('says so when its port is taken', async () => {
+it('reports that its port is taken', async () => {
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
   onTestFinished(() => void taken.close());

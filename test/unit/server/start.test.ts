@@ -30,7 +30,7 @@ async function startTutti(home: string): Promise<{ tutti: ChildProcess; link: UR
   throw new Error('Tutti ended without printing a link.');
 }
 
-/** Opens the link as a browser would, then the page's connection. */
+/** Opens the link like a browser, then the page's connection. */
 async function connectPage(link: URL, page: PageApi) {
   const { headers } = await fetch(link, { redirect: 'manual' });
   const [cookie] = String(headers.get('set-cookie')).split(';');
@@ -52,7 +52,7 @@ function isAlive(pid: number): boolean {
 }
 
 it.each(['SIGINT', 'SIGTERM'] as const)(
-  'trains for a page; at %s its workers end and the run is interrupted on disk',
+  'trains for a page; on %s its workers end and the run is interrupted on disk',
   async (signal) => {
     const folder = await mkdtemp(join(tmpdir(), 'tutti-start-'));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));

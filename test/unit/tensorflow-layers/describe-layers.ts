@@ -17,7 +17,7 @@ interface Values {
   data: number[];
 }
 
-/** What PyTorch computes in float64 of a layer, and of the loss Σ y · dy. */
+/** PyTorch's results in float64 for a layer and for the loss Σ y · dy. */
 interface LayerCase {
   kind: string;
   options: LayerOptions;
@@ -25,9 +25,9 @@ interface LayerCase {
   weights: Values[];
   y: Values;
   dy: Values;
-  /** Of x, then of each weight. */
+  /** Gradients of x, then of each weight. */
   gradients: Values[];
-  /** The value in inference with `buffers`, the moving mean and variance, which the training step makes `moved`. */
+  /** The value in inference with `buffers`, the moving mean and variance, which the training step updates to `moved`. */
   inference?: Values;
   buffers?: Values[];
   moved?: Values[];
@@ -39,7 +39,7 @@ function tensorOf({ shape, data }: Values): Tensor {
   return tf.tensor(data, shape);
 }
 
-/** max|a − b| / max(1, max|b|), NaN where any number is. */
+/** max|a − b| / max(1, max|b|), or NaN where any number is NaN. */
 function relativeError(found: Tensor, { shape, data }: Values): number {
   expect(found.shape).toEqual(shape);
   const values = found.dataSync();
@@ -77,7 +77,7 @@ function expectAsRecorded(layerCase: LayerCase): void {
   model.dispose();
 }
 
-/** Layers that TensorFlow.js alone refuses or computes wrongly, against PyTorch in float64. */
+/** Compares layers that plain TensorFlow.js refuses or computes wrongly with PyTorch in float64. */
 export function describeLayers(backend: BackendKind, missing: string | null = null): void {
   describe.skipIf(missing !== null)(`layers on ${backend}${notRun(missing)}`, () => {
     beforeAll(async () => {
@@ -87,7 +87,7 @@ export function describeLayers(backend: BackendKind, missing: string | null = nu
     afterAll(() => tf.engine().endScope());
 
     it.each(cases.map((layerCase, i) => ({ name: `${layerCase.kind} ${JSON.stringify(layerCase.options)}`, i })))(
-      '$name is as in PyTorch, with all gradients',
+      '$name equals PyTorch, with all gradients',
       ({ i }) => expectAsRecorded(cases[i]),
     );
   });

@@ -9,7 +9,7 @@ beforeAll(async () => void (await startBackend('cpu')));
 afterEach(() => useInitializers('corrected'));
 
 const [inputs, units] = [300, 200];
-/** Variance of a standard normal distribution cut off at ±2: 1 − 2·2φ(2)/(2Φ(2) − 1), φ(2) = 0.0539909665, 2Φ(2) − 1 = 0.9544997361. */
+/** Variance of a standard normal distribution truncated at ±2: 1 − 2·2φ(2)/(2Φ(2) − 1), φ(2) = 0.0539909665, 2Φ(2) − 1 = 0.9544997361. */
 const truncatedVariance = 1 - (4 * 0.0539909665) / 0.9544997361;
 
 const normal = {
@@ -36,26 +36,26 @@ function drawn(kernelInitializer: ReturnType<typeof tf.initializers.heNormal>) {
 describe('normal initializers', () => {
   it.each(Object.entries(normal))('%s has the variance of its formula: %d', (name, variance) => {
     const found = drawn(tf.initializers[name as keyof typeof normal]({ seed: 5 }));
-    // The estimate's standard deviation is 0.5 % (with a kurtosis of 2.4): 2 % is four of them.
+    // The estimate's standard deviation is 0.5 % (with a kurtosis of 2.4), so 2 % is four of them.
     expect(Math.abs(found.variance / variance - 1)).toBeLessThan(0.02);
-    // No weight lies beyond two standard deviations of the distribution that was cut off.
+    // No weight lies beyond two standard deviations of the untruncated distribution.
     expect(found.largest).toBeLessThanOrEqual((2 * Math.sqrt(variance)) / Math.sqrt(truncatedVariance) + 1e-6);
     expect(found.largest).toBeGreaterThan(2 * Math.sqrt(variance));
   });
 
-  it('scale the variance as varianceScaling is told: 3 / fan out', () => {
+  it('scale the variance with the options of varianceScaling: 3 / fan out', () => {
     const scaling = { scale: 3, mode: 'fanOut', distribution: 'normal', seed: 5 } as const;
     expect(Math.abs(drawn(tf.initializers.varianceScaling(scaling)).variance / (3 / units) - 1)).toBeLessThan(0.02);
   });
 
-  it("have 0.774 of it with TensorFlow.js's own rule", () => {
+  it("have 0.774 of it with TensorFlow.js's rule", () => {
     useInitializers('tfjs');
     const { variance } = drawn(tf.initializers.heNormal({ seed: 5 }));
     expect(truncatedVariance).toBeCloseTo(0.7737, 4);
     expect(Math.abs(variance / (normal.heNormal * truncatedVariance) - 1)).toBeLessThan(0.02);
   });
 
-  it('leave uniform ones, and truncatedNormal, alone: limits √(6 / fan in), variance 0.774', () => {
+  it('leave uniform ones and truncatedNormal unchanged: limits √(6 / fan in), variance 0.774', () => {
     const uniform = drawn(tf.initializers.heUniform({ seed: 5 }));
     expect(uniform.largest).toBeLessThanOrEqual(Math.sqrt(6 / inputs));
     expect(Math.abs(uniform.variance / normal.heNormal - 1)).toBeLessThan(0.02);
@@ -63,7 +63,7 @@ describe('normal initializers', () => {
     expect(Math.abs(cut.variance / truncatedVariance - 1)).toBeLessThan(0.02);
   });
 
-  it("are TensorFlow.js's in runs that were recorded before the option was there", () => {
+  it('follow TensorFlow.js in runs recorded before the option existed', () => {
     const written = JSON.parse(JSON.stringify(runRecord())) as { config: Record<string, unknown> };
     expect(runRecordSchema.parse(written).config.initializers).toBe('corrected');
     delete written.config.initializers;
@@ -71,7 +71,7 @@ describe('normal initializers', () => {
   });
 });
 
-describe('a limit or a deviation of 0 is 0, also in a model that is read from a file', () => {
+describe('a limit or a deviation of 0 is 0, also in a model read from a file', () => {
   it.each([
     [
       'randomUniform',

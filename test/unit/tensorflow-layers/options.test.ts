@@ -19,7 +19,7 @@ describe('options of layers that TensorFlow.js ignores', () => {
     expect(create).toThrow('tf.layers.conv2dTranspose has no dilationRate in TensorFlow.js (given: 2).');
   });
 
-  it('separableConv2d begins with both initializers, not with the depthwise one twice', () => {
+  it('separableConv2d uses both initializers, not the depthwise one twice', () => {
     const layer = layers.separableConv2d({
       filters: 2,
       kernelSize: 1,
@@ -51,7 +51,7 @@ describe('options of layers that TensorFlow.js ignores', () => {
 });
 
 describe('masking after a trained layer', () => {
-  /** Sequences of two steps, the second of which a dense layer makes 0: [x, 0] · W. */
+  /** Sequences of two steps. A dense layer makes the second step 0: [x, 0] · W. */
   function lossAndGradient(model: LayersModel, values: number[]) {
     const x = tf.tensor(values, [1, 2, 1]);
     const weights = model.trainableWeights.map((weight) => weight.read() as Variable);
@@ -62,7 +62,7 @@ describe('masking after a trained layer', () => {
     return { loss: value.dataSync()[0], gradient: grads[weights[0].name].dataSync()[0] };
   }
 
-  it('takes the gradient of what is kept: y = 3x where it is not 3, d/dw = x', () => {
+  it('uses the gradient of the unmasked part: y = 3x where it is not 3, d/dw = x', () => {
     const dense = layers.dense({
       units: 1,
       useBias: false,

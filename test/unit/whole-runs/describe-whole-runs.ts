@@ -4,11 +4,11 @@ import { families, readFamily } from './recorded-runs.ts';
 import { tolerance } from './tolerance.ts';
 import { errorOf, formsOf, trainRun } from './train-run.ts';
 
-/** A process has one backend: each has its own test file. Slow backends train each run in its first form only. */
+/** A process has one backend, so each backend has its own test file. Slow backends train each run in its first form only. */
 export function describeWholeRuns(backend: BackendKind, mostForms = Infinity): void {
   beforeAll(async () => void (await startBackend(backend)));
 
-  describe.each(families)(`100 steps on ${backend} are those of PyTorch in float64: %s`, (family) => {
+  describe.each(families)(`100 steps on ${backend} equal those of PyTorch in float64: %s`, (family) => {
     const runs = readFamily(family).flatMap((run) =>
       formsOf(family, run)
         .slice(0, mostForms)

@@ -6,7 +6,7 @@ import type { RecordedRun } from './recorded-runs.ts';
 
 const { layers } = tf;
 
-/** The networks of `generator/networks.py`, each with its layers in the order in which their weights are recorded. */
+/** The networks of `generator/networks.py`, each with its layers in the order of the recorded weights. */
 const networks = {
   mlp: {
     layerNames: ['hidden', 'out'],
@@ -105,7 +105,7 @@ function orderedWeights(model: LayersModel, name: NetworkName) {
   return layerNames(name).flatMap((layer) => model.getLayer(layer).weights);
 }
 
-/** The task of a network: its loss, unless a run holds the variance. */
+/** The task of a network: its loss, unless a run fixes the variance. */
 export const taskFor = (name: NetworkName) =>
   taskOf(name === 'heads' ? 'heteroscedastic-regression' : 'classification');
 
@@ -122,7 +122,7 @@ export function lossOf(run: RecordedRun): LossFunction {
   };
 }
 
-/** A project's loss that holds the variance at ¼ for a while, or in batches that are not whole: then it does not reach that head. */
+/** A project's loss that fixes the variance at ¼ for a while, or in incomplete batches. Then it does not depend on that head. */
 export const heldLoss =
   ({ hold, config }: RecordedRun) =>
   ({

@@ -6,24 +6,24 @@ import type { NetworkName } from './networks.ts';
 export const families = ['independent', 'joint', 'coupled', 'data-parallel', 'hdet'] as const;
 export type Family = (typeof families)[number];
 
-/** A run as `generator/generate.py` recorded it of PyTorch. What holds for all ranks is recorded of the first only. */
+/** A run of PyTorch as recorded by `generator/generate.py`. Values common to all ranks are recorded for the first only. */
 export interface RecordedRun {
   name: string;
   config: RunConfigInput & { members: number; maxSteps: number };
   network: NetworkName;
-  /** When the loss of `heads` holds the variance, which then reaches half of the weights only. */
+  /** When the loss of `heads` fixes the variance, and then depends on only half of the weights. */
   hold: { untilStep: number; partialBatches: boolean };
   data: Dataset;
   unlabelled?: Dataset;
   /** Initial weights of each rank, layer by layer in the order of `layerNames`. */
   initial: number[][];
-  /** Of each rank, step by step. */
+  /** Per rank and step. */
   losses: number[][];
-  /** Of each rank, after so many steps. */
+  /** Per rank, after the given number of steps. */
   weights: Map<number, number[][]>;
-  /** What is evaluated and kept of one model that several ranks train; null where each rank has its own. */
+  /** The evaluated and saved weights of one model trained by several ranks, or null if each rank has its own. */
   assembled: number[] | null;
-  /** How far PyTorch's own float32 is from these numbers at most. */
+  /** The largest distance of PyTorch's float32 from these numbers. */
   float32: { loss: number; weight: number };
 }
 
@@ -99,5 +99,5 @@ function datasetOf({ datasets }: File, name: string, samples?: number): Dataset 
   });
 }
 
-/** What is recorded of a rank. */
+/** The recorded values of a rank. */
 export const ofRank = <T>(ranks: readonly T[], rank: number): T => ranks[ranks.length === 1 ? 0 : rank];

@@ -15,23 +15,23 @@ import { createInMemoryGroup, ranksOf } from '../relay/in-memory-group.ts';
 import { createNetwork, heldLoss, lossOf, taskFor, weightsOf } from './networks.ts';
 import { ofRank, type Family, type RecordedRun } from './recorded-runs.ts';
 
-/** A way to train that must give what is recorded. */
+/** A way to train that must give the recorded results. */
 export interface Form {
   name: string;
   change?: RunConfigInput;
   isStacked?: boolean;
 }
 
-/** What a rank's training gave. */
+/** The results of a rank's training. */
 export interface TrainedRun {
   losses: number[];
-  /** After so many steps. */
+  /** After the given number of steps. */
   weights: Map<number, number[]>;
-  /** What would be evaluated and kept at the end. */
+  /** What would be evaluated and saved at the end. */
   assembled: number[];
 }
 
-/** The forms of a family, of those that suit a run. */
+/** The forms of a family that suit a run. */
 export function formsOf(family: Family, { config: { strategy, sampler } }: RecordedRun): Form[] {
   switch (family) {
     case 'independent': {
@@ -62,7 +62,7 @@ interface Rank {
   sampler: Sampler;
 }
 
-/** Trains all ranks of a recorded run in this process, as their workers would, up to its last step. */
+/** Trains all ranks of a recorded run in this process, like their workers, up to its last step. */
 export async function trainRun(run: RecordedRun, { change, isStacked = false }: Form): Promise<TrainedRun[]> {
   const config = runConfigSchema.parse({ ...run.config, ...change });
   const ranks = await createRanks(run, config, isStacked);
@@ -114,7 +114,7 @@ async function trainRank(run: RecordedRun, config: RunConfig, rank: Rank): Promi
     const position = { epoch, step, totalSteps };
     const settings = settingsAt(schedule, optimizer.learningRate, position);
     note(await strategy.trainStep(member, await batches.batch(epochBatches[batch]), settings, position));
-    // Ranks meet at the end of every epoch. A stack copies its members' weights into their models only then.
+    // Ranks meet at the end of every epoch. Only then does a stack copy its members' weights into their models.
     const isRecorded = run.weights.has(step + 1);
     const isStacked = 'leave' in strategy;
     const meets = batch + 1 === sampler.batchesPerEpoch || step + 1 === totalSteps;
@@ -126,18 +126,21 @@ async function trainRank(run: RecordedRun, config: RunConfig, rank: Rank): Promi
   return trained;
 }
 
-/** The first rank has the samples, the others one that tells their shape. */
+/** The first rank has all samples, and the others one that defines their shape. */
 function broadcastBatches({ data }: RecordedRun, group: ProcessGroup): BroadcastBatches {
   return new BroadcastBatches(group, group.rank === 0 ? data : subset(data, Int32Array.of(0)), data.length);
 }
 
-/** The largest distances of a training from what is recorded. */
+/** The largest distances of a training from the recorded values. */
 export interface RunError {
   loss: number;
   weight: number;
 }
 
-/** @throws where ranks have another number of losses or weights than is recorded */
+/**
+ *
+ * @throws if the number of a rank's losses or weights differs from the recorded one
+ */
 export function errorOf(run: RecordedRun, trained: readonly TrainedRun[]): RunError {
   const losses = trained.map(({ losses }, rank) => largestDistance(losses, ofRank(run.losses, rank)));
   const weights = trained.flatMap(({ weights }, rank) =>

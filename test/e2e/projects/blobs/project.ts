@@ -1,6 +1,6 @@
 import { defineProject, gaussianBlobs, Generator, splitDataset, tf, z } from 'tutti';
 
-/** Classes that overlap so far that members overfit, and the ensemble's NLL turns: small enough to watch. */
+/** Classes that overlap so much that members overfit and the ensemble's NLL turns, small enough to watch. */
 export default defineProject({
   name: 'Overlapping blobs',
   description: 'Four classes in the plane, too many hidden units for too few points.',

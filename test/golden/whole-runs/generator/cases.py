@@ -1,4 +1,4 @@
-"""The runs. What they say of a run is said as Tutti's configuration has it (`core/protocol/run/config.ts`)."""
+"""The runs, with the options of Tutti's configuration (`core/protocol/run/config.ts`)."""
 
 ADAM = {"kind": "adam", "learningRate": 0.01}
 SGD = {"kind": "sgd", "learningRate": 0.05, "momentum": 0.9}
@@ -52,7 +52,7 @@ def hdet(name, network="mlp", options=None, **config):
     return run(name, network, strategy=strategy, sampler="sharded-uneven", **config)
 
 
-# 21 samples over 4 ranks: the first has 6, the others 5; in batches of 5 these have an empty batch while the first has one of 1.
+# 21 samples over 4 ranks: the first has 6, the others 5. In batches of 5 the others have an empty batch while the first has one of 1.
 EMPTY = {"members": 4, "samples": 21, "batchSize": 5}
 HELD = {"hold": {"untilStep": 30, "partialBatches": False}}
 HELD_IN_PART = {"hold": {"untilStep": 0, "partialBatches": True}}

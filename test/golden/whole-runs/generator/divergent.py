@@ -1,11 +1,12 @@
-"""Hyperparameter-divergent ensemble training: ranks train one model with values of their own of some scalars.
+"""Hyperparameter-divergent ensemble training: ranks train one model, each with different values of some scalars.
 
 Rank r's value of a scalar is base·ρ, ρ_i = 1 + α·(i − (N−1)/2)/max((N−1)/2, ½). Every T steps all weights become their mean. After the
-warm-up such a sync also moves each base, with the ranks' mean losses L since the last one,
+warm-up such a sync also moves each base, by the ranks' mean losses L since the last sync,
 
     w = softmax((mean L − L)/σ);   δ = Σ w·value − mean value;   v ← β·v + (1 − β)·δ;   base ← max(floor, base·(1 − γ) + λ·v)
 
-and deals the multipliers anew. γ is that of learning rates: with it the syncs that steps follow lead the base to one-cycle's last rate.
+and permutes the multipliers again. γ applies to learning rates: with it, the syncs before the last step bring the base to one-cycle's last
+rate.
 """
 
 import math
@@ -23,7 +24,7 @@ def multipliers(alpha, ranks):
 
 
 class Scalars:
-    """Bases by name; learning rates and decays have one for each parameter group (`learningRate/head`)."""
+    """Bases by name. Learning rates and decays have one per parameter group (`learningRate/head`)."""
 
     def __init__(self, case):
         self.case, self.options = case, case["strategy"]
@@ -38,7 +39,7 @@ class Scalars:
         self.decay, self.syncs = None, 0
 
     def begin_step(self, rate):
-        """Until rates adapt their base is the schedule's."""
+        """The base is the schedule's until rates adapt."""
         for name in self.bases:
             if name.startswith("learningRate") and self.decay is None:
                 self.bases[name] = rate
@@ -47,7 +48,7 @@ class Scalars:
         return self.bases[name] * multipliers(self.options["spread"], self.case["members"])[self.dealt[name][rank]]
 
     def of_weights(self, name, rank, weights):
-        """The value of each trained weight; None where all ranks have the configured one."""
+        """The value for each trained weight, or None if all ranks have the configured one."""
         if name not in self.bases:
             return None
         heads = [group for group in self.options["groups"]]

@@ -1,6 +1,6 @@
-"""Records runs of 100 steps as PyTorch makes them in float64, one file for each family of strategies: `python3 generate.py`.
+"""Records runs of 100 steps by PyTorch in float64, one file per family of strategies: `python3 generate.py`.
 
-Beside each run stands how far PyTorch's own float32 is from it, which says what can be asked of another float32.
+Each run includes the distance of PyTorch's own float32 from it, as a bound for other float32 implementations.
 """
 
 import json
@@ -50,7 +50,7 @@ def record(family, case, data):
 
 
 def assembled(family, ranks):
-    """What is evaluated of one model: the first rank's weights and statistics or, where ranks diverge, their mean."""
+    """The evaluated weights of one model: the first rank's weights and statistics or, if ranks diverge, their mean."""
     if family == "data-parallel":
         return rounded(ranks[0].flat().tolist())
     if family != "hdet":
@@ -60,7 +60,7 @@ def assembled(family, ranks):
 
 
 def once(ranks):
-    """One entry where all ranks' are equal."""
+    """One entry if those of all ranks are equal."""
     return ranks[:1] if all(rank == ranks[0] for rank in ranks) else ranks
 
 

@@ -6,7 +6,7 @@ import torch
 from torch.nn import functional
 
 GRID = 2**12
-# So large that batches of two samples, whose normal values are ±1 with a small one, have smooth gradients.
+# So large that batches of two samples, whose normalized values would be ±1 with a small one, have smooth gradients.
 EPSILON, MOMENTUM = 0.1, 0.9
 
 
@@ -19,7 +19,7 @@ def uniform(shape, limit, generator):
 
 
 def initial(network, seed):
-    """Uniform in ±1/√inputs, as PyTorch's layers begin; normalization begins as the identity."""
+    """Uniform in ±1/√inputs, like PyTorch's layers. Normalization starts as the identity."""
     generator = torch.Generator().manual_seed(seed)
     weights = {}
     for name, shape in SHAPES[network].items():
@@ -105,14 +105,15 @@ FORWARD = {"mlp": mlp, "penalised": mlp, "normalized": normalized, "convolutiona
 
 
 def penalty(case, weights):
-    """What regularizers of layers add to the loss: L2 of one kernel, L1 of the other."""
+    """The regularizers' terms in the loss: L2 of one kernel, L1 of the other."""
     if case["network"] != "penalised":
         return 0.0
     return 0.02 * (weights["hidden/kernel"] ** 2).sum() + 0.005 * weights["out/kernel"].abs().sum()
 
 
 def constrain(case, weights):
-    """After an update: columns of a kernel have a norm of at most 0.9 (Srivastava et al., 2014, "Dropout"), with Keras' ε."""
+    """Constrains columns of a kernel to a norm of at most 0.9 after an update (Srivastava et al., 2014, "Dropout"), with Keras' ε.
+    """
     if case["network"] != "penalised":
         return
     with torch.no_grad():
@@ -121,7 +122,7 @@ def constrain(case, weights):
 
 
 def batch_loss(case, weights, samples, step, smoothing=0.0):
-    """Mean loss of some samples: cross-entropy, or log σ² + (y − μ)²/σ² whose σ² a case may hold at times at ¼."""
+    """Mean loss of some samples: cross-entropy, or log σ² + (y − μ)²/σ², where a case may fix σ² at ¼ in some steps."""
     x, y = samples
     outputs = FORWARD[case["network"]](weights, x)
     if case["network"] != "heads":

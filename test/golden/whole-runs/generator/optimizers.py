@@ -1,4 +1,4 @@
-"""PyTorch's own optimizers and schedules for a run's configuration."""
+"""PyTorch's optimizers and schedules for a run's configuration."""
 
 import math
 
@@ -6,7 +6,7 @@ import torch
 
 
 def optimizer(case, weights):
-    """One parameter group for each trained weight, so that each can have settings of its own."""
+    """One parameter group per trained weight, so that each can have separate settings."""
     config = case["optimizer"]
     decay = config.get("weightDecay", 0)
     groups = [{"params": [weight]} for weight in weights]
@@ -18,7 +18,7 @@ def optimizer(case, weights):
 
 
 def update(steps_of, gradients, settings, rates=None, decays=None):
-    """One update; a weight without a gradient stays as it is. `rates` and `decays` are those of single weights."""
+    """One update. A weight without a gradient stays unchanged. `rates` and `decays` apply to single weights."""
     for i, (group, gradient) in enumerate(zip(steps_of.param_groups, gradients)):
         group["lr"] = settings["rate"] if rates is None else rates[i]
         if decays is not None:
@@ -32,7 +32,7 @@ def update(steps_of, gradients, settings, rates=None, decays=None):
 
 
 def schedule(case):
-    """Rate (and momentum) of every step."""
+    """The learning rate (and momentum) of every step."""
     config, base, steps = case.get("schedule", {"kind": "constant"}), case["optimizer"]["learningRate"], case["maxSteps"]
     if config["kind"] == "one-cycle":
         return one_cycle(config, base, steps)
@@ -42,7 +42,7 @@ def schedule(case):
 
 
 def cosine(warmup, base, floor, steps):
-    """A linear warm-up to the base rate, then half a cosine down to the floor over the steps that are left."""
+    """A linear warm-up to the base rate, then half a cosine down to the floor over the remaining steps."""
     rising = [base * (step + 1) / warmup for step in range(warmup)]
     left = steps - warmup
     falling = [floor + (base - floor) * (1 + math.cos(math.pi * step / left)) / 2 for step in range(left)]

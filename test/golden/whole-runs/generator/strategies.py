@@ -65,7 +65,7 @@ class Recorder:
 
 
 def setup(case, data, dtype, one_model=False):
-    """With one model all ranks begin with the first one's weights."""
+    """With one model, all ranks start with the first one's weights."""
     seeds = [case["seed"] + (0 if one_model else rank) for rank in range(case["members"])]
     ranks = [Rank(case, seed, dtype) for seed in seeds]
     return ranks, Samples(data[DATA_OF[case["network"]]], dtype), Recorder(case, ranks)
@@ -86,8 +86,9 @@ def independent(case, data, dtype):
 
 
 def joint(case, data, dtype):
-    """The loss is that of the softmax of the mean logits, and a rank's own penalties. Pipelined, an update comes one step after its gradient was taken, but for the last
-    step before each rendezvous, which is at the end of an epoch here."""
+    """The loss is that of the softmax of the mean logits, plus the rank's penalties. When pipelined, an update comes one step after its
+    gradient, except in the last step before each rendezvous, which is at the end of an epoch here.
+    """
     ranks, samples, recorder = setup(case, data, dtype)
     pipelined = case["strategy"]["mode"] == "pipelined"
     late = None
@@ -139,7 +140,7 @@ def coupled(case, data, dtype):
 
 
 def data_parallel(case, data, dtype):
-    """One update of all replicas with the mean gradient of all samples. Replicas differ in running statistics only."""
+    """One update of all replicas with the mean gradient of all samples. Replicas differ only in running statistics."""
     ranks, samples, recorder = setup(case, data, dtype, one_model=True)
     for step, settings, (_, indices) in steps(case):
         locals_ = [local_gradients(case, rank, samples, own, step) for rank, own in zip(ranks, indices)]
@@ -151,7 +152,7 @@ def data_parallel(case, data, dtype):
 
 
 def local_gradients(case, rank, samples, indices, step, smoothing=0.0):
-    """Over parts of at most `batchSize` samples: Σ n·loss, Σ n·gradient (None where no part reached the weight) and Σ n."""
+    """Sums over micro-batches of at most `batchSize` samples: Σ n·loss, Σ n·gradient (None if the weight affects no loss) and Σ n."""
     size = case["batchSize"]
     sums, total, count = [None] * len(rank.trained), 0.0, 0
     for start in range(0, len(indices), size):
@@ -166,7 +167,7 @@ def local_gradients(case, rank, samples, indices, step, smoothing=0.0):
 
 
 def mean_gradients(case, locals_):
-    """Σ_r Σ n·g / Σ n, and then a norm of at most `clipNorm`. None where no rank's samples reached a weight."""
+    """Σ_r Σ n·g / Σ n, clipped to a norm of `clipNorm`. None if the weight affects no rank's loss."""
     count = sum(own for _, _, own in locals_)
     means = []
     for sums in zip(*(own for _, own, _ in locals_)):
@@ -179,7 +180,7 @@ def mean_gradients(case, locals_):
 
 
 def exchanged(case, gradients):
-    """Σ_r; as bfloat16 every rank's part is rounded, and so is the sum. Parts travel as shares of a batch."""
+    """Σ_r. As bfloat16, every rank's part is rounded, and so is the sum. Parts are sent as shares of a batch."""
     if case["strategy"].get("compression") != "bfloat16":
         return sum(gradients)
     dtype, size = gradients[0].dtype, case["batchSize"]

@@ -1,4 +1,4 @@
-"""Tutti's streams of random integers, which decide the order of samples and which rank has which multiplier.
+"""Tutti's streams of random integers, which determine the order of samples and the rank of each multiplier.
 
 Philox4x32-10 (Salmon et al., 2011, "Parallel random numbers: as easy as 1, 2, 3") in counter mode: the seed is the key, the FNV-1a hash of
 the stream's name is the counter's upper half, the block's index its lower half. Integers are drawn below a bound as Lemire (2019, algorithm
@@ -54,7 +54,7 @@ def permutation(seed, stream, length):
 
 
 def epoch_orders(case, epoch):
-    """Indices of one epoch by rank: own order, one for all, or elements r, r + N, r + 2N, ... of it (`sharded-uneven`)."""
+    """Indices of one epoch by rank: a separate order per rank, one for all, or elements r, r + N, r + 2N, ... of it (`sharded-uneven`)."""
     ranks, length, stream = case["members"], case["samples"], f"sampler/epoch-{epoch}"
     if case["sampler"] == "shuffled":
         return [permutation(case["seed"] + rank, stream, length) for rank in range(ranks)]
@@ -63,7 +63,7 @@ def epoch_orders(case, epoch):
 
 
 def batches(case):
-    """For each step its epoch and the indices of every rank; a rank with fewer samples has a smaller batch or an empty one."""
+    """For each step its epoch and the indices of every rank. A rank with fewer samples has a smaller batch or an empty one."""
     size = case["batchSize"] * case["strategy"].get("accumulate", 1)
     epoch = 0
     while True:
@@ -74,7 +74,7 @@ def batches(case):
 
 
 def unlabelled_batches(case, length):
-    """The same for all ranks, from a seed beside those of the ranks; whole batches only."""
+    """The same for all ranks, from a shared seed. Whole batches only."""
     size = case["strategy"]["unlabelledBatchSize"]
     epoch = 0
     while True:

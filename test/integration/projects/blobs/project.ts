@@ -1,6 +1,6 @@
 import { createSplits, defineProject, gaussianBlobs, Generator, splitDataset, tf, z } from 'tutti';
 
-/** Overlapping blobs: small enough to train in a second. Its data never depend on the run's seed. */
+/** Overlapping blobs, small enough to train in a second. The data never depend on the run's seed. */
 export default defineProject({
   name: 'Blobs',
   description: 'Three overlapping classes in the plane.',

@@ -13,7 +13,7 @@ import {
 let ownRank = 0;
 let ownModel: LayersModel | null = null;
 
-/** Does, on one rank and at one step, what a project must not do. */
+/** Does something forbidden on one rank at one step. */
 export default defineProject({
   name: 'Faulty',
   description: 'Goes wrong as it is told.',
@@ -58,7 +58,7 @@ export default defineProject({
   },
 });
 
-/** As a build of another version might: the ranks no longer make the same calls. */
+/** Simulates a build of another version: the ranks no longer make the same calls. */
 function gatherAnotherType(): void {
   ProcessGroup.prototype.allGather = async function (this: ProcessGroup) {
     await this.barrier();

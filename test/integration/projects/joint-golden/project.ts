@@ -1,7 +1,7 @@
 import { createSplits, defineProject, z } from 'tutti';
 import { createExperts, digits, loadWeights, readGolden } from '../../../unit/joint/experts.ts';
 
-/** Ten small experts on digits, with initial weights that PyTorch made, on images in the order of their file. */
+/** Ten small experts on digits, with initial weights from PyTorch, on images in file order. */
 export default defineProject({
   name: 'Joint golden',
   description: 'Joint training from weights of PyTorch.',

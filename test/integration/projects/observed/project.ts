@@ -9,7 +9,7 @@ import {
   z,
 } from 'tutti';
 
-/** Blobs whose training is watched by callbacks that do all they can to disturb it. */
+/** Blobs, with callbacks that try everything to disturb the training. */
 export default defineProject({
   name: 'Observed blobs',
   description: 'Three overlapping classes in the plane, and who looks on.',
@@ -55,7 +55,7 @@ function watcher(ownRank: number): ProjectCallback {
   };
 }
 
-/** Of the weights of all layers. */
+/** Over the weights of all layers. */
 function norm({ weights }: ObservedEvaluation): number {
   const squares = [...weights().values()].map(({ data }) => data.reduce((sum, value) => sum + value * value, 0));
   return Math.sqrt(squares.reduce((sum, value) => sum + value, 0));

@@ -2,7 +2,7 @@ import { defineProject } from 'tutti';
 import { heldLoss } from '../../../unit/whole-runs/networks.ts';
 import { hyperparameters, recordedParts, recordedRun } from '../recorded-runs/recorded-project.ts';
 
-/** Recorded runs whose loss does not always reach the head of the variance. */
+/** Recorded runs whose loss does not always depend on the head of the variance. */
 export default defineProject({
   name: 'Recorded heads',
   description: 'Training from weights, and on data, of PyTorch, with a variance that is held at times.',

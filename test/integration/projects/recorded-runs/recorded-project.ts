@@ -2,7 +2,7 @@ import { createSplits, type LayersModel, z } from 'tutti';
 import { createNetwork } from '../../../unit/whole-runs/networks.ts';
 import { families, readFamily, type RecordedRun } from '../../../unit/whole-runs/recorded-runs.ts';
 
-/** Which recorded run it is. */
+/** The name of the recorded run. */
 export const hyperparameters = z.object({ family: z.enum(families), run: z.string() });
 type Hyperparameters = z.output<typeof hyperparameters>;
 

@@ -8,7 +8,7 @@ import { tf } from '../../../../workers/tensorflow/tf.ts';
 
 const [library] = await findBlasLibraries(thisSystem(commandRunner(5000)));
 
-describe.skipIf(library === undefined)(`wasm with the system's BLAS (left out: this system has none)`, async () => {
+describe.skipIf(library === undefined)(`wasm with the system's BLAS (skipped: this system has none)`, async () => {
   if (library === undefined) return;
   await startBackend('cpu');
   const { description } = await startBackend('wasm', { blas: { ...library, coreType: null } });
@@ -21,7 +21,7 @@ describe.skipIf(library === undefined)(`wasm with the system's BLAS (left out: t
     transposeB: fc.boolean(),
   });
 
-  /** The product of two matrices of small whole numbers, which every order of summation gets right. */
+  /** The product of two matrices of small whole numbers, which is exact in every order of summation. */
   async function multiply(backend: 'wasm' | 'cpu', { m, k, n, transposeA, transposeB }: Product) {
     await tf.setBackend(backend);
     return tf.tidy(() => {
@@ -37,7 +37,7 @@ describe.skipIf(library === undefined)(`wasm with the system's BLAS (left out: t
     });
   }
 
-  it('multiplies as the cpu backend does, on both sides of the size that is left to own kernels', () =>
+  it('multiplies like the cpu backend, on both sides of the size limit for the built-in kernels', () =>
     fc.assert(
       fc.asyncProperty(product, async (shape) => {
         expect(await multiply('wasm', shape)).toEqual(await multiply('cpu', shape));
@@ -45,7 +45,7 @@ describe.skipIf(library === undefined)(`wasm with the system's BLAS (left out: t
       { seed: 1, numRuns: 100 },
     ));
 
-  it('finds its operands again after the memory has grown', async () => {
+  it('finds its operands after the memory has grown', async () => {
     await tf.setBackend('wasm');
     const a = tf.ones([64, 64]);
     const before = (tf.backend() as unknown as { wasm: { HEAPU8: Uint8Array } }).wasm.HEAPU8.byteLength;
@@ -55,5 +55,5 @@ describe.skipIf(library === undefined)(`wasm with the system's BLAS (left out: t
     tf.dispose([a, large, product]);
   });
 
-  it('says which BLAS it computes with', () => expect(description).toMatch(/^wasm \+ (OpenBLAS|BLIS|MKL|Accelerate)/));
+  it('names its BLAS', () => expect(description).toMatch(/^wasm \+ (OpenBLAS|BLIS|MKL|Accelerate)/));
 });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { findBlasLibraries, type LibrarySystem } from '../../../../src-main/backends/blas-libraries.ts';
 
-/** Lines of `ldconfig -p`, as Debian 12 prints them with OpenBLAS and BLIS installed. */
+/** Lines of `ldconfig -p` on Debian 12 with OpenBLAS and BLIS installed. */
 const linkerCache = `5 libs found in cache \`/etc/ld.so.cache'
 	libopenblas.so.0 (libc6,x86-64) => /lib/x86_64-linux-gnu/libopenblas.so.0
 	libmvec.so.1 (libc6,x86-64, OS ABI: Linux 3.2.0) => /lib/x86_64-linux-gnu/libmvec.so.1
@@ -24,7 +24,7 @@ function system(
   };
 }
 
-it('finds what the dynamic linker of Linux knows, and no reference BLAS', async () => {
+it('finds the libraries that the dynamic linker of Linux knows, except reference BLAS', async () => {
   const files = ['/lib/x86_64-linux-gnu/libopenblas.so.0', '/lib/x86_64-linux-gnu/libblis.so.4'];
   expect(await findBlasLibraries(system('linux', files))).toEqual([
     { kind: 'OpenBLAS', library: 'real:/lib/x86_64-linux-gnu/libopenblas.so.0' },
@@ -32,7 +32,7 @@ it('finds what the dynamic linker of Linux knows, and no reference BLAS', async 
   ]);
 });
 
-it('prefers the active conda environment to the system, and finds MKL there', async () => {
+it('prefers the active conda environment to the system, and finds its MKL', async () => {
   const conda = { CONDA_PREFIX: '/conda' };
   const files = ['/lib/x86_64-linux-gnu/libopenblas.so.0', '/conda/lib/libopenblas.so.0', '/conda/lib/libmkl_rt.so.2'];
   expect(await findBlasLibraries(system('linux', files, conda))).toEqual([
@@ -41,11 +41,11 @@ it('prefers the active conda environment to the system, and finds MKL there', as
   ]);
 });
 
-it('leaves out a library that the linker knows and that is gone', async () => {
+it('skips a library that the linker lists but that is gone', async () => {
   expect(await findBlasLibraries(system('linux', []))).toEqual([]);
 });
 
-it('takes Accelerate of macOS as given, with OpenBLAS of Homebrew beside it', async () => {
+it("includes Accelerate of macOS, with Homebrew's OpenBLAS beside it", async () => {
   const found = await findBlasLibraries(system('darwin', ['/opt/homebrew/opt/openblas/lib/libopenblas.dylib']));
   expect(found.map(({ kind }) => kind)).toEqual(['Accelerate', 'OpenBLAS']);
 });

@@ -28,7 +28,7 @@ const surveyor: Surveyor = {
   },
 };
 
-it('measures own kernels and each library, once', async () => {
+it('measures the built-in kernels and each library once', async () => {
   const first = await readSurvey(surveyor);
   expect(first.own).toMatchObject({ gflops: 1 });
   expect(first.libraries).toEqual([
@@ -38,20 +38,20 @@ it('measures own kernels and each library, once', async () => {
   expect(tasks).toHaveLength(2);
 });
 
-it('measures again when a library was replaced', async () => {
+it('measures again after a library was replaced', async () => {
   await readSurvey(surveyor);
   await writeFile(library, 'a newer library');
   expect((await readSurvey(surveyor)).own).toMatchObject({ gflops: 3 });
 });
 
-it('measures again when it is asked to, and keeps that', async () => {
+it('measures again on request, and stores the result', async () => {
   await readSurvey(surveyor);
   const second = await makeSurvey(surveyor);
   expect(second.own).toMatchObject({ gflops: 3 });
   expect(await readSurvey(surveyor)).toEqual(second);
 });
 
-it.each(['{"identity": 1}', 'not JSON'])('measures again when its file holds %s', async (damage) => {
+it.each(['{"identity": 1}', 'not JSON'])('measures again if its file contains %s', async (damage) => {
   const first = await readSurvey(surveyor);
   const path = join(home, 'cache', 'blas.json');
   await writeFile(path, damage);

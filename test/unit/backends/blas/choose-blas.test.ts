@@ -20,17 +20,17 @@ const notAsked = () => Promise.reject(new Error('nothing was to be measured'));
 describe('auto', () => {
   const config = { blas: 'auto', backend: 'auto' } as const;
 
-  it('takes the fastest of what could be measured', async () => {
+  it('takes the fastest measured BLAS', async () => {
     const replies = { Prescott: at(60), Haswell: at(110), SkylakeX: unusable };
     expect(await chooseBlas(config, survey(60, replies))).toEqual(openBlas('Haswell'));
   });
 
-  it('keeps own kernels where no BLAS is clearly faster', async () => {
+  it('keeps the built-in kernels if no BLAS is clearly faster', async () => {
     expect(await chooseBlas(config, survey(60, { Prescott: at(71) }))).toBeNull();
     expect(await chooseBlas(config, survey(60, { Prescott: at(73) }))).toEqual(openBlas('Prescott'));
   });
 
-  it('keeps own kernels where there is no BLAS', async () => {
+  it('keeps the built-in kernels if there is no BLAS', async () => {
     expect(await chooseBlas(config, survey(60, {}))).toBeNull();
   });
 
@@ -40,22 +40,22 @@ describe('auto', () => {
 });
 
 describe('on and off', () => {
-  it('takes the fastest BLAS even where own kernels are faster', async () => {
+  it('takes the fastest BLAS even if the built-in kernels are faster', async () => {
     const replies = { Haswell: at(40), Zen: at(50) };
     expect(await chooseBlas({ blas: 'on', backend: 'wasm' }, survey(60, replies))).toEqual(openBlas('Zen'));
   });
 
-  it('says what is missing, and how to get it', async () => {
+  it('reports what is missing and how to get it', async () => {
     const choice = chooseBlas({ blas: 'on', backend: 'wasm' }, survey(60, {}));
     await expect(choice).rejects.toThrow(/No system BLAS .* was found\..*nstall.*--blas off/s);
   });
 
-  it('says why the one that was found cannot be used', async () => {
+  it('reports why the BLAS it found cannot be used', async () => {
     const choice = chooseBlas({ blas: 'on', backend: 'wasm' }, survey(60, { Haswell: unusable }));
     await expect(choice).rejects.toThrow('it was killed by SIGILL');
   });
 
-  it('measures nothing when switched off, or where results must be the same on every machine', async () => {
+  it('measures nothing when switched off or when results must be equal on every machine', async () => {
     expect(await chooseBlas({ blas: 'auto', backend: 'auto', determinism: 'deterministic' }, notAsked)).toBeNull();
     expect(await chooseBlas({ blas: 'off', backend: 'auto' }, notAsked)).toBeNull();
   });

@@ -5,7 +5,7 @@ import { loadBlas } from '../../../../workers/backends/blas/system-blas.ts';
 
 const [library] = await findBlasLibraries(thisSystem(commandRunner(5000)));
 
-describe.skipIf(library === undefined)(`the system's BLAS (left out: this system has none)`, async () => {
+describe.skipIf(library === undefined)(`the system's BLAS (skipped: this system has none)`, async () => {
   if (library === undefined) return;
   const { description, sgemm, addressOf } = await loadBlas({ ...library, coreType: null });
   // A = [1 2 3; 4 5 6], B = [7 8; 9 10; 11 12], AB = [58 64; 139 154].
@@ -27,7 +27,7 @@ describe.skipIf(library === undefined)(`the system's BLAS (left out: this system
     expect([...c]).toEqual([116, 128, 278, 308]);
   });
 
-  it('computes on a part of a memory, and leaves the rest alone', () => {
+  it('computes on a part of a memory, and leaves the rest unchanged', () => {
     const memory = new ArrayBuffer(16384);
     new Float32Array(memory, 4096, 4).set([1, 2, 3, 4]);
     const base = addressOf(memory);
@@ -36,10 +36,10 @@ describe.skipIf(library === undefined)(`the system's BLAS (left out: this system
     expect([...new Float32Array(memory, 8192, 7)]).toEqual([7, 10, 0, 15, 22, 0, 0]);
   });
 
-  it('names itself', () => expect(description).toMatch(/^(OpenBLAS \(\w+\)|BLIS \(\w+\)|MKL|Accelerate)$/));
+  it('reports its name', () => expect(description).toMatch(/^(OpenBLAS \(\w+\)|BLIS \(\w+\)|MKL|Accelerate)$/));
 });
 
-it('says so when the library cannot be loaded', async () => {
+it('reports that the library cannot be loaded', async () => {
   const missing = { kind: 'OpenBLAS', library: '/nowhere/libopenblas.so.0', coreType: null } as const;
   await expect(loadBlas(missing)).rejects.toThrow('/nowhere/libopenblas.so.0');
 });

@@ -4,7 +4,7 @@ import { tf, type Tensor } from '../../../../workers/tensorflow/tf.ts';
 import { spread } from '../kernels/fill.ts';
 import { gradientsOf, sizeOf, Value } from '../../../reference/value.ts';
 
-/** What a test runs on: each backend of this machine, and each build of the wasm kernels. */
+/** The subjects of a test: each backend of this machine, and each build of the wasm kernels. */
 export const subjects = ['wasm, relaxed', 'wasm, deterministic', 'cpu'] as const;
 
 export async function startSubject(subject: (typeof subjects)[number]): Promise<void> {

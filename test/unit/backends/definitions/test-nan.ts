@@ -7,7 +7,7 @@ import * as windows from '../../../reference/windows.ts';
 const activation = (name: string) => (x: Tensor) =>
   tf.layers.activation({ activation: name as 'relu' }).apply(x) as Tensor;
 
-/** Ops of one value each: NaN in is NaN out, as in PyTorch, and other values stay apart from it. */
+/** Ops on single values: NaN in is NaN out, as in PyTorch, and other values are unaffected. */
 const elementwise: Record<string, (x: Tensor) => Tensor> = {
   relu: (x) => tf.relu(x),
   relu6: (x) => tf.relu6(x),
@@ -40,7 +40,7 @@ function matrix(): Tensor {
   return tf.tensor2d(values, [3, 7]);
 }
 
-/** Of `[3, 7]`, a NaN in the first two rows: of each row one value, or all of it. */
+/** In `[3, 7]`, NaN in the first two rows: one value of a row, or all. */
 const byRow: Record<string, (x: Tensor) => Tensor> = {
   max: (x) => tf.max(x, 1),
   min: (x) => tf.min(x, 1),
@@ -60,19 +60,19 @@ const nanPlaces = async (compute: () => Tensor): Promise<number[]> => {
   return values.flatMap((value, i) => (Number.isNaN(value) ? [i] : []));
 };
 
-/** Tests of the current backend: NaN comes out of each op where, and only where, it went in. */
+/** Tests of the current backend: each op's output is NaN exactly where its input was. */
 export function testNaN(): void {
   it.each(Object.entries(elementwise))('in %s', async (_, apply) => {
     expect(await nanPlaces(() => apply(matrix()))).toEqual(places);
   });
 
-  it.each(Object.entries(byRow))('in %s, of its row', async (_, apply) => {
+  it.each(Object.entries(byRow))('in %s, in its row only', async (_, apply) => {
     const size = await nanPlaces(() => tf.mul(apply(matrix()), NaN));
     const perRow = size.length / 3;
     expect(await nanPlaces(() => apply(matrix()))).toEqual(size.slice(0, 2 * perRow));
   });
 
-  it('in the gradient of ReLU, which lets the slope through as PyTorch does', async () => {
+  it('in the gradient of ReLU, which passes the slope through as PyTorch does', async () => {
     const relu = (x: Tensor): Tensor => tf.relu(x);
     const gradient = tf.tidy(() => tf.grad(relu)(tf.tensor1d([NaN, 1, -1, 0, NaN, 2])));
     const [ofNaN, ...rest] = await gradient.data();

@@ -5,7 +5,7 @@ import { propertyOptions } from '../kernels/fill.ts';
 import { draw, drawWithTies, expectLikeDefinition } from './compare.ts';
 import * as reference from '../../../reference/windows.ts';
 
-/** Sizes at which products of two of them coincide with others: 3 channels under a width of 1 are 3 values, as 1 under 3 are. */
+/** Sizes whose products coincide: 3 channels with a width of 1 are 3 values, as 1 with 3 are. */
 const channels = fc.constantFrom(1, 2, 3, 4, 5, 8);
 
 const axis = fc
@@ -52,11 +52,11 @@ function imagePadding({ padding }: reference.Windows): 'same' {
 }
 
 interface WindowTests {
-  /** Draws of shapes for each op. */
+  /** The number of drawn shapes per op. */
   numRuns: number;
-  /** Whether images may be padded explicitly, which TensorFlow refuses. */
+  /** Whether images may have explicit padding, which TensorFlow refuses. */
   padsExplicitly?: boolean;
-  /** Whether the first of equal values gets a max pool's gradient; else values differ. */
+  /** Whether the first of equal values gets a max pool's gradient. Otherwise values are distinct. */
   firstOfEqualsWins?: boolean;
 }
 

@@ -3,13 +3,13 @@ import { tf } from '../../../../workers/tensorflow/tf.ts';
 import { startSubject, subjects } from './compare.ts';
 import { testWindows } from './test-windows.ts';
 
-describe.each(subjects)('on %s, values and gradients are those of loops in float64', (subject) => {
+describe.each(subjects)('on %s, values and gradients equal those of loops in float64', (subject) => {
   beforeAll(() => startSubject(subject));
 
   testWindows({ numRuns: 150 });
 });
 
-describe.each(subjects)('on %s, a window over nothing but padding', (subject) => {
+describe.each(subjects)('on %s, a window over padding alone', (subject) => {
   beforeAll(() => startSubject(subject));
 
   it.each(['maxPool', 'avgPool'] as const)('is refused by %s, which has no value for it', (kind) => {

@@ -6,7 +6,7 @@ beforeAll(async () => void (await startBackend('wasm', { determinism: 'determini
 
 type Options = Parameters<typeof tf.layers.batchNormalization>[0];
 
-/** Trains on `x` `[R, C]` with ε = 0: y, the gradients of Σ dy y for x and the layer's weights, and the moving averages. */
+/** Trains on `x` `[R, C]` with ε = 0. Returns y, the gradients of Σ dy y for x and the layer's weights, and the moving averages. */
 function step(x: number[][], dy: number[][], options: Options = {}) {
   return tf.tidy(() => {
     const layer = tf.layers.batchNormalization({ epsilon: 0, momentum: 0.5, inputShape: [x[0].length], ...options });
@@ -33,7 +33,7 @@ const x = [[-1, 2], [3, 10]]; // prettier-ignore
 it('subtracts the mean and divides by the standard deviation of each column', () => {
   const { y, statistics } = step(x, [[0, 0], [0, 0]]); // prettier-ignore
   expect(y).toEqual([-1, -1, 1, 1]);
-  // Half of what they were (0 and 1), half of the batch's: means 1 and 6, variances 4 and 16.
+  // Half of their earlier values (0 and 1), half of the batch's: means 1 and 6, variances 4 and 16.
   expect(statistics).toEqual([[0.5, 3], [2.5, 8.5]]); // prettier-ignore
 });
 
@@ -47,7 +47,7 @@ it('gives the gradients of the definition', () => {
   expect(ofWeights[1]).toEqual([1]);
 });
 
-it('keeps the variance of values far from zero', () => {
+it('keeps the precision of the variance of values far from zero', () => {
   const rows = Array.from({ length: 1000 }, (_, i) => [16_384 + (i % 2)]);
   const { statistics } = step(
     rows,
@@ -56,7 +56,7 @@ it('keeps the variance of values far from zero', () => {
   expect(statistics).toEqual([[8192.25], [0.5 + 0.125]]);
 });
 
-it('works without a scale, which TensorFlow.js’s own layer does not', () => {
+it('works without a scale, unlike TensorFlow.js’s layer', () => {
   const { y, ofWeights } = step(x, [[0, 1], [2, 3]], { scale: false }); // prettier-ignore
   expect(y).toEqual([-1, -1, 1, 1]);
   expect(ofWeights).toEqual([[2, 4]]);

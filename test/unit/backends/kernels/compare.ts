@@ -5,10 +5,10 @@ import { spread } from './fill.ts';
 
 export type Operation = (...inputs: Tensor[]) => Tensor;
 
-// Then tfjs checks every kernel for data left over, and the cpu backend advertises nothing.
+// Then tfjs checks every kernel for leaks, and the cpu backend prints no advertisement.
 tf.env().set('IS_TEST', true);
 
-/** Runs on one backend with inputs of these shapes, which differ from each other and are always the same. */
+/** Runs on one backend with inputs of these shapes. Inputs differ from each other and are the same in each call. */
 async function runOn(backend: string, shapes: number[][], run: (inputs: Tensor[]) => Tensor[]) {
   await tf.setBackend(backend);
   const before = tf.memory().numTensors;
@@ -29,12 +29,12 @@ async function expectSame(shapes: number[][], run: (inputs: Tensor[]) => Tensor[
   });
 }
 
-/** Asserts that the wasm backend gives the cpu backend's value, within `tolerance` of its largest, and leaves no tensor over. */
+/** Asserts that the wasm backend gives the cpu backend's value, within `tolerance` of its largest, and leaks no tensor. */
 export function expectValueLikeCpu(shapes: number[][], operation: Operation, tolerance = 2e-6): Promise<void> {
   return expectSame(shapes, (inputs) => [operation(...inputs)], tolerance);
 }
 
-/** The same for value and gradients: those of the sum of all values weighted by a spread of weights. */
+/** Also compares gradients: those of the sum of all values weighted by a spread of weights. */
 export function expectLikeCpu(shapes: number[][], operation: Operation, tolerance = 2e-6): Promise<void> {
   return expectSame(
     shapes,

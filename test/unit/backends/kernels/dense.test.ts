@@ -35,7 +35,7 @@ describe('a dense layer', () => {
     expect(run('softplus', 0)[0]).toBeCloseTo(Math.log1p(Math.exp(2)), 6);
   });
 
-  it('is NaN where an input is', () => {
+  it('is NaN where an input is NaN', () => {
     const hole = tf.tensor2d([[NaN, 1]]);
     for (const activation of ['linear', 'relu', 'sigmoid', 'tanh'] as const) {
       expect([...(layer(activation).apply(hole) as Tensor).dataSync()]).toEqual([NaN]);
@@ -43,26 +43,26 @@ describe('a dense layer', () => {
     hole.dispose();
   });
 
-  it('is one op, with one for each gradient that is asked for', async () => {
+  it('is one op, plus one per requested gradient', async () => {
     const model = tf.sequential({ layers: [layer('sigmoid')] });
     expect(await opsOf(() => model.apply(x))).toEqual(['Dense']);
     const variables = model.trainableWeights.map((weight) => weight.read() as Variable);
     const step = () => tf.variableGrads(() => tf.sum(model.apply(x) as Tensor), variables);
     const ops = (await opsOf(step)).filter((name) => !['Fill', 'Reshape', 'Tile', 'Multiply'].includes(name));
-    // The sum is the loss's and the bias's; of x, which is no variable, there is no gradient.
+    // The sum belongs to the loss and the bias. x is no variable, so it has no gradient.
     expect(ops).toEqual(['BatchMatMul', 'Dense', 'SigmoidGradient', 'Sum', 'Sum']);
   });
 
-  it('has gradients of gradients', () => {
+  it('has second-order gradients', () => {
     const linear = layer('linear');
     const f = (value: Tensor): Tensor => tf.sum(tf.square(linear.apply(value) as Tensor));
-    // f = Σ (x₀ − x₁)², whose gradient is (2s, −2s); the sum of that is 0, that of its first column 2s, with gradient (2, −2).
+    // f = Σ (x₀ − x₁)², whose gradient is (2s, −2s). Its sum is 0, and its first column is 2s, with gradient (2, −2).
     const first = tf.grad(f);
     const second = tf.grad((value: Tensor) => tf.sum(tf.slice(first(value), [0, 0], [2, 1])));
     expect([...second(x).dataSync()]).toEqual([2, -2, 2, -2]);
   });
 
-  it('leaves no tensor over', () => {
+  it('leaks no tensor', () => {
     const made = layer('tanh', 1);
     const before = tf.memory().numTensors;
     tf.dispose(tf.grad((value: Tensor) => tf.sum(made.apply(value) as Tensor))(x));

@@ -7,7 +7,7 @@ beforeAll(async () => void (await startBackend('wasm')));
 
 describe('dropout in training', () => {
   it.each([0.25, 0.5, 0.9])(
-    'of rate %d zeroes that share, divides the rest by what is kept, and so does its gradient',
+    'of rate %d zeroes that share and divides the rest by the kept share, also in its gradient',
     (rate) => {
       const values = spread(4000, 1);
       const layer = tf.layers.dropout({ rate, seed: 3 });
@@ -20,7 +20,7 @@ describe('dropout in training', () => {
         expect(factor === 0 || Math.abs(factor * (1 - rate) - 1) < 1e-5).toBe(true);
         expect(gradient[i]).toBeCloseTo(factor, 4);
       });
-      // Four standard deviations of a binomial share.
+      // Four standard deviations of the binomial share.
       const share = factors.filter((factor) => factor === 0).length / factors.length;
       expect(Math.abs(share - rate)).toBeLessThan(4 * Math.sqrt((rate * (1 - rate)) / factors.length));
     },

@@ -20,7 +20,7 @@ describe.each(subjects)('on %s', (subject) => {
     expect(valuesOf(() => ofNaN(tf.tensor1d([1, NaN])))).toEqual([NaN, NaN]);
   });
 
-  it('gradients of extremes and squared differences are summed over what was broadcast', () => {
+  it('gradients of extremes and squared differences are summed over broadcast axes', () => {
     const [a, b, dy] = [tf.tensor2d([[1, 5, NaN]]), tf.tensor2d([[2], [3]]), tf.tensor2d([1, 2, 4, 8, 16, 32], [2, 3])];
     const gradients = (op: (x: Tensor, y: Tensor) => Tensor): number[][] =>
       tf.tidy(() =>
@@ -28,7 +28,7 @@ describe.each(subjects)('on %s', (subject) => {
           .grads((x, y) => op(x, y))([a, b], dy)
           .map((tensor) => [...tensor.dataSync()]),
       );
-    // PyTorch's, too, has both operands get the slope where one is NaN.
+    // PyTorch also passes the slope to both operands where one is NaN.
     expect(gradients((x, y) => tf.maximum(x, y))).toEqual([
       [0, 18, 36],
       [1 + 4, 8 + 32],

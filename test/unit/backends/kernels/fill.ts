@@ -9,5 +9,5 @@ export function spread(length: number, seed: number): Float32Array<ArrayBuffer> 
   });
 }
 
-/** Runs of a property: the same shapes each time. */
+/** The options of a property run: the same shapes each time. */
 export const propertyOptions: fc.Parameters<unknown> = { seed: 20_26, numRuns: 60 };

@@ -24,7 +24,7 @@ const cases = (sizes: { m: number; n: number; k: number }): fc.Arbitrary<Case> =
     beta: fc.constantFrom(0 as const, 1 as const),
   });
 
-/** Sums in order along k, in blocks of 256, every step rounded to float32. */
+/** Sums along k in order, in blocks of 256, with every step rounded to float32. */
 function reference({ transposeA, transposeB, m, n, k, beta }: Case, a: Float32Array, b: Float32Array, c: Float32Array) {
   return Float32Array.from(c, (start, index) => {
     const [i, j] = [Math.floor(index / n), index % n];
@@ -58,7 +58,7 @@ const operandsOf = ({ m, n, k }: Case) => [spread(m * k, 1), spread(k * n, 2), s
 describe.each(['gemm', 'wideGemm'] as const)('%s', (name) => {
   const [deterministic, relaxed] = builds.map(({ memory, [name]: gemm }) => ({ memory, gemm }));
 
-  it('of the deterministic build is, bit for bit, a plain loop', () => {
+  it('of the deterministic build equals a plain loop, bit for bit', () => {
     fc.assert(
       fc.property(cases({ m: 40, n: 40, k: 40 }), (shape) => {
         const [a, b, c] = operandsOf(shape);
@@ -74,12 +74,12 @@ describe.each(['gemm', 'wideGemm'] as const)('%s', (name) => {
     { transposeA: true, transposeB: false, m: 121, n: 1025, k: 257, beta: 0 as const },
     { transposeA: false, transposeB: true, m: 241, n: 17, k: 512, beta: 1 as const },
     { transposeA: false, transposeB: false, m: 122, n: 47, k: 513, beta: 1 as const },
-  ])('across blocks, too: $m x $n x $k, transposed: $transposeA, $transposeB', (shape) => {
+  ])('also across blocks: $m x $n x $k, transposed: $transposeA, $transposeB', (shape) => {
     const [a, b, c] = operandsOf(shape);
     expect(compute(deterministic, shape, [a, b, c])).toEqual(reference(shape, a, b, c));
   });
 
-  it('of the relaxed build differs by rounding at most', () => {
+  it('of the relaxed build differs at most by rounding', () => {
     fc.assert(
       fc.property(cases({ m: 70, n: 70, k: 70 }), (shape) => {
         const [a, b, c] = operandsOf(shape);
@@ -92,7 +92,7 @@ describe.each(['gemm', 'wideGemm'] as const)('%s', (name) => {
     );
   });
 
-  it('takes parts of larger matrices and leaves the rest of C alone', () => {
+  it('multiplies parts of larger matrices and leaves the rest of C unchanged', () => {
     const { memory, gemm } = deterministic;
     const [a, b] = [place(memory, Float32Array.of(1, 2, 9, 3, 4, 9)), place(memory, Float32Array.of(5, 6, 9, 7, 8, 9))];
     const c = place(memory, new Float32Array(8).fill(-1));
@@ -101,7 +101,7 @@ describe.each(['gemm', 'wideGemm'] as const)('%s', (name) => {
     for (const address of [a, b, c]) memory.free(address);
   });
 
-  it('passes NaN and infinities on', () => {
+  it('propagates NaN and infinities', () => {
     const shape = { transposeA: false, transposeB: false, m: 2, n: 1, k: 2, beta: 0 as const };
     const operands = [Float32Array.of(NaN, 1, Infinity, 1), Float32Array.of(1, 1), new Float32Array(2)];
     expect([...compute(deterministic, shape, operands)]).toEqual([NaN, Infinity]);

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { tf, type Tensor } from '../../../../workers/tensorflow/tf.ts';
 import { expectClose, startSubject, subjects } from '../definitions/compare.ts';
 
-/** Values in [0.5, 1.5), the same each time: sums of positive values show each digit that is lost. */
+/** Values in [0.5, 1.5), the same each time. Sums of positive values reveal every lost digit. */
 function positive(length: number): Float32Array<ArrayBuffer> {
   let state = 7;
   return Float32Array.from({ length }, () => {
@@ -18,12 +18,12 @@ function columnSums(rows: number, columns: number, f: (row: number, column: numb
   return sums;
 }
 
-/** What is left of float32's 6e-8 in sums of any length. */
+/** The multiple of float32's 6e-8 that is allowed in sums of any length. */
 const tolerance = 3e-7;
 
 const valuesOf = (compute: () => Tensor): ArrayLike<number> => tf.tidy(() => compute().dataSync());
 
-describe.each(subjects)('on %s, long sums keep their digits', (subject) => {
+describe.each(subjects)('on %s, long sums keep their precision', (subject) => {
   beforeAll(() => startSubject(subject));
 
   it.each([1, 3, 4, 17])('over the first axis, of %i columns', (columns) => {
@@ -66,7 +66,7 @@ describe.each(subjects)('on %s, long sums keep their digits', (subject) => {
     tensor.dispose();
   });
 
-  it('of gradients of what is broadcast, and of an embedding', () => {
+  it('of gradients of broadcast operands and of an embedding', () => {
     const [rows, columns] = [2 ** 15 + 1, 3];
     const x = positive(rows * columns);
     const dy = tf.tensor2d(x, [rows, columns]);
@@ -129,7 +129,7 @@ describe.each(subjects)('on %s, long sums keep their digits', (subject) => {
     );
     expect([gamma.shape, beta.shape]).toEqual([[columns], [columns]]);
     expectClose('beta', byBeta.dataSync(), ofBeta, tolerance);
-    // Terms of both signs cancel to a thousandth of their size, of which the mean that is taken from x has 6e-8.
+    // Terms of both signs cancel to a thousandth of their magnitude. The mean subtracted from x has an error of 6e-8 of it.
     expectClose('gamma', byGamma.dataSync(), ofGamma, 5e-3);
     tf.dispose([input, dy]);
   });

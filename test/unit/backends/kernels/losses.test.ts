@@ -14,15 +14,15 @@ describe('cross-entropy in one kernel', () => {
     [7, 3],
     [20, 10],
     [5, 33],
-  ])('has the value and gradient of the ops: %i samples, %i classes', async (samples, classes) => {
+  ])('equals the value and gradient of the ops: %i samples, %i classes', async (samples, classes) => {
     const labels = Array.from({ length: samples }, (_, i) => (i * 7) % classes);
-    // Gradients of a tenth and larger logits, too.
+    // Also larger logits, and gradients of a tenth.
     await expectLikeCpu([[samples, classes]], (logits) =>
       crossEntropyLoss(tf.mul(logits, 10), tf.tensor1d(labels, 'int32')),
     );
   });
 
-  it('is log 2 where two classes are as likely, and exact for logits that exp() of would overflow', () => {
+  it('is log 2 for two equally likely classes, and exact for logits whose exp() would overflow', () => {
     const of = (logits: number[][], labels: number[]) => () =>
       crossEntropyLoss(tf.tensor2d(logits), tf.tensor1d(labels, 'int32'));
     expect(valueOf(of([[3, 3]], [1]))).toBeCloseTo(Math.log(2), 7);
@@ -33,7 +33,7 @@ describe('cross-entropy in one kernel', () => {
 });
 
 describe('Gaussian NLL in one kernel', () => {
-  it.each([1, 4, 21])('has the value and gradients of the ops: %i samples', async (samples) => {
+  it.each([1, 4, 21])('equals the value and gradients of the ops: %i samples', async (samples) => {
     const targets = Array.from({ length: samples }, (_, i) => i / 4 - 1);
     await expectLikeCpu(
       [

@@ -11,7 +11,7 @@ const size = fc.integer({ min: 1, max: 12 });
 const sizes = { m: size, n: size, k: size, transposeA: fc.boolean(), transposeB: fc.boolean() };
 
 describe('matMul', () => {
-  it('has the values and gradients of the cpu backend', async () => {
+  it('equals the values and gradients of the cpu backend', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.record({ ...sizes, batch: fc.array(fc.integer({ min: 1, max: 3 }), { maxLength: 2 }) }),
@@ -55,17 +55,17 @@ describe('matMul', () => {
       const shapes = [[5, 7], [7, columns], [columns]];
       const dense = (a: Tensor, b: Tensor, bias: Tensor) => tf.fused.matMul({ a, b, bias, activation });
       await expectLikeCpu(shapes, dense);
-      // Outside of a gradient tfjs calls the fused kernel for every activation.
+      // Outside of a gradient, tfjs calls the fused kernel for every activation.
       await expectValueLikeCpu(shapes, dense);
     }
   });
 
-  it('of no products is zero', () => {
+  it('of an empty sum is zero', () => {
     const product = tf.tidy(() => tf.matMul(tf.zeros([2, 0]), tf.zeros([0, 3])).dataSync());
     expect([...product]).toEqual([0, 0, 0, 0, 0, 0]);
   });
 
-  it('says what it cannot do', () => {
+  it('reports unsupported operands', () => {
     const integers = () => tf.tidy(() => tf.matMul(tf.ones([2, 2], 'int32'), tf.ones([2, 2], 'int32')));
     expect(integers).toThrow('matMul of int32 values is not available on the wasm backend: cast to float32');
   });

@@ -5,7 +5,7 @@ import { tf } from '../../../../workers/tensorflow/tf.ts';
 
 beforeAll(async () => void (await startBackend('wasm')));
 
-it('a window of one pixel over padded images is 0 at the border, and its gradients are those of what is inside', () => {
+it('a window of one pixel over padded images is 0 at the border, and its gradients are those of the interior', () => {
   tf.tidy(() => {
     const x = tf.tensor4d([1, 2, 3, 4, 5, 6, 7, 8], [1, 2, 2, 2]);
     const filter = tf.tensor4d([10, 100, 1, 1000], [1, 1, 2, 2]);
@@ -16,7 +16,7 @@ it('a window of one pixel over padded images is 0 at the border, and its gradien
       [0, 0],
     ];
     const convolve = (x: Tensor4D, filter: Tensor4D): Tensor4D => tf.conv2d(x, filter, 1, padding);
-    // Rows: one of padding, then two of images; columns: two of images, then one of padding.
+    // Rows: one of padding, then two of images. Columns: two of images, then one of padding.
     const inside = [12, 2100, 34, 4300, 56, 6500, 78, 8700];
     const [above, right] = [
       [0, 0, 0, 0, 0, 0],

@@ -14,7 +14,7 @@ const reductions = shapes.chain((shape) =>
 
 describe('reductions', () => {
   it.each(['sum', 'mean', 'max'] as const)(
-    '%s over any axes has the values and gradients of the cpu backend',
+    '%s over any axes equals the values and gradients of the cpu backend',
     async (op) => {
       await fc.assert(
         fc.asyncProperty(reductions, async ({ shape, axes, keepDims }) => {
@@ -30,7 +30,7 @@ describe('reductions', () => {
     await expectValueLikeCpu([[3, 1001]], (x) => tf.mean(x, 1));
   });
 
-  it('pass NaN on, leave integers to tfjs, and reduce nothing to what nothing sums up to', () => {
+  it('propagate NaN, leave integers to tfjs, and reduce an empty axis to the neutral element', () => {
     const valuesOf = (compute: () => ReturnType<typeof tf.sum>) => tf.tidy(() => [...compute().dataSync()]);
     expect(valuesOf(() => tf.max(tf.tensor1d([1, NaN, 2])))).toEqual([NaN]);
     expect(valuesOf(() => tf.sum(tf.tensor1d([1, 2], 'int32')))).toEqual([3]);
@@ -40,7 +40,7 @@ describe('reductions', () => {
 });
 
 describe('transpose', () => {
-  it('to any order has the values and gradients of the cpu backend', async () => {
+  it('in any order equals the values and gradients of the cpu backend', async () => {
     const orders = shapes.chain((shape) =>
       fc.record({
         shape: fc.constant(shape),

@@ -32,7 +32,7 @@ describe('updates in one kernel', () => {
     { kind: 'sgd', momentum: 0.9, nesterov: true, weightDecay: 0.1 },
     { kind: 'adam', weightDecay: 0.1 },
     { kind: 'adamw', weightDecay: 0.1 },
-  ])('are those of the ops: $kind, momentum $momentum, weight decay $weightDecay', async (options) => {
+  ])('equal those of the ops: $kind, momentum $momentum, weight decay $weightDecay', async (options) => {
     const config = optimizerSchema.parse(options);
     for (const size of [1, 3, 4, 11]) {
       const expected = await train('cpu', config, size);
@@ -41,7 +41,7 @@ describe('updates in one kernel', () => {
     }
   });
 
-  it('leave clones and reshaped tensors of a variable alone', () => {
+  it('leave clones and reshaped tensors of a variable unchanged', () => {
     const variable = tf.variable(tf.tensor1d([1, 2]));
     const [clone, column] = [tf.clone(variable), tf.reshape(variable, [2, 1])];
     step(variable, [1, 1]);
@@ -51,7 +51,7 @@ describe('updates in one kernel', () => {
     tf.dispose([variable, clone, column]);
   });
 
-  it('are seen by kernels that keep packed copies of weights', () => {
+  it('are visible to kernels that keep packed copies of weights', () => {
     const filter = tf.tidy(() => tf.variable(tf.ones<Rank.R4>([1, 1, 1, 1])));
     const alpha = tf.tidy(() => tf.variable(tf.ones([1])));
     const convolved = () =>

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { kernelsAlone, place } from './wasm-memory.ts';
 
 it.each(['deterministic', 'relaxed'] as const)(
-  'cross-entropy of the %s build writes its loss and nothing else, not even at the beginning of the memory',
+  'cross-entropy of the %s build writes only its loss, and nothing at the start of the memory',
   async (build) => {
     const { kernels, memory } = await kernelsAlone(build);
     // A quarter of the weight each: ln 4 for either label.

@@ -6,7 +6,7 @@ import { tf, type Scalar, type Tensor } from '../../../../workers/tensorflow/tf.
 let backend: Backend;
 beforeAll(async () => void (backend = await startBackend('wasm')));
 
-it('steps of a network with convolutions, pools and normalisation keep tensors and heap as they are', () => {
+it('steps of a network with convolutions, pools and normalisation keep the tensors and the heap constant', () => {
   const model = tf.sequential({
     layers: [
       tf.layers.conv2d({ filters: 8, kernelSize: 3, activation: 'relu', inputShape: [12, 12, 3] }),

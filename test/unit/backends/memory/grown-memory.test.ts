@@ -3,7 +3,7 @@ import type { SystemBlas } from '../../../../workers/backends/blas/system-blas.t
 import { createBlasGemm } from '../../../../workers/backends/wasm/products/gemm.ts';
 import type { TensorMemory } from '../../../../workers/backends/wasm/memory/tensor-memory.ts';
 
-it('a system BLAS is given addresses in the memory as it lies now, also after it has grown and moved', () => {
+it('a system BLAS gets current addresses, even after the memory has grown and moved', () => {
   const [first, grown] = [new ArrayBuffer(8), new ArrayBuffer(16)];
   const wasmMemory = { buffer: first };
   const addresses: number[][] = [];

@@ -13,7 +13,7 @@ import { kernelsAlone } from './wasm-memory.ts';
 const backend = await startBackend('wasm');
 
 describe('memory of the wasm backend', () => {
-  it.each(['sgd', 'adam'])('stays what it is over 1,000 steps with %s', async (kind) => {
+  it.each(['sgd', 'adam'])('stays constant over 1,000 steps with %s', async (kind) => {
     const model = tf.sequential({
       layers: [tf.layers.dense({ units: 16, activation: 'relu', inputShape: [8] }), tf.layers.dense({ units: 3 })],
     });
@@ -33,7 +33,7 @@ describe('memory of the wasm backend', () => {
     expect({ ...tf.memory(), heap: backend.memoryBytes() }).toEqual(before);
   });
 
-  it('refuses what does not fit, before anything is written', async () => {
+  it('refuses an allocation that does not fit before anything is written', async () => {
     const { memory } = await kernelsAlone('deterministic');
     const before = tf.memory();
     for (const bytes of [2 ** 32 - 8, 2 ** 32, 2 ** 33]) {

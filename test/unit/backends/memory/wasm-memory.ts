@@ -6,7 +6,7 @@ import { TensorMemory } from '../../../../workers/backends/wasm/memory/tensor-me
 import { loadWideKernels } from '../../../../workers/backends/wasm/products/wide-gemm.ts';
 import { tf } from '../../../../workers/tensorflow/tf.ts';
 
-/** The kernels of one build in the memory of the wasm backend, without being registered. */
+/** The kernels of one build in the memory of the wasm backend, without registration. */
 export async function kernelsAlone(
   determinism: Determinism,
 ): Promise<{ kernels: KernelModule; memory: TensorMemory; gemm: Gemm; wideGemm: Gemm }> {
@@ -17,7 +17,7 @@ export async function kernelsAlone(
   return { kernels, memory, gemm: createGemm(kernels, memory), wideGemm };
 }
 
-/** Copies values to space of their own and gives its address. */
+/** Copies values to newly allocated memory and returns its address. */
 export function place(memory: TensorMemory, values: Float32Array): number {
   const address = memory.allocate(4 * values.length);
   memory.floats(address, values.length).set(values);

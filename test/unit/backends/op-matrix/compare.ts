@@ -2,10 +2,10 @@ import { tf, type Tensor } from '../../../../workers/tensorflow/tf.ts';
 import { gradientsOf, Value } from '../../../reference/value.ts';
 import type { OpSample } from './op-case.ts';
 
-/** How far a backend is from the reference in one draw of an op. */
+/** A backend's errors against the reference in one draw of an op. */
 export interface OpErrors {
   readonly value: number;
-  /** The largest of all inputs' gradients; null where the op has none. */
+  /** The largest over all inputs' gradients, or null if the op has none. */
   readonly gradient: number | null;
 }
 
@@ -17,7 +17,8 @@ export interface OpResult {
 }
 
 /**
- * Value and gradients of a sample on the current backend against the float64 reference.
+ * Compares value and gradients of a sample on the current backend with the float64 reference.
+ *
  *
  * @throws when the op fails, or a shape differs
  */
@@ -37,12 +38,12 @@ export function errorsOf(found: OpResult, expected: OpResult): OpErrors {
   return { value: relativeError(found.value, expected.value), gradient: gradients?.reduce(worse, 0) ?? null };
 }
 
-/** NaN is worse than any number, and stays so. */
+/** The larger error. NaN is larger than any number. */
 export function worse(error: number, other: number): number {
   return Number.isNaN(error) || Number.isNaN(other) ? NaN : Math.max(error, other);
 }
 
-/** Gradients that flow back into a value of this size: of both signs, exact in float32. */
+/** Output gradients for a value of this size: of both signs, exact in float32. */
 export function outputGradient(size: number): Float32Array<ArrayBuffer> {
   return Float32Array.from({ length: size }, (_, i) => 0.25 + ((i * 7) % 11) / 8 - ((i * 5) % 3));
 }
@@ -55,7 +56,10 @@ export function computeReference(sample: OpSample): OpResult {
   return { shape: value.shape, value: value.data, gradients };
 }
 
-/** @param weights what flows back into the value; by default `outputGradient` */
+/**
+ *
+ * @param weights the output gradient; defaults to `outputGradient`
+ */
 export async function computeOnBackend(sample: OpSample, weights?: Float32Array): Promise<OpResult> {
   tf.engine().startScope();
   try {
@@ -72,8 +76,8 @@ export async function computeOnBackend(sample: OpSample, weights?: Float32Array)
 }
 
 /**
- * max|a − b| / max(0.5, max|b|): what cancels to nearly nothing is held against the array's size, not against itself. Inputs and gradients that
- * flow back are about 1, terms of sums up to about 50: rounding leaves some 1e-6 of what is smaller than 0.5.
+ * max|a − b| / max(0.5, max|b|): values that cancel to nearly 0 are compared relative to the array's magnitude. Inputs and output gradients
+ * are about 1, and terms of sums up to about 50, so rounding leaves an error of some 1e-6 in values below 0.5.
  */
 function relativeError(found: ArrayLike<number>, expected: ArrayLike<number>): number {
   let [difference, scale] = [0, 0.5];

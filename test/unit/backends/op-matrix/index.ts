@@ -6,7 +6,7 @@ import type { OpCase } from './op-case.ts';
 import { reductionCases } from './cases/reduction-cases.ts';
 import { structureCases } from './cases/structure-cases.ts';
 
-/** Every op that layers commonly train with, by the heading it has in docs/backends.md. */
+/** Every op that layers commonly train with, by its heading in docs/backends.md. */
 export const opMatrix: ReadonlyMap<string, readonly OpCase[]> = new Map([
   ['Layers, in training', layerCases],
   ['Convolution and pooling', convolutionCases],

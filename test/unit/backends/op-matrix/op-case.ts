@@ -5,25 +5,25 @@ import type { LayerCall } from './cases/layer-call.ts';
 
 /** An op (or a layer) whose value and gradient a backend must get right, over shapes drawn at random. */
 export interface OpCase {
-  /** As users call it, e.g. `conv2d` or `layers.lstm`. */
+  /** The name in user code, e.g. `conv2d` or `layers.lstm`. */
   readonly op: string;
-  /** How many times as often as others it is drawn: the more options, the more. */
+  /** How often it is drawn relative to others: more often with more options. */
   readonly weight: number;
   draw(random: Draw): OpSample;
 }
 
-/** One draw of shapes and values. `apply` is called with tensors of the same values on each backend. */
+/** One draw of shapes and values. Each backend's `apply` gets tensors of the same values. */
 export interface OpSample {
-  /** What gradients are taken of. */
+  /** The inputs with gradients. */
   readonly inputs: readonly Values[];
-  /** For messages: what was drawn besides shapes. */
+  /** What was drawn besides shapes, for messages. */
   readonly options?: object;
   readonly apply: (inputs: Tensor[]) => Tensor;
-  /** The same from its definition, in float64. */
+  /** The definition in float64. */
   readonly reference: (inputs: Value[]) => Value;
   /** False for ops whose result does not depend on their inputs smoothly, e.g. `argMax`. */
   readonly differentiable?: boolean;
-  /** Of layers: to be applied in a stack of members as well. */
+  /** For layers: also applied in a stack of members. */
   readonly layer?: LayerCall;
 }
 
@@ -36,10 +36,10 @@ export function opCase(op: string, draw: (random: Draw) => OpSample, weight = 1)
   return { op, weight, draw };
 }
 
-/** Widths at which kernels take paths of their own. */
+/** Widths for which kernels have special paths. */
 const channelCounts = [1, 2, 3, 4, 5, 8];
 
-/** Draws shapes and values from a source of integers: a generator, or a property test's, which can make them smaller. */
+/** Draws shapes and values from a source of integers: a generator, or a property test's source, which can shrink them. */
 export class Draw {
   /** An integer in [smallest, largest]. */
   readonly integer: (smallest: number, largest: number) => number;
@@ -60,7 +60,7 @@ export class Draw {
     return choices[this.integer(0, choices.length - 1)];
   }
 
-  /** True once in `times`. */
+  /** True once in `times` draws. */
   rarely(times: number): boolean {
     return this.integer(1, times) === times;
   }
@@ -74,7 +74,7 @@ export class Draw {
     return Array.from({ length: this.integer(smallestRank, largestRank) }, () => this.integer(1, largestSize));
   }
 
-  /** An axis of a tensor of this rank. */
+  /** An axis of a tensor with this rank. */
   axis(rank: number): number {
     return this.integer(0, rank - 1);
   }
@@ -83,7 +83,7 @@ export class Draw {
     return [...this.generator().permutation(length)];
   }
 
-  /** Standard normal values; now and then all the same. */
+  /** Standard normal values, occasionally all equal. */
   normal(shape: number[]): Values {
     const data = new Float32Array(sizeOf(shape));
     this.generator().fillNormal(data);
@@ -97,13 +97,13 @@ export class Draw {
     return { shape, data: data.map((value) => smallest + value * (largest - smallest)) };
   }
 
-  /** Values that all differ by at least 0.01, in random order: maxima and sorts have no ties that rounding could turn. */
+  /** Values that all differ by at least 0.01, in random order, so that rounding cannot change maxima and sorts. */
   distinct(shape: number[]): Values {
     const order = this.generator().permutation(sizeOf(shape));
     return { shape, data: Float32Array.from(order, (place) => (place + 0.5 - order.length / 2) / 100) };
   }
 
-  /** Normal values at least `gap` away from kinks, where rounding could take another side. */
+  /** Normal values at least `gap` away from kinks, so that rounding cannot cross them. */
   away(shape: number[], kinks: readonly number[], gap = 1e-3): Values {
     const { data } = this.normal(shape);
     const moved = data.map((value) => {
@@ -113,7 +113,7 @@ export class Draw {
     return { shape, data: moved };
   }
 
-  /** A shape that broadcasts to `shape`: some leading axes left out, some sizes 1. */
+  /** A shape that broadcasts to `shape`: without some leading axes, with some sizes 1. */
   broadcastable(shape: number[]): number[] {
     return shape.slice(this.integer(0, shape.length - 1)).map((size) => (this.rarely(3) ? 1 : size));
   }

@@ -12,7 +12,7 @@ import { computeOnBackend, errorsOf, type OpErrors } from './compare.ts';
 import { applyLayer, type LayerCall } from './cases/layer-call.ts';
 import type { OpSample } from './op-case.ts';
 
-/** A case that PyTorch computed, as a sample of the matrix. */
+/** A case computed by PyTorch, as a sample of the matrix. */
 export function sampleOf(testCase: RecordedCase): OpSample {
   const { layer: name, options, shapes } = testCase;
   const inputs = shapes.map((shape, k) => ({ shape, data: inputOf(testCase, k) }));
@@ -41,7 +41,7 @@ function applyOp(testCase: RecordedCase, [a, b]: Tensor[]): Tensor {
   }
 }
 
-/** A recorded case on the current backend against what PyTorch gave. */
+/** Compares a recorded case on the current backend with PyTorch's results. */
 export async function compareWithRecorded(testCase: RecordedCase): Promise<OpErrors> {
   const found = await computeOnBackend(sampleOf(testCase), outputGradientOf(testCase));
   const known = testCase.gradients.map((gradient, k) => gradient ?? found.gradients?.[k] ?? []);

@@ -18,7 +18,7 @@ describe('docs/backends.md', () => {
 });
 
 describe('an op that a backend lacks', () => {
-  it('is named, with a backend to try', async () => {
+  it('is named, with a backend to try instead', async () => {
     await tf.setBackend('wasm');
     expect(() => tf.complex([1], [2])).toThrow(/The wasm backend has no op Complex\. Use --backend cpu/);
   });

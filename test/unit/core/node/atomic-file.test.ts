@@ -12,7 +12,7 @@ import { temporaryFolder } from '../../store/fixtures.ts';
 import { noFullDevice, noPermissions, notRun } from '../../../environment/reasons.ts';
 
 describe('writeFileAtomic', () => {
-  it('replaces the content and leaves nothing aside', async () => {
+  it('replaces the content and leaves no other file', async () => {
     const folder = await temporaryFolder();
     const path = join(folder, 'run.json');
     await writeFileAtomic(path, 'old');
@@ -21,7 +21,7 @@ describe('writeFileAtomic', () => {
     expect(await readdir(folder)).toEqual(['run.json']);
   });
 
-  it('leaves the old content and nothing aside when writing fails half way', async () => {
+  it('leaves the old content and no other file when writing fails half way', async () => {
     const folder = await temporaryFolder();
     const path = join(folder, 'run.json');
     await writeFileAtomic(path, 'old');
@@ -43,7 +43,7 @@ describe('writeFileAtomic', () => {
     );
   });
 
-  it('says so when the name is a folder', async () => {
+  it('reports that the path is a folder', async () => {
     const path = join(await temporaryFolder(), 'run.json');
     await mkdir(join(path, 'inside'), { recursive: true });
     await expect(writeFileAtomic(path, 'x')).rejects.toThrow(/a folder has this name \(EISDIR\)/);
@@ -66,7 +66,7 @@ describe('writeFileAtomic', () => {
 });
 
 describe('writeFileAsOnlyWriter', () => {
-  it('makes missing folders, replaces what is there, and leaves nothing else', async () => {
+  it('creates missing folders, replaces existing content, and leaves nothing else', async () => {
     const folder = await temporaryFolder();
     const path = join(folder, 'a', 'b', 'file.bin');
     await writeFileAsOnlyWriter(path, new Uint8Array([1, 2, 3]));
@@ -75,7 +75,7 @@ describe('writeFileAsOnlyWriter', () => {
     expect(await readdir(join(folder, 'a', 'b'))).toEqual(['file.bin']);
   });
 
-  it('replaces what a killed process left aside', async () => {
+  it('replaces the temporary file of a killed process', async () => {
     const folder = await temporaryFolder();
     const path = join(folder, 'file.bin');
     await writeFile(`${path}.tmp`, 'half a fi');
@@ -84,7 +84,7 @@ describe('writeFileAsOnlyWriter', () => {
     expect(await readdir(folder)).toEqual(['file.bin']);
   });
 
-  it('names the path where a file lies in place of a folder', async () => {
+  it('names the path if a file is in place of a folder', async () => {
     const folder = await temporaryFolder();
     await writeFile(join(folder, 'a'), '');
     const message = /Cannot write .*file\.bin\.tmp: a part of the path is a file, not a folder \(ENOTDIR\)/;
@@ -114,7 +114,7 @@ describe('explainFileError', () => {
     ['EROFS', 'read-only'],
     ['EMFILE', 'ulimit -n'],
     ['EDQUOT', 'quota'],
-  ])('%s comes with its remedy', (code, remedy) => {
+  ])('%s has a remedy', (code, remedy) => {
     const error = explainFileError(Object.assign(new Error(code), { code }), '/runs/a', 'write');
     expect(String(error)).toContain('Cannot write /runs/a: ');
     expect(String(error)).toContain(`(${code})`);
@@ -130,14 +130,14 @@ describe('explainFileError', () => {
     );
   });
 
-  it('passes on what is no file error', () => {
+  it('rethrows other errors', () => {
     const error = new Error('other');
     expect(explainFileError(error, '/runs/a', 'write')).toBe(error);
   });
 });
 
 describe('createFileExclusively', () => {
-  it('lets exactly one of many writers win, whole', async () => {
+  it('lets exactly one of many writers succeed, with its whole content', async () => {
     const folder = await temporaryFolder();
     const path = join(folder, 'run.json');
     const created = await Promise.all(

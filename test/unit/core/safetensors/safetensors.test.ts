@@ -29,7 +29,7 @@ const REFERENCE_TENSORS: NamedTensor[] = [
 /** A larger file that Python wrote. */
 const GOLDEN = goldenFile('joint/joint-0.safetensors');
 
-/** A file with the given header text (or object) and data, whatever they say. */
+/** A file with the given header text (or object) and data, valid or not. */
 function fileOf(header: unknown, data: readonly number[] = []): Uint8Array {
   const text = Buffer.from(typeof header === 'string' ? header : JSON.stringify(header));
   const length = Buffer.alloc(8);
@@ -42,7 +42,7 @@ function entry(begin: number, end: number, shape = [end - begin], dtype = 'U8'):
 }
 
 describe('safetensors, against the Python implementation', () => {
-  it('writes byte for byte what safetensors 0.8.0 writes, whatever the order of the tensors', () => {
+  it('writes the same bytes as safetensors 0.8.0 in any order of the tensors', () => {
     expect(Buffer.from(encodeSafetensors(REFERENCE_TENSORS, { k: 'v é' }))).toEqual(REFERENCE_FILE);
     expect(Buffer.from(encodeSafetensors(REFERENCE_TENSORS.toReversed(), { k: 'v é' }))).toEqual(REFERENCE_FILE);
   });
@@ -70,7 +70,7 @@ describe('safetensors, against the Python implementation', () => {
 });
 
 describe('safetensors round trip', () => {
-  it('keeps the bits of every value, NaN and infinities included, in views with any offset', () => {
+  it('keeps the bits of every value, including NaN and infinities, in views with any offset', () => {
     fc.assert(
       fc.property(fc.float32Array(), fc.uint8Array(), (floats, bytes) => {
         const shifted = new Uint8Array([0, ...bytes]).subarray(1);
@@ -86,12 +86,12 @@ describe('safetensors round trip', () => {
     );
   });
 
-  it('holds an empty file, and pads the header with spaces to 8 bytes', () => {
+  it('handles an empty file, and pads the header with spaces to 8 bytes', () => {
     expect(Buffer.from(encodeSafetensors([])).toString('latin1')).toBe('\x08\0\0\0\0\0\0\0{}      ');
     expect(decodeSafetensors(encodeSafetensors([]))).toEqual({ tensors: [], metadata: {} });
   });
 
-  it('refuses names used twice or reserved, and shapes that do not fit', () => {
+  it('refuses duplicate or reserved names, and shapes that do not fit', () => {
     const tensor: NamedTensor = { name: 'w', dtype: 'U8', shape: [1], data: new Uint8Array(1) };
     expect(() => encodeSafetensors([tensor, tensor])).toThrow('"w" is reserved or used twice');
     expect(() => encodeSafetensors([{ ...tensor, name: '__metadata__' }])).toThrow('reserved');

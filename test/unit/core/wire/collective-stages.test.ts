@@ -8,7 +8,7 @@ import {
   stageRules,
 } from '../../../../core/protocol/wire/collective-stages.ts';
 
-/** Every sequence of requests that a rank can make, by hand. Reports (`stuck`) may repeat. */
+/** Every valid sequence of requests of a rank, written by hand. Reports (`stuck`) may repeat. */
 const courses: [operation: 'all-reduce' | 'all-gather', stages: CollectiveStage[]][] = [
   ['all-gather', ['whole']],
   ['all-reduce', ['reserve', 'whole']],
@@ -30,7 +30,7 @@ const pairsOf = (operation: string): Set<string> =>
   );
 
 describe('the stages of a collective', () => {
-  it('follow each other as in the courses written down here, and in no other way', () => {
+  it('follow each other exactly as in the sequences listed here', () => {
     for (const operation of ['all-reduce', 'all-gather'] as const) {
       const allowed = new Set<string>();
       for (const next of collectiveStages) {
@@ -45,7 +45,7 @@ describe('the stages of a collective', () => {
     }
   });
 
-  it('have a reduced slice in an all-reduce alone', () => {
+  it('include a reduced slice only in an all-reduce', () => {
     for (const operation of collectiveOperations) {
       expect(nextStages({ stage: 'written', operation })).toEqual(operation === 'all-reduce' ? ['reduced'] : []);
     }

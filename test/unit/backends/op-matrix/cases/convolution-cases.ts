@@ -74,7 +74,7 @@ const pointwise = opCase('conv2d 1x1', (random) => {
   };
 });
 
-/** Large enough that its columns take several blocks of scratch space. */
+/** Large enough to need several blocks of scratch space for its columns. */
 const largeConv2d = opCase(
   'conv2d, large',
   (random) => ({
@@ -189,7 +189,7 @@ const depthwiseConv2d = opCase(
   2,
 );
 
-/** TensorFlow.js refuses to take its gradient where it is dilated. */
+/** TensorFlow.js refuses to compute its gradient if it is dilated. */
 const fusedDepthwiseConv2d = opCase(
   'fused.depthwiseConv2d',
   (random) => {

@@ -29,7 +29,7 @@ function unary(
   }));
 }
 
-/** An op of two tensors, of which one broadcasts to the other. */
+/** An op of two tensors, one of which broadcasts to the other. */
 function binary(
   name: string,
   apply: Binary,

@@ -5,14 +5,14 @@ import type { LayerName, LayerOptions } from '../../../../reference/layers.ts';
 export interface LayerCall {
   readonly name: LayerName;
   readonly options: LayerOptions;
-  /** How many of its inputs are values; the rest are weights. */
+  /** How many of its inputs are values. The others are weights. */
   readonly values: number;
 }
 
 type Layer = ReturnType<typeof tf.layers.dense>;
 type LayerFactory = (options: object) => unknown;
 
-/** Options that let weights begin at zero: drawing them, only to replace them, takes longer than the case. */
+/** Options that initialize weights with zero. Drawing them, only to replace them, would take longer than the case. */
 function zeroInitializers(name: string): object {
   const kernel = { kernelInitializer: 'zeros' };
   if (name === 'separableConv2d') return { depthwiseInitializer: 'zeros', pointwiseInitializer: 'zeros' };
@@ -28,7 +28,7 @@ function create(name: string, options: LayerOptions): Layer {
   return factory({ layer: create(layer as string, own), mergeMode: 'concat' }) as Layer;
 }
 
-/** A new layer, with the weights that an input of this shape gives it. */
+/** A new layer, with weights for an input of this shape. */
 export function buildLayer(call: LayerCall, inputShape: readonly number[]): Layer {
   const layer = create(call.name, call.options);
   if (call.values > 1) return layer;
@@ -37,12 +37,12 @@ export function buildLayer(call: LayerCall, inputShape: readonly number[]): Laye
   return layer;
 }
 
-/** Whether the layer normalises by moments that it is given. */
+/** Whether the layer normalises by given moments. */
 export function isPrediction({ options }: LayerCall): boolean {
   return options.training === false;
 }
 
-/** The weights that a case gives values: those that are trained, and the moving moments where they are used. */
+/** The weights that a case sets: the trained ones, and the moving moments if they are used. */
 export function weightsOf(call: LayerCall, layer: Layer): Layer['weights'] {
   return isPrediction(call) ? layer.weights : layer.trainableWeights;
 }
@@ -57,7 +57,7 @@ export function weightShapes(call: LayerCall, inputShape: readonly number[]): nu
   });
 }
 
-/** Applies a layer with tensors in the place of its variables, so that gradients reach them. */
+/** Applies a layer with tensors in place of its variables, so that gradients reach them. */
 export function applyLayer(call: LayerCall, inputs: Tensor[]): Tensor {
   const values = valuesOf(call) ?? inputs.slice(0, call.values);
   const layer = buildLayer(call, values[0].shape);
@@ -74,7 +74,7 @@ export function applyLayer(call: LayerCall, inputs: Tensor[]): Tensor {
   return y;
 }
 
-/** What an embedding looks up; null where inputs are values with a gradient. */
+/** The indices that an embedding looks up, or null if inputs are values with a gradient. */
 export function valuesOf({ options }: LayerCall): Tensor[] | null {
   return 'ids' in options ? [tf.tensor2d(options.ids as number[][], undefined, 'int32')] : null;
 }

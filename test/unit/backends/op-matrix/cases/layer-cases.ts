@@ -7,7 +7,7 @@ interface Drawn {
   readonly options?: LayerOptions;
 }
 
-/** A layer in training, over random inputs and weights; the gradient is taken of both. */
+/** A layer in training over random inputs and weights. The gradient covers both. */
 function layerCase(name: LayerName, draw: (random: Draw) => Drawn, weight = 1, title: string = name): OpCase {
   const drawSample = (random: Draw): OpSample => {
     const { inputs, options = {} } = draw(random);
@@ -28,7 +28,7 @@ function layerCase(name: LayerName, draw: (random: Draw) => Drawn, weight = 1, t
   return opCase(`layers.${title}`, drawSample, weight);
 }
 
-/** Kernels such that sums of their products stay near 1. */
+/** Kernels scaled such that sums of their products stay near 1. */
 function scaled(values: Values, shape: number[]): Values {
   const terms = shape.slice(0, -1).reduce((product, size) => product * size, 1);
   return { shape, data: values.data.map((value) => value / Math.sqrt(terms)) };
@@ -42,10 +42,10 @@ const image = (random: Draw): number[] => [
 ];
 const sequence = (random: Draw): number[] => [random.integer(1, 3), random.integer(1, 5), random.channels()];
 const vector = (random: Draw): number[] => [random.integer(1, 9), random.integer(1, 20)];
-/** Of two to four axes: TensorFlow.js refuses to normalise more. */
+/** Of two to four axes, because TensorFlow.js refuses to normalise more. */
 const anyRank = (random: Draw): number[] => [...random.shape(1, 3, 4), random.channels()];
 
-/** What `activation` of layers with weights is drawn from. */
+/** The values of `activation` for layers with weights. */
 const trainedActivations = [
   'linear',
   'relu',
@@ -75,7 +75,7 @@ interface ConvolutionRules {
   readonly largest?: number;
 }
 
-/** A convolution over `rank` axes, `valid` ones with room for a window; TensorFlow.js refuses strides and dilations at the same time. */
+/** A convolution over `rank` axes. `valid` ones have room for a window. TensorFlow.js refuses strides and dilations at the same time. */
 function convolution(random: Draw, rank: number, rules: ConvolutionRules = {}) {
   const largest = rules.largest ?? 8;
   const kernelSize = Array.from({ length: rank }, () => random.integer(1, 3));
@@ -189,7 +189,7 @@ const embedding = layerCase('embedding', (random) => {
   return { inputs: [random.normal([inputDim, outputDim])], options: { inputDim, outputDim, ids } };
 });
 
-/** A layer of two inputs of one shape; no values are equal, so that maxima have one gradient. */
+/** A layer of two inputs of one shape. No values are equal, so that maxima have one gradient. */
 function mergeCase(name: LayerName): OpCase {
   return layerCase(name, (random) => {
     const shape = image(random);
@@ -208,7 +208,7 @@ const concatenate = layerCase('concatenate', (random) => {
 
 const pairs = (random: Draw): number[][] => [random.integers(2, 3), random.integers(2, 3)];
 
-/** Values around the kinks of the piecewise ones, and beyond where they are flat. */
+/** Values around the kinks of piecewise activations, and beyond, where they are flat. */
 const activation = layerCase(
   'activation',
   (random) => {

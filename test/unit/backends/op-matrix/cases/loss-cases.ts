@@ -41,7 +41,7 @@ const gaussianNll = opCase('Gaussian NLL', (random) => {
   };
 });
 
-/** Targets that sum to 1, as TensorFlow.js's gradient takes for granted. */
+/** Targets that sum to 1, as TensorFlow.js's gradient assumes. */
 const softmaxCrossEntropy = opCase('losses.softmaxCrossEntropy', (random) => {
   const [batch, classes] = [random.integer(1, 12), random.integer(1, 12)];
   const drawn = random.uniform([batch, classes], 0.1, 0.9).data;

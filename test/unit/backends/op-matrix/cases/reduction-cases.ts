@@ -38,7 +38,7 @@ const fusedMatMul = opCase('fused.matMul', (random) => {
   };
 });
 
-/** Over axes that are kept with size 1. */
+/** Over axes kept with size 1. */
 type Reduce = (x: Value, axes: readonly number[]) => Value;
 
 /** A reduction over one or more axes, or over all. */

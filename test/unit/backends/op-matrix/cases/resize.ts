@@ -1,6 +1,6 @@
 import { weightedSum, flat, type Value } from '../../../../reference/value.ts';
 
-/** For each value of a resized axis the values of the original that it is made of, with their weights. */
+/** For each value of a resized axis, its source values with their weights. */
 export type AxisParts = (from: number, to: number) => (readonly [index: number, weight: number])[][];
 
 /** Images `[B, h, w, C]` as weighted sums of their pixels, `[B, height, width, C]`. */
@@ -21,7 +21,7 @@ export function resize(x: Value, height: number, width: number, parts: AxisParts
   });
 }
 
-/** How places of the resized axis lie over the original: corners on corners, or the centers of pixels half a pixel in. */
+/** How the resized axis is aligned with the original: corners on corners, or pixel centers half a pixel in. */
 export interface Alignment {
   readonly alignCorners: boolean;
   readonly halfPixelCenters: boolean;
@@ -30,7 +30,7 @@ export interface Alignment {
 const ratioOf = (from: number, to: number, { alignCorners }: Alignment): number =>
   alignCorners && to > 1 ? (from - 1) / (to - 1) : from / to;
 
-/** The value at i · from / to, rounded down; to the nearest with aligned corners. */
+/** The value at i · from / to, rounded down, or to the nearest with aligned corners. */
 export const nearest =
   (alignment: Alignment): AxisParts =>
   (from, to) =>
@@ -40,7 +40,7 @@ export const nearest =
       return [[Math.min(place, from - 1), 1]];
     });
 
-/** Between the two values around i · from / to; the outermost stand for what lies beyond them. */
+/** Interpolates between the two values around i · from / to. The outermost values extend beyond the edges. */
 export const linear =
   (alignment: Alignment): AxisParts =>
   (from, to) =>

@@ -14,7 +14,7 @@ function alongLast(op: string, apply: (x: Tensor) => Tensor, reference: (x: Valu
   }));
 }
 
-/** Σ of what comes before along an axis, and itself. */
+/** The sum along an axis up to each value, inclusive. */
 function cumulativeSum(x: Value, axis: number): Value {
   const length = x.shape[axis];
   return weightedSum(x, x.shape, (term) =>
@@ -29,7 +29,7 @@ interface Rearranged {
   readonly reference: (x: Value) => Value;
 }
 
-/** An op that moves values. */
+/** An op that rearranges values. */
 function rearrange(op: string, smallestRank: number, how: (shape: number[], random: Draw) => Rearranged): OpCase {
   return opCase(op, (random) => {
     const input = random.normal(random.shape(smallestRank, 4));
@@ -135,7 +135,7 @@ const pad = rearrange('pad', 1, (shape, random) => {
   return { apply: (x) => tf.pad(x, paddings, 0.5), reference: (x) => arrays.pad(x, paddings, 0.5) };
 });
 
-/** Where the place i outside of [0, size) is mirrored from; `edge` is 1 where the outermost value is not repeated. */
+/** The index from which the index i outside of [0, size) is mirrored. `edge` is 1 if the outermost value is not repeated. */
 function mirrored(i: number, size: number, edge: number): number {
   if (i < 0) return edge - 1 - i;
   return i < size ? i : 2 * size - 1 - edge - i;
