@@ -1,19 +1,19 @@
-/** Of `npm run package`: the desktop app, for the system and processor that it is built on. */
+/** Configures `npm run package`: the desktop app for the system and processor that it is built on. */
 export default {
   appId: 'invalid.tutti.desktop',
   productName: 'Tutti',
   directories: { output: 'dist' },
   extraMetadata: {
     main: 'out/main/electron.js',
-    // Debian's packages insist on addresses: whoever publishes them puts in their own.
+    // Debian's packages require addresses. Publishers replace them with their own.
     homepage: 'https://tutti.invalid',
   },
-  /** Beside these: package.json, and the dependencies that are not for development. */
+  /** Besides these: package.json and the runtime dependencies. */
   files: ['out/main/**', 'out/preload/**', 'out/renderer/**', 'core/**', 'workers/**', 'examples/**'],
-  // Nothing is compiled for Electron: workers run on the Node that the optional dependencies bring.
+  // Nothing is compiled for Electron, because workers run on the Node of the optional dependencies.
   npmRebuild: false,
   asar: true,
-  /** What that Node reads: it knows nothing of archives, and a binary inside one could not be started. */
+  /** Files that this Node reads. It cannot read archives, and a binary inside an archive could not be started. */
   asarUnpack: ['package.json', 'core/**', 'workers/**', 'examples/**', 'node_modules/**'],
   electronFuses: {
     runAsNode: false,
@@ -22,7 +22,7 @@ export default {
     enableNodeCliInspectArguments: false,
     enableEmbeddedAsarIntegrityValidation: true,
     onlyLoadAppFromAsar: true,
-    // The page has a scheme of its own.
+    // The page has a separate scheme.
     grantFileProtocolExtraPrivileges: false,
   },
   linux: { target: ['deb', 'AppImage'], category: 'Science', maintainer: 'Tutti <packages@tutti.invalid>' },

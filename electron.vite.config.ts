@@ -8,7 +8,7 @@ export default defineConfig({
   preload: {
     build: {
       outDir: 'out/preload',
-      // A sandboxed preload can load nothing but Electron itself, and only as CommonJS.
+      // A sandboxed preload can load only Electron, and only as CommonJS.
       externalizeDeps: false,
       rollupOptions: {
         input: { preload: 'src-main/preload.ts' },

@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import vue from '@vitejs/plugin-vue';
 import { defineConfig } from 'vite';
 
-/** The page alone, which `npm run dev` builds at every change; `electron.vite.config.ts` builds it with the rest. */
+/** The page alone, which `npm run dev` rebuilds after every change. `electron.vite.config.ts` builds it with the rest. */
 export default defineConfig({
   root: join(import.meta.dirname, 'src-renderer'),
-  // Relative addresses, for Electron loads the page from a file.
+  // Relative addresses, because Electron loads the page from a file.
   base: './',
   plugins: [vue()],
   build: {

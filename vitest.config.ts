@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import vue from '@vitejs/plugin-vue';
 import { defineConfig } from 'vitest/config';
 
-/** Polled values come at once on an idle machine, and after seconds on a busy one. */
+/** Polled values arrive immediately on an idle machine, and after seconds on a busy one. */
 const patient = { poll: { timeout: 15_000 } };
 
 export default defineConfig({
   test: {
-    // Every test has its own home, but all their processes share Node's compiled code.
+    // Every test has a separate home, but all their processes share Node's compiled code.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules', '.cache', 'tutti-compiled') },
     reporters: ['default', './test/environment/report-skipped.ts'],
     projects: [
@@ -22,7 +22,7 @@ export default defineConfig({
         },
       },
       {
-        // The dashboard's components in a document without a browser; what needs layout or drawing is tested end to end.
+        // Components of the dashboard in a document without a browser. End-to-end tests cover layout and drawing.
         plugins: [vue()],
         test: {
           name: 'component',

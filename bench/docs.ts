@@ -11,7 +11,7 @@ const page = join(import.meta.dirname, '..', 'docs', 'benchmarks.md');
 const figureSchema = z.object({
   suite: z.string(),
   name: z.string(),
-  // JSON has null where the value was not a number.
+  // JSON has null for a value that was not a number.
   value: z.number().nullable(),
   unit: z.string(),
   better: z.enum(['lower', 'higher']),

@@ -25,7 +25,7 @@ export function figure(measured: Omit<Figure, 'met'>): Figure {
   return { ...measured, met };
 }
 
-/** The middle value; the mean of the two middle ones of an even number. */
+/** The median; for an even number of values, the mean of the middle two. */
 export function median(values: ArrayLike<number>): number {
   if (values.length === 0) throw new RangeError('An empty list has no median.');
   const sorted = Float64Array.from(values).sort();

@@ -1,4 +1,4 @@
-/** Remarks on each suite's figures, by suite, one paragraph each: where the time goes, why a target is missed. */
+/** Remarks on each suite's figures, by suite, one paragraph each: where the time goes, and why a target is missed. */
 export const notes: Record<string, string[]> = {
   collectives: [
     'Ranks that exchange at every step keep small arrays in memory that all of them map; the last rank to arrive wakes the others with a futex. ' +

@@ -1,4 +1,4 @@
-/** Fails where documentation names a path or a heading that does not exist, with file, line and remedy. */
+/** Fails if documentation names a path or a heading that does not exist, with file, line and remedy. */
 import { fileURLToPath } from 'node:url';
 import { findBrokenReferences } from './doc-references.ts';
 

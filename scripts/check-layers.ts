@@ -1,4 +1,4 @@
-/** Fails where an import crosses the layers the wrong way, with file and line, the rule and the remedy. */
+/** Fails if an import violates the layers, with file and line, the rule and the remedy. */
 import { fileURLToPath } from 'node:url';
 import { findLayerViolations } from './layers.ts';
 

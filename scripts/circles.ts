@@ -1,6 +1,6 @@
 /**
  * One shortest circle of each group of nodes that reach each other, in the order of the graph.
- * @param graph each node with the nodes it points to; targets that are no nodes are left out
+ * @param graph each node with the nodes it points to; targets that are not nodes are ignored
  */
 export function findCircles(graph: ReadonlyMap<string, readonly string[]>): string[][] {
   const seen = new Set<string>();
@@ -15,7 +15,7 @@ export function findCircles(graph: ReadonlyMap<string, readonly string[]>): stri
   return circles;
 }
 
-/** The shortest way from `start` back to itself, without the end; null where there is none. Breadth first. */
+/** The shortest path from `start` back to itself, without the end, or null. Breadth first. */
 function shortestCircle(graph: ReadonlyMap<string, readonly string[]>, start: string): string[] | null {
   const cameFrom = new Map<string, string>();
   const queue = [start];

@@ -3,7 +3,7 @@ import path from 'node:path';
 
 export type Broken = { file: string; line: number; message: string };
 
-/** Packages, and folders that commands of this repository fill. Pages may name these. */
+/** Packages, and folders that commands of this repository create. Pages may name these. */
 const leftOut = new Set([
   'node_modules',
   '.git',
@@ -19,8 +19,8 @@ const sourcePath = /^[\w.-]+(?:\/[\w.-]+)*\.(?:ts|mjs|vue)$/;
 const folderPath = /^[\w.-]+\/[\w./-]*\/$/;
 
 /**
- * Finds references of the Markdown files under `root` that lead nowhere: source files and folders in backticks, relative links,
- * headings that a link names, `npm run` scripts. In sources, it looks for pages of `docs/`.
+ * Finds broken references of the Markdown files under `root`: source files and folders in backticks, relative links, headings in links, and
+ * `npm run` scripts. In sources, it checks names of pages of `docs/`.
  */
 export function findBrokenReferences(root: string): Broken[] {
   const files = listFiles(root);
@@ -34,7 +34,7 @@ export function findBrokenReferences(root: string): Broken[] {
   });
 }
 
-/** Files under `root` with `/` between folders, without packages and what is built. */
+/** Files under `root` with `/` between folders, without packages and build output. */
 function listFiles(root: string, folder = ''): string[] {
   return readdirSync(path.join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     const name = path.posix.join(folder, entry.name);
@@ -82,7 +82,7 @@ function checkSource(root: string, file: string, headings: Map<string, Set<strin
     );
 }
 
-/** A page may name a path by its end (`strategies/hdet/`); words that are no source path are never missing. */
+/** A page may name a path by its suffix (`strategies/hdet/`). Words that are no source path are never missing. */
 function isMissing(name: string, files: Set<string>): boolean {
   if (sourcePath.test(name)) return !files.has(name) && ![...files].some((file) => file.endsWith(`/${name}`));
   if (!folderPath.test(name) || leftOut.has(name.slice(0, -1))) return false;
@@ -97,7 +97,7 @@ function explainLink(
 ): string | null {
   const [target, heading] = link.split('#');
   const page = target === '' ? file : path.posix.join(path.posix.dirname(file), target);
-  // Pages of the site's library reference are built.
+  // Pages of the site's library reference are generated.
   if (page.startsWith('docs/api/')) return `${link} leads to a page that only the site has. Name it in the text.`;
   if (!files.has(page)) return `The link ${link} leads to no file. Links to folders need the file, such as README.md.`;
   if (heading === undefined || headings.get(page)?.has(heading) === true) return null;
@@ -119,7 +119,7 @@ function headingsOf(text: string): Set<string> {
   return new Set(lines.map(({ text: content }) => anchorOf(content.replace(/^#+ /, ''))));
 }
 
-/** The anchor of a heading, as hosts of repositories make it. The site's generator uses this function too. */
+/** The anchor of a heading, by the rule of repository hosts. The site's generator also uses this function. */
 export function anchorOf(heading: string): string {
   return heading
     .toLowerCase()

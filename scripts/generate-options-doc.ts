@@ -1,4 +1,4 @@
-/** Writes docs/options.md from the schema of the run configuration. `--check` writes nothing and fails if the page is not current. */
+/** Writes docs/options.md from the schema of the run configuration. `--check` writes nothing and fails if the page is outdated. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { renderOptionsDoc } from './options-doc.ts';
 

@@ -4,12 +4,12 @@ import ts from 'typescript';
 
 export type Import = { specifier: string; line: number };
 
-/** A file of the product, by its path from the root, with every import in it. */
+/** A file of the product, by its path from the root, with all its imports. */
 export type SourceFile = { file: string; imports: Import[] };
 
 const sourceFile = /\.(?:[cm]?[jt]s|[jt]sx|vue)$/;
 
-/** The source files in `folder` (relative to the root), sorted by path; none where the folder is missing. */
+/** The source files in `folder` (relative to the root), sorted by path. Empty if the folder is missing. */
 export function readSources(root: string, folder: string): SourceFile[] {
   const entries = readdirSync(path.join(root, folder), { recursive: true, withFileTypes: true });
   return entries
@@ -22,7 +22,7 @@ export function readSources(root: string, folder: string): SourceFile[] {
     });
 }
 
-/** The path from the root that a relative import of `file` means; null for packages and Node's modules. */
+/** The path from the root that a relative import of `file` resolves to, or null for packages and Node's modules. */
 export function resolveImport(file: string, specifier: string): string | null {
   return specifier.startsWith('.') ? path.posix.join(path.posix.dirname(file), specifier) : null;
 }
@@ -51,12 +51,12 @@ function specifierOf(node: ts.Node): ts.Node | undefined {
   return isCall ? node.arguments.at(0) : undefined;
 }
 
-/** The TypeScript of a file: of a Vue file its scripts, at the lines where they stand. */
+/** The TypeScript of a file. For a Vue file, its scripts at their original lines. */
 export function scriptOf(file: string, text: string): string {
   return file.endsWith('.vue') ? keepScripts(text) : text;
 }
 
-/** Blanks all of a Vue file but its scripts, so that positions and lines stay what they were. */
+/** Blanks everything in a Vue file except its scripts, so that positions and lines stay the same. */
 function keepScripts(text: string): string {
   const pieces = text.split(/(<script\b[^>]*>[\s\S]*?<\/script>)/);
   return pieces.map((piece, index) => (index % 2 === 0 ? blank(piece) : keepBody(piece))).join('');

@@ -11,8 +11,8 @@ const layers = ['core', 'src-main', 'src-renderer', 'workers'];
 const nodeFolder = 'core/node/';
 
 /**
- * The folders of each layer, from the bottom to the top: a file imports its own folder and folders below it. What a layer's
- * root holds lies on top.
+ * The folders of each layer, from the bottom to the top: a file imports its own folder and folders below it. Files in a layer's root are on
+ * top.
  */
 const order: Record<string, readonly string[]> = {
   core: [
@@ -74,7 +74,10 @@ const ownPackage = { name: 'tutti', layer: 'workers' };
 
 export type Violation = { file: string; line: number; message: string };
 
-/** Every import under `root` that crosses the layers or their folders the wrong way or closes a circle, and every folder that is too full. */
+/**
+ * Every import under `root` that violates the layers or the order of their folders or closes a circle, and every folder with too many
+ * files.
+ */
 export function findLayerViolations(root: string): Violation[] {
   const files = layers.flatMap((layer) => readSources(root, layer));
   const crossings = files.flatMap(({ file, imports }) =>
@@ -86,7 +89,7 @@ export function findLayerViolations(root: string): Violation[] {
   return [...crossings, ...explainCircles(files), ...explainFullFolders(files)];
 }
 
-/** The rule and the remedy where `file` (relative to the root) may not import `specifier`; null where it may. */
+/** The rule and the remedy if `file` (relative to the root) may not import `specifier`, or null if it may. */
 function explainViolation(file: string, specifier: string): string | null {
   const layer = layerOf(file);
   const target = targetOf(file, specifier);
@@ -105,7 +108,7 @@ function explainCoreImport(file: string, specifier: string, target: string | nul
   return `core imports only zod, not "${specifier}". Move what needs it to the layer that uses it.`;
 }
 
-/** The rule and the remedy where an import inside a layer goes up in the order of its folders; null where it goes down. */
+/** The rule and the remedy if an import inside a layer goes up in the order of its folders, or null. */
 function explainOrder(file: string, specifier: string): string | null {
   const target = resolveImport(file, specifier);
   const layer = layerOf(file);
@@ -117,7 +120,7 @@ function explainOrder(file: string, specifier: string): string | null {
   return `${nameOf(layer, from)} lies below ${nameOf(layer, to)} and must not import "${specifier}". Move the shared part down.`;
 }
 
-/** The file's place in the order of its layer, with the layer's root on top; null for an unknown folder. */
+/** The file's place in the order of its layer, with the layer's root on top, or null for an unknown folder. */
 function placeOf(file: string): number | null {
   const folders = order[layerOf(file)] ?? [];
   const inside = file.slice(layerOf(file).length + 1);
@@ -165,7 +168,7 @@ function layerOf(file: string): string {
   return file.split('/')[0] ?? '';
 }
 
-/** The top folder (or file) of the repository that an import reaches; null for packages and Node's own modules. */
+/** The top folder (or file) of the repository that an import reaches, or null for packages and Node's modules. */
 function targetOf(file: string, specifier: string): string | null {
   if (specifier === ownPackage.name || specifier.startsWith(`${ownPackage.name}/`)) return ownPackage.layer;
   const target = resolveImport(file, specifier);

@@ -14,7 +14,7 @@ over the configuration file, the file over the project, the project over the def
 
 const header = '| Option | Default | Unit | Values | Meaning |\n| --- | --- | --- | --- | --- |';
 
-/** `docs/options.md`: one table for each section of the run configuration. */
+/** `docs/options.md`: one table per section of the run configuration. */
 export function renderOptionsDoc(): string {
   const sections = Map.groupBy(describeOptions(runConfigSchema), (option) => option.section?.path ?? '');
   return [introduction, ...[...sections].map(([path, options]) => renderSection(path, options))].join('\n');

@@ -25,7 +25,7 @@ export async function measureJob(members: number, peer: Peer | null): Promise<Fi
   }
 }
 
-/** From the start of Python to the plot on disk, in ms. */
+/** From the start of Python until the plot is on disk, in ms. */
 function runPeer({ python }: Peer, members: number, plot: string): number {
   const startMs = performance.now();
   const script = join(peersFolder, 'heteroscedastic_regression.py');

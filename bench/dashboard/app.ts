@@ -12,7 +12,7 @@ import { benchRecord } from '../records.ts';
 const runs = 2_000;
 const starts = 3;
 
-/** The whole app in the browser: how soon it can be used, and how soon the table of many runs stands. */
+/** The whole app in the browser: the time until it can be used, and until the table of many runs is shown. */
 export async function measureApp(browser: Browser): Promise<Figure[]> {
   const home = await mkdtemp(join(tmpdir(), 'tutti-bench-'));
   try {
@@ -62,7 +62,7 @@ async function measureStart(browser: Browser, home: string): Promise<{ startMs: 
   }
 }
 
-/** From the click on "Runs" to the frame in which rows stand. */
+/** From the click on "Runs" to the frame that shows rows. */
 async function drawTable(page: Page): Promise<number> {
   await page.getByRole('link', { name: 'Projects', exact: true }).click();
   await page

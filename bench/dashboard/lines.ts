@@ -1,10 +1,10 @@
 import type { ChartSeries } from '../../src-renderer/charts/types.ts';
 
-/** Made-up metrics of an ensemble: noisy decays between 0 and 1, with spikes of 2 in the ensemble's line. */
+/** Synthetic metrics of an ensemble: noisy decays between 0 and 1, with spikes of 2 in the ensemble's line. */
 
 export const ranks = 16;
 export const points = 100_000;
-/** One point each, far enough apart to be told apart on the screen. */
+/** One point each, far enough apart to be distinct on the screen. */
 export const spikes = 24;
 
 const headroom = 20_000;
@@ -22,7 +22,7 @@ export function grow(lines: readonly ChartSeries[], count: number): ChartSeries[
   });
 }
 
-/** All points are written at once, and counted in later by `grow`. */
+/** All points are written in advance. `grow` makes them count. */
 function makeLine(rank: number | null): ChartSeries {
   const step = new Int32Array(points + headroom);
   const epoch = new Float64Array(points + headroom);
@@ -48,7 +48,7 @@ function makeLine(rank: number | null): ChartSeries {
   return { id: label, label, role: 'rank', rank, x: { step, epoch, time: null }, y, length: points, version: 0 };
 }
 
-/** Between -1 and 1, the same at every run. */
+/** Between -1 and 1, the same in every run. */
 function noise(index: number, line: number): number {
   const hash = Math.sin(index * 12.9898 + line * 78.233) * 43_758.5453;
   return 2 * (hash - Math.floor(hash)) - 1;

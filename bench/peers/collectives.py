@@ -1,6 +1,6 @@
 """One rank of the collectives suite with PyTorch's gloo: `collectives.py <rendezvous file> <rank> <world size>`.
 
-Rank 0 prints, for each case of bench/collective-rank.ts, a line {"name", "durationsMs"}.
+Rank 0 prints a line for each case of bench/collective-rank.ts, a line {"name", "durationsMs"}.
 """
 
 import json

@@ -1,6 +1,7 @@
-"""The MLP 3072-512-512-10 with Adam, batch 128 a rank, as PyTorch's data-parallel training: `data_parallel.py <ranks> <steps>`.
+"""The MLP 3072-512-512-10 with Adam and batch 128 per rank, in PyTorch's data-parallel training: `data_parallel.py <ranks> <steps>`.
 
-One process and one thread a rank, gradients averaged over gloo. Prints the steps a second of the slowest rank, without its first steps.
+One process and one thread per rank, with gradients averaged over gloo. Prints the steps per second of the slowest rank, without its first
+steps.
 """
 
 import sys

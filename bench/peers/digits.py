@@ -1,4 +1,4 @@
-"""bench/projects/digits as a PyTorch program: `digits.py <members>`, one process and thread a member."""
+"""bench/projects/digits as a PyTorch program: `digits.py <members>`, with one process and thread per member."""
 
 import sys
 

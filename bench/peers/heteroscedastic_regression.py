@@ -1,7 +1,7 @@
 """Example 00 as a PyTorch program: `heteroscedastic_regression.py <members> <plot.png>`.
 
-Each member is a process with a mean and a variance network, trained for 10 000 steps on 20 points of x sin(x) with noise that grows with
-x; the variance is held during the first half. The first process draws mean and uncertainty of all members' predictions.
+Each member is a process with a mean and a variance network, trained for 10 000 steps on 20 points of x sin(x) with noise that grows with x;
+the variance is fixed during the first half. The first process draws mean and uncertainty of all members' predictions.
 """
 
 import sys

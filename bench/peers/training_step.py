@@ -1,6 +1,6 @@
 """The networks of bench/compute/networks.ts in PyTorch.
 
-Each line "<case> <steps>" of the input is answered with what each training step took, in ms.
+For each input line "<case> <steps>" it prints the time of each training step in ms.
 """
 
 import json

@@ -22,7 +22,7 @@ export const suite: Suite = {
     const blas = fastestBlas(await readSurvey())?.blas ?? null;
     if (blas === null) note('this system has no BLAS: rows with a BLAS are left out');
     const figures: Figure[] = [];
-    // AVX2, on processors that have it.
+    // AVX2, on processors that support it.
     const plainCore = process.arch === 'x64' ? 'Haswell' : null;
     for (const row of rows) {
       note(row.name);

@@ -72,7 +72,7 @@ async function finePixelsFigure(browser: Browser, url: string): Promise<Figure> 
   return milliseconds('append, screen of double density, median', median(appends), null);
 }
 
-/** Measures a page on which the chart stands, and judges all. */
+/** Measures a page with the chart, and judges all figures. */
 async function chartFigures(page: Page, firstDraws: number[]): Promise<Figure[]> {
   const seen = await page.evaluate<number>('bench.countSpikes()');
   const appends = await page.evaluate<number[]>(`bench.append(${repeats.append})`);
@@ -98,7 +98,7 @@ function percentile95(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.ceil(0.95 * values.length) - 1];
 }
 
-/** What a browser fetches to show the pages. */
+/** The files that a browser fetches to show the pages. */
 async function bundleFigures(note: (message: string) => void): Promise<Figure[]> {
   const entries = await readdir(renderer, { recursive: true, withFileTypes: true }).catch((error: unknown) => {
     note(`the bundle is not measured, as ${renderer} cannot be read (${String(error)}): run npm run build first`);

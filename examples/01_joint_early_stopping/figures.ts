@@ -36,7 +36,7 @@ export async function drawComparison(context: Context): Promise<void> {
   await context.save('joint-early-stopping', figure({ title, width: 1140, height: 640, rows: 2, columns: 3, panels }));
 }
 
-/** All three panels mark the epochs that the NLL chose, because those are the epochs compared below. */
+/** All three panels mark the epochs chosen by the NLL, because the figure compares those epochs below. */
 function curves(
   { history, config }: Context,
   metric: string,

@@ -43,7 +43,7 @@ export function resNet18({ featureShape, classes }: NetworkOptions): LayersModel
   return tf.model({ inputs: input, outputs: tf.layers.dense({ units: classes }).apply(pooled) as SymbolicTensor });
 }
 
-/** relu(x + F(x)), F two convolutions; where the shape changes, x goes through one of 1x1. */
+/** relu(x + F(x)), where F is two convolutions. If the shape changes, x passes a 1x1 convolution. */
 function residualBlock(input: SymbolicTensor, filters: number, strides: number): SymbolicTensor {
   const inner = normalized(convolved(input, filters, 3, strides));
   const outer = batchNorm(convolved(inner, filters, 3, 1));

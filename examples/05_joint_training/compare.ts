@@ -4,8 +4,9 @@ import { BLUE, figure, INK, line, type Panel, saveFigure, VERMILLION } from 'tut
 import { mean, trainRun, type TrainedRun } from '../trained-run.ts';
 
 /**
- * Trains the same networks three ways, one run after the other, and draws them: jointly in one process each, jointly in one graph, and
- * independently. `node examples/05_joint_training/compare.ts <new folder> [--members 4] [--epochs 12] [--files t10k] [-- options of tutti train]`
+ * Trains the same networks three ways, one run after the other, and draws them: jointly in separate processes, jointly in one graph, and
+ * independently. `node examples/05_joint_training/compare.ts <new folder> [--members 4] [--epochs 12] [--files t10k] [-- options of tutti
+ * train]`
  */
 
 const { values, positionals } = parseArgs({

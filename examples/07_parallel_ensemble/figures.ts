@@ -37,7 +37,7 @@ export async function drawUncertainty({
   );
 }
 
-/** For each image, shape `[N]` each. */
+/** One value per image, shape `[N]` each. */
 interface Judged {
   /** In nats. */
   entropy: Float64Array;

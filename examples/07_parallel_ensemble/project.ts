@@ -31,7 +31,7 @@ export default defineProject({
     return { ...splits, test: test ?? splits.test };
   },
 
-  /** Convolutions of 5x5 with 10 and 20 filters, each followed by a maximum over 2x2, then 50 units and K logits. */
+  /** Convolutions of 5x5 with 10 and 20 filters, each followed by max pooling over 2x2, then 50 units and K logits. */
   model({ featureShape, targetSize }) {
     return tf.sequential({
       layers: [

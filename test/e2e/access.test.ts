@@ -5,7 +5,7 @@ import { Stage } from './stage.ts';
 import { chromium, noChromium } from './browser.ts';
 import { notRun } from '../environment/reasons.ts';
 
-describe.skipIf(noChromium !== null)(`Whoever has no link${notRun(noChromium)}`, () => {
+describe.skipIf(noChromium !== null)(`A browser without a link${notRun(noChromium)}`, () => {
   let stage: Stage;
   let stranger: Page;
 

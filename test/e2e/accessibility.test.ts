@@ -9,7 +9,7 @@ import { notRun } from '../environment/reasons.ts';
 /** The rules of WCAG 2.2 AA that axe can check automatically. */
 const standards = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
-describe.skipIf(noChromium !== null)(`axe finds nothing serious${notRun(noChromium)}`, () => {
+describe.skipIf(noChromium !== null)(`axe finds no serious violation${notRun(noChromium)}`, () => {
   let stage: Stage;
   let page: Page;
   let run: string;

@@ -12,7 +12,7 @@ export const chromiumFlags = [
   '--no-first-run',
 ];
 
-/** The system's Chromium, else Playwright's; null without any. */
+/** The system's Chromium, or else Playwright's, or null. */
 export function findChromium(): string | null {
   const installed = findOnPath(names);
   if (installed !== null) return installed;

@@ -12,7 +12,7 @@ const endless = {
   earlyStopping: { enabled: true, patience: 500_000 },
 };
 
-describe.skipIf(noChromium !== null)(`A run that is controlled while it trains${notRun(noChromium)}`, () => {
+describe.skipIf(noChromium !== null)(`Control of a running run${notRun(noChromium)}`, () => {
   let stage: Stage;
   let page: Page;
   let run: string;

@@ -9,7 +9,7 @@ import { notRun } from '../environment/reasons.ts';
 
 const endless = { maxEpochs: 1_000_000, earlyStopping: { enabled: false } };
 
-describe.skipIf(noChromium !== null)(`What goes wrong, as the page tells it${notRun(noChromium)}`, () => {
+describe.skipIf(noChromium !== null)(`Failures on the page${notRun(noChromium)}`, () => {
   let stage: Stage;
   let page: Page;
   let tunnel: Tunnel;

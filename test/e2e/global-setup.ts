@@ -4,12 +4,12 @@ import { findChromium } from './chromium.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Path of the browser; null where there is none, so that the tests in it do not run. */
+    /** Path of the browser, or null if there is none and its tests do not run. */
     chromium: string | null;
   }
 }
 
-/** Once before all tests in the browser: builds the page as it is shipped, and finds a browser for it. */
+/** Runs once before all browser tests: builds the page as shipped, and finds a browser for it. */
 export default async function setUp(project: TestProject): Promise<void> {
   const chromium = findChromium();
   if (chromium !== null) await buildIfStale();

@@ -8,7 +8,7 @@ import { notRun } from '../environment/reasons.ts';
 const longName =
   'A name as sweeps make them: learning rate 0.003, width 64, batch 40, seed 7, weight decay 0.0005, joint';
 
-describe.skipIf(noChromium !== null)(`In the smallest window, with a long name${notRun(noChromium)}`, () => {
+describe.skipIf(noChromium !== null)(`The smallest window, with a long name${notRun(noChromium)}`, () => {
   let stage: Stage;
   let page: Page;
   let run: string;

@@ -7,7 +7,7 @@ import { expectPoints, expectProgress, expectStatus, Stage } from './stage.ts';
 import { chromium, noChromium } from './browser.ts';
 import { notRun } from '../environment/reasons.ts';
 
-describe.skipIf(noChromium !== null)(`An ensemble trained from the browser${notRun(noChromium)}`, () => {
+describe.skipIf(noChromium !== null)(`Training an ensemble from the browser${notRun(noChromium)}`, () => {
   let stage: Stage;
   let page: Page;
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { whyNotMapped } from '../../src-main/processes/app-files.ts';
 
-/** Why tests cannot run here; null where they can. */
+/** Reasons why tests cannot run here, or null. */
 
 const unless = (isPossible: boolean, reason: string): string | null => (isPossible ? null : reason);
 
@@ -14,5 +14,5 @@ export const noPermissions = unless(
 );
 export const notMapped = notLinux ?? noMemoryFolder ?? whyNotMapped();
 
-/** Ends the title of a test that does not run here. */
+/** The suffix of a test title, with the reason why the test does not run here. */
 export const notRun = (reason: string | null): string => (reason === null ? '' : ` (not run: ${reason})`);

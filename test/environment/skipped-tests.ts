@@ -1,13 +1,13 @@
-/** Tests that did not run, and how many of them a continuous integration tolerates. */
+/** Tests that did not run, and how many of them continuous integration allows. */
 
 export interface SkippedTest {
   /** With the names of its groups. */
   name: string;
-  /** What the test itself said as it was skipped. Others have the reason in their names. */
+  /** The reason given by the test when it skipped itself. Other tests have the reason in their names. */
   note: string;
 }
 
-/** Tests that do not run for a reason that contains `reason`. */
+/** Allows up to `most` skipped tests with a reason that contains `reason`. */
 export interface AllowedSkips {
   reason: string;
   most: number;
@@ -17,7 +17,7 @@ export const describeSkipped = ({ name, note }: SkippedTest): string =>
   note === '' ? name : `${name} (not run: ${note})`;
 
 /**
- * What is wrong with the tests that did not run, a sentence each; empty where all are allowed.
+ * Objections to the tests that did not run, one sentence each. Empty if all are allowed.
  * @param absent names in reasons of what could not be set up on this machine, for example "WebGPU": any number of tests may lack it
  */
 export function judgeSkipped(

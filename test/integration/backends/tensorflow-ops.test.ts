@@ -7,7 +7,7 @@ import { notRun } from '../../environment/reasons.ts';
 const obstacle = useTensorflow();
 
 describe.skipIf(obstacle !== null)(
-  `on TensorFlow, values and gradients are those of loops in float64${notRun(obstacle)}`,
+  `on TensorFlow, values and gradients equal those of loops in float64${notRun(obstacle)}`,
   () => {
     beforeAll(async () => void (await startBackend('tensorflow')));
 

@@ -37,7 +37,7 @@ const onGpu = (x: Tensor): Tensor => tf.clipByValue(x, -9, 9);
 
 const pairs = (rank: number): [number, number][] => Array.from({ length: rank }, (_, axis) => [axis % 2, 1]);
 
-describe.skipIf(isNotRun)(`what TensorFlow.js has wrong on webgpu${notRun(obstacle)}`, () => {
+describe.skipIf(isNotRun)(`known errors of TensorFlow.js on webgpu${notRun(obstacle)}`, () => {
   it.each<[string, () => Tensor]>([
     ['prod, with its axis kept', () => tf.prod(input(2), 1, true)],
     ['argMax of a vector', () => tf.argMax(onGpu(input(1)))],
@@ -56,7 +56,7 @@ describe.skipIf(isNotRun)(`what TensorFlow.js has wrong on webgpu${notRun(obstac
 });
 
 describe.skipIf(isNotRun)(
-  `values and gradients, but of equal maxima, are those of loops in float64${notRun(obstacle)}`,
+  `values and gradients, except those of equal maxima, equal those of loops in float64${notRun(obstacle)}`,
   () => {
     beforeAll(() => tf.setBackend('webgpu'));
 

@@ -121,7 +121,7 @@ describe('the folder of a run', () => {
 describe('a disk without room', () => {
   const noMount = 'no disk can be mounted here';
 
-  it(`is noticed before training begins`, async ({ skip }) => {
+  it('is noticed before training starts', async ({ skip }) => {
     const disk = mountTinyDisk('small-disk', 4 * 1024 ** 2);
     if (disk === null) return skip(noMount);
     const run = await startRun(hub(), 'blobs', short, join(disk, 'run'));
@@ -133,7 +133,7 @@ describe('a disk without room', () => {
     expect(run.updates.some((update) => update.type === 'worker' && update.state === 'training')).toBe(false);
   });
 
-  it(`that fills up while training fails the run, naming the file, and keeps what was written`, async ({ skip }) => {
+  it('that fills up during training fails the run, names the file, and keeps what was written', async ({ skip }) => {
     const disk = mountTinyDisk('filling-disk', 20 * 1024 ** 2);
     if (disk === null) return skip(noMount);
     const folder = join(disk, 'run');

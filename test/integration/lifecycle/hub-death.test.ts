@@ -102,7 +102,7 @@ describe('a dead hub', () => {
 });
 
 it.skipIf(noMemoryFolder !== null).each(['local', 'broadcast', 'shared'] as const)(
-  `a hub that is killed leaves no data in memory (%s)${notRun(noMemoryFolder)}`,
+  `a killed hub leaves no data in memory (%s)${notRun(noMemoryFolder)}`,
   async (mode) => {
     const config: RunConfigInput = { members: 2, devices: 2, maxEpochs: 1_000_000, data: { mode } };
     const running = await startHub('blobs', `data-${mode}`, config, ({ evaluatedStep = 0 }) => evaluatedStep > 0);
