@@ -7,10 +7,10 @@ export interface RunNotice {
   body: string;
 }
 
-/** What the error of a run that NaN or infinity ended says of the loss (`NonFiniteLossError`). */
+/** Part of the error message of a run that ended with a NaN or infinite loss (`NonFiniteLossError`). */
 export const nonFiniteLoss = 'was not finite';
 
-/** Notices of the runs that trained in one list and have ended in a later one. */
+/** Notices for the runs that trained in one list and have ended in a later one. */
 export function noticesOfEnds(before: readonly RunRow[], after: readonly RunRow[]): RunNotice[] {
   const trained = new Set(before.filter(isTraining).map(({ id }) => id));
   return after
@@ -27,7 +27,7 @@ function whatHappened({ status, error }: RunRow): string {
   return status === 'stopped' ? 'was stopped' : status === 'interrupted' ? 'was interrupted' : 'has finished';
 }
 
-/** The first line of what went wrong, else the best that was reached. */
+/** The first line of the error, else the best value. */
 function details({ project, best, error }: RunRow): string {
   if (error !== null) return error.split('\n')[0];
   if (best === null) return project;

@@ -4,28 +4,28 @@ import { encodeFrame } from '../wire/frame-encoder.ts';
 import { FrameError, headBytes } from '../wire/frame-layout.ts';
 
 /**
- * Calls and answers between page and hub as bytes: each is exactly one message frame (`frame-layout.ts`). Its JSON is the
- * value, with what JSON cannot say replaced by objects of one key:
+ * Encodes calls and answers between page and hub: each is exactly one message frame (`frame-layout.ts`). Its JSON is the
+ * value. Objects with one key replace values that JSON cannot represent:
  *
  *     { "$array": 2 }         the frame's array of that index
  *     { "$number": "NaN" }    NaN, Infinity, -Infinity or -0
- *     { "$error": "text" }    an error, of which only the message travels
+ *     { "$error": "text" }    an error, reduced to its message
  *
- * Keys of the value's own that begin with `$` get another one in front.
+ * Other keys that begin with `$` get a second one in front.
  */
 
 const numberSpellings = ['NaN', 'Infinity', '-Infinity', '-0'];
 
-/** @throws TypeError for what would not arrive as it is: a Map, a Date, an array of another element type */
+/** @throws TypeError for a value that would arrive changed: a Map, a Date, an array of another element type */
 export function encodeRpc(value: unknown): Uint8Array<ArrayBuffer> {
   const arrays: WireArray[] = [];
   const message = lift(value, arrays);
   return join(encodeFrame({ kind: 'message', message, arrays }));
 }
 
-/** @throws FrameError where the bytes are not one whole frame, or hold what {@link encodeRpc} never writes */
+/** @throws FrameError if the bytes are not one whole frame, or hold a value that {@link encodeRpc} never writes */
 export function decodeRpc(bytes: Uint8Array): unknown {
-  // Before any memory is taken for what the head announces.
+  // Checked before memory is allocated for the announced size.
   if (bytes.length < headBytes || bytes.length !== announcedBytes(bytes)) {
     throw new FrameError(`A message of ${bytes.length} bytes is not one whole frame.`);
   }
@@ -60,7 +60,7 @@ function liftArray(array: ArrayBufferView, arrays: WireArray[]): number {
   return arrays.push(array) - 1;
 }
 
-/** @throws TypeError for element types that frames do not know */
+/** @throws TypeError for element types that frames do not support */
 function requireWireArray(array: ArrayBufferView): asserts array is WireArray {
   dataTypeOf(array);
 }
@@ -93,7 +93,7 @@ const escapeKey = (key: string): string => (key.startsWith('$') ? `$${key}` : ke
 function unescapeKey(key: string): string {
   if (!key.startsWith('$')) return key;
   if (key.startsWith('$$')) return key.slice(1);
-  // What is special stands alone in its object, so this is no message of ours. A lone "$" is written as "$$" too.
+  // Special keys are alone in their objects, so this message is not from our encoder, which also writes a single "$" as "$$".
   throw new FrameError(`A message holds the key "${key}", which means nothing here.`);
 }
 

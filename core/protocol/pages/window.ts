@@ -1,6 +1,6 @@
-/** How a page reaches the hub (`rpc.ts`): by a WebSocket to the server it came from, or by Electron's messages. */
+/** A page reaches the hub (`rpc.ts`) by a WebSocket to the server that it came from, or by Electron's messages. */
 
-/** Where the server takes WebSockets. Each binary message is one call or answer, as `rpc-codec.ts` writes it. */
+/** The server's path for WebSockets. Each binary message is one call or answer (`rpc-codec.ts`). */
 export const rpcPath = '/rpc';
 
 /** Maximum size of a call from a page. Only answers are large. */
@@ -12,7 +12,7 @@ export const openFolderChannel = 'tutti:open-folder';
 export const saveFileChannel = 'tutti:save-file';
 export const commandChannel = 'tutti:command';
 
-/** What the desktop app asks of its page: menu items, folders it was given, notifications that were clicked. */
+/** Commands of the desktop app to its page, from menu items, opened folders and clicked notifications. */
 export type WindowCommand =
   | { name: 'show-project'; folder: string }
   | { name: 'show-run'; id: string }
@@ -23,20 +23,20 @@ export type WindowCommand =
   | { name: 'show-keys' };
 
 /**
- * What Electron's preload exposes to the page as `window.tutti`, and nothing else.
- * @typeParam DroppedFile the browser's `File`, which is not known here
+ * The functions that Electron's preload exposes to the page as `window.tutti`.
+ * @typeParam DroppedFile the browser's `File`, a type that is not available here
  */
 export interface WindowBridge<DroppedFile> {
-  /** One call or answer, as `rpc-codec.ts` writes it. */
+  /** Sends one call or answer (`rpc-codec.ts`). */
   send(bytes: Uint8Array): void;
-  /** Calls `receive` with each message of the hub. @returns ends that */
+  /** Calls `receive` with each message of the hub. @returns a function that unsubscribes */
   onMessage(receive: (bytes: Uint8Array) => void): () => void;
-  /** Calls `receive` with each command of the desktop app. @returns ends that */
+  /** Calls `receive` with each command of the desktop app. @returns a function that unsubscribes */
   onCommand(receive: (command: WindowCommand) => void): () => void;
-  /** Where a file or folder lies that was dropped on the page; `''` for one that is not on a disk. */
+  /** The path of a file or folder that was dropped on the page; `''` if it is not on a disk. */
   pathOf(dropped: DroppedFile): string;
-  /** Lets the user choose a folder; null when that was called off. */
+  /** Lets the user choose a folder; null if the user cancels. */
   openFolder(): Promise<string | null>;
-  /** Lets the user choose where to keep a copy of an export (`exportRun`'s path). @returns where; null when called off */
+  /** Lets the user choose where to save a copy of an export (`exportRun`'s path). @returns the chosen path; null if the user cancels */
   saveFile(exported: string): Promise<string | null>;
 }

@@ -4,16 +4,16 @@ import { optimizerSchema, scheduleSchema } from './optimizer-config.ts';
 import { strategySchema } from './strategy-config.ts';
 
 /**
- * The run configuration: everything that decides how an ensemble is trained, as data. The terminal's flags, the
- * dashboard's form, validation messages and `docs/options.md` all come from this schema, so every leaf carries its
- * help text, and its unit where it has one.
+ * The run configuration: everything that decides how an ensemble is trained. The terminal's flags, the dashboard's
+ * form, validation messages and `docs/options.md` come from this schema, so every leaf has a help text, and a unit
+ * if its value has one.
  */
 
 const positiveInteger = z.int().min(1);
 
-/** May also be changed while a run trains (`run-settings.ts`), hence a leaf with a name. */
+/** A separate schema because the value can also be changed while a run trains (`settings.ts`). */
 export const patienceSchema = positiveInteger.meta({
-  help: 'Evaluations without improvement before the stop.',
+  help: 'Evaluations without improvement before training stops.',
   unit: 'evaluations',
 });
 
@@ -23,8 +23,8 @@ export const lossSchema = z.strictObject({
     .min(0)
     .lt(1)
     .default(0)
-    .meta({ help: 'Share of each label that is spread over all classes (Szegedy et al., 2016).' }),
-  temperature: z.number().positive().default(1).meta({ help: 'What logits are divided by in the loss.' }),
+    .meta({ help: 'Share of each label that is distributed over all classes (Szegedy et al., 2016).' }),
+  temperature: z.number().positive().default(1).meta({ help: 'Divisor of the logits in the loss.' }),
 });
 
 export const dataSchema = z.strictObject({
@@ -33,91 +33,98 @@ export const dataSchema = z.strictObject({
     .default('local')
     .meta({
       help:
-        'Where ranks have their training samples from: a copy of their own, every batch from the first rank, or one copy in memory for all ' +
-        'ranks of the machine.',
+        'Source of the training samples: a separate copy for each rank, batches that the first rank broadcasts, or one copy in memory for ' +
+        'all ranks of the machine.',
     }),
 });
 
 const modeSchema = z.enum(['auto', 'min', 'max']).default('auto').meta({
-  help: 'Whether a smaller or a larger value of the monitored metric is better. `auto`: what is known of the metric; an unknown one needs this set.',
+  help: 'Whether a smaller or a larger value of the monitored metric is better. `auto`: decided by the metric; unknown metrics need `min` or `max`.',
 });
 
 export const earlyStoppingSchema = z.strictObject({
-  enabled: z.boolean().default(false).meta({ help: 'Stop when the monitored metric no longer improves.' }),
+  enabled: z.boolean().default(false).meta({ help: 'Stop once the monitored metric no longer improves.' }),
   monitor: z
     .string()
     .default('auto')
     .meta({
       help:
-        'Metric to watch; `{rank}` becomes the rank. `auto`: what `checkpoints.monitor` says (by default the NLL, or the MSE), of the ensemble ' +
-        "when joint, else the member's own.",
+        'Metric to watch; `{rank}` is replaced by the rank. `auto`: the metric of `checkpoints.monitor` (by default the NLL, or the MSE), of ' +
+        'the ensemble if joint, else of the member.',
     }),
   mode: modeSchema,
   patience: patienceSchema.default(20),
   minDelta: z.number().min(0).default(0).meta({ help: 'Smallest change that counts as an improvement.' }),
-  joint: z.boolean().default(true).meta({ help: 'All ranks stop together; otherwise each rank stops by itself.' }),
+  joint: z.boolean().default(true).meta({ help: 'All ranks stop together; otherwise each rank stops independently.' }),
 });
 
 export const checkpointsSchema = z.strictObject({
   ensembleBest: z
     .boolean()
     .default(true)
-    .meta({ help: "Keep every member as it was at the ensemble's best evaluation." }),
+    .meta({ help: "Keep every member's weights from the ensemble's best evaluation." }),
   monitor: z
     .string()
     .default('auto')
     .meta({
       help:
-        "Metric of the ensemble that tells the best evaluation, for checkpoints and predictions; members' own best is told by the same metric " +
-        'of theirs. `auto`: the NLL, or the MSE where no variance is predicted.',
+        'Metric of the ensemble that decides which evaluation is best, for checkpoints and predictions. The same metric of each member decides ' +
+        "the member's best. `auto`: the NLL, or the MSE if no variance is predicted.",
     }),
   mode: modeSchema,
-  memberBest: z.boolean().default(true).meta({ help: 'Keep every member at its own best evaluation.' }),
-  final: z.boolean().default(true).meta({ help: 'Keep every member as it was at the end.' }),
+  memberBest: z.boolean().default(true).meta({ help: "Keep every member's weights from its own best evaluation." }),
+  final: z.boolean().default(true).meta({ help: "Keep every member's weights from the end of training." }),
   everyEpochs: z
     .int()
     .min(0)
     .default(0)
-    .meta({ help: 'Also keep one every so many epochs; 0: never.', unit: 'epochs' }),
+    .meta({ help: 'Also keep a checkpoint at this interval; 0: never.', unit: 'epochs' }),
   stateEverySeconds: z
     .number()
     .min(0)
     .default(30)
-    .meta({ help: 'How often, at most, the state for an exact resume is saved; 0: at every evaluation.', unit: 's' }),
+    .meta({
+      help: 'Minimum time between two saves of the state for an exact resume; 0: save at every evaluation.',
+      unit: 's',
+    }),
 });
 
 export const timeoutsSchema = z.strictObject({
-  connectMs: positiveInteger.default(30_000).meta({ help: "From spawn to a worker's first word.", unit: 'ms' }),
+  connectMs: positiveInteger
+    .default(30_000)
+    .meta({ help: 'From the start of a worker to its first message.', unit: 'ms' }),
   prepareMs: positiveInteger
     .default(1_800_000)
-    .meta({ help: 'Loading project, data and model (a download may be under way).', unit: 'ms' }),
+    .meta({ help: 'Loading project, data and model, including a download.', unit: 'ms' }),
   firstCollectiveMs: positiveInteger
     .default(600_000)
-    .meta({ help: 'A collective before the first step has passed.', unit: 'ms' }),
+    .meta({ help: 'A collective before the first step is complete.', unit: 'ms' }),
   collectiveMs: positiveInteger
     .default(120_000)
-    .meta({ help: 'A collective later on: how long ranks wait for the slowest.', unit: 'ms' }),
+    .meta({ help: 'A later collective: how long ranks wait for the slowest rank.', unit: 'ms' }),
   silenceMs: positiveInteger
     .default(300_000)
-    .meta({ help: 'A training worker that says nothing for so long has hung.', unit: 'ms' }),
+    .meta({ help: 'A training worker without any message for this long counts as hung.', unit: 'ms' }),
   exitMs: positiveInteger
     .default(10_000)
-    .meta({ help: 'From asking a worker to leave until it is killed.', unit: 'ms' }),
+    .meta({ help: 'From asking a worker to exit until it is killed.', unit: 'ms' }),
 });
 
 export const runConfigSchema = z.strictObject({
   members: positiveInteger
     .max(256)
     .default(2)
-    .meta({ help: 'Ensemble members (M), one rank each; or the ranks of one model, where the strategy trains one.' }),
+    .meta({
+      help: 'Ensemble members (M), one rank each; with a strategy that trains one model, the ranks of that model.',
+    }),
   devices: deviceSelectionSchema.default('auto').meta({
     help: 'Devices to train on: `auto`, `all` or -1, a count, a list such as 0,2, `idle`, `cpu`, `gpu`, `cpu:0,1`, `webgpu:0`.',
   }),
   placement: z.enum(['share', 'waves']).default('share').meta({
-    help: 'With more members than devices: several ranks share a device, or run in waves one after the other.',
+    help: 'With more members than devices: several ranks share a device, or ranks run in waves, one after the other.',
   }),
   membersPerDevice: positiveInteger.max(256).default(1).meta({
-    help: 'Members that one worker trains as one computation: on one device that is faster than several workers, for small networks.',
+    help: 'Members that one worker trains as one computation. For small networks this is faster than several workers on one device.',
     unit: 'members',
   }),
   backend: z
@@ -125,63 +132,71 @@ export const runConfigSchema = z.strictObject({
     .default('auto')
     .meta({
       help:
-        'Where tensors live: `tensorflow` (also for NVIDIA GPUs) needs `npm run setup:native`, `webgpu` (GPUs of all makers) ' +
+        'TensorFlow.js backend: `tensorflow` (also for NVIDIA GPUs) needs `npm run setup:native`, `webgpu` (GPUs of all vendors) needs ' +
         '`npm run setup:native -- --webgpu`; `cpu` is the slow reference.',
     }),
   blas: z.enum(['auto', 'on', 'off']).default('auto').meta({
-    help: "The system's BLAS for matrix products on wasm: `auto` takes it where it was measured to be clearly faster than own kernels.",
+    help: "The system's BLAS for matrix products on wasm. `auto` uses it if it was measured to be clearly faster than Tutti's kernels.",
   }),
   determinism: z.enum(['relaxed', 'deterministic']).default('relaxed').meta({
-    help: "How sums of products round on wasm: `relaxed` as the processor's fused multiply-add does, which is faster, or alike on all machines.",
+    help: "Rounding of sums of products on wasm: `relaxed` uses the processor's fused multiply-add, which is faster; `deterministic` is the same on all machines.",
   }),
   seed: z.int().min(0).max(0xffffffff).default(42).meta({ help: 'Base seed: rank r trains with seed + r.' }),
   identicalSeeds: z
     .boolean()
     .default(false)
-    .meta({ help: 'Give every rank the base seed itself (ablations, debugging).' }),
+    .meta({ help: 'Give every rank the same base seed (for ablations and debugging).' }),
   initializers: z
     .enum(['corrected', 'tfjs'])
     .default('corrected')
     .meta({
       help:
-        'Variance of initial weights that are drawn from cut-off normal distributions (`glorotNormal`, `heNormal`, `leCunNormal`, ' +
-        "`varianceScaling`): that of their formulas, or TensorFlow.js's, which is 0.774 of it.",
+        'Variance of initial weights drawn from truncated normal distributions (`glorotNormal`, `heNormal`, `leCunNormal`, ' +
+        "`varianceScaling`): the variance of their formulas, or TensorFlow.js's, which is 0.774 times that.",
     }),
-  strategy: strategySchema.prefault({ kind: 'independent' }).meta({ help: 'How the members relate while they train.' }),
+  strategy: strategySchema
+    .prefault({ kind: 'independent' })
+    .meta({ help: 'How the members interact while they train.' }),
   optimizer: optimizerSchema.prefault({ kind: 'adam' }).meta({ help: 'The optimizer.' }),
-  schedule: scheduleSchema.prefault({ kind: 'constant' }).meta({ help: 'Learning rate over time.' }),
-  loss: lossSchema.prefault({}).meta({ help: "The classification task's own loss." }),
-  batchSize: positiveInteger.default(128).meta({ help: 'Samples a step and rank (B).', unit: 'samples' }),
+  schedule: scheduleSchema.prefault({ kind: 'constant' }).meta({ help: 'The learning rate over time.' }),
+  loss: lossSchema.prefault({}).meta({ help: "Options of the classification task's loss." }),
+  batchSize: positiveInteger.default(128).meta({ help: 'Samples per step and rank (B).', unit: 'samples' }),
   sampler: z
     .enum(['auto', 'shuffled', 'shared', 'sharded', 'sharded-drop', 'sharded-uneven', 'sequential'])
     .default('auto')
     .meta({
       help:
-        'Order of samples: what the strategy needs (`auto`), own per rank, one for all, split over ranks (padded, dropping the tail, or ' +
-        'with uneven last batches), as stored.',
+        'Order of samples: as the strategy needs (`auto`), shuffled separately for each rank, shuffled once for all, split over the ranks ' +
+        '(padded, without the tail, or with uneven last batches), or as stored.',
     }),
   data: dataSchema.prefault({}).meta({ help: 'How samples reach the ranks.' }),
-  dropLast: z.boolean().default(false).meta({ help: "Leave out an epoch's last, smaller batch." }),
-  maxEpochs: positiveInteger.default(10).meta({ help: 'Epochs at most.', unit: 'epochs' }),
-  maxSteps: z.int().min(0).default(0).meta({ help: 'Steps at most; 0: as many as the epochs hold.', unit: 'steps' }),
+  dropLast: z.boolean().default(false).meta({ help: "Skip an epoch's last batch if it is smaller." }),
+  maxEpochs: positiveInteger.default(10).meta({ help: 'Maximum number of epochs.', unit: 'epochs' }),
+  maxSteps: z
+    .int()
+    .min(0)
+    .default(0)
+    .meta({ help: 'Maximum number of steps; 0: no limit beside the epochs.', unit: 'steps' }),
   evaluateEveryEpochs: positiveInteger
     .default(1)
-    .meta({ help: 'Epochs between two evaluations (ranks meet there).', unit: 'epochs' }),
-  logEverySteps: positiveInteger.default(50).meta({ help: 'Steps between two training-loss points.', unit: 'steps' }),
+    .meta({ help: 'Epochs between two evaluations, where ranks synchronize.', unit: 'epochs' }),
+  logEverySteps: positiveInteger
+    .default(50)
+    .meta({ help: 'Steps between two points of the training loss.', unit: 'steps' }),
   onNonFinite: z
     .enum(['stop', 'skip'])
     .default('stop')
-    .meta({ help: 'A loss that is NaN or infinite: stop all ranks, or skip that update.' }),
+    .meta({ help: 'On a NaN or infinite loss: stop all ranks, or skip that update.' }),
   earlyStopping: earlyStoppingSchema.prefault({}).meta({ help: 'When to stop before the last epoch.' }),
-  checkpoints: checkpointsSchema.prefault({}).meta({ help: 'What to keep on disk.' }),
+  checkpoints: checkpointsSchema.prefault({}).meta({ help: 'Checkpoints to keep on disk.' }),
   keepPredictions: z
     .enum(['none', 'best', 'all'])
     .default('best')
-    .meta({ help: 'Validation predictions to keep: none, those of the best evaluation, or all evaluations.' }),
+    .meta({ help: 'Validation predictions to keep: none, those of the best evaluation, or those of all evaluations.' }),
   restarts: z.int().min(0).default(0).meta({
-    help: 'Times that ranks whose group lost a process, by its death or by hanging, go on from the last state that all of them saved.',
+    help: 'How many times a group of ranks restarts from its last common state after one of its processes died or hung.',
   }),
-  timeouts: timeoutsSchema.prefault({}).meta({ help: 'How long to wait for what.' }),
+  timeouts: timeoutsSchema.prefault({}).meta({ help: 'Timeouts.' }),
   hyperparameters: z.record(z.string(), z.unknown()).default({}).meta({ help: "The project's own hyperparameters." }),
 });
 

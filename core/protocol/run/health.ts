@@ -1,14 +1,14 @@
 import type { RunRecord } from './record.ts';
 
-/** What of a run's last evaluation is NaN or infinite. */
+/** The NaN or infinite metrics of a run's last evaluation. */
 export interface NotFinite {
-  /** Full names, as `val/ens_nll`; those of evaluated sets begin with the set, `final/test/nll`. */
+  /** Full names such as `val/ens_nll`; names from evaluated sets begin with the set: `final/test/nll`. */
   metrics: string[];
-  /** Ranks whose own metrics are among them, ascending. */
+  /** Ranks that have such a metric, ascending. */
   ranks: number[];
 }
 
-/** A run that ended well, yet with members that did not: its status alone would hide it. Null where all is finite. */
+/** Finds metrics that are not finite, because the status of a finished run does not show them. Null if all are finite. */
 export function notFiniteOf({ summary }: Pick<RunRecord, 'summary'>): NotFinite | null {
   if (summary === null) return null;
   const last = Object.entries(summary.metrics);
@@ -24,7 +24,7 @@ export function notFiniteOf({ summary }: Pick<RunRecord, 'summary'>): NotFinite 
   return { metrics, ranks: [...ranks].map(Number).sort((left, right) => left - right) };
 }
 
-/** `not finite: ranks 0, 2`, or the names of metrics (three at most) where no rank is to blame. Null where all is finite. */
+/** `not finite: ranks 0, 2`, or the names of up to three metrics if they belong to no rank. Null if all are finite. */
 export function describeNotFinite(record: Pick<RunRecord, 'summary'>): string | null {
   const found = notFiniteOf(record);
   if (found === null) return null;

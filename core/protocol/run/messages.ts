@@ -7,8 +7,8 @@ import { checkpointRecordSchema, evaluatedSetSchema, runErrorSchema } from './re
 import { runSettingsSchema, settingChangesSchema } from './settings.ts';
 
 /**
- * What hub and workers tell each other, apart from collectives. Small facts travel in these messages; metric points
- * (`PointBatch`) ride along as typed arrays of the same frame.
+ * Messages between the hub and workers, except for collectives. The points of metrics (`PointBatch`) travel as typed arrays in
+ * the same frame.
  */
 
 export const workerStateSchema = z.enum([
@@ -25,20 +25,20 @@ export type WorkerState = z.output<typeof workerStateSchema>;
 
 const position = { epoch: z.int(), step: z.int() };
 
-/** What a user may ask of a run while it trains. */
+/** A user's request to a run while it trains. */
 export const controlSchema = z.discriminatedUnion('action', [
-  /** Every rank ends its training at its next step, then all meet for a last evaluation. */
+  /** Every rank ends its training at its next step, then all do a last evaluation together. */
   z.strictObject({ action: z.literal('stop') }),
-  /** The same, but every rank first completes the epoch that it is in. */
+  /** The same, but every rank first completes its epoch. */
   z.strictObject({ action: z.literal('stop-at-epoch-end') }),
-  /** One rank ends its training at its next step, and stands by with its last predictions while the others go on. */
+  /** One rank ends its training at its next step, and stands by with its last predictions while the others continue. */
   z.strictObject({ action: z.literal('stop-rank'), rank: z.int().min(0) }),
   /** Every rank waits at its next step until it is resumed; a stop ends the pause. */
   z.strictObject({ action: z.literal('pause') }),
   z.strictObject({ action: z.literal('resume') }),
-  /** Every rank keeps its weights as they are at its next step, under this name. */
+  /** Every rank saves its weights at its next step, under this name. */
   z.strictObject({ action: z.literal('checkpoint'), name: z.string() }),
-  /** Every rank trains on with these from its next step. What is left out stays as it is. */
+  /** Every rank uses these settings from its next step. Omitted settings stay unchanged. */
   z.strictObject({ action: z.literal('set'), changes: settingChangesSchema }),
 ]);
 export type Control = z.output<typeof controlSchema>;
@@ -46,19 +46,19 @@ export type Control = z.output<typeof controlSchema>;
 export const launchSchema = z.strictObject({
   runId: z.string(),
   runFolder: z.string(),
-  /** Owner-only folder for what lives as long as the run: the socket, decoded data shared by the ranks. */
+  /** Owner-only folder for files that last as long as the run: the socket, decoded data shared by the ranks. */
   scratchFolder: z.string(),
   projectFolder: z.string(),
   dataFolders: z.strictObject({ lookup: z.string().nullable(), cache: z.string() }),
   config: runConfigSchema,
   blas: blasSchema.nullable(),
-  /** What counts now, where it was changed since the run began: a rank whose state says otherwise changes at its next step. */
+  /** The settings in effect. A rank whose saved state has others changes them at its next step. */
   settings: runSettingsSchema,
   placement: placementSchema,
   /** Ranks of this wave, ascending: the process group's members. */
   groupRanks: z.array(z.int()),
   attempt: z.int().min(1),
-  /** Continue from the newest state that all ranks of the run hold. */
+  /** Continue from the newest state that all ranks of the run have saved. */
   resume: z.boolean(),
 });
 export type Launch = z.output<typeof launchSchema>;
@@ -80,7 +80,7 @@ export const workerMessageSchema = z.discriminatedUnion('type', [
     type: z.literal('described'),
     project: z.strictObject({ name: z.string(), description: z.string() }),
     task: z.string(),
-    /** The ensemble's metric that tells best whether it improves. */
+    /** The ensemble's metric that shows best whether it improves. */
     ensembleMonitor: z.string(),
     backend: z.string(),
     parameterCount: z.int(),
@@ -105,14 +105,14 @@ export const workerMessageSchema = z.discriminatedUnion('type', [
     data: z.record(z.string(), z.unknown()).default({}),
   }),
   z.strictObject({ type: z.literal('checkpoint'), record: checkpointRecordSchema }),
-  /** A rank is about to save the state that a resumed run goes on from, and waits for `recorded`. */
+  /** A rank is about to save the state for a resume, and waits for `recorded`. */
   z.strictObject({ type: z.literal('saving-state') }),
   z.strictObject({ type: z.literal('evaluated'), set: evaluatedSetSchema }),
   z.strictObject({
     type: z.literal('failed'),
     error: runErrorSchema,
     stack: z.string(),
-    /** True for a rank that failed only because the group did. */
+    /** True for a rank that failed only because its group did. */
     isConsequence: z.boolean(),
   }),
   z.strictObject({

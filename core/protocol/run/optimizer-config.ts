@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** May also be changed while a run trains (`run-settings.ts`), hence a leaf with a name. */
+/** A separate schema because the value can also be changed while a run trains (`settings.ts`). */
 export const learningRateSchema = z
   .number()
   .positive()
@@ -44,26 +44,25 @@ export const scheduleSchema = z.discriminatedUnion('kind', [
     floorFraction: z.number().min(0).max(1).default(0).meta({ help: 'Final rate as a fraction of the base rate.' }),
   }),
   z.strictObject({
-    kind: z.literal('step').meta({ help: 'Multiplies the rate by a factor every so many epochs.' }),
+    kind: z.literal('step').meta({ help: 'Multiplies the rate by a factor at a fixed interval of epochs.' }),
     everyEpochs: z.int().min(1).default(30).meta({ help: 'Epochs between two decays.', unit: 'epochs' }),
-    factor: z.number().positive().max(1).default(0.1).meta({ help: 'What the rate is multiplied by.' }),
+    factor: z.number().positive().max(1).default(0.1).meta({ help: 'Factor of each decay.' }),
   }),
   z.strictObject({
     kind: z.literal('one-cycle').meta({
-      help: 'Up to the base rate, then down far below the first one, momentum the other way (Smith and Topin, 2018).',
+      help: 'The rate rises to the base rate, then falls far below the first rate; momentum does the opposite (Smith and Topin, 2018).',
     }),
     risingFraction: z.number().gt(0).lt(1).default(0.3).meta({ help: 'Share of the steps in which the rate rises.' }),
-    anneal: z
-      .enum(['cosine', 'linear'])
-      .default('cosine')
-      .meta({ help: 'How the rate goes from one end to the other.' }),
+    anneal: z.enum(['cosine', 'linear']).default('cosine').meta({ help: 'Shape of the rise and the fall.' }),
     startDivisor: z.number().min(1).default(25).meta({ help: 'The first rate is the base rate divided by this.' }),
     finalDivisor: z.number().min(1).default(10_000).meta({ help: 'The last rate is the first divided by this.' }),
     threePhase: z
       .boolean()
       .default(false)
-      .meta({ help: 'Fall to the first rate as fast as it rose, then to the last; otherwise fall in one go.' }),
-    cycleMomentum: z.boolean().default(true).meta({ help: "Let momentum (Adam's beta1) fall while the rate rises." }),
+      .meta({
+        help: 'Fall to the first rate as fast as it rose, then to the last rate; otherwise fall directly to the last rate.',
+      }),
+    cycleMomentum: z.boolean().default(true).meta({ help: "Lower momentum (Adam's beta1) while the rate rises." }),
     lowMomentum: z.number().min(0).lt(1).default(0.85).meta({ help: 'Momentum at the base rate.' }),
     highMomentum: z.number().min(0).lt(1).default(0.95).meta({ help: 'Momentum at the first and the last rate.' }),
   }),

@@ -1,19 +1,19 @@
 import type { OptionDescription } from '../../options/index.ts';
 import type { RunConfigInput } from './config.ts';
 
-/** What a project tells of itself without training: for help texts, forms, and to check a configuration against. */
+/** A project's description of itself, available without training: for help texts, forms and checks of configurations. */
 export interface ProjectDescription {
   name: string;
   description: string;
   task: string;
-  /** Whether it has a loss of its own instead of the task's. */
+  /** Whether it replaces the task's loss. */
   hasOwnLoss: boolean;
-  /** Its hyperparameters, described as the run configuration's own options are. */
+  /** Its hyperparameters, in the same form as the options of the run configuration. */
   hyperparameters: OptionDescription[];
-  /** What it prefers to the general defaults. */
+  /** Its changes to the general defaults. */
   defaults: RunConfigInput;
 }
 
-/** The answer of the process that describes a project. */
+/** The reply of the process that describes a project. */
 export type DescribeReply =
   { type: 'described'; description: ProjectDescription } | { type: 'failed'; message: string; stack: string };

@@ -5,12 +5,12 @@ import { realNumber } from '../wire/numbers.ts';
 import { type RunConfig, runConfigSchema } from './config.ts';
 import { settingChangesSchema } from './settings.ts';
 
-/** What the folder of a run says of it: `run.json`, `events.jsonl`, a checkpoint's `.json`. Formats: docs/formats.md. */
+/** The records in a run's folder: `run.json`, `events.jsonl`, a checkpoint's `.json`. Formats: docs/formats.md. */
 
 export const runStatusSchema = z.enum(['created', 'running', 'finished', 'stopped', 'failed', 'interrupted']);
 export type RunStatus = z.output<typeof runStatusSchema>;
 
-/** An error as a run keeps it, with the place where it happened as far as it is known. */
+/** An error in a run's record, with the place where it happened as far as it is known. */
 export const runErrorSchema = z.strictObject({
   message: z.string(),
   rank: z.int().nullable().default(null),
@@ -20,27 +20,27 @@ export const runErrorSchema = z.strictObject({
 });
 export type RunError = z.output<typeof runErrorSchema>;
 
-/** One set of checkpoints evaluated on the test split: member by member, and as an ensemble. */
+/** The evaluation of one set of checkpoints on a split: each member, and the ensemble. */
 export const evaluatedSetSchema = z.strictObject({
   set: z.enum(['ensemble-best', 'member-best', 'final']),
   split: z.enum(['validation', 'test']),
   /** Epoch of each member's checkpoint, by rank. */
   epochs: z.array(z.int()),
   ensemble: z.record(z.string(), realNumber),
-  /** Metric name to one value a member, by rank. */
+  /** For each metric, one value per member, by rank. */
   members: z.record(z.string(), z.array(realNumber)),
 });
 export type EvaluatedSet = z.output<typeof evaluatedSetSchema>;
 
 export const runSummarySchema = z.strictObject({
-  /** Which attempt ended so; one that failed since has left the summary as it was. Absent from records of earlier versions. */
+  /** The attempt that ended with this summary; a later failed attempt keeps it. Absent from records of earlier versions. */
   attempt: z.int().min(1).optional(),
   epochs: z.int(),
   steps: z.int(),
   stopReason: z.enum(['completed', 'early-stopping', 'requested']),
   /** Last value of every metric, by name. */
   metrics: z.record(z.string(), realNumber),
-  /** The best value of the monitored ensemble metric and where it was reached. */
+  /** The best value of the monitored ensemble metric and its position. */
   best: z.strictObject({ metric: z.string(), value: realNumber, epoch: z.int(), step: z.int() }).nullable(),
   evaluatedSets: z.array(evaluatedSetSchema),
 });
@@ -51,25 +51,25 @@ export const attemptSchema = z.strictObject({
   startedAt: z.iso.datetime(),
   endedAt: z.iso.datetime().nullable(),
   status: runStatusSchema,
-  // Absent from attempts of earlier versions is all that follows.
-  /** What began it: the run itself, a user's resume, or a restart after a lost process. */
+  // Attempts of earlier versions lack the fields below.
+  /** Its cause: the start of the run, a user's resume, or a restart after a lost process. */
   kind: z.enum(['start', 'resume', 'restart']).optional(),
-  /** What was asked for: on top of the project's defaults, or of what the attempt before had. */
+  /** The requested changes to the project's defaults, or to the configuration of the attempt before. */
   overrides: z.record(z.string(), z.unknown()).optional(),
-  /** What it trained with, complete. */
+  /** Its whole configuration. */
   config: runConfigSchema.optional(),
-  /** What was changed while it trained, or before and not overridden: counts instead of what its `config` says. */
+  /** Settings that were changed while it trained, or earlier and not overridden; they replace those of its `config`. */
   changed: settingChangesSchema.optional(),
-  /** The position at which its ranks resumed, once they have; null with waves, each of which resumes at another. */
+  /** The position at which its ranks resumed, once they have; null with waves, because each wave resumes at a different position. */
   from: z.strictObject({ epoch: z.int(), step: z.int() }).nullable().optional(),
-  /** SHA-256 of the project's source files, and the commit they were at; null where there was none. */
+  /** SHA-256 of the project's source files, and their git commit; null if there was none. */
   sourceHash: z.string().length(64).nullable().optional(),
   gitCommit: z.string().nullable().optional(),
 });
 export type Attempt = z.output<typeof attemptSchema>;
 
-/** Runs that say nothing of initializers are older than the correction: ranks that begin later in them begin as the others did. */
-function asOlderRunsBegan(config: unknown): unknown {
+/** Runs without `initializers` are older than their correction: ranks that start later in them use the old ones, as the others did. */
+function withOldInitializers(config: unknown): unknown {
   return { initializers: 'tfjs' satisfies RunConfig['initializers'], ...(config as object) };
 }
 
@@ -79,8 +79,8 @@ export const runRecordSchema = z.strictObject({
   name: z.string(),
   project: z.strictObject({ name: z.string(), description: z.string(), folder: z.string() }),
   task: z.string(),
-  config: z.preprocess(asOlderRunsBegan, runConfigSchema),
-  /** What was changed while it trained, which counts instead of what `config` says; absent where nothing was. */
+  config: z.preprocess(withOldInitializers, runConfigSchema),
+  /** Settings that were changed while it trained; they replace those of `config`. Absent if there are none. */
   changed: settingChangesSchema.optional(),
   status: runStatusSchema,
   createdAt: z.iso.datetime(),
@@ -88,19 +88,19 @@ export const runRecordSchema = z.strictObject({
   plan: z.array(placementSchema),
   /** Seed of each rank. */
   seeds: z.array(z.int()),
-  /** The system's BLAS that matrix products use, chosen once for all ranks; null: own kernels. */
+  /** The system's BLAS for matrix products, chosen once for all ranks; null: Tutti's kernels. */
   blas: blasSchema.nullable().default(null),
   versions: z.record(z.string(), z.string()),
   gitCommit: z.string().nullable(),
   attempts: z.array(attemptSchema),
-  /** The hub that runs it now: alive as long as its socket accepts connections. Null when no hub does. */
+  /** The hub that runs it now. It is alive as long as its socket accepts connections. Null if no hub runs it. */
   hub: z.strictObject({ host: z.string(), pid: z.int(), socket: z.string() }).nullable(),
   error: runErrorSchema.nullable(),
   summary: runSummarySchema.nullable(),
 });
 export type RunRecord = z.output<typeof runRecordSchema>;
 
-/** What an attempt was configured with; null where a version that kept only the last one's wrote the record. */
+/** The configuration of an attempt; null for an early attempt of an earlier version, which kept only the last configuration. */
 export function configOfAttempt(
   { config, attempts }: Pick<RunRecord, 'config' | 'attempts'>,
   attempt: Attempt,
@@ -108,13 +108,13 @@ export function configOfAttempt(
   return attempt.config ?? (attempt.attempt === attempts.length ? config : null);
 }
 
-/** The summary that the last attempt ended with; null while it trains, and where it ended without one. */
+/** The summary of the last attempt; null while it trains, and if it ended without one. */
 export function ownSummary({ summary, attempts }: Pick<RunRecord, 'summary' | 'attempts'>): RunSummary | null {
   const isEarlier = summary?.attempt !== undefined && summary.attempt < attempts.length;
   return isEarlier ? null : summary;
 }
 
-/** One line of `events.jsonl`. `rank` is null for what concerns the run as a whole. */
+/** One line of `events.jsonl`. `rank` is null for an event of the whole run. */
 export const runEventSchema = z.strictObject({
   time: z.iso.datetime(),
   attempt: z.int().min(1),
@@ -127,7 +127,7 @@ export const runEventSchema = z.strictObject({
 });
 export type RunEvent = z.output<typeof runEventSchema>;
 
-/** `<name>.json` beside `<name>.safetensors`: a checkpoint counts only once this is there and the hash fits. */
+/** `<name>.json` beside `<name>.safetensors`. A checkpoint is valid only if this file exists and the hash matches. */
 export const checkpointRecordSchema = z.strictObject({
   format: z.literal(1),
   rank: z.int().min(0),

@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { controlSchema } from './messages.ts';
 
 /**
- * How another process of the same user controls a run: it connects to the socket that the run's record names and sends one
- * request, which is answered once. The token lies beside the socket, in the owner-only scratch folder.
+ * Another process of the same user controls a run by connecting to the socket that the run's record names. It sends one request and
+ * gets one answer. The token is beside the socket, in the owner-only scratch folder.
  */
 
 export const controlRequestSchema = z.union([controlSchema, z.strictObject({ action: z.literal('abort') })]);
-/** What may be asked of a run by whoever trains it or by another process. */
+/** A request to a run, from the process that trains it or from another one. */
 export type ControlRequest = z.output<typeof controlRequestSchema>;
 
 export const remoteRequestSchema = z.strictObject({
@@ -19,7 +19,7 @@ export type RemoteRequest = z.output<typeof remoteRequestSchema>;
 
 export const remoteAnswerSchema = z.strictObject({
   type: z.literal('remote-answer'),
-  /** Why it cannot be; null where it was done. */
+  /** The reason for a refusal; null if the request was accepted. */
   refusal: z.string().nullable(),
 });
 export type RemoteAnswer = z.output<typeof remoteAnswerSchema>;

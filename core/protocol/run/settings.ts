@@ -4,11 +4,11 @@ import { type PlainObject, setPath } from '../../options/index.ts';
 import { patienceSchema, type RunConfig } from './config.ts';
 import { lockstepReason } from './strategy-rules.ts';
 
-/** What of a run's configuration can be changed while it trains; ranges and help are those of the configuration. */
+/** The options of a run that can be changed while it trains, with the ranges and help of the configuration. */
 export const runSettingsSchema = z.strictObject({
-  /** Base rate: the schedule goes on from it. */
+  /** Base rate: the schedule continues with it. */
   learningRate: learningRateSchema,
-  /** Of early stopping, in evaluations. */
+  /** Patience of early stopping, in evaluations. */
   patience: patienceSchema,
 });
 export type RunSettings = z.output<typeof runSettingsSchema>;
@@ -17,7 +17,7 @@ export type SettingName = keyof RunSettings;
 export const settingChangesSchema = runSettingsSchema.partial();
 export type SettingChanges = z.output<typeof settingChangesSchema>;
 
-/** Where each setting stands in the configuration. */
+/** The path of each setting in the configuration. */
 export const settingPaths = {
   learningRate: 'optimizer.learningRate',
   patience: 'earlyStopping.patience',
@@ -25,29 +25,29 @@ export const settingPaths = {
 
 export const settingNames = Object.keys(settingPaths) as SettingName[];
 
-/** As a run starts. */
+/** The settings at the start of a run. */
 export function settingsOf({ optimizer, earlyStopping }: RunConfig): RunSettings {
   return { learningRate: optimizer.learningRate, patience: earlyStopping.patience };
 }
 
-/** What counts in a run now, as a configuration: its own, with what was changed since. */
+/** The configuration of a run with the changes made since its start. */
 export function withChanges(config: RunConfig, changed: SettingChanges = {}): PlainObject {
   return settingNames.reduce<PlainObject>(
-    (so, name) => (changed[name] === undefined ? so : setPath(so, settingPaths[name], changed[name])),
+    (layer, name) => (changed[name] === undefined ? layer : setPath(layer, settingPaths[name], changed[name])),
     { ...config },
   );
 }
 
-/** Why a setting means nothing in a run; null where it does. */
+/** Why a setting has no effect in a run; null if it has one. */
 export function whyNotSet(setting: SettingName, { earlyStopping }: RunConfig): string | null {
   if (setting !== 'patience' || earlyStopping.enabled) return null;
   return 'Early stopping is off in this run, so there is no patience to change. Turn it on in a new run.';
 }
 
-/** Why no rank of a run can be stopped alone; null where one can. */
+/** Why no rank of a run can be stopped alone; null if ranks can. */
 export function whyNotStopRank(config: RunConfig): string | null {
   if (config.members === 1) return 'The run has one member. Stop the run instead.';
   const reason = lockstepReason(config);
   if (reason === null) return null;
-  return `With ${reason} every step needs all ranks, so one alone cannot stop. Stop all of them jointly.`;
+  return `With ${reason} every step needs all ranks, so a single rank cannot stop. Stop all ranks jointly.`;
 }

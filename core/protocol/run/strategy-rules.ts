@@ -2,22 +2,22 @@ import type { RunConfig, StrategyConfig } from './config.ts';
 
 export type SamplerKind = Exclude<RunConfig['sampler'], 'auto'>;
 
-/** What a strategy asks of the rest of a configuration. */
+/** Requirements of a strategy on the rest of a configuration. */
 export interface StrategyRules {
-  /** Ranks exchange while they train, so all must do the same steps at the same time. */
+  /** Ranks exchange data at every step, so all must do the same steps at the same time. */
   isLockstep: boolean;
   /**
-   * All ranks train one model: the run is an ensemble of one, whose member is rank 0, however many ranks there are. Ranks evaluate
-   * parts of a split, and only rank 0 keeps checkpoints and predictions.
+   * All ranks train one model. The run is an ensemble of one member, rank 0. Each rank evaluates a part of a split, and only rank 0 keeps
+   * checkpoints and predictions.
    */
   isOneModel: boolean;
-  /** Orders of samples that it can train with; the first is what `auto` takes. */
+  /** Orders of samples that it can train with; `auto` uses the first. */
   samplers: readonly [SamplerKind, ...SamplerKind[]];
   /** Tasks that it can train; null: any. */
   tasks: readonly string[] | null;
-  /** Whether it trains with whatever loss a project brings. */
+  /** Whether it can train with a project's own loss. */
   ownLoss: boolean;
-  /** Whether a rank needs no samples but those of its batches, and these may be the same on all ranks. */
+  /** Whether ranks need only the samples of their batches, and all ranks may get the same batches. */
   takesCommonBatches: boolean;
 }
 
@@ -54,7 +54,7 @@ export const strategyRules: Record<StrategyConfig['kind'], StrategyRules> = {
     samplers: ['shuffled', 'shared', 'sequential'],
     tasks: ['classification'],
     ownLoss: true,
-    // Every rank also draws from the unlabelled samples.
+    // Every rank also draws unlabelled samples.
     takesCommonBatches: false,
   },
   'data-parallel': oneModel,
@@ -67,24 +67,24 @@ export const commonSamplers: readonly SamplerKind[] = ['shared', 'sequential'];
 
 type Sampled = Pick<RunConfig, 'sampler' | 'strategy' | 'data'>;
 
-/** The order of samples of a run: the chosen one, or the one that suits its strategy and the way its batches come. */
+/** The order of samples of a run: the configured one, or the default for its strategy and data mode. */
 export function samplerOf({ sampler, strategy, data }: Sampled): SamplerKind {
   if (sampler !== 'auto') return sampler;
   return data.mode === 'broadcast' ? commonSamplers[0] : strategyRules[strategy.kind].samplers[0];
 }
 
-/** What has the ranks of a run do the same steps at the same time; null where nothing does. */
+/** The reason why the ranks of a run must do the same steps at the same time; null if they need not. */
 export function lockstepReason({ strategy, data }: Pick<RunConfig, 'strategy' | 'data'>): string | null {
   if (strategyRules[strategy.kind].isLockstep) return `the strategy ${strategy.kind}`;
   return data.mode === 'broadcast' ? 'batches that the first rank broadcasts' : null;
 }
 
-/** Members of the ensemble that a run trains: its ranks, or one where all ranks train one model. */
+/** Number of members of the ensemble that a run trains: its ranks, or 1 if all ranks train one model. */
 export function memberCountOf({ members, strategy }: Pick<RunConfig, 'members' | 'strategy'>): number {
   return strategyRules[strategy.kind].isOneModel ? 1 : members;
 }
 
-/** Samples that a rank takes for one step. */
+/** Samples per rank and step. */
 export function samplesPerStep({ batchSize, strategy }: Pick<RunConfig, 'batchSize' | 'strategy'>): number {
   return batchSize * ('accumulate' in strategy ? strategy.accumulate : 1);
 }
