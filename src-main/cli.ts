@@ -21,17 +21,17 @@ Examples:
 Ctrl-C stops a run jointly, with a last evaluation and all checkpoints; a second Ctrl-C aborts it.
 
 Exit codes:
-  ${exitCodes.finished}    finished, also by early stopping
+  ${exitCodes.finished}    the run finished, also by early stopping
   ${exitCodes.failed}    the run or the command failed
-  ${exitCodes.usage}    wrong arguments or a wrong configuration; nothing was begun
-  ${exitCodes.stopped}    the run was stopped early, by none of the signals below
+  ${exitCodes.usage}    wrong arguments or a wrong configuration; nothing was started
+  ${exitCodes.stopped}    the run was stopped early, but not by one of the signals below
   ${exitCodes.hungUp}  the run was aborted by SIGHUP
   ${exitCodes.interrupted}  the run was stopped or aborted by Ctrl-C (SIGINT)
   ${exitCodes.terminated}  the run was aborted by SIGTERM`;
 
 const collect = (value: string, earlier: string[]): string[] => [...earlier, value];
 
-/** Takes a command's exit code for the process. */
+/** Sets the process's exit code to that of a command. */
 function exitWith<A extends unknown[]>(command: (...args: A) => Promise<number>): (...args: A) => Promise<void> {
   return async (...args) => {
     process.exitCode = await command(...args);
@@ -40,7 +40,7 @@ function exitWith<A extends unknown[]>(command: (...args: A) => Promise<number>)
 
 function createProgram(): Command {
   const program = new Command('tutti')
-    .description('Trains deep ensembles: one process per member, together or apart.')
+    .description('Trains deep ensembles: one process per member, trained jointly or independently.')
     .version(packageJson.version)
     .enablePositionalOptions()
     .exitOverride()
@@ -54,9 +54,9 @@ function createProgram(): Command {
 function addTraining(program: Command): void {
   program
     .command('train')
-    .description('train a project; `tutti train <project> --help` shows what can be set')
+    .description('train a project; `tutti train <project> --help` lists the options')
     .usage('<project> [options]')
-    // Which options there are depends on the project.
+    // The options depend on the project.
     .helpOption(false)
     .allowUnknownOption()
     .passThroughOptions()
@@ -69,7 +69,7 @@ function addTraining(program: Command): void {
     );
   program
     .command('resume')
-    .description('go on with a run from its newest saved state')
+    .description('resume a run from its newest saved state')
     .argument('<run>', 'its id or name, or the beginning of one, or its folder')
     .option('--set <path=value>', 'change an option, such as maxEpochs=200 (repeatable)', collect, [])
     .option('--json', 'print one JSON object per line')
@@ -81,15 +81,15 @@ function addTraining(program: Command): void {
     );
 }
 
-/** For a run that any process of this user trains on this machine. */
+/** Commands that control a run of any process of this user on this machine. */
 function addControlling(program: Command): void {
   const theRun = ['<run>', 'its id or name, or the beginning of one, or its folder'] as const;
   program
     .command('stop')
     .description('stop a run jointly, with a last evaluation and all checkpoints')
     .argument(...theRun)
-    .option('--at-epoch-end', 'only once every rank has completed its epoch')
-    .option('--rank <rank>', 'only this rank; the others go on')
+    .option('--at-epoch-end', 'stop once every rank has completed its epoch')
+    .option('--rank <rank>', 'stop only this rank; the others continue')
     .action(
       exitWith(async (run: string, options: StopOptions) =>
         (await import('./cli/commands/control.ts')).stop(run, options),
@@ -97,19 +97,19 @@ function addControlling(program: Command): void {
     );
   program
     .command('pause')
-    .description('have every rank of a run wait at its next step')
+    .description('pause every rank of a run at its next step')
     .argument(...theRun)
     .action(exitWith(async (run: string) => (await import('./cli/commands/control.ts')).pause(run)));
   program
     .command('continue')
     .description('end the pause of a run')
     .argument(...theRun)
-    .action(exitWith(async (run: string) => (await import('./cli/commands/control.ts')).goOn(run)));
+    .action(exitWith(async (run: string) => (await import('./cli/commands/control.ts')).continueRun(run)));
   program
     .command('checkpoint')
-    .description('have every rank of a run keep its weights now')
+    .description('save the weights of every rank of a run now')
     .argument(...theRun)
-    .requiredOption('--name <name>', 'of letters, digits, "-" and "_"')
+    .requiredOption('--name <name>', 'name of letters, digits, "-" and "_"')
     .action(
       exitWith(async (run: string, options: { name: string }) =>
         (await import('./cli/commands/control.ts')).keepCheckpoint(run, options),
@@ -131,10 +131,10 @@ function addLooking(program: Command): void {
   program
     .command('runs')
     .description('list runs, the newest first')
-    .option('--status <status>', 'only those with this status (repeatable)', collect, [])
-    .option('--project <name>', 'only those of this project')
-    .option('--search <text>', 'only those with this in their id, name, project or folder')
-    .option('--limit <n>', 'at most so many')
+    .option('--status <status>', 'only runs with this status (repeatable)', collect, [])
+    .option('--project <name>', 'only runs of this project')
+    .option('--search <text>', 'only runs with this text in their id, name, project or folder')
+    .option('--limit <n>', 'maximum number of runs')
     .option('--json', 'print one JSON object per line')
     .action(exitWith(async (options: RunsOptions) => (await import('./cli/commands/runs.ts')).listRuns(options)));
   program
@@ -143,7 +143,7 @@ function addLooking(program: Command): void {
     .argument('<run>', 'its id or name, or the beginning of one, or its folder')
     .requiredOption('--to <path>', 'a folder that is absent or empty, or a file that ends in .zip')
     .option('--zip', 'write one ZIP, whatever the name')
-    .option('--overwrite', 'replace what is there')
+    .option('--overwrite', 'replace existing files')
     .option(
       '--format <formats>',
       'record, csv, jsonl, tensorboard, checkpoints, logs, plots, tfjs (default: all but tfjs)',
@@ -171,7 +171,7 @@ function addLooking(program: Command): void {
     );
 }
 
-/** A reader that has gone (`| head`, a closed terminal) is no error; who writes on is told by the stream's own events. */
+/** Ignores the error when the reader of a stream has exited (`| head`, a closed terminal). Writers notice by the stream's events. */
 function allowClosedOutput(stream: NodeJS.WriteStream): void {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;

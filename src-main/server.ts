@@ -6,26 +6,26 @@ import { readStaticFile, sendExport } from './server/files.ts';
 import { securityHeaders } from './server/security-headers.ts';
 
 export interface ServerOptions {
-  /** 0 takes any port that is free. */
+  /** 0: any free port. */
   port: number;
-  /** Where the built page lies. */
+  /** The folder of the built page. */
   pageFolder: string;
-  /** Where exports lie, each one file. */
+  /** The folder of exports, each one file. */
   exportFolder: string;
   /** Serves one page until the returned function is called. */
   connect: (wire: PageWire) => () => void;
-  /** Told of requests that failed here. */
+  /** Called for requests that failed in the server. */
   onError: (error: unknown) => void;
 }
 
 export interface RunningServer {
   port: number;
-  /** Opens the page once: its token is exchanged for a cookie. */
+  /** Opens the page. It works once, because its token is exchanged for a cookie. */
   link: string;
   close(): Promise<void>;
 }
 
-/** Where the browser fetches an export. */
+/** The URL path of an export. */
 export const exportPath = (fileName: string): string => `/exports/${fileName}`;
 
 /** Serves the page and the hub on a port of 127.0.0.1, to the browser that opens the printed link. */
@@ -37,7 +37,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     answer(request, response, access, options).catch((error: unknown) => {
       options.onError(error);
       if (response.headersSent) response.destroy();
-      else send(response, 500, 'text/plain', 'Tutti could not answer; its terminal says why.');
+      else send(response, 500, 'text/plain', 'Tutti could not answer; see its terminal for the reason.');
     });
   });
   const pages = acceptPages(server, access, options);
@@ -50,12 +50,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   return { port, link: access.link, close };
 }
 
-/** @throws when the port is taken or not allowed, with the remedy */
+/** @throws Error with the remedy if the port is in use or not allowed */
 async function listen(server: Server, port: number): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) => {
       const reason = `Tutti cannot listen on port ${port} of 127.0.0.1 (${cause.message}).`;
-      reject(new Error(`${reason} Choose another with --port, or leave it out to take one that is free.`, { cause }));
+      reject(new Error(`${reason} Choose another with --port, or omit it to use any free port.`, { cause }));
     });
     server.listen(port, '127.0.0.1', resolve);
   });

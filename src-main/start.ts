@@ -10,7 +10,7 @@ import { findElectron } from './start/electron-binary.ts';
 import { parseStartOptions, type StartOptions, startHelp } from './start/options.ts';
 import { homePaths } from './store/home.ts';
 
-/** `npm start`: the window in Electron where its binary and a display are there, else the same page in the browser. */
+/** `npm start`: opens the window in Electron if its binary and a display exist, else the same page in the browser. */
 
 function openDesktop(binary: string): void {
   const child = spawn(binary, [join(out, 'main', 'electron.js')], { stdio: 'inherit' });
@@ -44,7 +44,7 @@ async function serveBrowser({ port, isOpened }: StartOptions): Promise<void> {
   }
   if (isOpened) openInAppWindow(server.link);
   const close = async (): Promise<void> => {
-    // Runs first: their last words still reach the pages.
+    // Runs end first, so that their last updates still reach the pages.
     await service.close();
     await server.close();
     hub.close();
@@ -52,7 +52,7 @@ async function serveBrowser({ port, isOpened }: StartOptions): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => close().catch(onError));
 }
 
-/** A window of its own in a Chromium, where there is one and a display; else the printed link has to do. */
+/** Opens a separate window in a Chromium, if there is one and a display. Otherwise users open the printed link. */
 function openInAppWindow(link: string): void {
   const browser = findAppBrowser();
   if (browser === null) return;
@@ -66,7 +66,7 @@ async function start(options: StartOptions): Promise<void> {
   const electron = options.frontEnd === 'browser' ? null : findElectron();
   if (electron !== null && (options.frontEnd === 'desktop' || hasDisplay())) return openDesktop(electron);
   if (options.frontEnd === 'desktop') {
-    throw new Error('Electron is not installed: its binary is not in node_modules/electron. Leave --desktop out.');
+    throw new Error('Electron is not installed: its binary is not in node_modules/electron. Omit --desktop.');
   }
   if (options.frontEnd === 'auto') console.log('Electron or a display is missing: Tutti opens in the browser.');
   return serveBrowser(options);

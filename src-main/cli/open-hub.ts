@@ -1,6 +1,6 @@
 import { Hub } from '../hub/hub.ts';
 
-/** Lets `use` work with a hub, which is closed in any case. What the hub noticed while opening is told on stderr. */
+/** Calls `use` with a hub, which is closed afterwards in any case. Notices of the hub are printed on stderr. */
 export async function withHub<T>(use: (hub: Hub) => Promise<T>): Promise<T> {
   const hub = await Hub.open();
   try {

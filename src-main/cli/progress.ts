@@ -7,9 +7,9 @@ import type { RunFacts, RunUpdate } from '../../core/protocol/pages/run-updates.
 import { countEpoch, formatDuration } from './format.ts';
 import { formatCount } from '../../core/text/numbers.ts';
 
-/** Steps per second are those of the last so many ms: recent, yet over a few evaluations. */
+/** Time over which steps per second are averaged: recent, but long enough for a few evaluations. */
 const windowMs = 30_000;
-/** Less than this is no base for a forecast. */
+/** A shorter time is too short for a forecast. */
 const shortestWindowMs = 1_000;
 
 interface RankProgress {
@@ -21,9 +21,9 @@ interface RankProgress {
   loss: number | null;
 }
 
-/** What a line of progress needs to know of a run, gathered from its updates. */
+/** Collects the data for the line of progress from the updates of a run. */
 export class RunProgress {
-  /** Evaluations of the ensemble so far. */
+  /** Number of evaluations of the ensemble so far. */
   evaluations = 0;
   private record: RunRecord | null = null;
   private facts: RunFacts | null = null;
@@ -31,7 +31,7 @@ export class RunProgress {
   private wave = 0;
   private ensemble: number | null = null;
   private best: { value: number; epoch: number } | null = null;
-  /** When the slowest rank had done how many steps. */
+  /** Steps of the slowest rank over time. */
   private history: { timeMs: number; step: number }[] = [];
 
   take(update: RunUpdate, nowMs: number): void {
@@ -56,7 +56,7 @@ export class RunProgress {
 
   /**
    * `epoch 12/200  step 480/8000  ens NLL 0.4123 (best 0.4101 @ 10)  1.2k samples/s  ETA 3 m 12 s`; null before training.
-   * @param width in characters; where all of it does not fit, the throughput goes first
+   * @param width in characters; a line that does not fit loses the throughput first
    */
   line(width: number = Infinity): string | null {
     if (this.record === null || this.facts === null) return null;
@@ -84,7 +84,7 @@ export class RunProgress {
     const { rank, epoch, step } = update;
     const before = this.rank(rank);
     const changes = update.type === 'worker' ? { state: update.state } : { samplesPerSecond: update.samplesPerSecond };
-    // A worker that starts or exits does not always know its step.
+    // A worker that starts or exits does not always report its step.
     this.ranks.set(rank, {
       ...before,
       epoch: Math.max(before.epoch, epoch),
@@ -135,7 +135,7 @@ export class RunProgress {
     return samplesPerSecond > 0 ? `${formatCount(samplesPerSecond)} samples/s` : null;
   }
 
-  /** Waves to come take as many steps as this one. */
+  /** Later waves are assumed to take as many steps as this one. */
   private forecast(stepsOfWave: number): string | null {
     const [first] = this.history;
     const last = this.history.at(-1);
@@ -149,7 +149,7 @@ export class RunProgress {
     return this.active().reduce((slowest, rank) => (rank.step < slowest.step ? rank : slowest));
   }
 
-  /** Ranks of this wave that still train; all of them where none does. */
+  /** Ranks of this wave that still train; all its ranks if none does. */
   private active(): RankProgress[] {
     const plan = this.record?.plan ?? [{ rank: 0, wave: 0 }];
     const ranks = plan.filter(({ wave }) => wave === this.wave).map(({ rank }) => this.rank(rank));

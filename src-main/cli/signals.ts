@@ -1,16 +1,16 @@
 import type { RunSession } from '../runs/attempt/run-session.ts';
 import type { EndingSignal } from './errors.ts';
 
-/** Signals on their way to a run, until released. */
+/** Handles signals for a run until it is released. */
 export interface SignalWatch {
-  /** The last that came. */
+  /** The last signal received. */
   received: EndingSignal | null;
   release(): void;
 }
 
 /**
  * Ctrl-C stops a run jointly, with a last evaluation and all checkpoints; a second one aborts it. SIGTERM and SIGHUP abort
- * it at once: whoever sends them does not wait.
+ * it immediately, because their sender does not wait.
  */
 export function watchSignals(session: Pick<RunSession, 'control' | 'abort'>, say: (line: string) => void): SignalWatch {
   const abort = (signal: EndingSignal): void => {

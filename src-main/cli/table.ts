@@ -1,10 +1,10 @@
 export interface Column {
   title: string;
-  /** Numbers stand better on the right. */
+  /** Aligns the cells on the right, for numbers. */
   right?: boolean;
 }
 
-/** A table in aligned columns, its titles first; lines end without blanks. */
+/** Renders a table with aligned columns and a row of titles, without trailing blanks. */
 export function renderTable(columns: readonly Column[], rows: readonly (readonly string[])[]): string[] {
   const lines = [columns.map(({ title }) => title), ...rows];
   const widths = columns.map((_, column) => Math.max(...lines.map((cells) => cells[column].length)));
@@ -18,7 +18,7 @@ export function renderTable(columns: readonly Column[], rows: readonly (readonly
   );
 }
 
-/** Breaks text between words into lines of at most `width` characters; longer words stand alone. */
+/** Wraps text into lines of at most `width` characters. A longer word gets a separate line. */
 export function wrapText(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = '';

@@ -5,12 +5,12 @@ import type { Output, RunReport } from './report.ts';
 import { introduce, summarize } from './commands/summary.ts';
 
 const redrawEveryMs = 100;
-/** Where lines stay, there is one at an evaluation, though not more often than this, */
+/** Without a terminal, lines stay: one at an evaluation, but at least this long after the last, */
 const evaluationEveryMs = 1_000;
-/** and one after this long in any case. */
+/** and one at this interval in any case. */
 const lineEveryMs = 10_000;
 
-/** Events that a user wants to know of while a run trains. How it ended, the summary tells. */
+/** Events that are printed while a run trains. The summary reports how it ended. */
 const notable = new Set([
   'print',
   'early-stopping',
@@ -29,12 +29,12 @@ const notable = new Set([
   'model-changed',
   'model-not-described',
 ]);
-/** Those that say nothing without their rank. */
+/** Events that are printed with their rank. */
 const ofOneRank = new Set(['non-finite-loss', 'rank-stopped']);
 
 const clearLine = '\r\u001B[K';
 
-/** A run for people: one line of progress, redrawn in place in a terminal, now and then a line of its own elsewhere. */
+/** Prints the progress of a run for people: one line, redrawn in place in a terminal, and a new line now and then elsewhere. */
 export class TerminalReport implements RunReport {
   private readonly output: Output;
   private readonly isQuiet: boolean;
@@ -84,7 +84,7 @@ export class TerminalReport implements RunReport {
     this.print([`${speaker}${message}`]);
   }
 
-  /** Lines that stay, above the one that is redrawn. */
+  /** Prints lines that stay, above the line of progress. */
   private print(lines: string[]): void {
     this.output.write(`${this.output.isTTY ? clearLine : ''}${lines.join('\n')}\n`);
   }
@@ -97,7 +97,7 @@ export class TerminalReport implements RunReport {
   private draw(): void {
     this.redraw = null;
     this.lastDrawMs = performance.now();
-    // A line that wraps could not be redrawn.
+    // A line that wraps cannot be redrawn.
     const line = this.progress.line((this.output.columns ?? 80) - 1);
     if (line !== null) this.output.write(`${clearLine}${line}`);
   }

@@ -15,9 +15,9 @@ export interface Check {
   remedy?: string;
 }
 
-/** Each backend: whether it can be used, how fast its matrix products are, and how to get it where it is missing. */
+/** Checks each backend: whether it works, the speed of its matrix products, and how to set it up if it is missing. */
 export async function checkBackends(): Promise<Check[]> {
-  // One after the other: they measure how fast a core computes.
+  // One after the other, because they measure the speed of a core.
   const cpu = await probe({ kind: 'backend', backend: 'cpu', blas: null });
   const survey = await makeSurvey();
   return [
@@ -41,7 +41,7 @@ async function checkWebgpu(): Promise<Omit<Check, 'name'>> {
   const problem = checkBuild(readWebgpuBuild, absent);
   if (problem !== null) return problem;
   const reply = await probe({ kind: 'backend', backend: 'webgpu', blas: null });
-  return describeReply(reply, "See that the GPU's driver is installed, or train with --backend wasm.");
+  return describeReply(reply, "Check that the GPU's driver is installed, or train with --backend wasm.");
 }
 
 /** The result of the check if a native build is missing, which is fine, or damaged; null if the backend can be tried. */
@@ -54,12 +54,12 @@ function checkBuild(read: () => object | null, absent: string): Omit<Check, 'nam
 }
 
 async function describeWasm(survey: BlasSurvey): Promise<Omit<Check, 'name'>> {
-  const check = describeReply(survey.own, 'Train with --backend cpu, which is slow but plain.');
+  const check = describeReply(survey.own, 'Train with --backend cpu, which is slow but works everywhere.');
   if (check.status !== 'ok' || (await chooseAutomatically(survey)) !== null) return check;
-  return { ...check, detail: `${check.detail}; --backend auto takes it` };
+  return { ...check, detail: `${check.detail}; --backend auto uses it` };
 }
 
-/** All ways to load all libraries, with the one that `auto` takes. */
+/** Lists all ways to load all BLAS libraries, and marks the one that `auto` uses. */
 async function describeBlas(survey: BlasSurvey): Promise<Omit<Check, 'name'>> {
   const { libraries } = survey;
   if (!libraries.some(({ reply }) => reply.kind === 'measured')) {
@@ -71,9 +71,9 @@ async function describeBlas(survey: BlasSurvey): Promise<Omit<Check, 'name'>> {
   const lines = libraries.map(({ blas, reply }) => {
     const name = blas.coreType === null ? blas.kind : `${blas.kind} as ${blas.coreType}`;
     if (reply.kind === 'unusable') return `${name}: ${reply.reason.split('\n')[0]}`;
-    return `${speed(reply)}${isChosen(blas) ? ', which wasm takes' : ''}`;
+    return `${speed(reply)}${isChosen(blas) ? ', which wasm uses' : ''}`;
   });
-  const note = chosen === null ? ['not clearly faster than own kernels, so not taken'] : [];
+  const note = chosen === null ? ["not clearly faster than Tutti's kernels, so not used"] : [];
   return { status: 'ok', detail: [...lines, ...note].join('; ') };
 }
 

@@ -9,19 +9,19 @@ import { dataFolders, tuttiHome } from '../store/home.ts';
 import { type Check, checkBackends } from './backend-checks.ts';
 import { describeUse, isUsable } from './device-use.ts';
 
-/** A run keeps a few copies of its weights: with less than this, a run of some size is likely to be refused. */
+/** A run keeps a few copies of its weights. With less space than this, a run of a larger model is likely to be refused. */
 const littleDiskBytes = 2 * 2 ** 30;
 
-/** Everything that is checked; a check that cannot be made has failed, and the others are made all the same. */
+/** Runs all checks. A check that throws has failed; the others still run. */
 export async function runChecks(): Promise<Check[]> {
   const checks = [
     attempt('devices', checkDevices, 'Give this process at least one CPU core.'),
     attempt('home', checkHome, 'Set TUTTI_HOME to a folder that you may write to.'),
-    attempt('data', checkData, 'Make that folder, or unset TUTTI_DATA.'),
+    attempt('data', checkData, 'Create that folder, or unset TUTTI_DATA.'),
     attempt('scratch', checkScratch, 'Set TMPDIR to a folder of yours with a short path.'),
   ];
   const backends = await checkBackends().catch((error: unknown): Check[] => [
-    { name: 'backends', status: 'fail', detail: messageOf(error), remedy: 'See what is said of the home below.' },
+    { name: 'backends', status: 'fail', detail: messageOf(error), remedy: 'See the check of the home below.' },
   ]);
   return [checkNode(), ...backends, ...(await Promise.all(checks.map((check) => check())))];
 }
@@ -43,7 +43,7 @@ function checkNode(): Check {
 async function checkDevices(): Promise<Omit<Check, 'name'>> {
   const { devices, notes } = await detectDevices();
   const usable = devices.filter(isUsable);
-  if (usable.length === 0) throw new Error('There is no device that this build can compute on.');
+  if (usable.length === 0) throw new Error('This build cannot compute on any device of this machine.');
   const unused = devices.filter((device) => !usable.includes(device));
   const strangers = unused.map((device) => `${device.id}: ${describeUse(device)}.`);
   const detail = [`${usable.length} usable (${usable[0].name}).`, ...strangers, ...notes].join(' ');
@@ -67,7 +67,7 @@ async function checkData(): Promise<Omit<Check, 'name'>> {
   return { status: 'ok', detail: `${lookup} (TUTTI_DATA), then ${cache}` };
 }
 
-/** What every run begins with: its owner-only folder, in memory if there is room, and a socket in it. */
+/** Creates what every run needs first: an owner-only folder, in memory if there is space, and a socket in it. */
 async function checkScratch(): Promise<Omit<Check, 'name'>> {
   const folder = await createScratchFolder();
   try {

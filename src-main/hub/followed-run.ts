@@ -12,26 +12,26 @@ import { isOpen } from '../store/runs/recovery.ts';
 import { parseEventLine, readRunRecord, runPaths } from '../store/runs/run-folder.ts';
 import { PointBuffer } from './point-buffer.ts';
 
-/** So much of `metrics.csv` is read within a tenth of a second: less needs no index. */
+/** Reading this much of `metrics.csv` takes a tenth of a second, so a smaller file needs no index. */
 const indexedBytes = 4 * 2 ** 20;
 
-/** What the hub holds in memory of a run that somebody looks at. It comes from the run's folder alone, whoever runs it. */
+/** The data in memory of a run that a page shows. It comes from the run's folder alone, whichever process trains the run. */
 export class FollowedRun {
   readonly folder: string;
   readonly columns = new MetricColumns();
   readonly events: RunEvent[] = [];
-  /** What of the folder could not be read, though the rest can. */
+  /** Damaged parts of the folder that were skipped. */
   readonly warnings: string[] = [];
   #eventLines = 0;
   #record: RunRecord;
   readonly #metricsTail: MetricsTail;
   /** Points that were read since the last refresh. */
-  readonly #untold = new PointBuffer();
-  /** How much of `metrics.csv` its index knows. */
+  readonly #newPoints = new PointBuffer();
+  /** Bytes of `metrics.csv` that its index covers. */
   #indexedBytes = 0;
   readonly #eventsTail: LineTail;
   readonly #loadsTail: DeviceLoadsTail;
-  /** One reading after the other. */
+  /** The last reading. Readings run one after the other. */
   #reading: Promise<unknown> = Promise.resolve();
 
   private constructor(folder: string, record: RunRecord) {
@@ -55,25 +55,25 @@ export class FollowedRun {
     return this.#record;
   }
 
-  /** Loads of its devices over time. */
+  /** The loads of its devices over time. */
   get deviceLoads(): DeviceLoadColumns[] {
     return this.#loadsTail.columns;
   }
 
-  /** Takes over what has been written since the last time. @returns that, as updates */
+  /** Reads the data written since the last refresh. @returns them as updates */
   refresh(): Promise<RunUpdate[]> {
     const reading = this.#reading.then(() => this.#refresh());
-    // Whoever asked for this reading learns of its failure; the next one comes all the same.
+    // The caller gets the error of this reading; the next reading must run anyway.
     this.#reading = reading.catch(() => undefined);
     return reading;
   }
 
-  /** What reading a range of steps again costs, in bytes. */
+  /** Bytes to read for a range of steps. */
   bytesBetween(fromStep: number, toStep: number): number {
     return this.#metricsTail.bytesBetween(fromStep, toStep);
   }
 
-  /** All points of some metrics with steps in a range, both ends included, whatever the columns hold. */
+  /** Reads all points of some metrics with steps in a range, both ends included, even if the columns were thinned. */
   readBetween(names: readonly string[], fromStep: number, toStep: number): Promise<Map<string, MetricColumn>> {
     const reading = this.#reading.then(() => this.#readBetween(names, fromStep, toStep));
     this.#reading = reading.catch(() => undefined);
@@ -84,22 +84,22 @@ export class FollowedRun {
     for (;;) {
       const found = await this.#metricsTail.readBetween(names, from, to);
       if (found !== null) return found;
-      // The file was rewritten with more columns, and perhaps more rows.
-      await this.#readMetrics(this.#untold);
+      // The file was rewritten with more columns and possibly more rows.
+      await this.#readMetrics(this.#newPoints);
     }
   }
 
   async #refresh(): Promise<RunUpdate[]> {
-    // The record first: when it says that the run has ended, all its metrics and events are there to be read.
+    // The record comes first: if it says that the run has ended, all its metrics and events are already written.
     const record = await this.#readRecord();
     const events = await this.#readEvents();
     const samples = await this.#loadsTail.read();
-    await this.#readMetrics(this.#untold);
-    const points = this.#untold;
+    await this.#readMetrics(this.#newPoints);
+    const points = this.#newPoints;
     return [
       ...events,
       ...samples.map((sample) => ({ type: 'device-loads' as const, ...sample })),
-      // Which rank told a point does not show in the file; its name says what it belongs to.
+      // The file does not say which rank reported a point. The metric's name says what it belongs to.
       ...(points.length === 0 ? [] : [{ type: 'points' as const, rank: 0, batch: points.take() }]),
       ...(record === null ? [] : [this.#recordUpdate(record)]),
     ];
@@ -109,7 +109,7 @@ export class FollowedRun {
     return isOpen(record) ? { type: 'record', record, folder: this.folder } : { type: 'ended', record };
   }
 
-  /** @returns null where it is as it was */
+  /** @returns null if the record is unchanged */
   async #readRecord(): Promise<RunRecord | null> {
     const record = await readRunRecord(this.folder);
     if (toJson(record) === toJson(this.#record)) return null;
@@ -117,13 +117,13 @@ export class FollowedRun {
     return record;
   }
 
-  async #readMetrics(news: PointBuffer | null): Promise<void> {
-    await this.#readRows(news);
+  async #readMetrics(fresh: PointBuffer | null): Promise<void> {
+    await this.#readRows(fresh);
     const { state } = this.#metricsTail;
-    const fresh = this.#metricsTail.bytes - this.#indexedBytes;
-    // While a run grows, its index is written ever less often: altogether that costs a few times its last size.
+    const unindexedBytes = this.#metricsTail.bytes - this.#indexedBytes;
+    // While a run grows, its index is written less and less often. The total cost is a few times its last size.
     const due = isOpen(this.#record) ? Math.max(indexedBytes, this.#indexedBytes / 2) : indexedBytes;
-    if (state === null || fresh < due) return;
+    if (state === null || unindexedBytes < due) return;
     await writeMetricsIndex(this.folder, state, this.columns);
     this.#indexedBytes = state.bytes;
   }
@@ -136,16 +136,16 @@ export class FollowedRun {
     for (const { name, column } of index.columns) this.columns.put(name, column);
   }
 
-  async #readRows(news: PointBuffer | null): Promise<void> {
+  async #readRows(fresh: PointBuffer | null): Promise<void> {
     await this.#metricsTail.read({
       point: (metric, epoch, step, value) => {
         this.columns.set(metric, epoch, step, value);
-        news?.add(metric, epoch, step, value);
+        fresh?.add(metric, epoch, step, value);
       },
       reset: () => {
         this.columns.clear();
         this.#indexedBytes = 0;
-        news?.take();
+        fresh?.take();
       },
     });
   }
@@ -154,12 +154,12 @@ export class FollowedRun {
   async #readEvents(): Promise<RunUpdate[]> {
     const news: RunUpdate[] = [];
     const path = runPaths(this.folder).events;
-    const startAnew = (): void => {
+    const restart = (): void => {
       this.events.length = 0;
       this.warnings.length = 0;
       this.#eventLines = 0;
     };
-    for await (const { lines } of this.#eventsTail.read(startAnew)) {
+    for await (const { lines } of this.#eventsTail.read(restart)) {
       for (const line of lines) {
         this.#eventLines += 1;
         const event = parseEventLine(line, `${path}, line ${this.#eventLines}`);

@@ -8,7 +8,7 @@ import type { PlannedRun } from './plan-run.ts';
 import type { RunListener } from '../runs/recording/run-recorder.ts';
 import type { RunSession } from '../runs/attempt/run-session.ts';
 
-/** What a rank of a run in this process last said of itself. */
+/** The last report of a rank of a run in this process. */
 export interface LiveRank {
   state: WorkerState | 'exited';
   epoch: number;
@@ -26,7 +26,7 @@ export interface LiveRun {
   readonly evaluatedSets: EvaluatedSet[];
 }
 
-const unheard: LiveRank = {
+const initialRank: LiveRank = {
   state: 'starting',
   epoch: 0,
   step: 0,
@@ -35,7 +35,7 @@ const unheard: LiveRank = {
   memoryBytes: null,
 };
 
-/** The runs that this process trains: they go on whether or not a page looks at them, and end with the process. */
+/** The runs that this process trains. They continue whether or not a page shows them, and end with the process. */
 export class LiveRuns {
   readonly #hub: Hub;
   readonly #onError: (error: unknown) => void;
@@ -43,7 +43,7 @@ export class LiveRuns {
   readonly #endings = new Set<Promise<void>>();
   readonly #listeners = new Set<(id: string, update: RunUpdate) => void>();
 
-  /** @param onError told of a run that broke off because its files could not be kept */
+  /** @param onError called for a run that failed because its files could not be written */
   constructor(hub: Hub, onError: (error: unknown) => void) {
     this.#hub = hub;
     this.#onError = onError;
@@ -57,23 +57,23 @@ export class LiveRuns {
     return this.#runs.size;
   }
 
-  /** Calls the listener with all that happens in the runs of this process. @returns ends that */
+  /** Calls the listener with all updates of the runs of this process. @returns a function that unsubscribes */
   subscribe(listener: (id: string, update: RunUpdate) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Starts a run. Resolves once it is on disk and its workers are about to start. @throws when it cannot begin */
+  /** Starts a run. Resolves once it is on disk and its workers are about to start. @throws if it cannot start */
   start(planned: PlannedRun): Promise<void> {
     return this.#run(planned.id, (listener) => this.#hub.start(planned, listener));
   }
 
-  /** Goes on with a run, some of its options changed, as {@link start} does. */
+  /** Resumes a run with some options changed, as {@link start} starts one. */
   resume(id: string, override: PlainObject): Promise<void> {
     return this.#run(id, (listener) => this.#hub.resume(id, override, listener));
   }
 
-  /** Asks whoever trains the run, this process or another one. @throws Error that says why it cannot be */
+  /** Sends a request to the process that trains the run, this one or another. @throws Error with the reason for a refusal */
   async control(id: string, request: ControlRequest): Promise<void> {
     const session = this.#runs.get(id)?.session;
     if (session === undefined) await this.#hub.control(id, request);
@@ -81,12 +81,12 @@ export class LiveRuns {
     else session.control(request);
   }
 
-  /** Resolves once all that train now have ended. */
+  /** Resolves once all runs that train now have ended. */
   async ended(): Promise<void> {
     await Promise.all(this.#endings);
   }
 
-  /** Aborts all runs; resolves once their workers are gone and their records say so. */
+  /** Aborts all runs. Resolves once their workers have ended and their records are written. */
   async close(): Promise<void> {
     for (const { session } of this.#runs.values()) session.abort();
     await this.ended();
@@ -97,11 +97,11 @@ export class LiveRuns {
     let hasBegun = false;
     const session = await open((update) => {
       this.#take(id, update);
-      // Of a resume only once it trains: one that fails before that has changed nothing, and whoever asked for it learns why.
+      // A resume has begun once it trains. If it fails earlier, it has changed nothing, and the caller gets the error.
       hasBegun ||= update.type === 'record' && update.record.attempts.at(-1)?.from !== undefined;
       if (hasBegun) begun.resolve();
     });
-    if (this.#runs.has(id)) throw new Error(`The run ${id} is being trained already.`);
+    if (this.#runs.has(id)) throw new Error(`The run ${id} is already training.`);
     this.#runs.set(id, { session, facts: null, ranks: new Map(), evaluatedSets: [] });
     const ending = session
       .run()
@@ -124,7 +124,7 @@ export class LiveRuns {
     if (update.type === 'evaluated') run.evaluatedSets.push(update.set);
     if (update.type === 'worker' || update.type === 'progress') {
       const { type: _type, rank, ...news } = update;
-      run.ranks.set(rank, { ...(run.ranks.get(rank) ?? unheard), ...news });
+      run.ranks.set(rank, { ...(run.ranks.get(rank) ?? initialRank), ...news });
     }
     for (const listener of this.#listeners) listener(id, update);
   }

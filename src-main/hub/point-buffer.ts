@@ -1,6 +1,6 @@
 import type { PointBatch } from '../../core/protocol/wire/points.ts';
 
-/** Gathers points one by one until they are told as a batch. */
+/** Collects single points into a batch. */
 export class PointBuffer {
   readonly #indexOf = new Map<string, number>();
   #nameIndex: number[] = [];
@@ -21,7 +21,7 @@ export class PointBuffer {
     this.#value.push(value);
   }
 
-  /** All points so far, whose times nobody noted; then it is empty. */
+  /** Removes and returns all points so far. Their times are unknown. */
   take(): PointBatch {
     const batch = {
       names: [...this.#indexOf.keys()],

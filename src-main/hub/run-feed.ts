@@ -4,9 +4,9 @@ import type { Hub } from './hub.ts';
 import { FollowedRun } from './followed-run.ts';
 import type { LiveRuns } from './live-runs.ts';
 
-/** What happens meanwhile makes one batch: pages draw ten times a second. */
+/** Updates within this time make one batch, because pages draw ten times a second. */
 const batchMs = 100;
-/** Runs that stay in memory though nobody watches them, for pages that look at one after the other. */
+/** Number of unwatched runs that stay in memory, for pages that show one run after the other. */
 const keptRuns = 4;
 
 /** The objects that answers to pages are made from. */
@@ -16,30 +16,30 @@ export interface HubParts {
   feed: RunFeed;
 }
 
-type Tell = (updates: RunUpdate[]) => void;
+type Send = (updates: RunUpdate[]) => void;
 
 interface Entry {
   readonly id: string;
   readonly run: FollowedRun;
-  readonly watchers: Set<Tell>;
+  readonly watchers: Set<Send>;
   pending: RunUpdate[];
   timer: NodeJS.Timeout | null;
   folderWatcher: FSWatcher | null;
-  /** Trained by this process, which tells more than the folder does: what is read there is no news. */
+  /** Whether this process trains it. Its updates then come directly, and updates read from the folder are dropped. */
   isLive: boolean;
 }
 
-/** Runs that pages look at: kept current in memory, with what happens in them told in batches. */
+/** Keeps the runs that pages show up to date in memory, and sends their updates in batches. */
 export class RunFeed {
   readonly #hub: Hub;
   readonly #live: LiveRuns;
   readonly #onError: (error: unknown) => void;
   readonly #stopListening: () => void;
-  /** By id; the one looked at last is the last. */
+  /** By id, the most recently used last. */
   readonly #entries = new Map<string, Promise<Entry>>();
   readonly #watched = new Map<string, Entry>();
 
-  /** @param onError told of runs that cannot be followed any more */
+  /** @param onError called for runs that can no longer be followed */
   constructor(hub: Hub, live: LiveRuns, onError: (error: unknown) => void) {
     this.#hub = hub;
     this.#live = live;
@@ -47,7 +47,7 @@ export class RunFeed {
     this.#stopListening = live.subscribe((id, update) => this.#takeLive(id, update));
   }
 
-  /** A run as it is now. Its watchers are told first of what they do not know yet. */
+  /** Opens a run in its present state. Sends pending updates to its watchers first. */
   async open(id: string): Promise<FollowedRun> {
     const entry = await this.#entry(id);
     await this.#live.get(id)?.session.written();
@@ -55,21 +55,21 @@ export class RunFeed {
     return entry.run;
   }
 
-  /** Tells what happens in a run from now on, in order. @returns ends that */
-  async watch(id: string, tell: Tell): Promise<() => void> {
+  /** Sends the updates of a run from now on, in order. @returns a function that unsubscribes */
+  async watch(id: string, send: Send): Promise<() => void> {
     const entry = await this.#entry(id);
-    // What this one would be told from now on begins where the others are.
+    // Brings the other watchers up to date, so that all continue from the same point.
     await this.#deliver(entry);
-    entry.watchers.add(tell);
+    entry.watchers.add(send);
     this.#watched.set(id, entry);
     entry.folderWatcher ??= watch(entry.run.folder, () => this.#schedule(entry)).on('error', this.#onError);
     return () => {
-      entry.watchers.delete(tell);
+      entry.watchers.delete(send);
       if (entry.watchers.size === 0) this.#leave(entry);
     };
   }
 
-  /** Forgets a run whose folder goes away. */
+  /** Drops a run whose folder is about to be removed. */
   forget(id: string): void {
     const entry = this.#watched.get(id);
     if (entry !== undefined) this.#leave(entry);
@@ -87,7 +87,7 @@ export class RunFeed {
     this.#entries.delete(id);
     this.#entries.set(id, entry);
     this.#evict();
-    // A run that could not be read is tried anew the next time.
+    // A run that could not be read is read again the next time.
     entry.catch(() => this.#entries.delete(id));
     return entry;
   }
@@ -120,14 +120,14 @@ export class RunFeed {
     }, batchMs);
   }
 
-  /** Reads what is new and tells it all. */
+  /** Reads new data and sends all pending updates. */
   async #deliver(entry: Entry): Promise<void> {
     const wasLive = entry.isLive || this.#live.get(entry.id) !== undefined;
     const found = await entry.run.refresh();
-    // A run that has just ended here is on disk as a whole: what is read of it from now on was written elsewhere.
+    // A run that has just ended here is completely on disk. Later changes come from other processes.
     entry.isLive = this.#live.get(entry.id) !== undefined;
     const updates = [...entry.pending.splice(0), ...(wasLive ? [] : found)];
-    if (updates.length > 0) for (const tell of entry.watchers) tell(updates);
+    if (updates.length > 0) for (const send of entry.watchers) send(updates);
   }
 
   #leave(entry: Entry): void {

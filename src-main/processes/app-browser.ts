@@ -16,7 +16,7 @@ export function hasDisplay(environment: NodeJS.ProcessEnv = process.env): boolea
   return process.platform !== 'linux' || Boolean(DISPLAY ?? WAYLAND_DISPLAY);
 }
 
-/** A Chromium on the PATH, if there is a display to show its window on. */
+/** A Chromium on the PATH, if there is a display for its window. */
 export function findAppBrowser(environment: NodeJS.ProcessEnv = process.env): string | null {
   if (!hasDisplay(environment)) return null;
   const folders = (environment.PATH ?? '').split(delimiter).filter((folder) => folder !== '');

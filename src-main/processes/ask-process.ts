@@ -3,25 +3,25 @@ import type { Device } from '../../core/protocol/machine/devices.ts';
 import { childEnvironment, nodeBinary, nodeFlags } from './node-process.ts';
 
 export interface Question {
-  /** Module that the process runs; it answers with one message. */
+  /** Module that the process runs. It answers with one message. */
   entry: string;
   args: readonly string[];
   /** Sent to the process as it starts. */
   message?: object;
   timeoutMs: number;
-  /** Ends the process early. */
+  /** Aborts the process. */
   signal?: AbortSignal;
-  /** What the process is for, as the subject of "could not be loaded", "did not answer". */
+  /** The start of the error message if the process gives no answer, such as "The project in ... could not be loaded". */
   subject: string;
-  /** What it computes on. */
+  /** The device that it computes on. */
   device?: Device;
-  /** Set beside the environment that every child has. */
+  /** Variables in addition to those of every child process. */
   environment?: NodeJS.ProcessEnv;
 }
 
 /**
- * Starts a Node process that answers one question, and ends it. The hub itself never loads a project's code.
- * @throws when it ends or is ended without an answer, with what it printed
+ * Starts a Node process for one question, and ends it after the answer. The hub itself never loads a project's code.
+ * @throws Error with the output of the process if it ends without an answer
  */
 export async function askProcess<Answer extends object>(question: Question): Promise<Answer> {
   const { entry, args, message, timeoutMs, signal, subject, device, environment } = question;
@@ -30,7 +30,7 @@ export async function askProcess<Answer extends object>(question: Question): Pro
     execArgv: nodeFlags,
     env: { ...childEnvironment(device), ...environment },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    // JSON would lose NaN.
+    // JSON cannot represent NaN.
     serialization: 'advanced',
     signal,
     killSignal: 'SIGKILL',
@@ -51,7 +51,7 @@ export async function askProcess<Answer extends object>(question: Question): Pro
     });
   } finally {
     clearTimeout(timer);
-    // A project's own timers would keep it, and the hub with it, alive.
+    // A project's timers would keep the process, and with it the hub, alive.
     child.kill('SIGKILL');
   }
 }

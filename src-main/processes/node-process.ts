@@ -7,7 +7,7 @@ import { nativeEnvironment } from './native-build.ts';
 import { compileCache } from '../store/home.ts';
 import { appFile, unpacked } from './app-files.ts';
 
-/** Entries of the processes that the hub starts. They run on this Node, which runs TypeScript as it is. */
+/** Entry files of the processes that the hub starts. They run on this Node, which runs TypeScript directly. */
 const workerEntry = appFile('workers/entries/worker.ts');
 export const describeEntry = appFile('workers/entries/describe.ts');
 export const probeEntry = appFile('workers/entries/probe-backend.ts');
@@ -15,7 +15,7 @@ export const listAdaptersEntry = appFile('workers/entries/list-adapters.ts');
 export const evaluateEntry = appFile('workers/entries/evaluate.ts');
 export const writeLayersEntry = appFile('workers/entries/write-layers.ts');
 
-/** The Node that runs them: this one, or in Electron, whose own is built otherwise, the one that the package brings along. */
+/** The Node that runs them: this one, or in Electron the packaged one, because Electron's own Node is built differently. */
 export const nodeBinary = process.versions.electron === undefined ? process.execPath : packagedNode();
 
 function packagedNode(): string {
@@ -26,18 +26,18 @@ function packagedNode(): string {
   return join(unpacked(folder), 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
 }
 
-/** Type stripping is what Tutti is built on, and no news to its users. */
+/** Users need no warning about type stripping: Tutti depends on it. */
 export const nodeFlags = ['--disable-warning=ExperimentalWarning', '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON'];
 
 /**
- * A training step leaves many short-lived objects behind. Left to itself the heap of a small model's worker grows to 300 MB before it is
- * swept; kept so small it stays below 150 MB, at a twentieth of the time of the smallest steps.
+ * A training step creates many short-lived objects. By default, the heap of a small model's worker grows to 300 MB between collections.
+ * With these flags it stays below 150 MB, which costs the smallest steps a twentieth of their time.
  */
 const workerFlags = [...nodeFlags, '--max-semi-space-size=2', '--heap-growing-percent=20'];
 
-/** The environment of a child: compiled code is cached across processes, which halves the time to start one. */
+/** The environment of a child process. It caches compiled code across processes, which halves their start time. */
 export function childEnvironment(device?: Device): NodeJS.ProcessEnv {
-  // One arena for all threads' small allocations: a worker computes on one, and each further arena holds megabytes.
+  // One arena for all threads' small allocations: a worker computes on one thread, and each further arena holds megabytes.
   return {
     MALLOC_ARENA_MAX: '1',
     ...process.env,
@@ -47,8 +47,9 @@ export function childEnvironment(device?: Device): NodeJS.ProcessEnv {
 }
 
 /**
- * The command that starts a worker. On Linux with util-linux the kernel is asked to end it when the hub dies, whatever it does then;
- * elsewhere the worker's last argument tells it to watch for that itself. `core` is the only one it may run on; null: any.
+ * The command that starts a worker. On Linux with util-linux the kernel kills the worker when the hub dies; elsewhere the last argument
+ * tells the worker to watch the hub.
+ * @param core the only core that the worker may run on; null: any
  */
 export function workerCommand(args: readonly string[], core: number | null): [string, ...string[]] {
   const node = [nodeBinary, ...workerFlags, workerEntry, ...args] as const;
@@ -58,8 +59,8 @@ export function workerCommand(args: readonly string[], core: number | null): [st
 }
 
 /**
- * The core that a rank is bound to, or null. Ranks that occupy every core are bound to theirs, else the threads that collect their garbage
- * push each other's training off its core (two members took 7 % longer). Where cores are free the system spreads ranks better.
+ * The core that a rank is bound to, or null. Ranks are bound if they occupy every core: otherwise their garbage collection threads
+ * displace the training of other ranks (two members took 7 % longer). If cores are free, the system distributes ranks better.
  */
 export function coreOf({ device }: Placement, wave: readonly Placement[]): number | null {
   const occupied = new Set(wave.filter((placement) => placement.device.kind === 'cpu').map(coreIndex));
@@ -79,7 +80,7 @@ function hasDeathSignal(): boolean {
 
 let binding: boolean | null = null;
 
-/** Under a container's quota or mask, `cpu:1` need not be the system's core 1. */
+/** Under a container's quota or mask, `cpu:1` may not be the system's core 1. */
 function canBind(): boolean {
   binding ??= availableParallelism() === cpus().length && works('taskset', ['--cpu-list', '0', 'true']);
   return binding;

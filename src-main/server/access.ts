@@ -1,26 +1,26 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
-/** Why a request is turned away. */
+/** Why a request is refused. */
 export interface Refusal {
   status: 401 | 403 | 404 | 405;
   reason: string;
 }
 
 /**
- * Who may talk to the server. Other programs and web pages on this machine reach the port too, so a request counts only with
- * the session's cookie, which the one-time token of the printed link is exchanged for.
+ * Decides which requests the server answers. Other programs and web pages on this machine reach the port too, so a request needs the
+ * session's cookie. The one-time token of the printed link is exchanged for it.
  */
 export class Access {
   readonly #hosts: readonly string[];
   readonly #cookieName: string;
   readonly #session = randomSecret();
   #token: string | null = randomSecret();
-  /** The address to open, once. */
+  /** The address to open. It works once. */
   readonly link: string;
 
   constructor(port: number) {
-    // `localhost` is what the browser asks for at the near end of `ssh -L`.
+    // With `ssh -L` the browser requests `localhost`.
     this.#hosts = [`127.0.0.1:${port}`, `localhost:${port}`];
     // Cookies are shared by all ports of a host: the name keeps two servers apart.
     this.#cookieName = `tutti-${port}`;
@@ -35,8 +35,8 @@ export class Access {
   }
 
   /**
-   * What is wrong with where a request comes from, whether or not it has a session. A foreign Host means that a name of some
-   * web page was made to point here (DNS rebinding), a foreign Origin that such a page sent it.
+   * Refuses a request because of its origin, whether or not it has a session. A foreign Host means that the name of another site points
+   * here (DNS rebinding); a foreign Origin means that a page of another site sent it.
    */
   refuseOrigin({ method, headers }: IncomingMessage): Refusal | null {
     const { host = '', origin } = headers;
@@ -54,8 +54,7 @@ export class Access {
     if (own !== undefined && isSame(own.slice(this.#cookieName.length + 1), this.#session)) return null;
     return {
       status: 401,
-      reason:
-        'This needs the link that Tutti printed when it started. A link works once: start Tutti again for a new one.',
+      reason: 'Open the link that Tutti printed when it started. A link works once: start Tutti again for a new one.',
     };
   }
 }

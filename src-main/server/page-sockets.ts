@@ -6,11 +6,11 @@ import type { PageWire } from '../rpc/connection.ts';
 import { errorCode } from '../../core/node/file-error.ts';
 import type { Access, Refusal } from './access.ts';
 
-/** A page that reads so slowly is cut off: it comes back and reads everything anew. */
+/** A page with more unread bytes is disconnected. It reconnects and reads everything again. */
 const maximumBacklogBytes = 64 * 2 ** 20;
-/** So ends a browser that is closed as a whole: by what is read from it, and by what is written to it. */
+/** Codes of errors when a browser is closed, from reading and from writing. */
 const browserHasGone: ReadonlySet<string | null> = new Set(['ECONNRESET', 'EPIPE']);
-/** RFC 6455, section 7.4.1: the message violates our policy; the peer is too slow has no code of its own. */
+/** Close codes of RFC 6455, section 7.4.1: 1008 for a policy violation; there is none for a slow peer, so 1013 stands in. */
 const policyViolation = 1008;
 const tryAgainLater = 1013;
 
@@ -19,7 +19,7 @@ export interface PageSocketOptions {
   onError: (error: unknown) => void;
 }
 
-/** Takes WebSockets of pages that the server itself has served; the same rules hold for them as for every request. */
+/** Accepts WebSockets of pages from this server. They follow the same rules as other requests. */
 export function acceptPages(server: Server, access: Access, options: PageSocketOptions): { close(): void } {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: maximumCallBytes, perMessageDeflate: false });
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
@@ -41,7 +41,7 @@ export function acceptPages(server: Server, access: Access, options: PageSocketO
 function serve(page: WebSocket, { connect, onError }: PageSocketOptions): void {
   const disconnect = connect({
     send(bytes) {
-      // A page that has gone needs no answer.
+      // A disconnected page needs no answer.
       if (page.readyState !== page.OPEN) return;
       if (page.bufferedAmount > maximumBacklogBytes) page.close(tryAgainLater, 'The page reads too slowly.');
       else page.send(bytes);
@@ -51,7 +51,7 @@ function serve(page: WebSocket, { connect, onError }: PageSocketOptions): void {
     refuse: (reason) => page.close(policyViolation, reason.slice(0, 100)),
   });
   page.on('close', disconnect);
-  // What breaks a connection (a frame that is too large, a wrong one) ends it: the close follows.
+  // An error that breaks the connection, such as a frame that is too large, is followed by its close.
   page.on('error', onError);
 }
 
@@ -61,7 +61,7 @@ function toBytes(data: RawData): Uint8Array {
 }
 
 function refusePath({ url = '' }: IncomingMessage): Refusal | null {
-  return url === rpcPath ? null : { status: 404, reason: `WebSockets are taken at ${rpcPath} only.` };
+  return url === rpcPath ? null : { status: 404, reason: `WebSockets are only accepted at ${rpcPath}.` };
 }
 
 function refuse(socket: Duplex, { status, reason }: Refusal): void {

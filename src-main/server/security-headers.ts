@@ -1,6 +1,6 @@
 /**
- * The page needs its own scripts, styles and connection, pictures that it makes itself, and nothing else.
- * @param host as the browser asked for it: not every browser takes `'self'` to include its WebSockets
+ * Headers that allow the page its own scripts, styles and connection, generated pictures, and nothing else.
+ * @param host the request's host, because for some browsers `'self'` does not include WebSockets
  */
 export function securityHeaders(host = ''): Record<string, string> {
   const policy = {

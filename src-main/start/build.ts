@@ -4,23 +4,23 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** What the build makes: page, preload and the desktop app's main process. */
+/** The output of the build: page, preload and the desktop app's main process. */
 export const out = join(root, 'out');
 
-/** What the build is made from. */
+/** The sources of the build. */
 const sources = ['core', 'src-main', 'src-renderer', 'package-lock.json', 'electron.vite.config.ts'];
 
-/** Builds the page where it is missing or older than what it is made from. */
+/** Builds the page if it is missing or older than its sources. */
 export async function buildIfStale(): Promise<void> {
   const builtMs = await newestMs(join(out, 'renderer', 'index.html'));
   const changedMs = Math.max(...(await Promise.all(sources.map((source) => newestMs(join(root, source))))));
   if (builtMs >= changedMs) return;
-  console.log(builtMs === 0 ? 'Building the page, once.' : 'Building the page anew: its sources have changed.');
+  console.log(builtMs === 0 ? 'Building the page, once.' : 'Building the page again: its sources have changed.');
   const { build } = await import('electron-vite');
   await build({ root, logLevel: 'warn' });
 }
 
-/** When the newest file at or below a path was changed, in ms since 1970; 0 where there is none. */
+/** Modification time of the newest file at or below a path, in ms since 1970; 0 if there is none. */
 async function newestMs(path: string): Promise<number> {
   const found = await stat(path).catch(() => null);
   if (found === null) return 0;

@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
 /**
- * Path of Electron's binary; null where it was never fetched. The package itself must not be imported to find out: that
- * would begin the download, without an end where its host cannot be reached.
+ * Path of Electron's binary; null if it was never downloaded. The package itself must not be imported here: that would start
+ * the download, which never ends if its host cannot be reached.
  */
 export function findElectron(): string | null {
   const folder = dirname(createRequire(import.meta.url).resolve('electron/package.json'));

@@ -21,7 +21,7 @@ export const startHelp = `npm start -- [options]
 export function parseStartOptions(args: readonly string[]): StartOptions | 'help' {
   const { browser, desktop, port, help, 'no-open': noOpen } = parse(args);
   if (help) return 'help';
-  if (browser && desktop) throw new RangeError('--browser and --desktop exclude each other: give one of them.');
+  if (browser && desktop) throw new RangeError('--browser and --desktop exclude each other: use one of them.');
   return {
     frontEnd: browser ? 'browser' : desktop ? 'desktop' : 'auto',
     port: port === undefined ? 0 : parsePort(port),
@@ -49,5 +49,5 @@ function parse(args: readonly string[]) {
 function parsePort(text: string): number {
   const port = Number(text);
   if (Number.isInteger(port) && port >= 1 && port <= 65_535) return port;
-  throw new RangeError(`--port ${text} is no port: give a whole number from 1 to 65535, or leave it out.`);
+  throw new RangeError(`--port ${text} is not a port: use a whole number from 1 to 65535, or omit it.`);
 }

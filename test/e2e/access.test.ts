@@ -23,7 +23,7 @@ describe.skipIf(noChromium !== null)(`A browser without a link${notRun(noChromiu
   ])('gets only an error with %s', async (_case, address) => {
     const response = await stranger.goto(address(stage));
     expect(response?.status()).toBe(401);
-    await expect(stranger.locator('body')).toHaveText(/^This needs the link that Tutti printed/);
+    await expect(stranger.locator('body')).toHaveText(/^Open the link that Tutti printed/);
   });
 
   it('cannot reach the hub without the page', async () => {

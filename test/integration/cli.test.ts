@@ -181,7 +181,7 @@ describe('tutti', () => {
         args: ['train', project, '--optimizer', 'sgd', '--optimizer.beta1', '0.9'],
         said: 'optimizer.beta1 does not exist while optimizer.kind is "sgd", only for adam, adamw.',
       },
-      { args: ['train', project, '--config', file], said: `${file} is no configuration in JSON` },
+      { args: ['train', project, '--config', file], said: `${file} is not a configuration in JSON` },
       { args: ['train', join(folder, 'nowhere')], said: 'There is no project in' },
       { args: ['train', '--members', '4'], said: 'The project comes first' },
       { args: ['resume', 'nowhere'], said: 'No run has the id, name or folder "nowhere"' },
@@ -225,7 +225,7 @@ describe('tutti', () => {
     const rule = 'optimizer.learning-rate "-1": it must be a number above 0.';
     expect((await run('set', id, 'optimizer.learningRate=-1')).stderr).toContain(rule);
     expect(await run('set', id, 'optimizer.learningRate=0.25')).toMatchObject({ code: 0, stderr: '' });
-    expect(await run('continue', id)).toMatchObject({ code: 0, stdout: 'The run goes on.\n' });
+    expect(await run('continue', id)).toMatchObject({ code: 0, stdout: 'The run continues.\n' });
     expect(await run('stop', id, '--rank', '1')).toMatchObject({ code: 0, stderr: '' });
     expect(await run('stop', id, '--at-epoch-end')).toMatchObject({ code: 0, stderr: '' });
     expect(await exited).toBe(3);
@@ -233,7 +233,7 @@ describe('tutti', () => {
     expect(await ended).toBe('');
     expect(await run('stop', id)).toMatchObject({
       code: 2,
-      stderr: `error: The run ${id} is stopped: nothing trains it.\n`,
+      stderr: `error: The run ${id} is stopped: no process trains it.\n`,
     });
   });
 

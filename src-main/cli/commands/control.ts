@@ -23,9 +23,9 @@ export function stop(run: string, { atEpochEnd = false, rank }: StopOptions): Pr
       ? control(run, { action: 'stop-at-epoch-end' }, 'All ranks stop once they have completed their epoch.')
       : control(run, { action: 'stop' }, 'All ranks stop at their next step.');
   }
-  if (atEpochEnd) throw new UsageError('--rank stops one rank at its next step: leave out --at-epoch-end, or --rank.');
+  if (atEpochEnd) throw new UsageError('--rank stops one rank at its next step: omit --at-epoch-end or --rank.');
   if (!/^\d+$/.test(rank)) throw new UsageError(`--rank "${rank}": it must be a whole number of at least 0.`);
-  const done = `Rank ${rank} stops at its next step; the others go on.`;
+  const done = `Rank ${rank} stops at its next step; the others continue.`;
   return control(run, { action: 'stop-rank', rank: Number(rank) }, done);
 }
 
@@ -35,13 +35,13 @@ export function pause(run: string): Promise<number> {
 }
 
 /** `tutti continue <run>`. @returns the exit code */
-export function goOn(run: string): Promise<number> {
-  return control(run, { action: 'resume' }, 'The run goes on.');
+export function continueRun(run: string): Promise<number> {
+  return control(run, { action: 'resume' }, 'The run continues.');
 }
 
 /** `tutti checkpoint <run> --name <name>`. @returns the exit code */
 export function keepCheckpoint(run: string, { name }: { name: string }): Promise<number> {
-  return control(run, { action: 'checkpoint', name }, `Every rank keeps its weights at its next step, as "${name}".`);
+  return control(run, { action: 'checkpoint', name }, `Every rank saves its weights at its next step, as "${name}".`);
 }
 
 /** `tutti set <run> <path=value...>`. @returns the exit code */
@@ -50,7 +50,7 @@ export function set(run: string, assignments: readonly string[]): Promise<number
   const words = settingNames.flatMap((name) =>
     changes[name] === undefined ? [] : `${settingPaths[name]} ${changes[name]}`,
   );
-  return control(run, { action: 'set', changes }, `From its next step on every rank trains with ${words.join(', ')}.`);
+  return control(run, { action: 'set', changes }, `From its next step, every rank trains with ${words.join(', ')}.`);
 }
 
 function parseChanges(assignments: readonly string[]): SettingChanges {

@@ -10,7 +10,7 @@ export interface ResumeOptions extends WatchOptions {
   set: string[];
 }
 
-/** `tutti resume <run>`. @returns the exit code; that of a finished run where nothing is left to do */
+/** `tutti resume <run>`. @returns the exit code; `finished` if nothing is left to do */
 export function resume(run: string, { set, ...options }: ResumeOptions): Promise<number> {
   const override = parseAssignments(set, runFlagsOf(null));
   return withHub(async (hub) => {

@@ -26,7 +26,7 @@ const columns = [
   { title: 'duration', right: true },
 ];
 
-/** `tutti runs`: the runs that Tutti knows, the newest first. @returns the exit code */
+/** `tutti runs`: lists all known runs, the newest first. @returns the exit code */
 export function listRuns(options: RunsOptions): Promise<number> {
   const { project, search } = options;
   const status = options.status.length === 0 ? undefined : options.status.map(parseStatus);
@@ -40,14 +40,14 @@ export function listRuns(options: RunsOptions): Promise<number> {
   });
 }
 
-/** A table of runs, or what to do where there are none. */
+/** A table of runs, or advice if there are none. */
 export function describeRuns(runs: readonly IndexedRun[], context: { isFiltered: boolean; nowMs: number }): string[] {
   if (runs.length > 0)
     return renderTable(
       columns,
       runs.map((run) => describeRun(run, context.nowMs)),
     );
-  if (context.isFiltered) return ['No run is like that. `tutti runs` lists all of them.'];
+  if (context.isFiltered) return ['No run matches. `tutti runs` lists all runs.'];
   return [
     'There are no runs yet. Start one: tutti train <project>, for instance examples/00_heteroscedastic_regression.',
   ];

@@ -14,7 +14,7 @@ import { countEpoch, formatDuration } from '../format.ts';
 import { formatCount } from '../../../core/text/numbers.ts';
 import { renderTable } from '../table.ts';
 
-/** Metrics that sets are compared by, as far as the task has them. */
+/** Metrics of the comparison, if the task has them. */
 const comparedMetrics = [
   { name: 'mse', title: 'MSE' },
   { name: 'nll', title: 'NLL' },
@@ -24,7 +24,7 @@ const comparedMetrics = [
 
 const stopReasons = { completed: '', 'early-stopping': ' (early stopping)', requested: ' (as requested)' };
 
-/** What is about to be run: project, members and strategy, who runs where, and the folder. */
+/** Describes a run at its start: project, members and strategy, the devices of its ranks, and the folder. */
 export function introduce(record: RunRecord, folder: string): string[] {
   const { name, project, task, config, attempts } = record;
   const { members, strategy } = config;
@@ -36,7 +36,7 @@ export function introduce(record: RunRecord, folder: string): string[] {
   ];
 }
 
-/** How a run ended: status, best evaluation, the comparison of its checkpoint sets, and where everything is. */
+/** Describes how a run ended: status, best evaluation, a comparison of its checkpoint sets, and the folders. */
 export function summarize(record: RunRecord, folder: string): string[] {
   const { summary } = record;
   const best = summary?.best ?? null;
@@ -57,7 +57,7 @@ export function summarize(record: RunRecord, folder: string): string[] {
   ];
 }
 
-/** Every set as an average member and as an ensemble, by each way that its members predict together; empty without sets. */
+/** A table with the average member and each ensemble of every set; empty without sets. */
 export function compareSets(sets: readonly EvaluatedSet[]): string[] {
   if (sets.length === 0) return [];
   const metrics = comparedMetrics.filter(({ name }) => sets.some(({ ensemble }) => name in ensemble));
@@ -79,7 +79,7 @@ export function compareSets(sets: readonly EvaluatedSet[]): string[] {
   return ['', ...renderTable(columns, rows)];
 }
 
-/** NaN and infinities must not hide in a table behind "finished". */
+/** A warning about NaN and infinities, which are easy to miss in a table of a finished run. */
 function warnNotFinite(record: RunRecord): string[] {
   const found = notFiniteOf(record);
   if (found === null) return [];
@@ -87,11 +87,11 @@ function warnNotFinite(record: RunRecord): string[] {
   return [`warning: ${describeNotFinite(record)}${found.ranks.length === 0 ? '' : ` (${listed})`}`];
 }
 
-/** The summary of a run whose last attempt has none is that of an earlier one. */
+/** A note if the summary comes from an earlier attempt because the last one has none. */
 function ofEarlier(record: RunRecord): string[] {
   const { summary } = record;
   if (summary === null || ownSummary(record) !== null) return [];
-  return [`The values are those that attempt ${summary.attempt} ended with, after ${countWork(summary)}.`];
+  return [`The values are from the end of attempt ${summary.attempt}, after ${countWork(summary)}.`];
 }
 
 function countWork({ epochs, steps }: RunSummary): string {
@@ -109,10 +109,10 @@ function ending(record: RunRecord): string {
 
 function nextStep({ id, status }: RunRecord): string[] {
   if (status === 'finished') return [];
-  return [`To go on with it: tutti resume ${id}`];
+  return [`To resume it: tutti resume ${id}`];
 }
 
-/** `12` where all agree, `9, 12`, and `9 to 14` for many. */
+/** `12` if all are equal, else `9, 12`, or `9 to 14` for many. */
 function listEpochs(epochs: readonly number[]): string {
   const counted = epochs.map(countEpoch);
   const distinct = new Set(counted);

@@ -11,7 +11,7 @@ import { withHub } from '../open-hub.ts';
 import { watchRun } from './watch-run.ts';
 
 /**
- * `tutti train <project> [options]`. What options there are depends on the project, so it is described first.
+ * `tutti train <project> [options]`. The options depend on the project, so it is described first.
  * @returns the exit code
  */
 export async function train(projectFolder: string | undefined, args: readonly string[]): Promise<number> {
@@ -47,7 +47,7 @@ async function readConfig(file: string): Promise<PlainObject> {
     return z.record(z.string(), z.unknown()).parse(JSON.parse(text));
   } catch (error) {
     const reason = error instanceof SyntaxError ? messageOf(error) : 'it must hold one object';
-    throw new UsageError(`${file} is no configuration in JSON: ${reason}.`, { cause: error });
+    throw new UsageError(`${file} is not a configuration in JSON: ${reason}.`, { cause: error });
   }
 }
 

@@ -12,7 +12,7 @@ export interface WatchOptions {
   quiet?: boolean | undefined;
 }
 
-/** Runs a session to its end and tells it on stdout. @returns the exit code */
+/** Runs a session to its end and reports its progress on stdout. @returns the exit code */
 export async function watchRun(
   open: (listener: RunListener) => RunSession | Promise<RunSession>,
   { json = false, quiet = false }: WatchOptions,
@@ -24,7 +24,7 @@ export async function watchRun(
     report.take(update);
   });
   const signals = watchSignals(session, (line) => report.say(line));
-  // Nobody reads on (`| head`): then nobody waits for the rest either.
+  // If the reader of the output has exited (`| head`), nobody waits for the rest of the run either.
   const stop = (): void => session.control({ action: 'stop' });
   process.stdout.once('error', stop);
   try {
@@ -39,7 +39,7 @@ export async function watchRun(
 }
 
 function explainFailure({ error }: RunRecord, folder: string): string {
-  if (error === null) return 'The run failed without saying why.';
+  if (error === null) return 'The run failed without an error message.';
   const { rank, device, step, message } = error;
   const place = Object.entries({ rank, device, step }).flatMap(([name, value]) =>
     value === null ? [] : `${name} ${value}`,

@@ -12,20 +12,20 @@ import {
 import type { ResumePoint } from '../../store/runs/resume-point.ts';
 import { type AttemptFacts, withNext } from '../recording/attempts.ts';
 
-/** A resume that would train nothing, and so changes nothing. */
+/** A resume would train nothing, so it changes nothing. */
 export class NothingLeftError extends Error {
   override name = 'NothingLeftError';
 }
 
-/** Why a run with this configuration cannot or need not go on; null where it can. */
+/** Why a run cannot or need not be resumed with this configuration; null if it can. */
 export function whyNotResume(record: RunRecord, config: RunConfig, point: ResumePoint | null): Error | null {
   const { id, status, summary } = record;
   if (status !== 'finished' || summary === null) return null;
   const { epochs, steps, stopReason } = summary;
   if (point === null) {
     return new Error(
-      `The run ${id} has finished, and the state that it ended with is gone (its folder state/ is missing): a resume would train it anew and ` +
-        'replace its checkpoints. Start another run instead.',
+      `The run ${id} has finished, and its final state is gone (its folder state/ is missing): a resume would train it again from the start ` +
+        'and replace its checkpoints. Start another run instead.',
     );
   }
   const hasStepsLeft = point.epoch < config.maxEpochs && (config.maxSteps === 0 || point.step < config.maxSteps);
@@ -42,7 +42,7 @@ export function whyNotResume(record: RunRecord, config: RunConfig, point: Resume
   return new NothingLeftError(`${done}. To train it further: tutti resume ${id} --set ${limit}`);
 }
 
-/** The record of a run as a resume has it, before its ranks are ready. Its summary holds until there is another. */
+/** The record of a run at the start of a resume, before its ranks are ready. It keeps the summary until there is a new one. */
 export function resumedRecord(
   record: RunRecord,
   override: PlainObject,
@@ -65,7 +65,7 @@ export function resumedRecord(
   };
 }
 
-/** Attempts of earlier versions did not say what they trained with: the record's configuration is that of the last one, until now. */
+/** Attempts of earlier versions have no configuration. That of the last one is the record's, which the resume is about to replace. */
 function keepConfigOfLast({ attempts, config, changed }: RunRecord): RunRecord['attempts'] {
   return attempts.map((attempt, index) =>
     index < attempts.length - 1 || attempt.config !== undefined
@@ -74,7 +74,7 @@ function keepConfigOfLast({ attempts, config, changed }: RunRecord): RunRecord['
   );
 }
 
-/** What was changed while the run trained and is not overridden now. */
+/** The settings that were changed while the run trained and are not overridden now. */
 function stillChanged({ changed }: RunRecord, override: PlainObject): SettingChanges | undefined {
   if (changed === undefined) return undefined;
   const isOverridden = (name: SettingName) => getPath(override, settingPaths[name].split('.')) !== undefined;

@@ -22,25 +22,25 @@ export interface SessionOptions {
   folder: string;
   index: RunIndex;
   listener: RunListener;
-  /** Makes the run's record on disk, new or taken over, with this hub in it. */
+  /** Writes the run's record with this hub in it, for a new run or one that is taken over. */
   claim(hub: NonNullable<RunRecord['hub']>): Promise<Claim>;
-  /** The position at which a resumed run's ranks continue; null with waves, each of which continues at another. */
+  /** For a resume, the position at which the ranks continue; null with waves, because each wave continues at a different position. */
   resume: { from: ResumeStart } | null;
 }
 
 interface Claim {
   record: RunRecord;
-  /** As it was; null for a new run. */
+  /** The record before a resume; null for a new run. */
   before: RunRecord | null;
 }
 
-/** One process's work on a run: has its waves trained, keeps what they report, and says how it ended. */
+/** The session of one process with a run: it trains the waves, records their reports, and concludes the run. */
 export class RunSession {
   private readonly options: SessionOptions;
   private readonly token = randomBytes(16).toString('hex');
   private waves: WaveSequence | null = null;
   private isAborted = false;
-  /** Whether its ranks were ready, or it is a new run. */
+  /** Whether this attempt has written to the run's files. A resume only does once its ranks are ready. */
   private hasBegun = false;
   private readonly controls = new RunControls();
   private recorder: RunRecorder | null = null;
@@ -50,10 +50,10 @@ export class RunSession {
   }
 
   /**
-   * Runs it to its end.
-   * @returns the record as it ended; a run that failed is returned, not thrown
-   * @throws when the run could not begin: its folder, socket or files cannot be had. A resume that fails before a rank trains leaves the
-   * record as it was
+   * Runs the session to its end.
+   * @returns the final record, also of a failed run
+   * @throws Error if the run could not start because of its folder, socket or files. A resume that fails before a rank trains leaves the
+   * record unchanged
    */
   async run(): Promise<RunRecord> {
     const scratchFolder = await createScratchFolder();
@@ -75,19 +75,19 @@ export class RunSession {
   }
 
   /**
-   * Asks the ranks for something; a stop ends the run after a last joint evaluation, and any pause.
-   * @throws Error that says why it cannot be: one rank cannot stop alone, a checkpoint cannot have that name, ...
+   * Sends a control to the ranks. A stop ends any pause, and ends the run after a last joint evaluation.
+   * @throws Error with the reason for a refusal: one rank cannot stop alone, a checkpoint cannot have that name, ...
    */
   control(control: Control): void {
     this.controls.take(control);
   }
 
-  /** Resolves once all that was told so far can be read in the run's folder. */
+  /** Resolves once all updates so far can be read from the run's folder. */
   async written(): Promise<void> {
     await this.recorder?.written();
   }
 
-  /** Ends all workers at once. */
+  /** Kills all workers immediately. */
   abort(): void {
     this.isAborted = true;
     this.waves?.abort();
@@ -98,7 +98,7 @@ export class RunSession {
     before: RunRecord | null,
     paths: { scratchFolder: string; socketPath: string },
   ): Promise<RunRecord> {
-    // What was written of a run that is resumed stays as it is until its ranks are ready.
+    // The files of a resumed run stay unchanged until its ranks are ready.
     if (before === null) await this.begin(recorder);
     await recorder.change({ status: 'running' });
     const loads = this.sampleLoads(recorder);
@@ -123,7 +123,7 @@ export class RunSession {
     return this.conclude(recorder, outcome);
   }
 
-  /** From now on the run's files and its record are this attempt's. */
+  /** Starts to write this attempt to the run's files and record. */
   private async begin(recorder: RunRecorder): Promise<void> {
     const { resume } = this.options;
     await recorder.begin(resume);
@@ -133,15 +133,15 @@ export class RunSession {
     if (hasNewSource(attempts)) recorder.event(null, 'source-changed', sourceChanged(recorder.record));
   }
 
-  /** Nothing was trained: the run stays as its last attempt left it. @throws the reason, unless it was the user's wish */
+  /** Restores the run as its last attempt left it, since nothing was trained. @throws Error with the reason, unless the user ended it */
   private async undo(recorder: RunRecorder, before: RunRecord, outcome: WaveOutcome): Promise<RunRecord> {
     const reason = outcome.kind === 'failed' ? outcome.error.message : null;
-    const message = `A resume did not begin, and changed nothing: ${reason ?? 'it was ended before its ranks were ready.'}`;
+    const message = `A resume did not start and changed nothing: ${reason ?? 'it was ended before its ranks were ready.'}`;
     recorder.event(null, 'resume-failed', message);
     await recorder.change({ ...before, changed: before.changed, hub: null });
     await recorder.close();
     recorder.update({ type: 'ended', record: recorder.record });
-    if (reason !== null) throw new Error(`The run ${before.id} could not go on, and is as it was: ${reason}`);
+    if (reason !== null) throw new Error(`The run ${before.id} could not be resumed and is unchanged: ${reason}`);
     return recorder.record;
   }
 
@@ -158,7 +158,7 @@ export class RunSession {
     else this.control(request);
   }
 
-  /** A connection counts once its first word is a hello of a worker or a request, each with its own token. */
+  /** Accepts a connection whose first message is a worker's hello or a control request, each with its own token. */
   private greet(channel: Channel, controlSocket: ControlSocket): void {
     channel.onFrame((frame) => {
       if (controlSocket.answer(channel, frame)) return;
@@ -188,7 +188,7 @@ export class RunSession {
     outcome: WaveOutcome,
     closing: string | null,
   ): { status: RunStatus; error: RunError | null; summary: RunSummary | null } {
-    // That of an earlier attempt holds until there is another.
+    // The summary of an earlier attempt stays until there is a new one.
     const earlier = recorder.record.summary;
     if (outcome.kind === 'failed') return { status: 'failed', error: outcome.error, summary: earlier };
     if (outcome.kind === 'aborted') return { status: 'interrupted', error: null, summary: earlier };
@@ -201,12 +201,12 @@ export class RunSession {
   }
 }
 
-/** Whether the project's source is known to be another than that of the attempt before. */
+/** Whether the project's source is known to differ from that of the attempt before. */
 function hasNewSource(attempts: readonly Attempt[]): boolean {
   const [before, now] = attempts.slice(-2).map(({ sourceHash }) => sourceHash);
   return attempts.length > 1 && before !== undefined && before !== now;
 }
 
 function sourceChanged({ project, attempts }: RunRecord): string {
-  return `The source in ${project.folder} has changed since attempt ${attempts.length - 1}: this attempt trains with what it is now.`;
+  return `The source in ${project.folder} has changed since attempt ${attempts.length - 1}. This attempt trains with the present source.`;
 }

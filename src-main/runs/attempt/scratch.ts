@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const prefix = 'tutti-';
-/** Room that decoded data may need; in memory if there is as much, else on disk. */
+/** Space that decoded data may need. The folder is in memory if that much is free there, else on disk. */
 const wantedBytes = 2 ** 30;
 
 /**
- * Makes the owner-only folder for what lives as long as a run: its socket, and the data its ranks share. In memory (`/dev/shm`)
- * where there is room. Folders that dead hubs left behind are removed on the way.
+ * Creates the owner-only folder for files that last as long as a run: its socket, and the data that its ranks share. The folder is in
+ * memory (`/dev/shm`) if there is space. Also removes folders of dead hubs.
  */
 export async function createScratchFolder(): Promise<string> {
   const parent = (await hasRoom('/dev/shm')) ? '/dev/shm' : tmpdir();
@@ -29,7 +29,7 @@ async function removeAbandoned(parent: string): Promise<void> {
   for (const name of await readdir(parent)) {
     const pid = new RegExp(`^${prefix}(\\d+)-`).exec(name)?.[1];
     if (pid === undefined || isRunning(Number(pid))) continue;
-    // Another user's folder cannot be removed, and another hub may be removing it now.
+    // Another user's folder cannot be removed, and another hub may be removing this one now.
     await rm(join(parent, name), { recursive: true, force: true }).catch(() => undefined);
   }
 }

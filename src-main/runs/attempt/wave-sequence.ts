@@ -16,20 +16,20 @@ import { Wave, type WaveOutcome } from './wave.ts';
 export interface WaveSequenceOptions {
   recorder: RunRecorder;
   controls: RunControls;
-  /** Owner-only, and gone with the session. */
+  /** Owner-only; removed at the end of the session. */
   scratchFolder: string;
   socketPath: string;
-  /** What a worker says hello with. */
+  /** The token that workers send with their hello. */
   token: string;
-  /** Ranks go on from their newest common state. */
+  /** Whether ranks continue from their newest common state. */
   resume: boolean;
-  /** Called whenever all ranks of a wave are ready, before they train. */
+  /** Called each time that all ranks of a wave are ready, before they train. */
   begin(): Promise<void>;
 }
 
 /**
- * The waves of a run, one after the other. A wave that loses a process is started again from the newest state that all its ranks hold
- * (else from its beginning), as often as `restarts` allows.
+ * Runs the waves of a run, one after the other. A wave that loses a process restarts from the newest state that all its ranks have saved
+ * (or from its start if there is none), up to `restarts` times.
  */
 export class WaveSequence {
   readonly #options: WaveSequenceOptions;
@@ -58,19 +58,19 @@ export class WaveSequence {
     return outcome;
   }
 
-  /** Takes the connection of a worker that has said hello. */
+  /** Takes the connection of a worker that has sent its hello. */
   accept(rank: number, channel: Channel): void {
     if (this.#wave === null) channel.close();
     else this.#wave.accept(rank, channel);
   }
 
-  /** Ends all workers at once; no more are started. */
+  /** Kills all workers immediately and starts no more. */
   abort(): void {
     this.#isAborted = true;
     this.#wave?.abort();
   }
 
-  /** @param note begins the logs of its ranks */
+  /** @param note first line for the logs of its ranks */
   async #runWave(placements: readonly Placement[], note: string | null): Promise<WaveOutcome> {
     const { recorder, controls, socketPath, token } = this.#options;
     const scratchFolder = await this.#emptyFolderOfRanks(note !== null);
@@ -101,7 +101,7 @@ export class WaveSequence {
     return outcome.kind === 'failed' && outcome.isProcessLost && !this.#isAborted && this.#restarts < restarts;
   }
 
-  /** @returns what happened, for the logs */
+  /** @returns a description of the restart, for the logs */
   async #prepareRestart(placements: readonly Placement[], { message, ...lost }: RunError): Promise<string> {
     const { recorder } = this.#options;
     const { restarts } = recorder.record.config;
@@ -113,18 +113,18 @@ export class WaveSequence {
       recorder.folder,
       placements.map(({ rank }) => rank),
     );
-    // Members of different waves stand at different steps: their rows are merged by key instead of cut off.
+    // Members of different waves are at different steps, so their rows are merged by key instead of cut off.
     const start = { epoch: point?.epoch ?? 0, step: point?.step ?? 0 };
     const from = this.#waves.length > 1 ? null : start;
     await recorder.nextAttempt(from);
-    const whence = point === null ? 'begin anew, as no state was saved yet' : `go on from step ${point.step}`;
-    const note = `Restart ${this.#restarts} of ${restarts}: rank ${lost.rank} was lost; its wave's ranks ${whence}.`;
+    const how = point === null ? 'start again, because no state was saved yet' : `continue from step ${point.step}`;
+    const note = `Restart ${this.#restarts} of ${restarts}: rank ${lost.rank} was lost; its wave's ranks ${how}.`;
     const data = { rank: lost.rank, ranks: placements.map(({ rank }) => rank) };
     recorder.event(null, 'restarted', note, { step: from?.step ?? null, data });
     return note;
   }
 
-  /** What ranks share as files. Waves use what was there; a rank that was killed may have left something half done. */
+  /** The folder for files that ranks share. Later waves reuse them; a restart empties it, because a killed rank may have left parts. */
   async #emptyFolderOfRanks(isRestart: boolean): Promise<string> {
     const folder = join(this.#options.scratchFolder, 'ranks');
     if (isRestart) await rm(folder, { recursive: true });

@@ -8,50 +8,50 @@ import type { LogFile } from '../recording/log-file.ts';
 import type { WorkerProcess } from './worker-process.ts';
 
 /**
- * - `connecting`: started, has not said hello
+ * - `connecting`: started, has not sent its hello
  * - `preparing`: loads project, data and model
  * - `ready`: waits for the other ranks
  * - `running`: trains, evaluates, draws
- * - `leaving`: has finished or failed and was asked to go
+ * - `leaving`: has finished or failed and was asked to exit
  * - `exited`
  */
 export type WorkerPhase = 'connecting' | 'preparing' | 'ready' | 'running' | 'leaving' | 'exited';
 
 export interface WorkerListener {
   frame(frame: Frame): void;
-  /** The process is gone without having been asked to go; `reason` says how. */
+  /** The process ended without having been asked to exit. `reason` says how. */
   lost(reason: string): void;
-  /** A phase took longer than its limit; the process still runs. */
+  /** A phase exceeded its time limit. The process still runs. */
   overdue(reason: string): void;
 }
 
 export interface WorkerOptions {
   placement: Placement;
-  /** Where it runs; other ranks may run there, too. */
+  /** The process of the rank. Other ranks may run in it too. */
   process: WorkerProcess;
   timeouts: RunConfig['timeouts'];
   log: LogFile;
   listener: WorkerListener;
 }
 
-/** One rank of a worker process (`workers/entries/worker.ts`) as a state machine: every phase has a time limit, and leaving ends in force. */
+/** One rank of a worker process (`workers/entries/worker.ts`) as a state machine. Every phase has a time limit, and a worker that does not exit is killed. */
 export class WorkerHandle {
   readonly rank: number;
   readonly device: string;
   phase: WorkerPhase = 'connecting';
-  /** What the worker last said of itself. */
+  /** The last state that the worker reported. */
   state: WorkerState = 'starting';
   epoch = 0;
   step = 0;
-  /** Whether it has done a step since it began to train. */
+  /** Whether it has completed a step since it started to train. */
   hasStepped = false;
-  /** Resolves when the process is gone, however it went. */
+  /** Resolves when the process has ended, for whatever reason. */
   readonly exited: Promise<void>;
   private readonly options: WorkerOptions;
   private readonly process: WorkerProcess;
   private channel: Channel | null = null;
   private timer: NodeJS.Timeout | null = null;
-  /** It waits for the others in a collective. */
+  /** Whether it waits for other ranks in a collective. */
   private isWaiting = false;
   private isHeld = false;
 
@@ -68,11 +68,11 @@ export class WorkerHandle {
     return this.process.pid;
   }
 
-  /** Takes the worker's connection, once it has said hello with the right token. */
+  /** Takes the worker's connection, once it has sent its hello with the right token. */
   attach(channel: Channel): void {
     this.channel = channel;
     channel.onFrame((frame) => {
-      // A rank that waits for the others is rightly silent; how long it may is the relay's to judge.
+      // A rank that waits for other ranks sends nothing. The relay limits that wait.
       this.isWaiting = frame.kind === 'collective' && !isWithdrawal(frame);
       if (this.isWaiting) this.stopTimer();
       else this.restartTimer();
@@ -85,7 +85,7 @@ export class WorkerHandle {
     this.sendFrame({ kind: 'message', message, arrays: [] });
   }
 
-  /** Once a worker has gone there is nobody to tell; how it went is reported by `lost`. */
+  /** Does nothing once the worker has ended; `lost` has reported that. */
   sendFrame(frame: Frame): void {
     if (this.channel === null || this.phase === 'exited') return;
     if (frame.kind === 'collective') {
@@ -99,14 +99,14 @@ export class WorkerHandle {
     }
   }
 
-  /** Takes where the worker says it is. */
+  /** Sets the position that the worker reported. */
   moveTo({ epoch, step }: { epoch: number; step: number }): void {
     this.hasStepped ||= this.state === 'training' && step > this.step;
     this.epoch = epoch;
     this.step = step;
   }
 
-  /** While held, a rank that runs may be silent for as long as it likes. */
+  /** Suspends the silence limit of a running rank, or restores it. */
   hold(isHeld: boolean): void {
     this.isHeld = isHeld;
     if (this.phase === 'running' && !this.isWaiting) this.restartTimer();
@@ -118,7 +118,7 @@ export class WorkerHandle {
     this.restartTimer();
   }
 
-  /** Lets the rank go, and its process once it is the last there; that is killed if it does not go in time. */
+  /** Asks the process to exit once all its ranks are done with it. It is killed if it does not exit in time. */
   leave(): void {
     if (this.phase === 'exited' || this.phase === 'leaving') return;
     this.phase = 'leaving';
@@ -129,7 +129,7 @@ export class WorkerHandle {
     });
   }
 
-  /** Ends the process, and with it the other ranks there. */
+  /** Kills the process, and with it the other ranks in it. */
   kill(): void {
     if (this.phase === 'exited') return;
     this.phase = 'leaving';
@@ -137,7 +137,7 @@ export class WorkerHandle {
     this.process.kill();
   }
 
-  /** `rank 1 (cpu:1, pid 4711, training, epoch 3, step 57)` and the last lines it printed. */
+  /** `rank 1 (cpu:1, pid 4711, training, epoch 3, step 57)` and the last lines that it printed. */
   describe(): string {
     const lines = this.options.log.lastLines();
     const tail = lines.length === 0 ? '' : `\nLast lines of its log:\n${lines.map((line) => `  ${line}`).join('\n')}`;
@@ -180,7 +180,7 @@ export class WorkerHandle {
   }
 }
 
-/** Whether a rank says that it has what it waited for. */
+/** Whether the rank withdraws its request because it no longer waits. */
 function isWithdrawal(frame: CollectiveFrame): boolean {
   return frame.phase === 'request' && frame.call.stage === 'withdrawn';
 }

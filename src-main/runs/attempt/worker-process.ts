@@ -5,22 +5,22 @@ import type { LogFile } from '../recording/log-file.ts';
 import { childEnvironment, workerCommand } from '../../processes/node-process.ts';
 
 export interface WorkerProcessOptions {
-  /** Of the ranks that it trains, all on one device. */
+  /** Placements of the ranks that it trains, all on one device. */
   placements: readonly Placement[];
-  /** The only core it may run on; null: any. */
+  /** The only core that it may run on; null: any. */
   core: number | null;
   socketPath: string;
   token: string;
-  /** Of the ranks: what it prints concerns all of them. */
+  /** Logs of its ranks. Each gets all the output. */
   logs: readonly LogFile[];
 }
 
-/** From a polite signal to one that cannot be ignored. */
+/** Time from SIGTERM to SIGKILL. */
 const killAfterMs = 500;
 
-/** A process of `workers/entries/worker.ts` with its ranks, one or several. Each of these has a `WorkerHandle`. */
+/** A process of `workers/entries/worker.ts` with one or more ranks, each of which has a `WorkerHandle`. */
 export class WorkerProcess {
-  /** Resolves with how it went when the process is gone: `exited with code 1`. */
+  /** Resolves when the process has ended, with a description: `exited with code 1`. */
   readonly ended: Promise<string>;
   private readonly child: ChildProcess;
   private readonly leaving: (() => void)[] = [];
@@ -32,7 +32,7 @@ export class WorkerProcess {
     this.child = start(options);
     this.ended = new Promise<string>((resolve) => {
       this.child.on('error', (error) => resolve(`could not be started: ${error.message}`));
-      // `close`, not `exit`: the last lines of its output have been read by then.
+      // `close` comes after the last lines of its output were read, `exit` may come before.
       this.child.on('close', (code, signal) => resolve(describeEnd(code, signal)));
     });
     void this.ended.finally(() => {
@@ -44,13 +44,13 @@ export class WorkerProcess {
     return this.child.pid ?? null;
   }
 
-  /** Calls `dismiss` once none of the ranks needs the process any more: that of one may still draw figures. */
+  /** Calls `dismiss` once no rank needs the process any more: one may still draw figures. */
   leave(dismiss: () => void): void {
     this.leaving.push(dismiss);
     if (this.leaving.length === this.rankCount) for (const call of this.leaving) call();
   }
 
-  /** Ends the process: first with SIGTERM, then by force. */
+  /** Ends the process by SIGTERM, and by SIGKILL if it is still there 500 ms later. */
   kill(): void {
     this.child.kill('SIGTERM');
     this.killTimer ??= setTimeout(() => this.child.kill('SIGKILL'), killAfterMs);
@@ -59,7 +59,7 @@ export class WorkerProcess {
 
 function start({ placements, core, socketPath, token, logs }: WorkerProcessOptions): ChildProcess {
   const ranks = placements.map(({ rank }) => rank).join(',');
-  // A session of its own: Ctrl-C in the terminal reaches the hub, which then stops the ranks jointly.
+  // In a separate session, so that Ctrl-C in the terminal only reaches the hub, which then stops the ranks jointly.
   const [command, ...args] = workerCommand([socketPath, ranks, token], core);
   const child = spawn(command, args, {
     env: childEnvironment(placements[0].device),

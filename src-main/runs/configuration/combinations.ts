@@ -7,16 +7,16 @@ import { commonSamplers, lockstepReason, strategyRules } from '../../../core/pro
 import { conflictsOfHdet } from './hdet-combinations.ts';
 import { whyNotMapped } from '../../processes/app-files.ts';
 
-/** What is to be known of a project to tell what it cannot be combined with. */
+/** The facts of a project that decide which options it excludes. */
 export type Combined = Pick<ProjectDescription, 'task' | 'hasOwnLoss'>;
 
-/** @throws when a configuration cannot be: parts of it, or it and the project, exclude each other; with the reason and the way out */
+/** @throws Error with the reason and the remedy if options exclude each other or the project */
 export function refuseCombinations(config: RunConfig, plan: readonly Placement[], project: Combined): void {
   const [conflict] = findConflicts(config, plan, project);
   if (conflict !== undefined) throw new Error(conflict.message);
 }
 
-/** What excludes each other in a configuration, or in it and the project, with the reason and the way out. */
+/** The conflicts between options, and between options and the project, each with the reason and the remedy. */
 export function findConflicts(config: RunConfig, plan: readonly Placement[], project: Combined): ConfigProblem[] {
   const waves = 1 + Math.max(...plan.map(({ wave }) => wave));
   return [
@@ -33,7 +33,7 @@ export function findConflicts(config: RunConfig, plan: readonly Placement[], pro
   ];
 }
 
-/** Monitors of which it cannot be told which way they improve, and an ensemble's monitor that differs from rank to rank. */
+/** Monitors whose direction of improvement is unknown, and monitors of the ensemble that differ from rank to rank. */
 function conflictsOfMonitors({ earlyStopping, checkpoints }: RunConfig): ConfigProblem[] {
   const conflicts: ConfigProblem[] = [];
   const check = (
@@ -47,8 +47,8 @@ function conflictsOfMonitors({ earlyStopping, checkpoints }: RunConfig): ConfigP
   if (earlyStopping.enabled) check('earlyStopping', earlyStopping);
   if (checkpoints.monitor.includes('{rank}')) {
     const message =
-      `checkpoints.monitor cannot be "${checkpoints.monitor}": it names a metric of the ensemble, and that differs from rank to rank. ` +
-      "Use val/ens_nll, say; members' own best is told by the same metric of theirs.";
+      `checkpoints.monitor cannot be "${checkpoints.monitor}": it must name a metric of the ensemble, but this one differs from rank to ` +
+      "rank. Use val/ens_nll, for instance; the same metric of each member decides the member's best.";
     conflicts.push({ path: 'checkpoints.monitor', message });
   }
   return conflicts;
@@ -59,8 +59,8 @@ function conflictsOfJointStopping({ earlyStopping, members }: RunConfig, waves: 
   const conflicts: ConfigProblem[] = [];
   if (earlyStopping.monitor.includes('{rank}')) {
     const message =
-      `Joint early stopping cannot monitor "${earlyStopping.monitor}": that differs from rank to rank. Monitor a metric of the ` +
-      'ensemble (val/ens_nll, say), or let each rank stop by itself with --early-stopping.joint false.';
+      `Joint early stopping cannot monitor "${earlyStopping.monitor}": it differs from rank to rank. Monitor a metric of the ` +
+      'ensemble, such as val/ens_nll, or let each rank stop independently with --early-stopping.joint false.';
     conflicts.push({ path: 'earlyStopping.monitor', message });
   }
   if (waves > 1) {
@@ -72,7 +72,7 @@ function conflictsOfJointStopping({ earlyStopping, members }: RunConfig, waves: 
   return conflicts;
 }
 
-/** Ranks that exchange at every step cannot do without one of them. */
+/** Ranks that exchange data at every step all need each other. */
 function conflictsOfLockstep(config: RunConfig, waves: number): ConfigProblem[] {
   const { strategy, earlyStopping, members } = config;
   const reason = lockstepReason(config);
@@ -93,25 +93,25 @@ function conflictsOfLockstep(config: RunConfig, waves: number): ConfigProblem[] 
   return conflicts;
 }
 
-/** Only Tutti's own kernels round alike on every processor. */
+/** Only Tutti's own kernels round the same on every processor. */
 function conflictsOfDeterminism({ determinism, blas, backend }: RunConfig): ConfigProblem[] {
   if (determinism === 'relaxed') return [];
   const isOther = backend === 'tensorflow' || backend === 'webgpu';
   const other = blas === 'on' ? '--blas on' : isOther ? `--backend ${backend}` : null;
   if (other === null) return [];
   const message =
-    `With ${other} results differ in their last bits from machine to machine. Leave it out, train on --devices cpu, or use ` +
+    `With ${other} results differ in their last bits from machine to machine. Omit it, train on --devices cpu, or use ` +
     '--determinism relaxed.';
   return [{ path: 'determinism', message }];
 }
 
-/** Ranks that wait for each other in a step each need a process. */
+/** Ranks that wait for each other in a step each need a separate process. */
 function conflictsOfStacks(config: RunConfig): ConfigProblem[] {
   const { membersPerDevice } = config;
   const reason = lockstepReason(config);
   if (membersPerDevice === 1 || reason === null) return [];
   const message =
-    `With ${reason} each rank has a worker of its own, so that ${membersPerDevice} members cannot be one computation. Use ` +
+    `With ${reason} each rank has a separate worker, so ${membersPerDevice} members cannot be one computation. Use ` +
     '--members-per-device 1.';
   return [{ path: 'membersPerDevice', message }];
 }
@@ -125,7 +125,7 @@ function conflictsOfSampler({ strategy, sampler }: RunConfig): ConfigProblem[] {
   return [{ path: 'sampler', message }];
 }
 
-/** Whether all ranks can train on one rank's batches, or this machine map files into memory. */
+/** Checks that all ranks can train on one rank's batches, or that this machine can map files into memory. */
 function conflictsOfData({ data, strategy, sampler }: RunConfig): ConfigProblem[] {
   const path = 'data.mode';
   if (data.mode === 'shared') {
@@ -135,7 +135,7 @@ function conflictsOfData({ data, strategy, sampler }: RunConfig): ConfigProblem[
   if (data.mode === 'local') return [];
   if (!strategyRules[strategy.kind].takesCommonBatches) {
     const message =
-      `With the strategy ${strategy.kind} every rank needs samples of its own, so the first cannot broadcast its batches. Use ` +
+      `With the strategy ${strategy.kind} every rank needs different samples, so the first cannot broadcast its batches. Use ` +
       '--data.mode local or shared.';
     return [{ path, message }];
   }
@@ -160,7 +160,7 @@ function conflictsOfProject({ strategy }: RunConfig, { task, hasOwnLoss }: Combi
   return conflicts;
 }
 
-/** Softened labels are for the loss of classification, and for strategies that leave the loss alone. */
+/** Label smoothing and temperature only apply to the classification loss, and to strategies that do not replace it. */
 function conflictsOfLoss({ loss, strategy }: RunConfig, { task, hasOwnLoss }: Combined): ConfigProblem[] {
   const isSoftened = loss.labelSmoothing !== 0 || loss.temperature !== 1;
   if (!isSoftened || (task === 'classification' && !hasOwnLoss && strategyRules[strategy.kind].ownLoss)) return [];

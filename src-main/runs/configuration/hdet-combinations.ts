@@ -3,7 +3,7 @@ import type { RunConfig } from '../../../core/protocol/run/config.ts';
 
 type HdetConfig = Extract<RunConfig['strategy'], { kind: 'hdet' }>;
 
-/** What the strategy `hdet` cannot do with the rest of a configuration. */
+/** Conflicts of the strategy `hdet` with the rest of a configuration. */
 export function conflictsOfHdet(config: RunConfig, hasOwnLoss: boolean): ConfigProblem[] {
   const { strategy } = config;
   if (strategy.kind !== 'hdet') return [];
@@ -14,13 +14,13 @@ export function conflictsOfHdet(config: RunConfig, hasOwnLoss: boolean): ConfigP
   return [...scalars, ...conflictsOfDecay(config, strategy), ...conflictsOfNoise(strategy)];
 }
 
-/** Without a floor nobody knows where rates should end. */
+/** Without a last rate of the schedule, the default decay has no target. */
 function conflictsOfDecay({ schedule }: RunConfig, { adapt, spread, decay, diverge }: HdetConfig): ConfigProblem[] {
   const needsFloor = adapt && spread > 0 && decay === null && diverge.includes('learningRate');
   if (!needsFloor || schedule.kind === 'one-cycle') return [];
   const message =
-    `With --schedule ${schedule.kind} there is no last rate for --strategy.decay to lead to. Use --schedule one-cycle, give a decay ` +
-    '(0 for none), or keep to the schedule with --strategy.adapt false.';
+    `With --schedule ${schedule.kind} --strategy.decay has no last rate to lead to. Use --schedule one-cycle, set a decay ` +
+    '(0 for none), or follow the schedule with --strategy.adapt false.';
   return [{ path: 'strategy.decay', message }];
 }
 
@@ -30,7 +30,7 @@ function conflictsOfNoise({ warmStart, noise }: HdetConfig): ConfigProblem[] {
   return [{ path: 'strategy.noise', message }];
 }
 
-/** Why ranks cannot differ in a scalar; null where they can. */
+/** Why ranks cannot differ in a scalar; null if they can. */
 function objectionTo(
   name: string,
   { optimizer, loss, hyperparameters }: RunConfig,
@@ -41,20 +41,20 @@ function objectionTo(
   if (!(name in hyperparameters) && (name === 'labelSmoothing' || name === 'temperature')) {
     if (loss[name] === 0) return nothingToSpread(name, 0);
     if (!hasOwnLoss) return null;
-    return `The strategy hdet cannot diverge in ${name}: this project has a loss of its own, which does not read it. Leave it out.`;
+    return `The strategy hdet cannot diverge in ${name}: this project's own loss does not read it. Omit it.`;
   }
   const value = hyperparameters[name];
   if (typeof value !== 'number') {
     return (
       `The strategy hdet cannot diverge in "${name}": it must be one of learningRate, weightDecay, dropout, labelSmoothing and ` +
-      "temperature, or a number among the project's hyperparameters. Leave it out."
+      'temperature, or a numeric hyperparameter of the project. Omit it.'
     );
   }
   if (value === 0) return nothingToSpread(name, value);
   if (hasOwnLoss) return null;
-  return `The strategy hdet cannot diverge in "${name}": this project has no loss of its own that could read it. Leave it out.`;
+  return `The strategy hdet cannot diverge in "${name}": this project has no own loss that could read it. Omit it.`;
 }
 
 function nothingToSpread(name: string, value: number): string {
-  return `The strategy hdet cannot diverge in ${name}: ranks would differ by fractions of ${value}. Give it a value, or leave it out.`;
+  return `The strategy hdet cannot diverge in ${name}: ranks would differ by fractions of ${value}. Set it to another value, or omit it.`;
 }

@@ -18,7 +18,7 @@ import type { ProjectDescription } from '../../../core/protocol/run/project-desc
 import { type RunConfig, runConfigSchema } from '../../../core/protocol/run/config.ts';
 
 const runOptions = describeOptions(runConfigSchema);
-/** So that a layer may set `optimizer.learningRate` without a word on the optimizer. */
+/** The default kinds, so that a layer may set `optimizer.learningRate` without naming the optimizer. */
 const standardKinds = defaultsOf(runOptions.filter(({ path }) => path.endsWith('.kind')));
 
 /** Options of the run configuration, then the project's hyperparameters under their bare names. */
@@ -34,7 +34,7 @@ export function optionsOf(project: ProjectDescription): OptionDescription[] {
 
 /**
  * The configuration of a run from its layers: general defaults, the project's, then `overrides` in their order (a file, flags).
- * @throws with one line per wrong value: path, value, rule, remedy
+ * @throws Error with one line per wrong value: path, value, rule, remedy
  */
 export function resolveConfig(project: ProjectDescription, overrides: readonly PlainObject[]): RunConfig {
   const config = parseConfig(layered(project, overrides));
@@ -44,17 +44,17 @@ export function resolveConfig(project: ProjectDescription, overrides: readonly P
 
 export type CheckedConfig = { config: RunConfig; problems: [] } | { config: null; problems: ConfigProblem[] };
 
-/** As {@link resolveConfig}, for those who want to know what is wrong with which option. */
+/** Like {@link resolveConfig}, but returns the problem of each option instead of throwing. */
 export function checkConfig(project: ProjectDescription, overrides: readonly PlainObject[]): CheckedConfig {
   return check(layered(project, overrides), (config) => checkHyperparameters(project, config));
 }
 
-/** As {@link checkConfig}, of a run that goes on with some of its options changed. */
+/** Like {@link checkConfig}, for a resume with some options changed. */
 export function checkChanges(before: RunConfig, override: PlainObject): CheckedConfig {
   return check(mergeConfig(before, override), (config) => checkMembers(before, config));
 }
 
-/** The configuration of a run that goes on with some of its options changed. @throws with one line per wrong value */
+/** The configuration of a resume with some options changed. @throws Error with one line per wrong value */
 export function changeConfig(before: RunConfig, override: PlainObject): RunConfig {
   const config = parseConfig(mergeConfig(before, override));
   const [wrong] = checkMembers(before, config);
@@ -71,10 +71,10 @@ function check(input: PlainObject, findProblems: (config: RunConfig) => ConfigPr
   return problems.length === 0 ? { config: parsed.data, problems: [] } : { config: null, problems };
 }
 
-/** Each member has a state of its own to go on from. */
+/** Each member resumes from its own state, so the number of members cannot change. */
 function checkMembers(before: RunConfig, { members }: RunConfig): ConfigProblem[] {
   if (members === before.members) return [];
-  const message = `A run keeps its ${before.members} members when it is resumed; ${members} were asked for. Leave them as they are, or start a new run.`;
+  const message = `A resumed run keeps its ${before.members} members, but ${members} were requested. Omit the option, or start a new run.`;
   return [{ path: 'members', message }];
 }
 
@@ -83,7 +83,7 @@ function layered(project: ProjectDescription, overrides: readonly PlainObject[])
   return [standardKinds, ...ofProject, ...overrides].reduce((merged, layer) => mergeConfig(merged, layer));
 }
 
-/** @throws with one line per wrong value: path, value, rule, remedy */
+/** @throws Error with one line per wrong value: path, value, rule, remedy */
 export function parseConfig(input: PlainObject): RunConfig {
   const parsed = runConfigSchema.safeParse(input);
   if (parsed.success) return parsed.data;
@@ -109,11 +109,11 @@ function unknownHyperparameters(project: ProjectDescription, config: RunConfig):
   const unknown = Object.keys(config.hyperparameters).filter((name) => !known.has(name));
   return unknown.map((name) => ({
     path: `hyperparameters.${name}`,
-    message: `${unknownOptionMessage(name, optionsOf(project))} It is no hyperparameter of project "${project.name}".`,
+    message: `${unknownOptionMessage(name, optionsOf(project))} It is not a hyperparameter of project "${project.name}".`,
   }));
 }
 
-/** As far as the descriptions tell: the project's own schema, which may know more rules, is asked when a run starts. */
+/** Checks hyperparameters against their descriptions. The project's own schema, which may have more rules, is checked at the start of a run. */
 function checkHyperparameters(project: ProjectDescription, config: RunConfig): ConfigProblem[] {
   const wrong = project.hyperparameters.flatMap((description) => {
     const { path, when } = description;
@@ -130,7 +130,7 @@ function checkHyperparameters(project: ProjectDescription, config: RunConfig): C
 const isNumber = (value: unknown, description: OptionDescription): boolean =>
   typeof value === 'number' && Number.isFinite(value) && isInRange(value, description);
 
-/** Whether a value, as a page sends it, is of an option's type. */
+/** Whether a value that a page sent has the type of an option. */
 const fits: Record<OptionDescription['type'], (value: unknown, description: OptionDescription) => boolean> = {
   number: isNumber,
   integer: (value, description) => Number.isSafeInteger(value) && isNumber(value, description),

@@ -10,12 +10,12 @@ import {
   remoteRequestSchema,
 } from '../../../core/protocol/run/remote-control.ts';
 
-/** Where the token lies that lets other processes of this user control the run whose hub listens at `socketPath`. */
+/** The path of the token that other processes of this user need to control the run whose hub listens at `socketPath`. */
 export function controlTokenPath(socketPath: string): string {
   return join(dirname(socketPath), 'control-token');
 }
 
-/** Takes requests of other processes on a run's socket: one on each connection, from whoever could read the token. */
+/** Takes control requests of other processes on a run's socket: one per connection, from any process that can read the token. */
 export class ControlSocket {
   readonly #token: string;
   readonly #obey: (request: ControlRequest) => void;
@@ -25,14 +25,14 @@ export class ControlSocket {
     this.#obey = obey;
   }
 
-  /** @param obey does what is asked, or throws an error that says why not */
+  /** @param obey executes a request, or throws an error with the reason for a refusal */
   static async open(socketPath: string, obey: (request: ControlRequest) => void): Promise<ControlSocket> {
     const token = randomBytes(16).toString('hex');
     await writeFile(controlTokenPath(socketPath), token, { mode: 0o600, flag: 'wx' });
     return new ControlSocket(token, obey);
   }
 
-  /** Answers a connection's first frame and ends the connection. @returns false where the frame is no request */
+  /** Answers a connection's first frame and closes the connection. @returns false if the frame is not a request */
   answer(channel: Channel, frame: Frame): boolean {
     const parsed = remoteRequestSchema.safeParse(frame.kind === 'message' ? frame.message : null);
     if (!parsed.success) return false;
@@ -44,7 +44,8 @@ export class ControlSocket {
   }
 
   #refusal(token: string, request: ControlRequest): string | null {
-    if (!isSame(token, this.#token)) return "The token is not this run's. Read it anew from beside the run's socket.";
+    if (!isSame(token, this.#token))
+      return "The token is not this run's. Read it again from the file beside the run's socket.";
     try {
       this.#obey(request);
       return null;

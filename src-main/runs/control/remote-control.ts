@@ -14,22 +14,22 @@ import { controlTokenPath } from './control-socket.ts';
 
 const answerMs = 5_000;
 
-/** Whether the process that trains a run is on this machine, so that it can be asked. */
+/** Whether the process that trains a run is on this machine, so that it can take requests. */
 export function isInReach({ hub }: RunRecord): boolean {
   return hub !== null && hub.host === hostname();
 }
 
-/** Asks the process that trains a run, whichever it is. @throws Error that says why it cannot be */
+/** Sends a request to the process that trains a run. @throws Error with the reason for a refusal */
 export async function controlRun(record: RunRecord, request: ControlRequest): Promise<void> {
   const { id, hub, status } = record;
-  if (hub === null) throw new Error(`The run ${id} is ${status}: nothing trains it.`);
+  if (hub === null) throw new Error(`The run ${id} is ${status}: no process trains it.`);
   if (!isInReach(record)) {
     throw new Error(`The run ${id} is trained by process ${hub.pid} on ${hub.host}. Control it on that machine.`);
   }
   const trainer = `Process ${hub.pid}, which trains the run ${id},`;
   const refusal = await ask(hub.socket, request).catch((cause: unknown) => {
     const reason = messageOf(cause);
-    throw new Error(`${trainer} cannot be asked: ${reason}. See with \`tutti runs\` whether the run has ended.`, {
+    throw new Error(`${trainer} cannot be reached: ${reason}. Check with \`tutti runs\` whether the run has ended.`, {
       cause,
     });
   });
@@ -45,7 +45,7 @@ async function ask(socketPath: string, request: ControlRequest): Promise<string 
   channel.onFrame((frame) => {
     const parsed = remoteAnswerSchema.safeParse(frame.kind === 'message' ? frame.message : null);
     if (parsed.success) answer.resolve(parsed.data.refusal);
-    else answer.reject(new Error('it gave no answer that this version knows'));
+    else answer.reject(new Error('this version does not know its answer'));
   });
   channel.onClose((error) => answer.reject(error ?? new Error('it closed the connection')));
   const message: RemoteRequest = { type: 'remote-request', token, request };
@@ -58,7 +58,7 @@ async function ask(socketPath: string, request: ControlRequest): Promise<string 
   }
 }
 
-/** What is sent before the connection stands waits for it. */
+/** Opens a channel at once. Messages that are sent before the connection is established wait for it. */
 function openChannel(socketPath: string): Channel {
   const socket = createConnection(socketAddress(socketPath, process.platform));
   let failure: Error | null = null;

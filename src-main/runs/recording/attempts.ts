@@ -1,10 +1,10 @@
 import type { Attempt, RunRecord, RunStatus } from '../../../core/protocol/run/record.ts';
 
 type Attempts = readonly Attempt[];
-/** What an attempt trains with, and what it is. */
+/** The kind and the inputs of an attempt. */
 export type AttemptFacts = Pick<Attempt, 'kind' | 'overrides' | 'config' | 'changed' | 'sourceHash' | 'gitCommit'>;
 
-/** The attempts with the last of them ended now. */
+/** The attempts, the last of them ended now. */
 export function withEnd(attempts: Attempts, status: RunStatus, changed: RunRecord['changed']): Attempt[] {
   return changeLast(attempts, {
     status,
@@ -13,13 +13,13 @@ export function withEnd(attempts: Attempts, status: RunStatus, changed: RunRecor
   });
 }
 
-/** The attempts with one more, which begins now. */
+/** The attempts and a new one, which starts now. */
 export function withNext(attempts: Attempts, facts: AttemptFacts): Attempt[] {
   const startedAt = new Date().toISOString();
   return [...attempts, { ...facts, attempt: attempts.length + 1, startedAt, endedAt: null, status: 'running' }];
 }
 
-/** The attempts with the place in them from which the last one's ranks go on. */
+/** The attempts with the position from which the last one's ranks continue. */
 export function withStart(attempts: Attempts, from: Attempt['from']): Attempt[] {
   return changeLast(attempts, { from });
 }

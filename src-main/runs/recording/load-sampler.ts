@@ -4,16 +4,16 @@ import type { Device, LoadSample } from '../../../core/protocol/machine/devices.
 import { loadReader } from '../../devices/loads.ts';
 
 const everyMs = 1_000;
-/** Samples of an attempt's first hour; each hour later brings fewer, so that a month of training has some 25,000. */
+/** Samples in an attempt's first hour. Each later hour has fewer, so that a month of training has about 25,000. */
 const samplesAnHour = 3_600;
 
 export interface LoadListener {
   sampled(sample: LoadSample): void;
-  /** A load that cannot be read; each reason is told once. */
+  /** A load cannot be read. Called once for each reason. */
   failed(reason: string): void;
 }
 
-/** Looks at the loads of a run's devices while it trains: every second, ever more seldom after the first hour. */
+/** Samples the loads of a run's devices while it trains: every second at first, less often after the first hour. */
 export class LoadSampler {
   readonly #ending = new AbortController();
   readonly #sampling: Promise<void>;
@@ -22,7 +22,7 @@ export class LoadSampler {
     this.#sampling = sample(devices, listener, this.#ending.signal);
   }
 
-  /** Resolves once nothing more is told. */
+  /** Resolves once no more samples come. */
   async stop(): Promise<void> {
     this.#ending.abort();
     await this.#sampling;
@@ -32,10 +32,10 @@ export class LoadSampler {
 async function sample(devices: readonly Device[], listener: LoadListener, signal: AbortSignal): Promise<void> {
   const startedMs = performance.now();
   const read = loadReader(devices);
-  const told = new Set<string>();
+  const reported = new Set<string>();
   const fail = (reason: string): void => {
-    if (!told.has(reason)) listener.failed(reason);
-    told.add(reason);
+    if (!reported.has(reason)) listener.failed(reason);
+    reported.add(reason);
   };
   while (!signal.aborted) {
     try {
@@ -46,7 +46,7 @@ async function sample(devices: readonly Device[], listener: LoadListener, signal
       fail(messageOf(error));
     }
     const restMs = Math.max(everyMs, (performance.now() - startedMs) / samplesAnHour);
-    // The wait rejects when it is cut short; the loop's condition says so, too.
+    // The wait rejects when it is aborted, which the loop's condition checks.
     await wait(restMs, undefined, { signal }).catch(() => undefined);
   }
 }

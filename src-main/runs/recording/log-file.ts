@@ -1,10 +1,10 @@
 import { createWriteStream, mkdirSync, type WriteStream } from 'node:fs';
 import { join } from 'node:path';
 
-/** Enough to see what a worker was about when it died. */
+/** Enough to see what a worker did before it died. */
 const keptLines = 12;
 
-/** `logs/rank-3.log`: what a worker printed, line by line, with the time. */
+/** `logs/rank-3.log`: the output of a worker, line by line, with the time. */
 export class LogFile {
   private readonly stream: WriteStream;
   private readonly last: string[] = [];

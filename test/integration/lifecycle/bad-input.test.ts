@@ -174,7 +174,7 @@ describe('a damaged state', () => {
   it('cannot be resumed with another number of members', async () => {
     const { folder } = await train(hub(), 'blobs', short);
     await expect(resume(hub(), folder, { members: 3 })).rejects.toThrow(
-      'A run keeps its 2 members when it is resumed; 3 were asked for.',
+      'A resumed run keeps its 2 members, but 3 were requested.',
     );
   });
 });

@@ -24,7 +24,7 @@ it('a run is paused, changed and stopped through its socket, which returns the r
   await ask({ action: 'stop-at-epoch-end' });
   expect(await run.ended).toMatchObject({ status: 'stopped', changed: { learningRate: 0.5 } });
   expect(readCheckpointRecord(run.folder, 0, 'from-afar').epoch).toBeGreaterThanOrEqual(0);
-  await expect(ask({ action: 'stop' })).rejects.toThrow('is stopped: nothing trains it.');
+  await expect(ask({ action: 'stop' })).rejects.toThrow('is stopped: no process trains it.');
 });
 
 it('commands require the token beside the socket, which only its owner can read', async () => {

@@ -58,7 +58,7 @@ describe('a run with restarts', () => {
     expect(more).toEqual([]);
     expect(restart).toMatchObject({ attempt: 2, rank: null, data: { rank: 1, ranks: [0, 1] } });
     expect(restart.step).toBeGreaterThan(0);
-    expect(restart.message).toBe(`Restart 1 of 1: rank 1 was lost; its wave's ranks go on from step ${restart.step}.`);
+    expect(restart.message).toBe(`Restart 1 of 1: rank 1 was lost; its wave's ranks continue from step ${restart.step}.`);
     const lost = (await readEvents(run.folder)).find(({ kind }) => kind === 'lost');
     expect(lost).toMatchObject({ attempt: 1, rank: 1 });
     expect(lost?.message).toContain('Rank 1 was killed by SIGKILL.');
@@ -78,7 +78,7 @@ describe('a run with restarts', () => {
     const [restart] = await restartsIn(run.folder);
     expect(restart).toMatchObject({ step: 0 });
     expect(restart.message).toContain('rank 0 was lost');
-    expect(restart.message).toContain('begin anew, as no state was saved yet');
+    expect(restart.message).toContain('start again, because no state was saved yet');
     await expectSameOutcome(run.folder, (await train(hub(), 'blobs', late)).folder);
   });
 

@@ -94,7 +94,7 @@ describe('a resume that fails', () => {
     await rm(join(project, 'project.ts'));
     const resumed = resume(hub(), folder, { maxEpochs: 8, logEverySteps: 7 });
     await expect(resumed).rejects.toThrow(
-      `The run ${record.id} could not go on, and is as it was: There is no project in ${project}`,
+      `The run ${record.id} could not be resumed and is unchanged: There is no project in ${project}`,
     );
     expect(await read(folder)).toEqual(before);
     const last = (await readEvents(folder)).at(-1);

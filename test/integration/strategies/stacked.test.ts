@@ -135,7 +135,7 @@ describe('an ensemble that cannot be stacked', () => {
   it('is refused: a strategy that exchanges', async () => {
     const joint: RunConfigInput = { ...config, membersPerDevice: 3, strategy: { kind: 'joint' } };
     await expect(startRun(hub(), 'blobs', joint)).rejects.toThrow(
-      'With the strategy joint each rank has a worker of its own, so that 3 members cannot be one computation. Use ' +
+      'With the strategy joint each rank has a separate worker, so 3 members cannot be one computation. Use ' +
         '--members-per-device 1.',
     );
   });

@@ -88,7 +88,7 @@ describe('TerminalReport', () => {
     expect(written).toEqual([]);
     report.end({ ...record, status: 'interrupted' }, '/runs/blobs');
     expect(written.join('')).toBe(
-      'interrupted after 0 s\n\nfolder: /runs/blobs\nTo go on with it: tutti resume 20261121-081502-blobs-3fa9\n',
+      'interrupted after 0 s\n\nfolder: /runs/blobs\nTo resume it: tutti resume 20261121-081502-blobs-3fa9\n',
     );
   });
 });

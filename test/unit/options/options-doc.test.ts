@@ -10,7 +10,7 @@ describe('docs/options.md', () => {
 
   it('has a row for an option with its default, unit, values and meaning', () => {
     expect(renderOptionsDoc()).toContain(
-      '| `--batch-size` | `128` | samples | a whole number of at least 1 | Samples a step and rank (B). |',
+      '| `--batch-size` | `128` | samples | a whole number of at least 1 | Samples per step and rank (B). |',
     );
   });
 });

@@ -133,7 +133,7 @@ describe('a run of another process', () => {
 
   it('cannot be controlled if its process does not answer or runs on another machine', async () => {
     const { page, folder, record } = await openForeignRun();
-    const rule = `Process ${process.pid}, which trains the run ${id}, cannot be asked`;
+    const rule = `Process ${process.pid}, which trains the run ${id}, cannot be reached`;
     await expect(page.hub.control(id, { action: 'stop' })).rejects.toThrow(rule);
     await expect(page.hub.abort(id)).rejects.toThrow(rule);
     await expect(page.hub.deleteRun(id)).rejects.toThrow('Stop it before deleting it');

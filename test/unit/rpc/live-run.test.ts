@@ -111,7 +111,7 @@ describe('a run of this process', () => {
     await expect(page.hub.control(id, { action: 'checkpoint', name: '../x' })).rejects.toThrow(
       'cannot name a checkpoint',
     );
-    await expect(page.hub.resumeRun(id, {})).rejects.toThrow(/a run has one hub|being trained already/);
+    await expect(page.hub.resumeRun(id, {})).rejects.toThrow(/a run has one hub|already training/);
     page.close();
     expect(service.liveRunCount).toBe(1);
 
@@ -139,7 +139,7 @@ describe('a run of this process', () => {
     await page.hub.control(id, { action: 'stop' });
     await expect.poll(endings, { timeout: 15_000 }).toBe(1);
     await expect(page.hub.control(id, { action: 'stop' })).rejects.toThrow(
-      `The run ${id} is stopped: nothing trains it`,
+      `The run ${id} is stopped: no process trains it`,
     );
     await page.hub.resumeRun(id, {});
     await page.hub.abort(id);
@@ -182,7 +182,7 @@ describe('a run of this process', () => {
     const start = (overrides: Record<string, unknown>) =>
       page.hub.startRun({ projectFolder, overrides, name: null, out: null });
     await expect(start({ members: 0 })).rejects.toThrow('members is 0, but must be a whole number from 1 to 256');
-    await expect(start({ hyperparameters: { depth: 2 } })).rejects.toThrow('no hyperparameter of project "Blobs"');
+    await expect(start({ hyperparameters: { depth: 2 } })).rejects.toThrow('not a hyperparameter of project "Blobs"');
     await expect(start({ devices: 'cuda:9' })).rejects.toThrow('cuda');
     expect(await page.hub.runs()).toEqual([]);
   });

@@ -114,7 +114,7 @@ describe('previews', () => {
       ],
     ]);
     expect(await problemsOf({ hyperparameters: { width: 1.5, depth: 1 } })).toEqual([
-      ['hyperparameters.depth', expect.stringContaining('It is no hyperparameter of project "Blobs"')],
+      ['hyperparameters.depth', expect.stringContaining('It is not a hyperparameter of project "Blobs"')],
       [
         'hyperparameters.width',
         'width is 1.5, but must be a whole number of at least 1. Leave it out for the default, 8.',

@@ -34,7 +34,7 @@ describe('the configuration of a run', () => {
 
   it('has the help and unit of its options', () => {
     expect(entryAt('batchSize')).toMatchObject({
-      help: 'Samples a step and rank (B).',
+      help: 'Samples per step and rank (B).',
       unit: 'samples',
       isChanged: false,
     });

@@ -31,7 +31,7 @@ describe('refuseCombinations', () => {
   it("refuses joint early stopping on a member's own metric", () => {
     const config = configOf({ enabled: true, monitor: 'val/member_{rank}_nll' });
     expect(() => refuseCombinations(config, planOf(0, 0, 0), classifier)).toThrow(
-      'Joint early stopping cannot monitor "val/member_{rank}_nll": that differs from rank to rank.',
+      'Joint early stopping cannot monitor "val/member_{rank}_nll": it differs from rank to rank.',
     );
   });
 
@@ -48,7 +48,7 @@ describe('refuseCombinations', () => {
     (other) => {
       const config = runConfigSchema.parse({ determinism: 'deterministic', ...other });
       expect(() => refuseCombinations(config, planOf(0, 0), classifier)).toThrow(
-        'results differ in their last bits from machine to machine. Leave it out, train on --devices cpu, or use --determinism relaxed.',
+        'results differ in their last bits from machine to machine. Omit it, train on --devices cpu, or use --determinism relaxed.',
       );
       const allowed = runConfigSchema.parse({ determinism: 'deterministic' });
       expect(() => refuseCombinations(allowed, planOf(0, 0), classifier)).not.toThrow();
@@ -112,7 +112,7 @@ describe('refuseCombinations', () => {
 
     it.each(['data-parallel', 'sharded', 'hdet', 'coupled'] as const)('refuses the strategy %s', (kind) => {
       expect(conflicts({ strategy: { kind }, schedule: { kind: 'one-cycle' } })).toEqual([
-        `data.mode: With the strategy ${kind} every rank needs samples of its own, so the first cannot broadcast its batches. Use ` +
+        `data.mode: With the strategy ${kind} every rank needs different samples, so the first cannot broadcast its batches. Use ` +
           '--data.mode local or shared.',
       ]);
     });
@@ -130,7 +130,7 @@ describe('refuseCombinations', () => {
           'Use --early-stopping.joint true.',
       ]);
       expect(whyNotStopRank(runConfigSchema.parse({ data: { mode: 'broadcast' } }))).toBe(
-        'With batches that the first rank broadcasts every step needs all ranks, so one alone cannot stop. Stop all of them jointly.',
+        'With batches that the first rank broadcasts every step needs all ranks, so a single rank cannot stop. Stop all ranks jointly.',
       );
     });
 

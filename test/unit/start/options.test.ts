@@ -18,9 +18,9 @@ describe('the options of npm start', () => {
   });
 
   it.each([
-    [['--browser', '--desktop'], '--browser and --desktop exclude each other: give one of them.'],
-    [['--port', '0'], '--port 0 is no port: give a whole number from 1 to 65535, or leave it out.'],
-    [['--port', 'http'], '--port http is no port: give a whole number from 1 to 65535, or leave it out.'],
+    [['--browser', '--desktop'], '--browser and --desktop exclude each other: use one of them.'],
+    [['--port', '0'], '--port 0 is not a port: use a whole number from 1 to 65535, or omit it.'],
+    [['--port', 'http'], '--port http is not a port: use a whole number from 1 to 65535, or omit it.'],
     [['--brwser'], startHelp],
   ])('refuse %j', (args, message) => {
     expect(() => parseStartOptions(args)).toThrow(message);
