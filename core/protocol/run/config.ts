@@ -79,14 +79,10 @@ export const checkpointsSchema = z.strictObject({
     .min(0)
     .default(0)
     .meta({ help: 'Also keep a checkpoint at this interval; 0: never.', unit: 'epochs' }),
-  stateEverySeconds: z
-    .number()
-    .min(0)
-    .default(30)
-    .meta({
-      help: 'Minimum time between two saves of the state for an exact resume; 0: save at every evaluation.',
-      unit: 's',
-    }),
+  stateEverySeconds: z.number().min(0).default(30).meta({
+    help: 'Minimum time between two saves of the state for an exact resume; 0: save at every evaluation.',
+    unit: 's',
+  }),
 });
 
 export const timeoutsSchema = z.strictObject({
@@ -111,12 +107,9 @@ export const timeoutsSchema = z.strictObject({
 });
 
 export const runConfigSchema = z.strictObject({
-  members: positiveInteger
-    .max(256)
-    .default(2)
-    .meta({
-      help: 'Ensemble members (M), one rank each; with a strategy that trains one model, the ranks of that model.',
-    }),
+  members: positiveInteger.max(256).default(2).meta({
+    help: 'Ensemble members (M), one rank each; with a strategy that trains one model, the ranks of that model.',
+  }),
   devices: deviceSelectionSchema.default('auto').meta({
     help: 'Devices to train on: `auto`, `all` or -1, a count, a list such as 0,2, `idle`, `cpu`, `gpu`, `cpu:0,1`, `webgpu:0`.',
   }),

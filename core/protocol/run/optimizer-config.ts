@@ -56,12 +56,9 @@ export const scheduleSchema = z.discriminatedUnion('kind', [
     anneal: z.enum(['cosine', 'linear']).default('cosine').meta({ help: 'Shape of the rise and the fall.' }),
     startDivisor: z.number().min(1).default(25).meta({ help: 'The first rate is the base rate divided by this.' }),
     finalDivisor: z.number().min(1).default(10_000).meta({ help: 'The last rate is the first divided by this.' }),
-    threePhase: z
-      .boolean()
-      .default(false)
-      .meta({
-        help: 'Fall to the first rate as fast as it rose, then to the last rate; otherwise fall directly to the last rate.',
-      }),
+    threePhase: z.boolean().default(false).meta({
+      help: 'Fall to the first rate as fast as it rose, then to the last rate; otherwise fall directly to the last rate.',
+    }),
     cycleMomentum: z.boolean().default(true).meta({ help: "Lower momentum (Adam's beta1) while the rate rises." }),
     lowMomentum: z.number().min(0).lt(1).default(0.85).meta({ help: 'Momentum at the base rate.' }),
     highMomentum: z.number().min(0).lt(1).default(0.95).meta({ help: 'Momentum at the first and the last rate.' }),

@@ -103,15 +103,9 @@ export const strategySchema = z.discriminatedUnion('kind', [
       .meta({ help: 'Difference of losses that gives a rank e times the weight of another (sigma).' }),
     adaptation: z.number().min(0).default(0.5).meta({ help: 'Share of its velocity that a base moves by (lambda).' }),
     inertia: z.number().min(0).lt(1).default(0.9).meta({ help: 'Share of a velocity that is kept at a sync (beta).' }),
-    decay: z
-      .number()
-      .min(0)
-      .lt(1)
-      .nullable()
-      .default(null)
-      .meta({
-        help: "Share that learning rates lose at a sync (gamma); null: the share that leads to one-cycle's last rate.",
-      }),
+    decay: z.number().min(0).lt(1).nullable().default(null).meta({
+      help: "Share that learning rates lose at a sync (gamma); null: the share that leads to one-cycle's last rate.",
+    }),
     groups: z
       .array(z.strictObject({ name: z.string().regex(/^[a-z][a-z0-9]*$/), weights: z.string() }))
       .default([])

@@ -58,7 +58,9 @@ describe('a run with restarts', () => {
     expect(more).toEqual([]);
     expect(restart).toMatchObject({ attempt: 2, rank: null, data: { rank: 1, ranks: [0, 1] } });
     expect(restart.step).toBeGreaterThan(0);
-    expect(restart.message).toBe(`Restart 1 of 1: rank 1 was lost; its wave's ranks continue from step ${restart.step}.`);
+    expect(restart.message).toBe(
+      `Restart 1 of 1: rank 1 was lost; its wave's ranks continue from step ${restart.step}.`,
+    );
     const lost = (await readEvents(run.folder)).find(({ kind }) => kind === 'lost');
     expect(lost).toMatchObject({ attempt: 1, rank: 1 });
     expect(lost?.message).toContain('Rank 1 was killed by SIGKILL.');
