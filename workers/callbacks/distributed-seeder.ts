@@ -12,6 +12,12 @@ export class DistributedSeeder implements Callback {
   readonly seed: number;
   private readonly generator: Generator;
 
+  /**
+   * @param options - the seeds
+   * @param options.baseSeed - seed of the run, an integer in [0, 2^32)
+   * @param options.rank - this rank
+   * @param options.unique - false: all ranks use the base seed
+   */
   constructor(options: { baseSeed: number; rank: number; unique?: boolean }) {
     this.seed = seedForRank(options.baseSeed, options.rank, options.unique === false);
     this.generator = new Generator(this.seed, 'member');

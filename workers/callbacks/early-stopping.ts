@@ -19,6 +19,14 @@ export class EarlyStopping implements Callback {
   private best: number | null = null;
   private waited = 0;
 
+  /**
+   * @param options - what to monitor, and when to stop
+   * @param options.monitor - full name of the metric, in which `{rank}` stands for the rank
+   * @param options.mode - whether smaller (`min`) or larger (`max`) values are better; `auto` (default) infers it from the name
+   * @param options.patience - evaluations without improvement before the end; 20 by default
+   * @param options.minDelta - smallest change that counts as an improvement, in the metric's unit; 0 by default
+   * @param options.joint - whether all ranks end together; true by default
+   */
   constructor(options: {
     monitor: string;
     mode?: MetricMode | 'auto';

@@ -14,6 +14,12 @@ export class KeepPredictions implements Callback {
   private best: number | null = null;
   private last: Predictions | null = null;
 
+  /**
+   * @param options - which predictions to save
+   * @param options.which - those of the best evaluation, or of all
+   * @param options.monitor - full name of the metric that decides which evaluation is best
+   * @param options.mode - whether smaller (`min`) or larger (`max`) values are better; `auto` (default) infers it from the name
+   */
   constructor(options: { which: 'best' | 'all'; monitor: string; mode?: MetricMode | 'auto' }) {
     this.which = options.which;
     this.monitor = options.monitor;

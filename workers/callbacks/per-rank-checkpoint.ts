@@ -7,6 +7,11 @@ export class PerRankCheckpoint implements Callback {
   private readonly final: boolean;
   private readonly everyEpochs: number;
 
+  /**
+   * @param options - which checkpoints to save
+   * @param options.final - whether to save the last weights; true by default
+   * @param options.everyEpochs - epochs between checkpoints; 0 (default) for none
+   */
   constructor(options: { final?: boolean; everyEpochs?: number } = {}) {
     this.final = options.final ?? true;
     this.everyEpochs = options.everyEpochs ?? 0;
@@ -33,6 +38,12 @@ export class PerRankBestCheckpoint implements Callback {
   private readonly mode: MetricMode;
   private best: number | null = null;
 
+  /**
+   * @param options - what to monitor
+   * @param options.monitor - full name of the metric, in which `{rank}` stands for the rank
+   * @param options.mode - whether smaller (`min`) or larger (`max`) values are better; `auto` (default) infers it from the name
+   * @param options.name - name of the checkpoint
+   */
   constructor(options: { monitor: string; mode?: MetricMode | 'auto'; name: string }) {
     this.name = `per-rank-best-checkpoint:${options.name}`;
     this.checkpointName = options.name;
