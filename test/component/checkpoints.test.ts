@@ -78,7 +78,7 @@ async function open(address = '/runs/r/checkpoints') {
 }
 
 describe('the checkpoint matrix', () => {
-  it('says for each cell what it holds', async () => {
+  it('describes the content of each cell', async () => {
     const { cell, wrapper } = await open('/runs/r/checkpoints?a=0@30&b=0@30_1@50');
     expect(cell('0@10').attributes('aria-label')).toBe(
       'rank 0, epoch 1, step 10: epoch-00000, not evaluated, in no set',
@@ -159,7 +159,7 @@ describe('the checkpoint matrix', () => {
     await expect.poll(requests).toEqual([deletion, ['undoDelete', 'd7']]);
   });
 
-  it('asks before it deletes what is pinned or best', async () => {
+  it('asks before it deletes pinned or best checkpoints', async () => {
     const { cell, requests } = await open();
     const dialog = () => document.querySelector('[role=alertdialog]');
     await cell('1@50').trigger('keydown', { key: 'Delete' });

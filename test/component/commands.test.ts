@@ -62,7 +62,7 @@ describe('the command palette', () => {
     expect(wrapper.get('[role=status]').text()).toBe('Nothing matches “no such thing”.');
   });
 
-  it('opens what is chosen, and closes', async () => {
+  it('opens the chosen result, and closes', async () => {
     const { wrapper, router } = await open();
     await wrapper.get('input').setValue('train');
     await wrapper.get('[role=option]').trigger('click');

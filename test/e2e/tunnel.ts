@@ -11,18 +11,12 @@ export class Tunnel {
   #server: Server | null = null;
   readonly #sockets = new Set<Socket>();
 
-  /**
-   *
-   * @param port of Tutti and of the near end: Tutti accepts only its own port
-   */
+  /** @param port of Tutti and of the near end: Tutti accepts only its own port */
   constructor(port: number) {
     this.#port = port;
   }
 
-  /**
-   *
-   * @param farPort the target port
-   */
+  /** @param farPort the target port */
   async open(farPort = this.#port): Promise<void> {
     this.#server = createServer((near) => {
       const far = connect(farPort, '127.0.0.1');

@@ -1,6 +1,6 @@
 /**
- * `npm run test:setup [-- tensorflow] [-- webgpu]`: sets up the backends that npm does not install, where they are missing. Tests use them where
- * they find them, and never install anything.
+ * `npm run test:setup [-- tensorflow] [-- webgpu]`: sets up the backends that npm does not install, if they are missing. Tests use them if
+ * they are present, and never install anything.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';

@@ -1,7 +1,7 @@
 /** Tests that did not run, and how many of them continuous integration allows. */
 
 export interface SkippedTest {
-  /** With the names of its groups. */
+  /** Includes the names of its groups. */
   name: string;
   /** The reason given by the test when it skipped itself. Other tests have the reason in their names. */
   note: string;

@@ -78,7 +78,7 @@ describe('the transport of samples to ranks', () => {
   });
 });
 
-describe.skipIf(noMemoryFolder !== null)(`what a run has in /dev/shm${notRun(noMemoryFolder)}`, () => {
+describe.skipIf(noMemoryFolder !== null)(`how a run uses /dev/shm${notRun(noMemoryFolder)}`, () => {
   it.each(modes)('contains no data once all ranks train, and nothing after the run (%s)', async (mode) => {
     const run = await startRun(hub(), 'blobs', { ...endless, data: { mode } });
     await bothPids(run);

@@ -67,10 +67,7 @@ export const areas: readonly Area[] = [
 export const kernelSources = 'workers/kernels/assembly/';
 export const kernelLoader = 'workers/backends/wasm/kernel-module.ts';
 
-/**
- *
- * @throws Error if a name is not an area's
- */
+/** @throws Error if a name is not an area's */
 export function findAreas(names: readonly string[]): Area[] {
   return names.map((name) => {
     const area = areas.find((area) => area.name === name);

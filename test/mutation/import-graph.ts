@@ -9,10 +9,7 @@ export class ImportGraph {
   readonly #imports = new Map<string, string[]>();
   readonly #distances = new Map<string, ReadonlyMap<string, number>>();
 
-  /**
-   *
-   * @param files all importable files, relative to `root`, with slashes
-   */
+  /** @param files all importable files, relative to `root`, with slashes */
   constructor(root: string, files: readonly string[]) {
     this.#root = root;
     this.#files = new Set(files);

@@ -10,20 +10,14 @@ export class MutantQueue {
   #next = 0;
   #underWay = 0;
 
-  /**
-   *
-   * @param known results of the same changes in an earlier run, by name, which are not tried again
-   */
+  /** @param known results of the same changes in an earlier run, by name, which are not tried again */
   constructor(mutants: readonly Mutant[], wanted: number, known: ReadonlyMap<string, MutantResult>) {
     this.#mutants = mutants;
     this.#wanted = wanted;
     this.#known = known;
   }
 
-  /**
-   *
-   * @returns null if no other mutant is needed now; one that cannot be judged may require another
-   */
+  /** @returns null if no other mutant is needed now; one that cannot be judged may require another */
   take(): Mutant | null {
     while (this.#next < this.#mutants.length && this.#judged() + this.#underWay < this.#wanted) {
       const mutant = this.#mutants[this.#next++];

@@ -43,10 +43,7 @@ export function hashSource(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 12);
 }
 
-/**
- *
- * @returns null if there is no such file
- */
+/** @returns null if there is no such file */
 export function readReport(file: string): MutationReport | null {
   return existsSync(file) ? reportSchema.parse(JSON.parse(readFileSync(file, 'utf8'))) : null;
 }

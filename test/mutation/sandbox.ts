@@ -21,10 +21,7 @@ export class Sandbox {
     this.folder = folder;
   }
 
-  /**
-   *
-   * @param files the files to copy, relative to `root`
-   */
+  /** @param files the files to copy, relative to `root` */
   static async create(root: string, files: readonly string[]): Promise<Sandbox> {
     // Short, because socket paths may have at most 107 bytes.
     const folder = await mkdtemp(join(tmpdir(), 'mutants-'));

@@ -10,10 +10,7 @@ export class Witness {
   readonly #answers = new Map<string, Promise<boolean>>();
   #last: Promise<unknown> = Promise.resolve();
 
-  /**
-   *
-   * @param sandbox a copy in which nothing is ever changed
-   */
+  /** @param sandbox a copy in which nothing is ever changed */
   constructor(sandbox: Sandbox) {
     this.#sandbox = sandbox;
   }

@@ -12,7 +12,7 @@ import { expect, patienceMs } from '../expect.ts';
 type InMain<Argument, Result> = (electron: typeof Electron, argument: Argument) => Result | Promise<Result>;
 
 /** The desktop app as its tests see it, in either Electron. */
-export interface DesktopDoor {
+export interface DesktopApp {
   evaluate<Result>(run: InMain<undefined, Result>): Promise<Result>;
   evaluate<Result, Argument>(run: InMain<Argument, Result>, argument: Argument): Promise<Result>;
   pages(): Page[];
@@ -28,7 +28,7 @@ export interface DesktopDoor {
   signal(): void;
 }
 
-export interface DoorOptions {
+export interface AppOptions {
   home: string;
   /** The built main process. Defaults to the one in `out`. */
   main?: string;
@@ -37,10 +37,7 @@ export interface DoorOptions {
 const builtMain = join(import.meta.dirname, '../../..', 'out', 'main', 'electron.js');
 const register = join(import.meta.dirname, '../electron-stub', 'register.ts');
 /** Runs the built app on the stub, with its windows in that Chromium. */
-export async function openInStub(
-  executablePath: string,
-  { home, main = builtMain }: DoorOptions,
-): Promise<DesktopDoor> {
+export async function openInStub(executablePath: string, { home, main = builtMain }: AppOptions): Promise<DesktopApp> {
   const port = await freePort();
   const env = { ...process.env, TUTTI_HOME: home, STUB_CHROMIUM: executablePath, STUB_PORT: String(port) };
   const execArgv = ['--disable-warning=ExperimentalWarning', '--import', register];
@@ -69,14 +66,14 @@ export async function openInStub(
 /** Runs the built app in Electron itself. */
 export async function openInElectron(
   executablePath: string,
-  { home, main = builtMain }: DoorOptions,
-): Promise<DesktopDoor> {
+  { home, main = builtMain }: AppOptions,
+): Promise<DesktopApp> {
   const env = { ...process.env, TUTTI_HOME: home } as Record<string, string>;
   const args = process.getuid?.() === 0 ? ['--no-sandbox', main] : [main];
   const electron = await _electron.launch({ executablePath, args, env });
   const child = electron.process();
   return {
-    evaluate: electron.evaluate.bind(electron) as DesktopDoor['evaluate'],
+    evaluate: electron.evaluate.bind(electron) as DesktopApp['evaluate'],
     exited: exitCode(child),
     complaints: text(child.stderr as Readable),
     pages: () => electron.windows(),
@@ -94,9 +91,9 @@ export async function openInElectron(
 }
 
 /** The page of the app's window, once it is shown. */
-export async function ownPage(door: DesktopDoor): Promise<Page> {
+export async function ownPage(desktop: DesktopApp): Promise<Page> {
   const find = (): Page | undefined =>
-    door.pages().findLast((page) => !page.isClosed() && /^(tutti:\/\/app|http:\/\/app\.tutti)/.test(page.url()));
+    desktop.pages().findLast((page) => !page.isClosed() && /^(tutti:\/\/app|http:\/\/app\.tutti)/.test(page.url()));
   await expect.poll(() => find() !== undefined).toBe(true);
   const page = find();
   if (page === undefined) throw new Error('The window went away as it came.');
@@ -105,7 +102,7 @@ export async function ownPage(door: DesktopDoor): Promise<Page> {
   return page;
 }
 
-function evaluateIn(child: ChildProcess): DesktopDoor['evaluate'] {
+function evaluateIn(child: ChildProcess): DesktopApp['evaluate'] {
   const asked = new Map<number, PromiseWithResolvers<never>>();
   child.on('message', ({ id, value, error }: { id: number; value?: never; error?: string }) => {
     if (error === undefined) asked.get(id)?.resolve(value as never);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { describe } from 'vitest';
 import { findElectron } from '../../../src-main/start/electron-binary.ts';
-import { type DesktopDoor, openInElectron, openInStub, ownPage } from './desktop-entry.ts';
+import { type DesktopApp, openInElectron, openInStub, ownPage } from './desktop-entry.ts';
 import { expect } from '../expect.ts';
 import { chromium, noChromium } from '../browser.ts';
 import { notRun } from '../../environment/reasons.ts';
@@ -12,32 +12,32 @@ import { notRun } from '../../environment/reasons.ts';
 /** The desktop app with a temporary home. */
 export class DesktopStage {
   readonly home: string;
-  readonly #open: (home: string) => Promise<DesktopDoor>;
-  door: DesktopDoor;
+  readonly #open: (home: string) => Promise<DesktopApp>;
+  desktop: DesktopApp;
   page: Page;
 
-  private constructor(home: string, open: (home: string) => Promise<DesktopDoor>, door: DesktopDoor, page: Page) {
+  private constructor(home: string, open: (home: string) => Promise<DesktopApp>, desktop: DesktopApp, page: Page) {
     this.home = home;
     this.#open = open;
-    this.door = door;
+    this.desktop = desktop;
     this.page = page;
   }
 
-  static async open(open: (home: string) => Promise<DesktopDoor>): Promise<DesktopStage> {
+  static async open(open: (home: string) => Promise<DesktopApp>): Promise<DesktopStage> {
     const home = await mkdtemp(join(tmpdir(), 'tutti-desktop-'));
-    const door = await open(home);
-    return new DesktopStage(home, open, door, await ownPage(door));
+    const desktop = await open(home);
+    return new DesktopStage(home, open, desktop, await ownPage(desktop));
   }
 
   /** Reopens the app after it has exited. */
   async reopen(): Promise<void> {
-    this.door = await this.#open(this.home);
-    this.page = await ownPage(this.door);
+    this.desktop = await this.#open(this.home);
+    this.page = await ownPage(this.desktop);
   }
 
   /** Chooses an item of the app's menu by its label. */
   async choose(label: string): Promise<void> {
-    await this.door.evaluate(({ Menu }, wanted) => {
+    await this.desktop.evaluate(({ Menu }, wanted) => {
       const items = (Menu.getApplicationMenu()?.items ?? []).flatMap((item) => [item, ...(item.submenu?.items ?? [])]);
       const item = items.flatMap((one) => [one, ...(one.submenu?.items ?? [])]).find((one) => one.label === wanted);
       if (item === undefined) throw new Error(`The menu has no item "${wanted}".`);
@@ -61,7 +61,7 @@ export class DesktopStage {
 
   /** Records the app's notifications from now on instead of showing them. */
   async keepNotifications(): Promise<void> {
-    await this.door.evaluate(({ Notification }) => {
+    await this.desktop.evaluate(({ Notification }) => {
       const kept: unknown[] = [];
       Object.assign(globalThis, { kept });
       Notification.prototype.show = function (this: Electron.Notification) {
@@ -72,30 +72,30 @@ export class DesktopStage {
 
   /** Titles and texts of the recorded notifications. */
   notifications(): Promise<{ title: string; body: string }[]> {
-    return this.door.evaluate(() =>
+    return this.desktop.evaluate(() =>
       (globalThis as unknown as { kept: Electron.Notification[] }).kept.map(({ title, body }) => ({ title, body })),
     );
   }
 
   /** Waits for the app's exit. @returns its terminal output @throws unless it exits normally */
   async ended(): Promise<string[]> {
-    const code = await this.door.exited;
-    const lines = (await this.door.complaints).split('\n').filter((line) => line !== '');
+    const code = await this.desktop.exited;
+    const lines = (await this.desktop.complaints).split('\n').filter((line) => line !== '');
     if (code !== 0) throw new Error(`The app left with ${code}:\n${lines.join('\n')}`);
     return lines;
   }
 
   async close(): Promise<void> {
-    this.door.signal();
-    await this.door.exited;
+    this.desktop.signal();
+    await this.desktop.exited;
     await rm(this.home, { recursive: true, force: true });
   }
 }
 
-/** The same tests on the stand-in for Electron and, where its binary is there, in Electron itself. */
+/** The same tests on the stand-in for Electron and, if its binary is installed, in Electron itself. */
 export function describeDesktop(
   subject: string,
-  tests: (open: (home: string) => Promise<DesktopDoor>, isElectron: boolean) => void,
+  tests: (open: (home: string) => Promise<DesktopApp>, isElectron: boolean) => void,
 ): void {
   const electron = findElectron();
   const noElectron = electron === null ? "Electron's binary is not installed: npx install-electron" : null;

@@ -21,7 +21,7 @@ describeDesktop('Training in the desktop app', (open) => {
   afterAll(() => stage.close());
 
   const answerQuestion = (response: number): Promise<void> =>
-    stage.door.evaluate(({ dialog }, given) => {
+    stage.desktop.evaluate(({ dialog }, given) => {
       dialog.showMessageBox = async (...args: unknown[]) => {
         Object.assign(globalThis, { question: args.at(-1) });
         return { response: given, checkboxChecked: false };
@@ -43,9 +43,9 @@ describeDesktop('Training in the desktop app', (open) => {
   });
 
   it('exports a run to the path of the save dialog', async () => {
-    const { door, page, home } = stage;
+    const { desktop, page, home } = stage;
     const path = join(home, 'copy of a run.zip');
-    await door.evaluate(({ dialog }, filePath) => {
+    await desktop.evaluate(({ dialog }, filePath) => {
       dialog.showSaveDialog = async () => ({ canceled: false, filePath });
     }, path);
     await stage.choose('Export Run…');
@@ -62,7 +62,7 @@ describeDesktop('Training in the desktop app', (open) => {
     await expect.poll(async () => (await stage.notifications()).at(-1)?.title).toBe('Faulty diverged');
     await stage.visit('/settings');
     await expect(stage.page.getByRole('heading', { level: 1 })).toHaveText('Settings and health');
-    await stage.door.evaluate(() =>
+    await stage.desktop.evaluate(() =>
       (globalThis as unknown as { kept: Electron.Notification[] }).kept.at(-1)?.emit('click'),
     );
     await expect.poll(() => stage.page.url()).toContain(`#/runs/${id}`);
@@ -82,24 +82,24 @@ describeDesktop('Training in the desktop app', (open) => {
   });
 
   it('continues while the window is closed', async () => {
-    const { door } = stage;
+    const { desktop } = stage;
     lastRun = await stage.startRun(blobs, endless);
     await expectPoints(stage.page, 'NLL');
-    await door.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0].close());
+    await desktop.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0].close());
     await expect.poll(async () => (await stage.notifications()).at(-1)?.title).toBe('Tutti keeps training');
-    expect(await door.startAgain()).toBe(0);
-    stage.page = await ownPage(door);
+    expect(await desktop.startAgain()).toBe(0);
+    stage.page = await ownPage(desktop);
     await stage.visit(`/runs/${lastRun}`);
     await expectStatus(stage.page, 'running');
     await expect(stage.page.getByRole('button', { name: 'Stop jointly' })).toBeEnabled();
   });
 
   it('is interrupted by quitting only after the user confirms', async () => {
-    const { door } = stage;
+    const { desktop } = stage;
     await answerQuestion(0);
-    await door.evaluate(({ app }) => app.quit());
+    await desktop.evaluate(({ app }) => app.quit());
     await expect
-      .poll(() => door.evaluate(() => (globalThis as unknown as { question?: object }).question))
+      .poll(() => desktop.evaluate(() => (globalThis as unknown as { question?: object }).question))
       .toMatchObject({
         message: 'A run is still training.',
         buttons: ['Keep training', 'Interrupt and quit'],
@@ -108,7 +108,7 @@ describeDesktop('Training in the desktop app', (open) => {
       });
     await expectStatus(stage.page, 'running');
     await answerQuestion(1);
-    await door.evaluate(({ app }) => void setImmediate(() => app.quit()));
+    await desktop.evaluate(({ app }) => void setImmediate(() => app.quit()));
     expect(await stage.ended()).toEqual([]);
     const record = await readRunRecord(join(stage.home, 'runs', lastRun));
     expect(record).toMatchObject({ status: 'interrupted', hub: null });
@@ -118,7 +118,7 @@ describeDesktop('Training in the desktop app', (open) => {
     await stage.reopen();
     await stage.startRun(blobs, { members: 2, maxEpochs: 80 });
     await expectPoints(stage.page, 'NLL');
-    await stage.door.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0].close());
+    await stage.desktop.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0].close());
     expect(await stage.ended()).toEqual([]);
   });
 });

@@ -6,15 +6,15 @@ import { blobs, sine } from '../stage.ts';
 
 describeDesktop('The window', (open, isElectron) => {
   let stage: DesktopStage;
-  let first: DesktopStage['door'];
+  let first: DesktopStage['desktop'];
   beforeAll(async () => {
     stage = await DesktopStage.open(open);
-    first = stage.door;
+    first = stage.desktop;
   });
   afterAll(() => stage.close());
 
   it('is one, asks for a sandbox and isolation, and has a narrow bridge', async () => {
-    const preferences = await stage.door.evaluate(({ BrowserWindow }) =>
+    const preferences = await stage.desktop.evaluate(({ BrowserWindow }) =>
       BrowserWindow.getAllWindows().map(({ webContents }) =>
         (webContents as unknown as { getLastWebPreferences(): object }).getLastWebPreferences(),
       ),
@@ -40,11 +40,11 @@ describeDesktop('The window', (open, isElectron) => {
   }
 
   it('goes to no other address and opens no other window', async () => {
-    const { page, door } = stage;
+    const { page, desktop } = stage;
     const address = page.url();
     await page.evaluate("location.href = 'http://127.0.0.1:9/'");
     await page.evaluate("void window.open('http://127.0.0.1:9/')");
-    await expect.poll(() => door.pages().map((one) => one.url())).toEqual([address]);
+    await expect.poll(() => desktop.pages().map((one) => one.url())).toEqual([address]);
     await expect(page.getByRole('heading', { level: 1 })).toHaveText('Projects');
   });
 
@@ -64,10 +64,10 @@ describeDesktop('The window', (open, isElectron) => {
   });
 
   it('is the only accepted sender: another frame or window is ignored', async () => {
-    const { door, page } = stage;
+    const { desktop, page } = stage;
     await page.evaluate('window.isStillHere = true');
     const bytes = new Uint8Array(maximumCallBytes + 1);
-    await door.evaluate(
+    await desktop.evaluate(
       ({ BrowserWindow }, { channel, sent }) => {
         const [{ webContents }] = BrowserWindow.getAllWindows();
         for (const senderFrame of [null, {}]) webContents.ipc.emit(channel, { senderFrame }, sent);
@@ -75,7 +75,7 @@ describeDesktop('The window', (open, isElectron) => {
       { channel: messageChannel, sent: bytes },
     );
     try {
-      await door.evaluate(async ({ BrowserWindow }) => {
+      await desktop.evaluate(async ({ BrowserWindow }) => {
         const [own] = BrowserWindow.getAllWindows();
         const { preload } = (
           own.webContents as unknown as { getLastWebPreferences(): { preload: string } }
@@ -84,14 +84,14 @@ describeDesktop('The window', (open, isElectron) => {
       });
       // Its page may be replaced during the call, while it loads.
       const askStranger = async (): Promise<unknown> => {
-        const stranger = door.pages().find((one) => one.url() === 'about:blank');
+        const stranger = desktop.pages().find((one) => one.url() === 'about:blank');
         const call = 'window.tutti.openFolder().catch(({ message }) => message)';
         return stranger?.evaluate(call).catch(({ message }: Error) => message);
       };
       await expect.poll(askStranger).toMatch(/No handler registered/);
     } finally {
       // The tests that follow must not find it.
-      await door.evaluate(({ BrowserWindow }) =>
+      await desktop.evaluate(({ BrowserWindow }) =>
         BrowserWindow.getAllWindows()
           .slice(1)
           .forEach((one) => one.close()),
@@ -115,16 +115,16 @@ describeDesktop('The window', (open, isElectron) => {
   });
 
   it('opens a folder dropped on it, or shows what is wrong with it', async () => {
-    const { door, page } = stage;
-    await door.drop(blobs);
+    const { desktop, page } = stage;
+    await desktop.drop(blobs);
     await expect(page.getByRole('heading', { level: 1 })).toHaveText('Overlapping blobs');
-    await door.drop(stage.home);
+    await desktop.drop(stage.home);
     await expect(page.getByRole('status').getByText(/There is no project in/)).toBeVisible();
   });
 
   it('opens a folder chosen in the menu, and offers it again', async () => {
-    const { door, page } = stage;
-    await door.evaluate(({ dialog }, folder) => {
+    const { desktop, page } = stage;
+    await desktop.evaluate(({ dialog }, folder) => {
       dialog.showOpenDialog = async () => ({ canceled: false, filePaths: [folder] });
     }, sine);
     await stage.choose('Open Project…');
@@ -145,26 +145,29 @@ describeDesktop('The window', (open, isElectron) => {
   });
 
   it('comes to the front when the app is started again, and opens the given folder', async () => {
-    const { door, page } = stage;
-    await door.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0].minimize());
-    expect(await door.startAgain(sine)).toBe(0);
+    const { desktop, page } = stage;
+    await desktop.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0].minimize());
+    expect(await desktop.startAgain(sine)).toBe(0);
     await expect(page.getByRole('heading', { level: 1 })).toHaveText('Heteroscedastic regression');
     expect(
-      await door.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows().map((one) => one.isMinimized())),
+      await desktop.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows().map((one) => one.isMinimized())),
     ).toEqual([false]);
   });
 
   it('opens at its last position, in its last theme', async () => {
     const bounds = { x: 320, y: 140, width: 1100, height: 720 };
-    await stage.door.evaluate(({ BrowserWindow }, given) => BrowserWindow.getAllWindows()[0].setBounds(given), bounds);
-    await stage.door.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0].close());
-    const isFirst = stage.door === first;
+    await stage.desktop.evaluate(
+      ({ BrowserWindow }, given) => BrowserWindow.getAllWindows()[0].setBounds(given),
+      bounds,
+    );
+    await stage.desktop.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0].close());
+    const isFirst = stage.desktop === first;
     const complaints = await stage.ended();
     await stage.reopen();
     // Its only complaint is about the page that sent an invalid call.
     if (isFirst) expect(complaints).not.toEqual([]);
     for (const line of complaints) expect(line).toMatch(/^The page was turned away/);
-    expect(await stage.door.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0].getBounds())).toEqual(
+    expect(await stage.desktop.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0].getBounds())).toEqual(
       bounds,
     );
   });

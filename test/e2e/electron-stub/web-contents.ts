@@ -89,10 +89,7 @@ export class WebContents extends EventEmitter {
     }
   }
 
-  /**
-   *
-   * @returns whether a navigation may continue
-   */
+  /** @returns whether a navigation may continue */
   allowsNavigation(route: Route): boolean {
     if (!route.request().isNavigationRequest()) return true;
     const details = { url: route.request().url(), isMainFrame: true, isSameDocument: false };

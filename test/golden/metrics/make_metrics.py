@@ -152,7 +152,7 @@ for members, samples, classes, scale in [
     (1, 1, 2, 1), (2, 1, 3, 2), (3, 7, 2, 1), (2, 5, 3, 3), (4, 9, 4, 2), (5, 11, 5, 4), (2, 33, 10, 5), (8, 6, 3, 1), (3, 17, 8, 50),
 ]:  # fmt: skip
     name = f"M={members} N={samples} K={classes} scale={scale}"
-    # For torchmetrics, confidences closer to 1 than float32's precision lie on an edge.
+    # For torchmetrics, confidences closer to 1 than float32's precision are on an edge.
     edges_agree = scale < 50
     given = logits(members, samples, classes, scale)
     classifications.append(classification(name, given, labels(samples, classes), edges_agree=edges_agree))

@@ -20,7 +20,6 @@ describe('EarlyStopping', () => {
   it('resets its patience at each improvement by more than minDelta', async () => {
     const stopping = new EarlyStopping({ monitor: nll, patience: 2, minDelta: 0.1 });
     const training = new FakeTraining();
-    //
     // 0.45 improves on 0.5 by too little; 0.35 improves by enough.
     await showSeries(stopping, training, nll, [0.5, 0.45, 0.35, 0.3]);
     expect(stopping.state()).toMatchObject({ best: 0.35, waited: 1 });

@@ -47,7 +47,7 @@ describe.each([
 ])('arrays in parts, through $how', ({ length, mayMap }) => {
   const obstacle = mayMap === true ? notMapped : null;
   it.skipIf(obstacle !== null).each<ReduceOperation>(['sum', 'mean', 'max'])(
-    `are all-reduced(%s) where they lie, as whole ones are, wherever each rank has cut them${notRun(obstacle)}`,
+    `are all-reduced(%s) in place to the result of whole arrays, wherever each rank splits them${notRun(obstacle)}`,
     async (operation) => {
       const folder = folders.next();
       const memoryOf = (rank: number) =>

@@ -101,7 +101,7 @@ describe.each(worlds)('$worldSize ranks that share $how', ({ worldSize, how, may
   });
 });
 
-it.skipIf(notMapped !== null)(`maps its files where it can${notRun(notMapped)}`, async () => {
+it.skipIf(notMapped !== null)(`maps its files where supported${notRun(notMapped)}`, async () => {
   const memories: SharedMemory[] = [];
   const groups = sharing(2, (below, rank) => {
     memories[rank] = new SharedMemory(below, rank, [0, 1]);
@@ -185,7 +185,7 @@ describe.each(ways)('with $how', ({ mayMap }) => {
 });
 
 describe.skipIf(notMapped !== null)(
-  `a rank that begins a collective in mapped memory and never ends it${notRun(notMapped)}`,
+  `a rank that begins a collective in mapped memory and never finishes it${notRun(notMapped)}`,
   () => {
     const begun: CollectiveCall = {
       operation: 'all-reduce',
@@ -194,7 +194,7 @@ describe.skipIf(notMapped !== null)(
       shape: [large],
       root: null,
       distance: null,
-      // The first one asked for room.
+      // The first collective reserves room.
       sequence: 2,
       stage: 'mapped',
     };

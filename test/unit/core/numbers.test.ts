@@ -94,7 +94,7 @@ describe('formatValue, formatShort and formatDuration', () => {
 });
 
 describe('formatDuration', () => {
-  it('leaves out zeros, or keeps them', () => {
+  it('omits zeros or keeps them, as requested', () => {
     expect([180, 3600, 172_800].map((seconds) => formatDuration(seconds))).toEqual(['3 m', '1 h', '2 d']);
     expect([180, 3600, 172_800].map((seconds) => formatDuration(seconds, true))).toEqual([
       '3 m 00 s',

@@ -27,7 +27,7 @@ describe('judgeSkipped', () => {
     ]);
   });
 
-  it('does not count tests that lack what the machine cannot have', () => {
+  it('does not count tests that lack something that the machine cannot provide', () => {
     const skipped = [skip('a (not run: WebGPU is not set up)'), skip('b (not run: WebGPU is not set up)'), skip('c')];
     expect(judgeSkipped(skipped, allowed, ['WebGPU'])).toHaveLength(1);
   });

@@ -7,10 +7,7 @@ export interface ReadEvent {
   scalars: [tag: string, value: number][];
 }
 
-/**
- *
- * @throws Error if a record's checksum does not fit, or the file ends within a record
- */
+/** @throws Error if a record's checksum does not fit, or the file ends within a record */
 export function readEventFile(file: Buffer): ReadEvent[] {
   const events: ReadEvent[] = [];
   for (let at = 0; at < file.length;) {

@@ -115,10 +115,7 @@ function compareBins(
   ];
 }
 
-/**
- *
- * @throws if there is no such metric
- */
+/** @throws if there is no such metric */
 function compare(quantity: string, subject: string, found: number | undefined, expected: number | string): Comparison {
   if (found === undefined) throw new Error(`There is no ${quantity} of ${subject}.`);
   return { quantity, subject, found, expected: recordedNumber(expected) };

@@ -67,18 +67,21 @@ async function train(
 
 /**
  * A process has one backend, so each has its own test file. Slow backends compare only the first steps.
- * @param obstacle why the backend cannot run here; null where it can
+ * @param obstacle why the backend cannot run here, or null
  */
 export function describeOptimizers(backend: BackendKind, obstacle: string | null = null, mostSteps = Infinity): void {
-  describe.skipIf(obstacle !== null)(`losses on the ${backend} backend are those of PyTorch${notRun(obstacle)}`, () => {
-    beforeAll(async () => void (await startBackend(backend)));
+  describe.skipIf(obstacle !== null)(
+    `losses on the ${backend} backend equal those of PyTorch${notRun(obstacle)}`,
+    () => {
+      beforeAll(async () => void (await startBackend(backend)));
 
-    it.each(golden.runs)('$name, $schedule.kind rate', async (run) => {
-      const { rates, losses } = await train(run, mostSteps);
-      expect(losses).toHaveLength(Math.min(run.losses.length, mostSteps));
-      rates.forEach((rate, step) => expect(rate).toBeCloseTo(run.rates[step], 12));
-      const differences = losses.map((loss, step) => Math.abs(loss - run.losses[step]));
-      expect(Math.max(...differences)).toBeLessThan(1e-5);
-    });
-  });
+      it.each(golden.runs)('$name, $schedule.kind rate', async (run) => {
+        const { rates, losses } = await train(run, mostSteps);
+        expect(losses).toHaveLength(Math.min(run.losses.length, mostSteps));
+        rates.forEach((rate, step) => expect(rate).toBeCloseTo(run.rates[step], 12));
+        const differences = losses.map((loss, step) => Math.abs(loss - run.losses[step]));
+        expect(Math.max(...differences)).toBeLessThan(1e-5);
+      });
+    },
+  );
 }

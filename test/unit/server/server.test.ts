@@ -73,10 +73,7 @@ async function signIn(server: RunningServer): Promise<{ cookie: string }> {
   return { cookie };
 }
 
-/**
- *
- * @returns the status of a rejected upgrade, or 101 if it is accepted
- */
+/** @returns the status of a rejected upgrade, or 101 if it is accepted */
 function upgradeStatus(server: RunningServer, headers: Record<string, string>, path = '/rpc'): Promise<number> {
   const socket = new WebSocket(`ws://127.0.0.1:${server.port}${path}`, { headers });
   return new Promise((resolve) => {

@@ -88,8 +88,8 @@ const images: Recipe = {
 };
 
 /**
- * Members as one computation against members on their own, over 30 steps.
- * @param missing why the backend cannot run here; null where it can
+ * Compares members in one computation with separate members over 30 steps.
+ * @param missing why the backend cannot run here, or null
  */
 export function describeStacks(backend: 'cpu' | 'wasm' | 'tensorflow', missing: string | null = null): void {
   describe.skipIf(missing !== null)(`three members as one computation on ${backend}${notRun(missing)}`, () => {

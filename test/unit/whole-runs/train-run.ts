@@ -137,10 +137,7 @@ export interface RunError {
   weight: number;
 }
 
-/**
- *
- * @throws if the number of a rank's losses or weights differs from the recorded one
- */
+/** @throws if the number of a rank's losses or weights differs from the recorded one */
 export function errorOf(run: RecordedRun, trained: readonly TrainedRun[]): RunError {
   const losses = trained.map(({ losses }, rank) => largestDistance(losses, ofRank(run.losses, rank)));
   const weights = trained.flatMap(({ weights }, rank) =>

@@ -56,10 +56,7 @@ export function computeReference(sample: OpSample): OpResult {
   return { shape: value.shape, value: value.data, gradients };
 }
 
-/**
- *
- * @param weights the output gradient; defaults to `outputGradient`
- */
+/** @param weights the output gradient; defaults to `outputGradient` */
 export async function computeOnBackend(sample: OpSample, weights?: Float32Array): Promise<OpResult> {
   tf.engine().startScope();
   try {
