@@ -16,18 +16,9 @@ export async function connect(path: string, timeoutMs: number): Promise<Channel>
   ipc.connectTo('hub', socketAddress(path, process.platform));
   const client = ipc.of['hub'];
   if (client === undefined) throw new Error(`node-ipc did not open a connection to ${path}.`);
-
+  const channel = channelOver(client);
   return await new Promise((resolve, reject) => {
     let failure: Error | null = null;
-    const channel = new StreamChannel({
-      write(parts) {
-        client.socket.cork();
-        for (const part of parts) client.emit(Buffer.from(part.buffer, part.byteOffset, part.byteLength));
-        client.socket.uncork();
-      },
-      end: () => client.socket.end(),
-      destroy: () => client.socket.destroy(),
-    });
     const timer = setTimeout(() => {
       ipc.disconnect('hub');
       reject(new Error(`The hub did not accept the connection to ${path} within ${timeoutMs} ms.`));
@@ -35,10 +26,6 @@ export async function connect(path: string, timeoutMs: number): Promise<Channel>
     client.on('connect', () => {
       clearTimeout(timer);
       resolve(channel);
-    });
-    client.on('data', (chunk) => {
-      channel.receiveBytes(chunk);
-      freeMemory(chunk);
     });
     client.on('error', (error) => {
       failure = error;
@@ -51,4 +38,21 @@ export async function connect(path: string, timeoutMs: number): Promise<Channel>
       );
     });
   });
+}
+
+function channelOver(client: IPCModule['of'][string]): StreamChannel {
+  const channel = new StreamChannel({
+    write(parts) {
+      client.socket.cork();
+      for (const part of parts) client.emit(Buffer.from(part.buffer, part.byteOffset, part.byteLength));
+      client.socket.uncork();
+    },
+    end: () => client.socket.end(),
+    destroy: () => client.socket.destroy(),
+  });
+  client.on('data', (chunk) => {
+    channel.receiveBytes(chunk);
+    freeMemory(chunk);
+  });
+  return channel;
 }

@@ -1,10 +1,10 @@
 import type { StrategyConfig } from '../../core/protocol/run/config.ts';
-import { Coupled } from './coupled/index.ts';
+import { Coupled } from './coupled/coupled.ts';
 import { DataParallel } from './data-parallel/data-parallel.ts';
 import { Sharded } from './data-parallel/sharded.ts';
 import { Hdet } from './hdet/hdet.ts';
 import { independentStrategy } from './independent.ts';
-import { jointStrategy } from './joint/index.ts';
+import { Joint } from './joint/joint.ts';
 import type { Strategy, StrategyContext } from './strategy.ts';
 
 export function createStrategy(config: StrategyConfig, context: StrategyContext): Strategy {
@@ -12,7 +12,7 @@ export function createStrategy(config: StrategyConfig, context: StrategyContext)
     case 'independent':
       return independentStrategy();
     case 'joint':
-      return jointStrategy(config);
+      return new Joint(config);
     case 'coupled':
       return new Coupled(config, context);
     case 'data-parallel':

@@ -173,7 +173,7 @@ describe('a stream of invalid frames', () => {
     ['a text', new TextEncoder().encode('GET / HTTP/1.1\r\n\r\n'), /unknown kind of frame 84/],
     ['an unknown kind', corrupt(8, 9), /unknown kind of frame 9/],
     ['reserved bytes in use', corrupt(9, 1), /bad head/],
-    ['a payload above 1 GiB', corrupt(7, 255), /28 \+ 42\d{8} bytes; from 8 \+ 0 to 1073741824 are allowed/],
+    ['a payload above 1 GiB', corrupt(7, 255), /28 \+ 42\d{8} bytes; 8 \+ 0 to 1073741824 are allowed/],
     ['a description above 1 GiB', corrupt(3, 64), /announces 1073741852 \+ 8 bytes/],
     ['no description', corrupt(0, 0), /announces 0 \+ 8 bytes/],
     ['an unknown phase', corrupt(12, 3), /unknown phase 3/],

@@ -4,7 +4,7 @@ import { startBackend } from '../../../workers/backends/backend.ts';
 import type { ProcessGroup } from '../../../workers/collectives/process-group.ts';
 import { createDataset, gatherBatch } from '../../../workers/data/dataset.ts';
 import { couple } from '../../../workers/strategies/coupled/coupling.ts';
-import { Coupled, type CoupledConfig } from '../../../workers/strategies/coupled/index.ts';
+import { Coupled, type CoupledConfig } from '../../../workers/strategies/coupled/coupled.ts';
 import { tf, type Scalar, type Tensor } from '../../../workers/tensorflow/tf.ts';
 import { Member } from '../../../workers/member/member.ts';
 import { createOptimizer } from '../../../workers/optimizers/optimizers.ts';

@@ -3,7 +3,8 @@ import type { StrategyConfig } from '../../../core/protocol/run/config.ts';
 import { type BackendKind, startBackend } from '../../../workers/backends/backend.ts';
 import type { ProcessGroup } from '../../../workers/collectives/process-group.ts';
 import type { Batch } from '../../../workers/data/dataset.ts';
-import { jointStrategy } from '../../../workers/strategies/joint/index.ts';
+import { Joint } from '../../../workers/strategies/joint/joint.ts';
+import type { Strategy } from '../../../workers/strategies/strategy.ts';
 import { productLoss, sumInOrder } from '../../../workers/strategies/joint/product.ts';
 import { tf, type LayersModel, type Tensor } from '../../../workers/tensorflow/tf.ts';
 import { Member } from '../../../workers/member/member.ts';
@@ -86,7 +87,7 @@ async function trainRanks(mode: Mode): Promise<{ losses: number[][]; weights: nu
 
 async function trainRank(group: ProcessGroup, mode: Mode) {
   const member = createMember(group.rank);
-  const strategy = jointStrategy({ kind: 'joint', mode });
+  const strategy: Strategy = new Joint({ kind: 'joint', mode });
   await strategy.setup(member, group, null);
   const losses: number[] = [];
   for (const batch of batches) {
@@ -165,7 +166,7 @@ export function describeJoint(backend: BackendKind): void {
         groups.map(async (group) => {
           const member = createMember(group.rank);
           const before = weightsOf(member);
-          const strategy = jointStrategy({ kind: 'joint', mode: 'reduce' });
+          const strategy: Strategy = new Joint({ kind: 'joint', mode: 'reduce' });
           await strategy.setup(member, group, null);
           const features = group.rank === 1 ? batches[0].features.map(() => NaN) : batches[0].features;
           const outcome = await strategy.trainStep(member, { ...batches[0], features }, { learningRate }, position);

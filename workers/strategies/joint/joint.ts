@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import type { ProcessGroup } from '../../collectives/process-group.ts';
+import type { Batch } from '../../data/dataset.ts';
 import { tf } from '../../tensorflow/tf.ts';
 import type { ForwardPass } from '../../member/forward-pass.ts';
 import { addGradients, type LossAndGradients, type Member } from '../../member/member.ts';
 import type { UpdateSettings } from '../../optimizers/optimizers.ts';
-import type { StepOutcome, Strategy } from '../strategy.ts';
+import type { StepOutcome, Strategy, StrategyState } from '../strategy.ts';
 import { type JointConfig, type SummedLogits, sumLogits } from './exchange.ts';
 import { productLoss } from './product.ts';
 
@@ -30,51 +31,61 @@ interface PendingStep {
  * `pipelined` does the next batch's forward pass while the ranks sum the last one's logits. Gradients are then one step stale: they
  * belong to weights without the last update. The first step of each round has only a forward pass; `settle` completes the last.
  */
-export function jointStrategy({ mode }: JointConfig): Strategy {
-  let group: ProcessGroup;
-  let pending: PendingStep | null = null;
+export class Joint implements Strategy {
+  readonly name = 'joint';
+  readonly isLockstep = true;
+  readonly #mode: JointConfig['mode'];
+  #exchange: ProcessGroup | null = null;
+  #pending: PendingStep | null = null;
   /** Since the last points, which may belong to an earlier attempt. */
-  let traffic = { bytes: 0, steps: 0 };
+  #traffic = { bytes: 0, steps: 0 };
 
-  async function complete(step: PendingStep): Promise<StepOutcome> {
-    const { sum, bytes } = await step.summed;
-    traffic.bytes += bytes;
-    traffic.steps += 1;
-    return update(step, sum, group.worldSize);
+  constructor({ mode }: JointConfig) {
+    this.#mode = mode;
   }
 
-  return {
-    name: 'joint',
-    isLockstep: true,
-    async setup(_, ownGroup, saved) {
-      group = ownGroup;
-      if (saved !== null) traffic = trafficSchema.parse(saved.data);
-    },
-    async trainStep(member, batch, settings) {
-      const earlier = pending;
-      const pass = member.forward(batch);
-      const logits = (await pass.output.data()) as Float32Array;
-      const summed = sumLogits(group, mode, logits);
-      const penalty = await member.penalty();
-      pending = { member, pass, penalty, labels: batch.targets, settings, summed };
-      if (mode === 'pipelined') return earlier === null ? null : complete(earlier);
-      return settle();
-    },
-    settle,
-    async state() {
-      return { tensors: [], data: { ...traffic } };
-    },
-    points() {
-      const { bytes, steps } = traffic;
-      traffic = { bytes: 0, steps: 0 };
-      return new Map(steps === 0 ? [] : [[`train/member_${group.rank}_bytes_per_step`, bytes / steps]]);
-    },
-  };
+  async setup(_: Member, group: ProcessGroup, saved: StrategyState | null): Promise<void> {
+    this.#exchange = group;
+    if (saved !== null) this.#traffic = trafficSchema.parse(saved.data);
+  }
 
-  async function settle(): Promise<StepOutcome | null> {
-    const last = pending;
-    pending = null;
-    return last === null ? null : complete(last);
+  async trainStep(member: Member, batch: Batch, settings: UpdateSettings): Promise<StepOutcome | null> {
+    const earlier = this.#pending;
+    const pass = member.forward(batch);
+    const logits = (await pass.output.data()) as Float32Array;
+    const summed = sumLogits(this.#group, this.#mode, logits);
+    const penalty = await member.penalty();
+    this.#pending = { member, pass, penalty, labels: batch.targets, settings, summed };
+    if (this.#mode !== 'pipelined') return this.settle();
+    return earlier === null ? null : this.#complete(earlier);
+  }
+
+  async settle(): Promise<StepOutcome | null> {
+    const last = this.#pending;
+    this.#pending = null;
+    return last === null ? null : this.#complete(last);
+  }
+
+  async state(): Promise<StrategyState> {
+    return { tensors: [], data: { ...this.#traffic } };
+  }
+
+  points(): Map<string, number> {
+    const { bytes, steps } = this.#traffic;
+    this.#traffic = { bytes: 0, steps: 0 };
+    return new Map(steps === 0 ? [] : [[`train/member_${this.#group.rank}_bytes_per_step`, bytes / steps]]);
+  }
+
+  async #complete(step: PendingStep): Promise<StepOutcome> {
+    const { sum, bytes } = await step.summed;
+    this.#traffic.bytes += bytes;
+    this.#traffic.steps += 1;
+    return update(step, sum, this.#group.worldSize);
+  }
+
+  get #group(): ProcessGroup {
+    if (this.#exchange !== null) return this.#exchange;
+    throw new Error('Joint training was not set up: call setup before the first step.');
   }
 }
 
