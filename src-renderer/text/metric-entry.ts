@@ -9,7 +9,7 @@ export function entryOfMetric(metric: string, task: string): GlossaryEntry | nul
   const terms = task.endsWith('regression') ? [...gaussianTerms, ...metricTerms] : metricTerms;
   const key = terms.find(([pattern]) => pattern.test(name))?.[1];
   if (key === undefined) return null;
-  return /^member_/.test(name) ? ofMember(glossary[key]) : glossary[key];
+  return name.startsWith('member_') ? ofMember(glossary[key]) : glossary[key];
 }
 
 function ofMember(entry: GlossaryEntry): GlossaryEntry {

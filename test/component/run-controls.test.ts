@@ -19,8 +19,8 @@ const paused: RunEvent = {
 
 interface Page extends MountedPage {
   /** Calls that change the run. */
-  requests(): unknown[];
-  labels(): string[];
+  requests: () => unknown[];
+  labels: () => string[];
 }
 
 async function open(status: RunStatus, changes: Partial<RunView> = {}): Promise<Page> {

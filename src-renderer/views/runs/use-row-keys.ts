@@ -1,8 +1,8 @@
 import { type Ref, ref } from 'vue';
 
 export interface RowKeysOptions {
-  count(): number;
-  pageRows(): number;
+  count: () => number;
+  pageRows: () => number;
   /** Scrolls a row into view. */
   show(index: number): void;
   open(index: number): void;

@@ -21,7 +21,7 @@ export function labelOfCell(cell: MatrixCell, sets: string): string {
     `rank ${cell.rank}, epoch ${cell.epoch + 1}, step ${cell.step}: ${cell.names.join(', ')}`,
     ...(cell.isPinned ? ['pinned'] : []),
     cell.score === null ? 'not evaluated' : `own score ${cell.score.toPrecision(4)}`,
-    sets === '' ? 'in no set' : `in set ${[...sets].join(' and ')}`,
+    sets === '' ? 'in no set' : `in set ${sets.split('').join(' and ')}`,
   ].join(', ');
 }
 

@@ -7,17 +7,17 @@ import { whatIsKept } from '../run-facts.ts';
 
 /** The requests that the page of a run sends. A toast reports a failure, and what follows where the page does not show it at once. */
 export interface RunCommands {
-  stopNow(): Promise<void>;
-  stopAtEpochEnd(): Promise<void>;
-  abort(): Promise<void>;
-  pause(): Promise<void>;
+  stopNow: () => Promise<void>;
+  stopAtEpochEnd: () => Promise<void>;
+  abort: () => Promise<void>;
+  pause: () => Promise<void>;
   /** Ends a pause. */
-  unpause(): Promise<void>;
-  checkpointNow(): Promise<void>;
+  unpause: () => Promise<void>;
+  checkpointNow: () => Promise<void>;
   /** `before` holds the values that undoing sets. */
-  change(changes: SettingChanges, before: SettingChanges): Promise<void>;
+  change: (changes: SettingChanges, before: SettingChanges) => Promise<void>;
   /** Starts a run again that has ended. */
-  resume(): Promise<void>;
+  resume: () => Promise<void>;
 }
 
 type ControlRequest = Parameters<HubApi['control']>[1];

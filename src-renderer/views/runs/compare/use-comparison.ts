@@ -37,7 +37,7 @@ export function useComparedLines(runs: ComputedRef<RunView[]>, metric: ComputedR
     version += 1;
     const [asked, turn] = [metric.value, version];
     const lines = await Promise.all(
-      runs.value.map((run, rank) => {
+      runs.value.map(async (run, rank) => {
         const look = { version: turn, rank, label: labelOf(run, runs.value) };
         return ended.get(run, asked, rank) ?? readLine(hub, run, asked, look);
       }),

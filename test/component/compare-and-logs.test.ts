@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import type { LogLine, RunView } from '../../core/protocol/pages/run-views.ts';
+import { runConfigSchema } from '../../core/protocol/run/config.ts';
+import { useRunStore } from '../../src-renderer/stores/run.ts';
+import LogsTab from '../../src-renderer/views/run/logs/LogsTab.vue';
+import CompareTable from '../../src-renderer/views/runs/compare/CompareTable.vue';
+import { runRecord, runRow, runView } from '../unit/renderer/run-fixtures.ts';
+import { mountPage } from './mount-page.ts';
+
+describe('the table of compared runs', () => {
+  const run = (id: string, name: string, config: object, best: number | null): RunView =>
+    runView({
+      record: runRecord({ id, name, status: 'finished', config: runConfigSchema.parse(config), attempts: [] }),
+      row: runRow({
+        id,
+        name,
+        status: 'finished',
+        best: best === null ? null : { metric: 'val/ens_nll', value: best, epoch: 4 },
+      }),
+    });
+
+  async function open(runs: RunView[]) {
+    const { wrapper } = await mountPage(CompareTable, { props: { runs } });
+    const rows = () =>
+      wrapper
+        .findAll('tbody tr')
+        .map((row) => row.findAll('th, td').map((cell) => cell.text().replaceAll(/\s+/g, ' ')));
+    return { wrapper, rows };
+  }
+
+  it('shows how the runs ended and the options in which they differ', async () => {
+    const { rows } = await open([
+      run('id-1111', 'a', { members: 2, maxEpochs: 7 }, 0.5),
+      run('id-2222', 'b', { members: 4, maxEpochs: 7 }, null),
+    ]);
+    expect(rows()).toEqual([
+      ['Project', 'p', 'p'],
+      ['Status', 'finished', 'finished'],
+      ['Ensemble’s best', 'ens NLL 0.5000 at epoch 5', '-'],
+      ['members', '2', '4'],
+    ]);
+  });
+
+  it('says when the configurations are identical, and tells runs of one name apart', async () => {
+    const { wrapper, rows } = await open([run('id-1111', 'a', {}, null), run('id-2222', 'a', {}, null)]);
+    expect(rows()).toHaveLength(3);
+    expect(wrapper.get('p').text()).toBe('The configurations are identical.');
+    expect(wrapper.findAll('a').map((link) => link.text())).toEqual(['a (1111)', 'a (2222)']);
+    expect(wrapper.findAll('a').map((link) => link.attributes('href'))).toEqual(['/runs/id-1111', '/runs/id-2222']);
+  });
+
+  it('asks to remove a run', async () => {
+    const { wrapper } = await open([run('id-1111', 'a', {}, null), run('id-2222', 'b', {}, null)]);
+    await wrapper.get('[aria-label="Remove b"]').trigger('click');
+    expect(wrapper.emitted('remove')).toEqual([['id-2222']]);
+  });
+});
+
+describe('the logs', () => {
+  const lines: LogLine[] = [
+    { rank: 0, time: '2026-01-01T00:00:00.000Z', text: 'Epoch 1 begins' },
+    { rank: 1, time: '2026-01-01T00:00:01.000Z', text: 'WARN: epoch 1 is slow' },
+    { rank: 0, time: '2026-01-01T00:00:02.000Z', text: 'done' },
+  ];
+  const [first] = runView().ranks;
+  const tab = {
+    components: { LogsTab },
+    setup: () => ({ run: useRunStore('r') }),
+    template: '<LogsTab v-if="run.view !== null" :run="run" :view="run.view" />',
+  };
+
+  async function open(query = '', printed = lines) {
+    const page = await mountPage(
+      tab,
+      { address: `/runs/r/logs${query}` },
+      {
+        run: () => runView({ record: runRecord({ status: 'finished' }), ranks: [first, { ...first, rank: 1 }] }),
+        series: () => ({ series: [] }),
+        deviceLoads: () => [],
+        logs: (_id, { ranks }) => printed.filter(({ rank }) => ranks.includes(rank)),
+      },
+    );
+    await expect.poll(() => page.wrapper.find('.filters').exists()).toBe(true);
+    const count = () => page.wrapper.get('.filters [role=status]').text();
+    return { ...page, count };
+  }
+
+  it('are counted, and searched by words in the address', async () => {
+    const { count, router, wrapper } = await open();
+    await expect.poll(count).toBe('3 lines');
+    await wrapper.get('input[type=search]').setValue('epoch warn');
+    await expect.poll(count).toBe('1 line');
+    expect(router.currentRoute.value.query).toEqual({ find: 'epoch warn' });
+    await wrapper.get('input[type=search]').setValue('absent');
+    await expect.poll(() => wrapper.find('h2').text()).toBe('No line matches');
+  });
+
+  it('are those of one rank where the address names one', async () => {
+    const { calls, count, wrapper } = await open('?rank=0');
+    await expect.poll(count).toBe('2 lines');
+    expect(calls.filter(([method]) => method === 'logs').at(-1)).toEqual(['logs', 'r', { ranks: [0], limit: 20_000 }]);
+    await wrapper.get('select').setValue('');
+    await expect.poll(count).toBe('3 lines');
+  });
+
+  it('say when there is no output', async () => {
+    const { wrapper } = await open('', []);
+    await expect.poll(() => wrapper.find('h2').exists() && wrapper.get('h2').text()).toBe('No output');
+  });
+});
