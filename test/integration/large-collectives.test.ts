@@ -23,13 +23,13 @@ async function trainingPids(run: WatchedRun): Promise<number[]> {
   return [0, 1].map((rank) => pidOf(run.updates, rank));
 }
 
-const isToldOf = (update: RunUpdate): boolean => update.type === 'event' && update.event.kind === 'large-arrays';
+const isReport = (update: RunUpdate): boolean => update.type === 'event' && update.event.kind === 'large-arrays';
 
 describe.skipIf(obstacle !== null)(`ranks that wait in mapped memory${notRun(obstacle)}`, () => {
   it('report it, and leave no named file there', async () => {
     const run = await startRun(hub(), 'blobs', config);
-    const told = await run.until(isToldOf);
-    expect(told).toMatchObject({
+    const report = await run.until(isReport);
+    expect(report).toMatchObject({
       event: { rank: 0, message: 'Arrays of 256 KiB and more go through mapped memory.' },
     });
     await trainingPids(run);

@@ -39,7 +39,7 @@ describeDesktop('The window', (open, isElectron) => {
     });
   }
 
-  it('goes to no other address and opens no other window', async () => {
+  it('navigates to no other address and opens no other window', async () => {
     const { page, desktop } = stage;
     const address = page.url();
     await page.evaluate("location.href = 'http://127.0.0.1:9/'");

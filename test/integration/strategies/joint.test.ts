@@ -30,7 +30,7 @@ describe('members trained jointly in separate workers', () => {
     expect(finalHashes(gathered.folder)).toEqual(finalHashes(reduced.folder));
   });
 
-  // A pipelined step that a rendezvous follows is not stale: where a run that is not stopped has none, a stop changes the losses. At the end of
+  // A pipelined step before a rendezvous is not stale: where a run that is not stopped has none, a stop changes the losses. At the end of
   // an epoch every run has one.
   it.each([
     { mode: 'reduce', action: 'stop' },

@@ -127,7 +127,7 @@ describe('a crash during the replacement of a checkpoint', () => {
   });
 
   it.skipIf(noFullDevice !== null)(
-    `after the record, then the disk is full: the new one still counts${notRun(noFullDevice)}`,
+    `after the record and then on a full disk: the new one is still valid${notRun(noFullDevice)}`,
     async () => {
       await crashBeforeRename();
       // A failed save must not overwrite `.next` while that holds the only valid data.
@@ -140,7 +140,7 @@ describe('a crash during the replacement of a checkpoint', () => {
   );
 
   it.skipIf(noFullDevice !== null)(
-    `full disk while the data is written: the old one counts${notRun(noFullDevice)}`,
+    `on a full disk while the data is written: the old one is valid${notRun(noFullDevice)}`,
     async () => {
       await save(1);
       await symlink('/dev/full', `${data}.next`);

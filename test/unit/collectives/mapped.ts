@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect } from 'vitest';
 import type { CollectiveArray } from '../../../core/protocol/wire/collectives.ts';
 import type { ProcessGroup } from '../../../workers/collectives/process-group.ts';
 
-/** Folders for the files of groups of ranks, for as long as a test runs. */
+/** Folders for the files of groups of ranks, kept until the test ends. */
 interface Folders {
   next(): string;
   /** Names of the ranks' files in all folders. */

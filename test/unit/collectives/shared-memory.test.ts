@@ -209,7 +209,7 @@ describe.skipIf(notMapped !== null)(
       return every(made.groups, (group) => group.allReduce(new Float32Array(large), 'sum')).then(() => made);
     };
 
-    it('is named, though the relay has heard of all ranks', async () => {
+    it('is named, although the relay received a request from every rank', async () => {
       const stuck: number[][] = [];
       const { groups, workerChannels } = await together(stuck);
       const waiting = groups[0].allReduce(new Float32Array(large), 'sum');
@@ -221,7 +221,7 @@ describe.skipIf(notMapped !== null)(
       expect(stuck).toEqual([[1]]);
     });
 
-    it('has all the time while the group is held', async () => {
+    it('does not time out while the group is held', async () => {
       const stuck: number[][] = [];
       const { relay, groups, workerChannels } = await together(stuck);
       const received = vi.spyOn(relay, 'receive');

@@ -13,7 +13,7 @@ const length = 1001;
 
 interface Made extends TestGroup {
   /** Stages of the requests that the relay received since the ranks share slots. */
-  heard: string[];
+  received: string[];
 }
 
 /** Ranks whose small arrays go through memory. */
@@ -26,13 +26,13 @@ async function sharingSlots(
   const ranks = ranksOf(worldSize);
   const made = createInMemoryGroup(ranks, { timeoutMs: () => timeoutMs }, (rank) => memoryOf(folder, rank));
   await every(made.groups, (group) => group.mapSlots());
-  const heard: string[] = [];
+  const received: string[] = [];
   const receive = made.relay.receive.bind(made.relay);
   vi.spyOn(made.relay, 'receive').mockImplementation((rank, frame) => {
-    if (frame.phase === 'request') heard.push(`${rank} ${frame.call.stage}`);
+    if (frame.phase === 'request') received.push(`${rank} ${frame.call.stage}`);
     receive(rank, frame);
   });
-  return { ...made, heard };
+  return { ...made, received };
 }
 
 const hexOf = (array: Float32Array | Uint16Array | null): string | null =>
@@ -46,9 +46,9 @@ const reasons = async (calls: readonly Promise<unknown>[]): Promise<string[]> =>
 describe.skipIf(notMapped !== null)(`small arrays in memory${notRun(notMapped)}`, () => {
   describe.each([2, 3, 5])('of %i ranks', (worldSize) => {
     const compared = async <T>(call: (group: ProcessGroup) => Promise<T>): Promise<[T[], T[]]> => {
-      const { groups, heard } = await sharingSlots(worldSize);
+      const { groups, received } = await sharingSlots(worldSize);
       const through = await every(groups, call);
-      expect(heard).toEqual([]);
+      expect(received).toEqual([]);
       return [through, await every(createInMemoryGroup(ranksOf(worldSize)).groups, call)];
     };
 
@@ -127,10 +127,10 @@ describe.skipIf(notMapped !== null)(`small arrays in memory${notRun(notMapped)}`
         rank === 0 ? new NoRoom(folder, 0, [0, 1, 2]) : new SharedMemory(folder, rank, [0, 1, 2]),
     ],
   ])('use the hub on all ranks when one %s', async (_why, memoryOf) => {
-    const { groups, heard } = await sharingSlots(3, 10_000, memoryOf);
+    const { groups, received } = await sharingSlots(3, 10_000, memoryOf);
     const sums = await every(groups, (group) => group.allReduce(Float32Array.of(group.rank), 'sum'));
     expect(sums.map(([sum]) => sum)).toEqual([3, 3, 3]);
-    expect(heard.toSorted()).toEqual(['0 whole', '1 whole', '2 whole']);
+    expect(received.toSorted()).toEqual(['0 whole', '1 whole', '2 whole']);
     expect(await folders.named()).toEqual([]);
   });
 });
@@ -201,12 +201,12 @@ describe.skipIf(notMapped !== null)(`with small arrays in memory a group fails${
   });
 
   it('except when one is merely late: the early ranks withdraw their reports to the relay', async () => {
-    const { groups, heard } = await sharingSlots(3);
+    const { groups, received } = await sharingSlots(3);
     const early = [groups[0], groups[2]].map((group) => group.allGather(Int32Array.of(group.rank)));
-    await expect.poll(() => heard.length).toBe(2);
+    await expect.poll(() => received.length).toBe(2);
     await groups[1].allGather(Int32Array.of(1));
     await Promise.all(early);
-    await expect.poll(() => heard.toSorted()).toEqual(['0 awaited', '0 withdrawn', '2 awaited', '2 withdrawn']);
+    await expect.poll(() => received.toSorted()).toEqual(['0 awaited', '0 withdrawn', '2 awaited', '2 withdrawn']);
     expect((await every(groups, (group) => group.allGather(new Float32Array(70_001)))).length).toBe(3);
   });
 });

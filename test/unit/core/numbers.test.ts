@@ -20,7 +20,7 @@ describe('formatMetric', () => {
     [-2.30259, '-2.303'],
     [Number.NaN, 'NaN'],
     [-Infinity, '-Infinity'],
-  ])('gives %d four significant digits: %s', (value, text) => {
+  ])('formats %d with four significant digits: %s', (value, text) => {
     expect(formatMetric(value)).toBe(text);
   });
 });
@@ -39,7 +39,7 @@ describe('formatCount', () => {
     [4_560_000, '4.56M'],
     [2e15, '2000T'],
     [Number.NaN, 'NaN'],
-  ])('gives %d three digits and an SI prefix: %s', (value, text) => {
+  ])('formats %d with three digits and an SI prefix: %s', (value, text) => {
     expect(formatCount(value)).toBe(text);
   });
 });
@@ -66,7 +66,7 @@ describe('formatBytes', () => {
 });
 
 describe('formatValue, formatShort and formatDuration', () => {
-  it('have 4 significant digits, whole ones in full', () => {
+  it('have 4 significant digits, and whole numbers in full', () => {
     expect([0.41012, 12_340, 3, 123_456.7, 1.2345e-6, -0.5, NaN, -Infinity].map(formatValue)).toEqual([
       '0.4101',
       '12,340',
@@ -83,7 +83,7 @@ describe('formatValue, formatShort and formatDuration', () => {
     expect([0.25, 1500, 2e7, 1e-5, 0, -3000].map(formatShort)).toEqual(['0.25', '1.5k', '20M', '1e-5', '0', '-3k']);
   });
 
-  it('of time read as a clock does', () => {
+  it('of time read like a clock', () => {
     expect([4.5, 65, 3840, 93_600].map((seconds) => formatDuration(seconds))).toEqual([
       '4.5 s',
       '1 m 05 s',
@@ -108,7 +108,7 @@ it.each([
   ['val/ens_nll', 'ens NLL'],
   ['val/member_3_mse', 'member 3 MSE'],
   ['test/avg_member_mse', 'avg member MSE'],
-])('names %s for people', (metric, label) => {
+])('gives %s a readable name', (metric, label) => {
   expect(metricLabel(metric)).toBe(label);
 });
 

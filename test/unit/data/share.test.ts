@@ -37,7 +37,7 @@ describe('writeSplits and readSplits', () => {
     expect(await readSplits(await written(splits))).toEqual(splits);
   });
 
-  it.skipIf(notMapped !== null)(`map the file instead, which others then may delete${notRun(notMapped)}`, async () => {
+  it.skipIf(notMapped !== null)(`map the file, which others may then delete${notRun(notMapped)}`, async () => {
     const splits = createSplits({ train: images, test: take(images, 1) });
     const file = await written(splits);
     const [mine, another] = [await mapSplits(file), await mapSplits(file)];

@@ -23,7 +23,7 @@ describe('loadProject', () => {
     );
   });
 
-  it('refuses a part that no project has, and says which was meant', async () => {
+  it('refuses an unknown part, and suggests a known one', async () => {
     expect(await load('figure() {}')).toContain('figure: a project has no such property. Did you mean figures?');
     expect(await load('default: {}')).toContain('default: a project has no such property. Did you mean defaults?');
     expect(await load('somethingElseAltogether: 1')).toContain(

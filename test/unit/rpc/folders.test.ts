@@ -4,7 +4,7 @@ import { expect, it, vi } from 'vitest';
 import { openService } from './page.ts';
 import { notLinux, notRun } from '../../environment/reasons.ts';
 
-it.skipIf(notLinux !== null)(`a folder is shown by the file manager${notRun(notLinux)}`, async () => {
+it.skipIf(notLinux !== null)(`the file manager opens a folder${notRun(notLinux)}`, async () => {
   const { page, home } = await openService();
   const bin = join(home, 'bin');
   await mkdir(bin);

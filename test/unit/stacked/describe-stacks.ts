@@ -92,7 +92,7 @@ const images: Recipe = {
  * @param missing why the backend cannot run here, or null
  */
 export function describeStacks(backend: 'cpu' | 'wasm' | 'tensorflow', missing: string | null = null): void {
-  describe.skipIf(missing !== null)(`three members as one computation on ${backend}${notRun(missing)}`, () => {
+  describe.skipIf(missing !== null)(`three members in one computation on ${backend}${notRun(missing)}`, () => {
     beforeAll(async () => void (await startBackend(backend)));
 
     it.each(Object.entries(recipes))('equal separate members: %s', async (_, recipe) => {

@@ -175,7 +175,7 @@ const cases: [string, number[][], Apply, Define][] = [
   ],
 ];
 
-/** Normalised by statistics of the batch itself. */
+/** Normalised by statistics of the batch. */
 function normalise(x: Tensor, scale: Tensor, offset: Tensor): Tensor {
   const { mean, variance } = tf.moments(x, [0]);
   return tf.batchNorm(x, mean, variance, offset, scale);
@@ -186,7 +186,7 @@ const step = 1e-5;
 /** Of each gradient's largest value: sums of some tens of float32 products. */
 const tolerance = 2e-6;
 
-describe('gradients are central differences', () => {
+describe('gradients equal central differences', () => {
   it.each(cases)('%s', (name, shapes, apply, define) => {
     const random = new Generator(11, name);
     const inputs = shapes.map((shape) => drawDistinct(random, sizeOf(shape)));

@@ -46,7 +46,7 @@ function places(rank: number, paddings: readonly ('same' | 'valid' | 'explicit')
 
 const everyPadding = ['same', 'valid', 'explicit'] as const;
 
-/** As TensorFlow.js takes paddings of images. */
+/** Paddings of images in TensorFlow.js's form. */
 function imagePadding({ padding }: reference.Windows): 'same' {
   return (typeof padding === 'string' ? padding : [[0, 0], ...padding, [0, 0]]) as 'same';
 }

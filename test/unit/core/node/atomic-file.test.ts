@@ -56,7 +56,7 @@ describe('writeFileAtomic', () => {
     await chmod(folder, 0o700);
   });
 
-  it.skipIf(noFullDevice !== null)(`explains a full disk, as /dev/full plays one${notRun(noFullDevice)}`, async () => {
+  it.skipIf(noFullDevice !== null)(`explains a full disk, simulated by /dev/full${notRun(noFullDevice)}`, async () => {
     const path = join(await temporaryFolder(), 'full');
     await symlink('/dev/full', path);
     const error = explainFileError(await writeFile(path, 'x').catch((error: unknown) => error), path, 'write');
