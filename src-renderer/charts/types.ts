@@ -1,6 +1,6 @@
 import type { ReliabilityBin } from '../../core/metrics/calibration.ts';
 
-/** What the charts take. Everything here is data: no DOM, no Vue. */
+/** The data and properties of the charts, without DOM and Vue. */
 
 /** A rank's variable of the theme, or ink. */
 export type ColorToken = 'text' | `rank-${number}`;
@@ -17,32 +17,32 @@ export type ChartAxis = 'step' | 'epoch' | 'time';
 export type Column = Int32Array | Float64Array;
 
 /**
- * One line over columns that may be larger than it: only the first `length` elements count. To append, write behind them and
- * hand over a new object (and a new `series` array) with a larger `length`; nothing that was drawn before is computed again.
+ * One line over columns of which only the first `length` elements count. To append, write behind them and pass a new object (and
+ * a new `series` array) with a larger `length`: only the new points are computed.
  */
 export interface ChartSeries {
-  /** Unique in its chart and the same while it lives. */
+  /** Unique in its chart and constant. */
   id: string;
   label: string;
   /**
-   * The ensemble is drawn in ink, a variant of it (the same members, combined otherwise) in dashed ink, ranks in their colours, others in
-   * the colours of ranks by their order.
+   * The ensemble is drawn in ink, a variant of it (the same members, combined differently) in dashed ink, ranks in their colours, and
+   * others in the colours of ranks by their order.
    */
   role: 'ensemble' | 'variant' | 'rank' | 'other';
-  /** Decides colour and dashes; for `role: 'rank'` it also links hovering and hiding across charts. */
+  /** Sets colour and dashes; with `role: 'rank'` it also links hovering and hiding across charts. */
   rank?: number;
-  /** Never falling. A line without the column of the axis that is shown is left out. */
+  /** Ascending; equal values may repeat. A line without a column for the current axis is left out. */
   x: { step: Column; epoch: Column; time: Column | null };
   /** NaN is a gap. */
   y: Float64Array;
   length: number;
-  /** Changes when points that were there before change; appending leaves it. */
+  /** Changes when existing points change, but not when points are appended. */
   version: number;
   /** Drawn as an area behind the line, e.g. the smallest and the largest member. */
   band?: { lower: Float64Array; upper: Float64Array };
 }
 
-/** A point worth a sign, e.g. a member's optimum: "rank 3, best at epoch 12: 0.4101". */
+/** A marked point, e.g. a member's optimum: "rank 3, best at epoch 12: 0.4101". */
 export interface ChartMarker {
   seriesId: string;
   x: Record<ChartAxis, number | null>;
@@ -57,7 +57,7 @@ export interface ChartBand {
   label: string;
 }
 
-/** A moment, e.g. a changed learning rate. */
+/** A marked moment, e.g. a changed learning rate. */
 export interface ChartEvent {
   x: Record<ChartAxis, number | null>;
   label: string;
@@ -68,21 +68,21 @@ export interface ChartRange {
   to: number;
 }
 
-/** What all charts of a page share, and what its address keeps (all but `hoveredRank` and `cursorX`). */
+/** What all charts of a page share. The address keeps all of it except `hoveredRank` and `cursorX`. */
 export interface ChartViewState {
   axis: ChartAxis;
   logX: boolean;
   logY: boolean;
-  /** Weight of what came before: 0 (off) to 0.99. */
+  /** Weight of earlier points: 0 (off) to 0.99. */
   smoothing: number;
-  /** Fits the y axis to the 5th to 95th percentile of what is visible. */
+  /** Fits the y axis to the 5th to 95th percentile of the visible points. */
   clipsOutliers: boolean;
-  /** The visible part of the x axis, in its units; null for all of it. */
+  /** The visible part of the x axis, in its units; null shows all of it. */
   zoom: ChartRange | null;
   hiddenRanks: ReadonlySet<number>;
-  /** The rank whose lines stand out while the others fade. */
+  /** The rank whose lines stand out while others fade. */
   hoveredRank: number | null;
-  /** Where the cursor of all charts stands, in the axis's units. */
+  /** The cursor shared by all charts, in the axis's units. */
   cursorX: number | null;
 }
 
@@ -92,22 +92,22 @@ export interface ChartView extends ChartViewState {
   resetZoom(): void;
 }
 
-/** What a line shows at the cursor. */
+/** A line's value at the cursor. */
 export interface ReadoutValue {
   id: string;
   label: string;
   role: ChartSeries['role'];
   rank: number | null;
-  /** Of the nearest point; smoothed as the line is. */
+  /** Of the nearest point, smoothed like the line. */
   value: number;
 }
 
-/** What every chart needs for its heading, its summary for screen readers and its exports. */
+/** For the heading, the summary for screen readers and the exports of every chart. */
 export interface ChartProps {
   title: string;
-  /** Goes into the exports. */
+  /** Appears in the exports. */
   runName: string;
-  /** One sentence, the formula and the reference: shown at the title. */
+  /** One sentence, the formula and the reference; the title's tooltip. */
   metricHelp?: string;
 }
 
@@ -118,7 +118,7 @@ export interface SeriesChartProps extends ChartProps {
   markers?: readonly ChartMarker[];
   bands?: readonly ChartBand[];
   events?: readonly ChartEvent[];
-  /** Stays linear when the page shows logarithms: for values that may be negative. */
+  /** Keeps the y axis linear, for values that may be negative. */
   isLinear?: boolean;
 }
 
@@ -132,7 +132,7 @@ export interface HistogramProps extends ChartProps {
   xLabel: string;
   /** One outline of counts per group over shared bins, e.g. right and wrong predictions. */
   groups: readonly ({ label: string; values: Float32Array | Float64Array } & Colored)[];
-  /** 30 unless told. */
+  /** Default: 30. */
   binCount?: number;
 }
 
@@ -142,7 +142,7 @@ export interface ReliabilityDiagramProps extends ChartProps {
 }
 
 export interface MatrixHeatmapProps extends ChartProps {
-  /** Of rows and columns, e.g. ranks. */
+  /** Names of rows and columns, e.g. ranks. */
   labels: readonly string[];
   /** Row-major, `[n, n]`. */
   values: Float64Array;
@@ -150,20 +150,20 @@ export interface MatrixHeatmapProps extends ChartProps {
 }
 
 export interface RiskCoverageProps extends ChartProps {
-  /** Never falling shares of samples that are answered, 0 to 1. */
+  /** Ascending shares of answered samples, 0 to 1. */
   coverage: Float64Array;
   /** Error rate among the answered, same length. */
   risk: Float64Array;
-  /** The least confidence that is answered at each coverage, same length. */
+  /** The lowest confidence answered at each coverage, same length. */
   threshold: Float64Array;
-  /** The movable coverage (`v-model:selected`). */
+  /** The selected coverage (`v-model:selected`). */
   selected: number;
 }
 
 export interface UncertaintyBandProps extends ChartProps {
   xLabel: string;
   yLabel: string;
-  /** By ascending feature; every column has the same length. */
+  /** Ascending; all columns have the same length. */
   feature: Float64Array;
   mean: Float64Array;
   /** Standard deviations. */
@@ -173,21 +173,21 @@ export interface UncertaintyBandProps extends ChartProps {
   targets?: Float64Array;
 }
 
-/** How busy a device was over time, aligned with the strips of the others. */
+/** The load of a device over time; the strips of all devices align. */
 export interface DeviceStripProps {
   label: string;
-  /** Gives the strip its colour where the device trains just one rank; null: grey. */
+  /** Gives the strip its colour if the device trains a single rank; null: grey. */
   rank: number | null;
   /** Seconds since the run's start, ascending. */
   time: Float64Array;
-  /** Share of the time since the element before that the device was busy; NaN: unknown. */
+  /** Share of the time since the previous element that the device was busy; NaN: unknown. */
   load: Float64Array;
   /** Memory in use at these times, NaN: unknown. */
   memoryBytes: Float64Array;
-  /** Null where the device has none of its own. */
+  /** Null for a device without dedicated memory. */
   memoryTotalBytes: number | null;
-  /** What is shown of `time`, the same for all strips. */
+  /** The visible part of `time`, the same for all strips. */
   range: ChartRange;
-  /** The moment that the page's charts point at; null while they point at none. */
+  /** The moment at the cursor of the page's charts; null without a cursor. */
   cursorTime: number | null;
 }

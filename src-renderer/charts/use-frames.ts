@@ -1,16 +1,16 @@
 import { onScopeDispose } from 'vue';
 
-/** New points are drawn together, about ten times a second: more often shows nothing more, and takes the machine from training. */
+/** New points are drawn about ten times a second. More often would show nothing more and slow down training. */
 const dataIntervalMs = 95;
 
 export interface Frames {
-  /** Asks for a drawing because data has come. */
+  /** Requests a drawing because data arrived. */
   later(): void;
-  /** Asks for a drawing in the next frame, as someone waits for it. */
+  /** Requests a drawing in the next frame, because a user waits for it. */
   soon(): void;
 }
 
-/** Calls `draw` in animation frames, once for all that asked. */
+/** Calls `draw` in animation frames, once for all requests. */
 export function useFrames(draw: () => void): Frames {
   let handle = 0;
   let isUrgent = false;

@@ -31,7 +31,7 @@ describe.skipIf(noChromium !== null)(`Control of a running run${notRun(noChromiu
     page.getByRole('region', { name: 'Ranks' }).locator('tbody tr[tabindex]').nth(rank);
 
   it('shows the load of its devices at the cursor of its charts', async () => {
-    const loads = page.getByRole('region', { name: 'Load of devices over time' });
+    const loads = page.getByRole('region', { name: 'Device load over time' });
     const strip = loads.getByRole('img', { name: /^cpu:0 · rank/ });
     await expect(strip).toHaveAttribute('aria-label', /: \d+ %$/);
     await strip.hover();

@@ -107,7 +107,7 @@ describe.skipIf(noChromium !== null)(`The smallest window, with a long name${not
 
   it('the coverage is part of the address', async () => {
     await visit(page, `/runs/${run}/ensemble?predictions=validation/last&coverage=0.5`);
-    const slider = page.getByRole('slider', { name: 'Share that is answered' });
+    const slider = page.getByRole('slider', { name: 'Share of samples answered' });
     await expect(slider).toHaveAttribute('aria-valuetext', /^answers 50 %/);
     await slider.press('End');
     await expect(page).toHaveURL(/coverage=1$/);

@@ -1,3 +1,5 @@
+import { tickStep, ticks as roundValues } from 'd3-array';
+import { finiteNumbers, positiveNumbers, rangeOf as drawableRange } from '../../core/series/extremes.ts';
 import { exponentOf, formatLinearTicks, formatLogTicks } from './number-format.ts';
 
 /** Whether an axis is linear or logarithmic (base 10). */
@@ -33,17 +35,9 @@ export function createAxis(kind: ScaleKind, range: Range, tickCount: number, sma
  * infinities, zero and below on a logarithmic axis) do not count; equal values, or none, still get a range with an extent.
  */
 export function rangeOf(kind: ScaleKind, columns: readonly Numbers[], room: Range): Range {
-  let low = Infinity;
-  let high = -Infinity;
-  for (const column of columns) {
-    for (let i = 0; i < column.length; i++) {
-      const value = column[i] ?? NaN;
-      if (!isDrawable(kind, value)) continue;
-      low = Math.min(low, value);
-      high = Math.max(high, value);
-    }
-  }
-  if (low > high) return kind === 'log' ? [0.1, 10] : [0, 1];
+  const drawable = drawableRange(columns, kind === 'log' ? positiveNumbers : finiteNumbers);
+  if (drawable === null) return kind === 'log' ? [0.1, 10] : [0, 1];
+  const { from: low, to: high } = drawable;
   if (low === high) return around(kind, low);
   const [start, end] = [toAxis(kind, low), toAxis(kind, high)];
   const extent = end - start;
@@ -52,12 +46,15 @@ export function rangeOf(kind: ScaleKind, columns: readonly Numbers[], room: Rang
 
 /** Ticks at multiples of 1, 2 or 5 times a power of ten, with the smallest step that gives at most about `count` ticks. */
 export function linearTicks([low, high]: Range, count: number, smallestStep = 0): Tick[] {
-  const step = Math.max(smallestStep, niceStep((high - low) / count));
-  const tolerance = 1e-9;
-  const first = Math.ceil(low / step - tolerance);
-  const last = Math.floor(high / step + tolerance);
-  // Twelve digits: 3 * 0.1 is 0.3. Adding 0 turns -0 into 0.
-  const values = Array.from({ length: last - first + 1 }, (_, i) => Number(((first + i) * step).toPrecision(12)) + 0);
+  const closest = Math.max(smallestStep, (high - low) / count) * (1 - 1e-9);
+  let hint = count;
+  // d3 takes the count as a hint and may choose a step up to 1.4 times finer.
+  while (hint > 0.1 && tickStep(low, high, hint) < closest) hint /= 1.5;
+  const step = tickStep(low, high, hint);
+  // Where no multiple of the step lies in the range, d3 halves the step.
+  const values = roundValues(low, high, hint).filter((value) =>
+    Number.isInteger(Number((value / step).toPrecision(12))),
+  );
   const labels = formatLinearTicks(values, step);
   return values.map((value, i) => ({ value, label: labels[i] ?? '' }));
 }
@@ -85,13 +82,6 @@ function mantissaTicks([low, high]: Range, mantissas: readonly number[]): number
 function labelled(values: readonly number[]): Tick[] {
   const labels = formatLogTicks(values);
   return values.map((value, i) => ({ value, label: labels[i] ?? '' }));
-}
-
-function niceStep(roughStep: number): number {
-  const power = Number(`1e${exponentOf(roughStep)}`);
-  const mantissa = roughStep / power;
-  const nice = [1, 2, 5].find((candidate) => mantissa <= candidate * (1 + 1e-9)) ?? 10;
-  return nice * power;
 }
 
 function around(kind: ScaleKind, value: number): Range {

@@ -7,8 +7,8 @@ export interface LoadBar extends ChartRange {
 }
 
 /**
- * Loads as bars, each from the time of the element before to its own, which is what it is the mean of. Where the range has more than
- * `maximumBars`, neighbours are merged into their mean over time. An element that is NaN makes no bar, and none is merged across it.
+ * Loads as bars. Each load is the mean since the time of the element before, so its bar starts there. With more than `maximumBars`
+ * in the range, neighbours are merged into their mean over time, but not across a NaN, which has no bar.
  */
 export function loadBars(time: Float64Array, load: Float64Array, range: ChartRange, maximumBars: number): LoadBar[] {
   const start = Math.max(1, bisectLeft(time, range.from));

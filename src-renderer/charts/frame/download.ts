@@ -1,4 +1,4 @@
-/** Hands the reader a file. */
+/** Downloads a file to the reader's machine. */
 export function download(name: string, blob: Blob): void {
   const link = document.createElement('a');
   link.download = name;
@@ -7,7 +7,7 @@ export function download(name: string, blob: Blob): void {
   URL.revokeObjectURL(link.href);
 }
 
-/** `val NLL of run 3.png` from a title, a run's name and an extension: what no file system takes becomes `-`. */
+/** `val NLL of run 3.png` from a title, a run's name and an extension. Characters that file systems refuse become `-`. */
 export function fileName(title: string, runName: string, extension: string): string {
   return `${`${runName} ${title}`.replaceAll(/[^\p{L}\p{N}._ -]+/gu, '-')}.${extension}`;
 }
@@ -16,10 +16,10 @@ export function svgBlob(svg: string): Blob {
   return new Blob([svg], { type: 'image/svg+xml' });
 }
 
-/** An SVG document as pixels, twice as many each way as its units. @throws when the browser cannot draw it */
+/** An SVG document as PNG, with two pixels per unit. @throws when the browser cannot draw it */
 export async function pngBlob(svg: string): Promise<Blob> {
   const image = new Image();
-  // Not a blob's URL: the page's security policy lets images come from data alone.
+  // Not a blob URL: the page's security policy allows images only from data URLs.
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
   await image.decode();
   const canvas = document.createElement('canvas');

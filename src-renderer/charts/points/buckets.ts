@@ -3,38 +3,38 @@ import { indicesWithin, withCapacity } from './columns.ts';
 import type { ChartRange, Column } from '../types.ts';
 
 /**
- * Where a line is cut into buckets: every `width` of x (or of log10 x), counted from 0 and not from the window's start, so that
- * buckets stand still while a run grows and only its last one changes.
+ * How a line is cut into buckets: every `width` of x (or of log10 x), counted from 0 instead of the window's start, so that only the
+ * last bucket changes while a run grows.
  */
 export interface BucketGrid {
   width: number;
   isLog: boolean;
-  /** What is visible, in the units of x. One point on each side is kept too, where the line leaves the window. */
+  /** The visible part of x. Lines keep one more point on each side, where they leave the window. */
   window: ChartRange;
 }
 
-/** A grid with at most `maximum` + 1 buckets in the window. Widths are powers of two: a growing run doubles them, rarely. */
+/** A grid with at most `maximum` + 1 buckets in the window. Widths are powers of two, so that a growing run rarely changes them. */
 export function bucketGrid(window: ChartRange, isLog: boolean, maximum: number): BucketGrid {
   const span = isLog ? Math.log10(window.to / window.from) : window.to - window.from;
   return { width: span > 0 ? 2 ** Math.ceil(Math.log2(span / maximum)) : 1, isLog, window };
 }
 
-/** Whether lines cut for one grid are cut for the other too, apart from points that are new. */
+/** Whether lines cut for the old grid only need new points to fit the grown one. */
 export function canGrow(old: BucketGrid, grown: BucketGrid): boolean {
   const sameCuts = old.width === grown.width && old.isLog === grown.isLog && old.window.from === grown.window.from;
   return sameCuts && old.window.to <= grown.window.to;
 }
 
 /**
- * A line thinned to the smallest and the largest value of each bucket, in their order, so that no spike is lost; a bucket with a
- * value that is not finite ends in NaN, a gap. Where buckets hold one point each, as after zooming in, it is the line itself.
+ * A line thinned to the smallest and the largest value of each bucket, in their order, so that no spike is lost. A bucket with a
+ * value that is not finite ends in NaN, which draws a gap. With one point per bucket, as after zooming in, it is the line itself.
  */
 export class ThinnedLine {
   #grid: BucketGrid;
   #x: Float64Array = new Float64Array(256);
   #y: Float64Array = new Float64Array(256);
   #count = 0;
-  /** Where the last bucket, which may still grow, begins in the columns and in what was made of them. */
+  /** Where the last bucket, which may still grow, begins in the columns and in the thinned line. */
   #openIndex: number | null = null;
   #openCount = 0;
 
@@ -46,12 +46,12 @@ export class ThinnedLine {
     return this.#grid;
   }
 
-  /** Thinned x; the first `count` count. */
+  /** Thinned x; only the first `count` elements count. */
   get x(): Float64Array {
     return this.#x;
   }
 
-  /** Thinned y; the first `count` count. */
+  /** Thinned y; only the first `count` elements count. */
   get y(): Float64Array {
     return this.#y;
   }
@@ -60,7 +60,7 @@ export class ThinnedLine {
     return this.#count;
   }
 
-  /** Takes in what was appended to the columns. `grid` must be one that this line's `canGrow` to. */
+  /** Adds the points appended to the columns. @param grid one that `canGrow` allows for this line's grid */
   extend(x: Column, y: Float64Array, length: number, grid: BucketGrid): void {
     this.#grid = grid;
     const [first, after] = indicesWithin(x, length, grid.window);
@@ -74,7 +74,7 @@ export class ThinnedLine {
     }
   }
 
-  /** Adds the bucket that begins at `start` and returns where the next one begins. */
+  /** Adds the bucket that begins at `start`. @returns where the next one begins */
   #addBucket(x: Column, y: Float64Array, start: number, end: number): number {
     const { width, isLog } = this.#grid;
     // A logarithm cannot place x below 0: all of it shares one bucket, as x = 0 does.

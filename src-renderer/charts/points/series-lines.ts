@@ -2,7 +2,7 @@ import { type BucketGrid, bucketGrid, canGrow, ThinnedLine } from './buckets.ts'
 import { DebiasedSmoothing } from './smoothing.ts';
 import type { ChartAxis, ChartRange, ChartSeries, Column } from '../types.ts';
 
-/** How lines are to be shown. */
+/** How lines are shown. */
 export interface LineSettings {
   axis: ChartAxis;
   isLogX: boolean;
@@ -16,9 +16,9 @@ export interface LineSettings {
 /** One line as it is drawn. */
 export interface PreparedLine {
   series: ChartSeries;
-  /** Its column of the axis that is shown. */
+  /** Its column for the current axis. */
   x: Column;
-  /** All values, smoothed where asked for; the first `series.length` count. */
+  /** All values, smoothed if the view asks for it; only the first `series.length` elements count. */
   y: Float64Array;
   thinned: ThinnedLine;
   /** Thinned borders of the area behind the line. */
@@ -34,13 +34,13 @@ interface Cached {
 }
 
 /**
- * Smooths and thins a chart's lines, and remembers what it did: new points cost what they are, and only another view, or points
- * that changed, cost the whole line.
+ * Smooths and thins a chart's lines and caches the result: new points cost only their own work. Another view, or changed points,
+ * recompute the whole line.
  */
 export class SeriesLines {
   #cache = new Map<string, Cached>();
 
-  /** Lines without a column for the axis are left out. */
+  /** Prepares all lines that have a column for the axis. */
   prepare(series: readonly ChartSeries[], settings: LineSettings): PreparedLine[] {
     const grid = bucketGrid(settings.window, settings.isLogX, settings.buckets);
     const previous = this.#cache;
@@ -57,7 +57,7 @@ export class SeriesLines {
   }
 }
 
-/** What was remembered of a line, less what no longer fits; null where nothing does. */
+/** The cached parts of a line that still fit; null if none does. */
 function reuse(
   cached: Cached | undefined,
   series: ChartSeries,

@@ -1,8 +1,8 @@
 import { withCapacity } from './columns.ts';
 
-/** As far as smoothing is offered. */
+/** The strongest smoothing offered. */
 export const maximumSmoothing = 0.99;
-/** Points after which what came before them weighs nothing that could be seen, even at the maximum: 0.99^1000 = 4e-5. */
+/** Points after which earlier ones have no visible weight, even at the maximum: 0.99^1000 = 4e-5. */
 export const longestMemory = 1000;
 
 const steps = [0, 0.6, 0.9, 0.99];
@@ -13,10 +13,9 @@ export function nextSmoothing(smoothing: number): number {
 }
 
 /**
- * Exponential moving average without the bias towards its start at zero, as TensorBoard draws it:
+ * Exponential moving average without the bias towards its start at zero, as in TensorBoard:
  * `s_n = w s_(n-1) + (1 - w) y_n`, shown as `s_n / (1 - w^n)`, where n counts the finite values so far. A point depends only on
- * those before it, so what has been drawn never changes while the run grows; values that are not finite stay as they are and
- * do not count.
+ * earlier ones, so drawn points never change while the run grows. Values that are not finite remain and do not count.
  *
  * Source: Kingma and Ba, Adam, section 3 (the correction); TensorBoard, `line-chart` data set smoothing.
  */
@@ -25,7 +24,7 @@ export class DebiasedSmoothing {
   #smoothed: Float64Array = new Float64Array(0);
   #length = 0;
   #sum = 0;
-  /** w^n, which is what the correction takes away. */
+  /** w^n, which the correction removes. */
   #bias = 1;
 
   constructor(weight: number) {
@@ -35,11 +34,11 @@ export class DebiasedSmoothing {
     this.weight = weight;
   }
 
-  /** Smooths `y` from where it stopped to `length`; the elements behind that do not count. */
+  /** Smooths the elements of `y` that are new, up to `length`. */
   extend(y: Float64Array, length: number): Float64Array {
     this.#smoothed = withCapacity(this.#smoothed, length);
     const [weight, smoothed] = [this.weight, this.#smoothed];
-    // In locals, as this loop runs over millions of points when someone moves the slider.
+    // In locals: this loop runs over millions of points when a reader moves the slider.
     let [sum, bias] = [this.#sum, this.#bias];
     for (let index = this.#length; index < length; index++) {
       const value = y[index];

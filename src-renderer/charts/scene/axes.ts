@@ -1,7 +1,6 @@
 import { formatDuration, formatShort } from '../../../core/text/numbers.ts';
 import { ticks as roundValues } from 'd3-array';
 import { type ScaleContinuousNumeric, scaleLinear, scaleLog, scaleUtc } from 'd3-scale';
-import { fitTicks } from '../../../core/series/fit-ticks.ts';
 import type { ChartRange } from '../types.ts';
 
 /** What one axis shows. `from` is above 0 on a logarithmic axis. */
@@ -13,6 +12,9 @@ export interface Tick {
   value: number;
   label: string;
 }
+
+/** Fewer ticks do not show how far apart values are. */
+const fewest = 3;
 
 /** Round values across a scale, about `most` of them and at least three. */
 export function ticks(scale: Scale, most: number): Tick[] {
@@ -51,6 +53,17 @@ function logValues(scale: Scale, most: number): number[] {
   const powers = fitTicks(most, (hint) => axis.ticks(Math.min(hint, decades)));
   if (3 * decades > most && powers.length >= 3) return powers;
   return axis.ticks(decades + 1).filter((value) => '125'.includes(value.toExponential()[0]));
+}
+
+/**
+ * Ticks that fit an axis. d3 takes a count as a hint and may give twice as many ticks: this lowers the hint until about `most`
+ * come, then raises it until there are three.
+ */
+function fitTicks<T>(most: number, ticksOf: (hint: number) => T[]): T[] {
+  let hint = most;
+  while (hint > 1 && ticksOf(hint).length > most + 1) hint -= 1;
+  while (hint < most + fewest && ticksOf(hint).length < fewest) hint += 1;
+  return ticksOf(hint);
 }
 
 function d3Scale({ from, to, isLog }: Scale): ScaleContinuousNumeric<number, number> {

@@ -1,7 +1,7 @@
 import { svgDocument } from './svg.ts';
 import { readPalette } from './theme.ts';
 
-/** What a stylesheet may set on a plot's shapes, and a file of its own must carry itself. */
+/** Properties that stylesheets set on a plot's shapes, and that a stand-alone file must contain. */
 const styled = [
   'fill',
   'fill-opacity',
@@ -14,10 +14,10 @@ const styled = [
 ];
 const headingHeight = 56;
 
-/** A plot of the page as a stand-alone SVG document, in its present colours, with title and run name above it. */
+/** A plot of the page as a stand-alone SVG document, in its current colours, with title and run name above it. */
 export function captureSvg(plot: SVGSVGElement, { title, runName }: { title: string; runName: string }): string {
   const copy = plot.cloneNode(true);
-  if (!(copy instanceof SVGSVGElement)) throw new TypeError('The copy of a plot is no plot.');
+  if (!(copy instanceof SVGSVGElement)) throw new TypeError('The copy of an SVG plot is not an SVG element.');
   const originals = [...plot.querySelectorAll('*')];
   copy.querySelectorAll('*').forEach((element, index) => {
     const style = getComputedStyle(originals[index]);

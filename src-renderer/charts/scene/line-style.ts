@@ -1,23 +1,23 @@
 import type { ChartSeries, ChartViewState, Colored, ColorToken } from '../types.ts';
 
-/** CSS variables that lines may have as their colour. */
+/** Number of rank colours in the theme. */
 export const hues = 8;
 
-/** Colours as a canvas takes them. */
+/** Resolved colours, for canvas and SVG. */
 export type Palette = Record<ColorToken | 'text-muted' | 'border' | 'surface' | 'accent' | 'warn', string>;
 
 export interface LineStyle {
   color: ColorToken;
   width: number;
   opacity: number;
-  /** Lengths drawn and left out, in pixels; empty for a solid line. */
+  /** Lengths of dashes and gaps, in pixels; empty for a solid line. */
   dash: readonly number[];
 }
 
-/** The second cue for ranks that share a hue: 8 to 15, 16 to 23, and so on. */
+/** Distinguishes ranks that share a hue: 0 to 7, 8 to 15, and so on. */
 const dashes: readonly (readonly number[])[] = [[], [6, 3], [2, 2], [8, 3, 2, 3]];
 
-/** Hue and dashes of a rank, the same everywhere. */
+/** Hue and dashes of a rank, the same in all charts. */
 export function rankStyle(rank: number): Pick<LineStyle, 'color' | 'dash'> {
   return { color: `rank-${rank % hues}`, dash: dashes[Math.floor(rank / hues) % dashes.length] };
 }
@@ -28,10 +28,10 @@ export function cssColor({ rank, color }: Colored): string {
 }
 
 /**
- * The ensemble is ink and bold, a variant of it dashed; a rank is thin and stands out while it is hovered, when the other ranks fade,
- * unless it is hidden.
+ * The ensemble is a bold line in ink, its variants are dashed, ranks are thin. While a rank is hovered its line stands out and the
+ * other ranks fade, unless the hovered rank is hidden.
  *
- * @param order position among the lines of the chart, which colours others that have no rank
+ * @param order position among the lines of the chart, which gives lines without a rank their colour
  */
 export function lineStyle(series: ChartSeries, order: number, { hoveredRank, hiddenRanks }: ChartViewState): LineStyle {
   if (series.role === 'ensemble') return { color: 'text', width: 2.5, opacity: 1, dash: [] };

@@ -2,25 +2,25 @@ import { pixels } from './axes.ts';
 import type { PlotArea } from './plot.ts';
 import type { Scene } from './scene.ts';
 
-/** Text at the upper end of an event's line or of a band. */
+/** Text at the top of an event's line or of a band. */
 export interface Note {
   label: string;
-  /** Where its text begins, in pixels. */
+  /** Left end of the text, in pixels. */
   left: number;
-  /** Lines below the upper end of the plot: notes that would meet stand one below the other. */
+  /** Rows below the top of the plot: notes that would overlap go to different rows. */
   row: number;
 }
 
-/** Of the fonts that charts use, at 12 pixels: rather too wide than too narrow, so that notes do not meet. */
+/** Upper estimate for the charts' fonts at 12 pixels, so that notes do not overlap. */
 const pixelsPerCharacter = 6.5;
 const besideLine = 3;
 const gap = 8;
-/** More would cover what the chart is about, of a low one sooner; labels without a place are in the chart's table. */
+/** More rows would cover the lines. Labels without room are in the chart's table and in tooltips. */
 const maximumRows = 4;
 const pixelsPerRow = 70;
 export const noteHeight = 14;
 
-/** The notes of what is in the window, as far as there is room. */
+/** The notes of the marks in the window, as far as there is room. */
 export function placeNotes({ x, bands, events }: Scene, area: PlotArea): Note[] {
   const position = pixels(x, area.left, area.right);
   const marks = [...bands.map(({ from, label }) => ({ x: from, label })), ...events]
@@ -32,7 +32,7 @@ export function placeNotes({ x, bands, events }: Scene, area: PlotArea): Note[] 
     const width = label.length * pixelsPerCharacter;
     if (width > area.right - area.left) return [];
     const right = position(at) + besideLine;
-    // At the right border the text ends at its line instead.
+    // Near the right border the text ends at its line instead.
     const left = right + width <= area.right ? right : Math.max(area.left, position(at) - besideLine - width);
     const row = Array.from({ length: rows }, (_, index) => index).find((index) => left >= (ends[index] ?? -Infinity));
     if (row === undefined) return [];

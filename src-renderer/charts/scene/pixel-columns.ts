@@ -2,18 +2,17 @@ import type { LineStyle } from './line-style.ts';
 import type { Pen, PlotArea } from './plot.ts';
 
 /**
- * Takes lines that have more points than pixels, and keeps how far up and down they go in each column of the device's pixels. Drawn
- * column by column they look as if their points were connected, in a third of the time: upright strokes through the middles of
- * pixels neither cross nor need blending to the sides, which a rasteriser without a GPU spends its time on. Two lines give the
- * area between them.
+ * Draws lines with more points than pixels: records how far up and down they go in each column of device pixels. Drawn column by
+ * column they look the same as connected points, in a third of the time: vertical strokes through pixel centres neither cross nor
+ * need antialiasing, on which a rasteriser without a GPU spends its time. Two lines give the area between them.
  */
 export class PixelColumns implements Pen {
-  /** Device pixels to one of the canvas's units. */
+  /** Device pixels per unit of the canvas. */
   readonly #ratio: number;
   readonly #dash: readonly number[];
   /** Half of the line's width, in device pixels. */
   readonly #reach: number;
-  /** In device pixels; a column that the line misses has its top below its bottom. */
+  /** In device pixels. In a column that the line does not pass, the top is below the bottom. */
   readonly #tops: Float32Array;
   readonly #bottoms: Float32Array;
   #x = 0;
@@ -22,7 +21,7 @@ export class PixelColumns implements Pen {
   constructor({ right }: PlotArea, ratio: number, { width, dash }: Pick<LineStyle, 'width' | 'dash'>) {
     this.#ratio = ratio;
     this.#dash = dash;
-    // A line that reached less far would miss columns.
+    // A narrower line would miss columns.
     this.#reach = Math.max(1, width * ratio) / 2;
     this.#tops = new Float32Array(Math.ceil(right * ratio)).fill(Infinity);
     this.#bottoms = new Float32Array(this.#tops.length).fill(-Infinity);
@@ -49,8 +48,8 @@ export class PixelColumns implements Pen {
   }
 
   /**
-   * Traces an upright stroke, in device pixels, in each column that the line passes; in the gaps of its dashes only where it reaches
-   * beyond the dashes on both sides, as no spike is to be lost. Strokes are to be one pixel wide.
+   * Traces a vertical stroke, in device pixels, in each column that the line passes. In the gaps between dashes it traces only
+   * what extends beyond the dashes on both sides, so that no spike is lost. The pen must be one pixel wide.
    */
   trace(pen: Pen): void {
     const count = this.#tops.length;
@@ -64,7 +63,7 @@ export class PixelColumns implements Pen {
     this.#strokeSpikes(gapStart, count, pen);
   }
 
-  /** Dashes stand still, counted from the canvas's left edge. */
+  /** Dashes are counted from the canvas's left edge, so that they do not move. */
   #isInGap(column: number): boolean {
     if (this.#dash.length === 0) return false;
     let rest = ((column + 0.5) / this.#ratio) % this.#dash.reduce((sum, length) => sum + length, 0);

@@ -10,9 +10,9 @@ const tokens = [
   ...Array.from({ length: hues }, (_, hue) => `rank-${hue}` as const),
 ] as const;
 
-/** What the theme's variables are at an element now. */
+/** The current values of the theme's variables at an element. */
 export function readPalette(element: Element): Palette {
-  // A variable's own text may be `light-dark(...)`, which a canvas does not know: a colour set from it is resolved.
+  // A variable's text may be `light-dark(...)`, which a canvas does not understand. A colour set from it is resolved.
   const probe = element.ownerDocument.createElement('span');
   element.append(probe);
   const style = getComputedStyle(probe);

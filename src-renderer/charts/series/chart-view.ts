@@ -2,7 +2,7 @@ import { reactive, watch } from 'vue';
 import { maximumSmoothing } from '../points/smoothing.ts';
 import type { ChartView, ChartViewState } from '../types.ts';
 
-/** The view that all charts of a page share. Another axis has other units, so zoom and cursor end with the axis they belong to. */
+/** The view that all charts of a page share. Changing the axis resets zoom and cursor, because their units change. */
 export function useChartView(initial: Partial<ChartViewState> = {}): ChartView {
   const view: ChartView = reactive({
     axis: 'step',
@@ -40,7 +40,7 @@ export function useChartView(initial: Partial<ChartViewState> = {}): ChartView {
 
 const axes = ['step', 'epoch', 'time'] as const;
 
-/** A view as parameters of an address; what stands at its default is left out. */
+/** A view as query parameters, without defaults. */
 export function viewToQuery(view: ChartViewState): Record<string, string> {
   const query: Record<string, string> = {};
   if (view.axis !== 'step') query.axis = view.axis;
@@ -53,12 +53,12 @@ export function viewToQuery(view: ChartViewState): Record<string, string> {
   return query;
 }
 
-/** To a hundred-millionth of it: less than a pixel of any zoom that shows something. */
+/** Nine digits: less than a pixel at any useful zoom. */
 function shorten(value: number): string {
   return String(Number(value.toPrecision(9)));
 }
 
-/** The view that an address asks for. Whatever cannot be understood, as an address may be typed by hand, is at its default. */
+/** The view of an address. A parameter that cannot be parsed gives its default, because addresses may be typed by hand. */
 export function viewFromQuery(query: Record<string, unknown>): Partial<ChartViewState> {
   const text = (name: string): string => (typeof query[name] === 'string' ? query[name] : '');
   const smoothing = Number(text('smooth'));

@@ -4,7 +4,7 @@ import type { PreparedLine } from '../points/series-lines.ts';
 import type { Scene, SceneLine } from '../scene/scene.ts';
 import type { ChartAxis, ReadoutValue } from '../types.ts';
 
-/** What each line shows at the cursor: the value of its nearest point. A line without points has none. */
+/** The value of each line's point nearest to the cursor. A line without points has none. */
 export function readoutAt(lines: readonly PreparedLine[], x: number): ReadoutValue[] {
   return lines.flatMap(({ series, x: column, y }) => {
     const index = nearestIndex(column, series.length, x);
@@ -20,7 +20,7 @@ export function formatPosition(axis: ChartAxis, x: number): string {
   return `${axis} ${rounded.toLocaleString('en-US')}`;
 }
 
-/** The ensemble's value and the range of the ranks', for the line above a chart; the chart's title names a line that is alone. */
+/** The ensemble's value and the range of the ranks' values, for the heading of a chart. The title already names a single line. */
 export function readoutSentence(values: readonly ReadoutValue[]): string {
   if (values.length === 1) return formatValue(values[0].value);
   const others = values
@@ -35,10 +35,10 @@ export function readoutSentence(values: readonly ReadoutValue[]): string {
   return others.join(' · ');
 }
 
-/** The newest of them; all are in the chart's table. */
+/** Only the newest events; the chart's table has all of them. */
 const maximumEvents = 5;
 
-/** A chart in words, for those who cannot see it. */
+/** A chart in words, for screen readers. */
 export function summarize(title: string, axis: ChartAxis, scene: Scene): string {
   const { lines, x, events, outside } = scene;
   if (lines.every(({ thinned }) => thinned.count === 0)) return `${title}: no points yet.`;
@@ -59,7 +59,7 @@ export function summarize(title: string, axis: ChartAxis, scene: Scene): string 
   return `${title}, ${span}. ${bold.map((part) => `${part}.`).join(' ')}`;
 }
 
-/** `3 points outside`, of those that outlier clipping leaves out. */
+/** `3 points outside`, for points that outlier clipping leaves out. */
 export function spellOutside(count: number): string {
   return `${formatValue(count)} ${count === 1 ? 'point' : 'points'} outside`;
 }

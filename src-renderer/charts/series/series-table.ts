@@ -6,8 +6,8 @@ import type { ChartAxis, ChartRange, ChartSeries } from '../types.ts';
 import { formatPosition } from './readout.ts';
 
 /**
- * The visible part of some lines as a table: a row for each point of the longest line, every n-th and the last where there are
- * more than `maximumRows`; the other lines with their nearest points. Visible events stand in the rows that are nearest to them.
+ * The visible part of some lines as a table: one row per point of the longest line, or `maximumRows` of them evenly spaced, with
+ * the nearest points of the other lines. Each visible event is in the row nearest to it.
  */
 export function seriesTable(
   lines: readonly PreparedLine[],
@@ -44,7 +44,7 @@ function rowAt(lines: readonly PreparedLine[], axis: ChartAxis, position: number
   return [formatPosition(axis, position), ...values];
 }
 
-/** Every point behind the visible part of some lines, neither smoothed nor thinned: `series,step,epoch,time_seconds,value`. */
+/** Every visible point of some lines as CSV, neither smoothed nor thinned: `series,step,epoch,time_seconds,value`. */
 export function seriesCsv(series: readonly ChartSeries[], axis: ChartAxis, window: ChartRange): string[] {
   return [
     csvText(['series', 'step', 'epoch', 'time_seconds', 'value'], []),

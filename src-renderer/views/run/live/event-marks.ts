@@ -2,9 +2,9 @@ import type { RunEvent } from '../../../../core/protocol/run/record.ts';
 import { settingPaths } from '../../../../core/protocol/run/settings.ts';
 import type { ChartEvent } from '../../../charts/types.ts';
 
-/** What a mark of each kind says, in a few words, as the events say it all; kinds that change nothing about the curves have none. */
+/** Short labels of marks; the event list has the whole text. Kinds that do not affect the curves have no mark. */
 const labels: Record<string, (event: RunEvent) => string> = {
-  // A joint stop, which the first rank announces, is that of all.
+  // The first rank announces a joint stop for all ranks.
   'early-stopping': ({ message, rank }) =>
     message.includes(`/member_${rank}_`) ? `rank ${rank}: early stop` : 'early stop',
   'non-finite-loss': () => 'loss not finite',
@@ -23,7 +23,7 @@ const settingNames = new Map<string, string>([
   [settingPaths.patience, 'patience'],
 ]);
 
-/** These mean little without the rank, so that one rank's is not taken for that of all. */
+/** Kinds whose labels name the ranks, so that one rank's event is not mistaken for an event of all. */
 const kindsOfRanks = new Set(['changed', 'rank-stopped', 'non-finite-loss']);
 
 interface MarkedStep {
@@ -33,10 +33,10 @@ interface MarkedStep {
 }
 
 /**
- * Marks of the events that say at which step they happened; ranks that did the same share one, at
- * the step of the first of them.
+ * Marks of the events that have a step. Ranks with the same event share a mark at the step of the
+ * first of them.
  *
- * @param rankCount of the run: a mark of all of them names none
+ * @param rankCount of the run: a mark of all ranks names none
  */
 export function eventMarks(
   events: readonly RunEvent[],
@@ -49,7 +49,7 @@ export function eventMarks(
   });
 }
 
-/** Without what a resume or a restart made undone: what came after the step that it went on from. */
+/** Without the events that a resume or restart undid: those after the step from which it continued. */
 function standing(events: readonly RunEvent[]): RunEvent[] {
   const starts = events.flatMap(({ kind, attempt, step }) =>
     (kind === 'started' || kind === 'restarted') && step !== null ? { attempt, step } : [],
@@ -73,7 +73,7 @@ function gather(events: readonly RunEvent[]): MarkedStep[] {
   return marked;
 }
 
-/** Ranks that are apart do what they were told at steps of their own: that is one change, until a rank does it once more. */
+/** Ranks that are not in step apply one change at different steps. It is another change once a rank repeats it. */
 function isSame({ event, step, ranks }: MarkedStep, other: RunEvent): boolean {
   if (event.kind !== other.kind || event.attempt !== other.attempt) return false;
   if (!kindsOfRanks.has(event.kind)) return step === other.step && event.message === other.message;

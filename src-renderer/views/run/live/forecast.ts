@@ -1,16 +1,16 @@
 import type { RankView, RunView } from '../../../../core/protocol/pages/run-views.ts';
 import type { MetricColumns } from '../../../stores/metric-columns.ts';
 
-/** Recent, yet over a few evaluations. */
+/** Long enough to contain a few evaluations. */
 const windowMs = 60_000;
-/** Less than this is no base for a forecast. */
+/** A shorter time gives no reliable forecast. */
 const shortestWindowMs = 1_000;
 
 /**
- * How long a run will train at most (an early stop ends it sooner), in ms; null as long as that is not known. Ranks of waves to come
- * take as long as those of this one.
+ * The longest time that a run will still train, in ms (an early stop ends it sooner); null while unknown. Assumes that ranks of
+ * later waves take as long as those of this one.
  *
- * @param lossesOf the training losses of a rank, whose times tell its pace
+ * @param lossesOf the training losses of a rank, whose times give its pace
  */
 export function remainingMs(
   { ranks, totalSteps }: Pick<RunView, 'ranks' | 'totalSteps'>,
@@ -27,7 +27,7 @@ export function remainingMs(
   return Math.max(0, steps) / pace;
 }
 
-/** The rank of the wave under way that has come least far; null where none trains. */
+/** The rank of the running wave with the fewest steps; null if none trains. */
 export function slowestRank(ranks: readonly RankView[]): RankView | null {
   const active = ranks.filter(({ state }) => state === 'training' || state === 'evaluating');
   return active.reduce<RankView | null>(

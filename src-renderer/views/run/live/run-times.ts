@@ -1,7 +1,7 @@
 import type { RunView } from '../../../../core/protocol/pages/run-views.ts';
 import { ownSummary, type RunEvent, type RunRecord } from '../../../../core/protocol/run/record.ts';
 
-/** A moment of a run that is known by step and by clock. */
+/** A moment of a run with a known step and time. */
 export interface TimeAnchor {
   step: number;
   /** Milliseconds since 1970. */
@@ -9,10 +9,10 @@ export interface TimeAnchor {
 }
 
 /**
- * When a run was at which step, as far as its record and events (every checkpoint is one) tell: metrics on disk carry no times. Both
- * columns rise, so of a resumed run's repeated steps, and of ranks that are apart, the first time that a step was reached stays.
+ * The times at which a run reached steps, from its record and events (each checkpoint is one), because metrics on disk have no times.
+ * Steps and times ascend: for steps that a resumed run repeats, or that ranks reach at different times, the first time counts.
  *
- * @param now where a run under way stands; null for one that has ended
+ * @param now the current position of a running run; null for a run that has ended
  */
 export function timeAnchors(record: RunRecord, events: readonly RunEvent[], now: TimeAnchor | null): TimeAnchor[] {
   const start = { step: 0, timeMs: startMs(record) };
@@ -27,13 +27,13 @@ export function timeAnchors(record: RunRecord, events: readonly RunEvent[], now:
   return rising;
 }
 
-/** The anchors of a run as it stands: one under way is at the step of the rank that has come furthest. */
+/** The anchors of a run now: a running one is at the step of its furthest rank. */
 export function anchorsOf({ record, events, ranks }: RunView): TimeAnchor[] {
   const step = Math.max(0, ...ranks.map((rank) => rank.step));
   return timeAnchors(record, events, record.status === 'running' ? { step, timeMs: Date.now() } : null);
 }
 
-/** Milliseconds since 1970 at a step, on straight lines between the anchors; that of the last one beyond it. */
+/** Milliseconds since 1970 at a step, interpolated between the anchors; beyond the last anchor, its time. */
 export function timeMsAt(step: number, anchors: readonly TimeAnchor[]): number {
   const next = anchors.findIndex((anchor) => anchor.step >= step);
   if (next === -1) return anchors[anchors.length - 1].timeMs;
@@ -43,7 +43,7 @@ export function timeMsAt(step: number, anchors: readonly TimeAnchor[]): number {
   return before.timeMs + share * (after.timeMs - before.timeMs);
 }
 
-/** Milliseconds since 1970 at which the first attempt began. */
+/** Milliseconds since 1970 at which the first attempt started. */
 export function startMs({ attempts, createdAt }: RunRecord): number {
   return Date.parse(attempts[0]?.startedAt ?? createdAt);
 }

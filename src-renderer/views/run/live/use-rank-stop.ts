@@ -6,19 +6,19 @@ import type { RunStore } from '../../../stores/run.ts';
 import { useToastsStore } from '../../../stores/toasts.ts';
 
 export interface RankStop {
-  /** Whether ranks of this run can be stopped alone at all: else there is no such button. */
+  /** Whether single ranks of this run can be stopped. Otherwise there is no button. */
   isOffered: ComputedRef<boolean>;
-  /** Why this rank cannot be now; null where it can. */
+  /** Why this rank cannot be stopped now; null if it can. */
   whyNot(rank: RankView): string | null;
-  /** The rank whose stop the user is asked to confirm. */
+  /** The rank whose stop awaits confirmation. */
   asked: Ref<number | null>;
   confirm(): Promise<void>;
 }
 
-/** States in which a rank has steps left to leave out. */
+/** States of a rank with steps still to train. */
 const trainingStates = new Set(['training', 'paused', 'evaluating']);
 
-/** Stops one rank of a run while the others go on. */
+/** Stops one rank of a run while the others continue. */
 export function useRankStop(run: RunStore): RankStop {
   const hub = useHub();
   const toasts = useToastsStore();
@@ -30,7 +30,7 @@ export function useRankStop(run: RunStore): RankStop {
   function whyNot({ rank, state }: RankView): string | null {
     if (!trainingStates.has(state)) return `Rank ${rank} is ${state}.`;
     const others = run.ranks.some((other) => other.rank !== rank && trainingStates.has(other.state));
-    return others ? null : 'It is the last that trains: stop the run instead.';
+    return others ? null : 'It is the last rank that trains. Stop the run instead.';
   }
 
   async function confirm(): Promise<void> {
@@ -39,7 +39,7 @@ export function useRankStop(run: RunStore): RankStop {
     if (rank === null) return;
     await toasts.attempt(async () => {
       await hub.control(run.id, { action: 'stop-rank', rank });
-      toasts.tell(`Rank ${rank} stops at its next step and keeps a checkpoint. The others go on.`);
+      toasts.tell(`Rank ${rank} stops at its next step and keeps a checkpoint. The other ranks continue.`);
     });
   }
 

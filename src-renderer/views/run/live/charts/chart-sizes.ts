@@ -3,17 +3,17 @@ import { z } from 'zod';
 const spanSchema = z.union([z.literal(1), z.literal(2)]);
 const sizeSchema = z.strictObject({ columns: spanSchema, rows: spanSchema });
 
-/** Sizes that a user gave to charts, by chart id. */
+/** Sizes that the user chose, by chart id. */
 export const chartSizesSchema = z.record(z.string(), sizeSchema);
 export type ChartSizes = z.output<typeof chartSizesSchema>;
 
-/** How many places of the grid a chart takes, each way. */
+/** The number of grid columns and rows of a chart. */
 export type ChartSize = z.output<typeof sizeSchema>;
 
 const big: ChartSize = { columns: 2, rows: 2 };
 const small: ChartSize = { columns: 1, rows: 1 };
 
-/** The size a chart was given; else the first chart is the big one. */
+/** The chosen size of a chart. By default the first chart is big. */
 export function sizeOf(sizes: ChartSizes, id: string, place: number): ChartSize {
   return sizes[id] ?? (place === 0 ? big : small);
 }
@@ -35,8 +35,8 @@ export function resizedByKey({ columns, rows }: ChartSize, key: string): ChartSi
 }
 
 /**
- * The size whose lower right corner is nearest to where a drag has taken it.
- * @param box of the chart as it is, in pixels
+ * The size whose lower right corner is nearest to the dragged corner.
+ * @param box the chart's current size, in pixels
  * @param corner from the box's upper left corner, in pixels
  */
 export function resizedByDrag(

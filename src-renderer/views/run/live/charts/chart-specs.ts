@@ -3,7 +3,7 @@ import type { ChartSeries } from '../../../../charts/types.ts';
 import { metricTitle } from '../../format.ts';
 import { type Family, familiesByTask, trainingFamilies } from './chart-families.ts';
 
-/** One line of a chart, before there is any point of it. */
+/** One line of a chart, which may not have points yet. */
 export interface LineSpec {
   metric: string;
   label: string;
@@ -13,41 +13,41 @@ export interface LineSpec {
 
 /** A chart of the Live tab. */
 export interface ChartSpec {
-  /** Stable: the order of charts is remembered by it. */
+  /** Stable: preferences remember the order of charts by it. */
   id: string;
   title: string;
   yLabel: string;
   lines: LineSpec[];
-  /** Which way the metric improves; null where neither end is better. */
+  /** The direction in which the metric improves; null if neither is better. */
   best: MetricMode | null;
   /** For values that may be negative. */
   isLinear: boolean;
-  /** So many a second or a step: shown with 3 digits and a suffix. */
+  /** For values per second or per step: shown with 3 digits and a suffix. */
   isRate: boolean;
 }
 
-/** What decides which charts a run has. */
+/** What determines the charts of a run. */
 export interface ChartedRun {
   task: string;
   ranks: readonly number[];
-  /** Members of the ensemble among the ranks: fewer, where all ranks train one model. */
+  /** Members of the ensemble: fewer than ranks if all ranks train one model. */
   memberCount: number;
-  /** Names of the metrics there are points of. */
+  /** Names of the metrics that have points. */
   metrics: ReadonlySet<string>;
-  /** Charts of a run under way are there before their first points, so that nothing jumps when those arrive. */
+  /** Charts of a running run appear before their first points, so that nothing moves when these arrive. */
   isLive: boolean;
 }
 
-/** Metrics that charts of other kinds already tell. */
-const toldElsewhere = new Set(['train/loss', 'val/avg_member_nll', 'val/avg_member_mse']);
+/** Metrics that other charts already show. */
+const shownElsewhere = new Set(['train/loss', 'val/avg_member_nll', 'val/avg_member_mse']);
 
-/** All charts of a run, the big one first: those of its task, those of training, then those of metrics of its own. */
+/** All charts of a run: first those of its task, then those of training, then one for each other metric. */
 export function chartSpecs(run: ChartedRun): ChartSpec[] {
   const families = [...(familiesByTask[run.task] ?? []), ...trainingFamilies];
   const isDrawn = ({ lines }: ChartSpec) =>
     lines.length > 0 && (run.isLive || lines.some(({ metric }) => run.metrics.has(metric)));
   const claimed = new Set(families.flatMap(({ lines }) => lines.map(({ metric }) => metric)));
-  const others = [...run.metrics].filter((metric) => !claimed.has(ofAnyRank(metric)) && !toldElsewhere.has(metric));
+  const others = [...run.metrics].filter((metric) => !claimed.has(ofAnyRank(metric)) && !shownElsewhere.has(metric));
   const grouped = Map.groupBy(others, (metric) => metric.replace(/\/(ens|member_\d+)_/, '/'));
   return [
     ...families.map((family) => specOf(family, run)).filter(isDrawn),
@@ -60,13 +60,13 @@ function ofAnyRank(metric: string): string {
   return metric.replace(/\/member_\d+_/, '/member_{rank}_');
 }
 
-/** The charts in the order a user gave them; those the order does not know come after, as they were. */
+/** The charts in the user's order, followed by the charts that it does not contain. */
 export function inOrder(specs: readonly ChartSpec[], order: readonly string[]): ChartSpec[] {
   const describePosition = ({ id }: ChartSpec) => (order.includes(id) ? order.indexOf(id) : order.length);
   return specs.toSorted((left, right) => describePosition(left) - describePosition(right));
 }
 
-/** The ids with one of them moved to the place of another. */
+/** The ids, with one moved to the place of another. */
 export function moved(ids: readonly string[], id: string, target: string): string[] {
   const to = ids.indexOf(target);
   return ids.filter((other) => other !== id).toSpliced(to, 0, id);
@@ -91,7 +91,7 @@ function specOf(family: Family, { ranks, memberCount, metrics }: ChartedRun): Ch
   };
 }
 
-/** One line, or one for each rank. */
+/** One line, or one per rank. */
 function linesOf(line: LineSpec, ranks: readonly number[]): LineSpec[] {
   const { metric, label } = line;
   if (!metric.includes('{rank}')) return [line];
@@ -101,7 +101,7 @@ function linesOf(line: LineSpec, ranks: readonly number[]): LineSpec[] {
   });
 }
 
-/** A metric that only the strategy or the project knows, with its ensemble's and members' values as far as there are. */
+/** A metric of the strategy or the project, with the values of ensemble and members that exist. */
 function specOfOthers(name: string, metrics: readonly string[]): ChartSpec {
   const lines = metrics.map((metric): LineSpec => {
     const rank = /\/member_(\d+)_/.exec(metric)?.[1];
@@ -112,7 +112,7 @@ function specOfOthers(name: string, metrics: readonly string[]): ChartSpec {
   return { id: name, title: titleOfOthers(name), yLabel: name, lines, best: null, isLinear: true, isRate: false };
 }
 
-/** `train/base_weight_decay` as `Adapted weight decay`; the address of a project's own metric stays legible beside the title. */
+/** `train/base_weight_decay` as `Adapted weight decay`; the full name of a project's metric is beside the title. */
 function titleOfOthers(name: string): string {
   const metric = name.slice(name.indexOf('/') + 1);
   const [, prefix, rest] = /^(base|velocity)_(.+)$/.exec(metric) ?? [];

@@ -1,25 +1,25 @@
 import type { MetricColumns } from '../../../../stores/metric-columns.ts';
 import { type TimeAnchor, timeMsAt } from '../run-times.ts';
 
-/** What the x axes of a run's charts are computed from. */
+/** Input of the x axes of a run's charts. */
 export interface AxisBase {
-  /** Null where it is not known: then epochs are whole. */
+  /** Null if unknown: then epochs are whole numbers. */
   stepsPerEpoch: number | null;
   startMs: number;
-  /** Asked for when points come that carry no time. */
+  /** Called for points without times. */
   anchors(): readonly TimeAnchor[];
 }
 
 /** A metric's points with the columns of all x axes; only the first `length` elements count. */
 export interface LineColumns {
   step: Int32Array;
-  /** Epochs done, fractional. */
+  /** Completed epochs, fractional. */
   epoch: Float64Array;
-  /** Seconds since the run's start; null where nothing but the start is known. */
+  /** Seconds since the run's start; null if only the start is known. */
   time: Float64Array | null;
   value: Float64Array;
   length: number;
-  /** Changes when points that were there before change; appending leaves it. */
+  /** Changes when existing points change, but not when points are appended. */
   version: number;
 }
 
@@ -29,7 +29,7 @@ interface Kept {
   time: Float64Array;
 }
 
-/** Computes the axes of metrics as their points arrive: what was computed once is kept. */
+/** Computes the axes of metrics as their points arrive, and caches them. */
 export class LineColumnsCache {
   readonly #kept = new Map<string, Kept>();
   readonly #base: AxisBase;
@@ -58,7 +58,7 @@ export class LineColumnsCache {
       const step = source.step[index];
       epoch[index] = stepsPerEpoch === null ? source.epoch[index] + 1 : step / stepsPerEpoch;
       const timeMs = Number.isNaN(source.timeMs[index]) ? timeMsAt(step, anchors) : source.timeMs[index];
-      // Estimates and clocks are a little apart, yet an axis must not fall back.
+      // Estimates and clocks differ slightly, but an axis must not go backwards.
       latest = Math.max(latest, (timeMs - startMs) / 1000);
       time[index] = latest;
     }

@@ -5,7 +5,7 @@ import type { ChartSpec } from './chart-specs.ts';
 import type { LineColumns } from './line-columns.ts';
 import type { LiveLine } from './use-live-charts.ts';
 
-/** The optimum of every line. */
+/** The markers of all lines at their best points. */
 export function optimaOf({ best }: ChartSpec, lines: readonly LiveLine[]): ChartMarker[] {
   if (best === null) return [];
   return lines.flatMap(({ spec, columns }) => {
@@ -14,7 +14,7 @@ export function optimaOf({ best }: ChartSpec, lines: readonly LiveLine[]): Chart
   });
 }
 
-/** The patience window, in the chart of the ensemble's metric that a joint early stop watches. */
+/** The patience window, in the chart of the ensemble's metric that joint early stopping monitors. */
 export function patienceOf(
   { config, changed }: Pick<RunRecord, 'config' | 'changed'>,
   ensembleMonitor: string | null,
@@ -30,7 +30,7 @@ export function patienceOf(
   return band === null ? [] : [band];
 }
 
-/** Index of a line's best point, the first where several are; -1 where no value is finite. */
+/** Index of a line's best point, the first of equals; -1 if no value is finite. */
 export function bestIndex({ value, length }: Pick<LineColumns, 'value' | 'length'>, best: MetricMode): number {
   let found = -1;
   for (let index = 0; index < length; index++) {
@@ -39,7 +39,7 @@ export function bestIndex({ value, length }: Pick<LineColumns, 'value' | 'length
   return found;
 }
 
-/** The sign at a line's best point; null before its first finite value. */
+/** The marker at a line's best point; null before its first finite value. */
 export function optimumMarker(
   line: { id: string; label: string; columns: LineColumns },
   best: MetricMode,
@@ -57,8 +57,8 @@ export function optimumMarker(
 }
 
 /**
- * The evaluations after the best one within which an improvement keeps the run going. Those to come are taken to be as far apart
- * as those so far were on average.
+ * The evaluations after the best one within which an improvement keeps the run going. Assumes that future evaluations are as far
+ * apart as earlier ones were on average.
  *
  * @param patience evaluations
  */

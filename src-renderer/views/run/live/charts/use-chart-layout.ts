@@ -8,17 +8,17 @@ const orderSchema = z.array(z.string());
 
 export interface ChartLayout {
   ordered: ComputedRef<ChartSpec[]>;
-  /** The chart that is dragged; null while none is. */
+  /** The dragged chart; null without a drag. */
   dragged: Ref<string | null>;
-  /** Puts the dragged chart in the place of another. */
+  /** Moves the dragged chart to the place of another. */
   dropOn(id: string): void;
-  /** Moves a chart by so many places. */
+  /** Moves a chart by a number of places. */
   shift(id: string, places: number): void;
   sizeOf(id: string): ChartSize;
   resize(id: string, size: ChartSize): void;
 }
 
-/** Order and sizes of a project's charts, remembered for all its runs. */
+/** Order and sizes of a project's charts, shared by all its runs. */
 export function useChartLayout(projectFolder: string, specs: ComputedRef<ChartSpec[]>): ChartLayout {
   const preferences = usePreferences(projectFolder);
   const dragged = ref<string | null>(null);

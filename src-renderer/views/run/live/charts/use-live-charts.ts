@@ -10,7 +10,7 @@ import { type LineColumns, LineColumnsCache } from './line-columns.ts';
 import { anchorsOf, startMs } from '../run-times.ts';
 import { useZoomDetail } from './use-zoom-detail.ts';
 
-/** A line of a chart together with the columns behind it. */
+/** A line of a chart and its columns. */
 export interface LiveLine {
   spec: LineSpec;
   columns: LineColumns;
@@ -18,9 +18,9 @@ export interface LiveLine {
 
 export interface LiveCharts {
   specs: ComputedRef<ChartSpec[]>;
-  /** What all charts mark. */
+  /** Marks in all charts. */
   events: ComputedRef<ChartEvent[]>;
-  /** The lines of a chart that have points. Depends on those metrics alone. */
+  /** The lines of a chart that have points. Depends only on their metrics. */
   linesOf(spec: ChartSpec): LiveLine[];
 }
 
@@ -34,7 +34,7 @@ export function useLiveCharts(run: RunStore, view: () => RunView, chartView: Cha
   const metrics = computed(() => [...run.columns.keys()].sort().join('\n'));
   const task = computed(() => view().record.task);
   const isLive = computed(() => view().record.status === 'running');
-  // From texts, so that points and progress alone leave the charts as they are.
+  // Computed from strings, so that new points and progress do not create new specs.
   const specs = computed(() =>
     chartSpecs({
       task: task.value,
@@ -45,7 +45,7 @@ export function useLiveCharts(run: RunStore, view: () => RunView, chartView: Cha
     }),
   );
 
-  // Apart from what Vue tracks: progress alone should not have the charts drawn anew.
+  // Not tracked by Vue: progress alone must not redraw the charts.
   let latest = view();
   watch(view, (changed) => (latest = changed), { flush: 'sync' });
   const perEpoch = computed(() => stepsPerEpoch(view()));
@@ -68,7 +68,7 @@ export function useLiveCharts(run: RunStore, view: () => RunView, chartView: Cha
     });
   }
 
-  // The list itself is a new one only when something happened.
+  // A new list only after a new event.
   const happened = computed(() => view().events);
   const rankCount = computed(() => view().ranks.length);
   const events = computed(() =>
