@@ -58,7 +58,7 @@ function useDetailReader(
   chartView: ChartView,
   details: ZoomDetails,
   axesOf: (source: MetricColumns) => LineColumns,
-): { read(window: ChartRange): Promise<void>; cancel(): void } {
+): { read: (window: ChartRange) => Promise<void>; cancel: () => void } {
   const hub = useHub();
   const toasts = useToastsStore();
   let turn = 0;
