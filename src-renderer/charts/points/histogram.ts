@@ -16,7 +16,7 @@ export function countInBins(groups: readonly ArrayLike<number>[], binCount: numb
   const width = (to - from) / binCount;
   const edges = range(1, binCount).map((edge) => from + edge * width);
   const counts = groups.map((values) => {
-    const count = new Array<number>(binCount).fill(0);
+    const count = Array.from({ length: binCount }, () => 0);
     for (const value of Array.from(values)) if (Number.isFinite(value)) count[bisectRight(edges, value)] += 1;
     return count;
   });
