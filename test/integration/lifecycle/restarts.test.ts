@@ -17,11 +17,11 @@ import {
 
 const { hub } = useHub();
 
-/** Long enough to kill a worker half-way. */
+/** Enough steps to kill a worker half-way. Ranks meet at each evaluation, so that none finishes before the test hears of its steps. */
 const config: RunConfigInput = {
   members: 2,
   devices: 'cpu:0,1',
-  maxEpochs: 1000,
+  maxEpochs: 300,
   evaluateEveryEpochs: 20,
   logEverySteps: 20,
   checkpoints: { stateEverySeconds: 0 },
@@ -49,7 +49,7 @@ const statusesOf = ({ attempts }: RunRecord): string[] => attempts.map(({ status
 describe('a run with restarts', () => {
   it('continues from the last state after a SIGKILL, with the results of an uninterrupted run', async () => {
     const run = await startRun(hub(), 'blobs', { ...config, restarts: 1 });
-    await untilStep(run, 1, 600);
+    await untilStep(run, 1, 300);
     process.kill(pidOf(run.updates, 1), 'SIGKILL');
     const record = await run.ended;
     expect(record).toMatchObject({ status: 'finished', error: null });
@@ -73,7 +73,7 @@ describe('a run with restarts', () => {
   });
 
   it('starts over if no state was saved yet', async () => {
-    const late = { ...config, maxEpochs: 400, checkpoints: { stateEverySeconds: 3600 } };
+    const late = { ...config, maxEpochs: 150, checkpoints: { stateEverySeconds: 3600 } };
     const run = await startRun(hub(), 'blobs', { ...late, restarts: 3 });
     process.kill(await pidOnceTraining(run, 0), 'SIGKILL');
     expect(statusesOf(await run.ended)).toEqual(['failed', 'finished']);
@@ -87,21 +87,21 @@ describe('a run with restarts', () => {
   it('continues after a rank hangs, also in lockstep', async () => {
     const joint: RunConfigInput = {
       ...config,
-      maxEpochs: 600,
+      maxEpochs: 200,
       strategy: { kind: 'joint' },
       timeouts: { collectiveMs: 1500, firstCollectiveMs: 5000, exitMs: 500 },
     };
     const run = await startRun(hub(), 'blobs', { ...joint, restarts: 1 });
-    await untilStep(run, 1, 300);
+    await untilStep(run, 1, 150);
     process.kill(pidOf(run.updates, 1), 'SIGSTOP');
     expect(statusesOf(await run.ended)).toEqual(['failed', 'finished']);
     await expectSameOutcome(run.folder, (await train(hub(), 'blobs', joint)).folder);
   });
 
   it('restarts only the wave that lost a process', async () => {
-    const waves: RunConfigInput = { ...config, devices: 'cpu:0', placement: 'waves', maxEpochs: 600 };
+    const waves: RunConfigInput = { ...config, devices: 'cpu:0', placement: 'waves' };
     const run = await startRun(hub(), 'blobs', { ...waves, restarts: 1 });
-    await untilStep(run, 1, 600);
+    await untilStep(run, 1, 300);
     process.kill(pidOf(run.updates, 1), 'SIGKILL');
     const record = await run.ended;
     expect(record.status).toBe('finished');
@@ -119,7 +119,7 @@ describe('a run with restarts', () => {
   });
 
   it('continues with all members of a lost process', async () => {
-    const packed: RunConfigInput = { ...config, devices: 'cpu:0', membersPerDevice: 2, maxEpochs: 400 };
+    const packed: RunConfigInput = { ...config, devices: 'cpu:0', membersPerDevice: 2, maxEpochs: 200 };
     const run = await startRun(hub(), 'blobs', { ...packed, restarts: 1 });
     await untilStep(run, 1, 200);
     process.kill(pidOf(run.updates, 1), 'SIGKILL');

@@ -18,6 +18,7 @@ const parallel: RunConfigInput = { ...config, members: 2, batchSize: 25, strateg
 const numbers = (folder: string, name: string): number[] => metricValues(folder, name).map(Number);
 
 function expectClose(first: readonly number[], second: readonly number[]): void {
+  expect(second.length).toBeGreaterThan(0);
   expect(first).toHaveLength(second.length);
   first.forEach((value, i) => expect(Math.abs(value - second[i])).toBeLessThan(1e-5));
 }

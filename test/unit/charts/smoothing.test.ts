@@ -14,7 +14,7 @@ describe('DebiasedSmoothing', () => {
   });
 
   it('leaves a constant unchanged from its first point on', () => {
-    for (const value of smooth(0.99, [0.3, 0.3, 0.3, 0.3])) expect(value).toBeCloseTo(0.3, 12);
+    expect(smooth(0.99, [0.3, 0.3, 0.3, 0.3])).toEqual(Array.from({ length: 4 }, () => expect.closeTo(0.3, 12)));
   });
 
   it('skips values that are not finite', () => {

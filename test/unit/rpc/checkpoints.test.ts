@@ -151,7 +151,7 @@ it('chosen checkpoints are exported as layers models with the same predictions',
   const expected = samples.flatMap((sample) => twoLayers(sample, weights));
   expect(expected).toHaveLength(9);
   const found = [...(await (predicted as Tensor).data())];
-  found.forEach((value, index) => expect(value).toBeCloseTo(expected[index], 4));
+  expect(found).toEqual(expected.map((value) => expect.closeTo(value, 4)));
 
   await expect(
     page.hub.exportRun(runId, { formats: ['tfjs'], checkpoints: [{ rank: 0, name: 'absent' }] }),
@@ -194,7 +194,8 @@ describe('checkpoints of ranks whose models differ', () => {
     await writeFile(join(projectFolder, 'project.ts'), sourceWithActivations('sigmoid', 'sigmoid'));
     const found = await page.hub.evaluateSet(runId, { members: finals, split: 'test' });
     for (const { members, ensemble } of [unchanged, found]) {
-      members.nll.forEach((nll, rank) => expect(nll).toBeCloseTo(trained?.members.nll[rank] ?? NaN, 5));
+      expect(members.nll).toHaveLength(2);
+      expect(members.nll).toEqual(trained?.members.nll.map((nll) => expect.closeTo(nll, 5)));
       expect(ensemble.nll).toBeCloseTo(trained?.ensemble.nll ?? NaN, 5);
     }
     expect(found.warnings).toEqual([expect.stringContaining(`${projectFolder} has changed since the run trained`)]);

@@ -134,7 +134,9 @@ describe('coupled members', () => {
   it('have a coupling loss of zero and learn only from labels when there is one member', async () => {
     const { groups } = createInMemoryGroup([0]);
     const alone = await train(groups[0], { couplingWeight: 5 });
-    for (const points of alone.points) expect(points.get('train/member_0_coupling_loss')).toBe(0);
+    const losses = alone.points.map((points) => points.get('train/member_0_coupling_loss'));
+    expect(losses.length).toBeGreaterThan(0);
+    expect(new Set(losses)).toEqual(new Set([0]));
     const { groups: others } = createInMemoryGroup([0]);
     expect(alone.weights).toEqual((await train(others[0], { couplingWeight: 0 })).weights);
   });

@@ -91,7 +91,7 @@ describe('replicas', () => {
     if (slot === undefined) throw new Error('Adam has a second moment of each variable.');
     flipLowestBit(slot, 0);
     const messages = (await verify(ranks, 4)).map((error) => (error as Error).message);
-    for (const message of messages) expect(message).toContain(`the optimizer's "square.2" of rank 1`);
+    expect(messages).toEqual(ranks.map(() => expect.stringContaining(`the optimizer's "square.2" of rank 1`)));
     flipLowestBit(slot, 0);
     ranks[2].member.optimizer.steps[3] += 1;
     const [error] = await verify(ranks, 4);
