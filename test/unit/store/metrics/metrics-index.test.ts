@@ -47,10 +47,13 @@ describe('the index of a large metrics file', () => {
   });
 
   it.each([
-    ['the last row differs', async (metrics: string) => truncate(metrics, (await readFile(metrics)).length - 4)],
+    [
+      'the last row of the metrics differs',
+      async (metrics: string) => truncate(metrics, (await readFile(metrics)).length - 4),
+    ],
     ['the columns differ', async (metrics: string) => writeFile(metrics, `epoch,step,c\n0,1,2\n`)],
-    ['it is gone', (metrics: string) => writeFile(metrics, '')],
-  ])('ignores an index whose %s', async (_what, change) => {
+    ['the metrics are gone', (metrics: string) => writeFile(metrics, '')],
+  ])('ignores an index if %s', async (_what, change) => {
     const { folder, metrics } = await openLarge();
     await change(metrics);
     expect(await readMetricsIndex(folder)).toBeNull();
