@@ -1,6 +1,7 @@
 import { defineStore, getActivePinia } from 'pinia';
 import { computed, onScopeDispose, shallowRef } from 'vue';
 import type { RankView } from '../../core/protocol/pages/run-views.ts';
+import type { HubApi } from '../../core/protocol/pages/rpc.ts';
 import type { RunUpdate } from '../../core/protocol/pages/run-updates.ts';
 import { useHubClient } from '../client/use-hub.ts';
 import { messageOf } from '../../core/text/errors.ts';
@@ -53,24 +54,13 @@ function followRun(id: string, state: RunState) {
     const turn = ++reading;
     waiting = [];
     isLoading.value = true;
-    const failure = await readInto(() => turn === reading);
+    const failure = await readInto(state, client.hub, id, () => turn === reading);
     if (turn !== reading) return;
     error.value = failure;
     isLoading.value = false;
     const missed = waiting;
     waiting = null;
     take(missed);
-  }
-
-  /** @returns why the run cannot be read; null where it was read */
-  async function readInto(isCurrent: () => boolean): Promise<string | null> {
-    try {
-      const found = await readRun(client.hub, id);
-      if (isCurrent()) replaceState(state, found);
-      return null;
-    } catch (reason) {
-      return messageOf(reason);
-    }
   }
 
   function take(updates: readonly RunUpdate[]): void {
@@ -91,6 +81,17 @@ function followRun(id: string, state: RunState) {
     client.hub.unwatch(id).catch(() => undefined);
   }
   return { isLoading, error, refresh, ...holders(() => void refresh(), end) };
+}
+
+/** Reads a run and replaces the state, unless a later reading has begun. @returns why it cannot be read; null where it was read */
+async function readInto(state: RunState, hub: HubApi, id: string, isCurrent: () => boolean): Promise<string | null> {
+  try {
+    const found = await readRun(hub, id);
+    if (isCurrent()) replaceState(state, found);
+    return null;
+  } catch (reason) {
+    return messageOf(reason);
+  }
 }
 
 /** Counts holders: the first to come begins, the last to go ends. */

@@ -7,14 +7,16 @@ import { messageOf } from '../../../core/text/errors.ts';
 /** How long the user must pause before a change is sent. */
 const pauseMs = 200;
 
+export interface Preview {
+  preview: Readonly<Ref<RunPreview | null>>;
+  error: Readonly<Ref<string | null>>;
+}
+
 /** The hub's preview of a request, asked for whenever the request changes; the last answer stays until the next arrives. */
 export function usePreview<Request>(
   request: Readonly<Ref<Request>>,
   askHub: (request: Request) => Promise<RunPreview>,
-): {
-  preview: Readonly<Ref<RunPreview | null>>;
-  error: Readonly<Ref<string | null>>;
-} {
+): Preview {
   const client = useHubClient();
   const preview = shallowRef<RunPreview | null>(null);
   const error = ref<string | null>(null);

@@ -35,12 +35,10 @@ export function useCheckpointActions(runId: string, changed: () => Promise<void>
   }
 
   async function removeNow(cells: readonly MatrixCell[]): Promise<void> {
-    const checkpoints = keysOf(cells);
     await toasts.attempt(async () => {
-      const { deletion } = await hub.deleteCheckpoints(runId, { checkpoints });
+      const { deletion } = await hub.deleteCheckpoints(runId, { checkpoints: keysOf(cells) });
       await changed();
-      const what = checkpoints.length === 1 ? '1 checkpoint' : `${checkpoints.length} checkpoints`;
-      toasts.tell(`Deleted ${what}, ${formatBytes(bytesOf(cells))}.`, async () => {
+      toasts.tell(describeDeleted(cells), async () => {
         await hub.undoDelete(deletion);
         await changed();
       });
@@ -68,4 +66,9 @@ export function useCheckpointActions(runId: string, changed: () => Promise<void>
 
 function keysOf(cells: readonly MatrixCell[]): CheckpointKey[] {
   return cells.flatMap(({ rank, names }) => names.map((name) => ({ rank, name })));
+}
+
+function describeDeleted(cells: readonly MatrixCell[]): string {
+  const count = keysOf(cells).length;
+  return `Deleted ${count === 1 ? '1 checkpoint' : `${count} checkpoints`}, ${formatBytes(bytesOf(cells))}.`;
 }
