@@ -43,7 +43,7 @@ describe('a finished run after a resume', () => {
     );
     await expect(resume(hub(), folder, { maxEpochs: 9, maxSteps: 12 })).rejects.toThrow('--set maxSteps=24');
     await rm(join(folder, 'state'), { recursive: true });
-    await expect(resume(hub(), folder, { maxEpochs: 8 })).rejects.toThrow('the state that it ended with is gone');
+    await expect(resume(hub(), folder, { maxEpochs: 8 })).rejects.toThrow('its final state is gone');
     expect(await read(folder)).toEqual(before);
   });
 
