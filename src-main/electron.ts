@@ -18,7 +18,7 @@ const onError = (error: unknown): void => console.error(error);
 let folder = launchFolder(process.argv, app.isPackaged, process.cwd());
 let desktop: DesktopApp | null = null;
 
-// One app for each of Tutti's homes: the lock lies in this folder.
+// One app per home of Tutti: the lock is in this folder.
 mkdirSync(homePaths().desktop, { recursive: true });
 app.setPath('userData', homePaths().desktop);
 
@@ -32,7 +32,7 @@ if (app.requestSingleInstanceLock({ folder })) {
     event.preventDefault();
     show(path);
   });
-  // Not awaited here: Electron becomes ready only after this module has been evaluated.
+  // Not awaited, because Electron only becomes ready after this module has been evaluated.
   app.whenReady().then(open).catch(giveUp);
 } else {
   app.quit();
@@ -49,7 +49,7 @@ async function open(): Promise<void> {
   await desktop.show(folder);
 }
 
-/** Before the app is there, this is what it opens with. */
+/** Shows a folder, or remembers it until the app has opened. */
 function show(asked: string | null): void {
   if (desktop !== null) desktop.show(asked).catch(onError);
   else folder = asked ?? folder;

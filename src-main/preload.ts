@@ -8,7 +8,7 @@ import {
   type WindowCommand,
 } from '../core/protocol/pages/window.ts';
 
-/** What the page may ask of Electron's main process. It runs sandboxed, so it is built as CommonJS with all it imports. */
+/** The page's interface to Electron's main process. The preload is sandboxed, so it is built as one CommonJS file. */
 const bridge: WindowBridge<File> = {
   send: (bytes) => ipcRenderer.send(messageChannel, bytes),
   onMessage: (receive) => listen(messageChannel, (_event, bytes: Uint8Array) => receive(bytes)),
@@ -18,9 +18,9 @@ const bridge: WindowBridge<File> = {
   saveFile: (exported) => ipcRenderer.invoke(saveFileChannel, exported),
 };
 
-function listen(channel: string, hear: Parameters<typeof ipcRenderer.on>[1]): () => void {
-  ipcRenderer.on(channel, hear);
-  return () => ipcRenderer.off(channel, hear);
+function listen(channel: string, listener: Parameters<typeof ipcRenderer.on>[1]): () => void {
+  ipcRenderer.on(channel, listener);
+  return () => ipcRenderer.off(channel, listener);
 }
 
 contextBridge.exposeInMainWorld('tutti', bridge);

@@ -14,20 +14,20 @@ export interface DesktopOptions {
   service: HubService;
   /** The built preload. */
   preload: string;
-  /** Told of what went wrong where nobody waits for it. */
+  /** Called for errors outside of awaited calls. */
   onError: (error: unknown) => void;
 }
 
-/** The app around the hub: at most one window, its menu, and notifications. It may train without a window. */
+/** The desktop app around the hub: at most one window, its menu, and notifications. It can train without a window. */
 export class DesktopApp {
   readonly #options: DesktopOptions;
   #state: WindowState | null;
   #window: BrowserWindow | null = null;
-  /** Resolves once the window's page listens. */
+  /** Resolves once the window's page has loaded. */
   #page: Promise<void> = Promise.resolve();
   #saving: Promise<void> = Promise.resolve();
   readonly #ends: (() => void)[] = [];
-  /** Those that can still be clicked: they are heard only as long as they are held. */
+  /** Notifications that can still be clicked. Their events only arrive while they are referenced. */
   readonly #notifications = new Set<Notification>();
 
   private constructor(options: DesktopOptions, state: WindowState | null) {
@@ -58,29 +58,29 @@ export class DesktopApp {
     return this.#window;
   }
 
-  /** Brings the window to the front, or opens one; where a folder is given, its project is shown in it. */
+  /** Brings the window to the front, or opens one. If a folder is given, the window shows its project. */
   async show(folder: string | null = null): Promise<void> {
     this.#window ??= this.#createWindow();
     if (this.#window.isMinimized()) this.#window.restore();
     this.#window.focus();
     if (folder === null) await this.#page;
-    else await this.#tellPage({ name: 'show-project', folder });
+    else await this.#sendToPage({ name: 'show-project', folder });
   }
 
-  /** Closing the window ends nothing while something trains. */
+  /** Called once all windows are closed. The app quits unless runs train. */
   async windowsClosed(): Promise<void> {
     const { service } = this.#options;
     if (process.platform === 'darwin') return;
     const count = service.liveRunCount;
     if (count > 0) {
-      const runs = count === 1 ? 'A run goes on' : `${count} runs go on`;
-      this.#notify('Tutti keeps training', `${runs} without a window. Start Tutti again to see more.`, null);
+      const runs = count === 1 ? 'A run continues' : `${count} runs continue`;
+      this.#notify('Tutti keeps training', `${runs} without a window. Start Tutti again to see them.`, null);
       await service.liveRunsEnded();
     }
     if (this.#window === null && service.liveRunCount === 0) app.quit();
   }
 
-  /** Ends what outlives the window. */
+  /** Closes everything that outlives the window. */
   async close(): Promise<void> {
     for (const end of this.#ends) end();
     await this.#saving;
@@ -108,7 +108,7 @@ export class DesktopApp {
     return window;
   }
 
-  async #tellPage(command: WindowCommand): Promise<void> {
+  async #sendToPage(command: WindowCommand): Promise<void> {
     await this.#page;
     this.#window?.webContents.send(commandChannel, command);
   }
@@ -126,9 +126,9 @@ export class DesktopApp {
       recentFolders,
       chooseProject: () => void this.#chooseProject().catch(onError),
       openProject: (folder) => void this.show(folder).catch(onError),
-      tellPage: (command) =>
+      sendToPage: (command) =>
         void this.show()
-          .then(() => this.#tellPage(command))
+          .then(() => this.#sendToPage(command))
           .catch(onError),
     });
     Menu.setApplicationMenu(Menu.buildFromTemplate(template));
@@ -140,14 +140,14 @@ export class DesktopApp {
     if (folder !== null) await this.show(folder);
   }
 
-  /** @param run shown when the notification is clicked; null for none in particular */
+  /** @param run the run to show when the notification is clicked; null for none */
   #notify(title: string, body: string, run: string | null): void {
     const { onError } = this.#options;
     if (!Notification.isSupported()) return;
     const notification = new Notification({ title, body });
     notification.on('click', () => {
       const shown = this.show();
-      (run === null ? shown : shown.then(() => this.#tellPage({ name: 'show-run', id: run }))).catch(onError);
+      (run === null ? shown : shown.then(() => this.#sendToPage({ name: 'show-run', id: run }))).catch(onError);
     });
     notification.on('close', () => this.#notifications.delete(notification));
     this.#notifications.add(notification);

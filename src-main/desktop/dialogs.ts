@@ -5,17 +5,17 @@ import { openFolderChannel, saveFileChannel } from '../../core/protocol/pages/wi
 import { replaceFile } from '../../core/node/atomic-file.ts';
 import { isOwnPage } from './page-messages.ts';
 
-/** The system's own dialogs, for the window's page. */
+/** Serves the system's dialogs to the window's page. */
 export function serveDialogs(window: BrowserWindow, exportFolder: string): void {
   const { ipc } = window.webContents;
   ipc.handle(openFolderChannel, (event) => {
-    if (!isOwnPage(window, event)) throw new Error('Only the page of the window itself may open folders.');
+    if (!isOwnPage(window, event)) throw new Error("Only the window's own page may open folders.");
     return chooseFolder(window);
   });
   ipc.handle(saveFileChannel, async (event, exported: unknown) => {
-    if (!isOwnPage(window, event)) throw new Error('Only the page of the window itself may save files.');
+    if (!isOwnPage(window, event)) throw new Error("Only the window's own page may save files.");
     if (typeof exported !== 'string' || dirname(resolve(exported)) !== exportFolder) {
-      throw new Error(`${String(exported)} is no export: only files in ${exportFolder} can be saved elsewhere.`);
+      throw new Error(`${String(exported)} is not an export: only files in ${exportFolder} can be saved elsewhere.`);
     }
     const { canceled, filePath } = await dialog.showSaveDialog(window, { defaultPath: basename(exported) });
     if (canceled) return null;
@@ -24,7 +24,7 @@ export function serveDialogs(window: BrowserWindow, exportFolder: string): void 
   });
 }
 
-/** @returns the folder of a project; null when the user called it off */
+/** @returns the folder of a project; null if the user cancels */
 export async function chooseFolder(window: BrowserWindow): Promise<string | null> {
   const { filePaths } = await dialog.showOpenDialog(window, {
     title: 'Open a folder that holds a project.ts',
@@ -33,13 +33,13 @@ export async function chooseFolder(window: BrowserWindow): Promise<string | null
   return filePaths[0] ?? null;
 }
 
-/** Asks before runs end with the app. @returns whether to quit */
+/** Asks for confirmation before quitting interrupts runs. @returns whether to quit */
 export async function confirmQuitting(window: BrowserWindow | null, runCount: number): Promise<boolean> {
   const options = {
     type: 'warning' as const,
     message: `${runCount === 1 ? 'A run is' : `${runCount} runs are`} still training.`,
     detail:
-      'Quitting Tutti interrupts it now. It can be resumed later from its last saved state. Closing the window alone lets training go on.',
+      'Quitting Tutti interrupts training. Runs can be resumed later from their last saved state. Training continues if you only close the window.',
     buttons: ['Keep training', 'Interrupt and quit'],
     defaultId: 0,
     cancelId: 0,

@@ -4,19 +4,19 @@ import type { WindowCommand } from '../../core/protocol/pages/window.ts';
 
 export interface MenuOptions {
   platform: NodeJS.Platform;
-  /** Whether the app runs from its sources: only then there are developer tools. */
+  /** Whether the app runs from its sources. Only then the menu has developer tools. */
   isDevelopment: boolean;
-  /** Folders of projects that were opened, the latest first. */
+  /** Folders of opened projects, the most recent first. */
   recentFolders: readonly string[];
   chooseProject: () => void;
   openProject: (folder: string) => void;
-  tellPage: (command: WindowCommand) => void;
+  sendToPage: (command: WindowCommand) => void;
 }
 
-/** So many projects does the menu offer; the page lists them all. */
+/** Maximum number of projects in the menu; the page lists all. */
 const maximumRecent = 10;
 
-/** The app's menu, with the shortcuts that people expect of the platform. What a run is told goes to its page. */
+/** The app's menu, with the usual shortcuts of the platform. Commands for a run go to its page. */
 export function menuTemplate(options: MenuOptions): MenuItemConstructorOptions[] {
   const isMac = options.platform === 'darwin';
   return [
@@ -38,15 +38,15 @@ function fileMenu(options: MenuOptions, isMac: boolean): MenuItemConstructorOpti
     pageItem(options, 'Export Run…', { name: 'export' }, 'CmdOrCtrl+E'),
     { type: 'separator' },
     { role: 'close' },
-    // On a Mac it is in the app's own menu.
+    // On a Mac, Quit is in the app's menu.
     ...(isMac ? [] : [{ role: 'quit' as const, accelerator: 'Ctrl+Q' }]),
   ];
 }
 
 function recentMenu({ recentFolders, openProject }: MenuOptions): MenuItemConstructorOptions[] {
-  if (recentFolders.length === 0) return [{ label: 'No project was opened yet', enabled: false }];
+  if (recentFolders.length === 0) return [{ label: 'No recent projects', enabled: false }];
   return recentFolders.slice(0, maximumRecent).map((folder) => ({
-    // `&` would underline the letter that follows.
+    // `&` would underline the next letter.
     label: `${basename(folder)}  (${folder})`.replaceAll('&', '&&'),
     click: () => openProject(folder),
   }));
@@ -71,16 +71,16 @@ function viewMenu(options: MenuOptions): MenuItemConstructorOptions[] {
 
 function runMenu(options: MenuOptions): MenuItemConstructorOptions[] {
   return [
-    pageItem(options, 'Pause or Go On', { name: 'toggle-pause' }, 'CmdOrCtrl+P'),
+    pageItem(options, 'Pause or Continue', { name: 'toggle-pause' }, 'CmdOrCtrl+P'),
     pageItem(options, 'Stop Jointly…', { name: 'stop-jointly' }, 'CmdOrCtrl+.'),
   ];
 }
 
 function pageItem(
-  { tellPage }: MenuOptions,
+  { sendToPage }: MenuOptions,
   label: string,
   command: WindowCommand,
   accelerator?: string,
 ): MenuItemConstructorOptions {
-  return { label, accelerator, click: () => tellPage(command) };
+  return { label, accelerator, click: () => sendToPage(command) };
 }

@@ -2,12 +2,12 @@ import type { BrowserWindow, IpcMainEvent, IpcMainInvokeEvent } from 'electron';
 import { maximumCallBytes, messageChannel } from '../../core/protocol/pages/window.ts';
 import type { PageWire } from '../rpc/connection.ts';
 
-/** Only the window's own page may speak: no frame in it. Other windows are not heard at all. */
+/** Whether a message comes from the window's own page, not from a frame in it or from another window. */
 export function isOwnPage(window: BrowserWindow, { senderFrame }: IpcMainEvent | IpcMainInvokeEvent): boolean {
   return senderFrame !== null && senderFrame === window.webContents.mainFrame;
 }
 
-/** Serves the window's page over Electron's messages, and each page anew that takes its place (a reload). */
+/** Serves the window's page over Electron's messages, and again after each reload. */
 export function servePage(window: BrowserWindow, connect: (wire: PageWire) => () => void): void {
   const { webContents } = window;
   let receive: (bytes: Uint8Array) => void = () => undefined;
@@ -18,7 +18,7 @@ export function servePage(window: BrowserWindow, connect: (wire: PageWire) => ()
     },
     onMessage: (take) => void (receive = take),
     refuse: (reason) => {
-      console.error(`The page was turned away: ${reason}`);
+      console.error(`The page was disconnected: ${reason}`);
       webContents.reload();
     },
   };
@@ -30,7 +30,7 @@ export function servePage(window: BrowserWindow, connect: (wire: PageWire) => ()
   webContents.ipc.on(messageChannel, (event, bytes: unknown) => {
     if (!isOwnPage(window, event)) return;
     if (bytes instanceof Uint8Array && bytes.length <= maximumCallBytes) receive(bytes);
-    else wire.refuse(`it sent something else than up to ${maximumCallBytes} bytes`);
+    else wire.refuse(`it sent a message that is not at most ${maximumCallBytes} bytes`);
   });
   window.on('closed', () => disconnect());
 }

@@ -12,8 +12,8 @@ export interface Ending {
 }
 
 /**
- * Closing the window lets runs go on; quitting asks before it interrupts them. Before the app goes, its runs end and say so on disk,
- * however it was asked to go.
+ * Handles the end of the app. Runs continue when the window is closed. Quitting asks before it interrupts them. However the app quits,
+ * its runs end first and are recorded as interrupted.
  */
 export function endWithApp(ending: Ending): void {
   const { desktop, service, onError } = ending;
@@ -35,7 +35,7 @@ export function endWithApp(ending: Ending): void {
       .finally(() => (isAsking = false));
   });
   endRunsFirst(ending);
-  // Whoever sends a signal is not there to be asked.
+  // The sender of a signal cannot be asked.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, quit);
 }
 

@@ -4,14 +4,14 @@ import { z } from 'zod';
 import { writeFileAtomic } from '../../core/node/atomic-file.ts';
 import { errorCode, explainFileError } from '../../core/node/file-error.ts';
 
-/** Smallest window that the pages are made for, in device-independent pixels. */
+/** Minimum size of the window, in device-independent pixels. */
 export const minimumSize = { width: 1024, height: 700 };
 const initialSize = { width: 1280, height: 800 };
-/** How much of a window's upper edge must be on a display for it to be taken hold of. */
+/** How much of a window's upper edge must be on a display, so that the user can move the window. */
 const grip = { width: 100, height: 30 };
 
 const windowStateSchema = z.strictObject({
-  /** Where it stands while it is not maximised. */
+  /** Position and size while it is not maximised. */
   x: z.int(),
   y: z.int(),
   width: z.int().min(1),
@@ -20,7 +20,7 @@ const windowStateSchema = z.strictObject({
 });
 export type WindowState = z.output<typeof windowStateSchema>;
 
-/** Null where none was kept. @throws when the file cannot be read or is damaged, with the remedy */
+/** The last state of the window; null if there is none. @throws Error with the remedy if the file cannot be read or is damaged */
 export async function readWindowState(path: string): Promise<WindowState | null> {
   let text: string;
   try {
@@ -32,9 +32,12 @@ export async function readWindowState(path: string): Promise<WindowState | null>
   try {
     return windowStateSchema.parse(JSON.parse(text));
   } catch (cause) {
-    throw new Error(`${path} does not say where the window stood. Tutti replaces it when the window is closed.`, {
-      cause,
-    });
+    throw new Error(
+      `${path} is damaged: it does not hold the position of the window. Tutti replaces it when the window is closed.`,
+      {
+        cause,
+      },
+    );
   }
 }
 
@@ -43,9 +46,9 @@ export async function writeWindowState(path: string, state: WindowState): Promis
 }
 
 /**
- * Where a window opens: as it stood, where enough of its upper edge is on one of the displays; else only as large as it was, in
- * the middle of the first display.
- * @param workAreas what each display has room for, the first display first
+ * The position and size of a new window: the last ones if enough of its upper edge is on a display, else the last size in the middle of
+ * the first display.
+ * @param workAreas usable area of each display
  */
 export function placeWindow(state: WindowState | null, workAreas: readonly Rectangle[]): Partial<Rectangle> {
   const { width, height } = state ?? initialSize;

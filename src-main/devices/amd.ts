@@ -3,7 +3,7 @@ import type { Device, Detected } from '../../core/protocol/machine/devices.ts';
 import { explainFailure, type CommandRunner } from '../processes/command.ts';
 
 const cardQuery = ['--showid', '--showproductname', '--showmeminfo', 'vram', '--showuse', '--json'];
-/** `--showpids` tells only how many GPUs a process uses, and `--showpidgpus` prints nothing with `--json`. */
+/** `--showpids` only reports how many GPUs a process uses, and `--showpidgpus` prints nothing with `--json`. */
 const processQuery = ['--showpidgpus'];
 
 const cardsSchema = z.record(z.string(), z.record(z.string(), z.unknown()));
@@ -26,7 +26,7 @@ export async function detectAmd(run: CommandRunner): Promise<Detected> {
   };
 }
 
-/** Takes what lies between the outermost braces: some versions print warnings around the JSON. */
+/** Parses the text between the outermost braces, because some versions print warnings around the JSON. */
 function readCards(stdout: string): [string, Card][] | null {
   const json = stdout.slice(stdout.indexOf('{'), stdout.lastIndexOf('}') + 1);
   try {
@@ -37,7 +37,7 @@ function readCards(stdout: string): [string, Card][] | null {
   }
 }
 
-/** Null for the entry `system`, which is no card. */
+/** Null for the entry `system`, which is not a card. */
 function parseCard(key: string, card: Card): Device | null {
   const index = /^card(\d+)$/.exec(key)?.[1];
   if (index === undefined) return null;
@@ -53,7 +53,7 @@ function parseCard(key: string, card: Card): Device | null {
   };
 }
 
-/** ROCm 5 spells it `Card series`, ROCm 6 `Card Series`; where it is N/A, `Device Name` or the model may still tell. */
+/** The name is `Card series` in ROCm 5 and `Card Series` in ROCm 6. If it is N/A, `Device Name` or the model may have it. */
 function readName(card: Card): string {
   const names = [card['Card Series'], card['Card series'], card['Device Name'], card['Card Model'], card['Card model']];
   const known = names.find((name) => typeof name === 'string' && name !== '' && name !== 'N/A');

@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Device } from '../../core/protocol/machine/devices.ts';
 
 export type Cores = {
-  /** Cores this process may use: fewer than the machine's under an affinity mask or a container's quota. */
+  /** Number of cores that this process may use: fewer than the machine has under an affinity mask or a container's quota. */
   count: number;
   /** Model and time counters of the machine's cores. */
   read: () => CpuInfo[];
@@ -13,8 +13,8 @@ export type Cores = {
 export const machineCores: Cores = { count: availableParallelism(), read: cpus };
 
 /**
- * CPU cores as devices `cpu:0` to `cpu:n-1`. Their load is measured over `loadWindowMs` and stays null at 0, or where
- * this process may use only some cores (which ones, Node does not tell).
+ * CPU cores as devices `cpu:0` to `cpu:n-1`. Their load is measured over `loadWindowMs`. It is null for a window of 0, and if
+ * this process may use only some cores, because Node does not report which ones.
  */
 export async function detectCores(cores: Cores, loadWindowMs: number): Promise<Device[]> {
   const measureLoads = coreLoads(cores);
@@ -34,8 +34,8 @@ export async function detectCores(cores: Cores, loadWindowMs: number): Promise<D
 }
 
 /**
- * Measures the load of each core from now, then from the last time. None at all where this process may use only some cores: Node does
- * not tell which.
+ * Measures the load of each core since this call, then since the last measurement. Returns no loads if this process may use only some
+ * cores, because Node does not report which ones.
  */
 export function coreLoads(cores: Cores): () => (number | null)[] {
   let before = cores.read();
@@ -48,7 +48,7 @@ export function coreLoads(cores: Cores): () => (number | null)[] {
   };
 }
 
-/** Share of the time between two readings that a core was not idle; null where no time has passed. */
+/** Share of the time between two readings in which a core was not idle; null if no time has passed. */
 function loadBetween(before: CpuInfo, after: CpuInfo): number | null {
   const elapsed = totalTime(after) - totalTime(before);
   if (elapsed <= 0) return null;

@@ -18,8 +18,8 @@ export type DetectionOptions = {
 };
 
 /**
- * All devices of this machine: NVIDIA GPUs, WebGPU adapters (the same GPUs, and others), AMD GPUs, then CPU cores. What lists them and is
- * missing or fails costs its GPUs and is told in `notes`; it never makes detection fail.
+ * All devices of this machine: NVIDIA GPUs, WebGPU adapters (the same GPUs, and others), AMD GPUs, then CPU cores. A tool that is missing
+ * or fails only hides its GPUs, with a note in `notes`. It never makes detection fail.
  */
 export async function detectDevices(options: DetectionOptions = {}): Promise<Detected> {
   const { run = commandRunner(toolTimeoutMs), cores = machineCores, coreLoadWindowMs = 0 } = options;

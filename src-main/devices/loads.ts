@@ -3,7 +3,7 @@ import { type CommandRunner, commandRunner } from '../processes/command.ts';
 import { coreLoads, type Cores, machineCores } from './cores.ts';
 import { queryGpus } from './nvidia.ts';
 
-/** Longer than a loaded driver ever takes; a slower answer would tell of another moment. */
+/** Longer than a loaded driver takes. A slower answer would describe another moment. */
 const toolTimeoutMs = 5_000;
 
 export interface LoadReading {
@@ -13,9 +13,9 @@ export interface LoadReading {
 }
 
 /**
- * Reads the loads of some devices, each time as the mean since the last time (of GPUs: of the last second or less, as their driver
- * tells). The first reading only begins: it tells nothing, so that what follows is not taken to go on from an earlier attempt. Only
- * NVIDIA's driver is asked; devices of other kinds of GPU have loads that are not known.
+ * Reads the loads of some devices as means since the last reading (for GPUs: over the last second or less, as their driver reports).
+ * The first reading has no loads: it only starts the measurement, so that later readings do not seem to continue an earlier attempt.
+ * Only NVIDIA's driver is queried; the loads of other GPUs are unknown.
  */
 export function loadReader(
   devices: readonly Device[],
@@ -34,6 +34,6 @@ export function loadReader(
       return { device: id, load: cpuLoad ?? gpu?.load ?? null, memoryUsedBytes: gpu?.memoryUsedBytes ?? null };
     });
     isFirst = false;
-    return { loads, notes: failure === null ? notes : [`${failure} The loads of GPUs are not known.`] };
+    return { loads, notes: failure === null ? notes : [`${failure} The loads of GPUs are unknown.`] };
   };
 }

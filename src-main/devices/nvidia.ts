@@ -9,8 +9,8 @@ const gpuQuery = [
 const processQuery = ['--query-compute-apps=gpu_uuid,pid', '--format=csv,noheader'];
 
 /**
- * NVIDIA GPUs as `nvidia-smi` lists them. `cuda:i` is its index i: the order of the PCI bus, which CUDA shares only
- * with `CUDA_DEVICE_ORDER=PCI_BUS_ID`.
+ * NVIDIA GPUs as `nvidia-smi` lists them. `cuda:i` is its index i, the order of the PCI bus, which CUDA uses only with
+ * `CUDA_DEVICE_ORDER=PCI_BUS_ID`.
  */
 export async function detectNvidia(run: CommandRunner): Promise<Detected> {
   const { gpus, failure, notes } = await queryGpus(run);
@@ -21,7 +21,7 @@ export async function detectNvidia(run: CommandRunner): Promise<Detected> {
   return { devices, notes: [...notes, ...processes.notes] };
 }
 
-/** The GPUs without their processes, which take a second query; `failure` says why there is no answer. */
+/** The GPUs without their processes, which need a second query. `failure` is the reason if there is no answer. */
 export async function queryGpus(
   run: CommandRunner,
 ): Promise<{ gpus: { uuid: string; device: Device }[]; failure: string | null; notes: string[] }> {
@@ -54,7 +54,7 @@ function parseGpu(fields: string[]): { uuid: string; device: Device } | null {
   return { uuid, device };
 }
 
-/** Null for what a GPU does not tell: `[N/A]` (with MIG), `[Not Supported]`, `[Unknown Error]`. */
+/** Null for a value that a GPU does not report: `[N/A]` (with MIG), `[Not Supported]`, `[Unknown Error]`. */
 function readNumber(text: string, scale: number): number | null {
   return /^\d+(\.\d+)?$/.test(text) ? Number(text) * scale : null;
 }

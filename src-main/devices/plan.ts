@@ -5,15 +5,15 @@ export type PlacementRequest = {
   members: number;
   /** Selected devices (D), at least one. */
   devices: readonly Device[];
-  /** `share`: all ranks at once, several to a device. `waves`: at most one rank to a device at a time. */
+  /** `share`: all ranks at once, several per device. `waves`: at most one worker per device at a time. */
   placement: 'share' | 'waves';
-  /** Members that one worker trains as one computation (k); by default 1. */
+  /** Members that one worker trains as one computation (k); default: 1. */
   membersPerDevice?: number;
 };
 
 /**
- * Worker w = floor(r / k) of rank r goes to device w mod D, with `waves` in wave floor(w / D). Fewer workers than devices leave devices
- * free.
+ * Places worker w = floor(r / k) of rank r on device w mod D, and with `waves` in wave floor(w / D). With fewer workers than devices,
+ * some devices stay free.
  */
 export function planPlacement({ members, devices, placement, membersPerDevice = 1 }: PlacementRequest): Placement[] {
   if (devices.length === 0) throw new Error(`Placing ${members} members needs at least one device. Select one.`);
@@ -26,8 +26,8 @@ export function planPlacement({ members, devices, placement, membersPerDevice = 
 }
 
 /**
- * The plan for the terminal: one line for a device and wave, in aligned columns; waves are counted from 1. Ranks that are one computation
- * stand in brackets: `ranks [0, 1], [4, 5]`.
+ * The plan for the terminal: one line per device and wave, in aligned columns. Waves are counted from 1. Ranks that are one computation
+ * are in brackets: `ranks [0, 1], [4, 5]`.
  */
 export function describePlan(plan: readonly Placement[]): string[] {
   const waveCount = Math.max(...plan.map((placement) => placement.wave)) + 1;

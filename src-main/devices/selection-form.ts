@@ -5,7 +5,7 @@ export type DeviceKind = Device['kind'];
 const pools = ['auto', 'gpu', 'cuda', 'webgpu', 'rocm', 'cpu', 'webgpu-cpu'] as const;
 export type Pool = (typeof pools)[number];
 
-/** What a selection asks for, whichever way it was spelled. */
+/** The meaning of a selection, independent of its form. */
 export type DeviceRequest =
   | { form: 'all'; pool: Pool }
   | { form: 'idle' }
@@ -16,10 +16,10 @@ const forms =
   'a count (2), indices (0,2 or 2,), all or -1, auto, idle, cpu, gpu, cuda, webgpu, rocm, webgpu-cpu, or a kind with indices (cpu:0,1)';
 
 /**
- * Reads a selection as PyTorch Lightning reads `devices` (`lightning.fabric.utilities.device_parser`): 2 and "2" are a
- * count, [2] and "2," an index, -1 is all. Kinds, kinds with indices, and `idle` are our own.
+ * Parses a selection like PyTorch Lightning's `devices` (`lightning.fabric.utilities.device_parser`): 2 and "2" are a
+ * count, [2] and "2," an index, -1 means all. Kinds, kinds with indices, and `idle` are additions.
  *
- * @throws Error where it is none of the forms, naming them all
+ * @throws Error that lists all forms if it has none of them
  */
 export function parseSelection(selection: DeviceSelection): DeviceRequest {
   if (Array.isArray(selection)) return indices(selection, selection.map(String));
@@ -28,13 +28,13 @@ export function parseSelection(selection: DeviceSelection): DeviceRequest {
   if (pool !== undefined) return { form: 'all', pool };
   if (text === 'idle') return { form: 'idle' };
   if (/[,:]/.test(text)) return indices(selection, text.split(','));
-  if (!/^\d+$/.test(text)) throw selectionError(selection, `this is no way to select devices. Give ${forms}.`);
+  if (!/^\d+$/.test(text)) throw selectionError(selection, `this does not select devices. Use ${forms}.`);
   if (Number(text) === 0)
     throw selectionError(selection, 'a run needs at least one device. Give a count of 1 or more.');
   return { form: 'count', count: Number(text) };
 }
 
-/** A kind holds for the items after it too: `cpu:0,1` is `cpu:0,cpu:1`. Empty items are dropped, as in "2,". */
+/** A kind also applies to the items after it: `cpu:0,1` is `cpu:0,cpu:1`. Empty items are dropped, as in "2,". */
 function indices(selection: DeviceSelection, items: string[]): DeviceRequest {
   let pool: Pool = 'auto';
   const named = items

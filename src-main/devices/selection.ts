@@ -2,7 +2,7 @@ import type { Device, DeviceSelection } from '../../core/protocol/machine/device
 import { parseSelection, selectionError } from './selection-form.ts';
 import type { DeviceKind, DeviceRequest, Pool } from './selection-form.ts';
 
-/** Kinds of a pool, best first. A pool is devices of one kind, because one backend trains a whole run. */
+/** Kinds of a pool, best first. A selection has devices of one kind, because one backend trains a whole run. */
 const poolKinds: Record<Pool, readonly DeviceKind[]> = {
   auto: ['cuda', 'webgpu', 'rocm', 'cpu'],
   gpu: ['cuda', 'webgpu', 'rocm'],
@@ -10,7 +10,7 @@ const poolKinds: Record<Pool, readonly DeviceKind[]> = {
   webgpu: ['webgpu'],
   rocm: ['rocm'],
   cpu: ['cpu'],
-  // In no other pool: it is slower than a core itself, and only meant where it is named.
+  // In no other pool, because it is slower than a core. It is only used if it is named.
   'webgpu-cpu': ['webgpu-cpu'],
 };
 const apiNames: Record<DeviceKind, string> = {
@@ -20,29 +20,29 @@ const apiNames: Record<DeviceKind, string> = {
   cpu: 'CPU',
   'webgpu-cpu': 'WebGPU',
 };
-/** How a kind gets a backend that computes on it. AMD GPUs are then found as `webgpu` devices. */
+/** How to set up a backend for a kind. AMD GPUs are then detected as `webgpu` devices. */
 const remedies: Partial<Record<DeviceKind, string>> = {
   cuda: ' Run npm run setup:native -- --gpu, or npm run setup:native -- --webgpu, which lists it as webgpu device.',
   rocm: ' Run npm run setup:native -- --webgpu, which lists it as webgpu device.',
 };
 
-/** Busier than this, and others are at work. An idle GPU that draws a display, or keeps its driver loaded, stays below. */
+/** A busier device is not idle. A GPU that only draws a display or keeps its driver loaded stays below these limits. */
 const idleLimits = { memoryShare: 0.1, load: 0.1 };
 
 type Scope = {
-  /** Usable devices of a pool, at least one; throws where there are none. */
+  /** Usable devices of a pool, at least one; throws if there are none. */
   members: (pool: Pool) => Device[];
-  /** Why a device of a pool that is there cannot be used; undefined where there is no such device. */
+  /** Why an existing device of a pool cannot be used; undefined if there is no such device. */
   obstacle: (pool: Pool, index: number) => string | undefined;
   fail: (message: string) => never;
 };
 
 /**
- * The devices that a selection names, in its order; {@link parseSelection} has the forms. Counts, indices without a
- * kind, `all`, `auto` and `idle` speak of the GPUs if a backend of this build can use them, else of the CPU cores.
+ * The devices that a selection names, in its order ({@link parseSelection} describes the forms). Counts, indices without a
+ * kind, `all`, `auto` and `idle` mean the GPUs if a backend of this build can use them, else the CPU cores.
  *
- * @param usableKinds what the backends of this build can compute on
- * @throws Error where the selection is malformed, or names what is not there or not usable: it says what exists
+ * @param usableKinds the kinds that the backends of this build can compute on
+ * @throws Error if the selection is malformed, or names a device that does not exist or cannot be used; it lists the devices
  */
 export function selectDevices(
   selection: DeviceSelection,
@@ -99,7 +99,7 @@ function chooseNamed(items: { pool: Pool; index: number }[], { members, obstacle
   return fail(`${devices[0].id} and ${stranger.id} need different backends. Name devices of one kind.`);
 }
 
-/** The usable devices of a pool's best kind; null where there are none. */
+/** The usable devices of a pool's best kind; null if there are none. */
 function poolMembers(pool: Pool, available: readonly Device[], usableKinds: readonly DeviceKind[]): Device[] | null {
   const groups = poolKinds[pool]
     .filter((kind) => usableKinds.includes(kind))
@@ -111,7 +111,7 @@ function explainEmpty(pool: Pool, available: readonly Device[], usableKinds: rea
   const usable = available.filter(({ kind, unusable }) => usableKinds.includes(kind) && unusable === undefined);
   const there = available.filter((device) => isOf(pool, device));
   if (there.length === 0) return `this machine has no such device; ${existing(usable)}.`;
-  // All other backends do, also the one that `auto` takes.
+  // All other backends do, including the default of `auto`.
   if (there[0].kind === 'cpu') return `the webgpu backend does not compute on CPU cores; ${existing(usable)}.`;
   const api = apiNames[there[0].kind];
   const names = there.map((device) => `${device.id} (${device.name})`).join(', ');
@@ -131,7 +131,7 @@ function listDevices(devices: readonly Device[]): string {
   return ids.length <= 8 ? ids.join(', ') : `${ids[0]} to ${ids[ids.length - 1]}`;
 }
 
-/** What a device does not tell (a core its memory, most cores their load) counts for idle. */
+/** Whether a device is idle. Values that it does not report (the memory of a core, often the load) count as idle. */
 function isIdle(device: Device): boolean {
   const { memoryTotalBytes, memoryUsedBytes, load, processCount } = device;
   const memoryShare = memoryTotalBytes === null ? 0 : (memoryUsedBytes ?? 0) / memoryTotalBytes;

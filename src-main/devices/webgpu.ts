@@ -1,18 +1,18 @@
 import type { Device, Detected } from '../../core/protocol/machine/devices.ts';
 import { type AdaptersReply, type WebgpuAdapter, webgpuDriverRemedy } from '../../core/protocol/machine/webgpu.ts';
 
-/** Asks Dawn for its adapters, with the environment that shows it but one GPU if an address is given; null where it is not set up. */
+/** Asks Dawn for its adapters, limited to one GPU if an address is given; null if Dawn is not set up. */
 export type AdapterLister = (pciAddress?: string) => Promise<AdaptersReply | null>;
 
 export interface AdapterSources {
   list: AdapterLister;
-  /** PCI addresses of this machine's graphics devices, where drivers can be told to show but one. */
+  /** PCI addresses of this machine's graphics devices, if drivers can be limited to one of them. */
   pciAddresses: () => Promise<string[]>;
 }
 
 /**
- * What Dawn lists, as devices: GPUs as `webgpu:i`, programs that stand in for one as `webgpu-cpu:i`. Dawn chooses adapters by name, so of
- * those with one name only the first can be used, unless the driver shows a worker only one of them.
+ * Dawn's adapters as devices: GPUs as `webgpu:i`, software adapters as `webgpu-cpu:i`. Dawn selects adapters by name, so only the first
+ * of several adapters with the same name can be used, unless the driver shows a worker only one of them.
  */
 export async function detectWebgpu(sources: AdapterSources): Promise<Detected> {
   const reply = await sources.list();
@@ -36,8 +36,8 @@ function hasTwins(adapters: readonly WebgpuAdapter[]): boolean {
 }
 
 /**
- * The PCI addresses of adapters that share a name. An address counts where, told to show only that GPU, the drivers do show one adapter.
- * A name is left out unless each of its adapters has one.
+ * The PCI addresses of adapters that share a name. An address is valid if the drivers, limited to that GPU, show exactly one adapter.
+ * A name is omitted unless each of its adapters has an address.
  */
 async function separateTwins(adapters: readonly WebgpuAdapter[], sources: AdapterSources) {
   const found = new Map<string, string[]>();
@@ -56,9 +56,9 @@ interface AdapterPlace {
   kind: 'webgpu' | 'webgpu-cpu';
   name: string;
   index: number;
-  /** How many of its name come before it. */
+  /** Number of earlier adapters with the same name. */
   twin: number;
-  /** Where drivers can tell those of its name apart. */
+  /** Addresses of the adapters with its name, if drivers can separate them. */
   addresses: readonly string[] | null;
 }
 
@@ -77,7 +77,8 @@ function describeAdapter({ kind, name, index, twin, addresses }: AdapterPlace): 
   if (twin === 0) return device;
   return {
     ...device,
-    unusable: 'it has the name of another, by which Dawn chooses, and no driver here can show it alone',
+    unusable:
+      'it has the same name as another adapter, Dawn selects adapters by name, and no driver here can show it alone',
   };
 }
 

@@ -8,7 +8,7 @@ import type { CheckpointRecord } from '../../core/protocol/run/record.ts';
 import { errorCode, explainFileError } from '../../core/node/file-error.ts';
 import type { ExportEntry } from './sinks.ts';
 
-/** A checkpoint that is not exported because it does not count. */
+/** An incomplete or damaged checkpoint that is not exported. */
 export interface SkippedFile {
   path: string;
   reason: string;
@@ -21,7 +21,7 @@ interface OpenCheckpoint {
 }
 
 /**
- * The checkpoints that count, each as its weights and its `.json`; the others go to `skip`.
+ * The valid checkpoints, each as its weights and its `.json`. The others are passed to `skip`.
  * @param bases their paths relative to the run, without ending
  */
 export async function* checkpointEntries(
@@ -36,7 +36,7 @@ export async function* checkpointEntries(
       continue;
     }
     const { recordText, weights, sizeBytes } = opened;
-    // What was hashed is what is exported, even when a worker replaces the file meanwhile: it is the same open file.
+    // Exports the open file that was hashed, even if a worker replaces the file meanwhile.
     yield {
       path: `${base}.safetensors`,
       sizeBytes,
@@ -47,14 +47,14 @@ export async function* checkpointEntries(
   }
 }
 
-/** The checkpoint at `base` (a path without ending), or why there is none that counts. */
+/** The checkpoint at `base` (a path without ending), or the reason why it is not valid. */
 async function openCheckpoint(base: string): Promise<OpenCheckpoint | { reason: string }> {
   const recordText = await readRecordText(base);
-  if (recordText === null) return { reason: 'its .json is missing: it was not written to the end' };
+  if (recordText === null) return { reason: 'its .json is missing, so it was not written completely' };
   const record = checkpointRecordSchema.safeParse(parseJson(recordText));
   if (!record.success) return { reason: 'its .json is damaged' };
   let reason = 'it is missing';
-  // A save that was cut short after its .json was in place leaves the weights that belong to it under `.next`.
+  // A save that was interrupted after writing its .json leaves its weights under `.next`.
   for (const ending of ['.safetensors.next', '.safetensors']) {
     const weights = await openIfPresent(base + ending);
     const mismatch = weights === null ? reason : await findMismatch(weights, record.data);

@@ -6,7 +6,7 @@ import { maskedCrc32c } from './crc32c.ts';
  * `Summary { repeated Value value = 1; }`, `Value { string tag = 1; float simple_value = 2; }`.
  */
 
-/** What a file begins with. @param wallTimeSeconds since 1970 */
+/** The first record of a file. @param wallTimeSeconds since 1970 */
 export function encodeFileVersion(wallTimeSeconds: number): Buffer {
   return frameRecord(Buffer.concat([doubleField(1, wallTimeSeconds), bytesField(3, Buffer.from('brain.Event:2'))]));
 }

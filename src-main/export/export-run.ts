@@ -13,21 +13,21 @@ export interface ExportOptions {
   formats?: readonly ExportFormat[];
   /** Default: all. */
   checkpoints?: readonly CheckpointKey[];
-  /** Replace what is there already; other files in the folder stay. */
+  /** Replace existing files; other files in the folder stay. */
   overwrite?: boolean;
 }
 
 export interface ExportReport {
   to: string;
-  /** What was exported, relative to `to`. */
+  /** Exported files, relative to `to`. */
   paths: string[];
   /** Checkpoints that are incomplete or damaged. */
   skipped: SkippedFile[];
-  /** What may not be as it was when the run trained. */
+  /** Possible differences from the time when the run trained, and damaged parts that were skipped. */
   warnings: string[];
 }
 
-/** Exports a run, also one that still trains, into a folder or one ZIP. Layout: docs/formats.md. */
+/** Exports a run, even while it trains, into a folder or one ZIP. Layout: docs/formats.md. */
 export async function exportRun(folder: string, options: ExportOptions): Promise<ExportReport> {
   const to = resolve(options.to);
   refuseInside(resolve(folder), to);
@@ -57,6 +57,6 @@ function refuseInside(folder: string, to: string): void {
   const path = relative(folder, to);
   if (path.startsWith('..') || isAbsolute(path)) return;
   throw new Error(
-    `${to} lies in the run's own folder ${folder}: an export never changes its run. Choose another place.`,
+    `${to} is in the run's own folder ${folder}, but an export must not change its run. Choose another folder.`,
   );
 }

@@ -11,15 +11,15 @@ import { readCheckpointRecords } from '../store/runs/checkpoint-records.ts';
 import { dataFolders } from '../store/home.ts';
 import type { ExportEntry } from './sinks.ts';
 
-/** A model that the run did not keep needs the project's data, which tell its shapes; a download may be under way. */
+/** Time to rebuild models. If the run did not keep its model, this needs the project's data for the shapes, perhaps after a download. */
 const timeoutMs = 1_800_000;
 
 /**
- * Checkpoints as TensorFlow.js layers models, `tfjs/rank-<r>/<name>/model.json` with its `weights.bin`. A process builds the model of
- * each again and writes them into a temporary folder, which goes once they have been taken.
+ * Checkpoints as TensorFlow.js layers models, `tfjs/rank-<r>/<name>/model.json` with its `weights.bin`. A process rebuilds the model of
+ * each checkpoint and writes it to a temporary folder, which is removed after the export.
  * @param checkpoints null for all
- * @param warn told what may not be as it was when the run trained
- * @throws when a checkpoint is missing or damaged, or needs a project that is gone or does not fit
+ * @param warn called with possible differences from the time when the run trained
+ * @throws Error if a checkpoint is missing or damaged, or needs a project that is gone or does not match
  */
 export async function* layersEntries(
   folder: string,

@@ -15,13 +15,13 @@ import { layersEntries } from './layers-entries.ts';
 import type { ExportEntry } from './sinks.ts';
 import { eventFiles } from './tensorboard.ts';
 
-/** What an export holds unless told otherwise: all that a run's folder alone gives. */
+/** The default formats: all that need only the run's folder. */
 export const usualFormats = ['record', 'csv', 'jsonl', 'tensorboard', 'checkpoints', 'logs', 'plots'] as const;
-/** `tfjs` builds each checkpoint's model again, which takes a process. */
+/** All formats. `tfjs` rebuilds each checkpoint's model in a process. */
 export const EXPORT_FORMATS = [...usualFormats, 'tfjs'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
-/** What of a run is exported. */
+/** The parts of a run to export. */
 interface ExportChoice {
   formats: ReadonlySet<ExportFormat>;
   /** Null for all. */
@@ -31,14 +31,14 @@ interface ExportChoice {
 const CHUNK_BYTES = 65_536;
 const passingEndings = [ASIDE_ENDING, DELETED_ENDING];
 
-/** The files of an export, each made when its turn comes. @param tell told of checkpoints that do not count, and of what may be wrong */
+/** Yields the files of an export one by one. @param tell called for skipped checkpoints, and with warnings */
 export async function* runEntries(
   folder: string,
   record: RunRecord,
   { formats, checkpoints }: ExportChoice,
   tell: { skipped: (file: SkippedFile) => void; warning: (message: string) => void },
 ): AsyncGenerator<ExportEntry> {
-  // A run that has not begun has no events yet.
+  // A run that has not started has no events yet.
   const recordFiles = ['run.json', 'events.jsonl'].filter((name) => existsSync(join(folder, name)));
   if (formats.has('record')) yield* fileEntries(folder, recordFiles);
   yield* metricEntries(folder, record, formats, tell.warning);
@@ -60,7 +60,7 @@ async function* metricEntries(
   const table = await readMetrics(folder);
   if (formats.has('csv')) {
     yield madeEntry('metrics.csv', () => csvLines(table));
-    // Absent from a run that has not begun, and from those of earlier versions.
+    // Absent from a run that has not started, and from runs of earlier versions.
     if (existsSync(runPaths(folder).devices)) yield* fileEntries(folder, ['devices.csv']);
   }
   if (formats.has('jsonl')) yield madeEntry('metrics.jsonl', () => jsonLines(table));
@@ -81,7 +81,7 @@ function* csvLines(table: MetricTable): Generator<Buffer> {
   }
 }
 
-/** One object a row, absent metrics left out, NaN and infinities as strings. */
+/** One object per row, without absent metrics. NaN and infinities are strings. */
 function* jsonLines(table: MetricTable): Generator<Buffer> {
   const columns = columnsOf(table);
   for (let row = 0; row < table.step.length; row += 1) {
@@ -113,7 +113,7 @@ function fileEntries(folder: string, paths: readonly string[]): ExportEntry[] {
   return paths.map((path) => ({ path, compress: true, open: () => Readable.from(readPieces(join(folder, path))) }));
 }
 
-/** A failure names the file that was read, not the one that was being written. */
+/** Reads a file. An error names this file, not the one that is written. */
 async function* readPieces(path: string): AsyncGenerator<Buffer> {
   try {
     yield* createReadStream(path);
@@ -126,13 +126,13 @@ function basePath({ rank, name }: CheckpointKey): string {
   return `checkpoints/rank-${rank}/${name}`;
 }
 
-/** Of every checkpoint there is anything of, the path without its ending. */
+/** The paths, without ending, of all checkpoints that have at least one file. */
 async function basesOfAll(folder: string): Promise<string[]> {
   const files = await listFiles(folder, 'checkpoints');
   return [...new Set(files.map((path) => path.replace(/\.(json|safetensors(\.next)?)$/, '')))];
 }
 
-/** Files below a sub-folder of the run, relative to the run, sorted; none when it does not exist. */
+/** Files in a subfolder of the run, relative to the run, sorted; none if it does not exist. */
 async function listFiles(folder: string, name: 'checkpoints' | 'logs' | 'plots'): Promise<string[]> {
   const root = runPaths(folder)[name];
   try {

@@ -9,25 +9,25 @@ import { errorCode, explainFileError } from '../../core/node/file-error.ts';
 
 /** A file of an export. */
 export interface ExportEntry {
-  /** Below the export's root, with forward slashes. */
+  /** Path in the export, with forward slashes. */
   path: string;
-  /** Known for files above 4 GiB at least: a ZIP must know beforehand. */
+  /** Required for files above 4 GiB, because a ZIP needs the size beforehand. */
   sizeBytes?: number;
-  /** Weights hardly shrink: those are stored as they are. */
+  /** False for weights, which hardly shrink. */
   compress: boolean;
   open: () => Readable;
 }
 
-/** Where an export goes. Entries are added one after the other. */
+/** The destination of an export. Entries are added one after the other. */
 export interface ExportSink {
   add(entry: ExportEntry): Promise<void>;
-  /** Returns when the export is on the disk. */
+  /** Resolves once the export is on the disk. */
   finish(): Promise<void>;
-  /** Gives up. Of a ZIP nothing stays behind, of a folder the files that were whole. */
+  /** Aborts the export. Removes a ZIP; complete files in a folder stay. */
   abort(reason: unknown): Promise<void>;
 }
 
-/** @throws Error when the folder holds anything and `overwrite` is not set */
+/** @throws Error if the folder is not empty and `overwrite` is not set */
 export async function openFolderSink(folder: string, overwrite: boolean): Promise<ExportSink> {
   const present = await listFolder(folder);
   if (present.length > 0 && !overwrite) {
@@ -51,7 +51,7 @@ export async function openFolderSink(folder: string, overwrite: boolean): Promis
   };
 }
 
-/** A ZIP, written aside and renamed when it is whole. @throws Error when the file exists and `overwrite` is not set */
+/** A ZIP, written aside and renamed once it is complete. @throws Error if the file exists and `overwrite` is not set */
 export async function openZipSink(path: string, overwrite: boolean): Promise<ExportSink> {
   await refuseExisting(path, overwrite);
   const zip = new ZipFile();
@@ -59,7 +59,7 @@ export async function openZipSink(path: string, overwrite: boolean): Promise<Exp
   zip.outputStream.pipe(output);
   zip.on('error', (error: Error) => output.destroy(error));
   const written = replaceFile(path, (handle) => handle.writeFile(output));
-  // The next `add` or `finish` raises it; it must not count as unhandled before that.
+  // The next `add` or `finish` throws the error. Until then it must not count as unhandled.
   written.catch(() => undefined);
   return {
     async add({ path, sizeBytes, compress, open }) {
@@ -68,7 +68,7 @@ export async function openZipSink(path: string, overwrite: boolean): Promise<Exp
         take(null, source),
       );
       try {
-        // A full disk ends the writing, and then nobody reads the source to its end.
+        // If the disk is full, writing fails and the source is never read to its end.
         await Promise.race([finished(source), written]);
       } finally {
         source.destroy();

@@ -3,7 +3,7 @@ import { columnsOf } from '../store/metrics/metric-table.ts';
 import type { MetricColumn, MetricTable } from '../store/metrics/metric-table.ts';
 import { encodeFileVersion, encodeScalars } from './event-file.ts';
 
-/** Where TensorBoard shows a metric: it draws the same tag of several runs (sub-folders) in one chart. */
+/** A metric with its place in TensorBoard, which draws the same tag of several runs (subfolders) in one chart. */
 interface Series extends MetricColumn {
   run: string;
   tag: string;
@@ -11,9 +11,9 @@ interface Series extends MetricColumn {
 
 /**
  * Splits a table into one event file for the ensemble and one for each member, so that the curves of ensemble and members
- * share a chart: `val/ens_nll` becomes `val/nll` of `ensemble`, `val/member_3_nll` becomes `val/nll` of `member-3`; all other
+ * share a chart: `val/ens_nll` becomes `val/nll` of `ensemble`, `val/member_3_nll` becomes `val/nll` of `member-3`. All other
  * metrics keep their names, in `ensemble`.
- * @returns paths below `tensorboard/` and what each file holds, piece by piece
+ * @returns paths in `tensorboard/`, and the content of each file, piece by piece
  */
 export function eventFiles(
   record: RunRecord,
@@ -47,13 +47,13 @@ function placeMetric(metric: string, names: ReadonlySet<string>): { run: string;
   const member = /^(.*\/)?member_(\d+)_(.+)$/.exec(metric);
   if (member !== null) return { run: `member-${member[2]}`, tag: `${member[1] ?? ''}${member[3]}` };
   const tag = metric.replace(/^(.*\/)?ens_(.+)$/, '$1$2');
-  // Where a metric has the short name already, two curves would become one.
+  // If another metric already has the short name, two curves would become one.
   return { run: 'ensemble', tag: names.has(tag) ? metric : tag };
 }
 
 /**
- * The time at which a step was done, in milliseconds since 1970. The table has none: it is interpolated between the events
- * that have a step, from the run's creation to its end, and never runs backwards.
+ * The time of a step, in milliseconds since 1970. The table has no times, so they are interpolated between the events that have a
+ * step, from the run's creation to its end, and never decrease.
  */
 function wallClock(record: RunRecord, events: readonly RunEvent[], table: MetricTable): (step: number) => number {
   const anchors = [{ step: 0, timeMs: Date.parse(record.createdAt) }];

@@ -11,7 +11,7 @@ const folder = z.string().min(1);
 const split = z.enum(['validation', 'test']);
 const checkpoints = z.array(checkpointKeySchema).min(1);
 
-/** What each method takes. Whatever comes from a page is checked against this before anything is done. */
+/** The arguments of each method. All calls of pages are checked against these schemas first. */
 const argumentSchemas = {
   health: z.tuple([]),
   openFolder: z.tuple([folderNameSchema]),
@@ -51,7 +51,7 @@ export function isMethod(name: string): name is keyof HubApi {
   return Object.hasOwn(argumentSchemas, name);
 }
 
-/** @throws Error that names the method and what is wrong with which argument */
+/** @throws Error that names the method and the problem of each wrong argument */
 export function checkArguments(method: keyof HubApi, values: unknown): unknown[] {
   const parsed = argumentSchemas[method].safeParse(values);
   if (parsed.success) return parsed.data;

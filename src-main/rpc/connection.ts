@@ -9,17 +9,17 @@ export interface PageWire {
   send(bytes: Uint8Array): void;
   /** Sets the one receiver. */
   onMessage(receive: (bytes: Uint8Array) => void): void;
-  /** Ends the connection because of what the page sent. */
+  /** Ends the connection because the page sent something invalid. */
   refuse(reason: string): void;
 }
 
-/** What a page may send: a call, or nothing else, since the hub asks it nothing. */
+/** The only message that a page may send: a call. The hub never expects an answer from a page. */
 const callSchema = z.object({ t: z.literal('q'), i: z.string().optional(), m: z.string(), a: z.array(z.unknown()) });
 
-/** The page's own methods, and the end of the connection. */
+/** The methods of the page, and the end of the connection. */
 export type PageMethods = BirpcReturn<PageApi, HubApi>;
 
-/** Answers a page's calls by `api`. A page that sends anything but calls is turned away. */
+/** Answers a page's calls with `api`. Disconnects a page that sends anything but calls. */
 export function connectPage(wire: PageWire, api: HubApi): PageMethods {
   return createBirpc<PageApi, HubApi>(api, {
     post: (bytes: Uint8Array) => wire.send(bytes),
@@ -27,10 +27,10 @@ export function connectPage(wire: PageWire, api: HubApi): PageMethods {
     serialize: encodeRpc,
     deserialize: (bytes: Uint8Array) => callSchema.parse(decodeRpc(bytes)),
     eventNames: ['runsChanged', 'runUpdates'],
-    // Own methods only, and only with arguments that fit.
+    // Only methods of the API, and only with valid arguments.
     resolver: (name) => (isMethod(name) ? (...values) => callChecked(api, name, values) : undefined),
     onGeneralError: (error, method) => {
-      // Without a method it is the page's message that cannot be read; else our answer, and then the page is told.
+      // Without a method, the page's message cannot be read. Otherwise our answer failed, and the page gets the error.
       if (method === undefined) wire.refuse(error.message);
       return true;
     },

@@ -7,10 +7,10 @@ import { readFreeBytes } from '../store/disk-space.ts';
 import { tuttiHome } from '../store/home.ts';
 import { findOpener, listFolders } from './projects/folders.ts';
 
-/** Backends are measured, which takes seconds and does not change from one look to the next. */
+/** How long checks are reused: they measure backends, which takes seconds, and their results rarely change. */
 const keptMs = 60_000;
 
-/** Whether this machine has what Tutti needs. */
+/** Reports whether this machine has what Tutti needs. */
 export class HealthReport {
   readonly #hub: Hub;
   readonly #frontEnd: Health['frontEnd'];

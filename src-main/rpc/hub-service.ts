@@ -24,9 +24,9 @@ import { Trash } from './runs/trash.ts';
 
 export interface ServiceOptions {
   frontEnd: Health['frontEnd'];
-  /** Where a page can fetch an export of that name; null where it has no need to. */
+  /** The link at which a page downloads an export; null if it saves the file directly. */
   exportLink: (fileName: string) => string | null;
-  /** Told of what went wrong without a call to answer. */
+  /** Called for errors outside of calls. */
   onError: (error: unknown) => void;
 }
 
@@ -57,7 +57,7 @@ export class HubService {
     return service;
   }
 
-  /** How many runs this process trains. */
+  /** Number of runs that this process trains. */
   get liveRunCount(): number {
     return this.#parts.live.size;
   }
@@ -76,7 +76,7 @@ export class HubService {
     return this.#parts.live.ended();
   }
 
-  /** Serves one page until the returned function is called. Its runs go on without it. */
+  /** Serves one page until the returned function is called. Its runs continue without it. */
   connect(wire: PageWire): () => void {
     const { onError } = this.#options;
     const watches = new PageWatches(this.#parts.feed, (id, updates) => page.runUpdates(id, updates).catch(onError));
@@ -89,7 +89,7 @@ export class HubService {
     };
   }
 
-  /** Aborts the runs of this process and lets go of everything but the hub itself. */
+  /** Aborts the runs of this process and closes everything except the hub. */
   async close(): Promise<void> {
     await this.#parts.live.close();
     this.#evaluations.close();
@@ -115,7 +115,7 @@ export class HubService {
       runs: () => this.#runs.list(),
       updateRun: (id, changes) => updateNotes(this.#parts, id, changes),
       deleteRun: (id) => deleteRun(this.#parts, this.#trash, id),
-      undoDelete: (deletion) => this.#trash.takeBack(deletion),
+      undoDelete: (deletion) => this.#trash.restore(deletion),
       run: (id) => viewRun(this.#parts, id),
       attemptCommands: (id) => attemptCommands(hub, this.#projects, id),
       series: (id, request) => readSeries(this.#parts, id, request),

@@ -5,15 +5,15 @@ import type { OptimizerConfig, RunConfig } from '../../core/protocol/run/config.
 import { errorCode, explainFileError } from '../../core/node/file-error.ts';
 
 const BYTES_PER_PARAMETER = 4;
-/** A rank keeps its two newest states, and drops the older one only when the third is whole. */
+/** A rank keeps its two newest states, and removes the older one only once the third is complete. */
 const STATES_AT_ONCE = 3;
 /** Metrics, events, logs, predictions and plots of a run. */
 const SMALL_FILES_BYTES = 16 * 1024 ** 2;
 
 /**
- * The disk space that a run takes at most, in bytes, with P parameters and M members:
- * `M (C + 3 (1 + S)) W + 16 MiB`, where `W = 4 P` are the weights, `C` the checkpoints kept of a member, and `S` the
- * optimizer's slots per parameter. While a checkpoint is being written aside, a third state is not.
+ * The maximum disk space of a run, in bytes, with P parameters and M members: `M (C + 3 (1 + S)) W + 16 MiB`, where `W = 4 P` is
+ * the size of the weights, `C` the number of checkpoints kept per member, and `S` the optimizer's slots per parameter. A checkpoint
+ * and a third state are never written at the same time.
  */
 export function forecastRunBytes(run: { parameterCount: number; members: number; config: RunConfig }): number {
   const weightBytes = BYTES_PER_PARAMETER * run.parameterCount;
@@ -27,13 +27,13 @@ function checkpointsPerMember({ checkpoints, maxEpochs }: RunConfig): number {
   return named + (checkpoints.everyEpochs > 0 ? Math.floor(maxEpochs / checkpoints.everyEpochs) : 0);
 }
 
-/** Numbers that the optimizer keeps for each parameter. */
+/** Number of values that the optimizer keeps for each parameter. */
 function optimizerSlots(optimizer: OptimizerConfig): number {
   if (optimizer.kind === 'sgd') return optimizer.momentum > 0 ? 1 : 0;
   return 2;
 }
 
-/** @throws Error when the disk that holds `folder` (which need not exist yet) has less than `neededBytes` free */
+/** @throws Error if the disk of `folder` (which need not exist yet) has less than `neededBytes` free */
 export async function checkDiskSpace(folder: string, neededBytes: number): Promise<void> {
   const freeBytes = await readFreeBytes(resolve(folder));
   if (freeBytes >= neededBytes) return;
@@ -44,7 +44,7 @@ export async function checkDiskSpace(folder: string, neededBytes: number): Promi
   );
 }
 
-/** Bytes free on the disk that holds `folder`, which need not exist yet. */
+/** Free bytes on the disk of `folder`, which need not exist yet. */
 export async function readFreeBytes(folder: string): Promise<number> {
   try {
     const { bavail, bsize } = await statfs(folder);

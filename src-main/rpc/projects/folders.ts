@@ -7,21 +7,21 @@ import type { FolderName, Health } from '../../../core/protocol/pages/rpc.ts';
 import { hasDisplay } from '../../processes/app-browser.ts';
 import { homePaths, tuttiHome } from '../../store/home.ts';
 
-/** What each system shows a folder with. */
+/** The command of each system that shows a folder. */
 const openers: Partial<Record<NodeJS.Platform, string>> = { darwin: 'open', win32: 'explorer.exe', linux: 'xdg-open' };
 
-/** Folders that a user may want to look into. */
+/** Folders that a user may want to open. */
 export function listFolders(): Health['folders'] {
   const { runs, cache, exports } = homePaths();
   return [
-    { name: 'home', holds: 'All that Tutti keeps', path: tuttiHome() },
+    { name: 'home', holds: 'All data of Tutti', path: tuttiHome() },
     { name: 'runs', holds: 'Runs, with their logs', path: runs },
     { name: 'cache', holds: 'Downloaded data', path: cache },
     { name: 'exports', holds: 'Exports', path: exports },
   ];
 }
 
-/** The command that shows a folder; null where there is none, or no display. */
+/** The command that shows a folder; null if there is none, or no display. */
 export function findOpener(): string | null {
   const name = openers[process.platform] ?? 'xdg-open';
   if (!hasDisplay()) return null;
@@ -29,13 +29,13 @@ export function findOpener(): string | null {
   return folders.map((folder) => join(folder, name)).find((path) => existsSync(path)) ?? null;
 }
 
-/** Shows one of them. @throws where nothing can show it, or what should does not start */
+/** Shows a folder. @throws Error if there is no file manager, or it does not start */
 export async function openFolder(name: FolderName): Promise<void> {
   const path = listFolders().find((folder) => folder.name === name)?.path ?? tuttiHome();
   const opener = findOpener();
   if (opener === null) {
     throw new Error(
-      `No file manager can be shown here, as there is no display or none is installed. Open ${path} yourself.`,
+      `No file manager can be shown here, because there is no display or none is installed. Open ${path} yourself.`,
     );
   }
   await mkdir(path, { recursive: true });

@@ -18,10 +18,10 @@ import { readEvents, readRunRecord } from '../../store/runs/run-folder.ts';
 import { changesBetween, commandLine, resumeCommandLine } from './command-line.ts';
 import type { Projects } from './projects.ts';
 
-/** Earlier runs of a project that are looked through for one to compare with. */
+/** Number of earlier runs of a project among which one to compare with is searched. */
 const comparedRuns = 10;
 
-/** Checks a configuration without starting it. @throws only where the project itself cannot be loaded */
+/** Checks a configuration without starting it. @throws only if the project itself cannot be loaded */
 export async function previewRun(hub: Hub, projects: Projects, request: RunRequest): Promise<RunPreview> {
   const project = await projects.describe(request.projectFolder);
   const { out, projectFolder, overrides } = request;
@@ -32,17 +32,17 @@ export async function previewRun(hub: Hub, projects: Projects, request: RunReque
     commandLine: (config) => commandLine(project, request, config),
   });
   if (out === null || isAbsolute(out)) return preview;
-  const message = `The folder "${out}" is no absolute path: give all of it, such as ${join(homePaths().runs, 'my-run')}.`;
+  const message = `The folder "${out}" is not an absolute path: give the whole path, such as ${join(homePaths().runs, 'my-run')}.`;
   return { ...preview, config: null, problems: [...preview.problems, { path: 'out', message }] };
 }
 
-/** Checks going on with a run with some options changed, as {@link previewRun} does a new one. @throws where there is no such run */
+/** Checks a resume with some options changed, as {@link previewRun} checks a new run. @throws if there is no such run */
 export async function previewResume(hub: Hub, id: string, override: PlainObject): Promise<RunPreview> {
   const { folder } = await hub.find(id);
   const record = await readRunRecord(folder);
   const before = parseConfig(withChanges(record.config, record.changed));
   return previewConfig(hub, checkChanges(before, override), {
-    // Its loss was looked at when the run was made.
+    // The project's loss was checked when the run was created.
     project: { task: record.task, hasOwnLoss: false },
     projectFolder: record.project.folder,
     runFolder: folder,
@@ -89,7 +89,7 @@ async function placeOrExplain(
   }
 }
 
-/** What the run will take, as far as earlier runs of the project tell. */
+/** Forecasts disk space and duration from earlier runs of the project. */
 async function forecast(
   hub: Hub,
   projectFolder: string,
@@ -117,7 +117,7 @@ function countDevices(plan: readonly Placement[]): number {
   return new Set(plan.map(({ device }) => device.id)).size;
 }
 
-/** Time of the attempts, without what lay between them. */
+/** Total time of the attempts, without the time between them. */
 function durationSeconds({ attempts }: RunRecord): number {
   const times = attempts.map(({ startedAt, endedAt }) => Date.parse(endedAt ?? startedAt) - Date.parse(startedAt));
   return times.reduce((sum, timeMs) => sum + timeMs, 0) / 1000;

@@ -6,7 +6,7 @@ import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
 import { homePaths } from '../../store/home.ts';
 
 const titleSchema = z.strictObject({
-  /** Of the project's newest source, when it was described. */
+  /** Modification time of the project's newest source file when it was described. */
   modifiedMs: z.number(),
   name: z.string(),
   description: z.string(),
@@ -15,19 +15,19 @@ const titleSchema = z.strictObject({
 /** By folder. */
 const fileSchema = z.record(z.string(), titleSchema);
 
-/** What a card says of a project, as of its sources at a time. */
+/** The title on a project's card, for one version of its sources. */
 export type ProjectTitle = z.output<typeof titleSchema>;
 
 /**
- * Titles of projects that were described, kept in Tutti's cache: describing one takes a process and a second, and the first page
- * shows all of them.
+ * Caches the titles of described projects in Tutti's cache. Describing a project takes a process and a second, and the first page
+ * shows all projects.
  */
 export class ProjectTitles {
   #titles: Promise<Map<string, ProjectTitle>> | null = null;
-  /** One writing after the other. */
+  /** The last write. Writes run one after the other. */
   #writing: Promise<void> = Promise.resolve();
 
-  /** Null where the project is not known, or has changed since. */
+  /** Null if the project is unknown or has changed since. */
   async find(folder: string, modifiedMs: number): Promise<ProjectTitle | null> {
     const title = (await this.#all()).get(folder);
     return title?.modifiedMs === modifiedMs ? title : null;
@@ -49,7 +49,7 @@ export class ProjectTitles {
 
   #write(): Promise<void> {
     const writing = this.#writing.then(() => this.#writeAll());
-    // Whoever asked for this writing learns of its failure; the next one is tried all the same.
+    // The caller gets the error of this write; the next write must run anyway.
     this.#writing = writing.catch(() => undefined);
     return writing;
   }
@@ -61,7 +61,7 @@ export class ProjectTitles {
   }
 }
 
-/** The file is a cache: one that is damaged is as good as none, and replaced. */
+/** The file is a cache, so a damaged one counts as missing and is replaced. */
 async function readTitles(): Promise<Map<string, ProjectTitle>> {
   const path = homePaths().projectTitles;
   try {

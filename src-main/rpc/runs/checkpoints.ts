@@ -9,10 +9,10 @@ import { isSame, pinCheckpoints as pinInNotes, readRunNotes } from '../../store/
 import type { HubParts } from '../../hub/run-feed.ts';
 import type { Trash } from './trash.ts';
 
-/** Names whose weights a run replaces while it trains; those of epochs and requests are written once. */
+/** Names whose weights a run replaces while it trains. Checkpoints of epochs and requests are written once. */
 const replacedNames = ['ensemble-best', 'member-best', 'final'];
 
-/** All checkpoints of a run, by rank and epoch. Of the same weights kept under several names, each is a best one. */
+/** All checkpoints of a run, by rank and epoch. If best weights are kept under several names, each of them is marked as best. */
 export async function listCheckpoints({ hub }: HubParts, id: string): Promise<CheckpointCell[]> {
   const { folder } = await hub.find(id);
   const records = await readCheckpointRecords(folder);
@@ -28,7 +28,7 @@ export async function listCheckpoints({ hub }: HubParts, id: string): Promise<Ch
   }));
 }
 
-/** @throws when a checkpoint that is to be pinned is not there */
+/** @throws Error if a checkpoint to pin does not exist */
 export async function pinCheckpoints(
   { hub }: HubParts,
   id: string,
@@ -39,7 +39,7 @@ export async function pinCheckpoints(
   await pinInNotes(folder, checkpoints, isPinned);
 }
 
-/** Moves checkpoints to the trash, all or none. @returns what brings them back */
+/** Moves checkpoints to the trash, all or none. @returns the key that restores them */
 export async function deleteCheckpoints(
   { hub }: HubParts,
   trash: Trash,
@@ -62,8 +62,8 @@ async function refuseReplaced(folder: string, checkpoints: readonly CheckpointKe
   const record = await readRunRecord(folder);
   if (!isOpen(record) || !(await isHubAlive(record))) return;
   throw new Error(
-    `The run ${record.id} is ${record.status} and may replace "${replaced.name}" of rank ${replaced.rank} at any moment: ` +
-      'delete it once the run has ended. Checkpoints of single epochs can be deleted now.',
+    `The run ${record.id} is ${record.status} and may replace "${replaced.name}" of rank ${replaced.rank} at any moment. ` +
+      'Delete it once the run has ended. Checkpoints of single epochs can be deleted now.',
   );
 }
 

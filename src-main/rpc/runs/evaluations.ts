@@ -11,10 +11,10 @@ import { describeSourceChange } from '../../runs/configuration/project.ts';
 import { dataFolders } from '../../store/home.ts';
 import { readRunRecord } from '../../store/runs/run-folder.ts';
 
-/** Reading the data and predicting with every member; a download may be under way. */
+/** Time to read the data, including a download, and to predict with every member. */
 const timeoutMs = 1_800_000;
 
-/** Evaluations of checkpoint sets, each in a process of its own, which ends with it. */
+/** Evaluates checkpoint sets, each in a separate process. */
 export class Evaluations {
   readonly #hub: Hub;
   readonly #closing = new AbortController();
@@ -23,7 +23,7 @@ export class Evaluations {
     this.#hub = hub;
   }
 
-  /** @throws when a checkpoint is missing or damaged, or the project has no such split */
+  /** @throws Error if a checkpoint is missing or damaged, or the project has no such split */
   async evaluate(id: string, request: SetRequest): Promise<SetEvaluationResult> {
     const { folder } = await this.#hub.find(id);
     const record = await readRunRecord(folder);
@@ -51,7 +51,7 @@ export class Evaluations {
     throw new Error(reply.message);
   }
 
-  /** Ends all that are under way. */
+  /** Aborts all evaluations that still run. */
   close(): void {
     this.#closing.abort();
   }

@@ -5,7 +5,7 @@ import { EXPORT_FORMATS, type ExportFormat } from '../../export/run-entries.ts';
 import { homePaths } from '../../store/home.ts';
 import type { HubParts } from '../../hub/run-feed.ts';
 
-/** Writes a run, or a part of it, as one ZIP below Tutti's home, in place of an earlier one. */
+/** Writes a run, or a part of it, as one ZIP in Tutti's home. Replaces an earlier export. */
 export async function writeExport(
   { hub }: HubParts,
   id: string,

@@ -7,7 +7,7 @@ import type { HubParts } from '../../hub/run-feed.ts';
 
 const chunkBytes = 2 ** 16;
 
-/** The newest lines of the ranks' logs (of all ranks where none are named), merged by time. */
+/** The newest lines of the ranks' logs (of all ranks if none are named), merged by time. */
 export async function readLogs(
   { hub }: HubParts,
   id: string,
@@ -22,7 +22,7 @@ export async function readLogs(
       return (await lastLines(path, limit)).map((line) => parseLine(line, rank));
     }),
   );
-  // Lines of one rank stay in their order: sorting is stable.
+  // Sorting is stable, so lines of one rank keep their order.
   const merged = lines.flat().sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0));
   return merged.slice(-limit);
 }
@@ -48,7 +48,7 @@ async function lastLines(path: string, limit: number): Promise<string[]> {
       await handle.read(chunk, 0, size, start);
       text = Buffer.concat([chunk, text]);
     }
-    // Without the beginning of a line, and without one that is still being written.
+    // Drops a partial first line, and a last line that is still being written.
     const lines = text.toString().split('\n').slice(0, -1);
     return lines.slice(start > 0 ? Math.max(1, lines.length - limit) : -limit);
   } finally {

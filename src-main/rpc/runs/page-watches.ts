@@ -4,18 +4,18 @@ import type { RunFeed } from '../../hub/run-feed.ts';
 /** The runs that one page watches. */
 export class PageWatches {
   readonly #feed: RunFeed;
-  readonly #tell: (id: string, updates: RunUpdate[]) => void;
-  /** What ends each watch, as soon as it has begun. */
+  readonly #send: (id: string, updates: RunUpdate[]) => void;
+  /** The function that ends each watch, once the watch has started. */
   readonly #endings = new Map<string, Promise<() => void>>();
 
-  constructor(feed: RunFeed, tell: (id: string, updates: RunUpdate[]) => void) {
+  constructor(feed: RunFeed, send: (id: string, updates: RunUpdate[]) => void) {
     this.#feed = feed;
-    this.#tell = tell;
+    this.#send = send;
   }
 
-  /** Watching a run twice is watching it once. */
+  /** Starts to watch a run. A second call for the same run changes nothing. */
   async watch(id: string): Promise<void> {
-    const ending = this.#endings.get(id) ?? this.#feed.watch(id, (updates) => this.#tell(id, updates));
+    const ending = this.#endings.get(id) ?? this.#feed.watch(id, (updates) => this.#send(id, updates));
     this.#endings.set(id, ending);
     try {
       await ending;

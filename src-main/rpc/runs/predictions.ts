@@ -11,7 +11,7 @@ import type { HubParts } from '../../hub/run-feed.ts';
 type Split = 'validation' | 'test';
 const ending = '.safetensors';
 
-/** Names under which the members' predictions were kept, by split and epoch. */
+/** The names of kept predictions, by split and epoch. */
 export async function listPredictions(
   { hub }: HubParts,
   id: string,
@@ -34,7 +34,7 @@ export async function listPredictions(
   return all.sort((a, b) => a.epoch - b.epoch || (a.name < b.name ? -1 : 1));
 }
 
-/** What the members that kept predictions under this name predicted; null where none did. */
+/** The predictions of all members that kept some under this name; null if there are none. */
 export async function readPredictions(
   { hub }: HubParts,
   id: string,
@@ -82,7 +82,7 @@ function tensorOf(tensors: ReadonlyMap<string, StoredTensor>, name: string, path
   return tensor;
 }
 
-/** Arrays `[N, W]` of M members as one, `[M, N, W]`. */
+/** Joins arrays `[N, W]` of M members to one array `[M, N, W]`. */
 function stack(members: readonly StoredTensor[]): Float32Array {
   const [{ data }] = members;
   const whole = new Float32Array(members.length * data.length);

@@ -7,12 +7,12 @@ import { homePaths, tuttiHome } from '../../store/home.ts';
 import type { IndexedRun } from '../../store/index/indexed-run.ts';
 import { recoverRuns } from '../../store/runs/recovery.ts';
 
-/** One change of a run writes the index several times; they make one update. */
+/** One change of a run writes the index several times. Writes within this time make one update. */
 const settleMs = 100;
 
 /**
- * The table of runs. Runs train in several processes (terminals, say), which all write to the index: the system tells when
- * its files change, so nothing is polled.
+ * The table of runs. Runs may train in several processes, such as terminals, which all write to the index. The system reports
+ * changes of its files, so nothing is polled.
  */
 export class RunList {
   readonly #hub: Hub;
@@ -21,7 +21,7 @@ export class RunList {
   #settling: NodeJS.Timeout | null = null;
   #last: string;
 
-  /** @param onError told when the index cannot be watched or read any more */
+  /** @param onError called if the index can no longer be watched or read */
   constructor(hub: Hub, onError: (error: unknown) => void) {
     this.#hub = hub;
     this.#last = toJson(this.#read());
@@ -32,13 +32,13 @@ export class RunList {
     this.#watcher.on('error', onError);
   }
 
-  /** All runs, the newest first. Those whose process is gone are found and marked on the way. */
+  /** All runs, the newest first. Marks runs whose process is gone. */
   async list(): Promise<RunRow[]> {
     await recoverRuns(this.#hub.index);
     return this.#read();
   }
 
-  /** Calls the listener with the whole list whenever it has changed. @returns ends that */
+  /** Calls the listener with the whole list after each change. @returns a function that unsubscribes */
   subscribe(listener: (runs: RunRow[]) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -54,15 +54,15 @@ export class RunList {
     this.#settling ??= setTimeout(() => {
       this.#settling = null;
       try {
-        this.#tell();
+        this.#notify();
       } catch (error) {
         onError(error);
       }
     }, settleMs);
   }
 
-  /** Only where the list differs: looking for abandoned runs writes the index too. */
-  #tell(): void {
+  /** Notifies listeners if the list differs, because the search for abandoned runs writes the index too. */
+  #notify(): void {
     const runs = this.#read();
     const text = toJson(runs);
     if (text === this.#last) return;
@@ -75,7 +75,7 @@ export class RunList {
   }
 }
 
-/** A run as the table shows it. */
+/** The table's row of a run. */
 export function describeRow(run: IndexedRun): RunRow {
   const { bestMetric, bestValue, bestEpoch, projectFolder: _folder, config: _config, ...row } = run;
   const isWhole = bestMetric !== null && bestValue !== null && bestEpoch !== null;

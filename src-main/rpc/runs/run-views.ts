@@ -13,7 +13,7 @@ import { runPaths } from '../../store/runs/run-folder.ts';
 import type { HubParts } from '../../hub/run-feed.ts';
 import { describeRow } from './run-list.ts';
 
-/** Everything about a run but its metrics, whoever trains it. */
+/** All data of a run except its metrics, whichever process trains it. */
 export async function viewRun({ hub, live, feed }: HubParts, id: string): Promise<RunView> {
   const run = await feed.open(id);
   const { record, folder, events, columns } = run;
@@ -35,14 +35,14 @@ export async function viewRun({ hub, live, feed }: HubParts, id: string): Promis
   };
 }
 
-/** Those of the last attempt; while it has none of a name, the earlier attempt's. */
+/** The evaluated sets of the last attempt, and those of the earlier attempt that it has not evaluated yet. */
 function evaluatedSetsOf(record: RunRecord, live: readonly EvaluatedSet[]): EvaluatedSet[] {
   const kept = record.summary?.evaluatedSets ?? [];
   if (ownSummary(record) !== null) return kept;
   return [...kept.filter(({ set }) => live.every((one) => one.set !== set)), ...live];
 }
 
-/** A rank as it says of itself where this process trains it, else as its metrics show it. */
+/** The state of a rank: as it reports if this process trains it, else derived from its metrics. */
 function viewRank(run: FollowedRun, { rank, wave, device }: Placement, live: LiveRank | undefined): RankView {
   const loss = lastPoint(run, `train/member_${rank}_loss`);
   const seen = {

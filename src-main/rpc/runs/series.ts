@@ -4,14 +4,14 @@ import type { MetricColumn } from '../../store/metrics/metric-column.ts';
 import { thin } from '../../store/metrics/query.ts';
 import type { HubParts } from '../../hub/run-feed.ts';
 
-/** Points that thinning keeps of a bucket at most: the smallest, the largest, a gap. */
+/** Maximum number of points that thinning keeps of a bucket: the smallest, the largest, a gap. */
 const pointsPerBucket = 3;
-/** What is read again of a run's metrics for one answer: some tenths of a second. */
+/** Maximum bytes of a run's metrics that are read again for one answer, which takes a few tenths of a second. */
 const rereadBytes = 48 * 2 ** 20;
 
 /**
- * The points of some metrics within a range of steps; names that the run does not have are left out. Of a long metric the hub
- * holds the extremes; where they are fewer than the range has and than were asked for, the run's file is read again.
+ * The points of some metrics within a range of steps. Unknown names are skipped. The hub holds only the extremes of a long metric: if
+ * these are fewer than the points of the range and fewer than requested, the run's file is read again.
  */
 export async function readSeries({ feed }: HubParts, id: string, request: SeriesRequest): Promise<SeriesData> {
   const run = await feed.open(id);
@@ -24,7 +24,7 @@ export async function readSeries({ feed }: HubParts, id: string, request: Series
   return { series };
 }
 
-/** The metrics of which more can be had than the hub holds, whole within the range. */
+/** Reads the metrics again whose points in the range are not all in memory. */
 async function readAgain(
   run: FollowedRun,
   names: readonly string[],
@@ -37,7 +37,7 @@ async function readAgain(
     const [start, end] = rangeOf(column, request);
     const held = end - start;
     if (held === column.countBetween(start, end) || held >= request.maximumPoints) return false;
-    // Up to the points that are held on both sides: the true neighbours lie between.
+    // Extends the range to the held points on both sides: the true neighbours are between them.
     [from, to] = [Math.min(from, column.step[start]), Math.max(to, column.step[end - 1])];
     return true;
   });
@@ -45,7 +45,7 @@ async function readAgain(
   return run.readBetween(lacking, from, to);
 }
 
-/** One point on each side of the range comes along: there the line leaves the view. */
+/** The indices of the range, with one more point on each side, where the line leaves the view. */
 function rangeOf(column: MetricColumn, { fromStep, toStep }: SeriesRequest): [start: number, end: number] {
   return [
     fromStep === null ? 0 : Math.max(0, column.firstAt(fromStep) - 1),
@@ -59,7 +59,7 @@ function selectPoints(name: string, column: MetricColumn, request: SeriesRequest
   const value = column.value.slice(start, end);
   const total = column.countBetween(start, end);
   if (step.length <= request.maximumPoints) return { name, epoch, step, value, total };
-  // Of the points at both ends thinning keeps two more.
+  // Thinning also keeps the two points at the ends.
   const kept = thin(step, value, Math.floor((request.maximumPoints - 2) / pointsPerBucket));
   return {
     name,

@@ -5,10 +5,10 @@ import { DELETED_ENDING } from '../../../core/node/atomic-file.ts';
 import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
 import { homePaths } from '../../store/home.ts';
 
-/** How long what was deleted can be had back. */
+/** Time within which a deletion can be undone. */
 export const undoMs = 10_000;
 
-/** Where a file or folder was, and where it waits. */
+/** The original path and the present path of a deleted file or folder. */
 interface Moved {
   path: string;
   aside: string;
@@ -16,28 +16,28 @@ interface Moved {
 
 interface Deleted {
   moved: Moved[];
-  takenBack: () => Promise<void>;
+  restored: () => Promise<void>;
   timer: NodeJS.Timeout;
 }
 
 let asideCount = 0;
 
-/** What was deleted: moved aside at once, gone after 10 s. */
+/** Holds deleted files: moves them aside at once, and removes them after 10 s. */
 export class Trash {
   readonly #onError: (error: unknown) => void;
   readonly #deleted = new Map<string, Deleted>();
 
-  /** @param onError told of what could not be removed in the end */
+  /** @param onError called for files that could not be removed */
   constructor(onError: (error: unknown) => void) {
     this.#onError = onError;
   }
 
   /**
-   * Moves files and folders aside in their order, all or none.
-   * @param key what they are had back by
-   * @param takenBack called once they are where they were
+   * Moves files and folders aside in the given order, all or none.
+   * @param key restores them
+   * @param restored called once they are back at their original paths
    */
-  async put(key: string, paths: readonly string[], takenBack = () => Promise.resolve()): Promise<void> {
+  async put(key: string, paths: readonly string[], restored = () => Promise.resolve()): Promise<void> {
     const moved: Moved[] = [];
     try {
       for (const path of paths) moved.push({ path, aside: await moveAside(path) });
@@ -46,26 +46,26 @@ export class Trash {
       throw error;
     }
     const timer = setTimeout(() => this.#remove(key).catch(this.#onError), undoMs);
-    this.#deleted.set(key, { moved, takenBack, timer });
+    this.#deleted.set(key, { moved, restored, timer });
   }
 
-  /** Brings back what was deleted, to where it was. @throws when it is gone, or another took its place */
-  async takeBack(key: string): Promise<void> {
+  /** Restores deleted files to their original paths. @throws Error if they were removed, or another file has the path now */
+  async restore(key: string): Promise<void> {
     const deleted = this.#deleted.get(key);
     if (deleted === undefined) {
       throw new Error(`The deletion of ${key} is final: it could be undone for ${undoMs / 1000} s.`);
     }
     const taken = deleted.moved.find(({ path }) => existsSync(path));
     if (taken !== undefined) {
-      throw new Error(`${taken.path} was written anew meanwhile: move it away, then undo the deletion.`);
+      throw new Error(`${taken.path} was written again meanwhile. Move it away, then undo the deletion.`);
     }
     clearTimeout(deleted.timer);
     this.#deleted.delete(key);
     await moveBack(deleted.moved);
-    await deleted.takenBack();
+    await deleted.restored();
   }
 
-  /** Removes what an earlier process left when it was killed. */
+  /** Removes files that an earlier process left when it was killed. */
   async empty(): Promise<void> {
     const { trash } = homePaths();
     for (const name of await namesIn(trash)) {
@@ -76,7 +76,7 @@ export class Trash {
     }
   }
 
-  /** Removes all that waits. */
+  /** Removes all deleted files. */
   async close(): Promise<void> {
     for (const key of this.#deleted.keys()) await this.#remove(key);
   }
@@ -90,7 +90,7 @@ export class Trash {
   }
 }
 
-/** Into the trash; on another disk, where that would mean copying, to a name beside it. @returns where it is now */
+/** Moves a file into the trash; on another disk, where that would copy it, to a name beside it. @returns the new path */
 async function moveAside(path: string): Promise<string> {
   const { trash } = homePaths();
   asideCount += 1;
@@ -107,7 +107,7 @@ async function moveAside(path: string): Promise<string> {
   }
 }
 
-/** The last that was moved first: a record comes after what it speaks of. */
+/** Moves files back in reverse order, so that a record comes back after the files that it describes. */
 async function moveBack(moved: readonly Moved[]): Promise<void> {
   for (const { path, aside } of moved.toReversed()) await rename(aside, path);
 }

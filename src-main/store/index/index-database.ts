@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { messageOf } from '../../../core/text/errors.ts';
 
-/** Raised with every change of the table: an index of another version is dropped and rebuilt from the run folders. */
+/** Incremented with every change of the table. An index of another version is dropped and rebuilt from the run folders. */
 const SCHEMA_VERSION = 3;
 const BUSY_TIMEOUT_MS = 5_000;
 const SQLITE_CORRUPT = 11;
@@ -39,8 +39,8 @@ const SCHEMA = `
 `;
 
 /**
- * Opens the index's database. A file that SQLite calls corrupt is replaced: it holds nothing that the run folders do not.
- * @returns also whether the table is new and waits to be filled
+ * Opens the index's database. A corrupt file is replaced, because the run folders hold the same data.
+ * @returns also whether the table is new and must be filled
  */
 export function openIndexDatabase(path: string): { database: DatabaseSync; isNew: boolean } {
   try {
@@ -52,7 +52,7 @@ export function openIndexDatabase(path: string): { database: DatabaseSync; isNew
   }
 }
 
-/** Runs `action` in one transaction: all that it changes, or nothing. */
+/** Runs `action` in one transaction. */
 export function inTransaction(database: DatabaseSync, action: () => void): void {
   database.exec('BEGIN IMMEDIATE');
   try {

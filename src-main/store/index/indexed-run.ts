@@ -19,16 +19,16 @@ const indexedRunSchema = z.object({
   bestValue: realNumber.nullable(),
   bestEpoch: z.number().nullable(),
   error: z.string().nullable(),
-  /** What of its last metrics is NaN or infinite, in words. */
+  /** Names its last metrics that are NaN or infinite; null if there are none. */
   notFinite: z.string().nullable(),
-  /** The run's configuration as the version that wrote it knew it. */
+  /** The run's configuration in the format of the version that wrote it. */
   config: z.string().transform((text): unknown => JSON.parse(text)),
   tags: z.string().transform((text) => z.array(z.string()).parse(JSON.parse(text))),
   note: z.string(),
   isArchived: z.number().transform(Boolean),
 });
 
-/** What lists show of a run. */
+/** A run in lists. */
 export type IndexedRun = z.output<typeof indexedRunSchema>;
 
 export const SELECT_RUNS = `
@@ -50,7 +50,7 @@ export interface RunQuery {
   status?: readonly RunStatus[] | undefined;
   project?: string | undefined;
   projectFolder?: string | undefined;
-  /** Part of the id, name, project or folder, in any case. */
+  /** Part of the id, name, project or folder; upper and lower case are equal. */
   search?: string | undefined;
   limit?: number | undefined;
   /** Default: the newest first. */
@@ -85,7 +85,7 @@ export function toClauses(query: RunQuery): { clauses: string; parameters: Param
   return { clauses: `${where} ORDER BY ${order} LIMIT :limit`, parameters };
 }
 
-/** Rows of {@link SELECT_RUNS} as runs. SQLite keeps NaN as NULL: a best metric without a value has the value NaN. */
+/** Rows of {@link SELECT_RUNS} as runs. SQLite stores NaN as NULL, so a best metric without a value has the value NaN. */
 export function parseRows(rows: unknown): IndexedRun[] {
   const restoreNaN = (run: IndexedRun) =>
     run.bestMetric !== null && run.bestValue === null ? { ...run, bestValue: Number.NaN } : run;
@@ -94,11 +94,11 @@ export function parseRows(rows: unknown): IndexedRun[] {
 
 export function ambiguityError(text: string, candidates: IndexedRun[]): Error {
   return new Error(
-    `"${text}" means ${candidates.length} runs:\n${describeRuns(candidates)}\nGive the id or the folder of one of them.`,
+    `"${text}" matches ${candidates.length} runs:\n${describeRuns(candidates)}\nGive the id or the folder of one of them.`,
   );
 }
 
-/** One line a run: what tells runs of the same name apart. */
+/** One line per run, with the values that distinguish runs of the same name. */
 export function describeRuns(runs: IndexedRun[]): string {
   return runs.map((run) => `  ${run.id}  ${run.name}  ${run.status}  ${run.createdAt}  ${run.folder}`).join('\n');
 }

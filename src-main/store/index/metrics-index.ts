@@ -8,7 +8,7 @@ import type { MetricColumns } from '../metrics/metric-columns.ts';
 import type { TailState } from '../metrics/metrics-tail.ts';
 import { runPaths } from '../runs/run-folder.ts';
 
-/** Raised with every change of the format: an index of another version is made anew. */
+/** Incremented with every change of the format. An index of another version is rebuilt. */
 const version = 1;
 
 const count = z.int().min(0);
@@ -32,13 +32,13 @@ const indexSchema = z.strictObject({
   columns: z.array(columnSchema),
 });
 
-/** What `metrics.index` keeps of `metrics.csv`, so that a large run is opened without reading it. Format: docs/formats.md. */
+/** The contents of `metrics.index`, with which a large run is opened without reading `metrics.csv`. Format: docs/formats.md. */
 export interface MetricsIndex {
   tail: TailState;
   columns: { name: string; column: MetricColumn }[];
 }
 
-/** Writes the index anew. The points in it are those that the columns hold. */
+/** Writes the index with the points that the columns hold. */
 export async function writeMetricsIndex(folder: string, tail: TailState, columns: MetricColumns): Promise<void> {
   const content = {
     version,
@@ -51,7 +51,7 @@ export async function writeMetricsIndex(folder: string, tail: TailState, columns
   await writeFileAtomic(runPaths(folder).metricsIndex, encodeRpc(content));
 }
 
-/** @returns null where there is no index that fits `metrics.csv` as it is now: then that must be read as a whole */
+/** @returns null if no index matches the present `metrics.csv`, which must then be read completely */
 export async function readMetricsIndex(folder: string): Promise<MetricsIndex | null> {
   const index = await readIndex(runPaths(folder).metricsIndex);
   if (index === null || !(await describes(index, runPaths(folder).metrics))) return null;
@@ -76,7 +76,7 @@ function restoreColumn(held: Omit<z.output<typeof columnSchema>, 'name'>): Metri
   return Object.assign(new MetricColumn(), held, { length: held.step.length });
 }
 
-/** The index is a cache: one that cannot be understood is as good as none. */
+/** The index is a cache, so an invalid one counts as missing. */
 async function readIndex(path: string): Promise<z.output<typeof indexSchema> | null> {
   try {
     const parsed = indexSchema.safeParse(decodeRpc(await readFile(path)));
@@ -87,7 +87,7 @@ async function readIndex(path: string): Promise<z.output<typeof indexSchema> | n
   }
 }
 
-/** Whether a file begins as the index says and has its last row where it was. */
+/** Whether a file has the header of the index, and its last row at the same position. */
 async function describes({ header, lastRow, bytes }: TailState, path: string): Promise<boolean> {
   const handle = await open(path).catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') return null;

@@ -14,7 +14,7 @@ import type { FolderProblem, FoundRun } from '../runs/known-folders.ts';
 import { readRunRecord } from '../runs/run-folder.ts';
 import { readRunNotes, type RunNotes } from '../runs/run-notes.ts';
 
-/** The list of all runs, in SQLite: a cache of the run folders, which can be rebuilt from them at any time. */
+/** The list of all runs, in SQLite. It is a cache that can be rebuilt from the run folders at any time. */
 export class RunIndex {
   readonly #paths: ReturnType<typeof homePaths>;
   readonly #database: DatabaseSync;
@@ -24,7 +24,7 @@ export class RunIndex {
     this.#database = database;
   }
 
-  /** Opens the index of a home folder, rebuilding it when it is missing, corrupt or of another version. */
+  /** Opens the index of a home folder. Rebuilds it if it is missing, corrupt or of another version. */
   static async open(home: string = tuttiHome()): Promise<RunIndex> {
     const paths = homePaths(home);
     try {
@@ -42,14 +42,14 @@ export class RunIndex {
     if (this.#database.isOpen) this.#database.close();
   }
 
-  /** Takes over what a run's record says now. Folders outside `runs/` are noted, so that a rebuild finds them. */
+  /** Adds or updates a run from its record. Records folders outside of `runs/`, so that a rebuild finds them. */
   upsert(record: RunRecord, folder: string): void {
     const absolute = resolve(folder);
     if (!this.#isIndexed(absolute)) noteExternalFolder(this.#paths, absolute);
     this.#insert(record, absolute);
   }
 
-  /** Takes over what the user noted on a run that is indexed. */
+  /** Updates the user's notes on an indexed run. */
   annotate(folder: string, notes: RunNotes): void {
     this.#database
       .prepare(
@@ -65,14 +65,14 @@ export class RunIndex {
       });
   }
 
-  /** Takes over the best value so far of a run that trains; its record says none before its end. */
+  /** Updates the best value of a run that trains. Its record only has one after the end. */
   noteBest(folder: string, best: { metric: string; value: number; epoch: number }): void {
     this.#database
       .prepare('UPDATE runs SET best_metric = :metric, best_value = :value, best_epoch = :epoch WHERE folder = :folder')
       .run({ folder: resolve(folder), metric: best.metric, value: best.value, epoch: best.epoch });
   }
 
-  /** Drops a run whose folder goes away. */
+  /** Removes a run whose folder is about to be removed. */
   remove(folder: string): void {
     this.#database.prepare('DELETE FROM runs WHERE folder = ?').run(folder);
   }
@@ -83,8 +83,8 @@ export class RunIndex {
   }
 
   /**
-   * The run that `text` means: a folder that holds one (also one not indexed yet), an id, a name, or the beginning of an id
-   * or name. @throws Error when there is none, or several, naming them
+   * Finds a run by its folder (even if it is not indexed yet), its id, its name, or the beginning of its id or name.
+   * @throws Error if there is none, or several, which it lists
    */
   async find(text: string): Promise<IndexedRun> {
     if (text === '') throw new Error('No run was named: give an id, a name or a folder. `tutti runs` lists the runs.');
@@ -104,10 +104,12 @@ export class RunIndex {
       if (run !== undefined && others.length > 0) throw ambiguityError(text, [run, ...others]);
       if (run !== undefined) return run;
     }
-    throw new Error(`No run has the id, name or folder "${text}", nor an id or name that begins so. ${this.#newest()}`);
+    throw new Error(
+      `No run has the id, name or folder "${text}", or an id or name that begins with it. ${this.#newest()}`,
+    );
   }
 
-  /** Fills the index anew from the folders under `runs/` and the external ones. @returns what could not be read */
+  /** Rebuilds the index from the folders in `runs/` and the external ones. @returns the folders that could not be read */
   async rebuild(): Promise<FolderProblem[]> {
     const { runs, problems } = await readRunRecords(await knownFolders(this.#paths));
     inTransaction(this.#database, () => {
@@ -117,7 +119,7 @@ export class RunIndex {
     return problems;
   }
 
-  /** Adds runs whose folders came from elsewhere, and drops those whose folders are gone. @returns what could not be read */
+  /** Adds runs whose folders are new, and removes those whose folders are gone. @returns the folders that could not be read */
   async refresh(): Promise<FolderProblem[]> {
     for (const { folder } of this.list()) {
       if (!holdsRun(folder)) this.remove(folder);
@@ -155,12 +157,12 @@ export class RunIndex {
       config: toJson(record.config),
     };
     const columns = Object.keys(row);
-    // A record whose last attempt has no best value yet says nothing against the one that was noted while it trained.
+    // While the last attempt has no best value in the record, the value from `noteBest` stays.
     const isNoted = (ownSummary(record)?.best ?? null) === null;
     const valueOf = (column: string) =>
       column.startsWith('best_') && isNoted ? `runs.${column}` : `excluded.${column}`;
     const changes = columns.map((column) => `${column} = ${valueOf(column)}`).join(', ');
-    // What the user noted stays, above all a name given since.
+    // The user's notes stay, including a name given by the user.
     this.#database
       .prepare(
         `INSERT INTO runs (${columns.join(', ')}) VALUES (:${columns.join(', :')})

@@ -4,7 +4,7 @@ import { explainFileError } from '../../../core/node/file-error.ts';
 export interface AppendOptions {
   /** First line of a new file. */
   header?: string;
-  /** What ends a line that a crash cut short, so that it cannot be taken for a whole one; it costs only itself. */
+  /** Text that ends a line that a crash cut short, so that readers cannot mistake it for a whole line. */
   closing?: string;
   /** Flush to the disk before returning. */
   durable?: boolean;

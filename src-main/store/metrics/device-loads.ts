@@ -6,12 +6,12 @@ import { runPaths } from '../runs/run-folder.ts';
 
 const header = 'time,device,load,memory_bytes';
 
-/** Appends a sample to `devices.csv`, a line for each device. */
+/** Appends a sample to `devices.csv`, one line per device. */
 export async function appendLoads(folder: string, { time, loads }: LoadSample): Promise<void> {
   const lines = loads.map(({ device, load, memoryUsedBytes }) =>
     [time, device, load === null ? '' : load.toFixed(3), formatCell(memoryUsedBytes)].join(','),
   );
-  // A number that was cut short is a number still; a line with one cell more is none.
+  // A number that was cut short is still a valid number, so the line is closed with an extra cell that makes it invalid.
   await appendLines(runPaths(folder).devices, lines, { header, closing: ',' });
 }
 
@@ -25,7 +25,7 @@ interface GrowingColumns {
   memoryBytes: number[];
 }
 
-/** What `devices.csv` holds, read on as it grows. */
+/** Follows `devices.csv` as it grows. */
 export class DeviceLoadsTail {
   readonly #tail: LineTail;
   readonly #columns = new Map<string, GrowingColumns>();
@@ -34,7 +34,7 @@ export class DeviceLoadsTail {
     this.#tail = new LineTail(runPaths(folder).devices);
   }
 
-  /** All loads that were read so far, by device. */
+  /** All loads read so far, by device. */
   get columns(): DeviceLoadColumns[] {
     return [...this.#columns].map(([device, { timeMs, load, memoryBytes }]) => ({
       device,
@@ -44,7 +44,7 @@ export class DeviceLoadsTail {
     }));
   }
 
-  /** Reads what is new. Lines that are none are left out. @returns that, by time */
+  /** Reads new lines, and skips invalid ones. @returns the new samples, by time */
   async read(): Promise<LoadSample[]> {
     const news: { time: string; load: DeviceLoad }[] = [];
     const startAnew = (): void => {

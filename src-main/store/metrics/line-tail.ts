@@ -4,24 +4,24 @@ import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
 const chunkBytes = 2 ** 18;
 const lineBreak = 0x0a;
 
-/** Lines that came together. */
+/** Lines that were read together. */
 export interface LinePortion {
   lines: string[];
-  /** Where the first of them begins, in bytes. */
+  /** Byte position of the first line. */
   from: number;
-  /** Behind the line break of the last. */
+  /** Byte position after the line break of the last line. */
   to: number;
 }
 
 /**
- * Reads a text file that somebody else appends to, each time from where it stopped. A last line without its line break is
- * still being written, or was cut short: it is left for later.
+ * Reads a text file that another process appends to, each time from the end of the last reading. A last line without a line break is
+ * left for later: it is still being written, or was cut short.
  */
 export class LineTail {
   readonly #path: string;
   /** Bytes of the whole lines that were read. */
   #offset = 0;
-  /** Of the file that was read; null where whatever stands there is taken for it. */
+  /** Identity of the file that was read; null: accept any file at the path. */
   #identity: string | null = '';
 
   constructor(path: string) {
@@ -29,8 +29,8 @@ export class LineTail {
   }
 
   /**
-   * The lines since the last time, in portions; none where there is no file. Lines of a portion whose reader threw come again.
-   * @param replaced called first where the file is another one, or shorter, than the last time: it is read from its start
+   * Yields the lines since the last reading, in portions; none if there is no file. A portion is repeated if its reader threw.
+   * @param replaced called first if the file was replaced or is shorter than before; it is then read from the start
    */
   async *read(replaced: () => void): AsyncGenerator<LinePortion> {
     const handle = await open(this.#path).catch((error: unknown) => {
@@ -75,20 +75,20 @@ export class LineTail {
     return (await identify(handle)).identity === this.#identity;
   }
 
-  /** The next read begins there, taking what comes before for read. */
+  /** Continues at a byte position, as if the file before it had been read. */
   startAt(bytes: number): void {
     this.#offset = bytes;
     this.#identity = null;
   }
 
-  /** The next read begins at the file's start again. */
+  /** Restarts at the beginning of the file. */
   rewind(): void {
     this.#offset = 0;
     this.#identity = '';
   }
 }
 
-/** Tells a file from another one under its name: an inode alone is soon used again. */
+/** Identifies a file. The inode alone is not enough, because the system reuses inodes. */
 async function identify(handle: FileHandle): Promise<{ identity: string; size: bigint }> {
   const { ino, birthtimeNs, size } = await handle.stat({ bigint: true });
   return { identity: `${ino} ${birthtimeNs}`, size };

@@ -11,9 +11,9 @@ export interface MetricTable {
   epoch: Int32Array;
   /** shape [R]. */
   step: Int32Array;
-  /** By metric, shape [R]; NaN where a value is absent, so see `present` to tell it from a value that is NaN. */
+  /** By metric, shape [R]. NaN for an absent value; `present` distinguishes it from a value that is NaN. */
   values: Map<string, Float64Array>;
-  /** By metric, shape [R]: 1 where the row has a value, else 0. */
+  /** By metric, shape [R]: 1 if the row has a value, else 0. */
   present: Map<string, Uint8Array>;
 }
 
@@ -30,9 +30,9 @@ interface Line extends Position {
 }
 
 /**
- * Reads `metrics.csv`, also while it is written: a last line without its line break is left out. Lines of the same
- * (epoch, step) become one row, the later value winning. A run without the file has no metrics yet: an empty table.
- * @throws Error naming line and column of what is no number
+ * Reads `metrics.csv`, even while it is written: a last line without a line break is skipped. Lines with the same (epoch, step)
+ * become one row with the later values. A run without the file has an empty table.
+ * @throws Error with the line and the column of an invalid number
  */
 export async function readMetrics(folder: string): Promise<MetricTable> {
   const path = runPaths(folder).metrics;
@@ -62,7 +62,7 @@ export interface MetricColumn {
   present: Uint8Array;
 }
 
-/** The columns of a table one by one, for those who walk over its rows. */
+/** The columns of a table as a list, for iterating over its rows. */
 export function columnsOf(table: MetricTable): MetricColumn[] {
   return table.columns.flatMap((metric) => {
     const [values, present] = [table.values.get(metric), table.present.get(metric)];
@@ -70,7 +70,7 @@ export function columnsOf(table: MetricTable): MetricColumn[] {
   });
 }
 
-/** Order of (epoch, step): negative when `a` comes before `b`. */
+/** Compares by (epoch, step): negative if `a` comes before `b`. */
 export function comparePositions(a: Position, b: Position): number {
   return a.epoch - b.epoch || a.step - b.step;
 }
@@ -95,7 +95,7 @@ function parsePosition(text: string, number: number, path: string): Line {
   );
 }
 
-/** @returns the lines of each row, rows ascending, lines of a row as they stand in the file */
+/** @returns the lines of each row, rows ascending, lines of a row in the order of the file */
 function groupByPosition(lines: Line[]): [Line, ...Line[]][] {
   const rows = new Map<string, [Line, ...Line[]]>();
   for (const line of lines) {

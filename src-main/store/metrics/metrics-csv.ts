@@ -1,12 +1,12 @@
 /**
- * The spelling of `metrics.csv`: a header `epoch,step,<metric>,...`, then one row per (epoch, step). An empty cell is an
- * absent value; numbers are in their shortest form that reads back exactly, with `NaN`, `Infinity` and `-Infinity`.
- * Nothing is ever quoted, so a row can be split at its commas.
+ * The format of `metrics.csv`: a header `epoch,step,<metric>,...`, then one row per (epoch, step). An empty cell is an
+ * absent value. Numbers are in the shortest form that parses to the same value, with `NaN`, `Infinity` and `-Infinity`.
+ * Nothing is quoted, so a row can be split at its commas.
  */
 
 const KEY_COLUMNS = ['epoch', 'step'];
 
-/** @throws Error when a metric's name cannot head a column */
+/** @throws Error if a metric's name cannot be the header of a column */
 export function checkMetricName(name: string): void {
   if (name !== '' && !/[,"\r\n]/.test(name) && !KEY_COLUMNS.includes(name)) return;
   throw new Error(
@@ -35,12 +35,12 @@ export function formatRow(epoch: number, step: number, cells: readonly string[])
   return `${[epoch, step, ...cells].join(',')}\n`;
 }
 
-/** Reads back exactly: also the sign of -0, which `String` drops. */
+/** Formats a number exactly, including the sign of -0, which `String` drops. */
 export function formatNumber(value: number): string {
   return Object.is(value, -0) ? '-0' : String(value);
 }
 
-/** @returns null for a cell that holds no number */
+/** @returns null for a cell without a number */
 export function parseNumber(cell: string): number | null {
   if (cell === 'NaN') return Number.NaN;
   const value = Number(cell);

@@ -14,14 +14,14 @@ export interface MetricRow extends Position {
 const CHUNK_CHARACTERS = 65_536;
 
 /**
- * `metrics.csv`, to append to. Every row in it is whole and as wide as its header: what a crash cut short is removed on
- * opening, what a failed write left is removed before the next one, and a new metric rewrites the file aside with one more
- * column. No file stays open between writes, which are few, so that it can be replaced on every system.
+ * Appends to `metrics.csv`. Every row is complete and as wide as the header: opening removes a row that a crash cut short, a write
+ * removes the remains of a failed write, and a new metric rewrites the file with one more column. The file is closed between the few
+ * writes, so that it can be replaced on every system.
  */
 export class MetricsFile {
   readonly #path: string;
   #metrics: string[];
-  /** Length of the whole rows; a write that failed may have left more. */
+  /** Bytes of the complete rows. A failed write may have left more. */
   #bytes: number;
 
   private constructor(path: string, metrics: string[], bytes: number) {
@@ -32,8 +32,8 @@ export class MetricsFile {
 
   /**
    * Opens or creates the file.
-   * @param resumeAfterStep drop the rows beyond this step, which a resumed run is about to compute again; the file as it was
-   *   is kept beside as `metrics.attempt-<n>.csv`
+   * @param resumeAfterStep drop the rows beyond this step, which a resumed run computes again; the old file is kept as
+   *   `metrics.attempt-<n>.csv`
    */
   static async open(path: string, resumeAfterStep: number = Infinity): Promise<MetricsFile> {
     try {
@@ -44,7 +44,7 @@ export class MetricsFile {
     }
   }
 
-  /** Appends the rows, all or, when it throws, none: they can be appended again. */
+  /** Appends all rows, or none if it throws; they can then be appended again. */
   async append(rows: readonly MetricRow[]): Promise<void> {
     const known = new Set(this.#metrics);
     const added = new Set(rows.flatMap((row) => [...row.values.keys()]).filter((metric) => !known.has(metric)));
@@ -57,7 +57,7 @@ export class MetricsFile {
     this.#bytes += Buffer.byteLength(text);
   }
 
-  /** Returns when everything appended would survive a power cut. */
+  /** Resolves once all appended rows would survive a power cut. */
   async sync(): Promise<void> {
     await this.#withHandle((handle) => handle.sync());
   }
@@ -80,7 +80,7 @@ export class MetricsFile {
 
   async #withHandle(action: (handle: FileHandle) => Promise<void>): Promise<void> {
     try {
-      // Without O_CREAT: a file that somebody removed must not come back without its header.
+      // Without O_CREAT, because a removed file must not come back without its header.
       const handle = await open(this.#path, constants.O_WRONLY | constants.O_APPEND);
       try {
         await action(handle);
@@ -93,7 +93,7 @@ export class MetricsFile {
   }
 }
 
-/** Copies the first `bytes` of the file, whole lines, under a new header and with empty cells for the added metrics. */
+/** Copies the first `bytes` of the file (whole lines) under a new header, with empty cells for the added metrics. */
 async function copyWidened(
   file: { path: string; bytes: number },
   into: FileHandle,
@@ -118,7 +118,7 @@ async function copyWidened(
   }
 }
 
-/** Leaves only whole rows up to the step in the file, creating it where there is none. @returns its metrics */
+/** Keeps only complete rows up to the step. Creates the file if there is none. @returns its metrics */
 async function repair(path: string, lastStep: number): Promise<string[]> {
   const content = await readIfPresent(path);
   const wholeBytes = content.lastIndexOf('\n') + 1;

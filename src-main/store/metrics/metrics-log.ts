@@ -6,23 +6,23 @@ import { MetricsFile } from './metrics-file.ts';
 import type { MetricRow } from './metrics-file.ts';
 import { runPaths } from '../runs/run-folder.ts';
 
-/** How long a row waits for the values of slower ranks. */
+/** Time that a row waits for the values of slower ranks. */
 const HOLD_MS = 5_000;
-/** Rows are written this often, together: one write serves all ranks. */
+/** Interval of writes. One write takes the rows of all ranks. */
 const WRITE_EVERY_MS = 200;
 
 export interface LogClock {
   nowMs(): number;
-  /** Calls `tick` every so often, until the function that it returns is called. */
+  /** Calls `tick` at an interval. @returns a function that stops it */
   every(intervalMs: number, tick: () => void): () => void;
 }
 
 export interface MetricsLogOptions {
-  /** Ranks that report: a row waits until each of them has passed it, or for 5 s. */
+  /** Ranks that report. A row waits until all of them have passed it, but at most 5 s. */
   ranks: Iterable<number>;
-  /** Told of a write that failed between calls. Nothing is lost: `flush` and `close` try again. */
+  /** Called for a failed write between calls. No data are lost: `flush` and `close` try again. */
   onError: (error: unknown) => void;
-  /** Drop the rows beyond this step: the run resumes there. */
+  /** Drop the rows beyond this step, at which the run resumes. */
   resumeAfterStep?: number | undefined;
   clock?: LogClock;
 }
@@ -32,8 +32,8 @@ interface HeldRow extends MetricRow {
 }
 
 /**
- * Appends the points of all ranks to `metrics.csv`, one row per (epoch, step). A value that comes after its row was written
- * makes a second row of the same key, which readers merge; of two values for one metric and key the later one counts.
+ * Appends the points of all ranks to `metrics.csv`, one row per (epoch, step). A value that arrives after its row was written gets a
+ * second row with the same key, which readers merge. The later of two values for one metric and key counts.
  */
 export class MetricsLog {
   readonly #file: MetricsFile;
@@ -61,12 +61,12 @@ export class MetricsLog {
     return new MetricsLog(await MetricsFile.open(runPaths(folder).metrics, options.resumeAfterStep), options);
   }
 
-  /** Sets which ranks rows wait for: those of the wave that trains now, less those that have left. */
+  /** Sets the ranks that rows wait for: those of the present wave that have not left. */
   setRanks(ranks: Iterable<number>): void {
     this.#ranks = [...ranks];
   }
 
-  /** @throws Error when a metric's name cannot head a column; nothing of the batch is taken then */
+  /** @throws Error if a metric's name cannot be the header of a column; the whole batch is then rejected */
   append(rank: number, batch: PointBatch): void {
     if (this.#isClosed) throw new Error(`Rank ${rank} reported points after the metrics log was closed.`);
     batch.names.forEach(checkMetricName);
@@ -78,14 +78,14 @@ export class MetricsLog {
     }
   }
 
-  /** Writes every value reported so far, complete rows or not, and returns when it would survive a power cut. */
+  /** Writes all values so far, even of incomplete rows. Resolves once they would survive a power cut. */
   async flush(): Promise<void> {
     this.#release(() => true);
     await this.#write();
     await this.#file.sync();
   }
 
-  /** Writes what is left and takes no more. When that fails, it can be called again. */
+  /** Writes the remaining values and accepts no more. Can be called again if it fails. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#stopTicking();
@@ -102,7 +102,7 @@ export class MetricsLog {
   }
 
   #tick(): void {
-    // A disk slower than the ticks gets the next rows in one piece once it has caught up.
+    // If the disk is slower than the ticks, the next rows are written together once it has caught up.
     if (this.#isWriting) return;
     const dueMs = this.#clock.nowMs() - HOLD_MS;
     this.#release((row) => row.sinceMs <= dueMs || this.#isPassed(row));
@@ -125,7 +125,7 @@ export class MetricsLog {
     this.#ready.push(...due.map(([, row]) => row).sort(comparePositions));
   }
 
-  /** Writes what is ready, after any write under way; rows that could not be written stay ready. */
+  /** Writes the rows that are ready, after a running write. Rows that could not be written stay ready. */
   #write(): Promise<void> {
     const written = this.#writes.then(async () => {
       const rows = this.#ready;
@@ -141,7 +141,7 @@ export class MetricsLog {
         this.#isWriting = false;
       }
     });
-    // Whoever asked for this write learns of its failure; the next write must still be tried.
+    // The caller gets the error of this write; the next write must run anyway.
     this.#writes = written.catch(() => undefined);
     return written;
   }
@@ -151,7 +151,7 @@ const systemClock: LogClock = {
   nowMs: () => performance.now(),
   every(intervalMs, tick) {
     const timer = setInterval(tick, intervalMs);
-    // A log must not keep a process alive that has nothing else to do.
+    // A log must not keep a process alive.
     timer.unref();
     return () => clearInterval(timer);
   },

@@ -1,6 +1,6 @@
 import { parseNumber } from './metrics-csv.ts';
 
-/** Takes a row apart. Its metrics, in the order of the columns, are those of the header. */
+/** Parses rows. Its metrics are those of the header, in the order of the columns. */
 export class MetricsRowReader {
   readonly metrics: readonly string[];
   readonly #path: string;
@@ -13,7 +13,7 @@ export class MetricsRowReader {
   /**
    * @param place of the row, for messages
    * @returns its step
-   * @throws Error naming the place of what is no row
+   * @throws Error with the place of an invalid row
    */
   read(
     line: string,
@@ -42,7 +42,7 @@ export class MetricsRowReader {
   }
 }
 
-/** The step of a row that was read before. */
+/** The step of a row that was already validated. */
 export function stepOf(line: string): number {
   const start = line.indexOf(',') + 1;
   const end = line.indexOf(',', start);

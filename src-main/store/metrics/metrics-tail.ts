@@ -9,30 +9,30 @@ import { runPaths } from '../runs/run-folder.ts';
 
 export interface MetricsReader {
   point: (metric: string, epoch: number, step: number, value: number) => void;
-  /** The run went back, and its later rows are gone: everything comes anew from here. */
+  /** Called if the run went back and its later rows are gone. All points are then read again. */
   reset(): void;
 }
 
-/** How far a file was read, and what stands where in it. */
+/** The state of reading a file, with the positions of its rows. */
 export interface TailState {
   header: string;
   rows: number;
-  /** The last row that was read; it ends at `bytes`. */
+  /** The last row that was read. It ends at `bytes`. */
   lastRow: string;
   bytes: number;
   blocks: readonly RowBlock[];
 }
 
 /**
- * Follows `metrics.csv` of a run that may still write it. Each value is read once, also when the file is rewritten with
- * more columns; rows that a resumed run dropped are noticed. What was read can be read again by range of steps.
+ * Follows `metrics.csv` of a run that may still write it. Each value is read once, even if the file is rewritten with more columns.
+ * Rows that a resumed run dropped are detected. Rows can be read again by a range of steps.
  */
 export class MetricsTail {
   readonly #path: string;
   readonly #tail: LineTail;
   #header: string | null = null;
   #rowReader: MetricsRowReader;
-  /** Rows that were read, and the last of them. */
+  /** Number of rows that were read. */
   #rows = 0;
   #lastRow = '';
   #blocks = new RowBlocks();
@@ -55,7 +55,7 @@ export class MetricsTail {
     return { header, rows, lastRow, bytes: this.#tail.bytes, blocks: this.#blocks.all };
   }
 
-  /** Goes on where an earlier reading of the same file stopped. */
+  /** Continues where an earlier reading of the same file stopped. */
   restore({ header, rows, lastRow, bytes, blocks }: TailState): void {
     this.#setHeader(header);
     this.#rows = rows;
@@ -64,30 +64,30 @@ export class MetricsTail {
     this.#tail.startAt(bytes);
   }
 
-  /** Reads what has come since the last time. @throws Error naming the line of what is no row */
+  /** Reads the rows since the last reading. @throws Error with the line of an invalid row */
   async read(reader: MetricsReader): Promise<void> {
     try {
-      while (!(await this.#readOn(reader))) {
+      while (!(await this.#readNew(reader))) {
         reader.reset();
         this.#tail.rewind();
         this.#header = null;
         this.#rows = 0;
       }
     } catch (error) {
-      // The rows before the damaged one were taken: the next time finds out by their number where to go on.
+      // The rows before the damaged one were taken. The next reading finds its place by their number.
       this.#tail.rewind();
       throw error;
     }
   }
 
-  /** What reading a range of steps again costs. */
+  /** Bytes to read for a range of steps. */
   bytesBetween(fromStep: number, toStep: number): number {
     return this.#blocks.between(fromStep, toStep).reduce((sum, { from, to }) => sum + to - from, 0);
   }
 
   /**
-   * All points of some metrics with steps in a range, both ends included, by metric.
-   * @returns null where the file is not the one that was read: read on first
+   * Reads all points of some metrics with steps in a range, both ends included, by metric.
+   * @returns null if the file was replaced and must be read first
    */
   async readBetween(
     names: readonly string[],
@@ -114,11 +114,11 @@ export class MetricsTail {
     }
   }
 
-  /** @returns false where the file no longer holds what was read of it */
-  async #readOn(reader: MetricsReader): Promise<boolean> {
-    /** Rows from here on are new; those before are only held against what was read. */
+  /** @returns false if the file no longer holds the rows that were read */
+  async #readNew(reader: MetricsReader): Promise<boolean> {
+    /** Rows from here on are new. Earlier rows are only compared with those that were read. */
     const known = this.#rows;
-    /** Of the next line; -1 is the header. */
+    /** Row of the next line; -1 is the header. */
     let row = this.#header === null ? -1 : known;
     const restart = (): void => {
       row = -1;
@@ -173,7 +173,7 @@ export class MetricsTail {
   }
 }
 
-/** A file that got more columns has the same lines, each with more cells at its end. */
+/** Whether a line is the earlier one, possibly with more cells at its end because the file got more columns. */
 function continues(line: string, before: string): boolean {
   return line === before || line.startsWith(`${before},`);
 }

@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 
-/** Blocks that are written bit by bit are joined up to this size: one read brings as much as it needs, and little more. */
+/** Small blocks are joined up to this size, so that one read gets all it needs and little more. */
 const blockBytes = 2 ** 18;
 
 /** Whole lines of a file, `[from, to)` in bytes, and the steps that occur in them. */
@@ -11,7 +11,7 @@ export interface RowBlock {
   lastStep: number;
 }
 
-/** Which lines of `metrics.csv` hold which steps: some 30 bytes for a quarter of a megabyte. Lines need not be in order. */
+/** The steps in each block of `metrics.csv`: about 30 bytes for a quarter of a megabyte. Lines need not be in order. */
 export class RowBlocks {
   readonly #blocks: RowBlock[];
 
@@ -34,7 +34,7 @@ export class RowBlocks {
     last.lastStep = Math.max(last.lastStep, block.lastStep);
   }
 
-  /** Those with steps in a range, both ends included. */
+  /** The blocks with steps in a range, both ends included. */
   between(fromStep: number, toStep: number): RowBlock[] {
     return this.#blocks.filter(({ firstStep, lastStep }) => firstStep <= toStep && lastStep >= fromStep);
   }
@@ -44,7 +44,7 @@ export class RowBlocks {
   }
 }
 
-/** The lines of a block. @throws Error when the file no longer holds it */
+/** The lines of a block. @throws Error if the file no longer holds it */
 export async function readLines(handle: FileHandle, { from, to }: RowBlock): Promise<string[]> {
   const bytes = Buffer.allocUnsafe(to - from);
   const { bytesRead } = await handle.read(bytes, 0, bytes.length, from);

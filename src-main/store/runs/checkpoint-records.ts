@@ -5,7 +5,7 @@ import { type CheckpointRecord, checkpointRecordSchema } from '../../../core/pro
 import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
 import { runPaths } from './run-folder.ts';
 
-/** The records of a run's checkpoints, by rank, then by time. One that is removed meanwhile is left out. */
+/** The records of a run's checkpoints, by rank, then by time. Skips those that are removed meanwhile. */
 export async function readCheckpointRecords(folder: string): Promise<CheckpointRecord[]> {
   const { checkpoints } = runPaths(folder);
   const names = await readdir(checkpoints, { recursive: true }).catch((error: unknown) => {
@@ -18,8 +18,8 @@ export async function readCheckpointRecords(folder: string): Promise<CheckpointR
 }
 
 /**
- * The files that a checkpoint may consist of. Its record is the first: without it the others do not count, so in this order
- * they go, and in the reverse one they come back.
+ * The files that a checkpoint may have. The record comes first, because the other files are invalid without it: they are deleted in
+ * this order and restored in the reverse order.
  */
 export function checkpointFiles(folder: string, { rank, name }: CheckpointKey): string[] {
   const base = join(runPaths(folder).checkpoints, `rank-${rank}`, name);

@@ -10,7 +10,7 @@ import { readRunNotes, type RunNotes } from './run-notes.ts';
 
 type HomePaths = ReturnType<typeof homePaths>;
 
-/** A folder that should hold a run but could not be read. */
+/** A folder of a run that could not be read. */
 export interface FolderProblem {
   folder: string;
   message: string;
@@ -20,14 +20,14 @@ export function holdsRun(folder: string): boolean {
   return existsSync(runPaths(folder).record);
 }
 
-/** The folders that hold runs: those under `runs/`, then the external ones on record. */
+/** The folders with runs: those in `runs/`, then the recorded external ones. */
 export async function knownFolders(paths: HomePaths): Promise<string[]> {
   const names = await readdir(paths.runs);
   const inside = names.map((name) => join(paths.runs, name));
   return [...new Set([...inside, ...(await readExternal(paths.externalRuns))])].filter(holdsRun);
 }
 
-/** Notes a folder outside `runs/`, so that an index built anew finds it. Noting one twice does no harm. */
+/** Records a folder outside of `runs/`, so that a rebuilt index finds it. Recording it twice is harmless. */
 export function noteExternalFolder(paths: HomePaths, folder: string): void {
   const path = relative(paths.runs, folder);
   if (!path.startsWith('..') && !isAbsolute(path)) return;
@@ -44,7 +44,7 @@ export interface FoundRun {
   notes: RunNotes;
 }
 
-/** Reads the records of many folders; one that cannot be read does not keep the others from being listed. */
+/** Reads the records of many folders. Those that cannot be read are returned as problems. */
 export async function readRunRecords(folders: string[]): Promise<{ runs: FoundRun[]; problems: FolderProblem[] }> {
   const runs: FoundRun[] = [];
   const problems: FolderProblem[] = [];

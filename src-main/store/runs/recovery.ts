@@ -11,10 +11,10 @@ import { withRunLock } from './run-lock.ts';
 
 const CONNECT_TIMEOUT_MS = 500;
 
-/** Whether the hub that a run names lives: its process exists, and nothing says that nobody listens on its socket any more. */
+/** Whether the hub of a run is alive: its process exists, and its socket does not refuse connections. */
 export async function isHubAlive(record: RunRecord): Promise<boolean> {
   if (record.hub === null) return false;
-  // On another machine that shares this folder: nothing here can tell, so it is left alone.
+  // A hub on another machine that shares this folder cannot be checked from here, so it counts as alive.
   if (record.hub.host !== hostname()) return true;
   return processExists(record.hub.pid) && acceptsConnection(record.hub.socket);
 }
@@ -24,14 +24,14 @@ function processExists(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // Another user's process may not be signalled, but it is there.
+    // Another user's process cannot be signalled, but it exists.
     return errorCode(error) === 'EPERM';
   }
 }
 
 /**
- * The system accepts connections for whoever listens, however busy, and refuses at once where nobody does. So a long wait is this
- * process's own, its event loop held up, and no sign of a dead hub.
+ * The system accepts connections for a listening process even if it is busy, and refuses them at once if no process listens. So a
+ * timeout is inconclusive: it means that this process's event loop was blocked, not that the hub is dead.
  */
 function acceptsConnection(socketPath: string): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -44,9 +44,9 @@ function acceptsConnection(socketPath: string): Promise<boolean> {
 }
 
 /**
- * Changes the record of a run that no living hub runs; of several processes that try at a time exactly one succeeds,
- * provided that `change` names a hub whose socket listens already.
- * @throws Error when a living hub runs it
+ * Changes the record of a run that no living hub runs. If several processes try at the same time, exactly one succeeds, provided that
+ * `change` names a hub whose socket already listens.
+ * @throws Error if a living hub runs it
  */
 export async function takeOverRun(folder: string, change: (record: RunRecord) => RunRecord): Promise<RunRecord> {
   return withRunLock(folder, async () => {
@@ -64,9 +64,9 @@ export async function takeOverRun(folder: string, change: (record: RunRecord) =>
 }
 
 /**
- * Marks a run that a dead hub left `created` or `running` as `interrupted`, with the last sign of life as its end. Any other
- * run, above all one whose hub lives, stays as it is.
- * @returns the record as it is now
+ * Marks a run that a dead hub left `created` or `running` as `interrupted`, with the last write to its files as its end. Other runs
+ * stay unchanged.
+ * @returns the present record
  */
 export async function markInterrupted(folder: string): Promise<RunRecord> {
   const seen = await readRunRecord(folder);
@@ -82,12 +82,12 @@ export async function markInterrupted(folder: string): Promise<RunRecord> {
 }
 
 export interface Recovery {
-  /** Runs that were found abandoned just now. */
+  /** Runs that were marked as interrupted now. */
   interrupted: RunRecord[];
   problems: FolderProblem[];
 }
 
-/** Brings the index in line with the folders and marks abandoned runs: for every command that lists or opens runs. */
+/** Updates the index from the folders and marks abandoned runs. Every command that lists or opens runs calls it. */
 export async function recoverRuns(index: RunIndex): Promise<Recovery> {
   const problems = await index.refresh();
   const interrupted: RunRecord[] = [];
@@ -103,7 +103,7 @@ export async function recoverRuns(index: RunIndex): Promise<Recovery> {
   return { interrupted, problems };
 }
 
-/** Whether a run has not ended, as far as its record knows. */
+/** Whether a run has not ended, according to its record. */
 export function isOpen(record: RunRecord): boolean {
   return record.status === 'created' || record.status === 'running';
 }
@@ -120,7 +120,7 @@ function endAttempt(record: RunRecord, endedAt: string): RunRecord {
   };
 }
 
-/** When the dead hub last wrote to the run: nearer to its end than the moment it was noticed. */
+/** The time of the last write to the run: closer to its end than the time of the recovery. */
 async function lastSignOfLife(folder: string): Promise<string> {
   const { record, metrics, events } = runPaths(folder);
   const timesMs = await Promise.all([record, metrics, events].map(modificationTimeMs));
@@ -137,7 +137,7 @@ async function modificationTimeMs(path: string): Promise<number> {
 }
 
 function interruptionEvent(record: RunRecord) {
-  const hub = record.hub === null ? 'The process that was to run it' : `Its hub (process ${record.hub.pid})`;
+  const hub = record.hub === null ? 'The process that should have run it' : `Its hub (process ${record.hub.pid})`;
   return {
     time: new Date().toISOString(),
     attempt: record.attempts.at(-1)?.attempt ?? 1,

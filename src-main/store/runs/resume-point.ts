@@ -3,17 +3,17 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { errorCode } from '../../../core/node/file-error.ts';
 
-/** What a resume needs of `state/rank-<r>/round-<n>.json`, which the workers write. */
+/** The fields of `state/rank-<r>/round-<n>.json` (written by the workers) that a resume needs. */
 const savedRoundSchema = z.looseObject({ round: z.int(), epoch: z.int(), step: z.int() });
 
 export interface ResumePoint {
   round: number;
-  /** Of the rank that has come furthest. */
+  /** Position of the rank that is furthest ahead. */
   epoch: number;
   step: number;
 }
 
-/** Where a resumed run goes on: the newest round that every rank has saved. Null when there is none: it starts anew. */
+/** The position at which a run resumes: the newest round that every rank has saved. Null if there is none and the run starts again. */
 export async function findResumePoint(folder: string, ranks: readonly number[]): Promise<ResumePoint | null> {
   const saved = await Promise.all(ranks.map((rank) => savedRounds(join(folder, 'state', `rank-${rank}`))));
   const rounds = [...(saved[0]?.keys() ?? [])].sort((a, b) => b - a);
@@ -40,8 +40,8 @@ async function readRound(path: string): Promise<z.output<typeof savedRoundSchema
     return savedRoundSchema.parse(JSON.parse(await readFile(path, 'utf8')));
   } catch (error) {
     throw new Error(
-      `${path} is damaged: it does not say which round and step were saved. Restore it from a copy, or remove it together with its ` +
-        '.safetensors to go on from the round before.',
+      `${path} is damaged: it does not name the saved round and step. Restore it from a copy, or remove it together with its ` +
+        '.safetensors to continue from the round before.',
       { cause: error },
     );
   }

@@ -7,17 +7,17 @@ import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
 import { runPaths } from './run-folder.ts';
 import { withRunLock } from './run-lock.ts';
 
-/** `notes.json`: what the user noted on a run, apart from what the run says of itself. */
+/** `notes.json`: the user's notes on a run. */
 const notesSchema = runNotesSchema.extend({
   tags: z.array(z.string().min(1)).default([]),
   note: z.string().default(''),
   isArchived: z.boolean().default(false),
-  /** A pin of a checkpoint that is gone means nothing. */
+  /** May contain pins of checkpoints that no longer exist. */
   pinnedCheckpoints: z.array(checkpointKeySchema).default([]),
 });
 export type RunNotes = z.output<typeof notesSchema>;
 
-/** The notes on a run; empty ones where there are none. @throws Error when the file is damaged */
+/** The notes on a run; empty if there are none. @throws Error if the file is damaged */
 export async function readRunNotes(folder: string): Promise<RunNotes> {
   const path = runPaths(folder).notes;
   try {
@@ -32,12 +32,12 @@ export async function readRunNotes(folder: string): Promise<RunNotes> {
   }
 }
 
-/** Changes what is given of the notes and leaves the rest. @returns the notes as they are now */
+/** Changes the given fields of the notes. @returns the new notes */
 export function changeRunNotes(folder: string, changes: NoteChanges): Promise<RunNotes> {
   return rewriteNotes(folder, (notes) => ({ ...notes, ...changes }));
 }
 
-/** Pins checkpoints, or takes their pins away; the pins of others stay. */
+/** Pins checkpoints, or removes their pins. Other pins stay. */
 export async function pinCheckpoints(folder: string, keys: readonly CheckpointKey[], isPinned: boolean): Promise<void> {
   await rewriteNotes(folder, (notes) => {
     const others = notes.pinnedCheckpoints.filter((pinned) => !keys.some((key) => isSame(key, pinned)));

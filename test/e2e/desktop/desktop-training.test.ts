@@ -72,9 +72,9 @@ describeDesktop('Training in the desktop app', (open) => {
     const { page } = stage;
     await stage.startRun(blobs, endless);
     await expectPoints(page, 'NLL');
-    await stage.choose('Pause or Go On');
+    await stage.choose('Pause or Continue');
     await expect(page.locator('.run-header .state')).toContainText('paused');
-    await stage.choose('Pause or Go On');
+    await stage.choose('Pause or Continue');
     await expect(page.locator('.run-header .state')).not.toContainText('paused');
     await stage.choose('Stop Jointly…');
     await page.getByRole('alertdialog').getByRole('button', { name: 'Stop now' }).click();

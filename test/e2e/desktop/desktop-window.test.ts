@@ -111,7 +111,7 @@ describeDesktop('The window', (open, isElectron) => {
 
   it('saves only exports', async () => {
     const saved = stage.page.evaluate("window.tutti.saveFile('/etc/passwd').catch(({ message }) => message)");
-    expect(await saved).toMatch(/\/etc\/passwd is no export/);
+    expect(await saved).toMatch(/\/etc\/passwd is not an export/);
   });
 
   it('opens a folder dropped on it, or shows what is wrong with it', async () => {
@@ -166,7 +166,7 @@ describeDesktop('The window', (open, isElectron) => {
     await stage.reopen();
     // Its only complaint is about the page that sent an invalid call.
     if (isFirst) expect(complaints).not.toEqual([]);
-    for (const line of complaints) expect(line).toMatch(/^The page was turned away/);
+    for (const line of complaints) expect(line).toMatch(/^The page was disconnected/);
     expect(await stage.desktop.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0].getBounds())).toEqual(
       bounds,
     );

@@ -120,7 +120,8 @@ describe.skipIf(obstacle !== null)(`the webgpu backend${notRun(obstacle)}`, () =
       await writeFile(join(folder, `${name}.json`), JSON.stringify(driver));
     }
     process.env.VK_ICD_FILENAMES = ['first', 'second'].map((name) => join(folder, `${name}.json`)).join(':');
-    const reason = 'it has the name of another, by which Dawn chooses, and no driver here can show it alone';
+    const reason =
+      'it has the same name as another adapter, Dawn selects adapters by name, and no driver here can show it alone';
     const { devices } = await hub().devices();
     expect(devices.find(({ id }) => id === 'webgpu-cpu:0')?.unusable).toBeUndefined();
     expect(devices.find(({ id }) => id === 'webgpu-cpu:1')?.unusable).toBe(reason);

@@ -9,7 +9,7 @@ const options: MenuOptions = {
   recentFolders: [],
   chooseProject: () => undefined,
   openProject: () => undefined,
-  tellPage: () => undefined,
+  sendToPage: () => undefined,
 };
 
 /** Items of a menu and its submenus. An item that Electron creates from a role counts as one. */
@@ -48,11 +48,11 @@ it('has developer tools only when running from source', () => {
 });
 
 it('sends the chosen command to the page', () => {
-  const tellPage = vi.fn<(command: WindowCommand) => void>();
-  const menu = menuTemplate({ ...options, tellPage });
-  for (const label of ['Export Run…', 'Pause or Go On', 'Stop Jointly…', 'Keyboard Shortcuts', 'Light'])
+  const sendToPage = vi.fn<(command: WindowCommand) => void>();
+  const menu = menuTemplate({ ...options, sendToPage });
+  for (const label of ['Export Run…', 'Pause or Continue', 'Stop Jointly…', 'Keyboard Shortcuts', 'Light'])
     find(menu, label)();
-  expect(tellPage.mock.calls.flat()).toEqual([
+  expect(sendToPage.mock.calls.flat()).toEqual([
     { name: 'export' },
     { name: 'toggle-pause' },
     { name: 'stop-jointly' },
@@ -73,5 +73,5 @@ it('offers the ten projects opened last, and shows ampersands', () => {
 
 it('says so if there are none yet', () => {
   const [none] = flatten(menuTemplate(options)).filter(({ enabled }) => enabled === false);
-  expect(none.label).toBe('No project was opened yet');
+  expect(none.label).toBe('No recent projects');
 });

@@ -55,7 +55,9 @@ describe('the file', () => {
     async (text) => {
       const path = await makePath();
       await writeFile(path, text);
-      await expect(readWindowState(path)).rejects.toThrow(`${path} does not say where the window stood.`);
+      await expect(readWindowState(path)).rejects.toThrow(
+        `${path} is damaged: it does not hold the position of the window.`,
+      );
     },
   );
 });

@@ -76,7 +76,7 @@ describe('loads of NVIDIA GPUs', () => {
     await read();
     const { loads, notes } = await read();
     expect(loads).toEqual([{ device: 'cuda:0', load: null, memoryUsedBytes: null }]);
-    expect(notes).toEqual(['nvidia-smi was not found. The loads of GPUs are not known.']);
+    expect(notes).toEqual(['nvidia-smi was not found. The loads of GPUs are unknown.']);
   });
 
   it('need no query if no GPU is in use', async () => {

@@ -139,7 +139,7 @@ describe('wrong selections name what exists', () => {
     [3, two, 'devices "3": 3 devices asked for; there are cpu:0, cpu:1. Ask for 2 at most'],
     ['1,1', two, 'devices "1,1": cpu:1 is named twice. Name each device once.'],
     [0, two, 'devices "0": a run needs at least one device. Give a count of 1 or more.'],
-    ['cpus', two, 'devices "cpus": this is no way to select devices. Give a count (2), indices (0,2 or 2,), all or -1'],
+    ['cpus', two, 'devices "cpus": this does not select devices. Use a count (2), indices (0,2 or 2,), all or -1'],
     ['tpu:0', two, 'devices "tpu:0": "tpu:0" names no device. Give a count'],
     ['gpu', two, 'devices "gpu": this machine has no such device; there are cpu:0, cpu:1.'],
     [2, [], 'devices "2": this machine has no such device; there are none.'],

@@ -51,7 +51,8 @@ describe('WebGPU adapters', () => {
     ['shows but one of the two', { '0000:03:00.0': [gpu('Radeon')], '0000:23:00.0': [] }],
     ['has no addresses', {}],
   ])('with the same name are one device if the driver %s', async (_, addresses) => {
-    const unusable = 'it has the name of another, by which Dawn chooses, and no driver here can show it alone';
+    const unusable =
+      'it has the same name as another adapter, Dawn selects adapters by name, and no driver here can show it alone';
     expect((await detect(twins, addresses)).devices).toEqual([
       { id: 'webgpu:0', name: 'Radeon' },
       { id: 'webgpu:1', name: 'Radeon', unusable },

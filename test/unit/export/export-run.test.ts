@@ -176,7 +176,10 @@ describe('exportRun', () => {
     const report = await exportRun(folder, { to, zip: false, formats: ['checkpoints'] });
     expect(report.skipped).toEqual([
       { path: 'checkpoints/rank-0/flipped.safetensors', reason: 'its SHA-256 is not the one in its .json' },
-      { path: 'checkpoints/rank-0/orphan.safetensors', reason: 'its .json is missing: it was not written to the end' },
+      {
+        path: 'checkpoints/rank-0/orphan.safetensors',
+        reason: 'its .json is missing, so it was not written completely',
+      },
       { path: 'checkpoints/rank-0/short.safetensors', reason: 'it has 6 bytes, but its .json says 7' },
       { path: 'checkpoints/rank-1/final.safetensors', reason: 'its .json is damaged' },
     ]);
@@ -234,7 +237,7 @@ describe('exportRun refuses', () => {
     const folder = await sampleRun();
     for (const to of [folder, join(folder, 'export')]) {
       await expect(exportRun(folder, { to, zip: false, overwrite: true })).rejects.toThrow(
-        "lies in the run's own folder",
+        "is in the run's own folder",
       );
     }
     const empty = await temporaryFolder();

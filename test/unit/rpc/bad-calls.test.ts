@@ -46,7 +46,7 @@ it("reports health with the doctor's checks", async () => {
   const { page, home } = await openService();
   const health = await page.hub.health();
   expect(health).toMatchObject({ frontEnd: 'browser', versions: { node: process.versions.node } });
-  expect(health.folders[0]).toEqual({ name: 'home', holds: 'All that Tutti keeps', path: `${home}/home` });
+  expect(health.folders[0]).toEqual({ name: 'home', holds: 'All data of Tutti', path: `${home}/home` });
   expect(health.checks.find(({ name }) => name === 'backend wasm')).toMatchObject({ verdict: 'ok', remedy: null });
   expect(health.devices.length).toBeGreaterThan(0);
 }, 60_000);

@@ -99,7 +99,7 @@ describe('deleting checkpoints', () => {
     const { page, folder } = await openRun();
     const { deletion } = await page.hub.deleteCheckpoints(id, { checkpoints: chosen });
     await writeCheckpoint(folder, 1, 'ensemble-best', 20);
-    await expect(page.hub.undoDelete(deletion)).rejects.toThrow('was written anew meanwhile');
+    await expect(page.hub.undoDelete(deletion)).rejects.toThrow('was written again meanwhile');
     expect((await page.hub.checkpoints(id)).map(({ record }) => record.step)).toContain(20);
   });
 });

@@ -91,7 +91,7 @@ describe('previews', () => {
     const { config, problems } = await page.hub.previewRun(request);
     expect(config).toBeNull();
     expect(problems).toMatchObject([{ path: 'out' }]);
-    expect(problems[0].message).toContain('The folder "runs/1" is no absolute path');
+    expect(problems[0].message).toContain('The folder "runs/1" is not an absolute path');
   });
 
   it('name each invalid option, and start nothing', async () => {

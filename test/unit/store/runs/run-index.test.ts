@@ -120,8 +120,8 @@ describe('RunIndex.find', () => {
 
   it('names the candidates when several match', async () => {
     const { index } = await threeRuns();
-    await expect(index.find('deep')).rejects.toThrow(/"deep" means 2 runs:\n {2}b2 {2}deep[^]*\n {2}b3 {2}deep/);
-    await expect(index.find('b')).rejects.toThrow('"b" means 2 runs');
+    await expect(index.find('deep')).rejects.toThrow(/"deep" matches 2 runs:\n {2}b2 {2}deep[^]*\n {2}b3 {2}deep/);
+    await expect(index.find('b')).rejects.toThrow('"b" matches 2 runs');
   });
 
   it('names the newest runs when none matches', async () => {
