@@ -5,7 +5,7 @@ import type { Browser, Page } from '@playwright/test';
 import { homePaths } from '../../src-main/store/home.ts';
 import { createRunFolder } from '../../src-main/store/runs/run-folder.ts';
 import { RunIndex } from '../../src-main/store/index/run-index.ts';
-import { startTutti } from '../../test/e2e/tutti-process.ts';
+import { startTutti } from '../../test/e2e/support/tutti-process.ts';
 import { type Figure, figure } from '../figures.ts';
 import { benchRecord } from '../records.ts';
 

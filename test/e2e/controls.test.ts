@@ -1,8 +1,8 @@
 import type { Locator, Page } from '@playwright/test';
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import { expect } from './expect.ts';
+import { expect } from './support/expect.ts';
 import { blobs, expectPoints, expectProgress, expectStatus, Stage, startRun, visit } from './stage.ts';
-import { chromium, noChromium } from './browser.ts';
+import { chromium, noChromium } from './support/browser.ts';
 import { notRun } from '../environment/reasons.ts';
 
 const endless = {

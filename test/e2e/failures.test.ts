@@ -1,10 +1,10 @@
 import type { Page } from '@playwright/test';
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import { expect } from './expect.ts';
+import { expect } from './support/expect.ts';
 import { blobs, expectPoints, expectProgress, expectStatus, Stage, startRun } from './stage.ts';
-import { Tunnel, tunnelBrowserFlag } from './tunnel.ts';
-import { startTutti } from './tutti-process.ts';
-import { chromium, noChromium } from './browser.ts';
+import { Tunnel, tunnelBrowserFlag } from './support/tunnel.ts';
+import { startTutti } from './support/tutti-process.ts';
+import { chromium, noChromium } from './support/browser.ts';
 import { notRun } from '../environment/reasons.ts';
 
 const endless = { maxEpochs: 1_000_000, earlyStopping: { enabled: false } };

@@ -1,8 +1,8 @@
 import type { Page } from '@playwright/test';
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import { expect, patienceMs } from './expect.ts';
+import { expect, patienceMs } from './support/expect.ts';
 import { Stage } from './stage.ts';
-import { chromium, noChromium } from './browser.ts';
+import { chromium, noChromium } from './support/browser.ts';
 import { notRun } from '../environment/reasons.ts';
 
 describe.skipIf(noChromium !== null)(`Keys and themes${notRun(noChromium)}`, () => {

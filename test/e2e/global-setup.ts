@@ -1,6 +1,6 @@
 import type { TestProject } from 'vitest/node';
 import { buildIfStale } from '../../src-main/start/build.ts';
-import { findChromium } from './chromium.ts';
+import { findChromium } from './support/chromium.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -1,9 +1,9 @@
 import type { Locator, Page } from '@playwright/test';
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import { expect } from './expect.ts';
+import { expect } from './support/expect.ts';
 import { blobs, Stage, visit } from './stage.ts';
-import { trainFromTerminal } from './tutti-process.ts';
-import { chromium, noChromium } from './browser.ts';
+import { trainFromTerminal } from './support/tutti-process.ts';
+import { chromium, noChromium } from './support/browser.ts';
 import { notRun } from '../environment/reasons.ts';
 
 describe.skipIf(noChromium !== null)(`The table of runs${notRun(noChromium)}`, () => {

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from '@playwright/test';
-import { launchChromium } from './chromium.ts';
-import { expect, patienceMs } from './expect.ts';
-import { startTutti, type TuttiProcess } from './tutti-process.ts';
+import { launchChromium } from './support/chromium.ts';
+import { expect, patienceMs } from './support/expect.ts';
+import { startTutti, type TuttiProcess } from './support/tutti-process.ts';
 
 export const blobs = join(import.meta.dirname, 'projects', 'blobs');
 export const sine = join(import.meta.dirname, '..', '..', 'examples', '00_heteroscedastic_regression');

@@ -2,8 +2,8 @@ import { mkdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { buildIfStale } from '../../src-main/start/build.ts';
-import { findChromium } from './chromium.ts';
-import { expect } from './expect.ts';
+import { findChromium } from './support/chromium.ts';
+import { expect } from './support/expect.ts';
 import { blobs, expectPoints, sine, Stage, startRun, visit } from './stage.ts';
 
 /** Takes `docs/screenshots/`: every page in both themes, from runs trained for it. */

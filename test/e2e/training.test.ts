@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import type { Page } from '@playwright/test';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { readZip } from '../unit/export/zip-reader.ts';
-import { expect } from './expect.ts';
+import { expect } from './support/expect.ts';
 import { expectPoints, expectProgress, expectStatus, Stage } from './stage.ts';
-import { chromium, noChromium } from './browser.ts';
+import { chromium, noChromium } from './support/browser.ts';
 import { notRun } from '../environment/reasons.ts';
 
 describe.skipIf(noChromium !== null)(`Training an ensemble from the browser${notRun(noChromium)}`, () => {

@@ -1,5 +1,5 @@
 import type { Mutant } from './draw.ts';
-import type { MutantResult } from './report.ts';
+import type { MutantResult } from './report/report.ts';
 
 /** Hands out the mutants of one area in order, until the wanted number has been judged. */
 export class MutantQueue {

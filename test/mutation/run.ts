@@ -16,7 +16,14 @@ import { measureDurations } from './durations.ts';
 import { listFiles, listSites, type Mutant, orderMutants } from './draw.ts';
 import { ImportGraph } from './import-graph.ts';
 import { MutantQueue } from './mutant-queue.ts';
-import { countNoticed, hashSource, type MutantResult, type MutationReport, readReport, writeReport } from './report.ts';
+import {
+  countNoticed,
+  hashSource,
+  type MutantResult,
+  type MutationReport,
+  readReport,
+  writeReport,
+} from './report/report.ts';
 import { Sandbox } from './sandbox.ts';
 import { type Durations, reachesAny, selectTests } from './select-tests.ts';
 import { tryMutant } from './try-mutant.ts';
@@ -29,7 +36,7 @@ const { values: options } = parseArgs({
     'per-area': { type: 'string', default: '60' },
     areas: { type: 'string', default: areas.map(({ name }) => name).join(',') },
     parallel: { type: 'string', default: '2' },
-    report: { type: 'string', default: join(import.meta.dirname, 'report.json') },
+    report: { type: 'string', default: join(import.meta.dirname, 'report', 'report.json') },
     again: { type: 'string', default: '' },
     'unit-only': { type: 'boolean', default: false },
     'test-seconds': { type: 'string', default: '20' },

@@ -1,6 +1,6 @@
 import { kernelSources } from './areas.ts';
 import type { Mutant } from './draw.ts';
-import { hashSource, type MutantResult } from './report.ts';
+import { hashSource, type MutantResult } from './report/report.ts';
 import { type Limits, runTests, type TestRun } from './run-tests.ts';
 import type { Sandbox } from './sandbox.ts';
 import type { Durations, Stage } from './select-tests.ts';

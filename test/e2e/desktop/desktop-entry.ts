@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { _electron, chromium, type Page } from '@playwright/test';
 import type * as Electron from 'electron';
-import { expect, patienceMs } from '../expect.ts';
+import { expect, patienceMs } from '../support/expect.ts';
 
 /** A function that runs in the app's main process. It is sent as source, so it has no closure. */
 type InMain<Argument, Result> = (electron: typeof Electron, argument: Argument) => Result | Promise<Result>;

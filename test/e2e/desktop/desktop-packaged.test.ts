@@ -6,10 +6,10 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { openInStub } from './desktop-entry.ts';
 import { DesktopStage } from './desktop-stage.ts';
-import { expect } from '../expect.ts';
+import { expect } from '../support/expect.ts';
 import { layOutPackage } from './packaged-layout.ts';
 import { blobs, expectPoints, expectStatus } from '../stage.ts';
-import { chromium, noChromium } from '../browser.ts';
+import { chromium, noChromium } from '../support/browser.ts';
 import { notRun } from '../../environment/reasons.ts';
 
 describe.skipIf(noChromium !== null)(`The packaged app, on a stand-in for Electron${notRun(noChromium)}`, () => {

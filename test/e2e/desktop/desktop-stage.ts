@@ -5,8 +5,8 @@ import type { Page } from '@playwright/test';
 import { describe } from 'vitest';
 import { findElectron } from '../../../src-main/start/electron-binary.ts';
 import { type DesktopApp, openInElectron, openInStub, ownPage } from './desktop-entry.ts';
-import { expect } from '../expect.ts';
-import { chromium, noChromium } from '../browser.ts';
+import { expect } from '../support/expect.ts';
+import { chromium, noChromium } from '../support/browser.ts';
 import { notRun } from '../../environment/reasons.ts';
 
 /** The desktop app with a temporary home. */

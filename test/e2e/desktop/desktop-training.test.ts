@@ -5,7 +5,7 @@ import { readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
 import { readZip } from '../../unit/export/zip-reader.ts';
 import { ownPage } from './desktop-entry.ts';
 import { describeDesktop, DesktopStage } from './desktop-stage.ts';
-import { expect } from '../expect.ts';
+import { expect } from '../support/expect.ts';
 import { blobs, expectPoints, expectStatus } from '../stage.ts';
 
 const faulty = join(import.meta.dirname, '../../integration', 'projects', 'faulty');

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, it } from 'vitest';
 import { maximumCallBytes, messageChannel } from '../../../core/protocol/pages/window.ts';
 import { describeDesktop, DesktopStage } from './desktop-stage.ts';
-import { expect } from '../expect.ts';
+import { expect } from '../support/expect.ts';
 import { blobs, sine } from '../stage.ts';
 
 describeDesktop('The window', (open, isElectron) => {

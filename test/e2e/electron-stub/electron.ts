@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runInThisContext } from 'node:vm';
 import { type BrowserContext, chromium, type Page } from '@playwright/test';
-import { chromiumFlags } from '../chromium.ts';
+import { chromiumFlags } from '../support/chromium.ts';
 import { httpAddress, Session } from './session.ts';
 import { Cancellable, WebContents } from './web-contents.ts';
 

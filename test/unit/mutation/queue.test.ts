@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { areas } from '../../mutation/areas.ts';
 import { type Mutant, orderMutants } from '../../mutation/draw.ts';
 import { MutantQueue } from '../../mutation/mutant-queue.ts';
-import type { MutantResult } from '../../mutation/report.ts';
+import type { MutantResult } from '../../mutation/report/report.ts';
 import { findSites } from '../../mutation/sites.ts';
 
 const sites = findSites('source.ts', 'a + b - c * d / e < f');

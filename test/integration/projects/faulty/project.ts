@@ -16,7 +16,7 @@ let ownModel: LayersModel | null = null;
 /** Does something forbidden on one rank at one step. */
 export default defineProject({
   name: 'Faulty',
-  description: 'Goes wrong as it is told.',
+  description: 'Makes the mistake that its hyperparameters name.',
   task: 'classification',
   hyperparameters: z.object({
     fault: z.enum(['exit', 'loop', 'nan', 'data', 'model', 'width', 'labels', 'disagree', 'weight']),

@@ -6,7 +6,7 @@ import { reasonsSchema, renderMutationDoc } from './doc.ts';
 import { readReport } from './report.ts';
 
 const report = readReport(join(import.meta.dirname, 'report.json'));
-if (report === null) throw new Error('There is no test/mutation/report.json. Run npm run test:mutation first.');
+if (report === null) throw new Error('There is no test/mutation/report/report.json. Run npm run test:mutation first.');
 const reasons = reasonsSchema.parse(JSON.parse(readFileSync(join(import.meta.dirname, 'survivors.json'), 'utf8')));
 const page = await format(renderMutationDoc(report, reasons), { parser: 'markdown' });
-writeFileSync(join(import.meta.dirname, '..', '..', 'docs', 'mutation.md'), page);
+writeFileSync(join(import.meta.dirname, '../../..', 'docs', 'mutation.md'), page);

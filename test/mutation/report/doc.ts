@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { areas } from './areas.ts';
+import { areas } from '../areas.ts';
 import { countNoticed, type MutantResult, type MutationReport } from './report.ts';
 
 /** Why a surviving mutant is accepted: the change makes no difference that a user can see, or the cost of noticing it. */
@@ -18,7 +18,7 @@ export function renderMutationDoc(report: MutationReport, reasons: Reasons): str
   const { noticed, judged } = countNoticed(report.results);
   const pieces = [
     '# Mutation test\n',
-    'Generated from `test/mutation/report.json` and `survivors.json` by `npm run docs:mutation`.\n',
+    'Generated from `test/mutation/report/report.json` and `survivors.json` by `npm run docs:mutation`.\n',
     'Each mutant is the code with one change, drawn with a seed: an operator, a comparison, a number 0 or 1, an index, a condition, an early',
     'exit, `Math.min` and the like. The tests that reach the changed file run until one fails. Kernels are compiled anew; a change that',
     'leaves their bytes as they are, or does not compile, is not counted and another one is drawn. A mutant whose tests do not end in time',

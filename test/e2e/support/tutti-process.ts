@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 
-const sourceFolder = join(import.meta.dirname, '..', '..', 'src-main');
+const sourceFolder = join(import.meta.dirname, '../../..', 'src-main');
 
 /** `npm start` without a display: the server for a browser, with everything that it starts. */
 export interface TuttiProcess {
