@@ -28,16 +28,16 @@ export interface WaveOptions {
 }
 
 export interface WaveListener {
-  /** Every message of a rank, with the arrays that came along. */
+  /** Called for every message of a rank, with the arrays of its frame. */
   message(handle: WorkerHandle, message: WorkerMessage, arrays: WireArray[]): void;
   exited(handle: WorkerHandle): void;
-  /** Called once all ranks are ready; training starts when it resolves. */
+  /** Called once all ranks are ready. Training starts when it resolves. */
   beforeStart(): Promise<void>;
 }
 
 export type WaveOutcome =
   | { kind: 'finished'; stopReason: RunSummary['stopReason'] }
-  /** A process that was lost, by dying or hanging, may do better another time; an error of its own will come again. */
+  /** A restart may help if a process was lost because it died or hung. An error in the code would only come again. */
   | { kind: 'failed'; error: RunError; isProcessLost: boolean }
   | { kind: 'aborted' };
 
@@ -53,7 +53,7 @@ export class Wave {
   private hasStarted = false;
   private failure: RunError | null = null;
   private isProcessLost = false;
-  /** What the first rank said that failed only because its group did. */
+  /** The error of the first rank that failed only because its group failed. */
   private consequence: RunError | null = null;
   private stopReason: RunSummary['stopReason'] = 'completed';
   private isAborted = false;
@@ -78,7 +78,7 @@ export class Wave {
     this.handles = new Map([...processes.values()].flatMap((placements) => this.spawn(placements)));
   }
 
-  /** Takes the connection of a worker that has said hello. */
+  /** Takes the connection of a worker that has sent its hello. */
   accept(rank: number, channel: Channel): void {
     const handle = this.handle(rank);
     handle.attach(channel);
@@ -88,13 +88,13 @@ export class Wave {
     for (const control of this.controls) handle.send({ type: 'control', control });
   }
 
-  /** Resolves once every process of the wave is gone. */
+  /** Resolves once every process of the wave has ended. */
   async outcome(): Promise<WaveOutcome> {
     await Promise.all([...this.handles.values()].map((handle) => handle.exited));
     if (this.graceTimer !== null) clearTimeout(this.graceTimer);
     await Promise.all(this.logs.map((log) => log.close()));
     if (this.isAborted) return { kind: 'aborted' };
-    // Ranks that disagree about a collective have no culprit among them: then this is all there is to tell.
+    // If ranks disagree about a collective, none of them is the cause, and the consequence is the only error.
     const error = this.failure ?? this.consequence;
     if (error !== null) return { kind: 'failed', error, isProcessLost: this.isProcessLost };
     return { kind: 'finished', stopReason: this.stopReason };
@@ -108,24 +108,24 @@ export class Wave {
     for (const handle of this.handles.values()) handle.send({ type: 'control', control });
   }
 
-  /** What each rank last said of itself. */
+  /** The last reported state of each rank. */
   states(): Map<number, WorkerState> {
     return new Map([...this.handles].map(([rank, { state }]) => [rank, state]));
   }
 
-  /** Where the rank that has come furthest last said it was. */
+  /** The last reported position of the rank that is furthest ahead. */
   position(): { epoch: number; step: number } {
     const [{ epoch, step }] = [...this.handles.values()].sort((a, b) => b.step - a.step);
     return { epoch, step };
   }
 
-  /** Ends all processes at once; nothing more is saved. */
+  /** Kills all processes immediately. Nothing more is saved. */
   abort(): void {
     this.isAborted = true;
     for (const handle of this.handles.values()) handle.kill();
   }
 
-  /** Ranks pause each at its own next step: until all go on, none is late, be it in a step or in a collective. */
+  /** Suspends time limits during a pause, in which each rank waits at its next step. */
   private hold(isPaused: boolean): void {
     if (isPaused === this.isHeld) return;
     this.isHeld = isPaused;
@@ -172,10 +172,7 @@ export class Wave {
       this.options.listener.message(handle, message, frame.arrays);
     } catch (error) {
       const reason = messageOf(error);
-      this.fail(
-        handle,
-        `Rank ${handle.rank} sent a message that cannot be understood: ${reason}. ${handle.describe()}`,
-      );
+      this.fail(handle, `Rank ${handle.rank} sent an invalid message: ${reason}. ${handle.describe()}`);
       handle.kill();
     }
   }
@@ -224,13 +221,13 @@ export class Wave {
     for (const handle of this.handles.values()) handle.kill();
   }
 
-  /** As `fail`, where the process is at fault. What follows from an earlier failure says nothing of it. */
+  /** Like `fail`, for a lost process. The loss only counts if it is the first failure. */
   private lose(handle: WorkerHandle, message: string): void {
     this.isProcessLost ||= this.failure === null;
     this.fail(handle, message);
   }
 
-  /** One rank has failed: so has the group. Those that train are told, and get a while to go by themselves. */
+  /** Fails the group because one rank failed. Ranks that train are asked to stop, and get time to exit. */
   private fail(handle: WorkerHandle, message: string, at: Partial<RunError> = {}): void {
     const { rank, device, epoch, step } = handle;
     this.failure ??= { rank, device, epoch, step, ...at, message };
@@ -242,7 +239,7 @@ export class Wave {
     }, this.config.timeouts.exitMs);
   }
 
-  /** Before the start there is nothing to stop, and nothing to lose. */
+  /** Kills the other ranks before the start, when they have nothing to save. */
   private killOthers(failed: WorkerHandle): void {
     for (const handle of this.handles.values()) if (handle !== failed) handle.kill();
   }

@@ -18,15 +18,15 @@ import type { RunIndex } from '../../store/index/run-index.ts';
 import { withEnd, withNext, withStart } from './attempts.ts';
 import { LogFile } from './log-file.ts';
 
-/** Where the ranks of an attempt go on from; null where waves go on each from its own. */
+/** The position from which the ranks of an attempt continue; null with waves, because each wave has a different position. */
 export type ResumeStart = NonNullable<Attempt['from']> | null;
 
 export type RunListener = (update: RunUpdate) => void;
 
-/** Every improvement would be a write to the index, and a new list for every page. */
+/** Minimum time between writes of the best value to the index, because each one sends a new list to every page. */
 const noteBestEveryMs = 1_000;
 
-/** Keeps what happens in a run: first on disk, then it tells those who watch. */
+/** Records a run: writes to disk first, then notifies the listener. */
 export class RunRecorder {
   readonly folder: string;
   record: RunRecord;
@@ -38,11 +38,11 @@ export class RunRecorder {
   private readonly lastValues = new Map<string, number>();
   private best: RunSummary['best'] = null;
   private bestTimer: NodeJS.Timeout | null = null;
-  /** Metrics of earlier attempts. */
+  /** The metrics of earlier attempts. */
   private earlier: MetricTable | null = null;
   private evaluatedSets: EvaluatedSet[] = [];
   private progress = { epochs: 0, steps: 0 };
-  /** Writes go one after the other; the first that failed is thrown by `flush`. */
+  /** Writes run one after the other. `flush` throws the error of the first that failed. */
   private writes: Promise<void> = Promise.resolve();
   private writeError: Error | null = null;
 
@@ -53,22 +53,22 @@ export class RunRecorder {
     this.tell = tell;
   }
 
-  /** Opens the metrics file; on resume without the rows after the step at which the ranks resume (null: all stay). */
+  /** Opens the metrics file. A resume drops the rows after the step at which the ranks resume (null: all rows stay). */
   async begin(resume: { from: ResumeStart } | null): Promise<void> {
     await this.openMetrics(resume?.from?.step);
     if (resume !== null) await this.readEarlier();
     const from = resume === null ? { epoch: 0, step: 0 } : resume.from;
-    // Told last: who hears that an attempt has begun reads the metrics anew.
+    // Comes last, because listeners read the metrics again when an attempt starts.
     await this.change({ attempts: withStart(this.record.attempts, from) });
   }
 
-  /** Ends this attempt as failed and begins the next one, whose ranks go on from a step as those of a resume do. */
+  /** Ends this attempt as failed and starts the next one, whose ranks continue from a position as in a resume. */
   async nextAttempt(from: ResumeStart): Promise<void> {
     await this.metrics?.close();
     await this.openMetrics(from?.step);
     await this.readEarlier();
     this.facts = null;
-    // Told last: who hears of one more attempt reads the metrics anew.
+    // Comes last, because listeners read the metrics again when an attempt starts.
     const { attempts, changed } = this.record;
     const { config, sourceHash, gitCommit } = attempts[attempts.length - 1];
     const next = withNext(withEnd(attempts, 'failed', changed), { kind: 'restart', config, sourceHash, gitCommit });
@@ -85,7 +85,7 @@ export class RunRecorder {
     if (this.ranks !== null) this.metrics.setRanks(this.ranks);
   }
 
-  /** What was reported before counts until it is reported again. */
+  /** Reads earlier metrics, whose values count until they are reported again. */
   private async readEarlier(): Promise<void> {
     this.earlier = await readMetrics(this.folder);
     this.lastValues.clear();
@@ -93,7 +93,7 @@ export class RunRecorder {
     if (this.facts !== null) this.best = bestOf(this.earlier, this.facts.ensembleMonitor, this.modeOf(this.facts));
   }
 
-  /** The ranks that report from now on: a row of metrics waits for these only. */
+  /** Sets the ranks that report from now on. A row of metrics waits only for these. */
   setRanks(ranks: readonly number[]): void {
     this.ranks = ranks;
     this.metrics?.setRanks(ranks);
@@ -165,17 +165,17 @@ export class RunRecorder {
     this.tell({ type: 'record', record, folder: this.folder });
   }
 
-  /** The same for who cannot wait: a write that fails is thrown when the run ends. */
+  /** Like `change`, without waiting. The error of a failed write is thrown when the run ends. */
   keep(changes: Partial<RunRecord>): void {
     this.tell({ type: 'record', record: this.replace(changes), folder: this.folder });
   }
 
-  /** Resolves once all points so far are on disk, or could not be written: then `flush` says so. */
+  /** Resolves once all points so far are on disk, or failed to be written; `flush` then throws the error. */
   async keepMetrics(): Promise<void> {
     await this.metrics?.flush().catch((error: unknown) => this.failedToWrite(error));
   }
 
-  /** Resolves once all that was told so far can be read in the run's folder. */
+  /** Resolves once all updates so far can be read from the run's folder. */
   async written(): Promise<void> {
     await this.keepMetrics();
     await this.writes;
@@ -230,7 +230,7 @@ export class RunRecorder {
     return resolveMode(ensembleMonitor, this.record.config.checkpoints.mode, 'checkpoints.mode');
   }
 
-  /** For lists of runs; the record says it at the end. */
+  /** Writes the best value to the index, for lists of runs. The record gets it at the end. */
   private noteBest(): void {
     this.bestTimer = null;
     const { best } = this;
@@ -247,7 +247,7 @@ export class RunRecorder {
   }
 }
 
-/** The best finite value of a metric and where it was reached first. */
+/** The best finite value of a metric and its first position. */
 function bestOf({ epoch, step, values }: MetricTable, metric: string, mode: MetricMode): RunSummary['best'] {
   const column = values.get(metric) ?? new Float64Array();
   const row = column.reduce((best, value, i) => (improves(value, best < 0 ? null : column[best], mode) ? i : best), -1);
