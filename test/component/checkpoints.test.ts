@@ -47,7 +47,7 @@ const tab = {
 async function open(address = '/runs/r/checkpoints') {
   const result = (nll: number): SetEvaluationResult => ({
     split: 'validation',
-    ensemble: { nll },
+    ensemble: { nll, ambiguity: nll / 4 },
     members: {},
     warnings: [],
   });
@@ -193,7 +193,9 @@ describe('two sets of checkpoints', () => {
     const b = [{ rank: 0, name: 'ensemble-best' }];
     await expect.poll(requests).toEqual([request(a, 'validation'), request(b, 'validation')]);
     await expect.poll(() => wrapper.find('.tray tbody').exists()).toBe(true);
-    const row = () => wrapper.findAll('.tray tbody td').map((cell) => cell.text());
+    const row = () => wrapper.findAll('.tray tbody tr:first-child td').map((cell) => cell.text());
+    const titles = wrapper.findAll('.tray tbody th').map((title) => title.text());
+    expect(titles).toEqual(['NLL', 'Jensen gap']);
     await expect.poll(row).toEqual(['0.4101', '0.5000', '0.08990', 'A']);
     buttonNamed('Evaluate').click();
     await wrapper.get('.tray select').setValue('test');
