@@ -3,6 +3,7 @@ import { maximumCallBytes, messageChannel } from '../../../core/protocol/pages/w
 import { describeDesktop, DesktopStage } from './desktop-stage.ts';
 import { expect } from '../support/expect.ts';
 import { blobs, sine } from '../stage.ts';
+import { notRun } from '../../environment/reasons.ts';
 
 describeDesktop('The window', (open, isElectron) => {
   let stage: DesktopStage;
@@ -31,13 +32,14 @@ describeDesktop('The window', (open, isElectron) => {
     ]);
   });
 
-  // The stand-in's pages never have these, whatever the app does.
-  if (isElectron) {
-    it('reaches neither Node nor a bridge that it could change', async () => {
+  const onStandIn = isElectron ? null : 'pages of the stand-in for Electron never have Node';
+  it.skipIf(onStandIn !== null)(
+    `reaches neither Node nor a bridge that it could change${notRun(onStandIn)}`,
+    async () => {
       const reachable = "[Object.isFrozen(window.tutti), 'require' in window, 'process' in window]";
       expect(await stage.page.evaluate(reachable)).toEqual([true, false, false]);
-    });
-  }
+    },
+  );
 
   it('navigates to no other address and opens no other window', async () => {
     const { page, desktop } = stage;

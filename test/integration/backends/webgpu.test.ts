@@ -36,7 +36,7 @@ describe.skipIf(obstacle !== null)(`the webgpu backend${notRun(obstacle)}`, () =
     let reference: string;
     beforeAll(async () => {
       const { record, folder } = await train(hub(), project, { ...config, devices: 'cpu', backend: 'cpu' });
-      expect(record.status).toBe('finished');
+      if (record.status !== 'finished') throw new Error(`The run on the cpu backend ended as ${record.status}.`);
       reference = folder;
     });
 
