@@ -1,6 +1,6 @@
 /**
  * Prints a table of the sizes of the code's files, folders and functions, one row for each top folder. CONTRIBUTING.md shows it.
- * `node scripts/measure-sizes.ts [root]`
+ * `npm run sizes -- [root]`
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

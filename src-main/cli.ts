@@ -29,6 +29,9 @@ Exit codes:
   ${exitCodes.interrupted}  the run was stopped or aborted by Ctrl-C (SIGINT)
   ${exitCodes.terminated}  the run was aborted by SIGTERM`;
 
+/** The argument of commands that act on one run. */
+const theRun = ['<run>', 'its id or name, or the beginning of one, or its folder'] as const;
+
 const collect = (value: string, earlier: string[]): string[] => [...earlier, value];
 
 /** Sets the process's exit code to that of a command. */
@@ -47,7 +50,9 @@ function createProgram(): Command {
     .addHelpText('after', epilogue);
   addTraining(program);
   addControlling(program);
-  addLooking(program);
+  addChanging(program);
+  addRuns(program);
+  addMachine(program);
   return program;
 }
 
@@ -70,7 +75,7 @@ function addTraining(program: Command): void {
   program
     .command('resume')
     .description('resume a run from its newest saved state')
-    .argument('<run>', 'its id or name, or the beginning of one, or its folder')
+    .argument(...theRun)
     .option('--set <path=value>', 'change an option, such as maxEpochs=200 (repeatable)', collect, [])
     .option('--json', 'print one JSON object per line')
     .option('--quiet', 'print no progress, only how the run ended')
@@ -81,9 +86,8 @@ function addTraining(program: Command): void {
     );
 }
 
-/** Commands that control a run of any process of this user on this machine. */
+/** Commands that stop, hold and continue a run of any process of this user on this machine. */
 function addControlling(program: Command): void {
-  const theRun = ['<run>', 'its id or name, or the beginning of one, or its folder'] as const;
   program
     .command('stop')
     .description('stop a run jointly, with a last evaluation and all checkpoints')
@@ -105,6 +109,10 @@ function addControlling(program: Command): void {
     .description('end the pause of a run')
     .argument(...theRun)
     .action(exitWith(async (run: string) => (await import('./cli/commands/control.ts')).continueRun(run)));
+}
+
+/** Commands that save or change something in a run while it trains. */
+function addChanging(program: Command): void {
   program
     .command('checkpoint')
     .description('save the weights of every rank of a run now')
@@ -127,7 +135,8 @@ function addControlling(program: Command): void {
     );
 }
 
-function addLooking(program: Command): void {
+/** Commands that list and export runs. */
+function addRuns(program: Command): void {
   program
     .command('runs')
     .description('list runs, the newest first')
@@ -140,7 +149,7 @@ function addLooking(program: Command): void {
   program
     .command('export')
     .description('write metrics, checkpoints and plots of a run to a folder or one ZIP')
-    .argument('<run>', 'its id or name, or the beginning of one, or its folder')
+    .argument(...theRun)
     .requiredOption('--to <path>', 'a folder that is absent or empty, or a file that ends in .zip')
     .option('--zip', 'write one ZIP, whatever the name')
     .option('--overwrite', 'replace existing files')
@@ -155,6 +164,10 @@ function addLooking(program: Command): void {
         (await import('./cli/commands/export.ts')).exportRun(run, options),
       ),
     );
+}
+
+/** Commands about this machine. */
+function addMachine(program: Command): void {
   program
     .command('devices')
     .description('list the devices of this machine')

@@ -26,39 +26,8 @@ export interface LiveCharts {
 
 /** The charts of a run's Live tab. */
 export function useLiveCharts(run: RunStore, view: () => RunView, chartView: ChartView): LiveCharts {
-  const ranks = computed(() =>
-    view()
-      .ranks.map(({ rank }) => rank)
-      .join(),
-  );
-  const metrics = computed(() => [...run.columns.keys()].sort().join('\n'));
-  const task = computed(() => view().record.task);
-  const isLive = computed(() => view().record.status === 'running');
-  // Computed from strings, so that new points and progress do not create new specs.
-  const specs = computed(() =>
-    chartSpecs({
-      task: task.value,
-      ranks: ranks.value.split(',').filter(Boolean).map(Number),
-      memberCount: memberCountOf(view().record.config),
-      metrics: new Set(metrics.value.split('\n').filter(Boolean)),
-      isLive: isLive.value,
-    }),
-  );
-
-  // Not tracked by Vue: progress alone must not redraw the charts.
-  let latest = view();
-  watch(view, (changed) => (latest = changed), { flush: 'sync' });
-  const perEpoch = computed(() => stepsPerEpoch(view()));
-  const begunMs = computed(() => startMs(view().record));
-  const cache = computed(
-    () =>
-      new LineColumnsCache({
-        stepsPerEpoch: perEpoch.value,
-        startMs: begunMs.value,
-        anchors: () => anchorsOf(latest),
-      }),
-  );
-
+  const axis = useAxis(view);
+  const cache = useColumnsCache(view, axis);
   const detailed = useZoomDetail(run, chartView, (source) => cache.value.columnsOf(source));
 
   function linesOf({ lines }: ChartSpec): LiveLine[] {
@@ -67,18 +36,65 @@ export function useLiveCharts(run: RunStore, view: () => RunView, chartView: Cha
       return source === undefined ? [] : [{ spec, columns: cache.value.columnsOf(detailed(source)) }];
     });
   }
+  return { specs: useSpecs(run, view), events: useEventMarks(view, axis), linesOf };
+}
 
-  // A new list only after a new event.
-  const happened = computed(() => view().events);
-  const rankCount = computed(() => view().ranks.length);
-  const events = computed(() =>
-    eventMarks(happened.value, {
-      rankCount: rankCount.value,
-      stepsPerEpoch: perEpoch.value,
-      startMs: begunMs.value,
+/** What places a step on the axes of epochs and of time. */
+interface Axis {
+  stepsPerEpoch: ComputedRef<number | null>;
+  startMs: ComputedRef<number>;
+}
+
+function useAxis(view: () => RunView): Axis {
+  return { stepsPerEpoch: computed(() => stepsPerEpoch(view())), startMs: computed(() => startMs(view().record)) };
+}
+
+/** Computed from strings, so that new points and progress do not create new specs. */
+function useSpecs(run: RunStore, view: () => RunView): ComputedRef<ChartSpec[]> {
+  const ranks = computed(() =>
+    view()
+      .ranks.map(({ rank }) => rank)
+      .join(),
+  );
+  const metrics = computed(() => [...run.columns.keys()].sort().join('\n'));
+  const task = computed(() => view().record.task);
+  const isLive = computed(() => view().record.status === 'running');
+  return computed(() =>
+    chartSpecs({
+      task: task.value,
+      ranks: ranks.value.split(',').filter(Boolean).map(Number),
+      memberCount: memberCountOf(view().record.config),
+      metrics: new Set(metrics.value.split('\n').filter(Boolean)),
+      isLive: isLive.value,
     }),
   );
-  return { specs, events, linesOf };
+}
+
+function useColumnsCache(view: () => RunView, axis: Axis): ComputedRef<LineColumnsCache> {
+  // Not tracked by Vue: progress alone must not redraw the charts.
+  let latest = view();
+  watch(view, (changed) => (latest = changed), { flush: 'sync' });
+  return computed(
+    () =>
+      new LineColumnsCache({
+        stepsPerEpoch: axis.stepsPerEpoch.value,
+        startMs: axis.startMs.value,
+        anchors: () => anchorsOf(latest),
+      }),
+  );
+}
+
+/** A new list only after a new event. */
+function useEventMarks(view: () => RunView, axis: Axis): ComputedRef<ChartEvent[]> {
+  const happened = computed(() => view().events);
+  const rankCount = computed(() => view().ranks.length);
+  return computed(() =>
+    eventMarks(happened.value, {
+      rankCount: rankCount.value,
+      stepsPerEpoch: axis.stepsPerEpoch.value,
+      startMs: axis.startMs.value,
+    }),
+  );
 }
 
 export function seriesOf({ spec, columns }: LiveLine): ChartSeries {
