@@ -9,7 +9,7 @@ import { readWebgpuBuild, showOnly } from '../processes/native-build.ts';
 /** Drivers of several GPUs may be loaded for the first time. */
 const timeoutMs = 15_000;
 
-/** Dawn's adapters, listed in a process of its own, which a driver may end. */
+/** Dawn's adapters, listed in a separate process, because a driver may end it. */
 export const machineAdapters: AdapterSources = {
   async list(pciAddress) {
     try {

@@ -1,5 +1,6 @@
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readFully } from '../../../core/node/read-fully.ts';
 import type { LogLine } from '../../../core/protocol/pages/run-views.ts';
 import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
 import { runPaths } from '../../store/runs/run-folder.ts';
@@ -45,8 +46,8 @@ async function lastLines(path: string, limit: number): Promise<string[]> {
       const size = Math.min(chunkBytes, start);
       start -= size;
       const chunk = Buffer.alloc(size);
-      await handle.read(chunk, 0, size, start);
-      text = Buffer.concat([chunk, text]);
+      const length = await readFully(handle, chunk, start);
+      text = Buffer.concat([chunk.subarray(0, length), text]);
     }
     // Drops a partial first line, and a last line that is still being written.
     const lines = text.toString().split('\n').slice(0, -1);

@@ -1,4 +1,5 @@
 import { open, readFile } from 'node:fs/promises';
+import { readFully } from '../../../core/node/read-fully.ts';
 import { z } from 'zod';
 import { decodeRpc, encodeRpc } from '../../../core/protocol/pages/rpc-codec.ts';
 import { writeFileAtomic } from '../../../core/node/atomic-file.ts';
@@ -97,7 +98,7 @@ async function describes({ header, lastRow, bytes }: TailState, path: string): P
   const holds = async (text: string, at: number): Promise<boolean> => {
     const expected = Buffer.from(text);
     const found = Buffer.alloc(expected.length);
-    await handle.read(found, 0, found.length, at);
+    await readFully(handle, found, at);
     return found.equals(expected);
   };
   try {

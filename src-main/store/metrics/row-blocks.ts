@@ -1,4 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
+import { readFully } from '../../../core/node/read-fully.ts';
 
 /** Small blocks are joined up to this size, so that one read gets all it needs and little more. */
 const blockBytes = 2 ** 18;
@@ -47,7 +48,7 @@ export class RowBlocks {
 /** The lines of a block. @throws Error if the file no longer holds it */
 export async function readLines(handle: FileHandle, { from, to }: RowBlock): Promise<string[]> {
   const bytes = Buffer.allocUnsafe(to - from);
-  const { bytesRead } = await handle.read(bytes, 0, bytes.length, from);
+  const bytesRead = await readFully(handle, bytes, from);
   if (bytesRead < bytes.length)
     throw new Error(`It ends at byte ${from + bytesRead}, but was read up to ${to} before.`);
   return bytes.toString('utf8', 0, bytes.length - 1).split('\n');

@@ -17,7 +17,7 @@ export function withRunLock<T>(folder: string, action: () => Promise<T>): Promis
   const key = resolve(folder);
   const earlier = turns.get(key) ?? Promise.resolve();
   const turn = earlier.then(() => runLocked(key, action));
-  // Whoever asked for this turn learns of its failure; the next turn comes all the same.
+  // The caller of this turn gets its failure; the next turn runs in any case.
   turns.set(
     key,
     turn.catch(() => undefined),
