@@ -1,17 +1,21 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { findBlasLibraries, thisSystem } from '../../../../src-main/backends/blas-libraries.ts';
 import { commandRunner } from '../../../../src-main/processes/command.ts';
 import type { Product } from '../../../../workers/backends/blas/products.ts';
 import { startBackend } from '../../../../workers/backends/backend.ts';
 import { tf } from '../../../../workers/tensorflow/tf.ts';
+import { notRun } from '../../../environment/reasons.ts';
 
 const [library] = await findBlasLibraries(thisSystem(commandRunner(5000)));
+const noBlas = library === undefined ? 'this system has no BLAS library' : null;
 
-describe.skipIf(library === undefined)(`wasm with the system's BLAS (skipped: this system has none)`, async () => {
-  if (library === undefined) return;
-  await startBackend('cpu');
-  const { description } = await startBackend('wasm', { blas: { ...library, coreType: null } });
+describe.skipIf(noBlas !== null)(`wasm with the system's BLAS${notRun(noBlas)}`, () => {
+  let description = '';
+  beforeAll(async () => {
+    await startBackend('cpu');
+    ({ description } = await startBackend('wasm', { blas: { ...library, coreType: null } }));
+  });
 
   const product: fc.Arbitrary<Product> = fc.record({
     m: fc.integer({ min: 1, max: 40 }),

@@ -1,13 +1,17 @@
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { findBlasLibraries, thisSystem } from '../../../../src-main/backends/blas-libraries.ts';
 import { commandRunner } from '../../../../src-main/processes/command.ts';
 import { loadBlas } from '../../../../workers/backends/blas/system-blas.ts';
+import { notRun } from '../../../environment/reasons.ts';
 
 const [library] = await findBlasLibraries(thisSystem(commandRunner(5000)));
+const noBlas = library === undefined ? 'this system has no BLAS library' : null;
 
-describe.skipIf(library === undefined)(`the system's BLAS (skipped: this system has none)`, async () => {
-  if (library === undefined) return;
-  const { description, sgemm, addressOf } = await loadBlas({ ...library, coreType: null });
+describe.skipIf(noBlas !== null)(`the system's BLAS${notRun(noBlas)}`, () => {
+  let blas: Awaited<ReturnType<typeof loadBlas>>;
+  beforeAll(async () => {
+    blas = await loadBlas({ ...library, coreType: null });
+  });
   // A = [1 2 3; 4 5 6], B = [7 8; 9 10; 11 12], AB = [58 64; 139 154].
   const stored = { a: [1, 2, 3, 4, 5, 6], at: [1, 4, 2, 5, 3, 6], b: [7, 8, 9, 10, 11, 12], bt: [7, 9, 11, 8, 10, 12] };
 
@@ -20,23 +24,23 @@ describe.skipIf(library === undefined)(`the system's BLAS (skipped: this system 
     const a = Float32Array.from(transposeA ? stored.at : stored.a);
     const b = Float32Array.from(transposeB ? stored.bt : stored.b);
     const c = new Float32Array(4).fill(1000);
-    const [from, by, to] = [a, b, c].map(({ buffer }) => addressOf(buffer));
-    sgemm(transposeA, transposeB, 2, 2, 3, from, transposeA ? 2 : 3, by, transposeB ? 3 : 2, 0, to, 2);
+    const [from, by, to] = [a, b, c].map(({ buffer }) => blas.addressOf(buffer));
+    blas.sgemm(transposeA, transposeB, 2, 2, 3, from, transposeA ? 2 : 3, by, transposeB ? 3 : 2, 0, to, 2);
     expect([...c]).toEqual([58, 64, 139, 154]);
-    sgemm(transposeA, transposeB, 2, 2, 3, from, transposeA ? 2 : 3, by, transposeB ? 3 : 2, 1, to, 2);
+    blas.sgemm(transposeA, transposeB, 2, 2, 3, from, transposeA ? 2 : 3, by, transposeB ? 3 : 2, 1, to, 2);
     expect([...c]).toEqual([116, 128, 278, 308]);
   });
 
   it('computes on a part of a memory, and leaves the rest unchanged', () => {
     const memory = new ArrayBuffer(16384);
     new Float32Array(memory, 4096, 4).set([1, 2, 3, 4]);
-    const base = addressOf(memory);
+    const base = blas.addressOf(memory);
     // Rows of the result are 3 values apart.
-    sgemm(false, false, 2, 2, 2, base + 4096, 2, base + 4096, 2, 0, base + 8192, 3);
+    blas.sgemm(false, false, 2, 2, 2, base + 4096, 2, base + 4096, 2, 0, base + 8192, 3);
     expect([...new Float32Array(memory, 8192, 7)]).toEqual([7, 10, 0, 15, 22, 0, 0]);
   });
 
-  it('reports its name', () => expect(description).toMatch(/^(OpenBLAS \(\w+\)|BLIS \(\w+\)|MKL|Accelerate)$/));
+  it('reports its name', () => expect(blas.description).toMatch(/^(OpenBLAS \(\w+\)|BLIS \(\w+\)|MKL|Accelerate)$/));
 });
 
 it('reports that the library cannot be loaded', async () => {
