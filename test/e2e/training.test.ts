@@ -22,7 +22,7 @@ describe.skipIf(noChromium !== null)(`Training an ensemble from the browser${not
     await expect(page.getByRole('heading', { level: 1 })).toHaveText('Heteroscedastic regression');
     await page.getByLabel('Members', { exact: true }).fill('3');
     await page.getByLabel('Max epochs', { exact: true }).fill('zero');
-    await expect(page.getByText('1 setting needs your attention.')).toBeVisible();
+    await expect(page.getByText('1 option needs correction.')).toBeVisible();
     await expect(page.getByRole('button', { name: 'Start', exact: true })).toBeDisabled();
     await page.getByLabel('Max epochs', { exact: true }).fill('1000000');
     await page.getByLabel('Evaluate every epochs', { exact: true }).fill('100');
@@ -63,7 +63,7 @@ describe.skipIf(noChromium !== null)(`Training an ensemble from the browser${not
   it('stops jointly and compares its checkpoints on the test split', async () => {
     await page.getByRole('button', { name: 'Stop jointly' }).click();
     const dialog = page.getByRole('alertdialog');
-    await expect(dialog).toContainText("every member at the ensemble's best evaluation");
+    await expect(dialog).toContainText("every member's weights at the ensemble's best evaluation");
     await dialog.getByRole('button', { name: 'Stop now' }).click();
     await expectStatus(page, 'stopped');
     const sets = page.getByRole('region', { name: 'Evaluated sets' });
