@@ -12,7 +12,7 @@ const nodeFolder = 'core/node/';
 
 /**
  * The folders of each layer, from the bottom to the top: a file imports its own folder and folders below it. Files in a layer's root are on
- * top.
+ * top. A folder inside a folder may have its own place.
  */
 const order: Record<string, readonly string[]> = {
   core: [
@@ -29,11 +29,18 @@ const order: Record<string, readonly string[]> = {
   ],
   'src-main': [
     'store',
+    'store/runs',
+    'store/metrics',
+    'store/index',
     'processes',
     'devices',
     'backends',
     'relay',
     'runs',
+    'runs/configuration',
+    'runs/recording',
+    'runs/control',
+    'runs/attempt',
     'export',
     'hub',
     'start',
@@ -125,8 +132,8 @@ function placeOf(file: string): number | null {
   const folders = order[layerOf(file)] ?? [];
   const inside = file.slice(layerOf(file).length + 1);
   if (!inside.includes('/')) return folders.length;
-  const place = folders.findIndex((folder) => inside.startsWith(`${folder}/`));
-  return place === -1 ? null : place;
+  const around = folders.filter((folder) => inside.startsWith(`${folder}/`)).sort((a, b) => a.length - b.length);
+  return around.length === 0 ? null : folders.indexOf(around[around.length - 1]);
 }
 
 function nameOf(layer: string, place: number): string {

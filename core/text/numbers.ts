@@ -5,9 +5,11 @@ export function formatMetric(value: number): string {
   return Number.isFinite(value) ? value.toPrecision(4) : String(value);
 }
 
-/** `val/ens_nll` as `ens NLL`. */
+/** `val/ens_nll` as `ens NLL`; `val/ambiguity`, a key of run files, as `Jensen gap`. */
 export function metricLabel(metric: string): string {
-  const words = metric.slice(metric.lastIndexOf('/') + 1).split('_');
+  const name = metric.slice(metric.lastIndexOf('/') + 1);
+  if (name === 'ambiguity') return 'Jensen gap';
+  const words = name.split('_');
   return [...words.slice(0, -1), words[words.length - 1].toUpperCase()].join(' ');
 }
 

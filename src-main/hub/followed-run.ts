@@ -8,7 +8,7 @@ import { MetricColumns } from '../store/metrics/metric-columns.ts';
 import type { MetricColumn } from '../store/metrics/metric-column.ts';
 import { readMetricsIndex, writeMetricsIndex } from '../store/index/metrics-index.ts';
 import { MetricsTail } from '../store/metrics/metrics-tail.ts';
-import { isOpen } from '../store/runs/recovery.ts';
+import { isOpen } from '../store/index/recovery.ts';
 import { parseEventLine, readRunRecord, runPaths } from '../store/runs/run-folder.ts';
 import { PointBuffer } from './point-buffer.ts';
 

@@ -15,7 +15,7 @@ import { controlRun } from '../runs/control/remote-control.ts';
 import type { RunListener } from '../runs/recording/run-recorder.ts';
 import type { IndexedRun, RunQuery } from '../store/index/indexed-run.ts';
 import { RunIndex } from '../store/index/run-index.ts';
-import { recoverRuns, takeOverRun } from '../store/runs/recovery.ts';
+import { recoverRuns, takeOverRun } from '../store/index/recovery.ts';
 import { findResumePoint } from '../store/runs/resume-point.ts';
 import { createRunFolder, readRunRecord } from '../store/runs/run-folder.ts';
 import { newRecord, sourceOf } from './new-record.ts';

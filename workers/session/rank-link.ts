@@ -59,7 +59,7 @@ export class RankLink {
     const launch = await this.launched.promise;
     const { rank, controls } = this.options;
     const memory = sharedMemoryIn(launch.scratchFolder, rank, launch.groupRanks, {
-      // A rank that sleeps until others come would block those of its own process.
+      // A rank that sleeps until others come would block the other ranks of its process.
       mayMap: this.options.ranks === 1,
       tell: (message) => this.tell(message),
       timeoutMs: launch.config.timeouts.collectiveMs,

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import type { CheckpointCell } from '../../../core/protocol/pages/run-data.ts';
 import type { CheckpointKey } from '../../../core/protocol/run/checkpoint-tasks.ts';
 import { checkpointFiles, readCheckpointRecords } from '../../store/runs/checkpoint-records.ts';
-import { isHubAlive, isOpen } from '../../store/runs/recovery.ts';
+import { isHubAlive, isOpen } from '../../store/index/recovery.ts';
 import { readRunRecord } from '../../store/runs/run-folder.ts';
 import { isSame, pinCheckpoints as pinInNotes, readRunNotes } from '../../store/runs/run-notes.ts';
 import type { HubParts } from '../../hub/run-feed.ts';

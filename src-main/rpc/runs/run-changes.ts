@@ -1,5 +1,5 @@
 import type { RunNotes } from '../../../core/protocol/pages/run-views.ts';
-import { isHubAlive, isOpen } from '../../store/runs/recovery.ts';
+import { isHubAlive, isOpen } from '../../store/index/recovery.ts';
 import { readRunRecord } from '../../store/runs/run-folder.ts';
 import { changeRunNotes, readRunNotes } from '../../store/runs/run-notes.ts';
 import type { HubParts } from '../../hub/run-feed.ts';

@@ -5,7 +5,7 @@ import type { RunRow } from '../../../core/protocol/pages/run-views.ts';
 import type { Hub } from '../../hub/hub.ts';
 import { homePaths, tuttiHome } from '../../store/home.ts';
 import type { IndexedRun } from '../../store/index/indexed-run.ts';
-import { recoverRuns } from '../../store/runs/recovery.ts';
+import { recoverRuns } from '../../store/index/recovery.ts';
 
 /** One change of a run writes the index several times. Writes within this time make one update. */
 const settleMs = 100;

@@ -8,7 +8,7 @@ import type { LiveRank } from '../../hub/live-runs.ts';
 import { isInReach } from '../../runs/control/remote-control.ts';
 import { factsOf } from '../../../core/protocol/pages/run-updates.ts';
 import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
-import { isOpen } from '../../store/runs/recovery.ts';
+import { isOpen } from '../../store/index/recovery.ts';
 import { runPaths } from '../../store/runs/run-folder.ts';
 import type { HubParts } from '../../hub/run-feed.ts';
 import { describeRow } from './run-list.ts';

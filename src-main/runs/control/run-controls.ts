@@ -10,16 +10,22 @@ import {
   whyNotStopRank,
 } from '../../../core/protocol/run/settings.ts';
 import type { RunRecorder } from '../recording/run-recorder.ts';
-import type { Wave } from '../attempt/wave.ts';
 
 /** States in which a rank may have steps left to train. */
 const trainingStates: ReadonlySet<WorkerState> = new Set(['training', 'paused', 'evaluating']);
+
+/** What the controls need of the wave that trains now. */
+interface ControlledWave {
+  control(control: Control): void;
+  states(): Map<number, WorkerState>;
+  position(): { epoch: number; step: number };
+}
 
 /** Takes the controls of users while a run trains: refuses each with a reason, or records it as an event and sends it to the ranks. */
 export class RunControls {
   #state = initialControlState;
   #recorder: RunRecorder | null = null;
-  #wave: Wave | null = null;
+  #wave: ControlledWave | null = null;
 
   /** Sets the recorder, once the run has a record to keep events in. */
   begin(recorder: RunRecorder): void {
@@ -27,7 +33,7 @@ export class RunControls {
   }
 
   /** Sets the wave that trains from now on, and replays to it the controls that still hold. */
-  enter(wave: Wave): void {
+  enter(wave: ControlledWave): void {
     this.#wave = wave;
     for (const control of controlsToReplay(this.#state)) wave.control(control);
   }

@@ -1,5 +1,5 @@
 import type { DeviceLoad, DeviceLoadColumns, LoadSample } from '../../../core/protocol/machine/devices.ts';
-import { appendLines } from './append-lines.ts';
+import { appendLines } from '../../../core/node/append-lines.ts';
 import { LineTail } from './line-tail.ts';
 import { formatNumber, parseNumber } from './metrics-csv.ts';
 import { runPaths } from '../runs/run-folder.ts';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
 import { runEventSchema, runRecordSchema } from '../../../core/protocol/run/record.ts';
 import type { RunEvent, RunRecord } from '../../../core/protocol/run/record.ts';
-import { appendLines } from '../metrics/append-lines.ts';
+import { appendLines } from '../../../core/node/append-lines.ts';
 import { createFileExclusively, writeFileAtomic } from '../../../core/node/atomic-file.ts';
 import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
 

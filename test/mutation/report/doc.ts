@@ -28,7 +28,7 @@ export function renderMutationDoc(report: MutationReport, reasons: Reasons): str
     ...(report.unitOnly ? ['Only unit tests ran: tests with worker processes were left out.\n'] : []),
     renderAreas(report),
     '## Survivors\n',
-    'The changed line as the mutant has it, and why no test fails.\n',
+    'The changed line as the mutant had it, and why no test failed. The code may have changed since.\n',
     ...areas.flatMap(({ name }) => renderSurvivors(name, survivors, reasons)),
   ];
   return pieces.join('\n');

@@ -108,6 +108,7 @@ it.each([
   ['val/ens_nll', 'ens NLL'],
   ['val/member_3_mse', 'member 3 MSE'],
   ['test/avg_member_mse', 'avg member MSE'],
+  ['val/ambiguity', 'Jensen gap'],
 ])('gives %s a readable name', (metric, label) => {
   expect(metricLabel(metric)).toBe(label);
 });

@@ -91,6 +91,20 @@ describe('findLayerViolations', () => {
     ]);
   });
 
+  it('gives folders inside a folder their own places', () => {
+    for (const folder of ['runs', 'index']) mkdirSync(path.join(root, 'src-main/store', folder), { recursive: true });
+    write('src-main/store/runs/a.ts', "import '../home.ts';", "import '../index/b.ts';");
+    write('src-main/store/index/a.ts', "import '../runs/b.ts';");
+    expect(findLayerViolations(root)).toEqual([
+      {
+        file: 'src-main/store/runs/a.ts',
+        line: 2,
+        message:
+          'src-main/store/runs lies below src-main/store/index and must not import "../index/b.ts". Move the shared part down.',
+      },
+    ]);
+  });
+
   it('finds a circle of imports once with its path, also through type imports', () => {
     write('workers/a.ts', "import './d.ts';", "import './b.ts';");
     write('workers/b.ts', "import type { C } from './c.ts';", "import './d.ts';");

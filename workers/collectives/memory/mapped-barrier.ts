@@ -12,7 +12,7 @@ const timespecOffset = 16;
 const spins = 2000;
 
 /**
- * Synchronises ranks without the hub: each counts completed stages in the first word of its own file, and sleeps on the words
+ * Synchronises ranks without the hub: each counts completed stages in the first word of its file, and sleeps on the words
  * of the others. The relay detects a rank that never comes; a waiting rank asks it every few milliseconds.
  */
 export class MappedBarrier {

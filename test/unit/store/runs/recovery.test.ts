@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { chmod, readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { isHubAlive, markInterrupted, recoverRuns, takeOverRun } from '../../../../src-main/store/runs/recovery.ts';
+import { isHubAlive, markInterrupted, recoverRuns, takeOverRun } from '../../../../src-main/store/index/recovery.ts';
 import { createRunFolder, readEvents, readRunRecord } from '../../../../src-main/store/runs/run-folder.ts';
 import { RunIndex } from '../../../../src-main/store/index/run-index.ts';
 import { DEAD_PID, listeningSocket, temporaryFolder } from '../fixtures.ts';

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { WorkerState } from '../../../../core/protocol/run/messages.ts';
 import type { CheckpointRecord, EvaluatedSet } from '../../../../core/protocol/run/record.ts';
+import { createSampler } from '../../../../workers/data/samplers.ts';
 import type { Position, Report } from '../../../../workers/member/report.ts';
 
 export interface ReportedPoint extends Position {
@@ -52,4 +53,10 @@ export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'tutti-training-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   return folder;
+}
+
+/** Gives one rank the samples in their order, two per step. */
+export function pairsInOrder(length: number): ReturnType<typeof createSampler> {
+  const alone = { seed: 1, sharedSeed: 1, rank: 0, worldSize: 1 };
+  return createSampler({ kind: 'sequential', length, batchSize: 2, dropLast: false, ...alone });
 }

@@ -5,7 +5,6 @@ import { startBackend } from '../../../../workers/backends/backend.ts';
 import { ProcessGroup } from '../../../../workers/collectives/process-group.ts';
 import { ownBatches } from '../../../../workers/data/batches.ts';
 import { createDataset } from '../../../../workers/data/dataset.ts';
-import { createSampler } from '../../../../workers/data/samplers.ts';
 import { independentStrategy } from '../../../../workers/strategies/independent.ts';
 import { tf } from '../../../../workers/tensorflow/tf.ts';
 import { Controls } from '../../../../workers/training/controls.ts';
@@ -14,7 +13,7 @@ import { createOptimizer } from '../../../../workers/optimizers/optimizers.ts';
 import { RunFiles } from '../../../../workers/member/run-files.ts';
 import { taskOf } from '../../../../workers/member/tasks.ts';
 import { Trainer } from '../../../../workers/training/trainer.ts';
-import { KeptReport, temporaryFolder } from './fakes.ts';
+import { KeptReport, temporaryFolder, pairsInOrder } from './fakes.ts';
 
 beforeAll(async () => void (await startBackend('cpu')));
 
@@ -41,16 +40,7 @@ async function createFixture(pauseAt: number | null) {
     task,
     data: { train: line, validation: line },
     batches: ownBatches(line),
-    sampler: createSampler({
-      kind: 'sequential',
-      length: line.length,
-      batchSize: 2,
-      dropLast: false,
-      seed: 1,
-      sharedSeed: 1,
-      rank: 0,
-      worldSize: 1,
-    }),
+    sampler: pairsInOrder(line.length),
     strategy: independentStrategy(),
     callbacks: [],
     group: ProcessGroup.alone(0),

@@ -8,7 +8,6 @@ import { latestCommonRound } from '../../../../workers/checkpoints/training-stat
 import { ProcessGroup } from '../../../../workers/collectives/process-group.ts';
 import { ownBatches } from '../../../../workers/data/batches.ts';
 import { createDataset } from '../../../../workers/data/dataset.ts';
-import { createSampler } from '../../../../workers/data/samplers.ts';
 import { independentStrategy } from '../../../../workers/strategies/independent.ts';
 import { tf, type LayersModel } from '../../../../workers/tensorflow/tf.ts';
 import { Controls } from '../../../../workers/training/controls.ts';
@@ -21,7 +20,7 @@ import { NonFiniteLossError } from '../../../../workers/training/rendezvous.ts';
 import type { TrainerParts } from '../../../../workers/training/rank-training.ts';
 import { Trainer } from '../../../../workers/training/trainer.ts';
 import { createInMemoryGroup } from '../../relay/in-memory-group.ts';
-import { KeptReport, temporaryFolder } from './fakes.ts';
+import { KeptReport, temporaryFolder, pairsInOrder } from './fakes.ts';
 
 beforeAll(async () => void (await startBackend('cpu')));
 
@@ -53,16 +52,7 @@ function createFixture(folder: string, options: Options = {}): Fixture {
     task,
     data: { train: line, validation: line },
     batches: ownBatches(line),
-    sampler: createSampler({
-      kind: 'sequential',
-      length: line.length,
-      batchSize: 2,
-      dropLast: false,
-      seed: 1,
-      sharedSeed: 1,
-      rank: 0,
-      worldSize: 1,
-    }),
+    sampler: pairsInOrder(line.length),
     strategy: independentStrategy(),
     callbacks,
     group,

@@ -2,7 +2,7 @@ import type { backend_util, NamedAttrMap, NamedTensorInfoMap, TensorInfo } from 
 import { tf } from '../../../tensorflow/tf.ts';
 import { type Kernel, required, requireFloats, type WasmRuntime } from '../kernel.ts';
 import { applyFused } from '../products/mat-mul.ts';
-import { positionsOf, requireChannelsLast, type Shape4, withWindow } from './window.ts';
+import { convolutionInfo, positionsOf, withWindow } from './window.ts';
 
 /**
  * Convolutions as matrix products. With P positions of the window and D = KH · KW · C values under it, `im2col` writes the columns X `[P, D]`;
@@ -24,7 +24,7 @@ const leastBlockRows = 512;
 function conv2d(runtime: WasmRuntime, inputs: NamedTensorInfoMap, attributes: NamedAttrMap): TensorInfo {
   const [x, filter] = [required(inputs, 'x'), required(inputs, 'filter')];
   requireFloats('conv2d', x, filter);
-  const info = describe(x.shape, filter.shape, attributes);
+  const info = convolutionInfo('conv2d', x.shape, filter.shape, attributes);
   const output = runtime.memory.output(info.outShape);
   const [images, weights, y] = [x, filter, output].map((tensor) => runtime.memory.address(tensor));
   const [depth, outputs] = [depthOf(info), info.outChannels];
@@ -45,7 +45,7 @@ function fusedConv2d(runtime: WasmRuntime, inputs: NamedTensorInfoMap, attribute
 function conv2dInputGradient(runtime: WasmRuntime, inputs: NamedTensorInfoMap, attributes: NamedAttrMap): TensorInfo {
   const [dy, filter] = [required(inputs, 'dy'), required(inputs, 'filter')];
   requireFloats('conv2d', dy, filter);
-  const info = describe(attributes.inputShape as number[], filter.shape, attributes);
+  const info = convolutionInfo('conv2d', attributes.inputShape as number[], filter.shape, attributes);
   const output = runtime.memory.output(info.inShape);
   const [gradients, weights, images] = [dy, filter, output].map((tensor) => runtime.memory.address(tensor));
   const [depth, outputs] = [depthOf(info), info.outChannels];
@@ -62,7 +62,7 @@ function conv2dInputGradient(runtime: WasmRuntime, inputs: NamedTensorInfoMap, a
 function conv2dFilterGradient(runtime: WasmRuntime, inputs: NamedTensorInfoMap, attributes: NamedAttrMap): TensorInfo {
   const [x, dy] = [required(inputs, 'x'), required(inputs, 'dy')];
   requireFloats('conv2d', x, dy);
-  const info = describe(x.shape, attributes.filterShape as number[], attributes);
+  const info = convolutionInfo('conv2d', x.shape, attributes.filterShape as number[], attributes);
   const output = runtime.memory.output(info.filterShape);
   const [images, gradients, weights] = [x, dy, output].map((tensor) => runtime.memory.address(tensor));
   const [depth, outputs] = [depthOf(info), info.outChannels];
@@ -74,19 +74,6 @@ function conv2dFilterGradient(runtime: WasmRuntime, inputs: NamedTensorInfoMap, 
     runtime.gemm(true, false, depth, outputs, rows, columns, depth, source, outputs, beta, weights, outputs);
   });
   return output;
-}
-
-function describe(images: number[], filter: number[], attributes: NamedAttrMap): backend_util.Conv2DInfo {
-  requireChannelsLast('conv2d', attributes.dataFormat);
-  const { strides, pad, dilations, dimRoundingMode } = attributes;
-  return tf.backend_util.computeConv2DInfo(
-    images as Shape4,
-    filter as Shape4,
-    strides as [number, number],
-    (dilations ?? 1) as [number, number],
-    pad as 'same',
-    dimRoundingMode as 'floor',
-  );
 }
 
 function depthOf(info: backend_util.Conv2DInfo): number {

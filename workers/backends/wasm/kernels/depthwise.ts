@@ -2,7 +2,7 @@ import type { backend_util, NamedAttrMap, NamedTensorInfoMap, TensorInfo } from 
 import { tf } from '../../../tensorflow/tf.ts';
 import { type Kernel, required, requireFloats, type WasmRuntime } from '../kernel.ts';
 import { applyFused } from '../products/mat-mul.ts';
-import { positionsOf, requireChannelsLast, type Shape4, withWindow } from './window.ts';
+import { convolutionInfo, positionsOf, withWindow } from './window.ts';
 
 /** Convolutions of each channel separately: x `[B, H, W, C]`, filter `[KH, KW, C, M]`, y `[B, OH, OW, C · M]`. */
 export const depthwiseKernels: Record<string, Kernel> = {
@@ -11,19 +11,19 @@ export const depthwiseKernels: Record<string, Kernel> = {
     applyFused(runtime, depthwiseConv2d(runtime, inputs, attributes), inputs, attributes),
   DepthwiseConv2dNativeBackpropInput: (runtime, inputs, attributes) => {
     const [dy, filter] = [required(inputs, 'dy'), required(inputs, 'filter')];
-    const info = describe(attributes.inputShape as number[], filter.shape, attributes);
+    const info = convolutionInfo('depthwiseConv2d', attributes.inputShape as number[], filter.shape, attributes);
     return accumulate(runtime, 'depthwiseInputGradient', [dy, filter], info, info.inShape);
   },
   DepthwiseConv2dNativeBackpropFilter: (runtime, inputs, attributes) => {
     const [x, dy] = [required(inputs, 'x'), required(inputs, 'dy')];
-    const info = describe(x.shape, attributes.filterShape as number[], attributes);
+    const info = convolutionInfo('depthwiseConv2d', x.shape, attributes.filterShape as number[], attributes);
     return accumulate(runtime, 'depthwiseFilterGradient', [x, dy], info, info.filterShape);
   },
 };
 
 function depthwiseConv2d(runtime: WasmRuntime, inputs: NamedTensorInfoMap, attributes: NamedAttrMap): TensorInfo {
   const [x, filter] = [required(inputs, 'x'), required(inputs, 'filter')];
-  const info = describe(x.shape, filter.shape, attributes);
+  const info = convolutionInfo('depthwiseConv2d', x.shape, filter.shape, attributes);
   return accumulate(runtime, 'depthwise', [x, filter], info, info.outShape);
 }
 
@@ -47,18 +47,4 @@ function accumulate(
     kernels[kernel](first, second, target, window, multiplier, positionsOf(info), scratch),
   );
   return output;
-}
-
-function describe(images: number[], filter: number[], attributes: NamedAttrMap): backend_util.Conv2DInfo {
-  requireChannelsLast('depthwiseConv2d', attributes.dataFormat);
-  const { strides, pad, dilations, dimRoundingMode } = attributes;
-  return tf.backend_util.computeConv2DInfo(
-    images as Shape4,
-    filter as Shape4,
-    strides as [number, number],
-    (dilations ?? 1) as [number, number],
-    pad as 'same',
-    dimRoundingMode as 'floor',
-    true,
-  );
 }

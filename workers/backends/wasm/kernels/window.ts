@@ -1,7 +1,8 @@
 import type { backend_util, NamedAttrMap } from '@tensorflow/tfjs-core';
+import { tf } from '../../../tensorflow/tf.ts';
 import type { TensorMemory } from '../memory/tensor-memory.ts';
 
-export type Shape4 = [number, number, number, number];
+type Shape4 = [number, number, number, number];
 
 /** Size of the kernels' `Window`: the 13 values written here and four for its position, rounded up to a multiple of 16 bytes. */
 const windowBytes = 20 * 4;
@@ -44,6 +45,29 @@ export function withWindow(
 /** The number of positions of the window in a batch. */
 export function positionsOf(info: backend_util.Conv2DInfo): number {
   return info.batchSize * info.outHeight * info.outWidth;
+}
+
+/**
+ * Shapes and window of a convolution of images `[B, H, W, C]`.
+ * @param images their shape
+ * @param filter its shape: `[height, width, C, outputs]`, or `[height, width, C, multiplier]` for `depthwiseConv2d`
+ */
+export function convolutionInfo(
+  op: 'conv2d' | 'depthwiseConv2d',
+  images: number[],
+  filter: number[],
+  { dataFormat, strides, pad, dilations, dimRoundingMode }: NamedAttrMap,
+): backend_util.Conv2DInfo {
+  requireChannelsLast(op, dataFormat);
+  return tf.backend_util.computeConv2DInfo(
+    images as Shape4,
+    filter as Shape4,
+    strides as [number, number],
+    (dilations ?? 1) as [number, number],
+    pad as 'same',
+    dimRoundingMode as 'floor',
+    op === 'depthwiseConv2d',
+  );
 }
 
 /** @throws Error if the images of a convolution or pool have another layout than `[B, H, W, C]` */

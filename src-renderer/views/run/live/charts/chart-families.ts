@@ -34,7 +34,7 @@ const nll: Family = { id: 'nll', title: 'NLL', yLabel: 'nats', lines: ensembleAn
 const mse: Family = { id: 'mse', title: 'MSE', yLabel: 'MSE', lines: ensembleAndMembers('mse') };
 const nllGain: Family = {
   id: 'ambiguity',
-  title: 'What diversity buys',
+  title: 'Jensen gap',
   yLabel: 'nats',
   lines: [{ metric: 'val/ambiguity', label: 'mean member NLL - ensemble NLL', role: 'ensemble' }],
   isLinear: true,
@@ -42,7 +42,7 @@ const nllGain: Family = {
 };
 const mseGain: Family = {
   id: 'ensemble-gain',
-  title: 'What diversity buys',
+  title: 'Ensemble gain',
   yLabel: 'MSE',
   lines: [{ metric: 'val/ensemble_gain', label: 'mean member MSE - ensemble MSE', role: 'ensemble' }],
   isLinear: true,

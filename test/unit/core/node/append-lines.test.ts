@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { appendLines } from '../../../../src-main/store/metrics/append-lines.ts';
+import { appendLines } from '../../../../core/node/append-lines.ts';
 
 let folder = '';
 let path = '';

@@ -4,10 +4,10 @@ import { hostname } from 'node:os';
 import { messageOf } from '../../../core/text/errors.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import { errorCode } from '../../../core/node/file-error.ts';
-import type { FolderProblem } from './known-folders.ts';
-import { appendEvent, readRunRecord, runPaths, writeRunRecord } from './run-folder.ts';
-import type { RunIndex } from '../index/run-index.ts';
-import { withRunLock } from './run-lock.ts';
+import type { FolderProblem } from '../runs/known-folders.ts';
+import { appendEvent, readRunRecord, runPaths, writeRunRecord } from '../runs/run-folder.ts';
+import type { RunIndex } from './run-index.ts';
+import { withRunLock } from '../runs/run-lock.ts';
 
 const CONNECT_TIMEOUT_MS = 500;
 

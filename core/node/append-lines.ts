@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { explainFileError } from '../../../core/node/file-error.ts';
+import { explainFileError } from './file-error.ts';
 
 export interface AppendOptions {
   /** First line of a new file. */
