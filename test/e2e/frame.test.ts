@@ -27,12 +27,12 @@ describe.skipIf(noChromium !== null)(`Keys and themes${notRun(noChromium)}`, () 
 
   it('two keys open a page, and / the search', async () => {
     for (const [keys, title] of [
-      ['gr', 'Runs'],
-      ['gs', 'Settings and health'],
-      ['gp', 'Projects'],
-    ]) {
+      [['g', 'r'], 'Runs'],
+      [['g', 's'], 'Settings and health'],
+      [['g', 'p'], 'Projects'],
+    ] as const) {
       // Both are sent at once: a sequence ends after a second without a key.
-      await Promise.all([...keys].map((key) => page.keyboard.press(key)));
+      await Promise.all(keys.map((key) => page.keyboard.press(key)));
       await expect(heading()).toHaveText(title);
     }
     await page.keyboard.press('/');
