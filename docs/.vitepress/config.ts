@@ -33,6 +33,7 @@ export default defineConfig({
           { text: 'Dashboard', link: '/docs/dashboard' },
           { text: 'GPUs', link: '/docs/gpus' },
           { text: 'Determinism', link: '/docs/determinism' },
+          { text: 'Guarantees', link: '/docs/guarantees' },
           { text: 'File formats', link: '/docs/formats' },
         ],
       },
