@@ -27,7 +27,7 @@ describe.skipIf(noChromium !== null)(`Failures on the page${notRun(noChromium)}`
   });
 
   it('a killed worker fails the run, naming rank, device and signal', async () => {
-    await startRun(page, blobs, endless);
+    await startRun(page, blobs, { ...endless, onMemberLoss: { kind: 'stop' } });
     await expectPoints(page, 'NLL');
     const victim = page.getByRole('region', { name: 'Ranks' }).locator('tbody tr[tabindex]').nth(1);
     const device = await victim.getByRole('cell').nth(0).innerText();
@@ -41,7 +41,11 @@ describe.skipIf(noChromium !== null)(`Failures on the page${notRun(noChromium)}`
   });
 
   it('with a restart left, a run continues from its last state; charts mark it and ranks count it', async () => {
-    await startRun(page, blobs, { ...endless, restarts: 1, checkpoints: { stateEverySeconds: 0 } });
+    await startRun(page, blobs, {
+      ...endless,
+      onMemberLoss: { kind: 'restart', maxRestarts: 1 },
+      checkpoints: { stateEverySeconds: 0 },
+    });
     await expectPoints(page, 'NLL');
     const ranks = page.getByRole('region', { name: 'Ranks' });
     const rows = ranks.locator('tbody tr[tabindex]');

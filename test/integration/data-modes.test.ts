@@ -89,7 +89,11 @@ describe.skipIf(noMemoryFolder !== null)(`how a run uses /dev/shm${notRun(noMemo
   });
 
   it('shared data is mapped by all ranks, and by none once they were killed', async () => {
-    const run = await startRun(hub(), 'blobs', { ...endless, data: { mode: 'shared' } });
+    const run = await startRun(hub(), 'blobs', {
+      ...endless,
+      onMemberLoss: { kind: 'stop' },
+      data: { mode: 'shared' },
+    });
     const pids = await bothPids(run);
     const mapped = pids.map((pid) => mappedData(readFileSync(`/proc/${pid}/maps`, 'utf8')));
     expect(mapped[0]).toHaveLength(1);
@@ -110,7 +114,12 @@ function mappedData(maps: string): string[] {
 describe('a rank that dies while batches are broadcast', () => {
   it.each([0, 1])('(rank %i) fails the run immediately, and is named', async (rank) => {
     const timeouts = { exitMs: 500 };
-    const run = await startRun(hub(), 'blobs', { ...endless, timeouts, data: { mode: 'broadcast' } });
+    const run = await startRun(hub(), 'blobs', {
+      ...endless,
+      timeouts,
+      onMemberLoss: { kind: 'stop' },
+      data: { mode: 'broadcast' },
+    });
     const pids = await bothPids(run);
     process.kill(pids[rank], 'SIGKILL');
     const { status, error } = await run.ended;

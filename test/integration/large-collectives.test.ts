@@ -13,6 +13,7 @@ const config: RunConfigInput = {
   members: 2,
   devices: 'cpu:0,1',
   maxEpochs: 1_000_000,
+  onMemberLoss: { kind: 'stop' },
   strategy: { kind: 'data-parallel' },
   hyperparameters: { hiddenUnits: 20_000 },
   timeouts: { collectiveMs: 1000, firstCollectiveMs: 20_000, exitMs: 500 },

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { deviceSelectionSchema } from '../machine/devices.ts';
+import { memberLossSchema } from './member-loss-config.ts';
 import { optimizerSchema, scheduleSchema } from './optimizer-config.ts';
 import { strategySchema } from './strategy-config.ts';
 
@@ -186,9 +187,9 @@ export const runConfigSchema = z.strictObject({
     .enum(['none', 'best', 'all'])
     .default('best')
     .meta({ help: 'Validation predictions to keep: none, those of the best evaluation, or those of all evaluations.' }),
-  restarts: z.int().min(0).default(0).meta({
-    help: 'How many times a group of ranks restarts from its last common state after one of its processes died or hung.',
-  }),
+  onMemberLoss: memberLossSchema
+    .prefault({ kind: 'restart' })
+    .meta({ help: 'What happens when a process of a rank dies, hangs or fails.' }),
   timeouts: timeoutsSchema.prefault({}).meta({ help: 'Timeouts.' }),
   hyperparameters: z.record(z.string(), z.unknown()).default({}).meta({ help: "The project's own hyperparameters." }),
 });

@@ -3,6 +3,7 @@ import { blasSchema } from '../machine/blas.ts';
 import { placementSchema } from '../machine/devices.ts';
 import { realNumber } from '../wire/numbers.ts';
 import { type RunConfig, runConfigSchema } from './config.ts';
+import { withMemberLoss } from './member-loss-config.ts';
 import { settingChangesSchema } from './settings.ts';
 
 /** The records in a run's folder: `run.json`, `events.jsonl`, a checkpoint's `.json`. Formats: docs/formats.md. */
@@ -55,9 +56,9 @@ export const attemptSchema = z.strictObject({
   /** Its cause: the start of the run, a user's resume, or a restart after a lost process. */
   kind: z.enum(['start', 'resume', 'restart']).optional(),
   /** The requested changes to the project's defaults, or to the configuration of the attempt before. */
-  overrides: z.record(z.string(), z.unknown()).optional(),
+  overrides: z.preprocess(withMemberLoss, z.record(z.string(), z.unknown())).optional(),
   /** Its whole configuration. */
-  config: runConfigSchema.optional(),
+  config: z.preprocess(withMemberLoss, runConfigSchema).optional(),
   /** Settings that were changed while it trained, or earlier and not overridden; they replace those of its `config`. */
   changed: settingChangesSchema.optional(),
   /** The position at which its ranks resumed, once they have; null with waves, because each wave resumes at a different position. */
@@ -70,7 +71,7 @@ export type Attempt = z.output<typeof attemptSchema>;
 
 /** Runs without `initializers` are older than their correction: ranks that start later in them use the old ones, as the others did. */
 function withOldInitializers(config: unknown): unknown {
-  return { initializers: 'tfjs' satisfies RunConfig['initializers'], ...(config as object) };
+  return { initializers: 'tfjs' satisfies RunConfig['initializers'], ...(withMemberLoss(config) as object) };
 }
 
 export const runRecordSchema = z.strictObject({

@@ -1,16 +1,18 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Channel } from '../../../core/protocol/wire/channel.ts';
 import type { Placement } from '../../../core/protocol/machine/devices.ts';
 import type { Launch } from '../../../core/protocol/run/messages.ts';
 import type { RunError } from '../../../core/protocol/run/record.ts';
 import { checkDiskSpace, forecastRunBytes } from '../../store/disk-space.ts';
 import { dataFolders } from '../../store/home.ts';
-import { findResumePoint } from '../../store/runs/resume-point.ts';
+import { findResumePoint, type ResumePoint } from '../../store/runs/resume-point.ts';
 import type { LogFile } from '../recording/log-file.ts';
 import { keepMessage } from './rank-messages.ts';
 import { currentSettings, type RunControls } from '../control/run-controls.ts';
 import type { RunRecorder } from '../recording/run-recorder.ts';
+import { type Restart, Restarts } from './restarts.ts';
 import { Wave, type WaveOutcome } from './wave.ts';
 
 export interface WaveSequenceOptions {
@@ -29,15 +31,14 @@ export interface WaveSequenceOptions {
 
 /**
  * Runs the waves of a run, one after the other. A wave that loses a process restarts from the newest state that all its ranks have saved
- * (or from its start if there is none), up to `restarts` times.
+ * (or from its start if there is none), as often as the run's policy allows.
  */
 export class WaveSequence {
   readonly #options: WaveSequenceOptions;
   readonly #waves: Placement[][];
   #wave: Wave | null = null;
-  #isAborted = false;
+  readonly #aborted = new AbortController();
   #resume: boolean;
-  #restarts = 0;
 
   constructor(options: WaveSequenceOptions) {
     this.#options = options;
@@ -48,11 +49,7 @@ export class WaveSequence {
   async run(): Promise<WaveOutcome> {
     let outcome: WaveOutcome = { kind: 'aborted' };
     for (const placements of this.#waves) {
-      outcome = await this.#runWave(placements, null);
-      while (this.#mayRestart(outcome)) {
-        const note = await this.#prepareRestart(placements, outcome.error);
-        outcome = await this.#runWave(placements, note);
-      }
+      outcome = await this.#runRestarting(placements);
       if (outcome.kind !== 'finished' || outcome.stopReason === 'requested') return outcome;
     }
     return outcome;
@@ -66,15 +63,41 @@ export class WaveSequence {
 
   /** Kills all workers immediately and starts no more. */
   abort(): void {
-    this.#isAborted = true;
+    this.#aborted.abort();
     this.#wave?.abort();
+  }
+
+  /** Runs a wave, again after a lost process as long as the policy allows. */
+  async #runRestarting(placements: readonly Placement[]): Promise<WaveOutcome> {
+    const { recorder } = this.#options;
+    const ranks = placements.map(({ rank }) => rank);
+    const restarts = new Restarts(recorder.record.config.onMemberLoss);
+    let outcome = await this.#runWave(placements, null);
+    while (outcome.kind === 'failed' && outcome.isProcessLost && !this.#aborted.signal.aborted) {
+      const point = await findResumePoint(recorder.folder, ranks);
+      const restart = restarts.next(point?.round ?? null);
+      if (restart === null) return outcome;
+      const note = await this.#prepareRestart(restart, point, ranks, outcome.error);
+      await this.#wait(restart.waitMs);
+      outcome = await this.#runWave(placements, note);
+    }
+    return outcome;
+  }
+
+  /** An abort ends the wait. */
+  async #wait(ms: number): Promise<void> {
+    if (ms === 0) return;
+    const { signal } = this.#aborted;
+    await wait(ms, undefined, { signal }).catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+    });
   }
 
   /** @param note first line for the logs of its ranks */
   async #runWave(placements: readonly Placement[], note: string | null): Promise<WaveOutcome> {
     const { recorder, controls, socketPath, token } = this.#options;
     const scratchFolder = await this.#emptyFolderOfRanks(note !== null);
-    if (this.#isAborted) return { kind: 'aborted' };
+    if (this.#aborted.signal.aborted) return { kind: 'aborted' };
     recorder.setRanks(placements.map(({ rank }) => rank));
     this.#wave = new Wave({
       placements,
@@ -96,31 +119,25 @@ export class WaveSequence {
     return this.#wave.outcome();
   }
 
-  #mayRestart(outcome: WaveOutcome): outcome is WaveOutcome & { kind: 'failed' } {
-    const { restarts } = this.#options.recorder.record.config;
-    return outcome.kind === 'failed' && outcome.isProcessLost && !this.#isAborted && this.#restarts < restarts;
-  }
-
   /** @returns a description of the restart, for the logs */
-  async #prepareRestart(placements: readonly Placement[], { message, ...lost }: RunError): Promise<string> {
+  async #prepareRestart(
+    { count, maxRestarts, waitMs }: Restart,
+    point: ResumePoint | null,
+    ranks: readonly number[],
+    { message, ...lost }: RunError,
+  ): Promise<string> {
     const { recorder } = this.#options;
-    const { restarts } = recorder.record.config;
-    this.#restarts += 1;
     this.#resume = true;
     await this.#options.begin();
     recorder.event(lost.rank, 'lost', message, { epoch: lost.epoch, step: lost.step });
-    const point = await findResumePoint(
-      recorder.folder,
-      placements.map(({ rank }) => rank),
-    );
     // Members of different waves are at different steps, so their rows are merged by key instead of cut off.
     const start = { epoch: point?.epoch ?? 0, step: point?.step ?? 0 };
     const from = this.#waves.length > 1 ? null : start;
     await recorder.nextAttempt(from);
     const how = point === null ? 'start again, because no state was saved yet' : `continue from step ${point.step}`;
-    const note = `Restart ${this.#restarts} of ${restarts}: rank ${lost.rank} was lost; its wave's ranks ${how}.`;
-    const data = { rank: lost.rank, ranks: placements.map(({ rank }) => rank) };
-    recorder.event(null, 'restarted', note, { step: from?.step ?? null, data });
+    const after = waitMs === 0 ? '' : ` after ${waitMs / 1000} s`;
+    const note = `Restart ${count} of ${maxRestarts}: rank ${lost.rank} was lost; its wave's ranks ${how}${after}.`;
+    recorder.event(null, 'restarted', note, { step: from?.step ?? null, data: { rank: lost.rank, ranks } });
     return note;
   }
 

@@ -59,8 +59,8 @@ const plans: SectionPlan[] = [
   {
     id: 'checkpoints',
     title: 'Checkpoints',
-    help: 'What is saved to disk, and how a run restarts.',
-    paths: ['checkpoints', 'keepPredictions', 'restarts'],
+    help: 'What is saved to disk, and what happens when a member is lost.',
+    paths: ['checkpoints', 'keepPredictions', 'onMemberLoss'],
   },
   { id: 'hyperparameters', title: 'Hyperparameters', help: 'Defined by the project.', paths: ['hyperparameters'] },
   {

@@ -27,6 +27,8 @@ const config: RunConfigInput = {
   checkpoints: { stateEverySeconds: 0 },
 };
 
+const restart = (maxRestarts: number) => ({ kind: 'restart', maxRestarts, backoffSeconds: 0 }) as const;
+
 async function restartsIn(folder: string): Promise<RunEvent[]> {
   return (await readEvents(folder)).filter(({ kind }) => kind === 'restarted');
 }
@@ -48,24 +50,22 @@ const statusesOf = ({ attempts }: RunRecord): string[] => attempts.map(({ status
 
 describe('a run with restarts', () => {
   it('continues from the last state after a SIGKILL, with the results of an uninterrupted run', async () => {
-    const run = await startRun(hub(), 'blobs', { ...config, restarts: 1 });
+    const run = await startRun(hub(), 'blobs', { ...config, onMemberLoss: restart(1) });
     await untilStep(run, 1, 300);
     process.kill(pidOf(run.updates, 1), 'SIGKILL');
     const record = await run.ended;
     expect(record).toMatchObject({ status: 'finished', error: null });
     expect(statusesOf(record)).toEqual(['failed', 'finished']);
-    const [restart, ...more] = await restartsIn(run.folder);
+    const [event, ...more] = await restartsIn(run.folder);
     expect(more).toEqual([]);
-    expect(restart).toMatchObject({ attempt: 2, rank: null, data: { rank: 1, ranks: [0, 1] } });
-    expect(restart.step).toBeGreaterThan(0);
-    expect(restart.message).toBe(
-      `Restart 1 of 1: rank 1 was lost; its wave's ranks continue from step ${restart.step}.`,
-    );
+    expect(event).toMatchObject({ attempt: 2, rank: null, data: { rank: 1, ranks: [0, 1] } });
+    expect(event.step).toBeGreaterThan(0);
+    expect(event.message).toBe(`Restart 1 of 1: rank 1 was lost; its wave's ranks continue from step ${event.step}.`);
     const lost = (await readEvents(run.folder)).find(({ kind }) => kind === 'lost');
     expect(lost).toMatchObject({ attempt: 1, rank: 1 });
     expect(lost?.message).toContain('Rank 1 was killed by SIGKILL.');
     for (const rank of [0, 1]) {
-      expect(readFileSync(join(run.folder, 'logs', `rank-${rank}.log`), 'utf8')).toContain(`(hub) ${restart.message}`);
+      expect(readFileSync(join(run.folder, 'logs', `rank-${rank}.log`), 'utf8')).toContain(`(hub) ${event.message}`);
     }
     const undisturbed = await train(hub(), 'blobs', config);
     await expectSameOutcome(run.folder, undisturbed.folder);
@@ -74,13 +74,13 @@ describe('a run with restarts', () => {
 
   it('starts over if no state was saved yet', async () => {
     const late = { ...config, maxEpochs: 150, checkpoints: { stateEverySeconds: 3600 } };
-    const run = await startRun(hub(), 'blobs', { ...late, restarts: 3 });
+    const run = await startRun(hub(), 'blobs', { ...late, onMemberLoss: restart(3) });
     process.kill(await pidOnceTraining(run, 0), 'SIGKILL');
     expect(statusesOf(await run.ended)).toEqual(['failed', 'finished']);
-    const [restart] = await restartsIn(run.folder);
-    expect(restart).toMatchObject({ step: 0 });
-    expect(restart.message).toContain('rank 0 was lost');
-    expect(restart.message).toContain('start again, because no state was saved yet');
+    const [event] = await restartsIn(run.folder);
+    expect(event).toMatchObject({ step: 0 });
+    expect(event.message).toContain('rank 0 was lost');
+    expect(event.message).toContain('start again, because no state was saved yet');
     await expectSameOutcome(run.folder, (await train(hub(), 'blobs', late)).folder);
   });
 
@@ -91,7 +91,7 @@ describe('a run with restarts', () => {
       strategy: { kind: 'joint' },
       timeouts: { collectiveMs: 1500, firstCollectiveMs: 5000, exitMs: 500 },
     };
-    const run = await startRun(hub(), 'blobs', { ...joint, restarts: 1 });
+    const run = await startRun(hub(), 'blobs', { ...joint, onMemberLoss: restart(1) });
     await untilStep(run, 1, 150);
     process.kill(pidOf(run.updates, 1), 'SIGSTOP');
     expect(statusesOf(await run.ended)).toEqual(['failed', 'finished']);
@@ -100,7 +100,7 @@ describe('a run with restarts', () => {
 
   it('restarts only the wave that lost a process', async () => {
     const waves: RunConfigInput = { ...config, devices: 'cpu:0', placement: 'waves' };
-    const run = await startRun(hub(), 'blobs', { ...waves, restarts: 1 });
+    const run = await startRun(hub(), 'blobs', { ...waves, onMemberLoss: restart(1) });
     await untilStep(run, 1, 300);
     process.kill(pidOf(run.updates, 1), 'SIGKILL');
     const record = await run.ended;
@@ -108,8 +108,8 @@ describe('a run with restarts', () => {
     const starts = run.updates.filter(
       (update) => update.type === 'worker' && update.rank === 0 && update.state === 'training',
     );
-    const [restart] = await restartsIn(run.folder);
-    expect(restart).toMatchObject({ step: null, data: { rank: 1, ranks: [1] } });
+    const [event] = await restartsIn(run.folder);
+    expect(event).toMatchObject({ step: null, data: { rank: 1, ranks: [1] } });
     const undisturbed = await train(hub(), 'blobs', waves);
     const startsThen = undisturbed.updates.filter(
       (update) => update.type === 'worker' && update.rank === 0 && update.state === 'training',
@@ -120,7 +120,7 @@ describe('a run with restarts', () => {
 
   it('continues with all members of a lost process', async () => {
     const packed: RunConfigInput = { ...config, devices: 'cpu:0', membersPerDevice: 2, maxEpochs: 200 };
-    const run = await startRun(hub(), 'blobs', { ...packed, restarts: 1 });
+    const run = await startRun(hub(), 'blobs', { ...packed, onMemberLoss: restart(1) });
     await untilStep(run, 1, 200);
     process.kill(pidOf(run.updates, 1), 'SIGKILL');
     expect(statusesOf(await run.ended)).toEqual(['failed', 'finished']);
@@ -130,7 +130,7 @@ describe('a run with restarts', () => {
 
   it('fails like any other once its restarts are used up', async () => {
     const faulty = { members: 2, devices: 'cpu:0,1', hyperparameters: { fault: 'exit' } };
-    const { record, folder } = await train(hub(), 'faulty', { ...faulty, restarts: 2 });
+    const { record, folder } = await train(hub(), 'faulty', { ...faulty, onMemberLoss: restart(2) });
     expect(statusesOf(record)).toEqual(['failed', 'failed', 'failed']);
     expect(record.error).toMatchObject({ rank: 1, device: 'cpu:1' });
     expect(record.error?.message).toContain('Rank 1 exited with code 7.');
@@ -139,7 +139,7 @@ describe('a run with restarts', () => {
 
   it('does not restart after an error of the project, which would recur', async () => {
     const faulty = { members: 2, devices: 'cpu:0,1', hyperparameters: { fault: 'model' } };
-    const { record } = await train(hub(), 'faulty', { ...faulty, restarts: 2 });
+    const { record } = await train(hub(), 'faulty', { ...faulty, onMemberLoss: restart(2) });
     expect(statusesOf(record)).toEqual(['failed']);
   });
 });

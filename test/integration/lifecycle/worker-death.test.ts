@@ -8,11 +8,13 @@ import { isRunning, pidOf, pidOnceTraining, startRun, train, useHub, type Watche
 
 const { hub } = useHub();
 
+const onMemberLoss = { kind: 'stop' } as const;
 /** Trains until something ends it. */
-const endless: RunConfigInput = { members: 2, devices: 'cpu:0,1', maxEpochs: 1_000_000 };
+const endless: RunConfigInput = { members: 2, devices: 'cpu:0,1', maxEpochs: 1_000_000, onMemberLoss };
 const faulty = (fault: string, config: RunConfigInput = {}): RunConfigInput => ({
   members: 2,
   devices: 'cpu:0,1',
+  onMemberLoss,
   ...config,
   hyperparameters: { fault },
 });
