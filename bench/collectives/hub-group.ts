@@ -1,12 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Channel } from '../../core/protocol/wire/channel.ts';
 import { Relay } from '../../src-main/relay/relay.ts';
 import { listen } from '../../src-main/relay/socket-server.ts';
-import { createScratchFolder } from '../../src-main/runs/attempt/scratch.ts';
+import { ScratchFolder } from '../../src-main/runs/attempt/scratch.ts';
 
 /** The transport of large arrays: mapped files, or files that are read and written. */
 export type Way = 'mapped' | 'files';
@@ -20,8 +19,8 @@ const timingsSchema = z.strictObject({ name: z.string() });
 
 /** Runs all cases with real processes, and a hub in this one. */
 export async function measureOurs(worldSize: number, way: Way): Promise<Durations> {
-  const folder = await createScratchFolder();
-  const socket = join(folder, 'hub.sock');
+  const scratch = await ScratchFolder.create();
+  const socket = join(scratch.path, 'hub.sock');
   const server = await listen(socket);
   const durationsMs: Durations = new Map();
   try {
@@ -39,7 +38,7 @@ export async function measureOurs(worldSize: number, way: Way): Promise<Duration
     );
   } finally {
     await server.close();
-    await rm(folder, { recursive: true });
+    await scratch.remove();
   }
   return durationsMs;
 }

@@ -1,10 +1,10 @@
 import { formatBytes } from '../../core/text/numbers.ts';
-import { access, constants, mkdir, rm, statfs } from 'node:fs/promises';
+import { access, constants, mkdir, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { messageOf } from '../../core/text/errors.ts';
 import { detectDevices } from '../devices/detect.ts';
 import { listen } from '../relay/socket-server.ts';
-import { createScratchFolder } from '../runs/attempt/scratch.ts';
+import { ScratchFolder } from '../runs/attempt/scratch.ts';
 import { dataFolders, tuttiHome } from '../store/home.ts';
 import { type Check, checkBackends } from './backend-checks.ts';
 import { describeUse, isUsable } from './device-use.ts';
@@ -69,7 +69,8 @@ async function checkData(): Promise<Omit<Check, 'name'>> {
 
 /** Creates what every run needs first: an owner-only folder, in memory if there is space, and a socket in it. */
 async function checkScratch(): Promise<Omit<Check, 'name'>> {
-  const folder = await createScratchFolder();
+  const scratch = await ScratchFolder.create();
+  const folder = scratch.path;
   try {
     const server = await listen(join(folder, 'hub.sock'));
     await server.close();
@@ -79,6 +80,6 @@ async function checkScratch(): Promise<Omit<Check, 'name'>> {
     const remedy = 'Less than 1 GiB is free in /dev/shm: in a container, start it with --shm-size 2g.';
     return { status: 'warn', detail, remedy };
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await scratch.remove();
   }
 }

@@ -15,9 +15,9 @@ import { controlRun } from '../runs/control/remote-control.ts';
 import type { RunListener } from '../runs/recording/run-recorder.ts';
 import type { IndexedRun, RunQuery } from '../store/index/indexed-run.ts';
 import { RunIndex } from '../store/index/run-index.ts';
-import { recoverRuns, takeOverRun } from '../store/index/recovery.ts';
+import { createOwnRun, recoverRuns, takeOverRun } from '../store/index/recovery.ts';
 import { findResumePoint } from '../store/runs/resume-point.ts';
-import { createRunFolder, readRunRecord } from '../store/runs/run-folder.ts';
+import { readRunRecord } from '../store/runs/run-folder.ts';
 import { newRecord, sourceOf } from './new-record.ts';
 import { placeMembers, type PlannedRun, planRun, type TrainRequest } from './plan-run.ts';
 
@@ -71,8 +71,7 @@ export class Hub {
       resume: null,
       claim: async (hub) => {
         const record = { ...(await newRecord(planned)), hub };
-        await createRunFolder(folder, record);
-        return { record, before: null };
+        return { record, before: null, lock: await createOwnRun(folder, record) };
       },
     });
   }
@@ -98,14 +97,8 @@ export class Hub {
     if (reason !== null) throw reason;
     const blas = await blasOfResumed(before, config);
     const source = await sourceOf(before.project.folder);
-    const claim = async (hub: NonNullable<RunRecord['hub']>) => {
-      let replaced = before;
-      const record = await takeOverRun(folder, (found) => {
-        replaced = found;
-        return { ...resumedRecord(found, override, { config, plan, blas, ...source }), hub };
-      });
-      return { record, before: replaced };
-    };
+    const claim = (hub: NonNullable<RunRecord['hub']>) =>
+      takeOverRun(folder, (found) => ({ ...resumedRecord(found, override, { config, plan, blas, ...source }), hub }));
     // Members of different waves are at different steps, so their rows are merged by key instead of cut off.
     const from = waves > 1 ? null : { epoch: point?.epoch ?? 0, step: point?.step ?? 0 };
     return new RunSession({ folder, index: this.index, listener, claim, resume: { from } });

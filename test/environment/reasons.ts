@@ -5,6 +5,7 @@ import { whyNotMapped } from '../../src-main/processes/app-files.ts';
 
 const unless = (isPossible: boolean, reason: string): string | null => (isPossible ? null : reason);
 
+export const notWindows = unless(process.platform !== 'win32', 'Windows has no such signal');
 export const notLinux = unless(process.platform === 'linux', 'this system is not Linux');
 export const noMemoryFolder = unless(existsSync('/dev/shm'), 'this system has no /dev/shm');
 export const noFullDevice = unless(existsSync('/dev/full'), 'this system has no /dev/full');

@@ -94,7 +94,7 @@ export const runRecordSchema = z.strictObject({
   versions: z.record(z.string(), z.string()),
   gitCommit: z.string().nullable(),
   attempts: z.array(attemptSchema),
-  /** The hub that runs it now. It is alive as long as its socket accepts connections. Null if no hub runs it. */
+  /** The hub that trains it, for messages and controls; null if none does. It is alive as long as the lock of `hub.lock` is held. */
   hub: z.strictObject({ host: z.string(), pid: z.int(), socket: z.string() }).nullable(),
   error: runErrorSchema.nullable(),
   summary: runSummarySchema.nullable(),

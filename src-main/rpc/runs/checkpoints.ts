@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs';
 import type { CheckpointCell } from '../../../core/protocol/pages/run-data.ts';
 import type { CheckpointKey } from '../../../core/protocol/run/checkpoint-tasks.ts';
 import { checkpointFiles, readCheckpointRecords } from '../../store/runs/checkpoint-records.ts';
-import { isHubAlive, isOpen } from '../../store/index/recovery.ts';
+import { isOpen } from '../../store/index/recovery.ts';
+import { isHubAlive } from '../../store/runs/hub-lock.ts';
 import { readRunRecord } from '../../store/runs/run-folder.ts';
 import { isSame, pinCheckpoints as pinInNotes, readRunNotes } from '../../store/runs/run-notes.ts';
 import type { HubParts } from '../../hub/run-feed.ts';
@@ -60,7 +61,7 @@ async function refuseReplaced(folder: string, checkpoints: readonly CheckpointKe
   const replaced = checkpoints.find(({ name }) => replacedNames.includes(name));
   if (replaced === undefined) return;
   const record = await readRunRecord(folder);
-  if (!isOpen(record) || !(await isHubAlive(record))) return;
+  if (!isOpen(record) || !isHubAlive(folder)) return;
   throw new Error(
     `The run ${record.id} is ${record.status} and may replace "${replaced.name}" of rank ${replaced.rank} at any moment. ` +
       'Delete it once the run has ended. Checkpoints of single epochs can be deleted now.',

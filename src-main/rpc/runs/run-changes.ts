@@ -1,5 +1,6 @@
 import type { RunNotes } from '../../../core/protocol/pages/run-views.ts';
-import { isHubAlive, isOpen } from '../../store/index/recovery.ts';
+import { isOpen } from '../../store/index/recovery.ts';
+import { isHubAlive } from '../../store/runs/hub-lock.ts';
 import { readRunRecord } from '../../store/runs/run-folder.ts';
 import { changeRunNotes, readRunNotes } from '../../store/runs/run-notes.ts';
 import type { HubParts } from '../../hub/run-feed.ts';
@@ -15,7 +16,7 @@ export async function updateNotes({ hub }: HubParts, id: string, changes: RunNot
 export async function deleteRun({ hub, feed }: HubParts, trash: Trash, id: string): Promise<void> {
   const { folder } = await hub.find(id);
   const record = await readRunRecord(folder);
-  if (isOpen(record) && (await isHubAlive(record))) {
+  if (isOpen(record) && isHubAlive(folder)) {
     throw new Error(`The run ${id} is ${record.status} under process ${record.hub?.pid}. Stop it before deleting it.`);
   }
   await trash.put(id, [folder], async () => {

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { messageOf } from '../../../core/text/errors.ts';
@@ -8,13 +7,14 @@ import { type Control, workerMessageSchema } from '../../../core/protocol/run/me
 import type { ControlRequest } from '../../../core/protocol/run/remote-control.ts';
 import type { Attempt, RunError, RunRecord, RunStatus, RunSummary } from '../../../core/protocol/run/record.ts';
 import { listen } from '../../relay/socket-server.ts';
+import type { FileLock } from '../../store/file-lock.ts';
 import type { RunIndex } from '../../store/index/run-index.ts';
 import { withEnd } from '../recording/attempts.ts';
 import { ControlSocket } from '../control/control-socket.ts';
 import { LoadSampler } from '../recording/load-sampler.ts';
 import { RunControls } from '../control/run-controls.ts';
 import { type ResumeStart, type RunListener, RunRecorder } from '../recording/run-recorder.ts';
-import { createScratchFolder } from './scratch.ts';
+import { ScratchFolder } from './scratch.ts';
 import type { WaveOutcome } from './wave.ts';
 import { WaveSequence } from './wave-sequence.ts';
 
@@ -32,6 +32,8 @@ interface Claim {
   record: RunRecord;
   /** The record before a resume; null for a new run. */
   before: RunRecord | null;
+  /** The lock of the run's hub, held until the run has ended. */
+  lock: FileLock;
 }
 
 /** The session of one process with a run: it trains the waves, records their reports, and concludes the run. */
@@ -56,21 +58,21 @@ export class RunSession {
    * record unchanged
    */
   async run(): Promise<RunRecord> {
-    const scratchFolder = await createScratchFolder();
-    const socketPath = join(scratchFolder, 'hub.sock');
+    const scratch = await ScratchFolder.create();
+    const socketPath = join(scratch.path, 'hub.sock');
     const server = await listen(socketPath);
     try {
       const controlSocket = await ControlSocket.open(socketPath, (request) => this.obey(request));
-      const { record, before } = await this.options.claim({ host: hostname(), pid: process.pid, socket: socketPath });
-      const { folder, index, listener } = this.options;
-      const recorder = new RunRecorder(folder, record, index, listener);
-      this.recorder = recorder;
-      this.controls.begin(recorder);
+      const claim = await this.options.claim({ host: hostname(), pid: process.pid, socket: socketPath });
       server.onConnection((channel) => this.greet(channel, controlSocket));
-      return await this.attempt(recorder, before, { scratchFolder, socketPath });
+      try {
+        return await this.attempt(claim, { scratchFolder: scratch.path, socketPath });
+      } finally {
+        claim.lock.release();
+      }
     } finally {
       await server.close();
-      await rm(scratchFolder, { recursive: true, force: true });
+      await scratch.remove();
     }
   }
 
@@ -94,10 +96,13 @@ export class RunSession {
   }
 
   private async attempt(
-    recorder: RunRecorder,
-    before: RunRecord | null,
+    { record, before }: Claim,
     paths: { scratchFolder: string; socketPath: string },
   ): Promise<RunRecord> {
+    const { folder, index, listener } = this.options;
+    const recorder = new RunRecorder(folder, record, index, listener);
+    this.recorder = recorder;
+    this.controls.begin(recorder);
     // The files of a resumed run stay unchanged until its ranks are ready.
     if (before === null) await this.begin(recorder);
     await recorder.change({ status: 'running' });

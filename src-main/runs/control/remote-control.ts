@@ -1,6 +1,6 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createConnection } from 'node:net';
-import { hostname } from 'node:os';
 import { messageOf } from '../../../core/text/errors.ts';
 import { type Channel, StreamChannel } from '../../../core/protocol/wire/channel.ts';
 import { socketAddress } from '../../../core/protocol/wire/local-socket.ts';
@@ -14,9 +14,9 @@ import { controlTokenPath } from './control-socket.ts';
 
 const answerMs = 5_000;
 
-/** Whether the process that trains a run is on this machine, so that it can take requests. */
+/** Whether the socket of the process that trains a run can be seen from here, so that it can take requests. */
 export function isInReach({ hub }: RunRecord): boolean {
-  return hub !== null && hub.host === hostname();
+  return hub !== null && existsSync(controlTokenPath(hub.socket));
 }
 
 /** Sends a request to the process that trains a run. @throws Error with the reason for a refusal */
@@ -24,7 +24,10 @@ export async function controlRun(record: RunRecord, request: ControlRequest): Pr
   const { id, hub, status } = record;
   if (hub === null) throw new Error(`The run ${id} is ${status}: no process trains it.`);
   if (!isInReach(record)) {
-    throw new Error(`The run ${id} is trained by process ${hub.pid} on ${hub.host}. Control it on that machine.`);
+    throw new Error(
+      `The run ${id} is trained by process ${hub.pid} on ${hub.host}, whose socket ${hub.socket} does not exist here. ` +
+        'Control it on that machine, or in that container. If that process has ended, `tutti runs` marks the run as interrupted.',
+    );
   }
   const trainer = `Process ${hub.pid}, which trains the run ${id},`;
   const refusal = await ask(hub.socket, request).catch((cause: unknown) => {

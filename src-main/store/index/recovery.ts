@@ -1,84 +1,105 @@
 import { stat } from 'node:fs/promises';
-import { createConnection } from 'node:net';
-import { hostname } from 'node:os';
 import { messageOf } from '../../../core/text/errors.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import { errorCode } from '../../../core/node/file-error.ts';
+import type { FileLock } from '../file-lock.ts';
+import { lookAtHub, takeHubLock, tryHubLock } from '../runs/hub-lock.ts';
 import type { FolderProblem } from '../runs/known-folders.ts';
-import { appendEvent, readRunRecord, runPaths, writeRunRecord } from '../runs/run-folder.ts';
+import {
+  appendEvent,
+  createRunFolder,
+  makeRunFolder,
+  readRunRecord,
+  runPaths,
+  writeRunRecord,
+} from '../runs/run-folder.ts';
 import type { RunIndex } from './run-index.ts';
-import { withRunLock } from '../runs/run-lock.ts';
 
-const CONNECT_TIMEOUT_MS = 500;
-
-/** Whether the hub of a run is alive: its process exists, and its socket does not refuse connections. */
-export async function isHubAlive(record: RunRecord): Promise<boolean> {
-  if (record.hub === null) return false;
-  // A hub on another machine that shares this folder cannot be checked from here, so it counts as alive.
-  if (record.hub.host !== hostname()) return true;
-  return processExists(record.hub.pid) && acceptsConnection(record.hub.socket);
+/** A run that this process trains from now on. */
+export interface TakenRun {
+  record: RunRecord;
+  /** The record as the last attempt left it. */
+  before: RunRecord;
+  /** Held until the run has ended. */
+  lock: FileLock;
 }
 
-function processExists(pid: number): boolean {
+/**
+ * Creates a run that this process trains. If several processes try at the same time, exactly one succeeds.
+ * @returns its lock, held until the run has ended
+ * @throws Error if the folder holds a run or files of one
+ */
+export async function createOwnRun(folder: string, record: RunRecord): Promise<FileLock> {
+  await makeRunFolder(folder);
+  const lock = await takeHubLock(folder);
+  if (lock === null) throw await refusal(folder);
   try {
-    process.kill(pid, 0);
-    return true;
+    await createRunFolder(folder, record);
+    return lock;
   } catch (error) {
-    // Another user's process cannot be signalled, but it exists.
-    return errorCode(error) === 'EPERM';
+    lock.release();
+    throw error;
   }
 }
 
 /**
- * The system accepts connections for a listening process even if it is busy, and refuses them at once if no process listens. So a
- * timeout is inconclusive: it means that this process's event loop was blocked, not that the hub is dead.
+ * Takes over a run that no living hub trains, and changes its record. If several processes try at the same time, exactly one succeeds.
+ * @throws Error if a living hub trains it
  */
-function acceptsConnection(socketPath: string): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>();
-  const socket = createConnection(socketPath);
-  socket.setTimeout(CONNECT_TIMEOUT_MS);
-  socket.once('connect', () => resolve(true));
-  socket.once('timeout', () => resolve(true));
-  socket.once('error', () => resolve(false));
-  return promise.finally(() => socket.destroy());
+export async function takeOverRun(folder: string, change: (record: RunRecord) => RunRecord): Promise<TakenRun> {
+  const lock = await takeHubLock(folder);
+  if (lock === null) throw await refusal(folder);
+  try {
+    const before = await endAbandoned(folder);
+    const record = change(before);
+    await writeRunRecord(folder, record);
+    return { record, before, lock };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
 }
 
-/**
- * Changes the record of a run that no living hub runs. If several processes try at the same time, exactly one succeeds, provided that
- * `change` names a hub whose socket already listens.
- * @throws Error if a living hub runs it
- */
-export async function takeOverRun(folder: string, change: (record: RunRecord) => RunRecord): Promise<RunRecord> {
-  return withRunLock(folder, async () => {
-    const record = await readRunRecord(folder);
-    if (await isHubAlive(record)) {
-      throw new Error(
-        `The run ${record.id} ("${record.name}") is ${record.status} under process ${record.hub?.pid}: a run has one hub. ` +
-          'Stop it there first, or start another run with --out.',
-      );
-    }
-    const changed = change(record);
-    await writeRunRecord(folder, changed);
-    return changed;
-  });
+async function refusal(folder: string): Promise<Error> {
+  const { id, name, status, hub } = await readRunRecord(folder);
+  const holder = hub === null ? 'another process' : `process ${hub.pid} on ${hub.host}`;
+  return new Error(
+    `The run ${id} ("${name}") is ${status} under ${holder}, which holds its lock: a run has one hub. ` +
+      'Stop it there first, or start another run with --out.',
+  );
 }
 
 /**
  * Marks a run that a dead hub left `created` or `running` as `interrupted`, with the last write to its files as its end. Other runs
  * stay unchanged.
  * @returns the present record
+ * @throws Error if it cannot be told whether its hub is alive; the run then stays as it is
  */
 export async function markInterrupted(folder: string): Promise<RunRecord> {
   const seen = await readRunRecord(folder);
-  if (!isOpen(seen) || (await isHubAlive(seen))) return seen;
-  return withRunLock(folder, async () => {
-    const record = await readRunRecord(folder);
-    if (!isOpen(record) || (await isHubAlive(record))) return record;
-    const interrupted = endAttempt(record, await lastSignOfLife(folder));
-    await writeRunRecord(folder, interrupted);
-    await appendEvent(folder, interruptionEvent(record), { durable: true });
-    return interrupted;
-  });
+  if (!isOpen(seen)) return seen;
+  const sight = lookAtHub(folder);
+  if (sight.kind === 'unknown') {
+    throw new Error(`${sight.reason} Until then the run ${seen.id} counts as ${seen.status}.`);
+  }
+  const lock = sight.kind === 'free' ? tryHubLock(folder) : null;
+  // Another process marks it now, or takes it over.
+  if (lock === null) return readRunRecord(folder);
+  try {
+    return await endAbandoned(folder);
+  } finally {
+    lock.release();
+  }
+}
+
+/** Ends the open attempt of a run whose lock this process holds, so that its hub must be dead. @returns the present record */
+async function endAbandoned(folder: string): Promise<RunRecord> {
+  const record = await readRunRecord(folder);
+  if (!isOpen(record)) return record;
+  const interrupted = endAttempt(record, await lastSignOfLife(folder));
+  await writeRunRecord(folder, interrupted);
+  await appendEvent(folder, interruptionEvent(record), { durable: true });
+  return interrupted;
 }
 
 export interface Recovery {
@@ -94,7 +115,7 @@ export async function recoverRuns(index: RunIndex): Promise<Recovery> {
   for (const { folder } of index.list({ status: ['created', 'running'] })) {
     try {
       const record = await markInterrupted(folder);
-      index.upsert(record, folder);
+      if (!isOpen(record)) index.upsert(record, folder);
       if (record.status === 'interrupted') interrupted.push(record);
     } catch (error) {
       problems.push({ folder, message: messageOf(error) });

@@ -30,13 +30,18 @@ export function runPaths(folder: string) {
  * @throws Error if the folder already holds a run (which it names) or files of one
  */
 export async function createRunFolder(folder: string, record: RunRecord): Promise<void> {
+  await makeRunFolder(folder);
+  await refuseRemains(folder);
+  if (!(await createFileExclusively(runPaths(folder).record, formatRecord(record)))) await refuseHeldFolder(folder);
+}
+
+/** Creates the folder of a run, unless it exists. */
+export async function makeRunFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true });
   } catch (error) {
     throw explainFileError(error, folder, 'create the run folder');
   }
-  await refuseRemains(folder);
-  if (!(await createFileExclusively(runPaths(folder).record, formatRecord(record)))) await refuseHeldFolder(folder);
 }
 
 async function refuseRemains(folder: string): Promise<void> {

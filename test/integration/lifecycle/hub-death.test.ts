@@ -153,7 +153,9 @@ describe('a resumed run', () => {
   it('is refused under a living hub', async () => {
     const config = { members: 2, devices: 2, maxEpochs: 1_000_000 };
     const running = await startHub('blobs', 'alive', config, ({ evaluatedStep = 0 }) => evaluatedStep > 0);
-    await expect(resume(hub(), running.folder)).rejects.toThrow(/is running under process \d+: a run has one hub\./);
+    await expect(resume(hub(), running.folder)).rejects.toThrow(
+      /is running under process \d+ on .+, which holds its lock: a run has one hub\./,
+    );
     await end(running, 'SIGKILL');
     await expectNoOrphans(running);
   });

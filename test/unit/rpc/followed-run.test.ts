@@ -1,10 +1,12 @@
 import { appendFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { appendLoads } from '../../../src-main/store/metrics/device-loads.ts';
 import { MetricsLog } from '../../../src-main/store/metrics/metrics-log.ts';
 import { appendEvent, createRunFolder, writeRunRecord } from '../../../src-main/store/runs/run-folder.ts';
+import { tryHubLock } from '../../../src-main/store/runs/hub-lock.ts';
+import { controlTokenPath } from '../../../src-main/runs/control/control-socket.ts';
 import { listeningSocket } from '../store/fixtures.ts';
 import { pointBatch, runEvent, runRecord } from '../store/records.ts';
 import { openService } from './page.ts';
@@ -12,11 +14,12 @@ import { openService } from './page.ts';
 const id = 'run-1';
 const request = { names: [], maximumPoints: 100, fromStep: null, toStep: null };
 
-/** A run that another process trains: its hub's socket answers, and the test writes its files. */
+/** A run that another process trains: its hub holds the lock and has a socket that closes every connection, and the test writes its files. */
 async function openForeignRun() {
   const opened = await openService();
   const folder = join(opened.home, 'home', 'runs', id);
   const socket = await listeningSocket(opened.home);
+  await writeFile(controlTokenPath(socket), 'token');
   const device = { id: 'cpu:0', kind: 'cpu', index: 0, name: 'Core', memoryTotalBytes: null } as const;
   const cpu = { ...device, memoryUsedBytes: null, load: null, processCount: null };
   const record = runRecord({
@@ -25,6 +28,8 @@ async function openForeignRun() {
     plan: [0, 1].map((rank) => ({ rank, wave: 0, device: cpu })),
   });
   await createRunFolder(folder, record);
+  const lock = tryHubLock(folder);
+  onTestFinished(() => lock?.release());
   await opened.page.hub.runs();
   const metrics = await MetricsLog.open(folder, { ranks: [0, 1], onError: (error) => opened.errors.push(error) });
   return { ...opened, folder, record, metrics };
@@ -139,7 +144,7 @@ describe('a run of another process', () => {
     await expect(page.hub.deleteRun(id)).rejects.toThrow('Stop it before deleting it');
     await writeRunRecord(folder, { ...record, hub: { host: 'elsewhere', pid: 7, socket: '/nowhere' } });
     await expect(page.hub.control(id, { action: 'pause' })).rejects.toThrow(
-      `The run ${id} is trained by process 7 on elsewhere. Control it on that machine.`,
+      `The run ${id} is trained by process 7 on elsewhere, whose socket /nowhere does not exist here.`,
     );
     expect(await page.hub.run(id)).toMatchObject({ isInReach: false });
   });

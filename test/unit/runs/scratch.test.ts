@@ -2,11 +2,22 @@ import { existsSync, statSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { createScratchFolder } from '../../../src-main/runs/attempt/scratch.ts';
+import { ScratchFolder } from '../../../src-main/runs/attempt/scratch.ts';
+import { FileLock } from '../../../src-main/store/file-lock.ts';
+import { notRun } from '../../environment/reasons.ts';
 import { DEAD_PID } from '../store/fixtures.ts';
+import { act, end, inNamespace, whyNotWith } from '../store/runs/actors.ts';
 
 async function create(): Promise<string> {
-  const folder = await createScratchFolder();
+  const folder = await ScratchFolder.create();
+  onTestFinished(() => folder.remove());
+  return folder.path;
+}
+
+/** A folder with a name of scratch folders, beside the others. */
+async function makeFolder(parent: string, name: string): Promise<string> {
+  const folder = join(parent, name);
+  await mkdir(folder);
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }
@@ -19,13 +30,35 @@ it('is a new folder that only its owner may enter', async () => {
 
 it('removes the remains of a dead hub, and nothing else', async () => {
   const living = await create();
-  const abandoned = join(dirname(living), `tutti-${DEAD_PID}-abcdef`);
-  const foreign = join(dirname(living), `tutti-data-${DEAD_PID}`);
-  for (const folder of [abandoned, foreign]) {
-    await mkdir(folder);
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  }
+  const parent = dirname(living);
+  const abandoned = await makeFolder(parent, `tutti-${DEAD_PID}-abcdef`);
+  const foreign = await makeFolder(parent, `tutti-data-${DEAD_PID}`);
+  for (const folder of [abandoned, foreign]) await writeFile(join(folder, 'hub.lock'), '');
   await writeFile(join(abandoned, 'data.bin'), 'left over');
   await create();
   expect([abandoned, foreign, living].map(existsSync)).toEqual([false, true, true]);
 });
+
+it('keeps a folder whose lock is held, whatever process its name names, and one that has no lock yet', async () => {
+  const parent = dirname(await create());
+  const held = await makeFolder(parent, `tutti-${DEAD_PID}-fedcba`);
+  const lock = FileLock.tryTake(join(held, 'hub.lock'));
+  onTestFinished(() => lock?.release());
+  const fresh = await makeFolder(parent, `tutti-${DEAD_PID}-fresh0`);
+  await create();
+  expect([held, fresh].map(existsSync)).toEqual([true, true]);
+});
+
+const noNamespace = whyNotWith(inNamespace);
+it.skipIf(noNamespace !== null)(
+  `keeps the folders of hubs in two containers where each is process 1, until they are killed${notRun(noNamespace)}`,
+  async () => {
+    const containers = [await act('scratch', '', inNamespace), await act('scratch', '', inNamespace)];
+    const folders = containers.map(({ result }) => String(result));
+    await create();
+    expect(folders.map(existsSync)).toEqual([true, true]);
+    for (const container of containers) await end(container);
+    await create();
+    expect(folders.map(existsSync)).toEqual([false, false]);
+  },
+);

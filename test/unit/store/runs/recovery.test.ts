@@ -2,52 +2,30 @@ import { hostname } from 'node:os';
 import { chmod, readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { isHubAlive, markInterrupted, recoverRuns, takeOverRun } from '../../../../src-main/store/index/recovery.ts';
+import { markInterrupted, recoverRuns, takeOverRun } from '../../../../src-main/store/index/recovery.ts';
 import { createRunFolder, readEvents, readRunRecord } from '../../../../src-main/store/runs/run-folder.ts';
 import { RunIndex } from '../../../../src-main/store/index/run-index.ts';
-import { DEAD_PID, listeningSocket, temporaryFolder } from '../fixtures.ts';
+import { tryHubLock } from '../../../../src-main/store/runs/hub-lock.ts';
+import { DEAD_PID, temporaryFolder } from '../fixtures.ts';
 import { runRecord } from '../records.ts';
 import { noPermissions, notRun } from '../../../environment/reasons.ts';
 
 const deadHub = { host: hostname(), pid: DEAD_PID, socket: '/nowhere/hub.sock' };
+/** Holds the lock of a run's hub until the test ends. */
+function holdLock(folder: string): void {
+  const lock = tryHubLock(folder);
+  expect(lock).not.toBeNull();
+  onTestFinished(() => lock?.release());
+}
+
+const livingHub = { host: hostname(), pid: process.pid, socket: '/somewhere/hub.sock' };
+
 const openAttempt = {
   attempt: 2,
   startedAt: '2026-01-02T03:04:05.000Z',
   endedAt: null,
   status: 'running' as const,
 };
-
-describe('isHubAlive', () => {
-  it('requires a living process whose socket accepts', async () => {
-    const socket = await listeningSocket(await temporaryFolder());
-    expect(await isHubAlive(runRecord({ hub: { host: hostname(), pid: process.pid, socket } }))).toBe(true);
-    expect(await isHubAlive(runRecord({ hub: { host: hostname(), pid: DEAD_PID, socket } }))).toBe(false);
-    expect(await isHubAlive(runRecord({ hub: { host: hostname(), pid: process.pid, socket: `${socket}.gone` } }))).toBe(
-      false,
-    );
-    expect(await isHubAlive(runRecord({ hub: null }))).toBe(false);
-    expect(await isHubAlive(runRecord({ hub: { host: `not-${hostname()}`, pid: DEAD_PID, socket } }))).toBe(true);
-  });
-
-  it('ignores the socket file that a killed hub leaves behind', async () => {
-    const socket = join(await temporaryFolder(), 'hub.sock');
-    await writeFile(socket, '');
-    expect(await isHubAlive(runRecord({ hub: { host: hostname(), pid: process.pid, socket } }))).toBe(false);
-  });
-});
-
-/** Blocks the event loop for longer than the probe waits for an answer, like a garbage collection or a busy core. */
-function holdUpEventLoop(ms: number): void {
-  const endMs = performance.now() + ms;
-  while (performance.now() < endMs);
-}
-
-it('a hub does not count as dead when the probing process is blocked', async () => {
-  const socket = await listeningSocket(await temporaryFolder());
-  const isAlive = isHubAlive(runRecord({ hub: { host: hostname(), pid: process.pid, socket } }));
-  holdUpEventLoop(700);
-  expect(await isAlive).toBe(true);
-});
 
 describe('markInterrupted', () => {
   it('closes the run and its open attempt at the last sign of life', async () => {
@@ -84,14 +62,35 @@ describe('markInterrupted', () => {
     expect(await readEvents(folder)).toHaveLength(1);
   });
 
+  it('marks a run of a hub on a host that has been renamed', async () => {
+    const folder = await temporaryFolder();
+    await createRunFolder(folder, runRecord({ status: 'running', hub: { ...livingHub, host: 'old-name' } }));
+    expect((await markInterrupted(folder)).status).toBe('interrupted');
+  });
+
+  it('never touches a run whose hub is alive, even if its socket is gone and no process has its id', async () => {
+    const folder = await temporaryFolder();
+    await createRunFolder(folder, runRecord({ status: 'running', hub: deadHub }));
+    holdLock(folder);
+    expect((await markInterrupted(folder)).status).toBe('running');
+  });
+
+  it('leaves a run as it is, and says why, where nobody can tell whether its hub is alive', async () => {
+    const folder = await temporaryFolder();
+    await createRunFolder(folder, runRecord({ status: 'running', hub: deadHub }));
+    await writeFile(join(folder, 'hub.lock'), 'not a lock');
+    await expect(markInterrupted(folder)).rejects.toThrow('Until then the run run-1 counts as running.');
+    expect((await readRunRecord(folder)).status).toBe('running');
+  });
+
   it('never touches a run whose hub is alive or a run that has ended', async () => {
-    const socket = await listeningSocket(await temporaryFolder());
     for (const changes of [
-      { status: 'running' as const, hub: { host: hostname(), pid: process.pid, socket } },
+      { status: 'running' as const, hub: livingHub },
       { status: 'finished' as const, hub: null },
     ]) {
       const folder = await temporaryFolder();
       await createRunFolder(folder, runRecord(changes));
+      if (changes.hub !== null) holdLock(folder);
       const before = await readFile(join(folder, 'run.json'), 'utf8');
       expect((await markInterrupted(folder)).status).toBe(changes.status);
       expect(await readFile(join(folder, 'run.json'), 'utf8')).toBe(before);
@@ -102,7 +101,7 @@ describe('markInterrupted', () => {
 describe('takeOverRun', () => {
   it('lets exactly one of several processes take over', async () => {
     const folder = await temporaryFolder();
-    const hub = { host: hostname(), pid: process.pid, socket: await listeningSocket(await temporaryFolder()) };
+    const hub = livingHub;
     await createRunFolder(folder, runRecord({ status: 'interrupted' }));
     const results = await Promise.allSettled(
       ['a', 'b', 'c'].map((name) => takeOverRun(folder, (record) => ({ ...record, status: 'running', hub, name }))),
@@ -110,8 +109,19 @@ describe('takeOverRun', () => {
     expect(results.map((result) => result.status)).toEqual(['fulfilled', 'rejected', 'rejected']);
     expect((await readRunRecord(folder)).name).toBe('a');
     expect(String(results[1].status === 'rejected' && results[1].reason)).toContain(
-      `The run run-1 ("a") is running under process ${process.pid}: a run has one hub.`,
+      `The run run-1 ("a") is running under process ${process.pid} on ${hostname()}, which holds its lock: a run has one hub.`,
     );
+    for (const result of results) if (result.status === 'fulfilled') result.value.lock.release();
+  });
+
+  it('ends the attempt of a dead hub before it takes the run over', async () => {
+    const folder = await temporaryFolder();
+    await createRunFolder(folder, runRecord({ status: 'running', hub: deadHub, attempts: [openAttempt] }));
+    const { before, record, lock } = await takeOverRun(folder, (found) => ({ ...found, status: 'created' }));
+    lock.release();
+    expect(before).toMatchObject({ status: 'interrupted', hub: null, attempts: [{ status: 'interrupted' }] });
+    expect(record).toMatchObject({ status: 'created', attempts: [{ status: 'interrupted' }] });
+    expect((await readEvents(folder)).map(({ kind }) => kind)).toEqual(['interrupted']);
   });
 });
 
@@ -122,9 +132,9 @@ describe('recoverRuns', () => {
     onTestFinished(() => {
       index.close();
     });
-    const hub = { host: hostname(), pid: process.pid, socket: await listeningSocket(await temporaryFolder()) };
     await createRunFolder(join(home, 'runs', 'a'), runRecord({ id: 'a', status: 'running', hub: deadHub }));
-    await createRunFolder(join(home, 'runs', 'b'), runRecord({ id: 'b', status: 'running', hub }));
+    await createRunFolder(join(home, 'runs', 'b'), runRecord({ id: 'b', status: 'running', hub: livingHub }));
+    holdLock(join(home, 'runs', 'b'));
     await createRunFolder(join(home, 'runs', 'c'), runRecord({ id: 'c', status: 'finished' }));
     await createRunFolder(join(home, 'runs', 'd'), runRecord({ id: 'd', status: 'running' }));
     await index.refresh();

@@ -1,0 +1,123 @@
+import { statSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as wait } from 'node:timers/promises';
+import { messageOf } from '../../core/text/errors.ts';
+import { errorCode, explainFileError } from '../../core/node/file-error.ts';
+
+/** The low byte of SQLite's code when another connection has the lock. */
+const SQLITE_BUSY = 5;
+const TRY_EVERY_MS = 20;
+
+/** What a look at a lock finds. `unknown`: nobody can tell from here, so its holder must count as alive. */
+export type LockSight = { kind: 'held' } | { kind: 'free' } | { kind: 'unknown'; reason: string };
+
+/**
+ * A lock of the system on an empty file, which no other process, container or user on this machine can have at the same time. The system
+ * frees it when its holder ends in any way, and only then: not when the holder is stopped or busy.
+ *
+ * It is SQLite's lock (a POSIX record lock, on Windows `LockFile`), taken by an exclusive transaction. POSIX frees a process's locks on a
+ * file when the process closes any descriptor of that file. SQLite minds that; so nothing else may open a lock's file.
+ */
+export class FileLock {
+  readonly #path: string;
+  readonly #database: DatabaseSync;
+  readonly #identity: string | null;
+
+  private constructor(path: string, database: DatabaseSync) {
+    this.#path = path;
+    this.#database = database;
+    this.#identity = identityOf(path);
+  }
+
+  /**
+   * Takes the lock, and creates its file if there is none.
+   * @returns null if another holder has it
+   * @throws Error if the file cannot be locked at all
+   */
+  static tryTake(path: string): FileLock | null {
+    let database: DatabaseSync | null = null;
+    try {
+      database = new DatabaseSync(path, { timeout: 0 });
+      database.exec('BEGIN EXCLUSIVE');
+      return new FileLock(path, database);
+    } catch (error) {
+      database?.close();
+      if (isBusy(error)) return null;
+      throw new Error(`Cannot lock ${path}: ${reasonFor(error)}. ${remedyFor(error)}`, { cause: error });
+    }
+  }
+
+  /** Like {@link tryTake}, but waits until the lock is free. @returns null if it was not within `waitMs` */
+  static async take(path: string, waitMs: number): Promise<FileLock | null> {
+    const endMs = performance.now() + waitMs;
+    for (;;) {
+      const lock = FileLock.tryTake(path);
+      if (lock !== null || performance.now() >= endMs) return lock;
+      await wait(TRY_EVERY_MS);
+    }
+  }
+
+  /** Whether the path still leads to the locked file. If not, somebody removed, moved or replaced it or its folder. */
+  isInPlace(): boolean {
+    return this.#identity !== null && identityOf(this.#path) === this.#identity;
+  }
+
+  release(): void {
+    if (this.#database.isOpen) this.#database.close();
+  }
+}
+
+/**
+ * Looks whether somebody holds the lock of a file, with no more than the permission to read it. Many may look at the same time, and a
+ * holder never notices.
+ */
+export function lookAtLock(path: string): LockSight {
+  try {
+    statSync(path);
+  } catch (error) {
+    // Nobody holds the lock of a file that does not exist.
+    if (errorCode(error) === 'ENOENT') return { kind: 'free' };
+    return { kind: 'unknown', reason: messageOf(explainFileError(error, path, 'look at')) };
+  }
+  let database: DatabaseSync | null = null;
+  try {
+    database = new DatabaseSync(path, { readOnly: true, timeout: 0 });
+    // Reading takes the shared lock, which excludes a holder's exclusive one but no other reader.
+    database.exec('SELECT 1 FROM sqlite_schema');
+    return { kind: 'free' };
+  } catch (error) {
+    if (isBusy(error)) return { kind: 'held' };
+    return { kind: 'unknown', reason: `Cannot look at the lock ${path}: ${reasonFor(error)}. ${remedyFor(error)}` };
+  } finally {
+    database?.close();
+  }
+}
+
+/** Device and number of a file; null if it cannot be seen. */
+function identityOf(path: string): string | null {
+  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return stats === undefined ? null : `${stats.dev}:${stats.ino}`;
+}
+
+function isBusy(error: unknown): boolean {
+  return sqliteCode(error) === SQLITE_BUSY;
+}
+
+function sqliteCode(error: unknown): number | null {
+  const code = error instanceof Error && 'errcode' in error ? error.errcode : null;
+  return typeof code === 'number' ? code & 0xff : null;
+}
+
+const CANNOT_OPEN = 14;
+const NOT_A_DATABASE = 26;
+
+function reasonFor(error: unknown): string {
+  if (sqliteCode(error) === CANNOT_OPEN) return 'this user may not open it';
+  if (sqliteCode(error) === NOT_A_DATABASE) return 'it is not empty, so Tutti did not write it';
+  return messageOf(error);
+}
+
+function remedyFor(error: unknown): string {
+  if (sqliteCode(error) === NOT_A_DATABASE) return 'Remove it, if no Tutti process trains the run.';
+  return 'This user must be able to write the folder, and its file system must have locks (network file systems: NFS with lockd, SMB).';
+}
