@@ -1,21 +1,38 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { Hub } from '../../../src-main/hub/hub.ts';
 import type { RunUpdate } from '../../../core/protocol/pages/run-updates.ts';
+import type { RunSession } from '../../../src-main/runs/attempt/run-session.ts';
 
 /**
- * A hub in a separate process, for tests that kill it: `hub-process.ts <project folder> <run folder> <configuration>`. Prints one line of
- * JSON for each worker message and each recorded evaluation.
+ * A hub in a separate process, for tests that kill it: `hub-process.ts <project folder> <run folder> <configuration>`. It resumes the run if
+ * the folder holds one. Prints one line of JSON for each worker message, the first step of a rank, each recorded evaluation and the end.
  */
 
 const [projectFolder, folder, config] = process.argv.slice(2);
+const stepping = new Set<number>();
 const hub = await Hub.open();
-const project = await hub.describe(projectFolder);
-const overrides = [JSON.parse(config) as Record<string, unknown>];
-const session = hub.start(await hub.planRun({ projectFolder, folder, overrides }, project), tell);
-await session.run();
+const session = await open();
+const record = await session.run();
 hub.close();
+print({ ended: record.status });
+
+async function open(): Promise<RunSession> {
+  if (existsSync(join(folder, 'run.json'))) return hub.resume(folder, {}, tell);
+  const project = await hub.describe(projectFolder);
+  const overrides = [JSON.parse(config) as Record<string, unknown>];
+  return hub.start(await hub.planRun({ projectFolder, folder, overrides }, project), tell);
+}
 
 function tell(update: RunUpdate): void {
-  if (update.type === 'worker') print({ rank: update.rank, pid: update.pid, state: update.state });
+  if (update.type === 'worker') {
+    if (update.state !== 'training') stepping.delete(update.rank);
+    print({ rank: update.rank, pid: update.pid, state: update.state });
+  }
+  if (update.type === 'progress' && !stepping.has(update.rank)) {
+    stepping.add(update.rank);
+    print({ rank: update.rank, steppedTo: update.step });
+  }
   if (update.type === 'points' && update.batch.names.includes('val/ens_nll'))
     print({ evaluatedStep: update.batch.step.at(-1) });
 }
