@@ -17,7 +17,7 @@ import { readBack } from './read-back.ts';
 const settings: RunConfigInput = {
   maxEpochs: 120,
   logEverySteps: 7,
-  restarts: 1000,
+  onMemberLoss: { kind: 'restart', maxRestarts: 1000, backoffSeconds: 0 },
   checkpoints: { stateEverySeconds: 0.2 },
 };
 
