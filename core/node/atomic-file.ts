@@ -133,7 +133,8 @@ function nameFileInTheWay(error: unknown): never {
   throw Object.assign(new Error('A file has the name of a folder.', { cause: error }), { code: 'ENOTDIR' });
 }
 
-async function linkExclusively(from: string, to: string): Promise<boolean> {
+/** Gives a file a second name, or copies it where the file system has no second names. @returns false when the name is taken */
+export async function linkExclusively(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to).catch(async (error: unknown) => {
       if (errorCode(error) === 'EEXIST') throw error;

@@ -7,7 +7,7 @@ import type { CheckpointKey } from '../../core/protocol/run/checkpoint-tasks.ts'
 import type { RunRecord } from '../../core/protocol/run/record.ts';
 import { ASIDE_ENDING, DELETED_ENDING } from '../../core/node/atomic-file.ts';
 import { errorCode, explainFileError } from '../../core/node/file-error.ts';
-import { columnsOf, readMetrics, type MetricTable } from '../store/metrics/metric-table.ts';
+import { type MetricRows, openMetricRows } from '../store/metrics/metric-rows.ts';
 import { formatHeader, formatNumber, formatRow } from '../store/metrics/metrics-csv.ts';
 import { readEvents, runPaths } from '../store/runs/run-folder.ts';
 import { checkpointEntries, type SkippedFile } from './checkpoint-entries.ts';
@@ -57,48 +57,50 @@ async function* metricEntries(
   warn: (message: string) => void,
 ): AsyncGenerator<ExportEntry> {
   if (!formats.has('csv') && !formats.has('jsonl') && !formats.has('tensorboard')) return;
-  const table = await readMetrics(folder);
-  if (formats.has('csv')) {
-    yield madeEntry('metrics.csv', () => csvLines(table));
-    // Absent from a run that has not started, and from runs of earlier versions.
-    if (existsSync(runPaths(folder).devices)) yield* fileEntries(folder, ['devices.csv']);
-  }
-  if (formats.has('jsonl')) yield madeEntry('metrics.jsonl', () => jsonLines(table));
-  if (!formats.has('tensorboard')) return;
-  const events = await readEvents(folder, ({ message }) => warn(message));
-  for (const { path, content } of eventFiles(record, events, table)) {
-    yield madeEntry(`tensorboard/${path}`, content);
+  const { rows, close } = await openMetricRows(folder);
+  try {
+    if (formats.has('csv')) {
+      yield madeEntry('metrics.csv', () => csvLines(rows));
+      // Absent from a run that has not started, and from runs of earlier versions.
+      if (existsSync(runPaths(folder).devices)) yield* fileEntries(folder, ['devices.csv']);
+    }
+    if (formats.has('jsonl')) yield madeEntry('metrics.jsonl', () => jsonLines(rows));
+    if (!formats.has('tensorboard')) return;
+    const events = await readEvents(folder, ({ message }) => warn(message));
+    for (const { path, content } of eventFiles(record, events, rows)) {
+      yield madeEntry(`tensorboard/${path}`, content);
+    }
+  } finally {
+    await close();
   }
 }
 
 /** Lightning's columns, one row per (epoch, step). */
-function* csvLines(table: MetricTable): Generator<Buffer> {
-  yield Buffer.from(formatHeader(table.columns));
-  const columns = columnsOf(table);
-  for (let row = 0; row < table.step.length; row += 1) {
-    const cells = columns.map(({ values, present }) => (present[row] === 1 ? formatNumber(values[row]) : ''));
-    yield Buffer.from(formatRow(table.epoch[row], table.step[row], cells));
+async function* csvLines(rows: MetricRows): AsyncGenerator<Buffer> {
+  yield Buffer.from(formatHeader(rows.columns));
+  for await (const { epoch, step, cells } of rows) {
+    const texts = cells.map((value) => (value === null ? '' : formatNumber(value)));
+    yield Buffer.from(formatRow(epoch, step, texts));
   }
 }
 
 /** One object per row, without absent metrics. NaN and infinities are strings. */
-function* jsonLines(table: MetricTable): Generator<Buffer> {
-  const columns = columnsOf(table);
-  for (let row = 0; row < table.step.length; row += 1) {
-    const values: Record<string, number> = { epoch: table.epoch[row], step: table.step[row] };
-    for (const column of columns) if (column.present[row] === 1) values[column.metric] = column.values[row];
+async function* jsonLines(rows: MetricRows): AsyncGenerator<Buffer> {
+  for await (const { epoch, step, cells } of rows) {
+    const values: Record<string, number> = { epoch, step };
+    for (const [column, value] of cells.entries()) if (value !== null) values[rows.columns[column]] = value;
     yield Buffer.from(`${toJson(values)}\n`);
   }
 }
 
-function madeEntry(path: string, content: () => Iterable<Buffer>): ExportEntry {
+function madeEntry(path: string, content: () => AsyncIterable<Buffer>): ExportEntry {
   return { path, compress: true, open: () => Readable.from(inChunks(content())) };
 }
 
-function* inChunks(pieces: Iterable<Buffer>): Generator<Buffer> {
+async function* inChunks(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let chunk: Buffer[] = [];
   let bytes = 0;
-  for (const piece of pieces) {
+  for await (const piece of pieces) {
     chunk.push(piece);
     bytes += piece.length;
     if (bytes < CHUNK_BYTES) continue;

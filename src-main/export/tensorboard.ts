@@ -1,16 +1,16 @@
 import type { RunEvent, RunRecord } from '../../core/protocol/run/record.ts';
-import { columnsOf } from '../store/metrics/metric-table.ts';
-import type { MetricColumn, MetricTable } from '../store/metrics/metric-table.ts';
+import type { MetricRows } from '../store/metrics/metric-rows.ts';
 import { encodeFileVersion, encodeScalars } from './event-file.ts';
 
 /** A metric with its place in TensorBoard, which draws the same tag of several runs (subfolders) in one chart. */
-interface Series extends MetricColumn {
+interface Series {
+  column: number;
   run: string;
   tag: string;
 }
 
 /**
- * Splits a table into one event file for the ensemble and one for each member, so that the curves of ensemble and members
+ * Splits metrics into one event file for the ensemble and one for each member, so that the curves of ensemble and members
  * share a chart: `val/ens_nll` becomes `val/nll` of `ensemble`, `val/member_3_nll` becomes `val/nll` of `member-3`. All other
  * metrics keep their names, in `ensemble`.
  * @returns paths in `tensorboard/`, and the content of each file, piece by piece
@@ -18,29 +18,30 @@ interface Series extends MetricColumn {
 export function eventFiles(
   record: RunRecord,
   events: readonly RunEvent[],
-  table: MetricTable,
-): { path: string; content: () => Generator<Buffer> }[] {
-  const series = placeMetrics(table);
-  const wallTimeMs = wallClock(record, events, table);
+  rows: MetricRows,
+): { path: string; content: () => AsyncGenerator<Buffer> }[] {
+  const series = placeMetrics(rows.columns);
+  const wallTimeMs = wallClock(record, events, rows.lastStep);
   const startSeconds = Date.parse(record.createdAt) / 1000;
   return [...new Set(series.map(({ run }) => run))].sort().map((run) => ({
     path: `${run}/events.out.tfevents.${String(Math.floor(startSeconds)).padStart(10, '0')}.tutti`,
-    *content() {
+    async *content() {
       const own = series.filter((other) => other.run === run);
       yield encodeFileVersion(startSeconds);
-      for (let row = 0; row < table.step.length; row += 1) {
-        const present = own.filter((column) => column.present[row] === 1);
-        if (present.length === 0) continue;
-        const scalars = present.map(({ tag, values }) => [tag, values[row]] as const);
-        yield encodeScalars(wallTimeMs(table.step[row]) / 1000, table.step[row], scalars);
+      for await (const { step, cells } of rows) {
+        const scalars = own.flatMap(({ tag, column }) => {
+          const value = cells[column];
+          return value === null ? [] : [[tag, value] as const];
+        });
+        if (scalars.length > 0) yield encodeScalars(wallTimeMs(step) / 1000, step, scalars);
       }
     },
   }));
 }
 
-function placeMetrics(table: MetricTable): Series[] {
-  const names = new Set(table.columns);
-  return columnsOf(table).map((column) => ({ ...column, ...placeMetric(column.metric, names) }));
+function placeMetrics(metrics: readonly string[]): Series[] {
+  const names = new Set(metrics);
+  return metrics.map((metric, column) => ({ column, ...placeMetric(metric, names) }));
 }
 
 function placeMetric(metric: string, names: ReadonlySet<string>): { run: string; tag: string } {
@@ -52,12 +53,11 @@ function placeMetric(metric: string, names: ReadonlySet<string>): { run: string;
 }
 
 /**
- * The time of a step, in milliseconds since 1970. The table has no times, so they are interpolated between the events that have a
+ * The time of a step, in milliseconds since 1970. The rows have no times, so they are interpolated between the events that have a
  * step, from the run's creation to its end, and never decrease.
  */
-function wallClock(record: RunRecord, events: readonly RunEvent[], table: MetricTable): (step: number) => number {
+function wallClock(record: RunRecord, events: readonly RunEvent[], lastStep: number): (step: number) => number {
   const anchors = [{ step: 0, timeMs: Date.parse(record.createdAt) }];
-  const lastStep = table.step.reduce((a, b) => Math.max(a, b), 0);
   const end = record.endedAt === null ? [] : [{ step: lastStep, time: record.endedAt }];
   for (const { step, time } of [...events, ...end]) {
     const { step: earlierStep, timeMs: earlierMs } = anchors[anchors.length - 1];

@@ -8,7 +8,7 @@ import type { CheckpointRecord, RunRecord } from '../../core/protocol/run/record
 import type { RunUpdate } from '../../core/protocol/pages/run-updates.ts';
 import { Hub } from '../../src-main/hub/hub.ts';
 import type { RunSession } from '../../src-main/runs/attempt/run-session.ts';
-import { type MetricTable, readMetrics } from '../../src-main/store/metrics/metric-table.ts';
+import { type MetricTable, readMetrics } from '../metric-table.ts';
 
 /** A run with real worker processes, watched. */
 export interface WatchedRun {

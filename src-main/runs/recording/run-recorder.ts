@@ -11,11 +11,11 @@ import type {
 import type { PointBatch } from '../../../core/protocol/wire/points.ts';
 import type { RunFacts, RunUpdate } from '../../../core/protocol/pages/run-updates.ts';
 import { appendLoads } from '../../store/metrics/device-loads.ts';
-import { lastValuesOf, type MetricTable, readMetrics } from '../../store/metrics/metric-table.ts';
 import { MetricsLog } from '../../store/metrics/metrics-log.ts';
 import { appendEvent, runPaths, writeRunRecord } from '../../store/runs/run-folder.ts';
 import type { RunIndex } from '../../store/index/run-index.ts';
 import { withEnd, withNext, withStart } from './attempts.ts';
+import { EarlierMetrics } from './earlier-metrics.ts';
 import { LogFile } from './log-file.ts';
 
 /** The position from which the ranks of an attempt continue; null with waves, because each wave has a different position. */
@@ -39,7 +39,7 @@ export class RunRecorder {
   private best: RunSummary['best'] = null;
   private bestTimer: NodeJS.Timeout | null = null;
   /** The metrics of earlier attempts. */
-  private earlier: MetricTable | null = null;
+  private earlier: EarlierMetrics | null = null;
   private evaluatedSets: EvaluatedSet[] = [];
   private progress = { epochs: 0, steps: 0 };
   /** Writes run one after the other. `flush` throws the error of the first that failed. */
@@ -87,10 +87,10 @@ export class RunRecorder {
 
   /** Reads earlier metrics, whose values count until they are reported again. */
   private async readEarlier(): Promise<void> {
-    this.earlier = await readMetrics(this.folder);
+    this.earlier = await EarlierMetrics.read(this.folder);
     this.lastValues.clear();
-    for (const [name, value] of lastValuesOf(this.earlier)) this.lastValues.set(name, value);
-    if (this.facts !== null) this.best = bestOf(this.earlier, this.facts.ensembleMonitor, this.modeOf(this.facts));
+    for (const [name, value] of this.earlier.lastValues) this.lastValues.set(name, value);
+    if (this.facts !== null) this.best = this.earlier.best(this.facts.ensembleMonitor, this.modeOf(this.facts));
   }
 
   /** Sets the ranks that report from now on. A row of metrics waits only for these. */
@@ -106,7 +106,7 @@ export class RunRecorder {
   described(facts: RunFacts, versions: Record<string, string>): void {
     this.facts = facts;
     this.record = { ...this.record, versions: { ...this.record.versions, ...versions } };
-    if (this.earlier !== null) this.best = bestOf(this.earlier, facts.ensembleMonitor, this.modeOf(facts));
+    if (this.earlier !== null) this.best = this.earlier.best(facts.ensembleMonitor, this.modeOf(facts));
     this.tell({ type: 'described', about: facts });
   }
 
@@ -245,11 +245,4 @@ export class RunRecorder {
   private failedToWrite(error: unknown): void {
     this.writeError ??= error instanceof Error ? error : new Error(String(error));
   }
-}
-
-/** The best finite value of a metric and its first position. */
-function bestOf({ epoch, step, values }: MetricTable, metric: string, mode: MetricMode): RunSummary['best'] {
-  const column = values.get(metric) ?? new Float64Array();
-  const row = column.reduce((best, value, i) => (improves(value, best < 0 ? null : column[best], mode) ? i : best), -1);
-  return row < 0 ? null : { metric, value: column[row], epoch: epoch[row], step: step[row] };
 }

@@ -1,17 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
-
-const chunkBytes = 2 ** 18;
-const lineBreak = 0x0a;
-
-/** Lines that were read together. */
-export interface LinePortion {
-  lines: string[];
-  /** Byte position of the first line. */
-  from: number;
-  /** Byte position after the line break of the last line. */
-  to: number;
-}
+import { type LinePortion, readPortions } from '../../../core/node/read-lines.ts';
 
 /**
  * Reads a text file that another process appends to, each time from the end of the last reading. A last line without a line break is
@@ -46,19 +35,9 @@ export class LineTail {
         this.#identity = identity;
         this.#offset = 0;
       }
-      let rest = Buffer.alloc(0);
-      for (;;) {
-        const chunk = Buffer.allocUnsafe(chunkBytes);
-        const { bytesRead } = await handle.read(chunk, 0, chunkBytes, this.#offset + rest.length);
-        if (bytesRead === 0) return;
-        const bytes = Buffer.concat([rest, chunk.subarray(0, bytesRead)]);
-        const end = bytes.lastIndexOf(lineBreak) + 1;
-        if (end > 0) {
-          const [from, to] = [this.#offset, this.#offset + end];
-          yield { lines: bytes.toString('utf8', 0, end - 1).split('\n'), from, to };
-        }
-        this.#offset += end;
-        rest = bytes.subarray(end);
+      for await (const portion of readPortions(handle, this.#offset)) {
+        yield portion;
+        this.#offset = portion.to;
       }
     } finally {
       await handle.close();

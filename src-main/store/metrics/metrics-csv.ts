@@ -4,6 +4,17 @@
  * Nothing is quoted, so a row can be split at its commas.
  */
 
+/** Where a row is: the key of the file. */
+export interface Position {
+  epoch: number;
+  step: number;
+}
+
+/** Compares by (epoch, step): negative if `a` comes before `b`. */
+export function comparePositions(a: Position, b: Position): number {
+  return a.epoch - b.epoch || a.step - b.step;
+}
+
 const KEY_COLUMNS = ['epoch', 'step'];
 
 /** @throws Error if a metric's name cannot be the header of a column */

@@ -1,17 +1,14 @@
 import { constants } from 'node:fs';
-import { copyFile, open, readFile, stat, truncate } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import { replaceFile, writeFileAtomic } from '../../../core/node/atomic-file.ts';
-import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
-import type { Position } from './metric-table.ts';
-import { formatHeader, formatNumber, formatRow, parseHeader } from './metrics-csv.ts';
+import { explainFileError } from '../../../core/node/file-error.ts';
+import { formatNumber, formatRow, type Position } from './metrics-csv.ts';
+import { repairMetrics, widenMetrics } from './metrics-rewrite.ts';
 
 /** Values of one (epoch, step), by metric. */
 export interface MetricRow extends Position {
   values: Map<string, number>;
 }
-
-const CHUNK_CHARACTERS = 65_536;
 
 /**
  * Appends to `metrics.csv`. Every row is complete and as wide as the header: opening removes a row that a crash cut short, a write
@@ -37,7 +34,7 @@ export class MetricsFile {
    */
   static async open(path: string, resumeAfterStep: number = Infinity): Promise<MetricsFile> {
     try {
-      const metrics = await repair(path, resumeAfterStep);
+      const metrics = await repairMetrics(path, resumeAfterStep);
       return new MetricsFile(path, metrics, (await stat(path)).size);
     } catch (error) {
       throw explainFileError(error, path, 'open');
@@ -72,8 +69,7 @@ export class MetricsFile {
 
   async #widen(added: string[]): Promise<void> {
     const metrics = [...this.#metrics, ...added];
-    const whole = { path: this.#path, bytes: this.#bytes };
-    await replaceFile(this.#path, (aside) => copyWidened(whole, aside, formatHeader(metrics), added.length));
+    await widenMetrics(this.#path, this.#bytes, metrics, added.length);
     this.#metrics = metrics;
     this.#bytes = (await stat(this.#path)).size;
   }
@@ -89,73 +85,6 @@ export class MetricsFile {
       }
     } catch (error) {
       throw explainFileError(error, this.#path, 'append to');
-    }
-  }
-}
-
-/** Copies the first `bytes` of the file (whole lines) under a new header, with empty cells for the added metrics. */
-async function copyWidened(
-  file: { path: string; bytes: number },
-  into: FileHandle,
-  header: string,
-  addedCount: number,
-): Promise<void> {
-  const emptyCells = ','.repeat(addedCount);
-  const source = await open(file.path, 'r');
-  try {
-    let chunk = header;
-    let isHeader = true;
-    for await (const line of source.readLines({ end: file.bytes - 1, autoClose: false })) {
-      if (!isHeader) chunk += `${line}${emptyCells}\n`;
-      isHeader = false;
-      if (chunk.length < CHUNK_CHARACTERS) continue;
-      await into.appendFile(chunk);
-      chunk = '';
-    }
-    await into.appendFile(chunk);
-  } finally {
-    await source.close();
-  }
-}
-
-/** Keeps only complete rows up to the step. Creates the file if there is none. @returns its metrics */
-async function repair(path: string, lastStep: number): Promise<string[]> {
-  const content = await readIfPresent(path);
-  const wholeBytes = content.lastIndexOf('\n') + 1;
-  if (wholeBytes === 0) {
-    await writeFileAtomic(path, formatHeader([]));
-    return [];
-  }
-  const [header = '', ...rows] = content.toString('utf8', 0, wholeBytes - 1).split('\n');
-  const metrics = parseHeader(header, path);
-  const kept = rows.filter((row) => Number(row.split(',', 2)[1]) <= lastStep);
-  if (kept.length < rows.length) {
-    await keepCopy(path);
-    await writeFileAtomic(path, [header, ...kept, ''].join('\n'));
-  } else if (wholeBytes < content.length) {
-    await truncate(path, wholeBytes);
-  }
-  return metrics;
-}
-
-async function readIfPresent(path: string): Promise<Buffer> {
-  try {
-    return await readFile(path);
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return Buffer.alloc(0);
-    throw error;
-  }
-}
-
-/** Copies the file to the first free `<name>.attempt-<n>.csv`. */
-async function keepCopy(path: string): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
-    const copy = path.replace(/\.csv$/, `.attempt-${attempt}.csv`);
-    try {
-      await copyFile(path, copy, constants.COPYFILE_EXCL);
-      return;
-    } catch (error) {
-      if (errorCode(error) !== 'EEXIST') throw error;
     }
   }
 }

@@ -1,7 +1,5 @@
 import type { PointBatch } from '../../../core/protocol/wire/points.ts';
-import { comparePositions } from './metric-table.ts';
-import type { Position } from './metric-table.ts';
-import { checkMetricName } from './metrics-csv.ts';
+import { checkMetricName, comparePositions, type Position } from './metrics-csv.ts';
 import { MetricsFile } from './metrics-file.ts';
 import type { MetricRow } from './metrics-file.ts';
 import { runPaths } from '../runs/run-folder.ts';

@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises';
 import { explainFileError } from '../../../core/node/file-error.ts';
-import { type LinePortion, LineTail } from './line-tail.ts';
+import type { LinePortion } from '../../../core/node/read-lines.ts';
+import { LineTail } from './line-tail.ts';
 import { MetricColumn } from './metric-column.ts';
 import { parseHeader } from './metrics-csv.ts';
 import { MetricsRowReader, stepOf } from './metrics-row.ts';

@@ -46,7 +46,7 @@ export class RowBlocks {
 }
 
 /** The lines of a block. @throws Error if the file no longer holds it */
-export async function readLines(handle: FileHandle, { from, to }: RowBlock): Promise<string[]> {
+export async function readLines(handle: FileHandle, { from, to }: Pick<RowBlock, 'from' | 'to'>): Promise<string[]> {
   const bytes = Buffer.allocUnsafe(to - from);
   const bytesRead = await readFully(handle, bytes, from);
   if (bytesRead < bytes.length)

@@ -1,4 +1,4 @@
-import { mkdir, readFile, readdir } from 'node:fs/promises';
+import { mkdir, open, readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
@@ -6,7 +6,8 @@ import { runEventSchema, runRecordSchema } from '../../../core/protocol/run/reco
 import type { RunEvent, RunRecord } from '../../../core/protocol/run/record.ts';
 import { appendLines } from '../../../core/node/append-lines.ts';
 import { createFileExclusively, writeFileAtomic } from '../../../core/node/atomic-file.ts';
-import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
+import { errorCode, explainFileError, unlessMissing } from '../../../core/node/file-error.ts';
+import { readPortions } from '../../../core/node/read-lines.ts';
 
 /** Paths of the files and folders in a run's folder. Formats: docs/formats.md. */
 export function runPaths(folder: string) {
@@ -121,13 +122,16 @@ export async function appendEvent(folder: string, event: RunEvent, options: { du
  */
 export async function readEvents(folder: string, onDamage: (damage: Error) => void = raise): Promise<RunEvent[]> {
   const path = runPaths(folder).events;
-  const lines = (await readEventText(path)).split('\n').slice(0, -1);
-  return lines.flatMap((line, index) => {
-    const event = parseEventLine(line, `${path}, line ${index + 1}`);
-    if (!(event instanceof Error)) return [event];
-    onDamage(event);
-    return [];
-  });
+  const events: RunEvent[] = [];
+  let number = 0;
+  for await (const lines of linesOf(path)) {
+    for (const line of lines) {
+      const event = parseEventLine(line, `${path}, line ${(number += 1)}`);
+      if (event instanceof Error) onDamage(event);
+      else events.push(event);
+    }
+  }
+  return events;
 }
 
 function raise(error: Error): never {
@@ -150,11 +154,16 @@ export function parseEventLine(line: string, place: string): RunEvent | Error {
   return new Error(`${place} is not an event:\n${z.prettifyError(parsed.error)}\nCorrect or remove the line.`);
 }
 
-async function readEventText(path: string): Promise<string> {
+async function* linesOf(path: string): AsyncGenerator<string[]> {
   try {
-    return await readFile(path, 'utf8');
+    const handle = await unlessMissing(open(path));
+    if (handle === null) return;
+    try {
+      for await (const { lines } of readPortions(handle, 0)) yield lines;
+    } finally {
+      await handle.close();
+    }
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return '';
     throw explainFileError(error, path, 'read');
   }
 }

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import type { RunFacts, RunUpdate } from '../../../core/protocol/pages/run-updates.ts';
 import { RunRecorder } from '../../../src-main/runs/recording/run-recorder.ts';
-import { readMetrics } from '../../../src-main/store/metrics/metric-table.ts';
+import { readMetrics } from '../../metric-table.ts';
 import { createRunFolder, readEvents, readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
 import { RunIndex } from '../../../src-main/store/index/run-index.ts';
 import { temporaryFolder } from '../store/fixtures.ts';

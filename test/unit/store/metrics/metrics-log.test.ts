@@ -4,7 +4,7 @@ import { readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readMetrics } from '../../../../src-main/store/metrics/metric-table.ts';
+import { readMetrics } from '../../../metric-table.ts';
 import type { LogClock, MetricsLogOptions } from '../../../../src-main/store/metrics/metrics-log.ts';
 import { MetricsLog } from '../../../../src-main/store/metrics/metrics-log.ts';
 import { temporaryFolder } from '../fixtures.ts';
@@ -263,9 +263,9 @@ describe('readMetrics', () => {
 
   it.each([
     ['epoch,step,a\n0,1,x\n', 'line 2, column a: "x" is no number'],
-    ['epoch,step,a\n0,1\n', 'line 2 has 2 cells, but the header has 3 columns'],
-    ['epoch,step,a\n0,1,1\n0.5,1,1\n', 'line 3 begins with "0.5,1,1"'],
-    ['epoch,step,a\n,1,1\n', 'line 2 begins with ",1,1"'],
+    ['epoch,step,a\n0,1\n', 'line 2 is "0,1", but a row has epoch and step, two whole numbers, and 1 more cells'],
+    ['epoch,step,a\n0,1,1\n0.5,1,1\n', 'line 3 is "0.5,1,1"'],
+    ['epoch,step,a\n,1,1\n', 'line 2 is ",1,1"'],
   ])('names the place of the damage in %j', async (content, message) => {
     await expect(read(content)).rejects.toThrow(message);
   });
