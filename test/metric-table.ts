@@ -19,7 +19,7 @@ export interface MetricTable {
 export async function readMetrics(folder: string): Promise<MetricTable> {
   return withMetricRows(folder, async (metrics) => {
     const rows: ParsedRow[] = [];
-    for await (const row of metrics) rows.push(row);
+    for await (const portion of metrics) rows.push(...portion);
     const cellsOf = (column: number) => rows.map(({ cells }) => cells[column]);
     return {
       columns: [...metrics.columns],

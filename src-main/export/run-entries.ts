@@ -8,6 +8,7 @@ import type { RunRecord } from '../../core/protocol/run/record.ts';
 import { ASIDE_ENDING, DELETED_ENDING } from '../../core/node/atomic-file.ts';
 import { errorCode, explainFileError } from '../../core/node/file-error.ts';
 import { type MetricRows, openMetricRows } from '../store/metrics/metric-rows.ts';
+import type { ParsedRow } from '../store/metrics/metrics-row.ts';
 import { formatHeader, formatNumber, formatRow } from '../store/metrics/metrics-csv.ts';
 import { readEvents, runPaths } from '../store/runs/run-folder.ts';
 import { checkpointEntries, type SkippedFile } from './checkpoint-entries.ts';
@@ -28,7 +29,6 @@ interface ExportChoice {
   checkpoints: readonly CheckpointKey[] | null;
 }
 
-const CHUNK_BYTES = 65_536;
 const passingEndings = [ASIDE_ENDING, DELETED_ENDING];
 
 /** Yields the files of an export one by one. @param tell called for skipped checkpoints, and with warnings */
@@ -78,37 +78,33 @@ async function* metricEntries(
 /** Lightning's columns, one row per (epoch, step). */
 async function* csvLines(rows: MetricRows): AsyncGenerator<Buffer> {
   yield Buffer.from(formatHeader(rows.columns));
-  for await (const { epoch, step, cells } of rows) {
-    const texts = cells.map((value) => (value === null ? '' : formatNumber(value)));
-    yield Buffer.from(formatRow(epoch, step, texts));
+  for await (const portion of rows) {
+    const lines = portion.map(({ epoch, step, cells }) =>
+      formatRow(
+        epoch,
+        step,
+        cells.map((value) => (value === null ? '' : formatNumber(value))),
+      ),
+    );
+    yield Buffer.from(lines.join(''));
   }
 }
 
 /** One object per row, without absent metrics. NaN and infinities are strings. */
 async function* jsonLines(rows: MetricRows): AsyncGenerator<Buffer> {
-  for await (const { epoch, step, cells } of rows) {
-    const values: Record<string, number> = { epoch, step };
-    for (const [column, value] of cells.entries()) if (value !== null) values[rows.columns[column]] = value;
-    yield Buffer.from(`${toJson(values)}\n`);
+  for await (const portion of rows) {
+    yield Buffer.from(portion.map((row) => `${toJson(describeValues(row, rows.columns))}\n`).join(''));
   }
+}
+
+function describeValues({ epoch, step, cells }: ParsedRow, metrics: readonly string[]): Record<string, number> {
+  const values: Record<string, number> = { epoch, step };
+  for (const [column, value] of cells.entries()) if (value !== null) values[metrics[column]] = value;
+  return values;
 }
 
 function madeEntry(path: string, content: () => AsyncIterable<Buffer>): ExportEntry {
-  return { path, compress: true, open: () => Readable.from(inChunks(content())) };
-}
-
-async function* inChunks(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let chunk: Buffer[] = [];
-  let bytes = 0;
-  for await (const piece of pieces) {
-    chunk.push(piece);
-    bytes += piece.length;
-    if (bytes < CHUNK_BYTES) continue;
-    yield Buffer.concat(chunk);
-    chunk = [];
-    bytes = 0;
-  }
-  yield Buffer.concat(chunk);
+  return { path, compress: true, open: () => Readable.from(content()) };
 }
 
 function fileEntries(folder: string, paths: readonly string[]): ExportEntry[] {

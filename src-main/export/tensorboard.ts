@@ -28,15 +28,22 @@ export function eventFiles(
     async *content() {
       const own = series.filter((other) => other.run === run);
       yield encodeFileVersion(startSeconds);
-      for await (const { step, cells } of rows) {
-        const scalars = own.flatMap(({ tag, column }) => {
-          const value = cells[column];
-          return value === null ? [] : [[tag, value] as const];
+      for await (const portion of rows) {
+        const records = portion.flatMap(({ step, cells }) => {
+          const scalars = scalarsOf(own, cells);
+          return scalars.length === 0 ? [] : [encodeScalars(wallTimeMs(step) / 1000, step, scalars)];
         });
-        if (scalars.length > 0) yield encodeScalars(wallTimeMs(step) / 1000, step, scalars);
+        yield Buffer.concat(records);
       }
     },
   }));
+}
+
+function scalarsOf(series: readonly Series[], cells: readonly (number | null)[]): [tag: string, value: number][] {
+  return series.flatMap(({ tag, column }) => {
+    const value = cells[column];
+    return value === null ? [] : [[tag, value]];
+  });
 }
 
 function placeMetrics(metrics: readonly string[]): Series[] {

@@ -53,9 +53,13 @@ async function fill(path: string, bytes: number): Promise<number> {
 async function measure(what: string, action: () => Promise<unknown>): Promise<void> {
   let peakBytes = 0;
   const timer = setInterval(() => (peakBytes = Math.max(peakBytes, process.memoryUsage.rss())), 20);
-  const startedMs = performance.now();
+  const [startedMs, before] = [performance.now(), process.cpuUsage()];
   await action();
   clearInterval(timer);
   const seconds = (performance.now() - startedMs) / 1000;
-  console.log(`${what}: ${seconds.toFixed(1)} s, at most ${(peakBytes / 2 ** 20).toFixed(0)} MiB of memory`);
+  const { user, system } = process.cpuUsage(before);
+  const processorSeconds = (user + system) / 1e6;
+  console.log(
+    `${what}: ${seconds.toFixed(1)} s (${processorSeconds.toFixed(1)} s of processor time), at most ${(peakBytes / 2 ** 20).toFixed(0)} MiB of memory`,
+  );
 }

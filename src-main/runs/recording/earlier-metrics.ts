@@ -1,6 +1,7 @@
 import { improves, type MetricMode } from '../../../core/metrics/metric-mode.ts';
 import type { RunSummary } from '../../../core/protocol/run/record.ts';
 import { withMetricRows } from '../../store/metrics/metric-rows.ts';
+import type { ParsedRow } from '../../store/metrics/metrics-row.ts';
 
 type Best = NonNullable<RunSummary['best']>;
 
@@ -13,10 +14,8 @@ export class EarlierMetrics {
   static async read(folder: string): Promise<EarlierMetrics> {
     const earlier = new EarlierMetrics();
     await withMetricRows(folder, async (rows) => {
-      for await (const { epoch, step, cells } of rows) {
-        for (const [column, value] of cells.entries()) {
-          if (value !== null) earlier.#take({ metric: rows.columns[column], value, epoch, step });
-        }
+      for await (const portion of rows) {
+        for (const row of portion) earlier.#take(row, rows.columns);
       }
     });
     return earlier;
@@ -27,11 +26,15 @@ export class EarlierMetrics {
     return this.#best[mode].get(metric) ?? null;
   }
 
-  #take(point: Best): void {
-    const { metric, value } = point;
-    this.lastValues.set(metric, value);
-    for (const mode of ['min', 'max'] as const) {
-      if (improves(value, this.best(metric, mode)?.value ?? null, mode)) this.#best[mode].set(metric, point);
+  #take({ epoch, step, cells }: ParsedRow, metrics: readonly string[]): void {
+    for (const [column, value] of cells.entries()) {
+      if (value === null) continue;
+      const metric = metrics[column];
+      this.lastValues.set(metric, value);
+      for (const mode of ['min', 'max'] as const) {
+        const best = this.best(metric, mode)?.value ?? null;
+        if (improves(value, best, mode)) this.#best[mode].set(metric, { metric, value, epoch, step });
+      }
     }
   }
 }

@@ -42,14 +42,15 @@ export class MetricRows {
     this.#damaged = found.damaged;
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<ParsedRow> {
+  /** The rows, in portions of some thousands. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<ParsedRow[]> {
     /** Lines of the pieces read so far that may still get company, in order. */
     let held: Line[] = [];
     for (const [index, block] of this.#blocks.entries()) {
-      held = [...held, ...(await this.#read(block))].sort((a, b) => comparePositions(a, b) || a.number - b.number);
+      held = inOrder([...held, ...(await this.#read(block))]);
       const next = this.#blocks.at(index + 1);
       const end = next === undefined ? -1 : held.findIndex((line) => comparePositions(line, next) >= 0);
-      yield* this.#merge(end < 0 ? held : held.slice(0, end));
+      yield this.#merge(end < 0 ? held : held.slice(0, end));
       held = end < 0 ? [] : held.slice(end);
     }
   }
@@ -57,26 +58,30 @@ export class MetricRows {
   async #read(block: Block): Promise<Line[]> {
     if (this.#handle === null) return [];
     const texts = await readLines(this.#handle, block);
-    const lines = texts.map((text, index) => ({ text, number: block.line + index }));
-    return lines
-      .filter(({ number }) => number > 1 && !this.#damaged.has(number))
-      .map((line) => ({ ...line, ...positionOf(line.text) }));
+    const lines = texts.map((text, index) => ({ text, number: block.line + index, ...positionOf(text) }));
+    const hasHeader = block.line === 1;
+    return hasHeader || this.#damaged.size > 0
+      ? lines.filter(({ number }) => number > 1 && !this.#damaged.has(number))
+      : lines;
   }
 
-  *#merge(lines: readonly Line[]): Generator<ParsedRow> {
-    let row: ParsedRow | null = null;
+  #merge(lines: readonly Line[]): ParsedRow[] {
+    const rows: ParsedRow[] = [];
     for (const { text, number } of lines) {
-      const next = this.#reader.parse(text, `line ${number}`);
-      if (row === null || comparePositions(row, next) !== 0) {
-        if (row !== null) yield row;
-        row = next;
-      } else {
-        const earlier: ParsedRow = row;
-        row = { ...next, cells: next.cells.map((cell, column) => cell ?? earlier.cells[column]) };
-      }
+      const row = this.#reader.parse(text, `line ${number}`);
+      const last = rows.at(-1);
+      if (last === undefined || comparePositions(last, row) !== 0) rows.push(row);
+      else rows[rows.length - 1] = { ...row, cells: row.cells.map((cell, column) => cell ?? last.cells[column]) };
     }
-    if (row !== null) yield row;
+    return rows;
   }
+}
+
+/** Most pieces are in order as they are. */
+function inOrder(lines: Line[]): Line[] {
+  const compare = (a: Line, b: Line): number => comparePositions(a, b) || a.number - b.number;
+  const isSorted = lines.every((line, index) => index === 0 || compare(lines[index - 1], line) < 0);
+  return isSorted ? lines : lines.sort(compare);
 }
 
 /**

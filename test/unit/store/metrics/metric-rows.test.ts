@@ -45,7 +45,11 @@ describe('rows of a metrics file of several pieces', () => {
           });
           const found: [string, number | null][] = [];
           await withMetricRows(folder, async (all) => {
-            for await (const { epoch, step, cells } of all) found.push([`${epoch},${step}`, cells[0]]);
+            for await (const portion of all) {
+              found.push(
+                ...portion.map(({ epoch, step, cells }): [string, number | null] => [`${epoch},${step}`, cells[0]]),
+              );
+            }
           });
           expect(found).toEqual(sorted);
         },
@@ -61,9 +65,10 @@ describe('rows of a metrics file of several pieces', () => {
     await withMetricRows(folder, async (rows) => {
       for (const _pass of [1, 2]) {
         let next = 0;
-        for await (const { step, cells } of rows) {
-          expect([step, cells[0]]).toEqual([next, 2]);
-          next += 1;
+        for await (const portion of rows) {
+          expect(portion.map(({ step }) => step)).toEqual(portion.map((_, i) => next + i));
+          expect(portion.every(({ cells }) => cells[0] === 2)).toBe(true);
+          next += portion.length;
         }
         expect(next).toBe(40_000);
       }
@@ -78,7 +83,7 @@ describe('rows of a metrics file of several pieces', () => {
     const read = withMetricRows(
       folder,
       async (rows) => {
-        for await (const { step } of rows) steps.push(step);
+        for await (const portion of rows) steps.push(...portion.map(({ step }) => step));
       },
       ({ message }) => damage.push(message),
     );
