@@ -63,7 +63,7 @@ describe('rows of a metrics file of several pieces', () => {
     const { folder, path } = await withFile(header + linesOf([...wave(1), ...wave(2)]).join(''));
     expect((await stat(path)).size).toBeGreaterThan(4 * 2 ** 18);
     await withMetricRows(folder, async (rows) => {
-      for (const _pass of [1, 2]) {
+      for (let pass = 0; pass < 2; pass += 1) {
         let next = 0;
         for await (const portion of rows) {
           expect(portion.map(({ step }) => step)).toEqual(portion.map((_, i) => next + i));
