@@ -1,4 +1,5 @@
-import { statSync } from 'node:fs';
+import { type BigIntStats, statSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
 import { messageOf } from '../../core/text/errors.ts';
@@ -7,6 +8,8 @@ import { errorCode, explainFileError } from '../../core/node/file-error.ts';
 /** The low byte of SQLite's code when another connection has the lock. */
 const SQLITE_BUSY = 5;
 const TRY_EVERY_MS = 20;
+/** Codes of a path that leads nowhere; ESTALE: removed on the server of a network file system. */
+const GONE: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ESTALE']);
 
 /** What a look at a lock finds. `unknown`: nobody can tell from here, so its holder must count as alive. */
 export type LockSight = { kind: 'held' } | { kind: 'free' } | { kind: 'unknown'; reason: string };
@@ -26,7 +29,8 @@ export class FileLock {
   private constructor(path: string, database: DatabaseSync) {
     this.#path = path;
     this.#database = database;
-    this.#identity = identityOf(path);
+    const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+    this.#identity = stats === undefined ? null : identityOf(stats);
   }
 
   /**
@@ -58,8 +62,13 @@ export class FileLock {
   }
 
   /** Whether the path still leads to the locked file. If not, somebody removed, moved or replaced it or its folder. */
-  isInPlace(): boolean {
-    return this.#identity !== null && identityOf(this.#path) === this.#identity;
+  async isInPlace(): Promise<boolean> {
+    try {
+      return identityOf(await stat(this.#path, { bigint: true })) === this.#identity;
+    } catch (error) {
+      // A disk that cannot be read at the moment may come back.
+      return !GONE.has(errorCode(error) ?? '');
+    }
   }
 
   release(): void {
@@ -93,10 +102,9 @@ export function lookAtLock(path: string): LockSight {
   }
 }
 
-/** Device and number of a file; null if it cannot be seen. */
-function identityOf(path: string): string | null {
-  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return stats === undefined ? null : `${stats.dev}:${stats.ino}`;
+/** Device and number of a file. */
+function identityOf({ dev, ino }: BigIntStats): string {
+  return `${dev}:${ino}`;
 }
 
 function isBusy(error: unknown): boolean {

@@ -14,6 +14,7 @@ import { ControlSocket } from '../control/control-socket.ts';
 import { LoadSampler } from '../recording/load-sampler.ts';
 import { RunControls } from '../control/run-controls.ts';
 import { type ResumeStart, type RunListener, RunRecorder } from '../recording/run-recorder.ts';
+import { FolderGuard } from './folder-guard.ts';
 import { ScratchFolder } from './scratch.ts';
 import type { WaveOutcome } from './wave.ts';
 import { WaveSequence } from './wave-sequence.ts';
@@ -96,7 +97,7 @@ export class RunSession {
   }
 
   private async attempt(
-    { record, before }: Claim,
+    { record, before, lock }: Claim,
     paths: { scratchFolder: string; socketPath: string },
   ): Promise<RunRecord> {
     const { folder, index, listener } = this.options;
@@ -118,12 +119,14 @@ export class RunSession {
     });
     this.waves = waves;
     if (isAborted) waves.abort();
+    const guard = new FolderGuard(lock, () => waves.abort());
     const outcome = await waves.run().catch((reason: unknown): WaveOutcome => {
       const message = messageOf(reason);
       const error = { message, rank: null, device: null, epoch: null, step: null };
       return { kind: 'failed', error, isProcessLost: false };
     });
     await loads.stop();
+    if (await guard.stop()) throw this.folderLost(recorder);
     if (before !== null && !this.hasBegun && outcome.kind !== 'finished') return this.undo(recorder, before, outcome);
     return this.conclude(recorder, outcome);
   }
@@ -148,6 +151,16 @@ export class RunSession {
     recorder.update({ type: 'ended', record: recorder.record });
     if (reason !== null) throw new Error(`The run ${before.id} could not be resumed and is unchanged: ${reason}`);
     return recorder.record;
+  }
+
+  /** Ends the run without another write: what is at the folder's path now, if anything, is not this run. */
+  private folderLost(recorder: RunRecorder): Error {
+    const { id } = recorder.record;
+    const message =
+      `The folder ${recorder.folder} of the run ${id} was removed, moved or replaced while it trained, so the run was ended and ` +
+      `nothing more is written. If the folder was moved, continue the run there: tutti resume <the new folder>.`;
+    recorder.discard(message);
+    return new Error(message);
   }
 
   private sampleLoads(recorder: RunRecorder): LoadSampler {

@@ -31,7 +31,7 @@ export class ScratchFolder {
     for (let attempt = 0; attempt < attempts; attempt += 1) {
       const path = await mkdtemp(join(parent, `${prefix}${process.pid}-`));
       const lock = FileLock.tryTake(lockPath(path));
-      if (lock?.isInPlace() === true) return new ScratchFolder(path, lock);
+      if (lock !== null && (await lock.isInPlace())) return new ScratchFolder(path, lock);
       lock?.release();
       await rm(path, { recursive: true, force: true });
     }

@@ -1,3 +1,4 @@
+import { messageOf } from '../../../core/text/errors.ts';
 import { improves, type MetricMode, resolveMode } from '../../../core/metrics/metric-mode.ts';
 import type { LoadSample } from '../../../core/protocol/machine/devices.ts';
 import type {
@@ -32,6 +33,8 @@ export class RunRecorder {
   record: RunRecord;
   facts: RunFacts | null = null;
   private readonly index: RunIndex;
+  /** Whether the last update of the index failed. */
+  private isIndexStale = false;
   private readonly tell: RunListener;
   private metrics: MetricsLog | null = null;
   private ranks: readonly number[] | null = null;
@@ -201,14 +204,45 @@ export class RunRecorder {
     await this.flush();
   }
 
+  /** Ends without another write, because the run's folder is gone. */
+  discard(message: string): void {
+    if (this.bestTimer !== null) clearTimeout(this.bestTimer);
+    this.metrics?.discard();
+    this.updateIndex((index) => index.remove(this.folder));
+    const error = { message, rank: null, device: null, epoch: null, step: null };
+    const attempts = withEnd(this.record.attempts, 'failed', this.record.changed);
+    const endedAt = attempts.at(-1)?.endedAt ?? null;
+    this.record = { ...this.record, status: 'failed', error, attempts, endedAt, hub: null };
+    this.tell({ type: 'ended', record: this.record });
+  }
+
   private replace(changes: Partial<RunRecord>): RunRecord {
     const record = { ...this.record, ...changes };
     this.record = record;
     this.write(async () => {
       await writeRunRecord(this.folder, record);
-      this.index.upsert(record, this.folder);
+      this.updateIndex((index) => index.upsert(record, this.folder));
     });
     return record;
+  }
+
+  /**
+   * The index is derived from the run folders, so its failure is an event and not the run's. The next command that lists runs reads the
+   * record again.
+   */
+  private updateIndex(update: (index: RunIndex) => void): void {
+    try {
+      update(this.index);
+      this.isIndexStale = false;
+    } catch (error) {
+      if (this.isIndexStale) return;
+      this.isIndexStale = true;
+      this.event(
+        null,
+        'index-failed',
+        `The list of runs does not show the present state of this run, which is not affected: ${messageOf(error)}`,
+      );
+    }
   }
 
   private keepBest({ names, nameIndex, value, epoch, step }: PointBatch): void {
@@ -235,7 +269,7 @@ export class RunRecorder {
     this.bestTimer = null;
     const { best } = this;
     if (best === null) return;
-    this.write(async () => this.index.noteBest(this.folder, best));
+    this.write(() => Promise.resolve(this.updateIndex((index) => index.noteBest(this.folder, best))));
   }
 
   private write(action: () => Promise<void>): void {

@@ -110,7 +110,7 @@ export interface Recovery {
 
 /** Updates the index from the folders and marks abandoned runs. Every command that lists or opens runs calls it. */
 export async function recoverRuns(index: RunIndex): Promise<Recovery> {
-  const problems = await index.refresh();
+  const problems = await index.refresh().catch((error: unknown) => [{ folder: index.path, message: messageOf(error) }]);
   const interrupted: RunRecord[] = [];
   for (const { folder } of index.list({ status: ['created', 'running'] })) {
     try {

@@ -38,6 +38,11 @@ export class RunIndex {
     return index;
   }
 
+  /** The file of the index. */
+  get path(): string {
+    return this.#paths.index;
+  }
+
   close(): void {
     if (this.#database.isOpen) this.#database.close();
   }
@@ -89,10 +94,7 @@ export class RunIndex {
   async find(text: string): Promise<IndexedRun> {
     if (text === '') throw new Error('No run was named: give an id, a name or a folder. `tutti runs` lists the runs.');
     const folder = resolve(text);
-    if (holdsRun(folder)) {
-      this.upsert(await readRunRecord(folder), folder);
-      this.annotate(folder, await readRunNotes(folder));
-    }
+    if (holdsRun(folder)) await this.#readAgain(folder);
     const meanings = [
       'folder = :folder',
       'id = :text',
@@ -128,6 +130,17 @@ export class RunIndex {
     const { runs, problems } = await readRunRecords(unknown);
     for (const run of runs) this.#add(run);
     return problems;
+  }
+
+  async #readAgain(folder: string): Promise<void> {
+    const [record, notes] = [await readRunRecord(folder), await readRunNotes(folder)];
+    try {
+      this.upsert(record, folder);
+      this.annotate(folder, notes);
+    } catch (error) {
+      // Its row is not up to date, but it leads to the folder.
+      if (!this.#isIndexed(folder)) throw error;
+    }
   }
 
   #add({ record, folder, notes }: FoundRun): void {

@@ -83,6 +83,12 @@ export class MetricsLog {
     await this.#file.sync();
   }
 
+  /** Stops without writing the remaining values, because the run's folder is gone. */
+  discard(): void {
+    this.#isClosed = true;
+    this.#stopTicking();
+  }
+
   /** Writes the remaining values and accepts no more. Can be called again if it fails. */
   async close(): Promise<void> {
     this.#isClosed = true;

@@ -7,6 +7,7 @@ import { RunRecorder } from '../../../src-main/runs/recording/run-recorder.ts';
 import { readMetrics } from '../../metric-table.ts';
 import { createRunFolder, readEvents, readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
 import { RunIndex } from '../../../src-main/store/index/run-index.ts';
+import { recoverRuns } from '../../../src-main/store/index/recovery.ts';
 import { temporaryFolder } from '../store/fixtures.ts';
 import { pointBatch, runRecord } from '../store/records.ts';
 
@@ -37,6 +38,26 @@ describe('RunRecorder', () => {
     expect((await readRunRecord(folder)).status).toBe('running');
     expect(index.list()).toMatchObject([{ id: 'run-1', status: 'running' }]);
     expect(updates).toMatchObject([{ type: 'record', folder, record: { status: 'running' } }]);
+  });
+
+  it('goes on with one event when the index fails, and the next list shows the run as it is', async () => {
+    const home = await temporaryFolder();
+    const { recorder, folder, index } = await createRecorder(home);
+    await recorder.begin(null);
+    await recorder.change({ status: 'running' });
+    recorder.described(facts, {});
+    index.close();
+    await recorder.change({ name: 'renamed' });
+    recorder.points(0, pointBatch([[0, 3, 'val/ens_nll', 0.5]]));
+    await recorder.close();
+    await recorder.change({ status: 'finished' });
+    expect((await readRunRecord(folder)).status).toBe('finished');
+    expect((await readEvents(folder)).map(({ kind }) => kind)).toEqual(['index-failed']);
+    const reopened = await RunIndex.open(home);
+    expect(reopened.list()).toMatchObject([{ status: 'running' }]);
+    expect(await recoverRuns(reopened)).toEqual({ interrupted: [], problems: [] });
+    expect(reopened.list()).toMatchObject([{ status: 'finished', name: 'renamed' }]);
+    reopened.close();
   });
 
   it('updates the best value in the index during training', async () => {

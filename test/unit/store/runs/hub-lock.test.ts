@@ -107,10 +107,10 @@ describe('the lock of a hub', () => {
 
 it('notices that its file was removed or replaced', async () => {
   const lock = tryHubLock(folder);
-  expect(lock?.isInPlace()).toBe(true);
+  expect(await lock?.isInPlace()).toBe(true);
   await rm(`${folder}/hub.lock`);
-  expect(lock?.isInPlace()).toBe(false);
+  expect(await lock?.isInPlace()).toBe(false);
   await writeFile(`${folder}/hub.lock`, '');
-  expect(lock?.isInPlace()).toBe(false);
+  expect(await lock?.isInPlace()).toBe(false);
   lock?.release();
 });
