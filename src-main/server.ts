@@ -1,9 +1,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { PageWire } from './rpc/connection.ts';
-import { Access, type Refusal } from './server/access.ts';
+import { Access } from './server/access.ts';
+import { loopbackAddress, ownHost, type ServerAddress } from './server/address.ts';
+import { answer, send } from './server/answer.ts';
+import type { ExportLinks } from './server/export-links.ts';
 import { acceptPages } from './server/page-sockets.ts';
-import { readStaticFile, sendExport } from './server/files.ts';
 import { securityHeaders } from './server/security-headers.ts';
+import { WrongAttempts } from './server/wrong-attempts.ts';
 
 export interface ServerOptions {
   /** 0: any free port. */
@@ -12,29 +15,38 @@ export interface ServerOptions {
   pageFolder: string;
   /** The folder of exports, each one file. */
   exportFolder: string;
+  exportLinks: ExportLinks;
   /** Serves one page until the returned function is called. */
   connect: (wire: PageWire) => () => void;
   /** Called for requests that failed in the server. */
   onError: (error: unknown) => void;
+  /** Called with what the user of the terminal should know. */
+  onNotice: (text: string) => void;
 }
 
 export interface RunningServer {
   port: number;
-  /** Opens the page. It works once, because its token is exchanged for a cookie. */
+  /** Opens the page. It works once, because its token is exchanged for a session. */
   link: string;
+  /** Resolves when a link was opened for the first time. */
+  entered: Promise<void>;
   close(): Promise<void>;
 }
 
-/** The URL path of an export. */
-export const exportPath = (fileName: string): string => `/exports/${fileName}`;
+/** A client that sends its request more slowly is disconnected. */
+const requestTimeoutMs = 30_000;
 
 /** Serves the page and the hub on a port of 127.0.0.1, to the browser that opens the printed link. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const server = createServer();
+  const server = createServer({ requestTimeout: requestTimeoutMs, headersTimeout: requestTimeoutMs });
   const port = await listen(server, options.port);
-  const access = new Access(port);
+  const address = loopbackAddress(port);
+  const access = new Access(address, new WrongAttempts(options.onNotice));
+  const entered = Promise.withResolvers<void>();
+  const content = { ...options, onEnter: entered.resolve };
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    answer(request, response, access, options).catch((error: unknown) => {
+    secure(request, response, address);
+    answer(request, response, access, content).catch((error: unknown) => {
       options.onError(error);
       if (response.headersSent) response.destroy();
       else send(response, 500, 'text/plain', 'Tutti could not answer; see its terminal for the reason.');
@@ -47,7 +59,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       server.close(() => resolve());
       server.closeAllConnections();
     });
-  return { port, link: access.link, close };
+  return { port, link: access.newLink(), entered: entered.promise, close };
+}
+
+function secure({ headers: { host = '' } }: IncomingMessage, response: ServerResponse, address: ServerAddress): void {
+  const socketOrigin = ownHost(host, address) === null ? null : `${address.isSecure ? 'wss' : 'ws'}://${host}`;
+  for (const [name, value] of Object.entries(securityHeaders(socketOrigin))) response.setHeader(name, value);
 }
 
 /** @throws Error with the remedy if the port is in use or not allowed */
@@ -63,36 +80,4 @@ async function listen(server: Server, port: number): Promise<number> {
   if (address === null || typeof address === 'string')
     throw new Error(`The server listens on ${address}, not on a port.`);
   return address.port;
-}
-
-async function answer(
-  request: IncomingMessage,
-  response: ServerResponse,
-  access: Access,
-  { pageFolder, exportFolder }: ServerOptions,
-): Promise<void> {
-  for (const [name, value] of Object.entries(securityHeaders(request.headers.host))) response.setHeader(name, value);
-  const foreign = access.refuseOrigin(request);
-  if (foreign !== null) return refuse(response, foreign);
-  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://127.0.0.1');
-  const cookie = access.exchange(searchParams.get('token') ?? '');
-  if (cookie !== null) {
-    response.setHeader('Location', '/').setHeader('Set-Cookie', cookie);
-    return send(response, 303, 'text/plain', '');
-  }
-  const stranger = access.refuseStranger(request);
-  if (stranger !== null) return refuse(response, stranger);
-  if (pathname.startsWith(exportPath('')) && (await sendExport(response, exportFolder, pathname))) return;
-  const file = await readStaticFile(pageFolder, pathname);
-  if (file === null) return send(response, 404, 'text/plain', `There is no ${pathname} here.`);
-  send(response, 200, file.type, file.content);
-}
-
-function refuse(response: ServerResponse, { status, reason }: Refusal): void {
-  send(response, status, 'text/plain', reason);
-}
-
-function send(response: ServerResponse, status: number, type: string, content: string | Buffer): void {
-  response.writeHead(status, { 'Content-Type': type });
-  response.end(content);
 }

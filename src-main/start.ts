@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { messageOf } from '../core/text/errors.ts';
 import { Hub } from './hub/hub.ts';
 import { HubService } from './rpc/hub-service.ts';
-import { exportPath, startServer } from './server.ts';
-import { findAppBrowser, hasDisplay } from './processes/app-browser.ts';
+import { startServer } from './server.ts';
+import { ExportLinks } from './server/export-links.ts';
+import { hasDisplay } from './processes/app-browser.ts';
+import { openAppWindow } from './start/app-window.ts';
 import { buildIfStale, out } from './start/build.ts';
 import { findElectron } from './start/electron-binary.ts';
 import { parseStartOptions, type StartOptions, startHelp } from './start/options.ts';
@@ -29,36 +31,32 @@ async function serveBrowser({ port, isOpened }: StartOptions): Promise<void> {
   const onError = (error: unknown): void => console.error(error);
   const hub = await Hub.open();
   for (const notice of hub.notices) console.error(notice);
-  const service = await HubService.open(hub, { frontEnd: 'browser', exportLink: exportPath, onError });
+  const exportLinks = new ExportLinks();
+  const exportLink = (fileName: string): string => exportLinks.link(fileName);
+  const service = await HubService.open(hub, { frontEnd: 'browser', exportLink, onError });
   const server = await startServer({
     port,
     pageFolder: join(out, 'renderer'),
     exportFolder: homePaths().exports,
+    exportLinks,
     connect: (wire) => service.connect(wire),
     onError,
+    onNotice: (text) => console.error(text),
   });
   console.log(`Tutti runs at  ${server.link}`);
   console.log('The link works once. Ctrl-C ends Tutti and its runs; closing the page ends nothing.');
   if (process.env.SSH_CONNECTION) {
     console.log(`From your own machine first:  ssh -L ${server.port}:127.0.0.1:${server.port} <this machine>`);
   }
-  if (isOpened) openInAppWindow(server.link);
+  const removeRedirect = isOpened ? await openAppWindow(server.link, server.entered) : () => Promise.resolve();
   const close = async (): Promise<void> => {
+    await removeRedirect();
     // Runs end first, so that their last updates still reach the pages.
     await service.close();
     await server.close();
     hub.close();
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => close().catch(onError));
-}
-
-/** Opens a separate window in a Chromium, if there is one and a display. Otherwise users open the printed link. */
-function openInAppWindow(link: string): void {
-  const browser = findAppBrowser();
-  if (browser === null) return;
-  const child = spawn(browser, [`--app=${link}`], { stdio: 'ignore', detached: true });
-  child.on('error', (error) => console.error(`${browser} did not open: ${error.message}. Open the link yourself.`));
-  child.unref();
 }
 
 async function start(options: StartOptions): Promise<void> {

@@ -1,37 +1,44 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { pageKeyName, rpcProtocol } from '../../core/protocol/pages/window.ts';
+import { isSameSecret } from '../../core/node/secrets.ts';
+import { originOf, ownHost, type ServerAddress } from './address.ts';
+import { type Session, Sessions } from './sessions.ts';
+import type { WrongAttempts } from './wrong-attempts.ts';
 
 /** Why a request is refused. */
 export interface Refusal {
-  status: 401 | 403 | 404 | 405;
+  status: 400 | 401 | 403 | 404 | 405 | 429;
   reason: string;
 }
 
 /**
- * Decides which requests the server answers. Other programs and web pages on this machine reach the port too, so a request needs the
- * session's cookie. The one-time token of the printed link is exchanged for it.
+ * Decides which requests the server answers. Other programs and web pages on this machine reach the port too, so every request needs a
+ * session's cookie, and a connection to the hub also the session's key. The one-time token of a link is exchanged for both.
  */
 export class Access {
-  readonly #hosts: readonly string[];
+  readonly #address: ServerAddress;
   readonly #cookieName: string;
-  readonly #session = randomSecret();
-  #token: string | null = randomSecret();
-  /** The address to open. It works once. */
-  readonly link: string;
+  readonly #sessions = new Sessions();
+  readonly #wrongAttempts: WrongAttempts;
 
-  constructor(port: number) {
-    // With `ssh -L` the browser requests `localhost`.
-    this.#hosts = [`127.0.0.1:${port}`, `localhost:${port}`];
-    // Cookies are shared by all ports of a host: the name keeps two servers apart.
-    this.#cookieName = `tutti-${port}`;
-    this.link = `http://${this.#hosts[0]}/?token=${this.#token}`;
+  constructor(address: ServerAddress, wrongAttempts: WrongAttempts) {
+    this.#address = address;
+    // Cookies are shared by all ports of a host: the name keeps two servers apart. Browsers refuse a `__Host-` cookie from plain HTTP.
+    this.#cookieName = `${address.isSecure ? '__Host-' : ''}tutti-${address.port}`;
+    this.#wrongAttempts = wrongAttempts;
   }
 
-  /** The `Set-Cookie` header for the right token, once; null for any other. */
-  exchange(token: string): string | null {
-    if (this.#token === null || !isSame(token, this.#token)) return null;
-    this.#token = null;
-    return `${this.#cookieName}=${this.#session}; HttpOnly; SameSite=Strict; Path=/`;
+  /** A new link that opens the page. It works once. */
+  newLink(): string {
+    return `${originOf(this.#address)}/?token=${this.#sessions.newToken()}`;
+  }
+
+  /** Starts a session for a link's token, once; null for any other text. */
+  enter(token: string): { key: string; setCookie: string } | null {
+    const session = this.#sessions.enter(token);
+    if (session === null) return null;
+    const attributes = `HttpOnly; SameSite=Strict; Path=/${this.#address.isSecure ? '; Secure' : ''}`;
+    return { key: session.key, setCookie: `${this.#cookieName}=${session.cookie}; ${attributes}` };
   }
 
   /**
@@ -40,18 +47,39 @@ export class Access {
    */
   refuseOrigin({ method, headers }: IncomingMessage): Refusal | null {
     const { host = '', origin } = headers;
-    if (!this.#hosts.includes(host)) return { status: 403, reason: `Host "${host}" is not this server.` };
-    if (origin !== undefined && origin !== `http://${host}`) {
-      return { status: 403, reason: `Requests from ${origin} are not answered.` };
+    if (ownHost(host, this.#address) === null) return { status: 403, reason: 'This Host is not the server.' };
+    if (origin !== undefined && origin !== `${this.#address.isSecure ? 'https' : 'http'}://${host}`) {
+      return { status: 403, reason: 'Requests from other origins are not answered.' };
     }
-    if (method !== 'GET') return { status: 405, reason: `${method} is not answered, only GET.` };
+    if (method !== 'GET') return { status: 405, reason: 'Only GET is answered.' };
     return null;
   }
 
-  refuseStranger({ headers }: IncomingMessage): Refusal | null {
+  /** The session of a request by its cookie, which suffices for the files of the page. */
+  sessionOf(request: IncomingMessage): Session | Refusal {
+    const given = this.#cookieOf(request);
+    return (given === null ? null : this.#sessions.withCookie(given)) ?? this.#refuse(request, given !== null);
+  }
+
+  /** The session of a request by cookie and key, which a connection to the hub needs. */
+  fullSessionOf(request: IncomingMessage): Session | Refusal {
+    const session = this.sessionOf(request);
+    if (isRefusal(session)) return session;
+    const given = keyOf(request);
+    return given !== null && isSameSecret(given, session.key) ? session : this.#refuse(request, given !== null);
+  }
+
+  #cookieOf({ headers }: IncomingMessage): string | null {
     const cookies = (headers.cookie ?? '').split(';').map((cookie) => cookie.trim());
     const own = cookies.find((cookie) => cookie.startsWith(`${this.#cookieName}=`));
-    if (own !== undefined && isSame(own.slice(this.#cookieName.length + 1), this.#session)) return null;
+    return own?.slice(this.#cookieName.length + 1) ?? null;
+  }
+
+  #refuse({ socket, url = '' }: IncomingMessage, isAttempt: boolean): Refusal {
+    const isWrong = isAttempt || url.includes('token=');
+    if (isWrong && this.#wrongAttempts.count(socket.remoteAddress ?? 'unknown')) {
+      return { status: 429, reason: 'Too many wrong tokens, cookies or keys.' };
+    }
     return {
       status: 401,
       reason: 'Open the link that Tutti printed when it started. A link works once: start Tutti again for a new one.',
@@ -59,11 +87,14 @@ export class Access {
   }
 }
 
-function randomSecret(): string {
-  return randomBytes(32).toString('base64url');
+export function isRefusal(session: Session | Refusal): session is Refusal {
+  return 'status' in session;
 }
 
-function isSame(given: string, secret: string): boolean {
-  const [a, b] = [Buffer.from(given), Buffer.from(secret)];
-  return a.length === b.length && timingSafeEqual(a, b);
+/** The key in the header of a plain request, or beside the subprotocol of a WebSocket. */
+function keyOf({ headers }: IncomingMessage): string | null {
+  const header = headers[pageKeyName];
+  if (typeof header === 'string') return header;
+  const [protocol, key] = (headers['sec-websocket-protocol'] ?? '').split(',').map((part) => part.trim());
+  return protocol === rpcProtocol && key !== undefined ? key : null;
 }

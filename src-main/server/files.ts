@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
-import { basename, extname, join, sep } from 'node:path';
+import { extname, join, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { errorCode } from '../../core/node/file-error.ts';
 
@@ -27,16 +27,13 @@ export async function readStaticFile(folder: string, urlPath: string): Promise<S
   try {
     return { type, content: await readFile(path) };
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return null;
+    if (namesNoFile(error)) return null;
     throw error;
   }
 }
 
 /** Sends an export as a download. @returns false if there is none of that name */
-export async function sendExport(response: ServerResponse, folder: string, urlPath: string): Promise<boolean> {
-  const name = basename(urlPath);
-  // Exports are named by run ids. Any other name in a URL is not looked up.
-  if (!/^[\w-]+\.zip$/.test(name)) return false;
+export async function sendExport(response: ServerResponse, folder: string, name: string): Promise<boolean> {
   const path = join(folder, name);
   const size = await sizeOf(path);
   if (size === null) return false;
@@ -57,7 +54,15 @@ async function sizeOf(path: string): Promise<number | null> {
   try {
     return (await stat(path)).size;
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return null;
+    if (namesNoFile(error)) return null;
     throw error;
   }
+}
+
+/** Whether a path of a request leads to no file: there is none, it is a folder, it leads through a file, or no file can have the name. */
+function namesNoFile(error: unknown): boolean {
+  const code = errorCode(error);
+  return (
+    code !== null && ['ENOENT', 'ENOTDIR', 'EISDIR', 'ENAMETOOLONG', 'ELOOP', 'ERR_INVALID_ARG_VALUE'].includes(code)
+  );
 }

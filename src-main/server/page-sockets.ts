@@ -1,10 +1,10 @@
 import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
-import { maximumCallBytes, rpcPath } from '../../core/protocol/pages/window.ts';
+import { maximumCallBytes, rpcPath, rpcProtocol } from '../../core/protocol/pages/window.ts';
 import type { PageWire } from '../rpc/connection.ts';
 import { errorCode } from '../../core/node/file-error.ts';
-import type { Access, Refusal } from './access.ts';
+import { type Access, isRefusal, type Refusal } from './access.ts';
 
 /** A page with more unread bytes is disconnected. It reconnects and reads everything again. */
 const maximumBacklogBytes = 64 * 2 ** 20;
@@ -21,12 +21,21 @@ export interface PageSocketOptions {
 
 /** Accepts WebSockets of pages from this server. They follow the same rules as other requests. */
 export function acceptPages(server: Server, access: Access, options: PageSocketOptions): { close(): void } {
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: maximumCallBytes, perMessageDeflate: false });
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: maximumCallBytes,
+    perMessageDeflate: false,
+    // The other subprotocol that the page requests is its key.
+    handleProtocols: () => rpcProtocol,
+  });
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', (error) => {
       if (!browserHasGone.has(errorCode(error))) options.onError(error);
     });
-    const refusal = access.refuseOrigin(request) ?? access.refuseStranger(request) ?? refusePath(request);
+    const foreign = access.refuseOrigin(request);
+    if (foreign !== null) return refuse(socket, foreign);
+    const session = access.fullSessionOf(request);
+    const refusal = isRefusal(session) ? session : refusePath(request);
     if (refusal !== null) return refuse(socket, refusal);
     sockets.handleUpgrade(request, socket, head, (page) => serve(page, options));
   });

@@ -1,13 +1,13 @@
 /**
  * Headers that allow the page its own scripts, styles and connection, generated pictures, and nothing else.
- * @param host the request's host, because for some browsers `'self'` does not include WebSockets
+ * @param socketOrigin the origin of the WebSockets, because for some browsers `'self'` does not include them
  */
-export function securityHeaders(host = ''): Record<string, string> {
+export function securityHeaders(socketOrigin: string | null = null): Record<string, string> {
   const policy = {
     'default-src': "'none'",
     'script-src': "'self'",
     'style-src': "'self'",
-    'connect-src': /^[\w.-]+(:\d+)?$/.test(host) ? `'self' ws://${host}` : "'self'",
+    'connect-src': socketOrigin === null ? "'self'" : `'self' ${socketOrigin}`,
     'img-src': "'self' data: blob:",
     'font-src': "'self'",
     'base-uri': "'none'",

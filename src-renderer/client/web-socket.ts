@@ -1,4 +1,4 @@
-import { rpcPath } from '../../core/protocol/pages/window.ts';
+import { pageKeyName, rpcPath, rpcProtocol } from '../../core/protocol/pages/window.ts';
 import type { Transport } from './transport.ts';
 
 /** Connects to the hub through the server that served the page. */
@@ -8,7 +8,7 @@ export function webSocketTransport(): Transport {
       const address = new URL(rpcPath, location.href);
       address.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:';
       address.hash = '';
-      const socket = new WebSocket(address);
+      const socket = new WebSocket(address, [rpcProtocol, pageKey()]);
       let wasOpen = false;
       socket.binaryType = 'arraybuffer';
       socket.addEventListener('open', () => {
@@ -30,8 +30,13 @@ export function webSocketTransport(): Transport {
   };
 }
 
+/** The key that the link's page stored for this origin. Without one, the server refuses any text. */
+function pageKey(): string {
+  return localStorage.getItem(pageKeyName) ?? 'none';
+}
+
 /** A socket does not report why it could not be opened. A plain request shows whether the server accepts this page. */
 async function isRefused(): Promise<boolean> {
-  const { status } = await fetch(location.pathname, { cache: 'no-store' });
-  return status === 401 || status === 403;
+  const { status } = await fetch(rpcPath, { cache: 'no-store', headers: { [pageKeyName]: pageKey() } });
+  return [401, 403, 429].includes(status);
 }

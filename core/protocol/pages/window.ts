@@ -3,6 +3,12 @@
 /** The server's path for WebSockets. Each binary message is one call or answer (`rpc-codec.ts`). */
 export const rpcPath = '/rpc';
 
+/** The subprotocol of these WebSockets. The page requests it, and beside it its key, because it cannot set other headers. */
+export const rpcProtocol = 'tutti';
+
+/** The name of the page's key in the browser's storage, and of the header in which the page asks whether the server still accepts it. */
+export const pageKeyName = 'tutti-key';
+
 /** Maximum size of a call from a page. Only answers are large. */
 export const maximumCallBytes = 2 ** 20;
 

@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { isSameSecret, randomSecret } from '../../../core/node/secrets.ts';
 import { messageOf } from '../../../core/text/errors.ts';
 import type { Channel } from '../../../core/protocol/wire/channel.ts';
 import { type Control, workerMessageSchema } from '../../../core/protocol/run/messages.ts';
@@ -40,7 +40,7 @@ interface Claim {
 /** The session of one process with a run: it trains the waves, records their reports, and concludes the run. */
 export class RunSession {
   private readonly options: SessionOptions;
-  private readonly token = randomBytes(16).toString('hex');
+  private readonly token = randomSecret();
   private waves: WaveSequence | null = null;
   private isAborted = false;
   /** Whether this attempt has written to the run's files. A resume only does once its ranks are ready. */
@@ -182,7 +182,7 @@ export class RunSession {
       if (controlSocket.answer(channel, frame)) return;
       const parsed = workerMessageSchema.safeParse(frame.kind === 'message' ? frame.message : null);
       const hello = parsed.success && parsed.data.type === 'hello' ? parsed.data : null;
-      if (hello === null || hello.token !== this.token || this.waves === null) return channel.close();
+      if (hello === null || !isSameSecret(hello.token, this.token) || this.waves === null) return channel.close();
       this.waves.accept(hello.rank, channel);
     });
   }

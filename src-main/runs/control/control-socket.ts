@@ -1,6 +1,6 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { isSameSecret, randomSecret } from '../../../core/node/secrets.ts';
 import { messageOf } from '../../../core/text/errors.ts';
 import type { Channel } from '../../../core/protocol/wire/channel.ts';
 import type { Frame } from '../../../core/protocol/wire/frames.ts';
@@ -27,7 +27,7 @@ export class ControlSocket {
 
   /** @param obey executes a request, or throws an error with the reason for a refusal */
   static async open(socketPath: string, obey: (request: ControlRequest) => void): Promise<ControlSocket> {
-    const token = randomBytes(16).toString('hex');
+    const token = randomSecret();
     await writeFile(controlTokenPath(socketPath), token, { mode: 0o600, flag: 'wx' });
     return new ControlSocket(token, obey);
   }
@@ -44,7 +44,7 @@ export class ControlSocket {
   }
 
   #refusal(token: string, request: ControlRequest): string | null {
-    if (!isSame(token, this.#token))
+    if (!isSameSecret(token, this.#token))
       return "The token is not this run's. Read it again from the file beside the run's socket.";
     try {
       this.#obey(request);
@@ -53,9 +53,4 @@ export class ControlSocket {
       return messageOf(error);
     }
   }
-}
-
-function isSame(text: string, other: string): boolean {
-  const [left, right] = [text, other].map((one) => Buffer.from(one));
-  return left.length === right.length && timingSafeEqual(left, right);
 }

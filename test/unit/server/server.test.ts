@@ -7,7 +7,9 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 import type { PageWire } from '../../../src-main/rpc/connection.ts';
-import { exportPath, type RunningServer, startServer } from '../../../src-main/server.ts';
+import { ExportLinks } from '../../../src-main/server/export-links.ts';
+import { WrongAttempts } from '../../../src-main/server/wrong-attempts.ts';
+import { type RunningServer, startServer } from '../../../src-main/server.ts';
 
 /** A server over a page of two files. The test replaces the hub behind it. */
 async function serve() {
@@ -31,18 +33,22 @@ async function serve() {
     return () => void (connected -= 1);
   };
   const errors: unknown[] = [];
+  const notices: string[] = [];
+  const exportLinks = new ExportLinks();
   const server = await startServer({
     port: 0,
     pageFolder,
     exportFolder,
+    exportLinks,
     connect,
     onError: (error) => errors.push(error),
+    onNotice: (text) => notices.push(text),
   });
   onTestFinished(async () => {
     await server.close();
     await rm(folder, { recursive: true });
   });
-  return { server, pages, received, errors, connected: () => connected };
+  return { server, pages, received, errors, notices, exportLinks, connected: () => connected };
 }
 
 interface Answer {
@@ -64,18 +70,31 @@ function request(server: RunningServer, path: string, headers: Record<string, st
   });
 }
 
-/** Uses the link. @returns the headers of a page with its session */
-async function signIn(server: RunningServer): Promise<{ cookie: string }> {
+interface Credentials {
+  cookie: string;
+  key: string;
+}
+
+/** Uses the link. @returns what the browser then has */
+async function signIn(server: RunningServer): Promise<Credentials> {
   const answer = await request(server, `/${new URL(server.link).search}`);
-  expect(answer.status).toBe(303);
-  expect(answer.headers.location).toBe('/');
+  expect(answer.status).toBe(200);
+  const key = /name="tutti-key" content="([\w-]{43})"/.exec(answer.body)?.[1] ?? '';
   const [cookie] = String(answer.headers['set-cookie']).split(';');
-  return { cookie };
+  return { cookie, key };
+}
+
+/** The headers of a page's WebSocket. */
+function socketHeaders({ cookie, key }: Credentials): Record<string, string> {
+  return { cookie, 'sec-websocket-protocol': `tutti, ${key}` };
 }
 
 /** @returns the status of a rejected upgrade, or 101 if it is accepted */
 function upgradeStatus(server: RunningServer, headers: Record<string, string>, path = '/rpc'): Promise<number> {
-  const socket = new WebSocket(`ws://127.0.0.1:${server.port}${path}`, { headers });
+  const { 'sec-websocket-protocol': protocols, ...others } = headers;
+  const socket = new WebSocket(`ws://127.0.0.1:${server.port}${path}`, protocols?.split(', ') ?? [], {
+    headers: others,
+  });
   return new Promise((resolve) => {
     socket.on('error', () => undefined);
     socket.on('open', () => {
@@ -90,8 +109,8 @@ function upgradeStatus(server: RunningServer, headers: Record<string, string>, p
 }
 
 async function openSocket(server: RunningServer): Promise<WebSocket> {
-  const session = await signIn(server);
-  const socket = new WebSocket(`ws://127.0.0.1:${server.port}/rpc`, { headers: session });
+  const { cookie, key } = await signIn(server);
+  const socket = new WebSocket(`ws://127.0.0.1:${server.port}/rpc`, ['tutti', key], { headers: { cookie } });
   await once(socket, 'open');
   return socket;
 }
@@ -104,7 +123,7 @@ async function openRawSocket(server: RunningServer): Promise<Socket> {
     'sec-websocket-version': '13',
     'sec-websocket-key': Buffer.alloc(16).toString('base64'),
   };
-  const headers = { ...(await signIn(server)), ...handshake };
+  const headers = { ...socketHeaders(await signIn(server)), ...handshake };
   const [, socket] = await once(get({ host: '127.0.0.1', port: server.port, path: '/rpc', headers }), 'upgrade');
   return socket;
 }
@@ -114,8 +133,8 @@ const goingAway = Uint8Array.of(0x88, 0x82, 0, 0, 0, 0, 1001 >> 8, 1001 & 255);
 
 describe('pages and files', () => {
   it('require a session, even for the page', async () => {
-    const { server } = await serve();
-    for (const path of ['/', '/main.js', exportPath('run-1.zip'), '/?token=wrong']) {
+    const { server, exportLinks } = await serve();
+    for (const path of ['/', '/main.js', exportLinks.link('run-1.zip'), '/rpc', '/?token=wrong']) {
       const answer = await request(server, path);
       expect([path, answer.status]).toEqual([path, 401]);
       expect(answer.body).toContain('start Tutti again for a new one');
@@ -135,7 +154,8 @@ describe('pages and files', () => {
 
   it('are served under a strict security policy, which lets the page open its own socket', async () => {
     const { server } = await serve();
-    const session = await signIn(server);
+    const { cookie } = await signIn(server);
+    const session = { cookie };
     const page = await request(server, '/', session);
     expect([page.status, page.body]).toEqual([200, '<h1>Runs</h1>']);
     const policy = String(page.headers['content-security-policy']);
@@ -148,10 +168,15 @@ describe('pages and files', () => {
   });
 
   it('include an export as a download', async () => {
-    const { server } = await serve();
-    const answer = await request(server, exportPath('run-1.zip'), await signIn(server));
+    const { server, exportLinks } = await serve();
+    const { cookie } = await signIn(server);
+    const answer = await request(server, exportLinks.link('run-1.zip'), { cookie });
     expect([answer.status, answer.body]).toEqual([200, 'zipped']);
     expect(answer.headers['content-disposition']).toBe('attachment; filename="run-1.zip"');
+    const [, ticket] = exportLinks.link('run-2.zip').split('?');
+    for (const query of ['', '?ticket=', `?${ticket}`]) {
+      expect((await request(server, `/exports/run-1.zip${query}`, { cookie })).status).toBe(404);
+    }
   });
 
   it.each([
@@ -164,9 +189,14 @@ describe('pages and files', () => {
     '/exports/../../secret.zip',
     '/exports/..%2fsecret.zip',
     '/exports/absent.zip',
+    '/index.html/main.js',
+    `/${'long'.repeat(100)}.js`,
+    '//',
+    '/exports/',
   ])('do not reach out of their folders: %s', async (path) => {
     const { server, errors } = await serve();
-    const answer = await request(server, path, await signIn(server));
+    const { cookie } = await signIn(server);
+    const answer = await request(server, path, { cookie });
     expect(answer.status).toBe(404);
     expect(answer.body).not.toContain('not for the page');
     expect(errors).toEqual([]);
@@ -174,7 +204,8 @@ describe('pages and files', () => {
 
   it('refuse foreign hosts and origins, even with the session', async () => {
     const { server } = await serve();
-    const session = await signIn(server);
+    const { cookie } = await signIn(server);
+    const session = { cookie };
     const statusWith = async (headers: Record<string, string>) =>
       (await request(server, '/', { ...session, ...headers })).status;
     expect(await statusWith({ origin: `http://127.0.0.1:${server.port}` })).toBe(200);
@@ -194,10 +225,81 @@ describe('pages and files', () => {
   });
 });
 
+describe('a cookie', () => {
+  it('alone reaches neither the hub nor an export: browsers send it to every port of the host', async () => {
+    const { server, connected } = await serve();
+    const { cookie, key } = await signIn(server);
+    expect(await upgradeStatus(server, { cookie })).toBe(401);
+    expect(await upgradeStatus(server, { cookie, 'sec-websocket-protocol': 'tutti' })).toBe(401);
+    expect(await upgradeStatus(server, { cookie, 'sec-websocket-protocol': `tutti, ${'A'.repeat(43)}` })).toBe(401);
+    expect(await upgradeStatus(server, { cookie, 'sec-websocket-protocol': `other, ${key}` })).toBe(401);
+    expect((await request(server, '/exports/run-1.zip', { cookie })).status).toBe(404);
+    expect(connected()).toBe(0);
+  });
+
+  it('of one server means nothing to another, whatever its name', async () => {
+    const [one, other] = [await serve(), await serve()];
+    const { cookie, key } = await signIn(one.server);
+    const renamed = cookie.replace(String(one.server.port), String(other.server.port));
+    for (const stolen of [cookie, renamed]) {
+      expect((await request(other.server, '/', { cookie: stolen })).status).toBe(401);
+      expect(await upgradeStatus(other.server, socketHeaders({ cookie: stolen, key }))).toBe(401);
+    }
+  });
+
+  it('and its key tell a page whether it is still accepted', async () => {
+    const { server } = await serve();
+    const { cookie, key } = await signIn(server);
+    expect((await request(server, '/rpc', { cookie, 'tutti-key': key })).status).toBe(204);
+    expect((await request(server, '/rpc', { cookie, 'tutti-key': 'none' })).status).toBe(401);
+    expect((await request(server, '/rpc', { cookie })).status).toBe(401);
+  });
+});
+
+describe('wrong tokens, cookies and keys', () => {
+  it('are limited and noticed once; right ones are accepted all the same', async () => {
+    const { server, notices } = await serve();
+    const { cookie, key } = await signIn(server);
+    const wrong = [
+      () => request(server, '/?token=wrong'),
+      () => request(server, '/', { cookie: `tutti-${server.port}=guess` }),
+      () => request(server, '/rpc', { cookie, 'tutti-key': 'guess' }),
+    ];
+    const statuses: (number | undefined)[] = [];
+    for (let turn = 0; turn < 20; turn += 1) {
+      for (const attempt of wrong) statuses.push((await attempt()).status);
+    }
+    expect(statuses.slice(0, 20)).toEqual(Array.from({ length: 20 }, () => 401));
+    expect(statuses.slice(-20)).toEqual(Array.from({ length: 20 }, () => 429));
+    expect(notices).toHaveLength(1);
+    expect(notices[0]).toContain('127.0.0.1');
+    expect((await request(server, '/', { cookie })).status).toBe(200);
+    expect(await upgradeStatus(server, socketHeaders({ cookie, key }))).toBe(101);
+    // Who presents nothing guesses nothing.
+    expect((await request(server, '/')).status).toBe(401);
+  });
+
+  it('get new attempts with time, by address', () => {
+    const notices: string[] = [];
+    const attempts = new WrongAttempts((text) => notices.push(text));
+    const beyond = (address: string, nowMs: number) => attempts.count(address, nowMs);
+    for (let count = 0; count < 20; count += 1) expect(beyond('a', 0)).toBe(false);
+    expect(beyond('a', 0)).toBe(true);
+    expect(beyond('b', 0)).toBe(false);
+    // One attempt in 3 s.
+    expect(beyond('a', 3_000)).toBe(false);
+    expect(beyond('a', 3_000)).toBe(true);
+    expect(notices).toHaveLength(1);
+    for (let count = 0; count < 20; count += 1) expect(beyond('a', 66_000)).toBe(false);
+    expect(beyond('a', 66_000)).toBe(true);
+    expect(notices).toHaveLength(2);
+  });
+});
+
 describe('sockets', () => {
   it('are refused by the same rules as requests', async () => {
     const { server, connected } = await serve();
-    const session = await signIn(server);
+    const session = socketHeaders(await signIn(server));
     const own = `http://127.0.0.1:${server.port}`;
     expect(await upgradeStatus(server, {})).toBe(401);
     expect(await upgradeStatus(server, { cookie: `tutti-${server.port}=guess` })).toBe(401);
@@ -280,8 +382,10 @@ it('reports that its port is taken', async () => {
     port,
     pageFolder: '/',
     exportFolder: '/',
+    exportLinks: new ExportLinks(),
     connect: () => () => undefined,
     onError: () => undefined,
+    onNotice: () => undefined,
   };
   await expect(startServer(options)).rejects.toThrow(`Tutti cannot listen on port ${port} of 127.0.0.1`);
 });

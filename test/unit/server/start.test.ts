@@ -32,9 +32,11 @@ async function startTutti(home: string): Promise<{ tutti: ChildProcess; link: UR
 
 /** Opens the link like a browser, then the page's connection. */
 async function connectPage(link: URL, page: PageApi) {
-  const { headers } = await fetch(link, { redirect: 'manual' });
-  const [cookie] = String(headers.get('set-cookie')).split(';');
-  const socket = new WebSocket(`ws://${link.host}/rpc`, { headers: { cookie, origin: link.origin } });
+  const entered = await fetch(link);
+  const [cookie] = String(entered.headers.get('set-cookie')).split(';');
+  const key = /content="([\w-]+)"/.exec(await entered.text())?.[1] ?? '';
+  const headers = { cookie, origin: link.origin };
+  const socket = new WebSocket(`ws://${link.host}/rpc`, ['tutti', key], { headers });
   await once(socket, 'open');
   return createBirpc<HubApi, PageApi>(page, {
     post: (message: unknown) => socket.send(encodeRpc(message)),
