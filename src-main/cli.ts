@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import packageJson from '../package.json' with { type: 'json' };
 import { reportError, exitCodes } from './cli/errors.ts';
+import { guardOutputs } from './cli/outputs.ts';
 import type { StopOptions } from './cli/commands/control.ts';
 import type { ExportArguments } from './cli/commands/export.ts';
 import type { RunsOptions } from './cli/commands/runs.ts';
@@ -184,15 +185,7 @@ function addMachine(program: Command): void {
     );
 }
 
-/** Ignores the error when the reader of a stream has exited (`| head`, a closed terminal). Writers notice by the stream's events. */
-function allowClosedOutput(stream: NodeJS.WriteStream): void {
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
-  });
-}
-
-allowClosedOutput(process.stdout);
-allowClosedOutput(process.stderr);
+guardOutputs();
 try {
   await createProgram().parseAsync();
 } catch (error) {

@@ -35,6 +35,10 @@ const EXPLANATIONS: Record<string, { rule: string; remedy: string }> = {
     rule: 'it, or a folder on the way to it, does not exist',
     remedy: 'Check the path; a disk may have been unmounted or a folder removed.',
   },
+  ENOTSUP: {
+    rule: 'its file system takes no folders or files there',
+    remedy: `Use a folder on a disk: ${OTHER_FOLDER}`,
+  },
   ENOTDIR: { rule: 'a part of the path is a file, not a folder', remedy: 'Choose another folder.' },
   EISDIR: { rule: 'a folder has this name', remedy: 'Choose another name, or move that folder away.' },
 };

@@ -10,7 +10,7 @@ export const exitCodes = {
   failed: 1,
   /** Wrong arguments or a wrong configuration: nothing was started. */
   usage: 2,
-  /** The run was stopped early, but not by one of the signals below: for instance, the reader of its output has exited. */
+  /** The run was stopped early, but not by one of the signals below: from another terminal or a page. */
   stopped: 3,
   hungUp: 129,
   interrupted: 130,

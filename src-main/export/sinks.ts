@@ -1,4 +1,4 @@
-import { mkdir, readdir, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import type { Readable } from 'node:stream';
@@ -6,6 +6,7 @@ import { finished } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
 import { replaceFile } from '../../core/node/atomic-file.ts';
 import { errorCode, explainFileError } from '../../core/node/file-error.ts';
+import { makeFolder } from '../../core/node/make-folder.ts';
 
 /** A file of an export. */
 export interface ExportEntry {
@@ -40,7 +41,7 @@ export async function openFolderSink(folder: string, overwrite: boolean): Promis
     async add(entry) {
       const path = join(folder, entry.path);
       try {
-        await mkdir(dirname(path), { recursive: true });
+        await makeFolder(dirname(path));
       } catch (error) {
         throw explainFileError(error, dirname(path), 'create');
       }
@@ -95,7 +96,9 @@ async function listFolder(folder: string): Promise<string[]> {
 }
 
 async function refuseExisting(path: string, overwrite: boolean): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
+  await makeFolder(dirname(path)).catch((error: unknown) => {
+    throw explainFileError(error, dirname(path), 'create');
+  });
   const existing = await stat(path).catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') return null;
     throw explainFileError(error, path, 'export to');

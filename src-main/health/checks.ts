@@ -1,6 +1,7 @@
 import { formatBytes } from '../../core/text/numbers.ts';
-import { access, constants, mkdir, statfs } from 'node:fs/promises';
+import { access, constants, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { makeFolder } from '../../core/node/make-folder.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { detectDevices } from '../devices/detect.ts';
 import { listen } from '../relay/socket-server.ts';
@@ -52,7 +53,7 @@ async function checkDevices(): Promise<Omit<Check, 'name'>> {
 
 async function checkHome(): Promise<Omit<Check, 'name'>> {
   const home = tuttiHome();
-  await mkdir(home, { recursive: true });
+  await makeFolder(home);
   await access(home, constants.W_OK);
   const { bavail, bsize } = await statfs(home);
   const detail = `${home}, ${formatBytes(bavail * bsize)} free`;

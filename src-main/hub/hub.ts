@@ -24,7 +24,7 @@ import { placeMembers, type PlannedRun, planRun, type TrainRequest } from './pla
 /** The interface of the main process that every front end (terminal, desktop, server) calls. */
 export class Hub {
   readonly index: RunIndex;
-  /** Messages from opening: abandoned runs and folders that could not be read. */
+  /** Messages from opening: abandoned runs, folders that could not be read, an index that cannot be written. */
   readonly notices: string[];
 
   private constructor(index: RunIndex, notices: string[]) {
@@ -37,6 +37,7 @@ export class Hub {
     const index = await RunIndex.open();
     const { interrupted, problems } = await recoverRuns(index);
     return new Hub(index, [
+      ...(index.notice === null ? [] : [index.notice]),
       ...interrupted.map(
         ({ id }) => `Run ${id} was interrupted: its process is gone. Resume it with \`tutti resume ${id}\`.`,
       ),

@@ -1,7 +1,7 @@
-import { type FSWatcher, watch } from 'node:fs';
 import type { RunUpdate } from '../../core/protocol/pages/run-updates.ts';
 import type { Hub } from './hub.ts';
 import { FollowedRun } from './followed-run.ts';
+import { type FolderWatch, watchFolder } from '../store/watch-folder.ts';
 import type { LiveRuns } from './live-runs.ts';
 
 /** Updates within this time make one batch, because pages draw ten times a second. */
@@ -24,7 +24,7 @@ interface Entry {
   readonly watchers: Set<Send>;
   pending: RunUpdate[];
   timer: NodeJS.Timeout | null;
-  folderWatcher: FSWatcher | null;
+  folderWatcher: FolderWatch | null;
   /** Whether this process trains it. Its updates then come directly, and updates read from the folder are dropped. */
   isLive: boolean;
 }
@@ -62,7 +62,11 @@ export class RunFeed {
     await this.#deliver(entry);
     entry.watchers.add(send);
     this.#watched.set(id, entry);
-    entry.folderWatcher ??= watch(entry.run.folder, () => this.#schedule(entry)).on('error', this.#onError);
+    entry.folderWatcher ??= watchFolder(entry.run.folder, {
+      changed: () => this.#schedule(entry),
+      failed: this.#onError,
+      noticed: this.#onError,
+    });
     return () => {
       entry.watchers.delete(send);
       if (entry.watchers.size === 0) this.#leave(entry);

@@ -2,6 +2,9 @@ import { fork } from 'node:child_process';
 import type { Device } from '../../core/protocol/machine/devices.ts';
 import { childEnvironment, nodeBinary, nodeFlags } from './node-process.ts';
 
+/** Only the end of what a process prints is kept, in UTF-16 code units. */
+const keptOutput = 2 ** 16;
+
 export interface Question {
   /** Module that the process runs. It answers with one message. */
   entry: string;
@@ -35,8 +38,10 @@ export async function askProcess<Answer extends object>(question: Question): Pro
     signal,
     killSignal: 'SIGKILL',
   });
-  const output: Buffer[] = [];
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => output.push(chunk));
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => (output = (output + text).slice(-keptOutput)));
+  }
   const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
   try {
     return await new Promise<Answer>((succeed, fail) => {
@@ -44,8 +49,7 @@ export async function askProcess<Answer extends object>(question: Question): Pro
       child.on('error', fail);
       child.on('close', (code, signal) => {
         const ending = signal === null ? `exit code ${code}` : `signal ${signal}`;
-        const said = Buffer.concat(output).toString().trim();
-        fail(new Error(`${subject} (${ending}, limit ${timeoutMs} ms). It printed:\n${said}`));
+        fail(new Error(`${subject} (${ending}, limit ${timeoutMs} ms). It printed:\n${output.trim()}`));
       });
       if (message !== undefined) child.send(message, (error) => error && fail(error));
     });

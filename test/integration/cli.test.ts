@@ -1,4 +1,6 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn, type SpawnOptions } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,8 +8,10 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { RunRecord } from '../../core/protocol/run/record.ts';
+import { readEvents, readRunRecord } from '../../src-main/store/runs/run-folder.ts';
+import { noFullDevice, notLinux, notRun } from '../environment/reasons.ts';
 
 const tutti = fileURLToPath(new URL('../../src-main/tutti.mjs', import.meta.url));
 
@@ -245,10 +249,39 @@ describe('tutti', () => {
     expect([...pids].filter(isRunning)).toEqual([]);
   });
 
-  it('exits quietly when its output is closed', async () => {
-    const command = start('train', project, '--max-epochs', '1000000', '--json');
+  it('trains on without its output, and says so once', async () => {
+    const out = join(folder, 'closed-output');
+    const command = start('train', project, '--max-epochs', '20', '--json', '--out', out);
     command.stdout.once('data', () => command.stdout.destroy());
     const [code, stderr] = await Promise.all([exitCode(command), text(command.stderr)]);
-    expect({ code, stderr }).toEqual({ code: 3, stderr: '' });
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: expect.stringMatching(/^The output of the command was lost .*\n$/),
+    });
+    const lost = (await readEvents(out)).filter(({ kind }) => kind === 'output-lost');
+    expect(lost.map(({ message }) => message)).toEqual([expect.stringContaining('The run continues')]);
+  });
+
+  it.skipIf(noFullDevice !== null)(`trains on where its output has no space${notRun(noFullDevice)}`, async () => {
+    const out = join(folder, 'full-output');
+    const full = openSync('/dev/full', 'w');
+    onTestFinished(() => closeSync(full));
+    const env = { ...process.env, TUTTI_HOME: join(folder, 'home') };
+    const train = [tutti, 'train', project, '--max-epochs', '2', '--out', out];
+    const options = { env, cwd: folder, stdio: ['ignore', full, full] } satisfies SpawnOptions;
+    const [code] = await once(spawn(process.execPath, train, options), 'exit');
+    expect({ code, ...(await readRunRecord(out)) }).toMatchObject({ code: 0, status: 'finished', error: null });
+    expect((await readEvents(out)).filter(({ kind }) => kind === 'output-lost')).toHaveLength(1);
+    const [listed] = await once(spawn(process.execPath, [tutti, 'runs'], options), 'exit');
+    expect(listed).toBe(1);
+  });
+
+  it.skipIf(notLinux !== null)(`refuses a folder that takes no run${notRun(notLinux)}`, async () => {
+    const refused = await run('train', project, '--out', '/proc/tutti/run');
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('/proc/tutti/run: its file system takes no folders'),
+    });
+    expect((await run('export', 'nothing', '--to', '/proc/tutti')).code).toBe(2);
   });
 });

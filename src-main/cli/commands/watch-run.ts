@@ -3,6 +3,7 @@ import type { RunListener } from '../../runs/recording/run-recorder.ts';
 import type { RunSession } from '../../runs/attempt/run-session.ts';
 import { runPaths } from '../../store/runs/run-folder.ts';
 import { exitCodeOf } from '../errors.ts';
+import { onLostOutput } from '../outputs.ts';
 import { JsonReport, type RunReport } from '../report.ts';
 import { watchSignals } from '../signals.ts';
 import { TerminalReport } from '../terminal-report.ts';
@@ -24,18 +25,23 @@ export async function watchRun(
     report.take(update);
   });
   const signals = watchSignals(session, (line) => report.say(line));
-  // If the reader of the output has exited (`| head`), nobody waits for the rest of the run either.
-  const stop = (): void => session.control({ action: 'stop' });
-  process.stdout.once('error', stop);
+  const release = onLostOutput((reason) => session.note('output-lost', describeLoss(reason)));
   try {
     const record = await session.run();
     report.end(record, folder);
     if (record.status === 'failed') console.error(`error: ${explainFailure(record, folder)}`);
     return exitCodeOf(record.status, signals.received);
   } finally {
-    process.stdout.off('error', stop);
+    release();
     signals.release();
   }
+}
+
+/** Says it on stderr too, which may still have a reader. */
+function describeLoss(reason: string): string {
+  const message = `The output of the command was lost (${reason}). The run continues; follow it with \`tutti attach\`.`;
+  console.error(message);
+  return message;
 }
 
 function explainFailure({ error }: RunRecord, folder: string): string {

@@ -1,4 +1,3 @@
-import { type FSWatcher, watch } from 'node:fs';
 import { basename } from 'node:path';
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
 import type { RunRow } from '../../../core/protocol/pages/run-views.ts';
@@ -6,6 +5,7 @@ import type { Hub } from '../../hub/hub.ts';
 import { homePaths, tuttiHome } from '../../store/home.ts';
 import type { IndexedRun } from '../../store/index/indexed-run.ts';
 import { recoverRuns } from '../../store/index/recovery.ts';
+import { type FolderWatch, watchFolder } from '../../store/watch-folder.ts';
 
 /** One change of a run writes the index several times. Writes within this time make one update. */
 const settleMs = 100;
@@ -16,7 +16,7 @@ const settleMs = 100;
  */
 export class RunList {
   readonly #hub: Hub;
-  readonly #watcher: FSWatcher;
+  readonly #watcher: FolderWatch;
   readonly #listeners = new Set<(runs: RunRow[]) => void>();
   #settling: NodeJS.Timeout | null = null;
   #last: string;
@@ -26,10 +26,13 @@ export class RunList {
     this.#hub = hub;
     this.#last = toJson(this.#read());
     const index = basename(homePaths().index);
-    this.#watcher = watch(tuttiHome(), (_event, file) => {
-      if (file === null || file.startsWith(index)) this.#indexChanged(onError);
+    this.#watcher = watchFolder(tuttiHome(), {
+      changed: (file) => {
+        if (file === null || file.startsWith(index)) this.#indexChanged(onError);
+      },
+      failed: onError,
+      noticed: onError,
     });
-    this.#watcher.on('error', onError);
   }
 
   /** All runs, the newest first. Marks runs whose process is gone. */

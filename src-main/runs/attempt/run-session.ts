@@ -85,6 +85,11 @@ export class RunSession {
     this.controls.take(control);
   }
 
+  /** Records an event that concerns this process and no rank. Does nothing before the run has a record. */
+  note(kind: string, message: string): void {
+    this.recorder?.event(null, kind, message);
+  }
+
   /** Resolves once all updates so far can be read from the run's folder. */
   async written(): Promise<void> {
     await this.recorder?.written();

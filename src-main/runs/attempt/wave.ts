@@ -80,7 +80,9 @@ export class Wave {
 
   /** Takes the connection of a worker that has sent its hello. */
   accept(rank: number, channel: Channel): void {
-    const handle = this.handle(rank);
+    const handle = this.handles.get(rank);
+    // No worker of this wave has that rank, or it is connected already: only another program can have sent this.
+    if (handle === undefined || handle.phase !== 'connecting') return channel.close();
     handle.attach(channel);
     this.relay.attach(rank, (frame) => handle.sendFrame(frame));
     const placement = this.placementOf(rank);

@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { messageOf } from '../../../core/text/errors.ts';
 import type { Placement } from '../../../core/protocol/machine/devices.ts';
 import type { LogFile } from '../recording/log-file.ts';
 import { childEnvironment, workerCommand } from '../../processes/node-process.ts';
+import { copyLines } from '../../processes/output-lines.ts';
 
 export interface WorkerProcessOptions {
   /** Placements of the ranks that it trains, all on one device. */
@@ -30,10 +32,15 @@ export class WorkerProcess {
   constructor(options: WorkerProcessOptions) {
     this.rankCount = options.placements.length;
     this.child = start(options);
-    this.ended = new Promise<string>((resolve) => {
+    const outputs = [this.child.stdout, this.child.stderr].map((stream) => keepOutput(stream, options.logs));
+    const end = new Promise<string>((resolve) => {
       this.child.on('error', (error) => resolve(`could not be started: ${error.message}`));
-      // `close` comes after the last lines of its output were read, `exit` may come before.
       this.child.on('close', (code, signal) => resolve(describeEnd(code, signal)));
+    });
+    // The last lines of its output may say why it ended.
+    this.ended = end.then(async (how) => {
+      await Promise.all(outputs);
+      return how;
     });
     void this.ended.finally(() => {
       if (this.killTimer !== null) clearTimeout(this.killTimer);
@@ -57,20 +64,25 @@ export class WorkerProcess {
   }
 }
 
-function start({ placements, core, socketPath, token, logs }: WorkerProcessOptions): ChildProcess {
+function start({ placements, core, socketPath, token }: WorkerProcessOptions): ChildProcess {
   const ranks = placements.map(({ rank }) => rank).join(',');
   // In a separate session, so that Ctrl-C in the terminal only reaches the hub, which then stops the ranks jointly.
   const [command, ...args] = workerCommand([socketPath, ranks, token], core);
-  const child = spawn(command, args, {
+  return spawn(command, args, {
     env: childEnvironment(placements[0].device),
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: process.platform !== 'win32',
     windowsHide: true,
   });
-  for (const stream of [child.stdout, child.stderr]) {
-    createInterface({ input: stream }).on('line', (line) => logs.forEach((log) => log.write(line)));
+}
+
+/** Copies an output of the process to the logs until it ends. A process that did not start has no output. */
+async function keepOutput(stream: Readable | null, logs: readonly LogFile[]): Promise<void> {
+  try {
+    if (stream !== null) await copyLines(stream, logs);
+  } catch (error) {
+    for (const log of logs) log.write(`(hub) The rest of the output could not be read: ${messageOf(error)}`);
   }
-  return child;
 }
 
 function describeEnd(code: number | null, signal: NodeJS.Signals | null): string {

@@ -21,6 +21,20 @@ export class LogFile {
     this.stream.write(`${new Date().toISOString()} ${line}\n`);
   }
 
+  /** Resolves once most of the lines so far are written, or can never be. */
+  async drained(): Promise<void> {
+    const { stream } = this;
+    if (!stream.writableNeedDrain || stream.destroyed) return;
+    await new Promise<void>((resolve) => {
+      // After a failure, which `onError` gets, the stream closes without draining.
+      const done = (): void => {
+        stream.off('drain', done).off('close', done);
+        resolve();
+      };
+      stream.on('drain', done).on('close', done);
+    });
+  }
+
   lastLines(): readonly string[] {
     return this.last;
   }

@@ -7,6 +7,8 @@ const SCHEMA_VERSION = 3;
 const BUSY_TIMEOUT_MS = 5_000;
 const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
+/** SQLITE_PERM, _READONLY, _IOERR, _FULL and _CANTOPEN: the file or its folder cannot be written. */
+const UNWRITABLE: ReadonlySet<number> = new Set([3, 8, 10, 13, 14]);
 
 const SCHEMA = `
   DROP TABLE IF EXISTS runs;
@@ -38,15 +40,34 @@ const SCHEMA = `
   PRAGMA user_version = ${SCHEMA_VERSION};
 `;
 
+export interface OpenedIndex {
+  database: DatabaseSync;
+  /** Whether the table is new and must be filled. */
+  isNew: boolean;
+  /** Why the index is only in memory; null if it is on the disk. */
+  notice: string | null;
+}
+
 /**
- * Opens the index's database. A corrupt file is replaced, because the run folders hold the same data.
- * @returns also whether the table is new and must be filled
+ * Opens the index's database. A corrupt file is replaced, because the run folders hold the same data. Where the file cannot be written (a
+ * read-only or full disk), the index is in memory and is gone with the process.
  */
-export function openIndexDatabase(path: string): { database: DatabaseSync; isNew: boolean } {
+export function openIndexDatabase(path: string): OpenedIndex {
+  try {
+    return { ...connectOrReplace(path), notice: null };
+  } catch (error) {
+    const failure = explainOpenError(error, path);
+    if (!UNWRITABLE.has(codeOf(error))) throw failure;
+    const notice = `${failure.message} Until then, the list is made from the run folders each time.`;
+    return { ...connect(':memory:'), notice };
+  }
+}
+
+function connectOrReplace(path: string): { database: DatabaseSync; isNew: boolean } {
   try {
     return connect(path);
   } catch (error) {
-    if (!isCorruption(error)) throw explainOpenError(error, path);
+    if (![SQLITE_CORRUPT, SQLITE_NOTADB].includes(codeOf(error))) throw error;
     for (const ending of ['', '-wal', '-shm']) rmSync(path + ending, { force: true });
     return connect(path);
   }
@@ -94,9 +115,10 @@ function readVersion(database: DatabaseSync): unknown {
   return database.prepare('PRAGMA user_version').get()?.user_version;
 }
 
-function isCorruption(error: unknown): boolean {
-  if (!(error instanceof Error) || !('errcode' in error)) return false;
-  return error.errcode === SQLITE_CORRUPT || error.errcode === SQLITE_NOTADB;
+/** SQLite's primary result code; 0 if it is no error of SQLite. The upper bits of an extended code tell more. */
+function codeOf(error: unknown): number {
+  const code = error instanceof Error && 'errcode' in error ? error.errcode : 0;
+  return typeof code === 'number' ? code & 0xff : 0;
 }
 
 function explainOpenError(error: unknown, path: string): Error {

@@ -1,10 +1,10 @@
-import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
 import { describeNotFinite } from '../../../core/protocol/run/health.ts';
 import { ownSummary, type RunRecord } from '../../../core/protocol/run/record.ts';
 import { explainFileError } from '../../../core/node/file-error.ts';
+import { makeFolder } from '../../../core/node/make-folder.ts';
 import { homePaths, tuttiHome } from '../home.ts';
 import { inTransaction, openIndexDatabase } from './index-database.ts';
 import { SELECT_RUNS, ambiguityError, describeRuns, parseRows, toClauses } from './indexed-run.ts';
@@ -18,22 +18,25 @@ import { readRunNotes, type RunNotes } from '../runs/run-notes.ts';
 export class RunIndex {
   readonly #paths: ReturnType<typeof homePaths>;
   readonly #database: DatabaseSync;
+  /** Why the index is only in memory; null if it is on the disk. */
+  readonly notice: string | null;
 
-  private constructor(paths: ReturnType<typeof homePaths>, database: DatabaseSync) {
+  private constructor(paths: ReturnType<typeof homePaths>, database: DatabaseSync, notice: string | null) {
     this.#paths = paths;
     this.#database = database;
+    this.notice = notice;
   }
 
   /** Opens the index of a home folder. Rebuilds it if it is missing, corrupt or of another version. */
   static async open(home: string = tuttiHome()): Promise<RunIndex> {
     const paths = homePaths(home);
     try {
-      await mkdir(paths.runs, { recursive: true });
+      await makeFolder(paths.runs);
     } catch (error) {
       throw explainFileError(error, paths.runs, 'create');
     }
-    const { database, isNew } = openIndexDatabase(paths.index);
-    const index = new RunIndex(paths, database);
+    const { database, isNew, notice } = openIndexDatabase(paths.index);
+    const index = new RunIndex(paths, database, notice);
     if (isNew) await index.rebuild();
     return index;
   }

@@ -1,4 +1,4 @@
-import { mkdir, open, readFile, readdir } from 'node:fs/promises';
+import { open, readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
@@ -7,6 +7,7 @@ import type { RunEvent, RunRecord } from '../../../core/protocol/run/record.ts';
 import { appendLines } from '../../../core/node/append-lines.ts';
 import { createFileExclusively, writeFileAtomic } from '../../../core/node/atomic-file.ts';
 import { errorCode, explainFileError, unlessMissing } from '../../../core/node/file-error.ts';
+import { makeFolder } from '../../../core/node/make-folder.ts';
 import { readPortions } from '../../../core/node/read-lines.ts';
 
 /** Paths of the files and folders in a run's folder. Formats: docs/formats.md. */
@@ -39,7 +40,7 @@ export async function createRunFolder(folder: string, record: RunRecord): Promis
 /** Creates the folder of a run, unless it exists. */
 export async function makeRunFolder(folder: string): Promise<void> {
   try {
-    await mkdir(folder, { recursive: true });
+    await makeFolder(folder);
   } catch (error) {
     throw explainFileError(error, folder, 'create the run folder');
   }

@@ -3,7 +3,9 @@ import { expect, it } from 'vitest';
 import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
 import { controlTokenPath } from '../../../src-main/runs/control/control-socket.ts';
 import { readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
-import { readCheckpointRecord, startRun, useHub } from '../harness.ts';
+import { connect } from '../../../workers/collectives/socket-channel.ts';
+import { notLinux, notRun } from '../../environment/reasons.ts';
+import { pidOf, readCheckpointRecord, startRun, useHub } from '../harness.ts';
 
 const { hub } = useHub();
 const endless: RunConfigInput = { members: 2, devices: 2, maxEpochs: 100_000, logEverySteps: 1 };
@@ -43,3 +45,23 @@ it('commands require the token beside the socket, which only its owner can read'
   await hub().control(run.folder, { action: 'abort' });
   expect((await run.ended).status).toBe('interrupted');
 });
+
+it.skipIf(notLinux !== null)(
+  `a connection as an unknown or taken rank is closed, and the run goes on${notRun(notLinux)}`,
+  async () => {
+    const run = await startRun(hub(), 'blobs', endless);
+    await run.until((update) => update.type === 'points');
+    const socket = (await readRunRecord(run.folder)).hub?.socket ?? '';
+    // A project's code can read the arguments of its worker: socket, ranks, token.
+    const words = (await readFile(`/proc/${pidOf(run.updates, 0)}/cmdline`, 'utf8')).split('\0');
+    const token = words[words.indexOf(socket) + 2];
+    for (const rank of [99, 0]) {
+      const channel = await connect(socket, 5_000);
+      const closed = new Promise<Error | null>((resolve) => channel.onClose(resolve));
+      channel.send({ kind: 'message', message: { type: 'hello', rank, pid: 1, token }, arrays: [] });
+      expect(await closed).toBeNull();
+    }
+    await hub().control(run.folder, { action: 'stop' });
+    expect(await run.ended).toMatchObject({ status: 'stopped', error: null });
+  },
+);

@@ -186,7 +186,11 @@ describe('commandRunner', () => {
     expect(await commandRunner(200)(process.execPath, hang)).toEqual({ status: 'timed-out', timeoutMs: 200 });
   });
 
-  it('rejects if a program cannot be started', async () => {
-    await expect(run('/dev/null', [])).rejects.toThrow('/dev/null could not be run');
+  it('reports a program that cannot be started, or prints without end', async () => {
+    const unusable = (reason: string) => ({ status: 'unusable', reason: expect.stringContaining(reason) });
+    expect(await run('/dev/null', [])).toEqual(unusable('EACCES'));
+    expect(await run(`${process.execPath}/program`, [])).toEqual({ status: 'absent' });
+    const endless = ['-e', "const more = () => process.stdout.write('x'.repeat(65536), more); more()"];
+    expect(await run(process.execPath, endless)).toEqual(unusable('maxBuffer'));
   });
 });

@@ -163,6 +163,19 @@ describe('RunIndex as a cache', () => {
     expect(before).toHaveLength(4);
   });
 
+  it('is in memory, with the runs of the folders, where its file cannot be written', async () => {
+    const home = await temporaryFolder();
+    const first = await openIndex(home);
+    await addRun(first, join(home, 'runs', 'a'), { id: 'a1' });
+    first.close();
+    await rm(join(home, 'index.sqlite'));
+    await mkdir(join(home, 'index.sqlite'));
+    const index = await openIndex(home);
+    expect(index.list().map(({ id }) => id)).toEqual(['a1']);
+    expect(index.notice).toContain('unable to open database file');
+    expect(index.notice).toContain('Until then, the list is made from the run folders each time.');
+  });
+
   it('names unreadable folders and lists the others', async () => {
     const { index, runs } = await threeRuns();
     await writeFile(join(runs, 'b', 'run.json'), '{');
