@@ -1,4 +1,5 @@
-import { join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
 import vue from '@vitejs/plugin-vue';
 import { defineConfig } from 'vitest/config';
 
@@ -8,7 +9,11 @@ const patient = { poll: { timeout: 15_000 } };
 export default defineConfig({
   test: {
     // Every test has a separate home, but all their processes share Node's compiled code.
-    env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules', '.cache', 'tutti-compiled') },
+    env: {
+      NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules', '.cache', 'tutti-compiled'),
+      // The tests' projects: those of the repository, and those that tests write.
+      TUTTI_TRUST: [import.meta.dirname, tmpdir()].join(delimiter),
+    },
     // The default leaves one core to the main process, which on two cores halves the speed of the unit tests.
     maxWorkers: '100%',
     reporters: ['default', './test/environment/report-skipped.ts'],

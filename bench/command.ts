@@ -30,7 +30,7 @@ process.on('exit', () => rmSync(home, { recursive: true, force: true }));
 export async function runTrainCommand(args: readonly string[]): Promise<CommandRun> {
   const startedMs = performance.now();
   const child = spawn(process.execPath, [tutti, 'train', ...args, '--json'], {
-    env: { ...process.env, TUTTI_HOME: home },
+    env: { ...process.env, TUTTI_HOME: home, TUTTI_TRUST: join(import.meta.dirname, '..') },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const lines: Line[] = [];

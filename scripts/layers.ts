@@ -33,6 +33,7 @@ const order: Record<string, readonly string[]> = {
     'store/metrics',
     'store/index',
     'processes',
+    'trust',
     'devices',
     'backends',
     'relay',

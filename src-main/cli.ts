@@ -6,6 +6,7 @@ import type { StopOptions } from './cli/commands/control.ts';
 import type { ExportArguments } from './cli/commands/export.ts';
 import type { RunsOptions } from './cli/commands/runs.ts';
 import type { ResumeOptions } from './cli/commands/resume.ts';
+import type { TrustOptions } from './cli/commands/trust.ts';
 
 /** The command `tutti`. Each command's code is loaded when the command runs, so that help appears at once. */
 
@@ -78,6 +79,7 @@ function addTraining(program: Command): void {
     .description('resume a run from its newest saved state')
     .argument(...theRun)
     .option('--set <path=value>', 'change an option, such as maxEpochs=200 (repeatable)', collect, [])
+    .option('--trust', "trust the project's folder from now on, without a question")
     .option('--json', 'print one JSON object per line')
     .option('--quiet', 'print no progress, only how the run ended')
     .action(
@@ -169,6 +171,16 @@ function addRuns(program: Command): void {
 
 /** Commands about this machine. */
 function addMachine(program: Command): void {
+  program
+    .command('trust')
+    .description('trust a folder, whose projects may then run; without a folder, list the trusted ones')
+    .argument('[folder]')
+    .option('--remove', 'trust the folder no longer')
+    .action(
+      exitWith(async (folder: string | undefined, options: TrustOptions) =>
+        (await import('./cli/commands/trust.ts')).trust(folder, options),
+      ),
+    );
   program
     .command('devices')
     .description('list the devices of this machine')

@@ -76,7 +76,7 @@ function milliseconds(name: string, value: number, target: number | null): Figur
 /** The measurement of a separate process, which shares no memory with this one. */
 async function ask(entry: string, home: string, ...args: string[]): Promise<unknown> {
   const child = spawn(process.execPath, ['--expose-gc', entry, ...args], {
-    env: { ...process.env, TUTTI_HOME: home },
+    env: { ...process.env, TUTTI_HOME: home, TUTTI_TRUST: join(import.meta.dirname, '..', '..') },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const exited = once(child, 'exit');

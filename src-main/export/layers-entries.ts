@@ -7,6 +7,7 @@ import type { RunRecord } from '../../core/protocol/run/record.ts';
 import { askProcess } from '../processes/ask-process.ts';
 import { writeLayersEntry } from '../processes/node-process.ts';
 import { describeSourceChange } from '../runs/configuration/project.ts';
+import { whyNotTrusted } from '../trust/project-trust.ts';
 import { readCheckpointRecords } from '../store/runs/checkpoint-records.ts';
 import { dataFolders } from '../store/home.ts';
 import type { ExportEntry } from './sinks.ts';
@@ -54,6 +55,8 @@ async function writeLayers(
   const task: LayersTask = {
     runFolder,
     projectFolder: project.folder,
+    // Most exports need nothing of the project: the run saved its models.
+    projectRefusal: whyNotTrusted(project.folder),
     task: record.task,
     sourceChange: await describeSourceChange(record),
     dataFolders: dataFolders(),

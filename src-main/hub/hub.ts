@@ -18,6 +18,7 @@ import { RunIndex } from '../store/index/run-index.ts';
 import { createOwnRun, recoverRuns, takeOverRun } from '../store/index/recovery.ts';
 import { findResumePoint } from '../store/runs/resume-point.ts';
 import { readRunRecord } from '../store/runs/run-folder.ts';
+import { requireTrust } from '../trust/project-trust.ts';
 import { newRecord, sourceOf } from './new-record.ts';
 import { placeMembers, type PlannedRun, planRun, type TrainRequest } from './plan-run.ts';
 
@@ -80,7 +81,7 @@ export class Hub {
   /**
    * A session that resumes a run from the newest state that all its ranks have saved.
    * @param override changes to its configuration, for instance of `maxEpochs`
-   * @throws NothingLeftError if the run has finished and would not train further
+   * @throws NothingLeftError if the run has finished and would not train further, UntrustedError if its project is not trusted
    */
   async resume(run: string, override: PlainObject, listener: RunListener): Promise<RunSession> {
     const { folder } = await this.find(run);
@@ -96,6 +97,7 @@ export class Hub {
     );
     const reason = whyNotResume(before, config, point);
     if (reason !== null) throw reason;
+    requireTrust(before.project.folder);
     const blas = await blasOfResumed(before, config);
     const source = await sourceOf(before.project.folder);
     const claim = (hub: NonNullable<RunRecord['hub']>) =>

@@ -12,6 +12,7 @@ import { planPlacement } from '../devices/plan.ts';
 import { selectDevices } from '../devices/selection.ts';
 import { refuseCombinations } from '../runs/configuration/combinations.ts';
 import { resolveConfig } from '../runs/configuration/resolve-config.ts';
+import { requirePermissions, requireTrust } from '../trust/project-trust.ts';
 import { homePaths } from '../store/home.ts';
 
 export interface TrainRequest {
@@ -39,6 +40,8 @@ export interface PlannedRun {
 
 /** @throws Error if the configuration is invalid, has parts that exclude each other, or names a device or a BLAS that does not exist */
 export async function planRun(request: TrainRequest, project: ProjectDescription): Promise<PlannedRun> {
+  requireTrust(request.projectFolder);
+  requirePermissions(request.projectFolder, project.permissions);
   const requested = resolveConfig(project, request.overrides);
   const plan = await placeMembers(requested);
   const config = { ...requested, backend: backendOn(plan[0].device, requested.backend) };

@@ -12,6 +12,8 @@ import { Evaluations } from './runs/evaluations.ts';
 import { writeExport } from './runs/exports.ts';
 import { HealthReport } from './health.ts';
 import { openFolder } from './projects/folders.ts';
+import { listTrusted } from './projects/trusted-projects.ts';
+import { withdrawTrust } from '../trust/project-trust.ts';
 import { readLogs } from './runs/logs.ts';
 import { PageWatches } from './runs/page-watches.ts';
 import { listPredictions, readPredictions } from './runs/predictions.ts';
@@ -107,6 +109,10 @@ export class HubService {
       projectCard: (folder) => this.#projects.card(folder),
       openProject: (folder) => this.#projects.open(folder),
       forgetProject: (folder) => this.#projects.forget(folder),
+      trustProject: (folder) => this.#projects.trust(folder),
+      allowProject: (folder, asks) => this.#projects.allow(folder, asks),
+      trustedFolders: () => listTrusted(),
+      withdrawTrust: (folder) => withdrawTrust(folder),
       describeProject: (folder) => this.#projects.describeOptions(folder),
       previewRun: (request) => previewRun(hub, this.#projects, request),
       startRun: (request) => this.#start(request),

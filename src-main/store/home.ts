@@ -16,6 +16,8 @@ export function homePaths(home: string = tuttiHome()) {
     externalRuns: join(home, 'external-runs.txt'),
     /** Projects that the user opened, in addition to the examples. */
     projects: join(home, 'projects.json'),
+    /** The folders whose code may run. */
+    trust: join(home, 'trusted.json'),
     /** Titles of projects, valid until their sources change. */
     projectTitles: join(home, 'cache', 'project-titles.json'),
     /** TensorFlow's libraries, if `npm run setup:native` was run. */

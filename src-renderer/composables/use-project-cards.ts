@@ -7,8 +7,8 @@ import { messageOf } from '../../core/text/errors.ts';
 /** Describing a project uses one core for about a second. */
 const describedAtOnce = 2;
 
-/** The cards of all projects: at once with their folders' names, then one by one with their descriptions. */
-export function useProjectCards(): Loaded<ProjectCard[]> {
+/** The cards of all projects: at once with their folders' names, then those of trusted projects one by one with their descriptions. */
+export function useProjectCards(): Loaded<ProjectCard[]> & { replace(card: ProjectCard): void } {
   const hub = useHub();
   const cards: Ref<ProjectCard[] | null> = shallowRef(null);
   const loaded = useLoaded(() => hub.projects());
@@ -31,10 +31,10 @@ export function useProjectCards(): Loaded<ProjectCard[]> {
   watch(data, (list) => {
     cards.value = list;
     if (list === null) return;
-    const waiting = list.filter(({ isDescribed }) => !isDescribed);
+    const waiting = list.filter(({ isDescribed, isTrusted }) => !isDescribed && isTrusted);
     for (let lane = 0; lane < describedAtOnce; lane += 1) void describe(list, waiting);
   });
-  return { ...loaded, data: cards };
+  return { ...loaded, data: cards, replace };
 }
 
 function withError(card: ProjectCard, error: unknown): ProjectCard {

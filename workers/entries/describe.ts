@@ -1,12 +1,13 @@
 import { describeOptions } from '../../core/options/index.ts';
 import type { DescribeReply, ProjectDescription } from '../../core/protocol/run/project-description.ts';
+import { permissionsSchema } from '../../core/protocol/run/permissions.ts';
 import { loadProject } from '../project/load-project.ts';
 
 /** Entry of the process that describes a project to the hub. The hub never loads a project's code. */
 
 async function describe(folder: string): Promise<ProjectDescription> {
   const project = await loadProject(folder);
-  const { name, description, task, hyperparameters, defaults } = project;
+  const { name, description, task, hyperparameters, defaults, permissions } = project;
   return {
     name,
     description,
@@ -14,6 +15,7 @@ async function describe(folder: string): Promise<ProjectDescription> {
     hasOwnLoss: project.loss !== undefined,
     hyperparameters: describeOptions(hyperparameters),
     defaults: defaults ?? {},
+    permissions: permissionsSchema.parse(permissions ?? {}),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { RunConfig, RunConfigInput } from '../../core/protocol/run/config.ts';
+import type { PermissionsInput } from '../../core/protocol/run/permissions.ts';
 import type { EvaluatedSet } from '../../core/protocol/run/record.ts';
 import type { ProjectCallback } from '../callbacks/project-callback.ts';
 import type { DataFolders, Splits } from '../data/index.ts';
@@ -89,6 +90,8 @@ export interface Project<S extends HyperparameterSchema = HyperparameterSchema> 
   task: TaskKind;
   /** Options that override the general defaults of the run configuration. */
   defaults?: RunConfigInput;
+  /** What it needs beyond what every project gets. The user is asked once. */
+  permissions?: PermissionsInput;
   /** Loads the data. Called once per machine; the ranks share the result. */
   data(context: DataContext<z.output<S>>): Splits | Promise<Splits>;
   /** Builds the model. Called once per rank, with that rank's seed in place. */

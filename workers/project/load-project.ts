@@ -5,11 +5,11 @@ import { z } from 'zod';
 import { nearest } from '../../core/options/suggest.ts';
 import type { HyperparameterSchema, Project } from './define-project.ts';
 import { shareOwnCopies } from '../system/own-copies.ts';
+import { permissionsSchema } from '../../core/protocol/run/permissions.ts';
+import { projectEntries } from '../../core/protocol/run/project-description.ts';
 import type { Launch } from '../../core/protocol/run/messages.ts';
 import type { Splits } from '../data/dataset.ts';
 import { Generator, withSeededMathRandom } from '../random/index.ts';
-
-const entryNames = ['project.ts', 'project.mjs', 'project.js'];
 
 const isFunction = z.custom((value) => typeof value === 'function', 'must be a function');
 
@@ -19,6 +19,7 @@ const projectSchema = z.strictObject({
   hyperparameters: z.custom((value) => value instanceof z.ZodObject, 'must be a z.object({...}) schema'),
   task: z.enum(['classification', 'binary', 'regression', 'heteroscedastic-regression']),
   defaults: z.record(z.string(), z.unknown()).optional(),
+  permissions: permissionsSchema.optional(),
   data: isFunction,
   model: isFunction,
   loss: isFunction.optional(),
@@ -77,7 +78,7 @@ export function parseHyperparameters(
 }
 
 function findEntry(folder: string): string {
-  const found = entryNames.map((name) => resolve(folder, name)).find((path) => existsSync(path));
+  const found = projectEntries.map((name) => resolve(folder, name)).find((path) => existsSync(path));
   if (found !== undefined) return found;
   throw new Error(
     `There is no project in ${resolve(folder)}: the folder must hold a project.ts. See docs/projects.md.`,

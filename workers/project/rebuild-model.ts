@@ -86,7 +86,8 @@ export class RunModels {
   }
 
   async #load(): Promise<LoadedProject> {
-    const { config, projectFolder, task: kind, sourceChange } = this.#source;
+    const { config, projectFolder, projectRefusal, task: kind, sourceChange } = this.#source;
+    if (projectRefusal !== null) throw new Error(projectRefusal);
     if (sourceChange !== null) this.#warn(sourceChange);
     const project = await loadProject(projectFolder);
     if (project.task !== kind) {

@@ -15,9 +15,23 @@ export interface ProjectCard {
   /** False until the project's code has described itself. */
   isDescribed: boolean;
   isExample: boolean;
+  /** Whether the user trusts its folder. If not, nothing of it was run. */
+  isTrusted: boolean;
+  /** What the user should know before trusting it, such as another owner; null if nothing. */
+  warning: string | null;
+  /** What it asks for and the user has not allowed yet: `reads /data`. Empty until it is described. */
+  asks: string[];
   /** Why the project could not be loaded; null if it could, or was not loaded yet. */
   error: string | null;
   lastRun: { id: string; status: RunRecord['status']; best: BestValue | null; endedAt: string | null } | null;
+}
+
+/** A folder whose projects may run, and all folders below it. */
+export interface TrustedFolder {
+  folder: string;
+  since: string;
+  /** What projects in it were allowed in addition, each as `<project>: reads /data`. */
+  allowed: string[];
 }
 
 export interface DescribedProject {

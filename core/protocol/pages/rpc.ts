@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { DeviceLoadColumns, deviceSchema } from '../machine/devices.ts';
 import type { CheckpointKey, SetEvaluationResult, SetRequest } from '../run/checkpoint-tasks.ts';
 import type { controlSchema } from '../run/messages.ts';
-import type { DescribedProject, ProjectCard, RunPreview, RunRequest } from './project-views.ts';
+import type { DescribedProject, ProjectCard, RunPreview, RunRequest, TrustedFolder } from './project-views.ts';
 import type {
   CheckpointCell,
   ExportRequest,
@@ -28,11 +28,19 @@ export interface HubApi {
 
   /** Examples first, then projects opened lately, the most recent first. Returns at once: projects may not be described yet. */
   projects(): Promise<ProjectCard[]>;
-  /** The card of a described project. The project's code runs for it, which takes about a second. */
+  /** The card of a described project. A trusted project's code runs for it, which takes about a second. */
   projectCard(folder: string): Promise<ProjectCard>;
-  /** Remembers a folder as a project. @throws if it holds none */
+  /** Remembers a folder as a project. Runs nothing of it unless it is trusted. @throws if it holds none */
   openProject(folder: string): Promise<ProjectCard>;
   forgetProject(folder: string): Promise<void>;
+  /** Trusts a project's folder, and describes the project. */
+  trustProject(folder: string): Promise<ProjectCard>;
+  /** Allows a trusted project these phrases of its card: what the user has read. @throws if it asks for something else now */
+  allowProject(folder: string, asks: string[]): Promise<ProjectCard>;
+  trustedFolders(): Promise<TrustedFolder[]>;
+  /** From now on nothing of the projects in the folder runs. Runs that train continue. */
+  withdrawTrust(folder: string): Promise<void>;
+  /** @throws if the project is not trusted */
   describeProject(folder: string): Promise<DescribedProject>;
   /** Checks a configuration without starting it. Lists the problems of a wrong one instead of throwing. */
   previewRun(request: RunRequest): Promise<RunPreview>;

@@ -25,6 +25,8 @@ export interface SetEvaluationResult {
 export const runSourceSchema = z.strictObject({
   runFolder: z.string(),
   projectFolder: z.string(),
+  /** Why the project's code must not run, for the user; null if it may. */
+  projectRefusal: z.string().nullable(),
   task: z.string(),
   /** A sentence for the user on how the project's source differs from that of the run; null if it is the same. */
   sourceChange: z.string().nullable(),

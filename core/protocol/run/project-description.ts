@@ -1,5 +1,9 @@
 import type { OptionDescription } from '../../options/index.ts';
+import type { Permissions } from './permissions.ts';
 import type { RunConfigInput } from './config.ts';
+
+/** The file with a project's code, the first of these that its folder holds. */
+export const projectEntries = ['project.ts', 'project.mjs', 'project.js'];
 
 /** A project's description of itself, available without training: for help texts, forms and checks of configurations. */
 export interface ProjectDescription {
@@ -12,6 +16,8 @@ export interface ProjectDescription {
   hyperparameters: OptionDescription[];
   /** Its changes to the general defaults. */
   defaults: RunConfigInput;
+  /** What it asks for beyond what every project gets. */
+  permissions: Permissions;
 }
 
 /** The reply of the process that describes a project. */

@@ -1,6 +1,10 @@
+import type { RunSession } from '../../runs/attempt/run-session.ts';
+import type { RunListener } from '../../runs/recording/run-recorder.ts';
+import { UntrustedError } from '../../trust/project-trust.ts';
 import { NothingLeftError } from '../../runs/attempt/resume-run.ts';
 import { parseAssignments } from '../arguments.ts';
 import { runFlagsOf } from '../../runs/configuration/run-flags.ts';
+import { consentOf, ensureTrusted } from '../consent.ts';
 import { orUsageError, exitCodes } from '../errors.ts';
 import { jsonLines } from '../report.ts';
 import { withHub } from '../open-hub.ts';
@@ -8,14 +12,25 @@ import { watchRun, type WatchOptions } from './watch-run.ts';
 
 export interface ResumeOptions extends WatchOptions {
   set: string[];
+  trust?: boolean;
 }
 
 /** `tutti resume <run>`. @returns the exit code; `finished` if nothing is left to do */
-export function resume(run: string, { set, ...options }: ResumeOptions): Promise<number> {
+export function resume(run: string, { set, trust = false, ...options }: ResumeOptions): Promise<number> {
   const override = parseAssignments(set, runFlagsOf(null));
   return withHub(async (hub) => {
+    const open = async (listener: RunListener): Promise<RunSession> => {
+      try {
+        return await hub.resume(run, override, listener);
+      } catch (error) {
+        if (!(error instanceof UntrustedError)) throw error;
+        const { project } = await hub.record(run);
+        await ensureTrusted(project.folder, consentOf(trust));
+        return hub.resume(run, override, listener);
+      }
+    };
     try {
-      return await watchRun((listener) => orUsageError(hub.resume(run, override, listener)), options);
+      return await watchRun((listener) => orUsageError(open(listener)), options);
     } catch (error) {
       if (!(error instanceof Error && error.cause instanceof NothingLeftError)) throw error;
       if (options.json) process.stdout.write(jsonLines({ type: 'ended', record: await hub.record(run) }));

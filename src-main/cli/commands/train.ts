@@ -5,6 +5,7 @@ import type { PlainObject } from '../../../core/options/index.ts';
 import { explainFileError } from '../../../core/node/file-error.ts';
 import { parseTrainArguments } from '../arguments.ts';
 import { runFlagsOf } from '../../runs/configuration/run-flags.ts';
+import { consentOf, ensureAllowed, ensureTrusted } from '../consent.ts';
 import { orUsageError, toUsageError, UsageError, exitCodes } from '../errors.ts';
 import { renderTrainHelp } from '../help.ts';
 import { withHub } from '../open-hub.ts';
@@ -16,18 +17,22 @@ import { watchRun } from './watch-run.ts';
  */
 export async function train(projectFolder: string | undefined, args: readonly string[]): Promise<number> {
   if (projectFolder === undefined || projectFolder.startsWith('-')) return withoutProject(projectFolder);
+  // Everything else needs the project's code, also its help.
+  const consent = consentOf(args.includes('--trust'));
+  await orUsageError(ensureTrusted(projectFolder, consent));
   return withHub(async (hub) => {
     const project = await orUsageError(hub.describe(projectFolder));
     const flags = runFlagsOf(project);
-    const { help, config, name, out, overrides, ...options } = parseTrainArguments(args, flags);
+    const { help, config, name, out, overrides, json, quiet } = parseTrainArguments(args, flags);
     if (help) {
       printHelp(renderTrainHelp({ project: { folder: projectFolder, description: project }, flags, width: columns() }));
       return exitCodes.finished;
     }
+    await orUsageError(ensureAllowed(projectFolder, project.permissions, consent));
     const layers = config === undefined ? [overrides] : [await readConfig(config), overrides];
     const request = { projectFolder, overrides: layers, name, folder: out };
     const planned = await orUsageError(hub.planRun(request, project));
-    return watchRun((listener) => hub.start(planned, listener), options);
+    return watchRun((listener) => hub.start(planned, listener), { json, quiet });
   });
 }
 

@@ -4,6 +4,7 @@ import type { Placement } from '../../../core/protocol/machine/devices.ts';
 import type { ConfigProblem, PlainObject } from '../../../core/options/index.ts';
 import type { RunPreview, RunRequest } from '../../../core/protocol/pages/project-views.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
+import type { ProjectDescription } from '../../../core/protocol/run/project-description.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import { withChanges } from '../../../core/protocol/run/settings.ts';
 import { backendOn } from '../../processes/native-build.ts';
@@ -15,6 +16,7 @@ import { factsOf } from '../../../core/protocol/pages/run-updates.ts';
 import { forecastRunBytes, readFreeBytes } from '../../store/disk-space.ts';
 import { homePaths } from '../../store/home.ts';
 import { readEvents, readRunRecord } from '../../store/runs/run-folder.ts';
+import { requirePermissions } from '../../trust/project-trust.ts';
 import { changesBetween, commandLine, resumeCommandLine } from './command-line.ts';
 import type { Projects } from './projects.ts';
 
@@ -31,9 +33,23 @@ export async function previewRun(hub: Hub, projects: Projects, request: RunReque
     runFolder: out !== null && isAbsolute(out) ? out : homePaths().runs,
     commandLine: (config) => commandLine(project, request, config),
   });
-  if (out === null || isAbsolute(out)) return preview;
+  const more = [...problemOfFolder(out), ...problemOfPermissions(projectFolder, project)];
+  return more.length === 0 ? preview : { ...preview, config: null, problems: [...preview.problems, ...more] };
+}
+
+function problemOfFolder(out: string | null): RunPreview['problems'] {
+  if (out === null || isAbsolute(out)) return [];
   const message = `The folder "${out}" is not an absolute path: give the whole path, such as ${join(homePaths().runs, 'my-run')}.`;
-  return { ...preview, config: null, problems: [...preview.problems, { path: 'out', message }] };
+  return [{ path: 'out', message }];
+}
+
+function problemOfPermissions(folder: string, { permissions }: ProjectDescription): RunPreview['problems'] {
+  try {
+    requirePermissions(folder, permissions);
+    return [];
+  } catch (error) {
+    return [{ path: null, message: messageOf(error) }];
+  }
 }
 
 /** Checks a resume with some options changed, as {@link previewRun} checks a new run. @throws if there is no such run */

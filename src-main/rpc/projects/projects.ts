@@ -7,18 +7,21 @@ import type { ProjectDescription } from '../../../core/protocol/run/project-desc
 import type { DescribedProject, ProjectCard } from '../../../core/protocol/pages/project-views.ts';
 import type { Hub } from '../../hub/hub.ts';
 import { appFile } from '../../processes/app-files.ts';
+import { holdsProject } from '../../runs/configuration/project.ts';
 import { optionsOf, resolveConfig } from '../../runs/configuration/resolve-config.ts';
 import { writeFileAtomic } from '../../../core/node/atomic-file.ts';
 import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
 import { homePaths } from '../../store/home.ts';
+import { allowPermissions, noProject, requireTrust, trustFolder } from '../../trust/project-trust.ts';
 import { ProjectTitles } from './project-titles.ts';
+import { asksOf, trustOnCard } from './trusted-projects.ts';
 import { describeRow } from '../runs/run-list.ts';
 
 const examplesFolder = appFile('examples');
 const rememberedSchema = z.array(z.string());
 
 /** The part of a card that comes from the project itself. */
-type Title = Pick<ProjectCard, 'name' | 'description' | 'task' | 'isDescribed' | 'error'>;
+type Title = Pick<ProjectCard, 'name' | 'description' | 'task' | 'isDescribed' | 'error' | 'asks'>;
 
 interface Described {
   /** Modification time of the newest source file in the folder when it was described. */
@@ -51,14 +54,16 @@ export class Projects {
   /** The card with the project's description of itself, or with the reason why it cannot be loaded. */
   async card(folder: string): Promise<ProjectCard> {
     const absolute = resolve(folder);
+    if (!trustOnCard(absolute).isTrusted) return this.#cardWith(absolute, titleOfFolder(absolute));
     let modifiedMs: number | null = null;
     try {
       modifiedMs = await newestSourceMs(absolute);
-      const { name, description, task } = await this.describe(absolute);
+      const project = await this.describe(absolute);
+      const { name, description, task } = project;
       const title = { name, description, task };
       this.#failures.delete(absolute);
       await this.#titles.keep(absolute, { modifiedMs, ...title });
-      return this.#cardWith(absolute, { ...title, isDescribed: true, error: null });
+      return this.#cardWith(absolute, { ...title, isDescribed: true, error: null, asks: asksOf(absolute, project) });
     } catch (error) {
       const message = messageOf(error);
       this.#failures.set(absolute, { modifiedMs, message });
@@ -66,13 +71,31 @@ export class Projects {
     }
   }
 
-  /** Remembers a folder as a project. @throws when it holds none */
+  /** Remembers a folder as a project, trusted or not. @throws when it holds none */
   async open(folder: string): Promise<ProjectCard> {
     const absolute = resolve(folder);
-    await this.describe(absolute);
+    if (trustOnCard(absolute).isTrusted) await this.describe(absolute);
+    else if (!holdsProject(absolute)) throw new Error(noProject(absolute));
     const others = (await readRemembered()).filter((other) => other !== absolute);
     if (!isExample(absolute)) await this.#remember([absolute, ...others]);
     return this.card(absolute);
+  }
+
+  /** Trusts a project's folder. @returns its card, now described */
+  async trust(folder: string): Promise<ProjectCard> {
+    await trustFolder(folder);
+    return this.card(folder);
+  }
+
+  /** Allows a project what the user has read on its card. @throws when it asks for something else by now */
+  async allow(folder: string, read: readonly string[]): Promise<ProjectCard> {
+    const project = await this.describe(folder);
+    const asks = asksOf(resolve(folder), project);
+    if (asks.some((phrase) => !read.includes(phrase))) {
+      throw new Error(`The project in ${folder} has changed: it ${asks.join(', ')}. Read its card again.`);
+    }
+    await allowPermissions(folder, project.permissions);
+    return this.card(folder);
   }
 
   async forget(folder: string): Promise<void> {
@@ -95,6 +118,8 @@ export class Projects {
   async describe(folder: string): Promise<ProjectDescription> {
     const absolute = resolve(folder);
     const modifiedMs = await newestSourceMs(absolute);
+    // What was described while it was trusted does not count once the trust is withdrawn.
+    requireTrust(absolute);
     const known = this.#described.get(absolute);
     if (known?.modifiedMs === modifiedMs) return known.description;
     const description = this.#hub.describe(absolute);
@@ -116,10 +141,17 @@ export class Projects {
   #cardWith(folder: string, title: Title): ProjectCard {
     const [last] = this.#hub.runs({ projectFolder: folder, limit: 1 }).map(describeRow);
     const lastRun = last ? { id: last.id, status: last.status, best: last.best, endedAt: last.endedAt } : null;
-    return { ...title, folder, isExample: isExample(folder), lastRun };
+    return { ...title, ...trustOnCard(folder), folder, isExample: isExample(folder), lastRun };
+  }
+
+  /** What a project asks for, if this process has described it. */
+  async #knownAsks(folder: string): Promise<string[]> {
+    const known = this.#described.get(folder);
+    return known === undefined ? [] : asksOf(folder, await known.description);
   }
 
   async #knownTitle(folder: string): Promise<Title> {
+    if (!trustOnCard(folder).isTrusted) return titleOfFolder(folder);
     let modifiedMs: number | null = null;
     try {
       modifiedMs = await newestSourceMs(folder);
@@ -132,12 +164,12 @@ export class Projects {
     const known = modifiedMs === null ? null : await this.#titles.find(folder, modifiedMs);
     if (known === null) return titleOfFolder(folder);
     const { modifiedMs: _modifiedMs, ...title } = known;
-    return { ...title, isDescribed: true, error: null };
+    return { ...title, isDescribed: true, error: null, asks: await this.#knownAsks(folder) };
   }
 }
 
 function titleOfFolder(folder: string): Title {
-  return { name: basename(folder), description: '', task: '', isDescribed: false, error: null };
+  return { name: basename(folder), description: '', task: '', isDescribed: false, error: null, asks: [] };
 }
 
 function failedTitle(folder: string, message: string): Title {

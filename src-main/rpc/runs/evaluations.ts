@@ -8,6 +8,7 @@ import type { Hub } from '../../hub/hub.ts';
 import { askProcess } from '../../processes/ask-process.ts';
 import { evaluateEntry } from '../../processes/node-process.ts';
 import { describeSourceChange } from '../../runs/configuration/project.ts';
+import { requireTrust } from '../../trust/project-trust.ts';
 import { dataFolders } from '../../store/home.ts';
 import { readRunRecord } from '../../store/runs/run-folder.ts';
 
@@ -23,15 +24,17 @@ export class Evaluations {
     this.#hub = hub;
   }
 
-  /** @throws Error if a checkpoint is missing or damaged, or the project has no such split */
+  /** @throws Error if a checkpoint is missing or damaged, the project is not trusted, or it has no such split */
   async evaluate(id: string, request: SetRequest): Promise<SetEvaluationResult> {
     const { folder } = await this.#hub.find(id);
     const record = await readRunRecord(folder);
     const { config, blas, project, plan } = record;
+    requireTrust(project.folder);
     const task: SetEvaluationTask = {
       ...request,
       runFolder: folder,
       projectFolder: project.folder,
+      projectRefusal: null,
       task: record.task,
       sourceChange: await describeSourceChange(record),
       dataFolders: dataFolders(),

@@ -1,25 +1,40 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
 import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
-import type { DescribeReply, ProjectDescription } from '../../../core/protocol/run/project-description.ts';
+import {
+  type DescribeReply,
+  type ProjectDescription,
+  projectEntries,
+} from '../../../core/protocol/run/project-description.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
+import { allowPermissions, requireTrust, trustOf } from '../../trust/project-trust.ts';
 import { askProcess } from '../../processes/ask-process.ts';
 import { describeEntry } from '../../processes/node-process.ts';
 
 /**
- * Loads a project in a separate process and returns its description of itself.
- * @throws the project's own error if its code fails, or an error if the folder holds no project
+ * Loads a trusted project in a separate process and returns its description of itself.
+ * @throws the project's own error if its code fails, an error if the folder holds no project, UntrustedError
  */
 export async function describeProject(folder: string): Promise<ProjectDescription> {
+  requireTrust(folder);
   const reply = await askProcess<DescribeReply>({
     entry: describeEntry,
     args: [resolve(folder)],
     timeoutMs: 30_000,
     subject: `The project in ${folder} could not be loaded`,
   });
-  if (reply.type === 'described') return reply.description;
-  throw new Error(reply.message);
+  if (reply.type === 'failed') throw new Error(reply.message);
+  const { description } = reply;
+  // The environment answers for the user, as --trust does.
+  if (trustOf(folder).by === 'environment') await allowPermissions(folder, description.permissions);
+  return description;
+}
+
+/** Whether a folder holds a project. Runs nothing of it. */
+export function holdsProject(folder: string): boolean {
+  return projectEntries.some((name) => existsSync(join(folder, name)));
 }
 
 /**

@@ -37,6 +37,12 @@ export const trainFlags: readonly OptionDescription[] = [
     type: 'boolean',
     help: 'Print one JSON object per line, and nothing else, on stdout.',
   },
+  {
+    path: 'trust',
+    flag: '--trust',
+    type: 'boolean',
+    help: "Trust the project's folder from now on, and allow what the project asks for, without a question.",
+  },
   { path: 'quiet', flag: '--quiet', type: 'boolean', help: 'Print no progress, only how the run ended.' },
   { path: 'help', flag: '--help', type: 'boolean', help: 'Show this help.' },
 ];

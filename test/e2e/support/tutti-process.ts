@@ -54,7 +54,7 @@ export async function trainFromTerminal(home: string, project: string, ...flags:
 
 function environment(home: string): NodeJS.ProcessEnv {
   const { DISPLAY: _x11, WAYLAND_DISPLAY: _wayland, ...others } = process.env;
-  return { ...others, TUTTI_HOME: home };
+  return { TUTTI_TRUST: join(sourceFolder, '..'), ...others, TUTTI_HOME: home };
 }
 
 /** The link that it prints once it serves, or null if it exited before. */

@@ -1,3 +1,4 @@
+import { noPermissions } from '../../../core/protocol/run/permissions.ts';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { describeOptions } from '../../../core/options/index.ts';
@@ -11,6 +12,7 @@ const project: ProjectDescription = {
   description: 'Three blobs.',
   task: 'classification',
   hasOwnLoss: false,
+  permissions: noPermissions,
   hyperparameters: describeOptions(
     z.object({
       width: z.int().min(1).default(8),

@@ -1,3 +1,4 @@
+import { noPermissions } from '../../../core/protocol/run/permissions.ts';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { describeOptions } from '../../../core/options/index.ts';
@@ -9,6 +10,7 @@ const description = {
   description: 'Three blobs in the plane.',
   task: 'classification',
   hasOwnLoss: false,
+  permissions: noPermissions,
   hyperparameters: describeOptions(
     z.object({ width: z.int().default(8).meta({ help: 'Units of the hidden layer.', unit: 'units' }) }),
   ),

@@ -1,3 +1,4 @@
+import { noPermissions } from '../../../core/protocol/run/permissions.ts';
 import { describe, expect, it } from 'vitest';
 import { describeOptions } from '../../../core/options/index.ts';
 import { runConfigSchema } from '../../../core/protocol/run/config.ts';
@@ -46,6 +47,7 @@ describe('the form of a run', () => {
       description: 'Of points.',
       task: 'classification' as const,
       hasOwnLoss: false,
+      permissions: noPermissions,
       hyperparameters: [],
       defaults: {},
     };

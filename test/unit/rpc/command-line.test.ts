@@ -1,3 +1,4 @@
+import { noPermissions } from '../../../core/protocol/run/permissions.ts';
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -20,6 +21,7 @@ const project: ProjectDescription = {
   description: '',
   task: 'classification',
   hasOwnLoss: false,
+  permissions: noPermissions,
   hyperparameters: describeOptions(hyperparameters),
   defaults: { maxEpochs: 3, optimizer: { kind: 'sgd', learningRate: 0.5, momentum: 0.9 } },
 };

@@ -95,6 +95,9 @@ describe('a run of this process', () => {
     expect(await page.hub.openProject(projectFolder)).toMatchObject({
       name: 'Blobs',
       isExample: false,
+      isTrusted: true,
+      warning: null,
+      asks: [],
       lastRun: { id, status: 'finished' },
     });
     expect(service.liveRunCount).toBe(0);

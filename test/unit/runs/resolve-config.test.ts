@@ -1,3 +1,4 @@
+import { noPermissions } from '../../../core/protocol/run/permissions.ts';
 import { describe, expect, it } from 'vitest';
 import { describeOptions } from '../../../core/options/index.ts';
 import type { ProjectDescription } from '../../../core/protocol/run/project-description.ts';
@@ -13,6 +14,7 @@ function describeProject(
     description: '',
     task: 'regression',
     hasOwnLoss: false,
+    permissions: noPermissions,
     hyperparameters: describeOptions(hyperparameters),
     defaults,
   };

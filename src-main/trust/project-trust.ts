@@ -1,0 +1,157 @@
+import { constants, realpathSync, statSync } from 'node:fs';
+import { delimiter, dirname, isAbsolute, relative, resolve } from 'node:path';
+import { messageOf } from '../../core/text/errors.ts';
+import { errorCode, explainFileError } from '../../core/node/file-error.ts';
+import {
+  describePermissions,
+  missingPermissions,
+  noPermissions,
+  type Permissions,
+} from '../../core/protocol/run/permissions.ts';
+import { appFile } from '../processes/app-files.ts';
+import { changeTrustFile, readTrustFile, type TrustFile } from './trust-file.ts';
+
+/**
+ * Which folders' code may run. Opening or listing a project runs nothing of it; training, describing and evaluating run its code, so each
+ * of them requires that the user trusts the folder, or a folder above it. Symbolic links are resolved first.
+ */
+export interface Trust {
+  /** The folder, without symbolic links. */
+  folder: string;
+  /** Why it is trusted; null if it is not. */
+  by: 'example' | 'user' | 'environment' | null;
+  /** What the user should know before trusting it; null if nothing. */
+  warning: string | null;
+}
+
+/** Names folders that are trusted in addition, for containers and continuous integration. Separated as in PATH. */
+export const trustVariable = 'TUTTI_TRUST';
+
+/** The user must trust the folder first. */
+export class UntrustedError extends Error {
+  override name = 'UntrustedError';
+}
+
+/** @throws Error if the folder does not exist */
+export function trustOf(folder: string, file: TrustFile = readTrustFile()): Trust {
+  const real = realFolder(folder);
+  const { owner, isForeign, warning } = ownerOf(real);
+  const isCovered = (entry: { folder: string; owner: number }): boolean =>
+    // The user's folder above must not vouch for a folder that somebody else put there (git's safe.directory does the same).
+    isForeign ? real === entry.folder && owner === entry.owner : isInside(real, entry.folder);
+  if (isInside(real, appFile('examples'))) return { folder: real, by: 'example', warning };
+  if (file.folders.some(isCovered)) return { folder: real, by: 'user', warning };
+  const isNamed = foldersOfEnvironment().some((named) => isCovered({ folder: named, owner }));
+  return { folder: real, by: isNamed ? 'environment' : null, warning };
+}
+
+/** @returns the folder without symbolic links @throws UntrustedError with the remedies */
+export function requireTrust(folder: string): string {
+  const trust = trustOf(folder);
+  if (trust.by !== null) return trust.folder;
+  const warning = trust.warning === null ? '' : ` ${trust.warning}`;
+  throw new UntrustedError(
+    `The project in ${trust.folder} is not trusted, so nothing of it was run.${warning} Training runs its code with your rights. ` +
+      `If you trust it: tutti trust ${trust.folder} (or --trust, or the button Trust on the page Projects).`,
+  );
+}
+
+/** The reason why a project's code must not run; null if it may. */
+export function whyNotTrusted(folder: string): string | null {
+  try {
+    requireTrust(folder);
+    return null;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+/** Trusts a folder and all folders below it, until {@link withdrawTrust}. @throws Error if it does not exist or is a whole disk */
+export async function trustFolder(folder: string): Promise<string> {
+  const real = realFolder(folder);
+  if (dirname(real) === real)
+    throw new Error(`${real} cannot be trusted as a whole: name the folder of your projects.`);
+  const entry = { folder: real, owner: ownerOf(real).owner, since: new Date().toISOString() };
+  await changeTrustFile((file) => ({
+    ...file,
+    folders: [...file.folders.filter((other) => other.folder !== real), entry],
+  }));
+  return real;
+}
+
+/** Removes a folder from the trusted ones, and what projects in it were allowed. It may still be trusted through a folder above. */
+export async function withdrawTrust(folder: string): Promise<void> {
+  const absolute = resolve(folder);
+  await changeTrustFile(({ folders, permissions }) => ({
+    folders: folders.filter((entry) => entry.folder !== absolute),
+    permissions: Object.fromEntries(Object.entries(permissions).filter(([project]) => !isInside(project, absolute))),
+  }));
+}
+
+/** What the user allowed a project beyond what every project may do. */
+export function allowedPermissions(folder: string): Permissions {
+  const { by, folder: real } = trustOf(folder);
+  // They download their data sets.
+  if (by === 'example') return { ...noPermissions, network: true };
+  return readTrustFile().permissions[real] ?? noPermissions;
+}
+
+/** Allows a project what it asks for. */
+export async function allowPermissions(folder: string, asked: Permissions): Promise<void> {
+  const real = realFolder(folder);
+  if (missingPermissions(asked, allowedPermissions(real)) === null) return;
+  await changeTrustFile((file) => ({ ...file, permissions: { ...file.permissions, [real]: asked } }));
+}
+
+/** @throws UntrustedError if the project asks for something that the user has not allowed */
+export function requirePermissions(folder: string, asked: Permissions): void {
+  const missing = missingPermissions(asked, allowedPermissions(folder));
+  if (missing === null) return;
+  throw new UntrustedError(
+    `The project in ${folder} asks for more than projects get: it ${describePermissions(missing).join(', ')}. ` +
+      `If you allow that: tutti trust ${folder} (or --trust, or the button Allow on the page Projects).`,
+  );
+}
+
+export function noProject(folder: string): string {
+  return `There is no project in ${resolve(folder)}: the folder must hold a project.ts. See docs/projects.md.`;
+}
+
+function realFolder(folder: string): string {
+  try {
+    return realpathSync(resolve(folder));
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw explainFileError(error, folder, 'open the project');
+    throw new Error(noProject(folder), { cause: error });
+  }
+}
+
+function foldersOfEnvironment(): string[] {
+  const named = (process.env[trustVariable] ?? '').split(delimiter).filter((folder) => folder !== '');
+  return named.map((folder) => {
+    try {
+      return realpathSync(resolve(folder));
+    } catch {
+      // A folder that does not exist holds no project.
+      return resolve(folder);
+    }
+  });
+}
+
+/** Whether a path is a folder or lies in it. Both are absolute and without symbolic links. */
+export function isInside(path: string, folder: string): boolean {
+  const below = relative(folder, path);
+  return !isAbsolute(below) && below !== '..' && !below.startsWith('../') && !below.startsWith('..\\');
+}
+
+/** Somebody else can change the code in a folder that belongs to them, or that they may write to, after it was trusted. */
+function ownerOf(folder: string): { owner: number; isForeign: boolean; warning: string | null } {
+  const { uid, mode } = statSync(folder);
+  const user = process.getuid?.();
+  if (user === undefined) return { owner: uid, isForeign: false, warning: null };
+  const isForeign = uid !== user && uid !== 0;
+  const change = 'who can change its code at any time.';
+  if (isForeign) return { owner: uid, isForeign, warning: `It belongs to another user (uid ${uid}), ${change}` };
+  const isOpen = (mode & constants.S_IWOTH) !== 0;
+  return { owner: uid, isForeign, warning: isOpen ? `All users of this machine may write to it, ${change}` : null };
+}

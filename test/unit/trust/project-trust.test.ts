@@ -1,0 +1,143 @@
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { noPermissions } from '../../../core/protocol/run/permissions.ts';
+import { homePaths } from '../../../src-main/store/home.ts';
+import { appFile } from '../../../src-main/processes/app-files.ts';
+import {
+  allowedPermissions,
+  allowPermissions,
+  requirePermissions,
+  requireTrust,
+  trustFolder,
+  trustOf,
+  UntrustedError,
+  withdrawTrust,
+} from '../../../src-main/trust/project-trust.ts';
+
+let root: string;
+
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), 'tutti-trust-')));
+  vi.stubEnv('TUTTI_HOME', join(root, 'home'));
+  vi.stubEnv('TUTTI_TRUST', '');
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+  rmSync(root, { recursive: true });
+});
+
+function folder(...names: string[]): string {
+  const path = join(root, ...names);
+  mkdirSync(path, { recursive: true });
+  return path;
+}
+
+describe('trust of a folder', () => {
+  it('is refused until the user gives it, with the remedies, and again once it is withdrawn', async () => {
+    const project = folder('project');
+    expect(() => requireTrust(project)).toThrow(UntrustedError);
+    expect(() => requireTrust(project)).toThrow(
+      `The project in ${project} is not trusted, so nothing of it was run. Training runs its code with your rights. ` +
+        `If you trust it: tutti trust ${project} (or --trust, or the button Trust on the page Projects).`,
+    );
+    await trustFolder(project);
+    expect(requireTrust(project)).toBe(project);
+    await withdrawTrust(project);
+    expect(() => requireTrust(project)).toThrow(UntrustedError);
+  });
+
+  it('holds for the folders in it, but not for its neighbours or for what links in it lead to', async () => {
+    const [inside, neighbour, elsewhere] = [folder('mine', 'deep', 'project'), folder('mine-2'), folder('elsewhere')];
+    await trustFolder(join(root, 'mine'));
+    symlinkSync(elsewhere, join(root, 'mine', 'link'));
+    expect(trustOf(inside).by).toBe('user');
+    expect(trustOf(neighbour).by).toBeNull();
+    expect(trustOf(join(root, 'mine', 'link'))).toMatchObject({ folder: elsewhere, by: null });
+    expect(trustOf(root).by).toBeNull();
+  });
+
+  it('resolves links before it is given', async () => {
+    const project = folder('project');
+    symlinkSync(project, join(root, 'link'));
+    await trustFolder(join(root, 'link'));
+    expect(trustOf(project).by).toBe('user');
+  });
+
+  it('is given to the examples of the package and to folders that TUTTI_TRUST names', () => {
+    const project = folder('project');
+    expect(trustOf(appFile('examples/00_heteroscedastic_regression')).by).toBe('example');
+    expect(trustOf(appFile('test')).by).toBeNull();
+    vi.stubEnv('TUTTI_TRUST', `/absent:${root}`);
+    expect(trustOf(project).by).toBe('environment');
+  });
+
+  it('of a folder above does not cover a folder of another user, which must be trusted itself', async (test) => {
+    if (process.getuid?.() !== 0) test.skip('Only root can look like another user.');
+    const project = folder('shared', 'project');
+    await trustFolder(join(root, 'shared'));
+    chownSync(project, 4001, 4001);
+    expect(trustOf(project)).toMatchObject({ by: null, warning: expect.stringContaining('another user (uid 4001)') });
+    await trustFolder(project);
+    expect(trustOf(project).by).toBe('user');
+    chownSync(project, 4002, 4002);
+    expect(trustOf(project).by).toBeNull();
+  });
+
+  it('warns of a folder that all users may write to', () => {
+    const project = folder('project');
+    expect(trustOf(project).warning).toBeNull();
+    chmodSync(project, 0o777);
+    expect(trustOf(project).warning).toBe(
+      'All users of this machine may write to it, who can change its code at any time.',
+    );
+  });
+
+  it('is not given to a whole disk, nor to a folder that does not exist', async () => {
+    await expect(trustFolder('/')).rejects.toThrow('/ cannot be trusted as a whole');
+    await expect(trustFolder(join(root, 'absent'))).rejects.toThrow('There is no project in');
+    expect(() => requireTrust(join(root, 'absent'))).toThrow('There is no project in');
+  });
+
+  it('is never guessed from a damaged list', () => {
+    folder('home');
+    writeFileSync(homePaths().trust, '{"folders": [{"folder": "/"}]');
+    expect(() => requireTrust(root)).toThrow(`${homePaths().trust} is damaged: it must list the trusted folders`);
+  });
+});
+
+describe('permissions of a project', () => {
+  const asked = { ...noPermissions, network: true, read: ['/data'], environment: ['API_KEY'] };
+
+  it('are asked for once, and again when the project asks for more', async () => {
+    const project = folder('project');
+    await trustFolder(root);
+    expect(() => requirePermissions(project, noPermissions)).not.toThrow();
+    expect(() => requirePermissions(project, asked)).toThrow(
+      'it reads /data, uses the network, reads the environment variable API_KEY. If you allow that: tutti trust',
+    );
+    await allowPermissions(project, asked);
+    expect(() => requirePermissions(project, asked)).not.toThrow();
+    expect(() => requirePermissions(project, { ...asked, write: ['/data'] })).toThrow('it reads and writes /data.');
+    expect(allowedPermissions(folder('other'))).toEqual(noPermissions);
+  });
+
+  it('end with the trust', async () => {
+    const project = folder('project');
+    await trustFolder(root);
+    await allowPermissions(project, asked);
+    await withdrawTrust(root);
+    expect(allowedPermissions(project)).toEqual(noPermissions);
+  });
+});
