@@ -1,6 +1,7 @@
 import type { PlainObject } from '../../core/options/index.ts';
 import type { ControlRequest } from '../../core/protocol/run/remote-control.ts';
 import type { ProjectDescription } from '../../core/protocol/run/project-description.ts';
+import { lostRanksOf } from '../../core/protocol/run/lost-members.ts';
 import type { RunRecord } from '../../core/protocol/run/record.ts';
 import { blasOfResumed } from '../backends/choose-blas.ts';
 import type { Detected } from '../../core/protocol/machine/devices.ts';
@@ -91,10 +92,9 @@ export class Hub {
     // The project's loss was checked when the run was created.
     refuseCombinations(config, plan, { task: before.task, hasOwnLoss: false });
     const waves = new Set(plan.map(({ wave }) => wave)).size;
-    const point = await findResumePoint(
-      folder,
-      plan.map(({ rank }) => rank),
-    );
+    const lost = lostRanksOf(before);
+    const ranks = plan.map(({ rank }) => rank).filter((rank) => !lost.includes(rank));
+    const point = await findResumePoint(folder, ranks);
     const reason = whyNotResume(before, config, point);
     if (reason !== null) throw reason;
     requireTrust(before.project.folder);

@@ -20,7 +20,9 @@ export interface RelayOptions {
   timeoutMs(): number;
   /** Steps that a rank has done, as last reported. */
   stepsOf(rank: number): number;
-  /** A collective timed out because these ranks never called it. The group has failed already. */
+  /** A collective timed out because these ranks never called it. Drops them if the others may continue, and returns whether it did. */
+  dropStuck(missingRanks: number[], error: Error): boolean;
+  /** The same, where the others may not continue. The group has failed already. */
   onStuck(missingRanks: number[], error: Error): void;
 }
 
@@ -42,7 +44,9 @@ interface OpenCollective {
 export class Relay {
   readonly #options: RelayOptions;
   /** Ascending: the order of every result. */
-  readonly #ranks: readonly number[];
+  #ranks: readonly number[];
+  /** Ranks without which the others continue. */
+  readonly #dropped = new Set<number>();
   readonly #senders = new Map<number, (frame: CollectiveFrame) => void>();
   /** Sequence number of each rank's newest request. */
   readonly #sequences: Map<number, number>;
@@ -67,8 +71,9 @@ export class Relay {
     if (this.#failure !== null) this.#deliver(rank, { kind: 'collective', phase: 'failure', reason: this.#failure });
   }
 
-  /** Takes a request of a rank. Ignores it once the group has failed: every rank was notified. */
+  /** Takes a request of a rank. Ignores it once the rank was dropped or the group has failed: every rank was notified. */
   receive(rank: number, frame: CollectiveFrame): void {
+    if (this.#dropped.has(rank)) return;
     this.#checkMember(rank);
     if (this.#failure !== null) return;
     if (!this.#senders.has(rank)) throw new Error(`Rank ${rank} sent a request before it was attached.`);
@@ -98,6 +103,23 @@ export class Relay {
     this.#checkMember(rank);
     this.#senders.delete(rank);
     this.#fail(`Rank ${rank} left the group: ${reason}. ${this.#options.describeRank(rank)}`);
+  }
+
+  /**
+   * A rank is gone, and the others continue without it, from the collectives that are open now on. Only for collectives that do not go
+   * through shared memory.
+   */
+  drop(rank: number): void {
+    this.#checkMember(rank);
+    this.#dropped.add(rank);
+    this.#senders.delete(rank);
+    this.#sequences.delete(rank);
+    this.#ranks = this.#ranks.filter((other) => other !== rank);
+    for (const open of [...this.#open.values()]) {
+      open.requests.delete(rank);
+      if (open.requests.size === 0) this.#close(open);
+      else if (open.requests.size === this.#ranks.length) this.#complete(open);
+    }
   }
 
   #take(rank: number, request: CollectiveRequest): void {
@@ -140,9 +162,12 @@ export class Relay {
     const open = this.#open.get(sequence);
     if (open === undefined) return;
     open.requests.delete(rank);
-    if (open.requests.size > 0) return;
+    if (open.requests.size === 0) this.#close(open);
+  }
+
+  #close(open: OpenCollective): void {
     stopTimer(open);
-    this.#open.delete(sequence);
+    this.#open.delete(open.call.sequence);
   }
 
   #openCollective(call: CollectiveCall): OpenCollective {
@@ -212,8 +237,10 @@ export class Relay {
 
   #timeOut(missing: number[], what: string): void {
     const reason = `${what} ${missing.map((rank) => this.#options.describeRank(rank)).join(' ')}`;
+    const error = new CollectiveError(reason);
+    if (this.#options.dropStuck(missing, error)) return;
     this.#fail(reason);
-    this.#options.onStuck(missing, new CollectiveError(reason));
+    this.#options.onStuck(missing, error);
   }
 
   #fail(reason: string): void {

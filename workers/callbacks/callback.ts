@@ -8,8 +8,10 @@ import type { Predictions } from '../member/predictions.ts';
 export interface Training {
   /** This rank. */
   readonly rank: number;
-  /** M, the members of the ensemble, including those of other waves. */
+  /** M, the members of the ensemble, including those of other waves, without those that were lost. */
   readonly members: number;
+  /** Members that were lost. */
+  readonly lostMembers: number;
   /** The ranks that train together. */
   readonly group: ProcessGroup;
   /** This rank's model. */

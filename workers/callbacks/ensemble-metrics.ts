@@ -11,7 +11,8 @@ const nobody: EarlierMembers = async () => [];
 /**
  * Gathers all ranks' validation predictions and computes metrics of the ensemble and its members (`val/ens_nll`,
  * `val/member_3_nll`, ...). Every rank computes the same values from the same bits, so decisions that depend on them agree. While
- * members are missing, because they train in a later wave, it reports only members' metrics.
+ * members are missing, because they train in a later wave, it reports only members' metrics. An ensemble that has lost members is that
+ * of the others; `val/ens_members` then says how many they are.
  */
 class GatheredMetrics implements Callback {
   readonly name = 'ensemble-metrics';
@@ -30,6 +31,7 @@ class GatheredMetrics implements Callback {
     for (const [name, value] of this.metricsOf(stack, evaluation.dataset)) {
       if (complete || name.startsWith('member_')) evaluation.metrics.set(`val/${name}`, value);
     }
+    if (complete && training.lostMembers > 0) evaluation.metrics.set('val/ens_members', stack.ranks.length);
   }
 }
 

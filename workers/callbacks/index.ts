@@ -13,6 +13,10 @@ export interface CallbackPlan {
   task: Task;
   files: RunFiles;
   groupRanks: readonly number[];
+  /** Ranks that have ended, whose predictions are in the run's folder. */
+  finishedRanks: readonly number[];
+  /** Ranks that were lost before. */
+  lostRanks: readonly number[];
   hasValidation: boolean;
 }
 
@@ -36,19 +40,19 @@ export function createCallbacks(plan: CallbackPlan): Callback[] {
   return callbacks;
 }
 
-function metricsCallback({ task, files, groupRanks }: CallbackPlan): Callback {
-  const earlierMembers = earlierMembersOf(files, groupRanks[0]);
+function metricsCallback({ task, files, finishedRanks }: CallbackPlan): Callback {
+  const earlierMembers = earlierMembersOf(files, finishedRanks);
   const isRegression = task.kind === 'regression' || task.kind === 'heteroscedastic-regression';
   return isRegression
     ? new RegressionEnsembleMetrics({ earlierMembers })
     : new EnsembleMetrics({ metricsOf: task.metrics, earlierMembers });
 }
 
-function bestCheckpoints({ config, task, groupRanks }: CallbackPlan): Callback[] {
+function bestCheckpoints(plan: CallbackPlan): Callback[] {
+  const { config, task } = plan;
   const { ensembleBest, memberBest, mode } = config.checkpoints;
-  const isWhole = groupRanks.length === config.members;
   return [
-    ...(ensembleBest && isWhole
+    ...(ensembleBest && !isInWaves(plan)
       ? [new PerRankBestCheckpoint({ monitor: task.ensembleMonitor, mode, name: 'ensemble-best' })]
       : []),
     ...(memberBest ? [new PerRankBestCheckpoint({ monitor: task.memberMonitor, mode, name: 'member-best' })] : []),
@@ -56,19 +60,28 @@ function bestCheckpoints({ config, task, groupRanks }: CallbackPlan): Callback[]
 }
 
 /** In waves every evaluation's predictions are kept: later waves need them for the ensemble's metrics. */
-function predictionKeeper({ config, task, groupRanks }: CallbackPlan): Callback[] {
-  const inWaves = groupRanks.length < config.members;
-  const which = inWaves ? 'all' : config.keepPredictions;
+function predictionKeeper(plan: CallbackPlan): Callback[] {
+  const { config, task } = plan;
+  const which = isInWaves(plan) ? 'all' : config.keepPredictions;
   return which === 'none'
     ? []
     : [new KeepPredictions({ which, monitor: task.ensembleMonitor, mode: config.checkpoints.mode })];
 }
 
+/** Whether members that were not lost train in other waves. */
+export function isInWaves({
+  config,
+  groupRanks,
+  lostRanks,
+}: Pick<CallbackPlan, 'config' | 'groupRanks' | 'lostRanks'>): boolean {
+  return groupRanks.length + lostRanks.length < config.members;
+}
+
 /** Members of earlier waves at the same epoch or, if they had ended before, at the end. */
-function earlierMembersOf(files: RunFiles, firstRank: number): EarlierMembers {
+function earlierMembersOf(files: RunFiles, ranks: readonly number[]): EarlierMembers {
   return async (epoch) => {
     const kept = await Promise.all(
-      Array.from({ length: firstRank }, async (_, rank) => {
+      ranks.map(async (rank) => {
         const atEpoch = await files.readPredictions('validation', rank, epochName(epoch));
         return atEpoch ?? files.readPredictions('validation', rank, 'last');
       }),

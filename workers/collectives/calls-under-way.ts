@@ -39,7 +39,9 @@ export class CallsUnderWay {
   /** The signals that this rank sends with every collective. */
   signals: ControlSignals = noSignals;
   readonly #rank: number;
-  readonly #ranks: readonly number[];
+  /** Ascending. It changes with the first result of the ranks that remain, so that a caller sees the ranks of its last result. */
+  #ranks: readonly number[];
+  #remaining: readonly number[];
   /** Null for a group of one. */
   readonly #link: CollectiveLink | null;
   readonly #large: MemoryExchange | null;
@@ -52,8 +54,18 @@ export class CallsUnderWay {
   constructor(rank: number, ranks: readonly number[], link: CollectiveLink | null, memory: SharedMemory | null) {
     this.#rank = rank;
     this.#ranks = ranks;
+    this.#remaining = ranks;
     this.#link = link;
     this.#large = memory === null ? null : new MemoryExchange(memory, rank, ranks.length);
+  }
+
+  get ranks(): readonly number[] {
+    return this.#ranks;
+  }
+
+  /** Results that come from now on are those of these ranks alone. */
+  shrink(remaining: readonly number[]): void {
+    this.#remaining = remaining;
   }
 
   /** Sends small arrays through memory from now on, on all ranks. */
@@ -100,6 +112,7 @@ export class CallsUnderWay {
       );
     }
     this.#pending.delete(sequence);
+    this.#ranks = this.#remaining;
     this.#count(sequence, frame.signals, frame.data);
     pending.resolve(frame.data);
   }

@@ -25,8 +25,7 @@ type CallDetails = Pick<CollectiveCall, 'operation'> &
 export class ProcessGroup {
   /** This rank's global index. */
   readonly rank: number;
-  /** Global indices of the group's M ranks, ascending. */
-  readonly ranks: readonly number[];
+  readonly #size: number;
   readonly #memory: SharedMemory | null;
   readonly #calls: CallsUnderWay;
 
@@ -39,14 +38,30 @@ export class ProcessGroup {
       throw new RangeError(`Rank ${rank} is not in its own group of ranks ${ranks.join(', ')}.`);
     if (link === null && ranks.length > 1) throw new TypeError(`A group of ${ranks.length} ranks needs a link.`);
     this.rank = rank;
-    this.ranks = [...ranks].sort((first, second) => first - second);
+    this.#size = ranks.length;
     this.#memory = ranks.length > 1 ? memory : null;
-    this.#calls = new CallsUnderWay(rank, this.ranks, ranks.length > 1 ? link : null, memory);
+    const ascending = [...ranks].sort((first, second) => first - second);
+    this.#calls = new CallsUnderWay(rank, ascending, ranks.length > 1 ? link : null, memory);
   }
 
   /** A group of one rank: every collective returns a copy of its input. */
   static alone(rank: number): ProcessGroup {
     return new ProcessGroup(rank, [rank], null);
+  }
+
+  /** Global indices of the group's M ranks, ascending: those that took part in the last collective, if ranks were lost. */
+  get ranks(): readonly number[] {
+    return this.#calls.ranks;
+  }
+
+  /** Number of ranks that were lost since the group began. */
+  get lostCount(): number {
+    return this.#size - this.ranks.length;
+  }
+
+  /** The group continues with these ranks: later collectives are theirs alone. For groups without shared memory. */
+  shrink(remaining: readonly number[]): void {
+    this.#calls.shrink(remaining);
   }
 
   /** M, the number of ranks. */

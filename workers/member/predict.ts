@@ -62,9 +62,15 @@ async function predictRange(
 
 /** The predictions of all ranks, on every rank: one all-gather per output, shape `[M, N, W]`. */
 export async function gatherPredictions(group: ProcessGroup, own: Predictions): Promise<MemberOutputs> {
-  const values: Float32Array<ArrayBuffer>[] = [];
+  const gathered: { from: readonly number[]; outputs: Float32Array[] }[] = [];
   for (const output of own.values) {
-    values.push(concatenate(await group.allGather(output, [own.samples, own.width])));
+    const outputs = await group.allGather(output, [own.samples, own.width]);
+    gathered.push({ from: group.ranks, outputs });
   }
-  return { ...own, ranks: [...group.ranks], values };
+  // A rank that was lost between two outputs takes part in neither.
+  const ranks = [...group.ranks];
+  const values = gathered.map(({ from, outputs }) =>
+    concatenate(outputs.filter((_, position) => ranks.includes(from[position]))),
+  );
+  return { ...own, ranks, values };
 }

@@ -133,7 +133,7 @@ interface RankParts {
 async function prepareRank({ launch, links }: Seat, shared: Shared, rank: RankParts): Promise<Prepared> {
   const { project, hyperparameters, config, task, data, openBatches } = shared;
   const { member, seeder, stack, throttle } = rank;
-  const { placement, groupRanks } = launch;
+  const { placement, groupRanks, finishedRanks, lostRanks } = launch;
   const { group, report, controls } = links;
   const files = new RunFiles(launch.runFolder, placement.rank);
   if (placement.rank === 0) await saveTargets(files, data);
@@ -150,7 +150,15 @@ async function prepareRank({ launch, links }: Seat, shared: Shared, rank: RankPa
   });
   const callbacks = [
     seeder,
-    ...createCallbacks({ config, task, files, groupRanks, hasValidation: data.validation !== undefined }),
+    ...createCallbacks({
+      config,
+      task,
+      files,
+      groupRanks,
+      finishedRanks,
+      lostRanks,
+      hasValidation: data.validation !== undefined,
+    }),
     ...projectCallbacks(project, { hyperparameters, config, rank: placement.rank }, seeder.seed),
   ];
   const totalSteps = plannedSteps(config, sampler);
@@ -158,7 +166,7 @@ async function prepareRank({ launch, links }: Seat, shared: Shared, rank: RankPa
   const context = { config, task, totalSteps, unlabelled: data.unlabelled };
   const strategy = stacked ?? createStrategy(config.strategy, context);
   const about = { config, member, task, data, batches, sampler, strategy, callbacks };
-  const parts: TrainerParts = { ...about, group, files, report, controls, throttle };
+  const parts: TrainerParts = { ...about, group, lostRanks, files, report, controls, throttle };
   const trainer = new Trainer(parts, launch.resume ? await resumed(launch, parts) : undefined);
   return { ...shared, batches, model: member.model, trainer, totalSteps, leaveStack: () => stacked?.leave() };
 }
@@ -170,8 +178,8 @@ function loadData(
   hyperparameters: Record<string, unknown>,
   groups: readonly ProcessGroup[],
 ): Promise<RankData> {
-  const { config, scratchFolder, groupRanks } = launch;
-  const isWantedLater = Math.max(...groupRanks) < config.members - 1;
+  const { config, scratchFolder, groupRanks, finishedRanks, lostRanks } = launch;
+  const isWantedLater = finishedRanks.length + groupRanks.length + lostRanks.length < config.members;
   const how = { mode: config.data.mode, groups, folder: scratchFolder, isWantedLater };
   return distributeData(how, () => loadProjectData(project, hyperparameters, launch));
 }

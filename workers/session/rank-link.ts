@@ -1,8 +1,9 @@
 import { connect } from '../collectives/socket-channel.ts';
 import { CollectiveError } from '../../core/protocol/wire/collectives.ts';
 import type { Control, HubMessage, Launch } from '../../core/protocol/run/messages.ts';
+import { mayShrink } from '../../core/protocol/run/strategy-rules.ts';
 import { ProcessGroup } from '../collectives/process-group.ts';
-import { sharedMemoryIn } from '../collectives/memory/shared-memory.ts';
+import { type SharedMemory, sharedMemoryIn } from '../collectives/memory/shared-memory.ts';
 import { HubLink } from './hub-link.ts';
 import { HubReport } from './hub-report.ts';
 import type { Prepared, Seat, SessionLinks } from './prepare.ts';
@@ -58,12 +59,8 @@ export class RankLink {
   async seat(): Promise<Seat> {
     const launch = await this.launched.promise;
     const { rank, controls } = this.options;
-    const memory = sharedMemoryIn(launch.scratchFolder, rank, launch.groupRanks, {
-      // A rank that sleeps until others come would block the other ranks of its process.
-      mayMap: this.options.ranks === 1,
-      tell: (message) => this.tell(message),
-      timeoutMs: launch.config.timeouts.collectiveMs,
-    });
+    // A group that may shrink uses no shared memory: each of its collectives is one request to the relay, which knows who remains.
+    const memory = mayShrink(launch.config) ? null : this.sharedMemory(launch);
     const group = new ProcessGroup(
       rank,
       launch.groupRanks,
@@ -77,6 +74,15 @@ export class RankLink {
     const started = this.started.promise;
     const links: SessionLinks = { group, report, controls, started, print: (line) => this.print(line) };
     return { launch, links };
+  }
+
+  private sharedMemory({ scratchFolder, groupRanks, config }: Launch): SharedMemory | null {
+    return sharedMemoryIn(scratchFolder, this.options.rank, groupRanks, {
+      // A rank that sleeps until others come would block the other ranks of its process.
+      mayMap: this.options.ranks === 1,
+      tell: (message) => this.tell(message),
+      timeoutMs: config.timeouts.collectiveMs,
+    });
   }
 
   /** Trains to the end, and reports the outcome to the hub. Never rejects. */
@@ -115,6 +121,8 @@ export class RankLink {
         return this.started.resolve();
       case 'recorded':
         return this.report.acknowledge();
+      case 'remaining':
+        return this.group?.shrink(message.ranks);
       case 'leave':
         return this.left.resolve();
       case 'control':

@@ -1,5 +1,6 @@
 import type { Launch } from '../../core/protocol/run/messages.ts';
 import type { Prepared, SessionLinks } from './prepare.ts';
+import { isInWaves } from '../callbacks/index.ts';
 import { drawFigures } from './draw-figures.ts';
 import { comparisonSplit, evaluateSets } from '../training/evaluate-sets.ts';
 import { RunFiles } from '../member/run-files.ts';
@@ -14,7 +15,7 @@ export async function runSession(launch: Launch, links: SessionLinks, prepared: 
 }
 
 async function finish(launch: Launch, links: SessionLinks, prepared: Prepared): Promise<void> {
-  const { config, groupRanks, placement } = launch;
+  const { config, groupRanks, finishedRanks, lostRanks, placement } = launch;
   const { report } = links;
   const { data, model, task } = prepared;
   const { training } = prepared.trainer;
@@ -22,18 +23,17 @@ async function finish(launch: Launch, links: SessionLinks, prepared: Prepared): 
   if (links.group.rank !== group.rank) return;
   const comparison = comparisonSplit(data);
   if (comparison === null) return;
-  const earlierRanks = Array.from({ length: groupRanks[0] }, (_, rank) => rank);
   const files = new RunFiles(launch.runFolder, placement.rank);
-  const hasEnsembleBest = config.checkpoints.ensembleBest && groupRanks.length === config.members;
+  const hasEnsembleBest = config.checkpoints.ensembleBest && !isInWaves({ config, groupRanks, lostRanks });
   const sets = [
     ...(hasEnsembleBest ? (['ensemble-best'] as const) : []),
     ...(config.checkpoints.memberBest ? (['member-best'] as const) : []),
   ];
   const hasSets = data.validation !== undefined ? sets : [];
-  const evaluation = { model, task, data, group, earlierRanks, files, epoch: training.epoch };
+  const evaluation = { model, task, data, group, earlierRanks: finishedRanks, files, epoch: training.epoch };
   const outcome = await evaluateSets(evaluation, comparison, hasSets);
-  const isLastWave = earlierRanks.length + groupRanks.length === config.members;
-  if (!isLastWave || group.rank !== groupRanks[0]) return;
+  const isLastWave = finishedRanks.length + groupRanks.length + lostRanks.length === config.members;
+  if (!isLastWave || group.rank !== group.ranks[0]) return;
   for (const set of outcome.evaluated) report.evaluated(set);
   for (const name of outcome.incomplete) {
     training.announce('set-incomplete', `Set "${name}" was not evaluated: not every rank has such a checkpoint.`);

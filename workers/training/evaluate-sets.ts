@@ -66,14 +66,14 @@ async function evaluateSet(evaluation: SetEvaluation, split: Split, dataset: Dat
   await files.savePredictions(split, name, own, epoch);
   const kept = await Promise.all(earlierRanks.map((rank) => files.readPredictions(split, rank, name)));
   const earlier = kept.filter((predictions) => predictions !== null);
+  const epochs = new Map(earlier.map((predictions) => [predictions.ranks[0], predictions.epoch]));
+  const present = await group.allGather(Int32Array.of(epoch));
+  group.ranks.forEach((rank, position) => epochs.set(rank, present[position][0]));
+  // Comes last: a rank that was lost meanwhile takes no part.
   const stack = joinStacks([...earlier, await gatherPredictions(group, own)]);
-  const epochs = (await group.allGather(Int32Array.of(epoch))).map(([value]) => value);
-  const metrics = task.metrics(stack, dataset);
-  const set = splitByMember(metrics, stack.ranks);
-  return {
-    stack,
-    set: { set: name, split, epochs: [...earlier.map((predictions) => predictions.epoch), ...epochs], ...set },
-  };
+  const { ranks } = stack;
+  const set = splitByMember(task.metrics(stack, dataset), ranks);
+  return { stack, set: { set: name, split, ranks, epochs: ranks.map((rank) => epochs.get(rank) ?? epoch), ...set } };
 }
 
 async function everyRankHas(group: ProcessGroup, present: boolean): Promise<boolean> {

@@ -44,6 +44,8 @@ export interface TrainerParts {
   strategy: Strategy;
   callbacks: readonly Callback[];
   group: ProcessGroup;
+  /** Ranks that were lost before the group began; absent: none. */
+  lostRanks?: readonly number[];
   files: RunFiles;
   report: Report;
   controls: Controls;
@@ -87,7 +89,11 @@ export class RankTraining implements Training {
   }
 
   get members(): number {
-    return memberCountOf(this.parts.config);
+    return memberCountOf(this.parts.config) - this.lostMembers;
+  }
+
+  get lostMembers(): number {
+    return this.group.lostCount + (this.parts.lostRanks?.length ?? 0);
   }
 
   get model(): LayersModel {

@@ -81,9 +81,9 @@ export async function agreeOnEnd(
 export class NonFiniteLossError extends AgreedError {
   override name = 'NonFiniteLossError';
 
-  constructor(at: Position & { rank: number }) {
+  constructor(at: Position & { rank: number }, who: 'All ranks' | 'It' = 'All ranks') {
     super(
-      `The training loss of rank ${at.rank} was not finite at epoch ${at.epoch}, step ${at.step}. All ranks stopped before that ` +
+      `The training loss of rank ${at.rank} was not finite at epoch ${at.epoch}, step ${at.step}. ${who} stopped before that ` +
         'update. Lower the learning rate, or check the data; --on-non-finite skip skips such updates instead.',
       at,
     );

@@ -1,5 +1,6 @@
 import type { RunConfig } from '../../core/protocol/run/config.ts';
 import { settingsOf } from '../../core/protocol/run/settings.ts';
+import { mayShrink } from '../../core/protocol/run/strategy-rules.ts';
 import type { Evaluation } from '../callbacks/callback.ts';
 import type { Sampler } from '../data/samplers.ts';
 import type { StrategyState } from '../strategies/strategy.ts';
@@ -37,6 +38,8 @@ export class Trainer {
   private readonly throttle: Throttle;
   private readonly earlierModel: string | undefined;
   private lastStateMs = performance.now();
+  /** Points of this rendezvous that are the same on all ranks. */
+  private agreedPoints: { name: string; value: number; position: Position }[] = [];
 
   /** @param resumed the state of an earlier attempt; the member's weights and optimizer have theirs already */
   constructor(parts: TrainerParts, resumed?: ResumedTraining) {
@@ -152,16 +155,24 @@ export class Trainer {
    * @throws ReplicasDifferError on every rank when ranks that train one model hold different weights
    */
   private async agreeOnRound(): Promise<AgreedRound> {
-    const { config, group, controls, member, report, strategy } = this.parts;
+    const { config, group, controls, member, strategy } = this.parts;
     const { position } = this.training;
     const { meanLoss, nonFinite } = this.meter.endRound(position);
     const own = { position, meanLoss, nonFinite, stopRequested: controls.stopReceived };
     const agreed = await agreeOnRound(group, own);
-    if (agreed.nonFinite !== null && config.onNonFinite === 'stop') throw new NonFiniteLossError(agreed.nonFinite);
+    if (agreed.nonFinite !== null && config.onNonFinite === 'stop') this.stopOnNonFinite(agreed.nonFinite, nonFinite);
     await strategy.verify?.(member, position);
-    if (this.training.isFirst && !Number.isNaN(agreed.meanLoss))
-      report.point('train/loss', agreed.meanLoss, agreed.position);
+    const isKnown = !Number.isNaN(agreed.meanLoss);
+    this.agreedPoints = isKnown ? [{ name: 'train/loss', value: agreed.meanLoss, position: agreed.position }] : [];
+    this.reportAgreed();
     return agreed;
+  }
+
+  /** All ranks stop, or only those whose loss was not finite, if the others may continue without them. */
+  private stopOnNonFinite(agreed: Position & { rank: number }, own: Position | null): void {
+    const { config, group } = this.parts;
+    if (!mayShrink(config)) throw new NonFiniteLossError(agreed);
+    if (own !== null) throw new NonFiniteLossError({ ...own, rank: group.rank }, 'It');
   }
 
   /** Computes this rank's predictions, then the callbacks' metrics of all ranks' predictions, reported at `position`. */
@@ -178,8 +189,14 @@ export class Trainer {
       await this.training.each((callback) => callback.onEvaluation?.(this.training, evaluation));
     });
     this.history.record(metrics, epoch, step);
+    for (const [name, value] of metrics) this.agreedPoints.push({ name, value, position });
+    this.reportAgreed();
+  }
+
+  /** Reports what all ranks agree on, on the first rank. Call it again after a collective: the first rank may have been lost. */
+  private reportAgreed(): void {
     if (!this.training.isFirst) return;
-    for (const [name, value] of metrics) report.point(name, value, position);
+    for (const { name, value, position } of this.agreedPoints.splice(0)) this.parts.report.point(name, value, position);
   }
 
   /** Second half of the rendezvous: decides for all ranks whether to end, and whether to save the state. */
@@ -193,6 +210,7 @@ export class Trainer {
       stoppedAlone: this.training.progress.stoppedAlone,
       stateDue: stateAgeMs >= config.checkpoints.stateEverySeconds * 1000,
     });
+    this.reportAgreed();
     this.training.progress.round += 1;
     if (end !== null || stateDue) {
       // Otherwise a hub that dies now would leave a gap of metrics before the step at which a run resumes. Ranks may be one save

@@ -55,8 +55,12 @@ export const launchSchema = z.strictObject({
   /** The settings in effect. A rank whose saved state has others changes them at its next step. */
   settings: runSettingsSchema,
   placement: placementSchema,
-  /** Ranks of this wave, ascending: the process group's members. */
+  /** Ranks that train together from now on, ascending: the process group's members. */
   groupRanks: z.array(z.int()),
+  /** Ranks that have ended and whose predictions lie in the run's folder: those of earlier waves. */
+  finishedRanks: z.array(z.int()),
+  /** Ranks that were lost before. */
+  lostRanks: z.array(z.int()),
   attempt: z.int().min(1),
   /** Continue from the newest state that all ranks of the run have saved. */
   resume: z.boolean(),
@@ -70,6 +74,8 @@ export const hubMessageSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('control'), control: controlSchema }),
   /** Answers `saving-state`: everything reported before it is on disk. */
   z.strictObject({ type: z.literal('recorded') }),
+  /** Ranks were lost for good: collectives that are answered from now on are those of the remaining ranks. */
+  z.strictObject({ type: z.literal('remaining'), ranks: z.array(z.int()) }),
   z.strictObject({ type: z.literal('leave') }),
 ]);
 export type HubMessage = z.output<typeof hubMessageSchema>;

@@ -25,10 +25,12 @@ export type RunError = z.output<typeof runErrorSchema>;
 export const evaluatedSetSchema = z.strictObject({
   set: z.enum(['ensemble-best', 'member-best', 'final']),
   split: z.enum(['validation', 'test']),
-  /** Epoch of each member's checkpoint, by rank. */
+  /** Ranks of its members, ascending; absent from records of earlier versions: all. */
+  ranks: z.array(z.int()).optional(),
+  /** Epoch of each member's checkpoint, in the order of the ranks. */
   epochs: z.array(z.int()),
   ensemble: z.record(z.string(), realNumber),
-  /** For each metric, one value per member, by rank. */
+  /** For each metric, one value per member, in the order of the ranks. */
   members: z.record(z.string(), z.array(realNumber)),
 });
 export type EvaluatedSet = z.output<typeof evaluatedSetSchema>;
@@ -69,6 +71,18 @@ export const attemptSchema = z.strictObject({
 });
 export type Attempt = z.output<typeof attemptSchema>;
 
+/** A member that the others continued without. */
+export const lostMemberSchema = z.strictObject({
+  rank: z.int(),
+  attempt: z.int().min(1),
+  /** Its last reported position. */
+  epoch: z.int(),
+  step: z.int(),
+  /** How it was lost, as the end of a sentence: `was killed by SIGKILL`. */
+  how: z.string(),
+});
+export type LostMember = z.output<typeof lostMemberSchema>;
+
 /** Runs without `initializers` are older than their correction: ranks that start later in them use the old ones, as the others did. */
 function withOldInitializers(config: unknown): unknown {
   return { initializers: 'tfjs' satisfies RunConfig['initializers'], ...(withMemberLoss(config) as object) };
@@ -87,6 +101,8 @@ export const runRecordSchema = z.strictObject({
   createdAt: z.iso.datetime(),
   endedAt: z.iso.datetime().nullable(),
   plan: z.array(placementSchema),
+  /** Members that are missing, because they were lost and not completed since; absent if there are none. */
+  lostMembers: z.array(lostMemberSchema).optional(),
   /** Seed of each rank. */
   seeds: z.array(z.int()),
   /** The system's BLAS for matrix products, chosen once for all ranks; null: Tutti's kernels. */

@@ -79,6 +79,11 @@ export function lockstepReason({ strategy, data }: Pick<RunConfig, 'strategy' | 
   return data.mode === 'broadcast' ? 'batches that the first rank broadcasts' : null;
 }
 
+/** Whether a run continues when a member is lost: its group of ranks may shrink while it trains. */
+export function mayShrink({ onMemberLoss }: Pick<RunConfig, 'onMemberLoss'>): boolean {
+  return onMemberLoss.kind === 'continue';
+}
+
 /** Number of members of the ensemble that a run trains: its ranks, or 1 if all ranks train one model. */
 export function memberCountOf({ members, strategy }: Pick<RunConfig, 'members' | 'strategy'>): number {
   return strategyRules[strategy.kind].isOneModel ? 1 : members;

@@ -12,6 +12,7 @@ import type { LogFile } from '../recording/log-file.ts';
 import { keepMessage } from './rank-messages.ts';
 import { currentSettings, type RunControls } from '../control/run-controls.ts';
 import type { RunRecorder } from '../recording/run-recorder.ts';
+import { lostRanksOf } from '../../../core/protocol/run/lost-members.ts';
 import { type Restart, Restarts } from './restarts.ts';
 import { Wave, type WaveOutcome } from './wave.ts';
 
@@ -43,7 +44,10 @@ export class WaveSequence {
   constructor(options: WaveSequenceOptions) {
     this.#options = options;
     this.#resume = options.resume;
-    this.#waves = [...Map.groupBy(options.recorder.record.plan, ({ wave }) => wave).values()];
+    const { record } = options.recorder;
+    const lost = lostRanksOf(record);
+    const present = record.plan.filter(({ rank }) => !lost.includes(rank));
+    this.#waves = [...Map.groupBy(present, ({ wave }) => wave).values()];
   }
 
   async run(): Promise<WaveOutcome> {
@@ -101,12 +105,14 @@ export class WaveSequence {
     recorder.setRanks(placements.map(({ rank }) => rank));
     this.#wave = new Wave({
       placements,
-      launch: this.#launch(scratchFolder),
+      launch: this.#launch(scratchFolder, placements),
       socketPath,
       token,
       openLog: (rank) => openLog(recorder, rank, note),
       listener: {
         message: (handle, message, arrays) => keepMessage(recorder, handle, message, arrays),
+        dropped: ({ rank, epoch, step }, how, message) =>
+          recorder.lostMember({ rank, attempt: recorder.record.attempts.length, epoch, step, how }, message),
         exited: ({ rank, epoch, step, pid }) =>
           recorder.update({ type: 'worker', rank, state: 'exited', epoch, step, pid }),
         beforeStart: async () => {
@@ -149,14 +155,20 @@ export class WaveSequence {
     return folder;
   }
 
-  #launch(scratchFolder: string): Omit<Launch, 'placement' | 'groupRanks'> {
+  #launch(scratchFolder: string, placements: readonly Placement[]): Omit<Launch, 'placement' | 'groupRanks'> {
     const { record, folder } = this.#options.recorder;
+    const [{ wave }] = placements;
+    const lostRanks = lostRanksOf(record);
+    const isLost = ({ rank }: Placement): boolean => lostRanks.includes(rank);
+    const finished = record.plan.filter((placement) => placement.wave < wave && !isLost(placement));
     return {
       runId: record.id,
       runFolder: folder,
       scratchFolder,
       projectFolder: record.project.folder,
       dataFolders: dataFolders(),
+      finishedRanks: finished.map(({ rank }) => rank),
+      lostRanks,
       config: record.config,
       blas: record.blas,
       settings: currentSettings(record),

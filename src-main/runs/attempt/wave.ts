@@ -12,6 +12,7 @@ import {
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import { applyControl, initialControlState } from '../../../core/protocol/run/control-state.ts';
 import type { RunError, RunSummary } from '../../../core/protocol/run/record.ts';
+import { mayShrink } from '../../../core/protocol/run/strategy-rules.ts';
 import { Relay } from '../../relay/relay.ts';
 import type { LogFile } from '../recording/log-file.ts';
 import { coreOf } from '../../processes/node-process.ts';
@@ -31,6 +32,8 @@ export interface WaveListener {
   /** Called for every message of a rank, with the arrays of its frame. */
   message(handle: WorkerHandle, message: WorkerMessage, arrays: WireArray[]): void;
   exited(handle: WorkerHandle): void;
+  /** The other ranks continue without this one. @param how the end of a sentence: `was killed by SIGKILL` */
+  dropped(handle: WorkerHandle, how: string, message: string): void;
   /** Called once all ranks are ready. Training starts when it resolves. */
   beforeStart(): Promise<void>;
 }
@@ -41,6 +44,8 @@ export type WaveOutcome =
   | { kind: 'failed'; error: RunError; isProcessLost: boolean }
   | { kind: 'aborted' };
 
+const tooLate = 'did not come to a collective in time';
+
 /** The ranks that train at the same time: their processes and the relay of their collectives. */
 export class Wave {
   private readonly options: WaveOptions;
@@ -50,6 +55,8 @@ export class Wave {
   private readonly relay: Relay;
   private readonly logs: LogFile[] = [];
   private readonly ready = new Set<number>();
+  /** Ranks that were lost, without which the others continue. */
+  private readonly dropped = new Set<number>();
   private hasStarted = false;
   private failure: RunError | null = null;
   private isProcessLost = false;
@@ -72,6 +79,7 @@ export class Wave {
       describeRank: (rank) => this.handle(rank).describe(),
       timeoutMs: () => this.collectiveTimeoutMs(),
       stepsOf: (rank) => this.handle(rank).step,
+      dropStuck: (missing, error) => this.dropStuck(missing, error),
       onStuck: (missing, error) => this.stuck(missing, error),
     });
     const processes = Map.groupBy(options.placements, ({ rank, stack }) => stack ?? `rank ${rank}`);
@@ -112,12 +120,12 @@ export class Wave {
 
   /** The last reported state of each rank. */
   states(): Map<number, WorkerState> {
-    return new Map([...this.handles].map(([rank, { state }]) => [rank, state]));
+    return new Map(this.present().map(({ rank, state }) => [rank, state]));
   }
 
   /** The last reported position of the rank that is furthest ahead. */
   position(): { epoch: number; step: number } {
-    const [{ epoch, step }] = [...this.handles.values()].sort((a, b) => b.step - a.step);
+    const [{ epoch, step }] = this.present().sort((a, b) => b.step - a.step);
     return { epoch, step };
   }
 
@@ -155,9 +163,9 @@ export class Wave {
       log,
       listener: {
         frame: (frame) => this.receive(handle, frame),
-        lost: (reason) => this.lose(handle, `Rank ${rank} ${reason}. ${handle.describe()}`),
-        overdue: (reason) => {
-          this.lose(handle, `Rank ${rank} ${reason}. ${handle.describe()}`);
+        lost: (how) => this.lose(handle, how, `Rank ${rank} ${how}. ${handle.describe()}`),
+        overdue: (how) => {
+          this.lose(handle, how, `Rank ${rank} ${how}. ${handle.describe()}`);
           handle.kill();
         },
       },
@@ -167,6 +175,7 @@ export class Wave {
   }
 
   private receive(handle: WorkerHandle, frame: Frame): void {
+    if (this.dropped.has(handle.rank)) return;
     if (frame.kind !== 'message') return this.relay.receive(handle.rank, frame);
     try {
       const message = workerMessageSchema.parse(frame.message);
@@ -189,16 +198,25 @@ export class Wave {
         handle.enter('ready');
         return this.becomeReady(handle.rank);
       case 'event':
-        if (message.kind === 'non-finite-loss' && this.config.onNonFinite === 'stop') this.control({ action: 'stop' });
+        if (message.kind === 'non-finite-loss') this.stopOnNonFinite();
         return;
       case 'finished':
         this.stopReason = message.stopReason;
         return handle.leave();
       case 'failed':
-        if (message.isConsequence) this.consequence ??= message.error;
-        else this.fail(handle, message.error.message, message.error);
+        this.takeFailure(handle, message);
         return handle.leave();
     }
+  }
+
+  private takeFailure(handle: WorkerHandle, { error, isConsequence }: WorkerMessage & { type: 'failed' }): void {
+    if (isConsequence) this.consequence ??= error;
+    else if (!this.drop(handle, `failed: ${error.message}`, error.message)) this.fail(handle, error.message, error);
+  }
+
+  /** The ranks stop at once, unless they may continue without the one whose loss was not finite. */
+  private stopOnNonFinite(): void {
+    if (this.config.onNonFinite === 'stop' && !mayShrink(this.config)) this.control({ action: 'stop' });
   }
 
   private becomeReady(rank: number): void {
@@ -224,9 +242,28 @@ export class Wave {
   }
 
   /** Like `fail`, for a lost process. The loss only counts if it is the first failure. */
-  private lose(handle: WorkerHandle, message: string): void {
+  private lose(handle: WorkerHandle, how: string, message: string): void {
+    if (this.drop(handle, how, message)) return;
     this.isProcessLost ||= this.failure === null;
     this.fail(handle, message);
+  }
+
+  /** Lets the other ranks continue without this one. @returns whether the run's policy and state allow that */
+  private drop(lost: WorkerHandle, how: string, message: string): boolean {
+    if (this.dropped.has(lost.rank)) return true;
+    const remaining = this.present().filter((handle) => handle !== lost);
+    if (!mayShrink(this.config) || !this.hasStarted || this.failure !== null || remaining.length === 0) return false;
+    this.dropped.add(lost.rank);
+    const ranks = remaining.map(({ rank }) => rank);
+    // Each rank learns it before the first result without the lost one.
+    for (const handle of remaining) handle.send({ type: 'remaining', ranks });
+    this.relay.drop(lost.rank);
+    this.options.listener.dropped(lost, how, message);
+    return true;
+  }
+
+  private present(): WorkerHandle[] {
+    return [...this.handles.values()].filter(({ rank }) => !this.dropped.has(rank));
   }
 
   /** Fails the group because one rank failed. Ranks that train are asked to stop, and get time to exit. */
@@ -246,9 +283,15 @@ export class Wave {
     for (const handle of this.handles.values()) if (handle !== failed) handle.kill();
   }
 
+  private dropStuck(missing: number[], { message }: Error): boolean {
+    const areDropped = missing.every((rank) => this.drop(this.handle(rank), tooLate, message));
+    if (areDropped) for (const rank of missing) this.handle(rank).kill();
+    return areDropped;
+  }
+
   private stuck(missing: number[], error: Error): void {
     for (const rank of missing) {
-      this.lose(this.handle(rank), error.message);
+      this.lose(this.handle(rank), tooLate, error.message);
       this.handle(rank).kill();
     }
   }
@@ -256,7 +299,7 @@ export class Wave {
   private collectiveTimeoutMs(): number {
     const { prepareMs, firstCollectiveMs, collectiveMs } = this.config.timeouts;
     if (!this.hasStarted) return prepareMs;
-    const allHaveStepped = [...this.handles.values()].every(({ hasStepped }) => hasStepped);
+    const allHaveStepped = this.present().every(({ hasStepped }) => hasStepped);
     return allHaveStepped ? collectiveMs : firstCollectiveMs;
   }
 

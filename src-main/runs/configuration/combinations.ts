@@ -23,6 +23,7 @@ export function findConflicts(config: RunConfig, plan: readonly Placement[], pro
     ...conflictsOfMonitors(config),
     ...conflictsOfJointStopping(config, waves),
     ...conflictsOfLockstep(config, waves),
+    ...conflictsOfMemberLoss(config),
     ...conflictsOfSampler(config),
     ...conflictsOfStacks(config),
     ...conflictsOfData(config),
@@ -91,6 +92,14 @@ function conflictsOfLockstep(config: RunConfig, waves: number): ConfigProblem[] 
     conflicts.push({ path: 'earlyStopping.joint', message });
   }
   return conflicts;
+}
+
+/** Members can only be lost one by one where no other needs them. */
+function conflictsOfMemberLoss(config: RunConfig): ConfigProblem[] {
+  const reason = lockstepReason(config);
+  if (config.onMemberLoss.kind !== 'continue' || reason === null) return [];
+  const message = `With ${reason} every step needs all ranks, so the run cannot continue without a lost member. Use --on-member-loss restart or stop.`;
+  return [{ path: 'onMemberLoss.kind', message }];
 }
 
 /** Only Tutti's own kernels round the same on every processor. */

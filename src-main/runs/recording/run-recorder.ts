@@ -5,6 +5,7 @@ import type {
   Attempt,
   CheckpointRecord,
   EvaluatedSet,
+  LostMember,
   RunEvent,
   RunRecord,
   RunSummary,
@@ -100,6 +101,15 @@ export class RunRecorder {
   setRanks(ranks: readonly number[]): void {
     this.ranks = ranks;
     this.metrics?.setRanks(ranks);
+  }
+
+  /** Records that the other ranks continue without a member. */
+  lostMember(member: LostMember, message: string): void {
+    const { rank, epoch, step, how } = member;
+    const remaining = this.ranks?.filter((other) => other !== rank) ?? [];
+    this.setRanks(remaining);
+    this.event(rank, 'member-lost', message, { epoch, step, data: { how, remaining } });
+    this.keep({ lostMembers: [...(this.record.lostMembers ?? []), member] });
   }
 
   openLog(rank: number): LogFile {

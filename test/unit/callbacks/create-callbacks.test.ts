@@ -6,12 +6,19 @@ import { RunFiles } from '../../../workers/member/run-files.ts';
 import { taskOf } from '../../../workers/member/tasks.ts';
 import { FakeTraining, evaluationOf } from './fakes.ts';
 
-function namesOf(config: RunConfigInput, options: { groupRanks?: number[]; hasValidation?: boolean } = {}): string[] {
+const wholeGroup = { groupRanks: [0, 1], finishedRanks: [], lostRanks: [] };
+
+function namesOf(
+  config: RunConfigInput,
+  options: { groupRanks?: number[]; lostRanks?: number[]; hasValidation?: boolean } = {},
+): string[] {
   const plan = {
     config: runConfigSchema.parse({ members: 2, ...config }),
     task: taskOf('classification'),
     files: new RunFiles('/nowhere', 0),
     groupRanks: options.groupRanks ?? [0, 1],
+    finishedRanks: [],
+    lostRanks: options.lostRanks ?? [],
     hasValidation: options.hasValidation ?? true,
   };
   return createCallbacks(plan).map(({ name }) => name);
@@ -35,6 +42,12 @@ describe('createCallbacks', () => {
     expect(names).toContain('keep-predictions');
   });
 
+  it('treats members that were lost before as no wave: the others are the whole ensemble', () => {
+    const names = namesOf({ keepPredictions: 'none' }, { groupRanks: [0], lostRanks: [1] });
+    expect(names).toContain('per-rank-best-checkpoint:ensemble-best');
+    expect(names).not.toContain('keep-predictions');
+  });
+
   it('omits callbacks that are turned off or lack a validation split', () => {
     const checkpoints = { ensembleBest: false, memberBest: false };
     expect(namesOf({ checkpoints, keepPredictions: 'none' })).toEqual(['ensemble-metrics', 'per-rank-checkpoint']);
@@ -45,7 +58,7 @@ describe('createCallbacks', () => {
     const config = runConfigSchema.parse({ members: 2, checkpoints: { monitor: 'val/ens_acc' } });
     const task = ensembleTask(taskOf('classification'), config);
     const files = new RunFiles('/nowhere', 0);
-    const callbacks = createCallbacks({ config, task, files, groupRanks: [0, 1], hasValidation: true });
+    const callbacks = createCallbacks({ config, task, files, ...wholeGroup, hasValidation: true });
     const training = new FakeTraining();
     for (const [epoch, accuracies] of [
       [0.5, 0.9],

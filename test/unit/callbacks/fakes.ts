@@ -8,6 +8,7 @@ import type { Predictions } from '../../../workers/member/predictions.ts';
 export class FakeTraining implements Training {
   readonly group: ProcessGroup;
   readonly members: number;
+  readonly lostMembers: number = 0;
   epoch = 0;
   step = 0;
   isStandingBy = false;

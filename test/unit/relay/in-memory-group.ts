@@ -1,9 +1,12 @@
+import { z } from 'zod';
 import { createChannelPair, type Channel } from '../../../core/protocol/wire/channel.ts';
 import { noSignals } from '../../../core/protocol/wire/collectives.ts';
 import type { CollectiveRequest } from '../../../core/protocol/wire/frames.ts';
 import { Relay, type RelayOptions } from '../../../src-main/relay/relay.ts';
 import type { SharedMemory } from '../../../workers/collectives/memory/shared-memory.ts';
 import { ProcessGroup } from '../../../workers/collectives/process-group.ts';
+
+const remainingSchema = z.object({ type: z.literal('remaining'), ranks: z.array(z.int()) });
 
 /** The first request of a rank that calls a barrier. */
 export const barrierRequest: CollectiveRequest = {
@@ -38,6 +41,7 @@ export function createRelay(ranks: readonly number[], options: Partial<RelayOpti
     describeRank: (rank) => `Rank ${rank} runs on cpu:${rank}.`,
     timeoutMs: () => 10_000,
     stepsOf: () => 0,
+    dropStuck: () => false,
     onStuck: () => {},
     ...options,
   });
@@ -61,6 +65,7 @@ export function join(
   const group = new ProcessGroup(rank, ranks, channel, memory);
   channel.onFrame((frame) => {
     if (frame.kind === 'collective') group.receive(frame);
+    else group.shrink(remainingSchema.parse(frame.message).ranks);
   });
   channel.onClose((error) => group.fail(error ?? new Error('The hub closed the channel.')));
   return group;
@@ -78,6 +83,15 @@ export function createInMemoryGroup(
   for (const [index, rank] of ranks.entries()) serve(relay, rank, hubChannels[index]);
   const groups = ranks.map((rank, index) => join(rank, ranks, workerChannels[index], memoryOf(rank)));
   return { relay, groups, hubChannels, workerChannels };
+}
+
+/** Lets the group continue without a rank, as the hub does. */
+export function dropRank({ relay, groups, hubChannels }: TestGroup, remaining: readonly number[], lost: number): void {
+  for (const [index, { rank }] of groups.entries()) {
+    const message = { type: 'remaining', ranks: [...remaining] };
+    if (remaining.includes(rank)) hubChannels[index].send({ kind: 'message', message, arrays: [] });
+  }
+  relay.drop(lost);
 }
 
 /** Ranks 0 to `worldSize` - 1. */
