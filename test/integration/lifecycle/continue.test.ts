@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
-import { readMetrics } from '../../../src-main/store/metrics/metric-table.ts';
+import { readMetrics } from '../../metric-table.ts';
 import { readEvents } from '../../../src-main/store/runs/run-folder.ts';
 import {
   isRunning,
