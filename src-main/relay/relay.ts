@@ -115,7 +115,7 @@ export class Relay {
     this.#senders.delete(rank);
     this.#sequences.delete(rank);
     this.#ranks = this.#ranks.filter((other) => other !== rank);
-    for (const open of [...this.#open.values()]) {
+    for (const open of this.#open.values()) {
       open.requests.delete(rank);
       if (open.requests.size === 0) this.#close(open);
       else if (open.requests.size === this.#ranks.length) this.#complete(open);
