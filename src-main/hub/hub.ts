@@ -71,7 +71,7 @@ export class Hub {
       folder,
       index: this.index,
       listener,
-      resume: null,
+      resume: false,
       claim: async (hub) => {
         const record = { ...(await newRecord(planned)), hub };
         return { record, before: null, lock: await createOwnRun(folder, record) };
@@ -91,20 +91,18 @@ export class Hub {
     const plan = await placeMembers(config);
     // The project's loss was checked when the run was created.
     refuseCombinations(config, plan, { task: before.task, hasOwnLoss: false });
-    const waves = new Set(plan.map(({ wave }) => wave)).size;
-    const lost = lostRanksOf(before);
-    const ranks = plan.map(({ rank }) => rank).filter((rank) => !lost.includes(rank));
-    const point = await findResumePoint(folder, ranks);
-    const reason = whyNotResume(before, config, point);
-    if (reason !== null) throw reason;
+    if (before.status === 'finished') {
+      const lost = lostRanksOf(before);
+      const ranks = plan.map(({ rank }) => rank).filter((rank) => !lost.includes(rank));
+      const reason = whyNotResume(before, config, await findResumePoint(folder, ranks));
+      if (reason !== null) throw reason;
+    }
     requireTrust(before.project.folder);
     const blas = await blasOfResumed(before, config);
     const source = await sourceOf(before.project.folder);
     const claim = (hub: NonNullable<RunRecord['hub']>) =>
       takeOverRun(folder, (found) => ({ ...resumedRecord(found, override, { config, plan, blas, ...source }), hub }));
-    // Members of different waves are at different steps, so their rows are merged by key instead of cut off.
-    const from = waves > 1 ? null : { epoch: point?.epoch ?? 0, step: point?.step ?? 0 };
-    return new RunSession({ folder, index: this.index, listener, claim, resume: { from } });
+    return new RunSession({ folder, index: this.index, listener, claim, resume: true });
   }
 
   runs(query: RunQuery): IndexedRun[] {

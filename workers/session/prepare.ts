@@ -4,7 +4,6 @@ import { samplerOf, samplesPerStep } from '../../core/protocol/run/strategy-rule
 import type { Backend } from '../backends/backend.ts';
 import { DistributedSeeder } from '../callbacks/distributed-seeder.ts';
 import { createCallbacks } from '../callbacks/index.ts';
-import { latestCommonRound } from '../checkpoints/training-state.ts';
 import type { ProcessGroup } from '../collectives/process-group.ts';
 import type { Splits } from '../data/dataset.ts';
 import { distributeData, type RankData } from '../data/distribute.ts';
@@ -167,7 +166,7 @@ async function prepareRank({ launch, links }: Seat, shared: Shared, rank: RankPa
   const strategy = stacked ?? createStrategy(config.strategy, context);
   const about = { config, member, task, data, batches, sampler, strategy, callbacks };
   const parts: TrainerParts = { ...about, group, lostRanks, files, report, controls, throttle };
-  const trainer = new Trainer(parts, launch.resume ? await resumed(launch, parts) : undefined);
+  const trainer = new Trainer(parts, await resumed(launch, parts));
   return { ...shared, batches, model: member.model, trainer, totalSteps, leaveStack: () => stacked?.leave() };
 }
 
@@ -202,7 +201,7 @@ function lossOf({ project, task, hyperparameters, config }: Shared): LossFunctio
 }
 
 async function resumed(launch: Launch, parts: TrainerParts) {
-  const round = await latestCommonRound(launch.runFolder, launch.groupRanks);
-  if (round === null) return undefined;
-  return loadTrainingState(parts.files, round, parts.member, parts.callbacks);
+  const { resumeRound } = launch;
+  if (resumeRound === null) return undefined;
+  return loadTrainingState(parts.files, resumeRound, parts.member, parts.callbacks);
 }

@@ -62,8 +62,8 @@ export const launchSchema = z.strictObject({
   /** Ranks that were lost before. */
   lostRanks: z.array(z.int()),
   attempt: z.int().min(1),
-  /** Continue from the newest state that all ranks of the run have saved. */
-  resume: z.boolean(),
+  /** The round of saved states from which the ranks of this wave continue; null: from the start. */
+  resumeRound: z.int().min(0).nullable(),
 });
 export type Launch = z.output<typeof launchSchema>;
 

@@ -25,8 +25,8 @@ export interface SessionOptions {
   listener: RunListener;
   /** Writes the run's record with this hub in it, for a new run or one that is taken over. */
   claim(hub: NonNullable<RunRecord['hub']>): Promise<Claim>;
-  /** For a resume, the position at which the ranks continue; null with waves, because each wave continues at a different position. */
-  resume: { from: ResumeStart } | null;
+  /** Whether the ranks continue from their newest common state. */
+  resume: boolean;
 }
 
 interface Claim {
@@ -110,7 +110,7 @@ export class RunSession {
     this.recorder = recorder;
     this.controls.begin(recorder);
     // The files of a resumed run stay unchanged until its ranks are ready.
-    if (before === null) await this.begin(recorder);
+    if (before === null) await this.begin(recorder, null);
     await recorder.change({ status: 'running' });
     const loads = this.sampleLoads(recorder);
     const { controls, token, options, isAborted } = this;
@@ -119,8 +119,8 @@ export class RunSession {
       controls,
       token,
       ...paths,
-      resume: options.resume !== null,
-      begin: () => (this.hasBegun ? Promise.resolve() : this.begin(recorder)),
+      resume: options.resume,
+      begin: (from) => (this.hasBegun ? Promise.resolve() : this.begin(recorder, from)),
     });
     this.waves = waves;
     if (isAborted) waves.abort();
@@ -137,12 +137,12 @@ export class RunSession {
   }
 
   /** Starts to write this attempt to the run's files and record. */
-  private async begin(recorder: RunRecorder): Promise<void> {
+  private async begin(recorder: RunRecorder, from: ResumeStart): Promise<void> {
     const { resume } = this.options;
-    await recorder.begin(resume);
+    await recorder.begin(resume ? { from } : null);
     this.hasBegun = true;
     const { attempts } = recorder.record;
-    recorder.event(null, 'started', `Attempt ${attempts.length} started.`, { step: resume?.from?.step ?? null });
+    recorder.event(null, 'started', `Attempt ${attempts.length} started.`, { step: from?.step ?? null });
     if (hasNewSource(attempts)) recorder.event(null, 'source-changed', sourceChanged(recorder.record));
   }
 

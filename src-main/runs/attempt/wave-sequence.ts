@@ -11,7 +11,7 @@ import { findResumePoint, type ResumePoint } from '../../store/runs/resume-point
 import type { LogFile } from '../recording/log-file.ts';
 import { keepMessage } from './rank-messages.ts';
 import { currentSettings, type RunControls } from '../control/run-controls.ts';
-import type { RunRecorder } from '../recording/run-recorder.ts';
+import type { ResumeStart, RunRecorder } from '../recording/run-recorder.ts';
 import { lostRanksOf } from '../../../core/protocol/run/lost-members.ts';
 import { type Restart, Restarts } from './restarts.ts';
 import { Wave, type WaveOutcome } from './wave.ts';
@@ -24,10 +24,10 @@ export interface WaveSequenceOptions {
   socketPath: string;
   /** The token that workers send with their hello. */
   token: string;
-  /** Whether ranks continue from their newest common state. */
+  /** Whether the ranks of each wave continue from their newest common state. */
   resume: boolean;
-  /** Called each time that all ranks of a wave are ready, before they train. */
-  begin(): Promise<void>;
+  /** Called each time that all ranks of a wave are ready, before they train, with the position at which they continue. */
+  begin(from: ResumeStart): Promise<void>;
 }
 
 /**
@@ -39,11 +39,9 @@ export class WaveSequence {
   readonly #waves: Placement[][];
   #wave: Wave | null = null;
   readonly #aborted = new AbortController();
-  #resume: boolean;
 
   constructor(options: WaveSequenceOptions) {
     this.#options = options;
-    this.#resume = options.resume;
     const { record } = options.recorder;
     const lost = lostRanksOf(record);
     const present = record.plan.filter(({ rank }) => !lost.includes(rank));
@@ -76,14 +74,15 @@ export class WaveSequence {
     const { recorder } = this.#options;
     const ranks = placements.map(({ rank }) => rank);
     const restarts = new Restarts(recorder.record.config.onMemberLoss);
-    let outcome = await this.#runWave(placements, null);
+    let point = this.#options.resume ? await findResumePoint(recorder.folder, ranks) : null;
+    let outcome = await this.#runWave(placements, point, null);
     while (outcome.kind === 'failed' && outcome.isProcessLost && !this.#aborted.signal.aborted) {
-      const point = await findResumePoint(recorder.folder, ranks);
+      point = await findResumePoint(recorder.folder, ranks);
       const restart = restarts.next(point?.round ?? null);
       if (restart === null) return outcome;
       const note = await this.#prepareRestart(restart, point, ranks, outcome.error);
       await this.#wait(restart.waitMs);
-      outcome = await this.#runWave(placements, note);
+      outcome = await this.#runWave(placements, point, note);
     }
     return outcome;
   }
@@ -98,14 +97,18 @@ export class WaveSequence {
   }
 
   /** @param note first line for the logs of its ranks */
-  async #runWave(placements: readonly Placement[], note: string | null): Promise<WaveOutcome> {
+  async #runWave(
+    placements: readonly Placement[],
+    point: ResumePoint | null,
+    note: string | null,
+  ): Promise<WaveOutcome> {
     const { recorder, controls, socketPath, token } = this.#options;
     const scratchFolder = await this.#emptyFolderOfRanks(note !== null);
     if (this.#aborted.signal.aborted) return { kind: 'aborted' };
     recorder.setRanks(placements.map(({ rank }) => rank));
     this.#wave = new Wave({
       placements,
-      launch: this.#launch(scratchFolder, placements),
+      launch: { ...this.#launch(scratchFolder, placements), resumeRound: point?.round ?? null },
       socketPath,
       token,
       openLog: (rank) => openLog(recorder, rank, note),
@@ -117,7 +120,8 @@ export class WaveSequence {
           recorder.update({ type: 'worker', rank, state: 'exited', epoch, step, pid }),
         beforeStart: async () => {
           await this.#checkDisk();
-          await this.#options.begin();
+          await this.#options.begin(this.#startOf(point));
+          this.#reportDamages(point);
         },
       },
     });
@@ -133,18 +137,27 @@ export class WaveSequence {
     { message, ...lost }: RunError,
   ): Promise<string> {
     const { recorder } = this.#options;
-    this.#resume = true;
-    await this.#options.begin();
+    const from = this.#startOf(point);
+    await this.#options.begin(from);
     recorder.event(lost.rank, 'lost', message, { epoch: lost.epoch, step: lost.step });
-    // Members of different waves are at different steps, so their rows are merged by key instead of cut off.
-    const start = { epoch: point?.epoch ?? 0, step: point?.step ?? 0 };
-    const from = this.#waves.length > 1 ? null : start;
     await recorder.nextAttempt(from);
     const how = point === null ? 'start again, because no state was saved yet' : `continue from step ${point.step}`;
     const after = waitMs === 0 ? '' : ` after ${waitMs / 1000} s`;
     const note = `Restart ${count} of ${maxRestarts}: rank ${lost.rank} was lost; its wave's ranks ${how}${after}.`;
     recorder.event(null, 'restarted', note, { step: from?.step ?? null, data: { rank: lost.rank, ranks } });
     return note;
+  }
+
+  /** Members of different waves are at different steps, so their rows are merged by key instead of cut off. */
+  #startOf(point: ResumePoint | null): ResumeStart {
+    return this.#waves.length > 1 ? null : { epoch: point?.epoch ?? 0, step: point?.step ?? 0 };
+  }
+
+  #reportDamages(point: ResumePoint | null): void {
+    if (point === null || point.damages.length === 0) return;
+    const { round, epoch, step, damages } = point;
+    const message = `The ranks continue from the older round ${round}, step ${step}, because newer states are damaged: ${damages.join('; ')}.`;
+    this.#options.recorder.event(null, 'state-skipped', message, { epoch, step, data: { round } });
   }
 
   /** The folder for files that ranks share. Later waves reuse them; a restart empties it, because a killed rank may have left parts. */
@@ -155,7 +168,10 @@ export class WaveSequence {
     return folder;
   }
 
-  #launch(scratchFolder: string, placements: readonly Placement[]): Omit<Launch, 'placement' | 'groupRanks'> {
+  #launch(
+    scratchFolder: string,
+    placements: readonly Placement[],
+  ): Omit<Launch, 'placement' | 'groupRanks' | 'resumeRound'> {
     const { record, folder } = this.#options.recorder;
     const [{ wave }] = placements;
     const lostRanks = lostRanksOf(record);
@@ -173,7 +189,6 @@ export class WaveSequence {
       blas: record.blas,
       settings: currentSettings(record),
       attempt: record.attempts.length,
-      resume: this.#resume,
     };
   }
 

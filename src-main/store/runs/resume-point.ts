@@ -1,57 +1,46 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { z } from 'zod';
-import { errorCode } from '../../../core/node/file-error.ts';
-
-/** The fields of `state/rank-<r>/round-<n>.json` (written by the workers) that a resume needs. */
-const savedRoundSchema = z.looseObject({ round: z.int(), epoch: z.int(), step: z.int() });
+import { checkRound, roundsOf, type SavedRound } from './saved-rounds.ts';
 
 export interface ResumePoint {
   round: number;
   /** Position of the rank that is furthest ahead. */
   epoch: number;
   step: number;
+  /** What is wrong with the states of newer rounds, which are therefore skipped. */
+  damages: string[];
 }
 
-/** The position at which a run resumes: the newest round that every rank has saved. Null if there is none and the run starts again. */
+/**
+ * The position at which a run resumes: the newest round that every rank has saved and of which all states are intact. Null if no round was
+ * saved by all ranks, and the run starts again.
+ * @throws Error if there are such rounds, but a state of each is damaged
+ */
 export async function findResumePoint(folder: string, ranks: readonly number[]): Promise<ResumePoint | null> {
-  const saved = await Promise.all(ranks.map((rank) => savedRounds(join(folder, 'state', `rank-${rank}`))));
-  const rounds = [...(saved[0]?.keys() ?? [])].sort((a, b) => b - a);
-  const round = rounds.find((candidate) => saved.every((rankRounds) => rankRounds.has(candidate)));
-  if (round === undefined) return null;
-  const positions = saved.flatMap((rankRounds) => rankRounds.get(round) ?? []);
-  const [epoch, step] = (['epoch', 'step'] as const).map((key) => Math.max(...positions.map((at) => at[key])));
-  return { round, epoch, step };
+  const damages: string[] = [];
+  for (const round of await commonRounds(folder, ranks)) {
+    const states = await Promise.all(ranks.map((rank) => checkRound(folder, rank, round)));
+    const intact = states.filter(isIntact);
+    if (intact.length === states.length) return { round, ...furthest(intact), damages };
+    damages.push(...states.flatMap((state) => (isIntact(state) ? [] : state.message)));
+  }
+  if (damages.length === 0) return null;
+  throw new Error(
+    `Every saved state of the run in ${folder} is damaged:\n${damages.join('\n')}\nRestore one of them from a copy. ` +
+      'To train the run again from its start, remove its folder state/.',
+  );
 }
 
-/** By round. */
-async function savedRounds(stateFolder: string): Promise<Map<number, ResumePoint>> {
-  const rounds = new Map<number, ResumePoint>();
-  for (const name of await namesIn(stateFolder)) {
-    if (!name.endsWith('.json')) continue;
-    const { round, epoch, step } = await readRound(join(stateFolder, name));
-    rounds.set(round, { round, epoch, step });
-  }
-  return rounds;
+function isIntact(state: SavedRound | Error): state is SavedRound {
+  return !(state instanceof Error);
 }
 
-async function readRound(path: string): Promise<z.output<typeof savedRoundSchema>> {
-  try {
-    return savedRoundSchema.parse(JSON.parse(await readFile(path, 'utf8')));
-  } catch (error) {
-    throw new Error(
-      `${path} is damaged: it does not name the saved round and step. Restore it from a copy, or remove it together with its ` +
-        '.safetensors to continue from the round before.',
-      { cause: error },
-    );
-  }
+/** The rounds that all ranks have saved, the newest first. */
+async function commonRounds(folder: string, ranks: readonly number[]): Promise<number[]> {
+  const [first, ...others] = await Promise.all(ranks.map(async (rank) => new Set(await roundsOf(folder, rank))));
+  const common = [...(first ?? [])].filter((round) => others.every((rounds) => rounds.has(round)));
+  return common.sort((a, b) => b - a);
 }
 
-async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return [];
-    throw error;
-  }
+function furthest(states: readonly SavedRound[]): { epoch: number; step: number } {
+  const [epoch, step] = (['epoch', 'step'] as const).map((key) => Math.max(...states.map((state) => state[key])));
+  return { epoch, step };
 }

@@ -1,10 +1,10 @@
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
 import { readEvents, readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
-import { projectFolder, readCheckpointRecord, resume, train, useHub } from '../harness.ts';
+import { mergedMetrics, projectFolder, readCheckpointRecord, resume, train, useHub } from '../harness.ts';
 
 const { hub } = useHub();
 
@@ -83,6 +83,43 @@ describe('a finished run after a resume', () => {
       config: { maxEpochs: 6, optimizer: { learningRate: 10 } },
     });
     expect(second.sourceHash).toBe(start.sourceHash);
+  });
+});
+
+describe('a resume with a damaged state', () => {
+  it('continues from the intact older round, names the file and the reason, and ends with the same bits', async () => {
+    const saving: RunConfigInput = { ...config, checkpoints: { stateEverySeconds: 0 } };
+    const whole = await train(hub(), 'blobs', { ...saving, maxEpochs: 8 });
+    const { folder } = await train(hub(), 'blobs', saving);
+    const states = (await readdir(join(folder, 'state', 'rank-1'))).filter((name) => name.endsWith('.safetensors'));
+    const newest = states.sort((a, b) => Number(/\d+/.exec(a)) - Number(/\d+/.exec(b))).at(-1) ?? '';
+    const path = join(folder, 'state', 'rank-1', newest);
+    const content = await readFile(path);
+    content[content.length - 1] ^= 1;
+    await writeFile(path, content);
+
+    const record = await resume(hub(), folder, { maxEpochs: 8 });
+    expect(record.status).toBe('finished');
+    const skipped = (await readEvents(folder)).filter(({ kind }) => kind === 'state-skipped');
+    expect(skipped).toMatchObject([{ attempt: 2, message: expect.stringContaining(`${path} is missing or damaged`) }]);
+    expect(record.attempts[1].from?.step).toBe(skipped[0].step);
+    expect(skipped[0].step).toBeLessThan(12);
+    expect((await mergedMetrics(folder)).values).toEqual((await mergedMetrics(whole.folder)).values);
+    for (const rank of [0, 1]) {
+      const [sha256, expected] = [folder, whole.folder].map((run) => readCheckpointRecord(run, rank, 'final').sha256);
+      expect(sha256).toBe(expected);
+    }
+  });
+
+  it('changes nothing if every state is damaged, and names all', async () => {
+    const { folder } = await train(hub(), 'blobs', config);
+    const names = (await readdir(join(folder, 'state', 'rank-0'))).filter((name) => name.endsWith('.safetensors'));
+    for (const name of names) await truncate(join(folder, 'state', 'rank-0', name), 10);
+    const before = await read(folder);
+    const resumed = resume(hub(), folder, { maxEpochs: 8 });
+    await expect(resumed).rejects.toThrow(/^Every saved state of the run .* is damaged:/);
+    for (const name of names) await expect(resumed).rejects.toThrow(name);
+    expect(await read(folder)).toEqual(before);
   });
 });
 
