@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
+import { refuseLibrary } from '../../core/node/file-owner.ts';
 import type { Blas } from '../../core/protocol/machine/blas.ts';
 import type { CommandRunner } from '../processes/command.ts';
 
@@ -12,6 +13,8 @@ export interface LibrarySystem {
   environment: NodeJS.ProcessEnv;
   run: CommandRunner;
   exists(path: string): boolean;
+  /** Why a file must not be loaded; null if it may. */
+  refuse(path: string): string | null;
   resolve(path: string): Promise<string>;
 }
 
@@ -20,6 +23,7 @@ export const thisSystem = (run: CommandRunner): LibrarySystem => ({
   environment: process.env,
   run,
   exists: existsSync,
+  refuse: refuseLibrary,
   resolve: realpath,
 });
 
@@ -43,7 +47,7 @@ const accelerate: BlasLibrary = {
   library: '/System/Library/Frameworks/Accelerate.framework/Accelerate',
 };
 
-/** The BLAS libraries of this system, at most one of each kind: the first file found. */
+/** The BLAS libraries of this system, at most one of each kind: the first file that may be loaded, else the first. */
 export async function findBlasLibraries(system: LibrarySystem): Promise<BlasLibrary[]> {
   const known = await knownToLinker(system);
   const folders = libraryFolders(system);
@@ -53,7 +57,8 @@ export async function findBlasLibraries(system: LibrarySystem): Promise<BlasLibr
       ...folders.flatMap((folder) => candidates.map((name) => join(folder, name))),
       ...candidates.flatMap((name) => known.get(name) ?? []),
     ];
-    const path = paths.find((candidate) => system.exists(candidate));
+    const present = paths.filter((candidate) => system.exists(candidate));
+    const path = present.find((candidate) => system.refuse(candidate) === null) ?? present[0];
     if (path !== undefined) found.push({ kind, library: await system.resolve(path) });
   }
   return found;

@@ -12,6 +12,7 @@ import {
 } from '../../core/protocol/machine/blas.ts';
 import { commandRunner } from '../processes/command.ts';
 import { writeFileAtomic } from '../../core/node/atomic-file.ts';
+import { refuseLibrary } from '../../core/node/file-owner.ts';
 import { errorCode } from '../../core/node/file-error.ts';
 import { homePaths } from '../store/home.ts';
 import { type BlasLibrary, findBlasLibraries, thisSystem } from './blas-libraries.ts';
@@ -31,13 +32,21 @@ export type BlasSurvey = z.output<typeof surveySchema>;
 /** The search and the measurement of a survey; tests replace them. */
 export interface Surveyor {
   find(): Promise<BlasLibrary[]>;
+  /** Why a library must not be loaded; null if it may. */
+  refuse(library: string): string | null;
   probe(task: ProbeTask): Promise<ProbeReply>;
 }
 
 const ldconfigTimeoutMs = 5000;
 
+/** The BLAS libraries of this system. */
+export function findOnThisSystem(): Promise<BlasLibrary[]> {
+  return findBlasLibraries(thisSystem(commandRunner(ldconfigTimeoutMs)));
+}
+
 const thisMachine: Surveyor = {
-  find: () => findBlasLibraries(thisSystem(commandRunner(ldconfigTimeoutMs))),
+  find: findOnThisSystem,
+  refuse: refuseLibrary,
   probe,
 };
 
@@ -47,15 +56,20 @@ const openBlasCores = process.arch === 'x64' ? ['Haswell', 'SkylakeX'] : [];
 /** The cached survey if the machine, its libraries and Tutti have not changed; otherwise a new one, which takes about a second. */
 export async function readSurvey(surveyor: Surveyor = thisMachine): Promise<BlasSurvey> {
   const libraries = await surveyor.find();
-  const identity = await identityOf(libraries);
+  const identity = await identityOf(libraries, surveyor);
   const kept = await readKept();
-  return kept?.identity === identity ? kept : measure(libraries, identity, surveyor);
+  return kept?.identity === identity && namesOnly(kept, libraries) ? kept : measure(libraries, identity, surveyor);
 }
 
 /** Makes a new survey, which replaces the cached one. */
 export async function makeSurvey(surveyor: Surveyor = thisMachine): Promise<BlasSurvey> {
   const libraries = await surveyor.find();
-  return measure(libraries, await identityOf(libraries), surveyor);
+  return measure(libraries, await identityOf(libraries, surveyor), surveyor);
+}
+
+/** Whether a cached survey names no library but those that this system has now. */
+function namesOnly({ libraries }: BlasSurvey, found: readonly BlasLibrary[]): boolean {
+  return libraries.every(({ blas }) => found.some(({ library }) => library === blas.library));
 }
 
 async function measure(libraries: BlasLibrary[], identity: string, surveyor: Surveyor): Promise<BlasSurvey> {
@@ -65,7 +79,10 @@ async function measure(libraries: BlasLibrary[], identity: string, surveyor: Sur
   for (const library of libraries) {
     for (const coreType of library.kind === 'OpenBLAS' ? [null, ...openBlasCores] : [null]) {
       const blas = { ...library, coreType };
-      measured.push({ blas, reply: await surveyor.probe({ kind: 'blas', blas }) });
+      const reason = surveyor.refuse(library.library);
+      const reply: ProbeReply =
+        reason === null ? await surveyor.probe({ kind: 'blas', blas }) : { kind: 'unusable', reason };
+      measured.push({ blas, reply });
     }
   }
   const survey = { identity, own, libraries: measured };
@@ -89,8 +106,10 @@ async function readKept(): Promise<BlasSurvey | null> {
   }
 }
 
-async function identityOf(libraries: readonly BlasLibrary[]): Promise<string> {
-  const files = await Promise.all(libraries.map(({ library }) => fileIdentity(library)));
+async function identityOf(libraries: readonly BlasLibrary[], surveyor: Surveyor): Promise<string> {
+  const files = await Promise.all(
+    libraries.map(async ({ library }) => [await fileIdentity(library), surveyor.refuse(library) ?? ''].join(' ')),
+  );
   const processor = cpus()[0]?.model ?? '';
   return [packageJson.version, process.version, process.arch, release(), processor, ...files].join('; ');
 }

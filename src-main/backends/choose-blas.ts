@@ -1,8 +1,9 @@
-import { existsSync } from 'node:fs';
 import type { Blas } from '../../core/protocol/machine/blas.ts';
 import type { RunConfig } from '../../core/protocol/run/config.ts';
 import type { RunRecord } from '../../core/protocol/run/record.ts';
-import { type BlasSurvey, fastestBlas, readSurvey } from './blas-survey.ts';
+import { refuseLibrary } from '../../core/node/file-owner.ts';
+import type { BlasLibrary } from './blas-libraries.ts';
+import { type BlasSurvey, fastestBlas, findOnThisSystem, readSurvey } from './blas-survey.ts';
 
 /**
  * The least speedup over Tutti's kernels for which a BLAS is used. A BLAS makes a run's numbers depend on the library, and measurements vary by
@@ -34,14 +35,28 @@ export async function chooseBlas(
   return fastest !== null && fastest.gflops >= leastSpeedup * ownGflops ? fastest.blas : null;
 }
 
-/** The BLAS of a resumed run: the same as before, so that its numbers stay the same, unless it is missing or the configuration changed. */
-export async function blasOfResumed(before: RunRecord, config: RunConfig): Promise<Blas | null> {
+/**
+ * The BLAS of a resumed run: the same as before, so that its numbers stay the same, unless this system does not have it or the configuration
+ * changed. A run folder may come from somebody else, so a library that only its record names is not loaded.
+ */
+export async function blasOfResumed(
+  before: RunRecord,
+  config: RunConfig,
+  find: () => Promise<BlasLibrary[]> = findOnThisSystem,
+): Promise<Blas | null> {
   const { blas } = before;
   const isSameRequest = (['blas', 'backend', 'determinism'] as const).every(
     (key) => config[key] === before.config[key],
   );
-  const isThere = blas === null || blas.kind === 'Accelerate' || existsSync(blas.library);
-  return isSameRequest && isThere ? blas : chooseBlas(config);
+  return isSameRequest && (blas === null || (await isUsable(blas, find))) ? blas : chooseBlas(config);
+}
+
+/** Whether this system offers the BLAS of a record, and nobody else can have changed it. */
+export async function isUsable(
+  { library }: Blas,
+  find: () => Promise<BlasLibrary[]> = findOnThisSystem,
+): Promise<boolean> {
+  return (await find()).some((offered) => offered.library === library) && refuseLibrary(library) === null;
 }
 
 /** The reason why no BLAS can be used, and how to install one. */

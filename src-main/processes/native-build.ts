@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { refuseLibrary } from '../../core/node/file-owner.ts';
 import { readBuildFile } from '../../core/node/build-file.ts';
 import type { Device } from '../../core/protocol/machine/devices.ts';
 import {
@@ -20,14 +21,29 @@ import { homePaths } from '../store/home.ts';
 
 type BackendChoice = RunConfig['backend'];
 
-/** The TensorFlow that `npm run setup:native` set up; null where it was not. @throws where its build.json is damaged */
+/**
+ * The TensorFlow that `npm run setup:native` set up; null where it was not.
+ * @throws where its build.json is damaged, or somebody else can change its libraries
+ */
 export function readNativeBuild(): NativeBuild | null {
-  return readBuildFile(homePaths().tensorflow, nativeBuildSchema, nativeSetupRemedy);
+  const folder = homePaths().tensorflow;
+  requireOwnFiles(folder);
+  const build = readBuildFile(folder, nativeBuildSchema, nativeSetupRemedy);
+  for (const path of [build?.binding, ...(build?.libraryFolders ?? [])]) requireOwnFiles(join(folder, path ?? ''));
+  return build;
 }
 
-/** The WebGPU that `npm run setup:native -- --webgpu` set up; null where it was not. @throws where its build.json is damaged */
+/** The WebGPU that `npm run setup:native -- --webgpu` set up; null where it was not. @throws as {@link readNativeBuild} does */
 export function readWebgpuBuild(): WebgpuBuild | null {
-  return readBuildFile(homePaths().webgpu, webgpuBuildSchema, webgpuSetupRemedy);
+  const folder = homePaths().webgpu;
+  for (const path of ['', 'webgpu', 'tfjs-backend-webgpu']) requireOwnFiles(join(folder, path));
+  return readBuildFile(folder, webgpuBuildSchema, webgpuSetupRemedy);
+}
+
+/** @throws Error if somebody else can change a file or folder of a native backend */
+function requireOwnFiles(path: string): void {
+  const reason = refuseLibrary(path);
+  if (reason !== null) throw new Error(reason);
 }
 
 /** The kinds of devices that a backend can compute on, on this machine. @throws when the backend is not set up, or damaged */
@@ -61,7 +77,7 @@ export function nativeEnvironment(device?: Device): NodeJS.ProcessEnv {
 /** Dawn's folder, and the adapter that a rank computes on. */
 function webgpuEnvironment(device?: Device): NodeJS.ProcessEnv {
   const folder = homePaths().webgpu;
-  if (!existsSync(folder)) return {};
+  if (!isLoadable(folder)) return {};
   const isAdapter = device?.kind === 'webgpu' || device?.kind === 'webgpu-cpu';
   return {
     [webgpuFolderVariable]: folder,
@@ -81,7 +97,7 @@ export function showOnly(pciAddress: string): NodeJS.ProcessEnv {
 /** TensorFlow's folder and libraries, and the one GPU that a rank may see (none for a rank on a core). */
 function tensorflowEnvironment(device?: Device): NodeJS.ProcessEnv {
   const folder = homePaths().tensorflow;
-  if (!existsSync(folder)) return {};
+  if (!isLoadable(folder)) return {};
   const libraries = libraryFolders().map((below) => join(folder, below));
   const paths = [...libraries, process.env.LD_LIBRARY_PATH].filter((path) => path !== undefined);
   return {
@@ -91,6 +107,11 @@ function tensorflowEnvironment(device?: Device): NodeJS.ProcessEnv {
     // CUDA then counts devices as nvidia-smi does.
     CUDA_DEVICE_ORDER: 'PCI_BUS_ID',
   };
+}
+
+/** Processes do not learn of a backend that somebody else could have changed. */
+function isLoadable(folder: string): boolean {
+  return existsSync(folder) && refuseLibrary(folder) === null;
 }
 
 function libraryFolders(): string[] {

@@ -1,13 +1,21 @@
 import { z } from 'zod';
 
+/** A path below the folder of the build: the file must not lead the loader elsewhere. */
+const inside = z
+  .string()
+  .refine(
+    (path) => !/^([/\\]|[A-Za-z]:)|(^|[/\\])\.\.([/\\]|$)/.test(path),
+    'must be a path below the folder of build.json',
+  );
+
 /** What `npm run setup:native` leaves beside the libraries it set up, as `build.json`. Paths are relative to its folder. */
 export const nativeBuildSchema = z.strictObject({
   tensorflow: z.string(),
   tfjsNode: z.string(),
   hasCuda: z.boolean(),
-  binding: z.string(),
+  binding: inside,
   /** Where the system's loader finds the CUDA libraries that TensorFlow opens by name. */
-  libraryFolders: z.array(z.string()),
+  libraryFolders: z.array(inside),
 });
 export type NativeBuild = z.output<typeof nativeBuildSchema>;
 

@@ -4,6 +4,7 @@ import type {
   SetEvaluationReply,
   SetEvaluationTask,
 } from '../../../core/protocol/run/checkpoint-tasks.ts';
+import { isUsable } from '../../backends/choose-blas.ts';
 import type { Hub } from '../../hub/hub.ts';
 import { askProcess } from '../../processes/ask-process.ts';
 import { evaluateEntry } from '../../processes/node-process.ts';
@@ -39,7 +40,8 @@ export class Evaluations {
       sourceChange: await describeSourceChange(record),
       dataFolders: dataFolders(),
       config,
-      blas,
+      // A BLAS that only the record names is not loaded. Its results differ in the last bits at most.
+      blas: blas !== null && (await isUsable(blas)) ? blas : null,
     };
     const reply = await askProcess<SetEvaluationReply>({
       entry: evaluateEntry,

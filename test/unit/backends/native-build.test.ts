@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -50,6 +50,27 @@ describe('the build.json of a native backend', () => {
     expect(readNativeBuild()).toEqual(build);
     expect(usableKinds()).toEqual(['cuda', 'webgpu', 'webgpu-cpu', 'cpu']);
   });
+
+  it('is refused if others can write it, a library that it names, or a folder above', async () => {
+    const { tensorflow, webgpu } = homePaths();
+    await write(tensorflow, JSON.stringify(build));
+    await write(webgpu, '{"webgpu":"0.3.0","tfjsBackendWebgpu":"4.22.0"}');
+    await writeFile(join(tensorflow, 'b.node'), '');
+    await chmod(join(tensorflow, 'b.node'), 0o666);
+    expect(readNativeBuild).toThrow('b.node is not loaded, because somebody else could have changed it: it can be');
+    await chmod(home, 0o777);
+    expect(readWebgpuBuild).toThrow(/webgpu is not loaded.* can be written by every user of this machine/);
+    expect(() => usableKinds('webgpu')).toThrow('is not loaded');
+    expect(nativeEnvironment()).toEqual({});
+  });
+
+  it.each(['/tmp/evil.node', '../../evil.node', 'a/../../evil.node', 'C:\\evil.node'])(
+    'is damaged if it names %s, which is not below its folder',
+    async (binding) => {
+      await write(homePaths().tensorflow, JSON.stringify({ ...build, binding }));
+      expect(readNativeBuild).toThrow('must be a path below the folder of build.json');
+    },
+  );
 
   it.each([
     ['an empty file', '', 'it is not JSON (Unexpected end of JSON input)'],

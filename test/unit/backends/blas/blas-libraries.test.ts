@@ -20,6 +20,7 @@ function system(
     environment,
     run: () => Promise.resolve({ status: 'exited', exitCode: 0, stdout: ldconfig, stderr: '' }),
     exists: (path) => files.includes(path),
+    refuse: (path) => (path.startsWith('/tmp/') ? 'it can be written by every user of this machine' : null),
     resolve: (path) => Promise.resolve(`real:${path}`),
   };
 }
@@ -38,6 +39,18 @@ it('prefers the active conda environment to the system, and finds its MKL', asyn
   expect(await findBlasLibraries(system('linux', files, conda))).toEqual([
     { kind: 'OpenBLAS', library: 'real:/conda/lib/libopenblas.so.0' },
     { kind: 'MKL', library: 'real:/conda/lib/libmkl_rt.so.2' },
+  ]);
+});
+
+it('prefers a library that only the user and root can change, and otherwise names the one that must not be loaded', async () => {
+  const search = { LD_LIBRARY_PATH: '/tmp/shared' };
+  const planted = '/tmp/shared/libopenblas.so.0';
+  const files = [planted, '/lib/x86_64-linux-gnu/libopenblas.so.0'];
+  expect(await findBlasLibraries(system('linux', files, search))).toEqual([
+    { kind: 'OpenBLAS', library: 'real:/lib/x86_64-linux-gnu/libopenblas.so.0' },
+  ]);
+  expect(await findBlasLibraries(system('linux', [planted], search))).toEqual([
+    { kind: 'OpenBLAS', library: `real:${planted}` },
   ]);
 });
 

@@ -8,6 +8,7 @@ import { makeSurvey, readSurvey, type Surveyor } from '../../../../src-main/back
 let home = '';
 let library = '';
 let tasks: ProbeTask[] = [];
+let refusal: string | null = null;
 
 beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), 'tutti-survey-'));
@@ -15,6 +16,7 @@ beforeEach(async () => {
   library = join(home, 'libblis.so.4');
   await writeFile(library, 'a library');
   tasks = [];
+  refusal = null;
 });
 
 afterEach(() => rm(home, { recursive: true, force: true }));
@@ -22,6 +24,7 @@ afterEach(() => rm(home, { recursive: true, force: true }));
 /** Measures 1 GFLOP/s for its first task, 2 for its second. */
 const surveyor: Surveyor = {
   find: () => Promise.resolve([{ kind: 'BLIS', library }]),
+  refuse: () => refusal,
   probe: (task) => {
     tasks.push(task);
     return Promise.resolve({ kind: 'measured', description: task.kind, gflops: tasks.length });
@@ -42,6 +45,23 @@ it('measures again after a library was replaced', async () => {
   await readSurvey(surveyor);
   await writeFile(library, 'a newer library');
   expect((await readSurvey(surveyor)).own).toMatchObject({ gflops: 3 });
+});
+
+it('never loads a library that somebody else can change, even if it was measured before', async () => {
+  await readSurvey(surveyor);
+  refusal = 'It is not loaded, because somebody else could have changed it.';
+  const { libraries } = await readSurvey(surveyor);
+  expect(libraries.map(({ reply }) => reply)).toEqual([{ kind: 'unusable', reason: refusal }]);
+  expect(tasks.map(({ kind }) => kind)).toEqual(['backend', 'blas', 'backend']);
+  refusal = null;
+  expect((await readSurvey(surveyor)).libraries[0].reply.kind).toBe('measured');
+});
+
+it('measures again if its file names a library that this system does not have', async () => {
+  const first = await readSurvey(surveyor);
+  const path = join(home, 'cache', 'blas.json');
+  await writeFile(path, JSON.stringify(first).replace(library, '/tmp/planted.so'));
+  expect((await readSurvey(surveyor)).libraries.map(({ blas }) => blas.library)).toEqual([library]);
 });
 
 it('measures again on request, and stores the result', async () => {

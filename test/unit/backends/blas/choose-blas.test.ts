@@ -1,7 +1,12 @@
-import { describe, expect, it } from 'vitest';
+import { mkdtempSync, chmodSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { runConfigSchema } from '../../../../core/protocol/run/config.ts';
+import type { RunRecord } from '../../../../core/protocol/run/record.ts';
 import type { ProbeReply } from '../../../../core/protocol/machine/blas.ts';
 import type { BlasSurvey } from '../../../../src-main/backends/blas-survey.ts';
-import { chooseBlas } from '../../../../src-main/backends/choose-blas.ts';
+import { blasOfResumed, chooseBlas } from '../../../../src-main/backends/choose-blas.ts';
 
 const at = (gflops: number): ProbeReply => ({ kind: 'measured', description: 'any', gflops });
 const unusable: ProbeReply = { kind: 'unusable', reason: 'it was killed by SIGILL' };
@@ -58,5 +63,37 @@ describe('on and off', () => {
   it('measures nothing when switched off or when results must be equal on every machine', async () => {
     expect(await chooseBlas({ blas: 'auto', backend: 'auto', determinism: 'deterministic' }, notAsked)).toBeNull();
     expect(await chooseBlas({ blas: 'off', backend: 'auto' }, notAsked)).toBeNull();
+  });
+});
+
+describe('a resumed run', () => {
+  /** With `determinism: deterministic` no other BLAS is chosen, so null means that the recorded one was refused. */
+  const config = runConfigSchema.parse({ determinism: 'deterministic' });
+
+  function recordWith(library: string): RunRecord {
+    return { blas: { kind: 'OpenBLAS', library, coreType: null }, config } as unknown as RunRecord;
+  }
+
+  function writeLibrary(): string {
+    const folder = mkdtempSync(join(tmpdir(), 'tutti-blas-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    writeFileSync(join(folder, 'libopenblas.so.0'), '');
+    return join(folder, 'libopenblas.so.0');
+  }
+
+  it('keeps its BLAS if this system still offers it', async () => {
+    const library = writeLibrary();
+    const kept = await blasOfResumed(recordWith(library), config, () =>
+      Promise.resolve([{ kind: 'OpenBLAS', library }]),
+    );
+    expect(kept).toEqual({ kind: 'OpenBLAS', library, coreType: null });
+  });
+
+  it('does not load a library that only its record names, nor one that others can write', async () => {
+    const library = writeLibrary();
+    expect(await blasOfResumed(recordWith(library), config, () => Promise.resolve([]))).toBeNull();
+    chmodSync(library, 0o666);
+    const offered = () => Promise.resolve([{ kind: 'OpenBLAS' as const, library }]);
+    expect(await blasOfResumed(recordWith(library), config, offered)).toBeNull();
   });
 });
