@@ -1,4 +1,5 @@
 import { fork } from 'node:child_process';
+import { TimeLimit } from '../../core/node/time-limit.ts';
 import type { Device } from '../../core/protocol/machine/devices.ts';
 import { childEnvironment, nodeBinary, nodeFlags } from './node-process.ts';
 
@@ -42,7 +43,7 @@ export async function askProcess<Answer extends object>(question: Question): Pro
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', (text: string) => (output = (output + text).slice(-keptOutput)));
   }
-  const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
+  const limit = new TimeLimit(timeoutMs, () => void child.kill('SIGKILL'));
   try {
     return await new Promise<Answer>((succeed, fail) => {
       child.on('message', (answer: Answer) => succeed(answer));
@@ -54,7 +55,7 @@ export async function askProcess<Answer extends object>(question: Question): Pro
       if (message !== undefined) child.send(message, (error) => error && fail(error));
     });
   } finally {
-    clearTimeout(timer);
+    limit.stop();
     // A project's timers would keep the process, and with it the hub, alive.
     child.kill('SIGKILL');
   }

@@ -1,3 +1,4 @@
+import { TimeLimit } from '../../core/node/time-limit.ts';
 import { mayFollow, nextStages, stageRules } from '../../core/protocol/wire/collective-stages.ts';
 import {
   checkCall,
@@ -31,7 +32,7 @@ interface OpenCollective {
   /** By rank. */
   requests: Map<number, CollectiveRequest>;
   /** Null while the group is held. */
-  timer: NodeJS.Timeout | null;
+  limit: TimeLimit | null;
 }
 
 /**
@@ -88,14 +89,14 @@ export class Relay {
   /** Stops all timeouts while the group is paused. */
   hold(): void {
     this.#isHeld = true;
-    for (const open of this.#open.values()) stopTimer(open);
+    for (const open of this.#open.values()) stopLimit(open);
   }
 
   /** Ends {@link hold}: all timeouts start again. */
   release(): void {
     if (!this.#isHeld) return;
     this.#isHeld = false;
-    for (const open of this.#open.values()) this.#startTimer(open);
+    for (const open of this.#open.values()) this.#startLimit(open);
   }
 
   /** A rank is gone: every pending and every later collective of the others fails. */
@@ -166,35 +167,35 @@ export class Relay {
   }
 
   #close(open: OpenCollective): void {
-    stopTimer(open);
+    stopLimit(open);
     this.#open.delete(open.call.sequence);
   }
 
   #openCollective(call: CollectiveCall): OpenCollective {
-    const open: OpenCollective = { call, requests: new Map(), timer: null };
+    const open: OpenCollective = { call, requests: new Map(), limit: null };
     this.#open.set(call.sequence, open);
-    if (!this.#isHeld) this.#startTimer(open);
+    if (!this.#isHeld) this.#startLimit(open);
     return open;
   }
 
-  #startTimer(open: OpenCollective): void {
+  #startLimit(open: OpenCollective): void {
     const options = this.#options;
     const timeoutMs = options.timeoutMs();
     const steps = new Map(this.#ranks.map((rank) => [rank, options.stepsOf(rank)]));
-    open.timer = setTimeout(() => {
+    open.limit = new TimeLimit(timeoutMs, () => {
       const missing = this.#ranks.filter((rank) => !open.requests.has(rank));
       // A rank that stands by, or has fewer samples, waits as long as the others' epochs take.
-      if (missing.every((rank) => options.stepsOf(rank) > (steps.get(rank) ?? 0))) this.#startTimer(open);
+      if (missing.every((rank) => options.stepsOf(rank) > (steps.get(rank) ?? 0))) this.#startLimit(open);
       else
         this.#timeOut(
           missing,
           `${describeCall(open.call)}, timed out after ${timeoutMs} ms: ${describeMissing(open, missing)}`,
         );
-    }, timeoutMs).unref();
+    });
   }
 
   #complete(open: OpenCollective): void {
-    stopTimer(open);
+    stopLimit(open);
     const { call, requests } = open;
     // All ranks wait for each other in memory: each withdraws once it has seen the others.
     if (stageRules[call.stage].answered === 'never') return;
@@ -246,7 +247,7 @@ export class Relay {
   #fail(reason: string): void {
     if (this.#failure !== null) return;
     this.#failure = reason;
-    for (const open of this.#open.values()) stopTimer(open);
+    for (const open of this.#open.values()) stopLimit(open);
     this.#open.clear();
     for (const rank of this.#senders.keys()) this.#deliver(rank, { kind: 'collective', phase: 'failure', reason });
   }
@@ -266,9 +267,9 @@ export class Relay {
   }
 }
 
-function stopTimer(open: OpenCollective): void {
-  if (open.timer !== null) clearTimeout(open.timer);
-  open.timer = null;
+function stopLimit(open: OpenCollective): void {
+  open.limit?.stop();
+  open.limit = null;
 }
 
 function describeMissing({ requests }: OpenCollective, missing: readonly number[]): string {

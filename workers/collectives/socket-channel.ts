@@ -1,3 +1,4 @@
+import { TimeLimit } from '../../core/node/time-limit.ts';
 import { freeMemory } from '../../core/protocol/wire/arrays.ts';
 import { type Channel, StreamChannel } from '../../core/protocol/wire/channel.ts';
 import { socketAddress } from '../../core/protocol/wire/local-socket.ts';
@@ -19,19 +20,19 @@ export async function connect(path: string, timeoutMs: number): Promise<Channel>
   const channel = channelOver(client);
   return await new Promise((resolve, reject) => {
     let failure: Error | null = null;
-    const timer = setTimeout(() => {
+    const limit = new TimeLimit(timeoutMs, () => {
       ipc.disconnect('hub');
       reject(new Error(`The hub did not accept the connection to ${path} within ${timeoutMs} ms.`));
-    }, timeoutMs);
+    });
     client.on('connect', () => {
-      clearTimeout(timer);
+      limit.stop();
       resolve(channel);
     });
     client.on('error', (error) => {
       failure = error;
     });
     client.on('disconnect', () => {
-      clearTimeout(timer);
+      limit.stop();
       channel.streamClosed(failure);
       reject(
         new Error(`No hub listens on ${path}: ${failure?.message ?? 'the connection was closed'}.`, { cause: failure }),

@@ -1,4 +1,5 @@
 import { messageOf } from '../../../core/text/errors.ts';
+import { TimeLimit } from '../../../core/node/time-limit.ts';
 import type { Channel } from '../../../core/protocol/wire/channel.ts';
 import type { Placement } from '../../../core/protocol/machine/devices.ts';
 import type { Frame, WireArray } from '../../../core/protocol/wire/frames.ts';
@@ -68,7 +69,7 @@ export class Wave {
   private readonly controls: Control[] = [];
   private controlState = initialControlState;
   private isHeld = false;
-  private graceTimer: NodeJS.Timeout | null = null;
+  private grace: TimeLimit | null = null;
 
   constructor(options: WaveOptions) {
     this.options = options;
@@ -101,7 +102,7 @@ export class Wave {
   /** Resolves once every process of the wave has ended. */
   async outcome(): Promise<WaveOutcome> {
     await Promise.all([...this.handles.values()].map((handle) => handle.exited));
-    if (this.graceTimer !== null) clearTimeout(this.graceTimer);
+    this.grace?.stop();
     await Promise.all(this.logs.map((log) => log.close()));
     if (this.isAborted) return { kind: 'aborted' };
     // If ranks disagree about a collective, none of them is the cause, and the consequence is the only error.
@@ -273,9 +274,9 @@ export class Wave {
     this.relay.rankLeft(rank, message.split('\n')[0]);
     this.control({ action: 'stop' });
     if (!this.hasStarted) return this.killOthers(handle);
-    this.graceTimer ??= setTimeout(() => {
+    this.grace ??= new TimeLimit(this.config.timeouts.exitMs, () => {
       for (const other of this.handles.values()) other.kill();
-    }, this.config.timeouts.exitMs);
+    });
   }
 
   /** Kills the other ranks before the start, when they have nothing to save. */

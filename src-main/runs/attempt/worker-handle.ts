@@ -1,4 +1,5 @@
 import { messageOf } from '../../../core/text/errors.ts';
+import { TimeLimit } from '../../../core/node/time-limit.ts';
 import type { Channel } from '../../../core/protocol/wire/channel.ts';
 import type { Placement } from '../../../core/protocol/machine/devices.ts';
 import type { CollectiveFrame, Frame } from '../../../core/protocol/wire/frames.ts';
@@ -50,7 +51,8 @@ export class WorkerHandle {
   private readonly options: WorkerOptions;
   private readonly process: WorkerProcess;
   private channel: Channel | null = null;
-  private timer: NodeJS.Timeout | null = null;
+  /** The limit of the present phase, in ms, while it counts. */
+  private limit: { ms: number; counting: TimeLimit } | null = null;
   /** Whether it waits for other ranks in a collective. */
   private isWaiting = false;
   private isHeld = false;
@@ -74,8 +76,8 @@ export class WorkerHandle {
     channel.onFrame((frame) => {
       // A rank that waits for other ranks sends nothing. The relay limits that wait.
       this.isWaiting = frame.kind === 'collective' && !isWithdrawal(frame);
-      if (this.isWaiting) this.stopTimer();
-      else this.restartTimer();
+      if (this.isWaiting) this.stopLimit();
+      else this.restartLimit();
       this.options.listener.frame(frame);
     });
     this.enter('preparing');
@@ -90,7 +92,7 @@ export class WorkerHandle {
     if (this.channel === null || this.phase === 'exited') return;
     if (frame.kind === 'collective') {
       this.isWaiting = false;
-      this.restartTimer();
+      this.restartLimit();
     }
     try {
       this.channel.send(frame);
@@ -109,23 +111,23 @@ export class WorkerHandle {
   /** Suspends the silence limit of a running rank, or restores it. */
   hold(isHeld: boolean): void {
     this.isHeld = isHeld;
-    if (this.phase === 'running' && !this.isWaiting) this.restartTimer();
+    if (this.phase === 'running' && !this.isWaiting) this.restartLimit();
   }
 
   enter(phase: Exclude<WorkerPhase, 'exited'>): void {
     if (this.phase === 'exited') return;
     this.phase = phase;
-    this.restartTimer();
+    this.restartLimit();
   }
 
   /** Asks the process to exit once all its ranks are done with it. It is killed if it does not exit in time. */
   leave(): void {
     if (this.phase === 'exited' || this.phase === 'leaving') return;
     this.phase = 'leaving';
-    this.stopTimer();
+    this.stopLimit();
     this.process.leave(() => {
       this.send({ type: 'leave' });
-      this.restartTimer();
+      this.restartLimit();
     });
   }
 
@@ -133,7 +135,7 @@ export class WorkerHandle {
   kill(): void {
     if (this.phase === 'exited') return;
     this.phase = 'leaving';
-    this.stopTimer();
+    this.stopLimit();
     this.process.kill();
   }
 
@@ -147,23 +149,27 @@ export class WorkerHandle {
   private end(how: string): void {
     const wasAsked = this.phase === 'leaving';
     this.phase = 'exited';
-    this.stopTimer();
+    this.stopLimit();
     this.channel?.close();
     if (!wasAsked) this.options.listener.lost(how);
   }
 
-  private restartTimer(): void {
-    this.stopTimer();
-    const limitMs = this.limitMs();
-    if (limitMs === null) return;
-    this.timer = setTimeout(() => {
+  private restartLimit(): void {
+    const ms = this.limitMs();
+    if (ms !== null && ms === this.limit?.ms) return this.limit.counting.restart();
+    this.stopLimit();
+    if (ms === null) return;
+    const exceed = (): void => {
+      this.limit = null;
       if (this.phase === 'leaving') this.kill();
-      else this.options.listener.overdue(`said nothing for ${limitMs} ms while ${this.phase}`);
-    }, limitMs);
+      else this.options.listener.overdue(`said nothing for ${ms} ms while ${this.phase}`);
+    };
+    this.limit = { ms, counting: new TimeLimit(ms, exceed) };
   }
 
-  private stopTimer(): void {
-    if (this.timer !== null) clearTimeout(this.timer);
+  private stopLimit(): void {
+    this.limit?.counting.stop();
+    this.limit = null;
   }
 
   private limitMs(): number | null {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createConnection } from 'node:net';
+import { TimeLimit } from '../../../core/node/time-limit.ts';
 import { messageOf } from '../../../core/text/errors.ts';
 import { type Channel, StreamChannel } from '../../../core/protocol/wire/channel.ts';
 import { socketAddress } from '../../../core/protocol/wire/local-socket.ts';
@@ -44,7 +45,9 @@ async function ask(socketPath: string, request: ControlRequest): Promise<string 
   const token = await readFile(controlTokenPath(socketPath), 'utf8');
   const answer = Promise.withResolvers<string | null>();
   const channel = openChannel(socketPath);
-  const timer = setTimeout(() => answer.reject(new Error(`it did not answer within ${answerMs} ms`)), answerMs);
+  const limit = new TimeLimit(answerMs, () =>
+    answer.reject(new Error(`it did not answer within ${answerMs} ms; it may be stopped (Ctrl-Z)`)),
+  );
   channel.onFrame((frame) => {
     const parsed = remoteAnswerSchema.safeParse(frame.kind === 'message' ? frame.message : null);
     if (parsed.success) answer.resolve(parsed.data.refusal);
@@ -56,7 +59,7 @@ async function ask(socketPath: string, request: ControlRequest): Promise<string 
   try {
     return await answer.promise;
   } finally {
-    clearTimeout(timer);
+    limit.stop();
     channel.close();
   }
 }

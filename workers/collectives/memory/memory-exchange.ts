@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib';
+import { RunningTime } from '../../../core/node/time-limit.ts';
 import { bytesPerElement, createArray } from '../../../core/protocol/wire/arrays.ts';
 import { mayFollow } from '../../../core/protocol/wire/collective-stages.ts';
 import {
@@ -95,13 +96,14 @@ export class MemoryExchange {
       });
     barrier.announce(crc32(describeCall(call)), area);
     return async (stage) => {
-      let sinceMs = performance.now();
+      const waited = new RunningTime();
       await barrier.meet(async (awaited) => {
         if (failure !== null) throw failure;
         // Until all ranks have begun, the relay itself sees who does not come.
-        if (!isBegun || performance.now() - sinceMs < this.#memory.timeoutMs) return;
+        const waitedMs = waited.read();
+        if (!isBegun || waitedMs < this.#memory.timeoutMs) return;
         await request(stuckCall(call), Int32Array.of(awaited));
-        sinceMs = performance.now();
+        waited.restart();
       });
       // The relay knows who called what, and answers that the group has failed.
       if (stage === 'written' && !barrier.agree(area)) await begun;

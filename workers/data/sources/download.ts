@@ -5,6 +5,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { byteCount, reasonOf, sizeOf } from './files.ts';
+import { TimeLimit } from '../../../core/node/time-limit.ts';
 import { withLock } from './lock.ts';
 
 /** A file for download. */
@@ -107,7 +108,9 @@ async function receiveAll(url: string, file: RemoteFile, part: string, options: 
 async function receive(url: string, file: RemoteFile, part: string, options: DownloadOptions): Promise<void> {
   const { signal, silenceMs = 30_000 } = options;
   const connection = new AbortController();
-  const silence = setTimeout(() => connection.abort(new Error(`the server was silent for ${silenceMs} ms`)), silenceMs);
+  const silence = new TimeLimit(silenceMs, () =>
+    connection.abort(new Error(`the server was silent for ${silenceMs} ms`)),
+  );
   try {
     const offset = (await sizeOf(part)) ?? 0;
     const response = await fetch(url, {
@@ -118,11 +121,11 @@ async function receive(url: string, file: RemoteFile, part: string, options: Dow
     if (response.body === null) throw new Error('its answer has no content');
     if (start === 0) await keepValidator(part, response);
     await store(response.body, part, start, file, (receivedBytes) => {
-      silence.refresh();
+      silence.restart();
       options.onProgress?.({ name: file.name, receivedBytes, totalBytes: file.bytes });
     });
   } finally {
-    clearTimeout(silence);
+    silence.stop();
     connection.abort();
   }
 }
