@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto';
-import { open, readFile } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { checkpointRecordSchema } from '../../core/protocol/run/record.ts';
 import type { CheckpointRecord } from '../../core/protocol/run/record.ts';
-import { errorCode, explainFileError } from '../../core/node/file-error.ts';
+import { unlessMissing } from '../../core/node/file-error.ts';
+import { ForeignEntryError, openOwnFile, readOwnText } from '../store/runs/own-files.ts';
 import type { ExportEntry } from './sinks.ts';
 
-/** An incomplete or damaged checkpoint that is not exported. */
+/** A part of a run that is not exported: an incomplete or damaged checkpoint, or an entry that is no file of the run's folder. */
 export interface SkippedFile {
   path: string;
   reason: string;
@@ -30,7 +29,7 @@ export async function* checkpointEntries(
   skip: (file: SkippedFile) => void,
 ): AsyncGenerator<ExportEntry> {
   for (const base of bases) {
-    const opened = await openCheckpoint(join(folder, base));
+    const opened = await openUnlessForeign(folder, base);
     if ('reason' in opened) {
       skip({ path: `${base}.safetensors`, reason: opened.reason });
       continue;
@@ -47,23 +46,33 @@ export async function* checkpointEntries(
   }
 }
 
+async function openUnlessForeign(folder: string, base: string): Promise<OpenCheckpoint | { reason: string }> {
+  try {
+    return await openCheckpoint(folder, base);
+  } catch (error) {
+    if (error instanceof ForeignEntryError) return { reason: error.reason };
+    throw error;
+  }
+}
+
 /** The checkpoint at `base` (a path without ending), or the reason why it is not valid. */
-async function openCheckpoint(base: string): Promise<OpenCheckpoint | { reason: string }> {
-  const recordText = await readRecordText(base);
+async function openCheckpoint(folder: string, base: string): Promise<OpenCheckpoint | { reason: string }> {
+  const readRecordText = () => unlessMissing(readOwnText(folder, `${base}.json`));
+  const recordText = await readRecordText();
   if (recordText === null) return { reason: 'its .json is missing, so it was not written completely' };
   const record = checkpointRecordSchema.safeParse(parseJson(recordText));
   if (!record.success) return { reason: 'its .json is damaged' };
   let reason = 'it is missing';
   // A save that was interrupted after writing its .json leaves its weights under `.next`.
   for (const ending of ['.safetensors.next', '.safetensors']) {
-    const weights = await openIfPresent(base + ending);
+    const weights = await unlessMissing(openOwnFile(folder, base + ending));
     const mismatch = weights === null ? reason : await findMismatch(weights, record.data);
     if (weights !== null && mismatch === null) return { recordText, weights, sizeBytes: record.data.bytes };
     await weights?.close();
     reason = mismatch ?? reason;
   }
-  const wasReplaced = (await readRecordText(base)) !== recordText;
-  return wasReplaced ? openCheckpoint(base) : { reason };
+  const wasReplaced = (await readRecordText()) !== recordText;
+  return wasReplaced ? openCheckpoint(folder, base) : { reason };
 }
 
 async function findMismatch(weights: FileHandle, { bytes, sha256 }: CheckpointRecord): Promise<string | null> {
@@ -79,22 +88,5 @@ function parseJson(text: string): unknown {
     return JSON.parse(text);
   } catch {
     return null;
-  }
-}
-
-async function readRecordText(base: string): Promise<string | null> {
-  return unlessMissing(`${base}.json`, (path) => readFile(path, 'utf8'));
-}
-
-async function openIfPresent(path: string): Promise<FileHandle | null> {
-  return unlessMissing(path, (path) => open(path, 'r'));
-}
-
-async function unlessMissing<T>(path: string, read: (path: string) => Promise<T>): Promise<T | null> {
-  try {
-    return await read(path);
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return null;
-    throw explainFileError(error, path, 'read');
   }
 }

@@ -28,6 +28,16 @@ export interface ExportSink {
   abort(reason: unknown): Promise<void>;
 }
 
+/**
+ * Whether a path may be part of an export: relative, inside of it, and without characters that another system takes for a separator or a
+ * terminal for a command.
+ */
+export function isSafePath(path: string): boolean {
+  const parts = path.split('/');
+  // eslint-disable-next-line no-control-regex
+  return parts.every((part) => part !== '' && part !== '.' && part !== '..') && !/[\\:\u0000-\u001f\u007f-\u009f]/.test(path);
+}
+
 /** @throws Error if the folder is not empty and `overwrite` is not set */
 export async function openFolderSink(folder: string, overwrite: boolean): Promise<ExportSink> {
   const present = await listFolder(folder);
@@ -39,6 +49,7 @@ export async function openFolderSink(folder: string, overwrite: boolean): Promis
   }
   return {
     async add(entry) {
+      refuseUnsafe(entry.path);
       const path = join(folder, entry.path);
       try {
         await makeFolder(dirname(path));
@@ -64,6 +75,7 @@ export async function openZipSink(path: string, overwrite: boolean): Promise<Exp
   written.catch(() => undefined);
   return {
     async add({ path, sizeBytes, compress, open }) {
+      refuseUnsafe(path);
       const source = open();
       zip.addReadStreamLazy(path, { compress, ...(sizeBytes === undefined ? {} : { size: sizeBytes }) }, (take) =>
         take(null, source),
@@ -84,6 +96,10 @@ export async function openZipSink(path: string, overwrite: boolean): Promise<Exp
       await written.catch(() => undefined);
     },
   };
+}
+
+function refuseUnsafe(path: string): void {
+  if (!isSafePath(path)) throw new Error(`${JSON.stringify(path)} cannot be part of an export: it leads out of it.`);
 }
 
 async function listFolder(folder: string): Promise<string[]> {

@@ -77,6 +77,9 @@ export async function placeMembers(config: RunConfig): Promise<Placement[]> {
 /** `20261121-081502-joint-early-stopping-3fa9`: sorts by time and is unique. */
 function createRunId(project: string): string {
   const time = new Date().toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 15);
-  const slug = project.replace(/[^a-zA-Z0-9]+/g, '-').toLowerCase();
+  const slug = project
+    .replace(/[^a-zA-Z0-9]+/g, '-')
+    .toLowerCase()
+    .slice(0, 100);
   return `${time}-${slug}-${randomBytes(2).toString('hex')}`;
 }

@@ -88,9 +88,14 @@ function withOldInitializers(config: unknown): unknown {
   return { initializers: 'tfjs' satisfies RunConfig['initializers'], ...(withMemberLoss(config) as object) };
 }
 
+/** A run's id becomes part of paths and addresses. */
+export const runIdSchema = z.string().regex(/^\w[\w-]{0,199}$/, 'it must be letters, digits, "_" and "-", at most 200');
+
+const sha256Schema = z.string().regex(/^[\da-f]{64}$/, 'it must be 64 hexadecimal digits');
+
 export const runRecordSchema = z.strictObject({
   format: z.literal(1),
-  id: z.string(),
+  id: runIdSchema,
   name: z.string(),
   project: z.strictObject({ name: z.string(), description: z.string(), folder: z.string() }),
   task: z.string(),
@@ -148,15 +153,15 @@ export type RunEvent = z.output<typeof runEventSchema>;
 export const checkpointRecordSchema = z.strictObject({
   format: z.literal(1),
   rank: z.int().min(0),
-  /** `ensemble-best`, `member-best`, `final`, `epoch-12`. */
-  name: z.string(),
+  /** `ensemble-best`, `member-best`, `final`, `epoch-12`. It becomes part of paths. */
+  name: z.string().regex(/^[\w-]+$/),
   epoch: z.int(),
   step: z.int(),
   monitor: z.string().nullable(),
   score: realNumber.nullable(),
   /** SHA-256 of the model's architecture, which names its file in `models/`; absent from checkpoints of earlier versions. */
-  model: z.string().length(64).optional(),
-  sha256: z.string().length(64),
+  model: sha256Schema.optional(),
+  sha256: sha256Schema,
   bytes: z.int(),
   savedAt: z.iso.datetime(),
 });
