@@ -1,17 +1,14 @@
-import { createReadStream, existsSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
-import { join, relative, sep } from 'node:path';
 import { Readable } from 'node:stream';
+import { withoutFormula } from '../../core/text/formulas.ts';
 import { toJson } from '../../core/protocol/wire/numbers.ts';
 import type { CheckpointKey } from '../../core/protocol/run/checkpoint-tasks.ts';
 import type { RunRecord } from '../../core/protocol/run/record.ts';
-import { ASIDE_ENDING, DELETED_ENDING } from '../../core/node/atomic-file.ts';
-import { errorCode, explainFileError } from '../../core/node/file-error.ts';
 import { type MetricRows, openMetricRows } from '../store/metrics/metric-rows.ts';
 import type { ParsedRow } from '../store/metrics/metrics-row.ts';
 import { formatHeader, formatNumber, formatRow } from '../store/metrics/metrics-csv.ts';
-import { readEvents, runPaths } from '../store/runs/run-folder.ts';
-import { checkpointEntries, type SkippedFile } from './checkpoint-entries.ts';
+import { readEvents } from '../store/runs/run-folder.ts';
+import { checkpointEntries } from './checkpoint-entries.ts';
+import { fileEntries, hasOwnFile, listFiles, type Skip, unlessForeign } from './file-entries.ts';
 import { layersEntries } from './layers-entries.ts';
 import type { ExportEntry } from './sinks.ts';
 import { eventFiles } from './tensorboard.ts';
@@ -29,44 +26,50 @@ interface ExportChoice {
   checkpoints: readonly CheckpointKey[] | null;
 }
 
-const passingEndings = [ASIDE_ENDING, DELETED_ENDING];
+interface Tell {
+  skipped: Skip;
+  warning: (message: string) => void;
+}
 
-/** Yields the files of an export one by one. @param tell called for skipped checkpoints, and with warnings */
+/** Yields the files of an export one by one. @param tell called for what is not exported, and with warnings */
 export async function* runEntries(
   folder: string,
   record: RunRecord,
   { formats, checkpoints }: ExportChoice,
-  tell: { skipped: (file: SkippedFile) => void; warning: (message: string) => void },
+  tell: Tell,
 ): AsyncGenerator<ExportEntry> {
+  const { skipped } = tell;
   // A run that has not started has no events yet.
-  const recordFiles = ['run.json', 'events.jsonl'].filter((name) => existsSync(join(folder, name)));
-  if (formats.has('record')) yield* fileEntries(folder, recordFiles);
-  yield* metricEntries(folder, record, formats, tell.warning);
+  if (formats.has('record')) yield* fileEntries(folder, ['run.json', 'events.jsonl'], skipped);
+  yield* metricEntries(folder, record, formats, tell);
   if (formats.has('checkpoints')) {
-    yield* checkpointEntries(folder, checkpoints?.map(basePath) ?? (await basesOfAll(folder)), tell.skipped);
+    yield* checkpointEntries(folder, checkpoints?.map(basePath) ?? (await basesOfAll(folder, skipped)), skipped);
   }
   if (formats.has('tfjs')) yield* layersEntries(folder, record, checkpoints, tell.warning);
-  if (formats.has('logs')) yield* fileEntries(folder, await listFiles(folder, 'logs'));
-  if (formats.has('plots')) yield* fileEntries(folder, await listFiles(folder, 'plots'));
+  if (formats.has('logs')) yield* fileEntries(folder, await listFiles(folder, 'logs', skipped), skipped);
+  if (formats.has('plots')) yield* fileEntries(folder, await listFiles(folder, 'plots', skipped), skipped);
 }
 
 async function* metricEntries(
   folder: string,
   record: RunRecord,
   formats: ReadonlySet<ExportFormat>,
-  warn: (message: string) => void,
+  { skipped, warning }: Tell,
 ): AsyncGenerator<ExportEntry> {
   if (!formats.has('csv') && !formats.has('jsonl') && !formats.has('tensorboard')) return;
-  const { rows, close } = await openMetricRows(folder);
+  const opened = await unlessForeign(openMetricRows(folder), skipped);
+  if (opened === null) return;
+  const { rows, close } = opened;
   try {
     if (formats.has('csv')) {
       yield madeEntry('metrics.csv', () => csvLines(rows));
       // Absent from a run that has not started, and from runs of earlier versions.
-      if (existsSync(runPaths(folder).devices)) yield* fileEntries(folder, ['devices.csv']);
+      yield* fileEntries(folder, ['devices.csv'], skipped, neutralCells);
     }
     if (formats.has('jsonl')) yield madeEntry('metrics.jsonl', () => jsonLines(rows));
     if (!formats.has('tensorboard')) return;
-    const events = await readEvents(folder, ({ message }) => warn(message));
+    const hasEvents = await hasOwnFile(folder, 'events.jsonl', skipped);
+    const events = hasEvents ? await readEvents(folder, ({ message }) => warning(message)) : [];
     for (const { path, content } of eventFiles(record, events, rows)) {
       yield madeEntry(`tensorboard/${path}`, content);
     }
@@ -77,7 +80,7 @@ async function* metricEntries(
 
 /** Lightning's columns, one row per (epoch, step). */
 async function* csvLines(rows: MetricRows): AsyncGenerator<Buffer> {
-  yield Buffer.from(formatHeader(rows.columns));
+  yield Buffer.from(formatHeader(rows.columns.map(withoutFormula)));
   for await (const portion of rows) {
     const lines = portion.map(({ epoch, step, cells }) =>
       formatRow(
@@ -88,6 +91,11 @@ async function* csvLines(rows: MetricRows): AsyncGenerator<Buffer> {
     );
     yield Buffer.from(lines.join(''));
   }
+}
+
+/** The lines of a CSV file without formulas. */
+async function* neutralCells(lines: AsyncIterable<string>): AsyncGenerator<string> {
+  for await (const line of lines) yield `${line.split(',').map(withoutFormula).join(',')}\n`;
 }
 
 /** One object per row, without absent metrics. NaN and infinities are strings. */
@@ -107,40 +115,12 @@ function madeEntry(path: string, content: () => AsyncIterable<Buffer>): ExportEn
   return { path, compress: true, open: () => Readable.from(content()) };
 }
 
-function fileEntries(folder: string, paths: readonly string[]): ExportEntry[] {
-  return paths.map((path) => ({ path, compress: true, open: () => Readable.from(readPieces(join(folder, path))) }));
-}
-
-/** Reads a file. An error names this file, not the one that is written. */
-async function* readPieces(path: string): AsyncGenerator<Buffer> {
-  try {
-    yield* createReadStream(path);
-  } catch (error) {
-    throw explainFileError(error, path, 'read');
-  }
-}
-
 function basePath({ rank, name }: CheckpointKey): string {
   return `checkpoints/rank-${rank}/${name}`;
 }
 
 /** The paths, without ending, of all checkpoints that have at least one file. */
-async function basesOfAll(folder: string): Promise<string[]> {
-  const files = await listFiles(folder, 'checkpoints');
+async function basesOfAll(folder: string, skip: Skip): Promise<string[]> {
+  const files = await listFiles(folder, 'checkpoints', skip);
   return [...new Set(files.map((path) => path.replace(/\.(json|safetensors(\.next)?)$/, '')))];
-}
-
-/** Files in a subfolder of the run, relative to the run, sorted; none if it does not exist. */
-async function listFiles(folder: string, name: 'checkpoints' | 'logs' | 'plots'): Promise<string[]> {
-  const root = runPaths(folder)[name];
-  try {
-    const entries = await readdir(root, { recursive: true, withFileTypes: true });
-    return entries
-      .filter((entry) => entry.isFile() && !passingEndings.some((ending) => entry.name.endsWith(ending)))
-      .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'))
-      .sort();
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return [];
-    throw explainFileError(error, root, 'read');
-  }
 }

@@ -70,6 +70,8 @@ export async function openZipSink(path: string, overwrite: boolean): Promise<Exp
   const output = new PassThrough();
   zip.outputStream.pipe(output);
   zip.on('error', (error: Error) => output.destroy(error));
+  // `written` reports it. Before the file is open, nobody else listens, and the error would end the process.
+  output.on('error', () => undefined);
   const written = replaceFile(path, (handle) => handle.writeFile(output));
   // The next `add` or `finish` throws the error. Until then it must not count as unhandled.
   written.catch(() => undefined);

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ExportRequest } from '../../../core/protocol/pages/run-data.ts';
+import { runIdSchema } from '../../../core/protocol/run/record.ts';
 import { EXPORT_FORMATS, type ExportFormat } from '../../export/run-entries.ts';
 import { homePaths } from '../../store/home.ts';
 import type { HubParts } from '../../hub/run-feed.ts';
@@ -17,16 +18,18 @@ export async function writeExport(
     throw new Error(`There is no export format "${unknown}". The formats are ${EXPORT_FORMATS.join(', ')}.`);
   }
   const run = await hub.find(id);
-  const fileName = `${run.id}.zip`;
+  // The index may be older than the rule for ids.
+  const fileName = `${runIdSchema.parse(run.id)}.zip`;
   const path = join(homePaths().exports, fileName);
-  const { warnings } = await hub.export(run.folder, {
+  const { warnings, skipped } = await hub.export(run.folder, {
     to: path,
     zip: true,
     overwrite: true,
     ...(known.length === 0 ? {} : { formats: known }),
     ...(checkpoints === null ? {} : { checkpoints }),
   });
-  return { path, fileName, bytes: (await stat(path)).size, warnings };
+  const leftOut = skipped.map((file) => `${file.path} was left out: ${file.reason}.`);
+  return { path, fileName, bytes: (await stat(path)).size, warnings: [...warnings, ...leftOut] };
 }
 
 function isFormat(name: string): name is ExportFormat {

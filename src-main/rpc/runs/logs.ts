@@ -1,8 +1,9 @@
-import { open, readdir } from 'node:fs/promises';
+import { type FileHandle, lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readFully } from '../../../core/node/read-fully.ts';
 import type { LogLine } from '../../../core/protocol/pages/run-views.ts';
 import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
+import { ForeignEntryError, openOwnFile } from '../../store/runs/own-files.ts';
 import { runPaths } from '../../store/runs/run-folder.ts';
 import type { HubParts } from '../../hub/run-feed.ts';
 
@@ -17,12 +18,7 @@ export async function readLogs(
   const { folder } = await hub.find(id);
   const { logs } = runPaths(folder);
   const wanted = (await loggedRanks(logs)).filter((rank) => ranks.length === 0 || ranks.includes(rank));
-  const lines = await Promise.all(
-    wanted.map(async (rank) => {
-      const path = join(logs, `rank-${rank}.log`);
-      return (await lastLines(path, limit)).map((line) => parseLine(line, rank));
-    }),
-  );
+  const lines = await Promise.all(wanted.map((rank) => readLog(folder, rank, limit)));
   // Sorting is stable, so lines of one rank keep their order.
   const merged = lines.flat().sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0));
   return merged.slice(-limit);
@@ -36,9 +32,21 @@ async function loggedRanks(logs: string): Promise<number[]> {
   return names.flatMap((name) => /^rank-(\d+)\.log$/.exec(name)?.[1] ?? []).map(Number);
 }
 
-/** The last whole lines of a file, at most `limit`, read from its end. */
-async function lastLines(path: string, limit: number): Promise<string[]> {
-  const handle = await open(path);
+/** The last lines of a rank's log. A log that is no file of the run's folder has one line, which says so. */
+async function readLog(folder: string, rank: number, limit: number): Promise<LogLine[]> {
+  const path = join('logs', `rank-${rank}.log`);
+  const changed = (await lstat(join(folder, path))).mtime.toISOString();
+  try {
+    const handle = await openOwnFile(folder, path);
+    return parseLines(await lastLines(handle, limit), rank, changed);
+  } catch (error) {
+    if (!(error instanceof ForeignEntryError)) throw error;
+    return [{ time: changed, rank, text: error.message }];
+  }
+}
+
+/** The last whole lines of a file, at most `limit`, read from its end. Closes the file. */
+async function lastLines(handle: FileHandle, limit: number): Promise<string[]> {
   try {
     let start = (await handle.stat()).size;
     let text = Buffer.alloc(0);
@@ -63,8 +71,18 @@ function countLines(text: Buffer): number {
   return count;
 }
 
-/** `2026-01-02T03:04:05.678Z text`. */
-function parseLine(line: string, rank: number): LogLine {
-  const end = line.indexOf(' ');
-  return { time: line.slice(0, end), rank, text: line.slice(end + 1) };
+/** Lines `2026-01-02T03:04:05.678Z text`. A line without a time has that of the line before, the first one that of the file. */
+function parseLines(lines: readonly string[], rank: number, changed: string): LogLine[] {
+  let time = changed;
+  return lines.map((line) => {
+    const end = line.indexOf(' ');
+    const isTimed = isTime(line.slice(0, end));
+    if (isTimed) time = line.slice(0, end);
+    return { time, rank, text: isTimed ? line.slice(end + 1) : line };
+  });
+}
+
+/** Whether pages can show it as a time. */
+function isTime(text: string): boolean {
+  return /^\d{4}-\d\d-\d\dT/.test(text) && !Number.isNaN(Date.parse(text));
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { PredictionData } from '../../../core/protocol/pages/run-data.ts';
 import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
-import { readRunRecord, runPaths } from '../../store/runs/run-folder.ts';
+import { readRunRecord } from '../../store/runs/run-folder.ts';
 import { readTensorMetadata, readTensors, type StoredTensor } from '../../store/runs/safetensors-reader.ts';
 import type { HubParts } from '../../hub/run-feed.ts';
 
@@ -18,14 +18,14 @@ export async function listPredictions(
 ): Promise<{ split: Split; name: string; epoch: number }[]> {
   const { folder } = await hub.find(id);
   const lists = (['validation', 'test'] as const).map(async (split) => {
-    const splitFolder = join(runPaths(folder).predictions, split);
-    const [first] = await keptRanks(splitFolder);
+    const splitFolder = join('predictions', split);
+    const [first] = await keptRanks(join(folder, splitFolder));
     if (first === undefined) return [];
     const rankFolder = join(splitFolder, `rank-${first}`);
-    const names = (await namesIn(rankFolder)).filter((name) => name.endsWith(ending));
+    const names = (await namesIn(join(folder, rankFolder))).filter((name) => name.endsWith(ending));
     return Promise.all(
       names.map(async (name) => {
-        const { epoch } = await readTensorMetadata(join(rankFolder, name));
+        const { epoch } = await readTensorMetadata(folder, join(rankFolder, name));
         return { split, name: name.slice(0, -ending.length), epoch: Number(epoch) };
       }),
     );
@@ -42,11 +42,11 @@ export async function readPredictions(
 ): Promise<PredictionData | null> {
   const { folder } = await hub.find(id);
   const { task } = await readRunRecord(folder);
-  const splitFolder = join(runPaths(folder).predictions, split);
+  const splitFolder = join('predictions', split);
   const pathOf = (rank: number): string => join(splitFolder, `rank-${rank}`, `${name}${ending}`);
-  const ranks = (await keptRanks(splitFolder)).filter((rank) => existsSync(pathOf(rank)));
+  const ranks = (await keptRanks(join(folder, splitFolder))).filter((rank) => existsSync(join(folder, pathOf(rank))));
   if (ranks.length === 0) return null;
-  const kept = await Promise.all(ranks.map((rank) => readTensors(pathOf(rank))));
+  const kept = await Promise.all(ranks.map((rank) => readTensors(folder, pathOf(rank))));
   const areLogits = kept.every(({ tensors }) => tensors.has('logits'));
   const outputs = areLogits ? ['logits'] : [...kept[0].tensors.keys()].sort();
   const [samples, width] = tensorOf(kept[0].tensors, outputs[0], pathOf(ranks[0])).shape;
@@ -61,12 +61,15 @@ export async function readPredictions(
     outputs: outputs.map((output) =>
       stack(kept.map(({ tensors }, member) => tensorOf(tensors, output, pathOf(ranks[member])))),
     ),
-    ...(await readTargets(join(splitFolder, `targets${ending}`))),
+    ...(await readTargets(folder, join(splitFolder, `targets${ending}`))),
   };
 }
 
-async function readTargets(path: string): Promise<Pick<PredictionData, 'targets' | 'feature' | 'classNames'>> {
-  const { tensors, metadata } = await readTensors(path);
+async function readTargets(
+  folder: string,
+  path: string,
+): Promise<Pick<PredictionData, 'targets' | 'feature' | 'classNames'>> {
+  const { tensors, metadata } = await readTensors(folder, path);
   const feature = tensors.get('feature')?.data;
   const classNames = metadata.class_names;
   return {

@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Placement } from '../../../core/protocol/machine/devices.ts';
 import type { RankView, RunView } from '../../../core/protocol/pages/run-views.ts';
@@ -9,6 +9,7 @@ import { isInReach } from '../../runs/control/remote-control.ts';
 import { factsOf } from '../../../core/protocol/pages/run-updates.ts';
 import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
 import { isOpen } from '../../store/index/recovery.ts';
+import { ForeignEntryError, readOwnText } from '../../store/runs/own-files.ts';
 import { runPaths } from '../../store/runs/run-folder.ts';
 import type { HubParts } from '../../hub/run-feed.ts';
 import { describeRow } from './run-list.ts';
@@ -19,6 +20,7 @@ export async function viewRun({ hub, live, feed }: HubParts, id: string): Promis
   const { record, folder, events, columns } = run;
   const ours = live.get(id);
   const facts = ours?.facts ?? factsOf(events);
+  const drawn = await readPlots(folder);
   return {
     record,
     folder,
@@ -29,9 +31,9 @@ export async function viewRun({ hub, live, feed }: HubParts, id: string): Promis
     ranks: record.plan.map((placement) => viewRank(run, placement, ours?.ranks.get(placement.rank))),
     metrics: columns.names,
     events: [...events],
-    warnings: [...run.warnings],
+    warnings: [...run.warnings, ...drawn.warnings],
     evaluatedSets: evaluatedSetsOf(record, ours?.evaluatedSets ?? []),
-    plots: await readPlots(folder),
+    plots: drawn.plots,
   };
 }
 
@@ -71,12 +73,23 @@ function lastPoint({ columns }: FollowedRun, metric: string): { epoch: number; s
   return { epoch: column.epoch[last], step: column.step[last], value: column.value[last] };
 }
 
-async function readPlots(folder: string): Promise<RunView['plots']> {
+/** The drawings in `plots/`, and a warning for each that is no file of the run's folder. */
+async function readPlots(folder: string): Promise<Pick<RunView, 'plots' | 'warnings'>> {
   const { plots } = runPaths(folder);
   const names = await readdir(plots).catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') return [];
     throw explainFileError(error, plots, 'read');
   });
   const drawings = names.filter((name) => name.endsWith('.svg')).sort();
-  return Promise.all(drawings.map(async (name) => ({ name, svg: await readFile(join(plots, name), 'utf8') })));
+  const warnings: string[] = [];
+  const read = drawings.map(async (name) => {
+    try {
+      return [{ name, svg: await readOwnText(folder, join('plots', name)) }];
+    } catch (error) {
+      if (!(error instanceof ForeignEntryError)) throw error;
+      warnings.push(error.message);
+      return [];
+    }
+  });
+  return { plots: (await Promise.all(read)).flat(), warnings };
 }

@@ -1,6 +1,8 @@
-import { type FileHandle, open } from 'node:fs/promises';
-import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
+import type { FileHandle } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import { unlessMissing } from '../../../core/node/file-error.ts';
 import { type LinePortion, readPortions } from '../../../core/node/read-lines.ts';
+import { openOwnFile } from '../runs/own-files.ts';
 
 /**
  * Reads a text file that another process appends to, each time from the end of the last reading. A last line without a line break is
@@ -22,10 +24,7 @@ export class LineTail {
    * @param replaced called first if the file was replaced or is shorter than before; it is then read from the start
    */
   async *read(replaced: () => void): AsyncGenerator<LinePortion> {
-    const handle = await open(this.#path).catch((error: unknown) => {
-      if (errorCode(error) === 'ENOENT') return null;
-      throw explainFileError(error, this.#path, 'read');
-    });
+    const handle = await unlessMissing(openOwnFile(dirname(this.#path), basename(this.#path)));
     if (handle === null) return;
     try {
       const { identity, size } = await identify(handle);

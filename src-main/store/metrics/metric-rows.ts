@@ -1,6 +1,7 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { readPortions } from '../../../core/node/read-lines.ts';
 import { unlessMissing, explainFileError } from '../../../core/node/file-error.ts';
+import { openOwnFile } from '../runs/own-files.ts';
 import { runPaths } from '../runs/run-folder.ts';
 import { comparePositions, parseHeader, type Position } from './metrics-csv.ts';
 import { MetricsRowReader, type ParsedRow, positionOf } from './metrics-row.ts';
@@ -108,7 +109,7 @@ export async function openMetricRows(
 ): Promise<{ rows: MetricRows; close: () => Promise<void> }> {
   const path = runPaths(folder).metrics;
   try {
-    const handle = await unlessMissing(open(path));
+    const handle = await unlessMissing(openOwnFile(folder, 'metrics.csv'));
     const close = async (): Promise<void> => handle?.close();
     try {
       return { rows: new MetricRows(handle, await scan(handle, path, onDamage)), close };

@@ -1,11 +1,11 @@
-import { open } from 'node:fs/promises';
-import { explainFileError } from '../../../core/node/file-error.ts';
+import { basename, dirname } from 'node:path';
 import type { LinePortion } from '../../../core/node/read-lines.ts';
 import { LineTail } from './line-tail.ts';
 import { MetricColumn } from './metric-column.ts';
 import { parseHeader } from './metrics-csv.ts';
 import { MetricsRowReader, stepOf } from './metrics-row.ts';
 import { type RowBlock, RowBlocks, readLines } from './row-blocks.ts';
+import { openOwnFile } from '../runs/own-files.ts';
 import { runPaths } from '../runs/run-folder.ts';
 
 export interface MetricsReader {
@@ -96,9 +96,7 @@ export class MetricsTail {
     toStep: number,
   ): Promise<Map<string, MetricColumn> | null> {
     const columns = new Map(names.map((name) => [name, new MetricColumn(Infinity)]));
-    const handle = await open(this.#path).catch((error: unknown) => {
-      throw explainFileError(error, this.#path, 'read');
-    });
+    const handle = await openOwnFile(dirname(this.#path), basename(this.#path));
     try {
       if (!(await this.#tail.isOf(handle))) return null;
       for (const block of this.#blocks.between(fromStep, toStep)) {

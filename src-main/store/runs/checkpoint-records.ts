@@ -1,8 +1,9 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import type { CheckpointKey } from '../../../core/protocol/run/checkpoint-tasks.ts';
 import { type CheckpointRecord, checkpointRecordSchema } from '../../../core/protocol/run/record.ts';
 import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
+import { readOwnText } from './own-files.ts';
 import { runPaths } from './run-folder.ts';
 
 /** The records of a run's checkpoints, by rank, then by time. Skips those that are removed meanwhile. */
@@ -28,7 +29,7 @@ export function checkpointFiles(folder: string, { rank, name }: CheckpointKey): 
 
 async function readRecord(path: string): Promise<CheckpointRecord | null> {
   try {
-    return checkpointRecordSchema.parse(JSON.parse(await readFile(path, 'utf8')));
+    return checkpointRecordSchema.parse(JSON.parse(await readOwnText(dirname(path), basename(path))));
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return null;
     throw error;

@@ -1,4 +1,4 @@
-import { open, readFile, readdir } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
@@ -9,6 +9,7 @@ import { createFileExclusively, writeFileAtomic } from '../../../core/node/atomi
 import { errorCode, explainFileError, unlessMissing } from '../../../core/node/file-error.ts';
 import { makeFolder } from '../../../core/node/make-folder.ts';
 import { readPortions } from '../../../core/node/read-lines.ts';
+import { openOwnFile, readOwnText } from './own-files.ts';
 
 /** Paths of the files and folders in a run's folder. Formats: docs/formats.md. */
 export function runPaths(folder: string) {
@@ -78,7 +79,7 @@ export async function readRunRecord(folder: string): Promise<RunRecord> {
 
 async function readRecordText(folder: string, path: string): Promise<string> {
   try {
-    return await readFile(path, 'utf8');
+    return await readOwnText(folder, 'run.json');
   } catch (error) {
     if (errorCode(error) !== 'ENOENT') throw explainFileError(error, path, 'read');
     throw new Error(`${folder} holds no run: it has no run.json. \`tutti runs\` lists the runs and their folders.`, {
@@ -125,7 +126,7 @@ export async function readEvents(folder: string, onDamage: (damage: Error) => vo
   const path = runPaths(folder).events;
   const events: RunEvent[] = [];
   let number = 0;
-  for await (const lines of linesOf(path)) {
+  for await (const lines of linesOf(folder, 'events.jsonl')) {
     for (const line of lines) {
       const event = parseEventLine(line, `${path}, line ${(number += 1)}`);
       if (event instanceof Error) onDamage(event);
@@ -155,9 +156,9 @@ export function parseEventLine(line: string, place: string): RunEvent | Error {
   return new Error(`${place} is not an event:\n${z.prettifyError(parsed.error)}\nCorrect or remove the line.`);
 }
 
-async function* linesOf(path: string): AsyncGenerator<string[]> {
+async function* linesOf(folder: string, path: string): AsyncGenerator<string[]> {
   try {
-    const handle = await unlessMissing(open(path));
+    const handle = await unlessMissing(openOwnFile(folder, path));
     if (handle === null) return;
     try {
       for await (const { lines } of readPortions(handle, 0)) yield lines;
@@ -165,6 +166,6 @@ async function* linesOf(path: string): AsyncGenerator<string[]> {
       await handle.close();
     }
   } catch (error) {
-    throw explainFileError(error, path, 'read');
+    throw explainFileError(error, join(folder, path), 'read');
   }
 }

@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { checkpointKeySchema, type CheckpointKey } from '../../../core/protocol/run/checkpoint-tasks.ts';
 import { runNotesSchema, type RunNotes as NoteChanges } from '../../../core/protocol/pages/run-views.ts';
 import { writeFileAtomic } from '../../../core/node/atomic-file.ts';
 import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
+import { ForeignEntryError, readOwnText } from './own-files.ts';
 import { runPaths } from './run-folder.ts';
 import { withRunLock } from './run-lock.ts';
 
@@ -21,9 +21,10 @@ export type RunNotes = z.output<typeof notesSchema>;
 export async function readRunNotes(folder: string): Promise<RunNotes> {
   const path = runPaths(folder).notes;
   try {
-    return notesSchema.parse(JSON.parse(await readFile(path, 'utf8')));
+    return notesSchema.parse(JSON.parse(await readOwnText(folder, 'notes.json')));
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return notesSchema.parse({});
+    if (error instanceof ForeignEntryError) throw error;
     if (errorCode(error) !== null) throw explainFileError(error, path, 'read');
     const reason = error instanceof z.ZodError ? z.prettifyError(error) : String(error);
     throw new Error(`${path} is damaged: ${reason}\nCorrect or remove it; the run itself does not need it.`, {

@@ -1,4 +1,5 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
 import { explainFileError } from '../../../core/node/file-error.ts';
 import { readFully } from '../../../core/node/read-fully.ts';
 import {
@@ -9,24 +10,26 @@ import {
   SafetensorsError,
   type TensorEntry,
 } from '../../../core/safetensors/header.ts';
+import { openOwnFile } from './own-files.ts';
 import { type NamedTensor, tensorOf } from '../../../core/safetensors/safetensors.ts';
 
 /** Predictions and targets are float32 or int32 (`docs/formats.md`); only workers open checkpoints. */
 export type StoredTensor = Pick<Extract<NamedTensor, { dtype: 'F32' | 'I32' }>, 'shape' | 'data'>;
 
-/** The metadata of a safetensors file, without reading its tensors. */
-export async function readTensorMetadata(path: string): Promise<Record<string, string>> {
-  return withFile(path, async (handle) => {
+/** The metadata of a safetensors file, without reading its tensors. @param path relative to the run's folder */
+export async function readTensorMetadata(folder: string, path: string): Promise<Record<string, string>> {
+  return withFile(folder, path, async (handle) => {
     const { header } = await readHeader(handle);
     return header.metadata;
   });
 }
 
-/** The tensors of a safetensors file, by name. @throws Error where it is damaged */
+/** The tensors of a safetensors file, by name. @param path relative to the run's folder @throws Error where it is damaged */
 export async function readTensors(
+  folder: string,
   path: string,
 ): Promise<{ tensors: Map<string, StoredTensor>; metadata: Record<string, string> }> {
-  return withFile(path, async (handle) => {
+  return withFile(folder, path, async (handle) => {
     const { header, dataStart } = await readHeader(handle);
     const tensors = new Map<string, StoredTensor>();
     for (const entry of header.entries) tensors.set(entry.name, await readTensor(handle, entry, dataStart));
@@ -34,14 +37,13 @@ export async function readTensors(
   });
 }
 
-async function withFile<T>(path: string, read: (handle: FileHandle) => Promise<T>): Promise<T> {
-  const handle = await open(path).catch((error: unknown) => {
-    throw explainFileError(error, path, 'read');
-  });
+async function withFile<T>(folder: string, path: string, read: (handle: FileHandle) => Promise<T>): Promise<T> {
+  const handle = await openOwnFile(folder, path);
   try {
     return await read(handle);
   } catch (error) {
-    throw error instanceof SafetensorsError ? damaged(path, error) : explainFileError(error, path, 'read');
+    const full = join(folder, path);
+    throw error instanceof SafetensorsError ? damaged(full, error) : explainFileError(error, full, 'read');
   } finally {
     await handle.close();
   }

@@ -1,3 +1,5 @@
+import { withoutFormula } from '../../../core/text/formulas.ts';
+
 /** The values behind a chart as rows. They are rounded only when displayed, so that files keep all digits. */
 export interface ChartTable {
   caption: string;
@@ -14,8 +16,9 @@ export function spread(count: number, maximum: number): number[] {
   return Array.from({ length: maximum }, (_, index) => Math.round((index * (count - 1)) / (maximum - 1)));
 }
 
-/** A CSV field (RFC 4180): in quotes if it contains a comma, a quote or a line break. */
-export function csvField(text: string): string {
+/** A CSV field (RFC 4180): in quotes if it contains a comma, a quote or a line break. Never a formula. */
+export function csvField(cell: string): string {
+  const text = withoutFormula(cell);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 

@@ -2,8 +2,10 @@ import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { appendFile, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
+import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { openFolderSink, openZipSink } from '../../../src-main/export/sinks.ts';
 import { exportRun } from '../../../src-main/export/export-run.ts';
 import { appendEvent, createRunFolder } from '../../../src-main/store/runs/run-folder.ts';
 import { temporaryFolder } from '../store/fixtures.ts';
@@ -259,18 +261,33 @@ describe('exportRun on failures', () => {
     expect(await readFile(join(to, 'run.zip'), 'utf8')).toBe('old');
   });
 
-  it('reports an unreadable source, also in the middle of a ZIP', async () => {
+  it('exports the rest if an entry is no file', async () => {
     const folder = await sampleRun();
     await rm(join(folder, 'events.jsonl'));
     await mkdir(join(folder, 'events.jsonl'));
     const to = await temporaryFolder();
     for (const zip of [true, false]) {
-      const failing = exportRun(folder, { to: join(to, `export-${zip}`), zip, formats: ['record'] });
-      await expect(failing).rejects.toThrow(
-        `Cannot read ${join(folder, 'events.jsonl')}: a folder has this name (EISDIR)`,
-      );
+      const report = await exportRun(folder, { to: join(to, `export-${zip}`), zip, formats: ['record'] });
+      expect(report.skipped).toEqual([{ path: 'events.jsonl', reason: 'it is not a regular file' }]);
+      expect(report.paths).toEqual(['run.json']);
     }
-    expect(await readdir(to)).toEqual(['export-false']);
+  });
+
+  it.each([
+    ['a ZIP', openZipSink, []],
+    ['a folder', openFolderSink, ['export']],
+  ] as const)('reports a source that fails in the middle of %s', async (_where, openSink, left) => {
+    const to = await temporaryFolder();
+    const sink = await openSink(join(to, 'export'), false);
+    const failure = new Error('EIO: i/o error, read');
+    async function* half(): AsyncGenerator<Buffer> {
+      yield Buffer.from('half');
+      throw failure;
+    }
+    const entry = { path: 'logs/rank-0.log', compress: true, open: () => Readable.from(half()) };
+    await expect(sink.add(entry)).rejects.toThrow('EIO');
+    await sink.abort(failure);
+    expect(await readdir(to)).toEqual(left);
   });
 
   it.skipIf(notLinux !== null)(`ends when the disk is full${notRun(notLinux)}`, async () => {

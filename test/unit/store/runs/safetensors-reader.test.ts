@@ -1,8 +1,8 @@
 import { readFile, truncate, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { readTensorMetadata, readTensors } from '../../../../src-main/store/runs/safetensors-reader.ts';
+import * as reader from '../../../../src-main/store/runs/safetensors-reader.ts';
 import { createDataset } from '../../../../workers/data/dataset.ts';
 import { RunFiles } from '../../../../workers/member/run-files.ts';
 import { temporaryFolder } from '../fixtures.ts';
@@ -29,6 +29,9 @@ vi.mock(import('node:fs/promises'), async (load) => {
 });
 
 afterEach(() => limitReads(Infinity, Infinity));
+
+const readTensors = (path: string) => reader.readTensors(dirname(path), basename(path));
+const readTensorMetadata = (path: string) => reader.readTensorMetadata(dirname(path), basename(path));
 
 /** Targets of a split as a worker stores them. */
 async function keepTargets(dataset: ReturnType<typeof createDataset>) {

@@ -1,0 +1,12 @@
+/** The characters that begin a formula in a spreadsheet, and their full-width forms (OWASP, "CSV Injection"). */
+const formula = /^[\s"]*[=+\-@\t\r＝＋－＠]/u;
+const number = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$|^[+-]?Infinity$/i;
+
+/**
+ * A cell of a CSV file that no spreadsheet takes for a formula: text that would begin one gets an apostrophe in front. Numbers stay as they are.
+ */
+export function withoutFormula(cell: string): string {
+  if (!formula.test(cell) || number.test(cell)) return cell;
+  // In a quoted field the apostrophe belongs inside of the quotes.
+  return cell.startsWith('"') ? `"'${cell.slice(1)}` : `'${cell}`;
+}

@@ -1,0 +1,89 @@
+import type { Dirent } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import { lstat, readdir } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+import { ASIDE_ENDING, DELETED_ENDING } from '../../core/node/atomic-file.ts';
+import { explainFileError, unlessMissing } from '../../core/node/file-error.ts';
+import { ForeignEntryError, openOwnFile } from '../store/runs/own-files.ts';
+import type { SkippedFile } from './checkpoint-entries.ts';
+import { type ExportEntry, isSafePath } from './sinks.ts';
+
+const passingEndings = [ASIDE_ENDING, DELETED_ENDING];
+
+/** Called for each entry that is not exported. */
+export type Skip = (file: SkippedFile) => void;
+
+/** Files of the run's folder, as they are or with their lines changed. Skips those that do not exist, and passes entries that are no files of the folder to `skip`. */
+export async function* fileEntries(
+  folder: string,
+  paths: readonly string[],
+  skip: Skip,
+  change?: (lines: AsyncIterable<string>) => AsyncIterable<string>,
+): AsyncGenerator<ExportEntry> {
+  for (const path of paths) {
+    const handle = await openIfOwn(folder, path, skip);
+    if (handle === null) continue;
+    const read = () => readPieces(handle, join(folder, path));
+    const readChanged = () => change?.(createInterface({ input: Readable.from(read()), crlfDelay: Infinity }));
+    yield { path, compress: true, open: () => Readable.from(readChanged() ?? read()) };
+  }
+}
+
+/** Whether the run's folder has this file. Passes an entry that is no file of the folder to `skip`. */
+export async function hasOwnFile(folder: string, path: string, skip: Skip): Promise<boolean> {
+  const handle = await openIfOwn(folder, path, skip);
+  await handle?.close();
+  return handle !== null;
+}
+
+/** Files in a subfolder of the run, relative to the run, sorted; none if it does not exist. Passes entries that cannot be exported to `skip`. */
+export async function listFiles(folder: string, name: 'checkpoints' | 'logs' | 'plots', skip: Skip): Promise<string[]> {
+  const root = join(folder, name);
+  const found = await unlessMissing(lstat(root));
+  if (found === null) return [];
+  if (!found.isDirectory()) {
+    skip({ path: name, reason: 'it is not a folder, or a symbolic link leads there' });
+    return [];
+  }
+  const entries = await readdir(root, { recursive: true, withFileTypes: true }).catch((error: unknown) => {
+    throw explainFileError(error, root, 'read');
+  });
+  const isPassing = (entry: Dirent): boolean => passingEndings.some((ending) => entry.name.endsWith(ending));
+  return entries
+    .filter((entry) => !entry.isDirectory() && !isPassing(entry))
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'))
+    .filter((path) => isExportable(path, skip))
+    .sort();
+}
+
+function isExportable(path: string, skip: Skip): boolean {
+  const isSafe = isSafePath(path);
+  if (!isSafe) skip({ path, reason: 'its name has characters that are not safe in other systems' });
+  return isSafe;
+}
+
+function openIfOwn(folder: string, path: string, skip: Skip): Promise<FileHandle | null> {
+  return unlessForeign(unlessMissing(openOwnFile(folder, path)), skip);
+}
+
+/** What was opened; null for an entry that is no file of the run's folder, which is passed to `skip`. */
+export async function unlessForeign<T>(opened: Promise<T>, skip: Skip): Promise<T | null> {
+  try {
+    return await opened;
+  } catch (error) {
+    if (!(error instanceof ForeignEntryError)) throw error;
+    skip({ path: error.path, reason: error.reason });
+    return null;
+  }
+}
+
+/** Reads a file. An error names this file, not the one that is written. */
+async function* readPieces(handle: FileHandle, path: string): AsyncGenerator<Buffer> {
+  try {
+    yield* handle.createReadStream({ start: 0 });
+  } catch (error) {
+    throw explainFileError(error, path, 'read');
+  }
+}
