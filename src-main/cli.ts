@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import packageJson from '../package.json' with { type: 'json' };
 import { reportError, exitCodes } from './cli/errors.ts';
 import { guardOutputs } from './cli/outputs.ts';
+import { protectTerminal } from './processes/terminal.ts';
 import type { StopOptions } from './cli/commands/control.ts';
 import type { ExportArguments } from './cli/commands/export.ts';
 import type { RunsOptions } from './cli/commands/runs.ts';
@@ -197,6 +198,7 @@ function addMachine(program: Command): void {
     );
 }
 
+protectTerminal();
 guardOutputs();
 try {
   await createProgram().parseAsync();

@@ -7,12 +7,14 @@ import { launchFolder, readLaunch } from './desktop/launch-folder.ts';
 import { endWithApp } from './desktop/quitting.ts';
 import { Hub } from './hub/hub.ts';
 import { HubService } from './rpc/hub-service.ts';
+import { protectTerminal } from './processes/terminal.ts';
 import { homePaths } from './store/home.ts';
 
 /** The desktop app, built to `out/main`: one window, which reaches the hub by Electron's messages. */
 
 const pageFolder = fileURLToPath(new URL('../renderer', import.meta.url));
 const preload = fileURLToPath(new URL('../preload/preload.cjs', import.meta.url));
+protectTerminal();
 const onError = (error: unknown): void => console.error(error);
 
 let folder = launchFolder(process.argv, app.isPackaged, process.cwd());

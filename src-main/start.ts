@@ -6,6 +6,7 @@ import { HubService } from './rpc/hub-service.ts';
 import { startServer } from './server.ts';
 import { ExportLinks } from './server/export-links.ts';
 import { hasDisplay } from './processes/app-browser.ts';
+import { protectTerminal } from './processes/terminal.ts';
 import { openAppWindow } from './start/app-window.ts';
 import { buildIfStale, out } from './start/build.ts';
 import { findElectron } from './start/electron-binary.ts';
@@ -28,6 +29,7 @@ function openDesktop(binary: string): void {
 }
 
 async function serveBrowser({ port, isOpened }: StartOptions): Promise<void> {
+  protectTerminal();
   const onError = (error: unknown): void => console.error(error);
   const hub = await Hub.open();
   for (const notice of hub.notices) console.error(notice);

@@ -1,3 +1,5 @@
+import { printableLine } from '../../core/text/printable.ts';
+
 export interface Column {
   title: string;
   /** Aligns the cells on the right, for numbers. */
@@ -6,7 +8,7 @@ export interface Column {
 
 /** Renders a table with aligned columns and a row of titles, without trailing blanks. */
 export function renderTable(columns: readonly Column[], rows: readonly (readonly string[])[]): string[] {
-  const lines = [columns.map(({ title }) => title), ...rows];
+  const lines = [columns.map(({ title }) => title), ...rows.map((cells) => cells.map(printableLine))];
   const widths = columns.map((_, column) => Math.max(...lines.map((cells) => cells[column].length)));
   return lines.map((cells) =>
     columns

@@ -1,5 +1,6 @@
 import type { RunEvent, RunRecord } from '../../core/protocol/run/record.ts';
 import type { RunUpdate } from '../../core/protocol/pages/run-updates.ts';
+import { clearLine } from '../processes/terminal.ts';
 import { RunProgress } from './progress.ts';
 import type { Output, RunReport } from './report.ts';
 import { introduce, summarize } from './commands/summary.ts';
@@ -31,8 +32,6 @@ const notable = new Set([
 ]);
 /** Events that are printed with their rank. */
 const ofOneRank = new Set(['non-finite-loss', 'rank-stopped']);
-
-const clearLine = '\r\u001B[K';
 
 /** Prints the progress of a run for people: one line, redrawn in place in a terminal, and a new line now and then elsewhere. */
 export class TerminalReport implements RunReport {

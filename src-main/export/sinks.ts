@@ -35,7 +35,9 @@ export interface ExportSink {
 export function isSafePath(path: string): boolean {
   const parts = path.split('/');
   // eslint-disable-next-line no-control-regex
-  return parts.every((part) => part !== '' && part !== '.' && part !== '..') && !/[\\:\u0000-\u001f\u007f-\u009f]/.test(path);
+  return (
+    parts.every((part) => part !== '' && part !== '.' && part !== '..') && !/[\\:\u0000-\u001f\u007f-\u009f]/.test(path)
+  );
 }
 
 /** @throws Error if the folder is not empty and `overwrite` is not set */

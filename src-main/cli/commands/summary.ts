@@ -1,3 +1,4 @@
+import { printableLine } from '../../../core/text/printable.ts';
 import { formatMetric, metricLabel } from '../../../core/text/numbers.ts';
 import { existsSync } from 'node:fs';
 import {
@@ -28,9 +29,10 @@ const stopReasons = { completed: '', 'early-stopping': ' (early stopping)', requ
 export function introduce(record: RunRecord, folder: string): string[] {
   const { name, project, task, config, attempts } = record;
   const { members, strategy } = config;
-  const about = `${project.name} (${task}) · ${members} ${members === 1 ? 'member' : 'members'} · ${strategy.kind}`;
+  const title = printableLine(project.name);
+  const about = `${title} (${printableLine(task)}) · ${members} ${members === 1 ? 'member' : 'members'} · ${strategy.kind}`;
   return [
-    name === project.name ? about : `${name}: ${about}`,
+    name === project.name ? about : `${printableLine(name)}: ${about}`,
     ...describePlan(record.plan).map((line) => `  ${line}`),
     attempts.length === 1 ? `into ${folder}` : `attempt ${attempts.length}, in ${folder}`,
   ];

@@ -1,0 +1,23 @@
+/**
+ * Characters with which text commands a terminal or reorders what is read: the control codes C0 (except tab and line feed) and C1, DEL, the
+ * controls of writing direction (Unicode, UAX 9), and the line and paragraph separators.
+ */
+// oxlint-disable-next-line no-control-regex
+const commanding = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+/**
+ * Text that a terminal only shows. Each commanding character becomes its JSON escape, such as `\u001b`, so that JSON keeps its meaning. Names, messages
+ * and logs may come from run folders and projects that somebody else made.
+ */
+export function printable(text: string): string {
+  return text.replaceAll('\r\n', '\n').replaceAll(commanding, escape);
+}
+
+/** Like {@link printable}, as one line, so that a name cannot look like a line of Tutti's. */
+export function printableLine(text: string): string {
+  return printable(text).replaceAll(/[\n\t]/g, escape);
+}
+
+function escape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
