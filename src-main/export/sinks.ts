@@ -4,6 +4,7 @@ import { PassThrough } from 'node:stream';
 import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
+import { printableLine } from '../../core/text/printable.ts';
 import { replaceFile } from '../../core/node/atomic-file.ts';
 import { errorCode, explainFileError } from '../../core/node/file-error.ts';
 import { makeFolder } from '../../core/node/make-folder.ts';
@@ -34,10 +35,8 @@ export interface ExportSink {
  */
 export function isSafePath(path: string): boolean {
   const parts = path.split('/');
-  // eslint-disable-next-line no-control-regex
-  return (
-    parts.every((part) => part !== '' && part !== '.' && part !== '..') && !/[\\:\u0000-\u001f\u007f-\u009f]/.test(path)
-  );
+  const isInside = parts.every((part) => part !== '' && part !== '.' && part !== '..');
+  return isInside && !/[\\:]/.test(path) && printableLine(path) === path;
 }
 
 /** @throws Error if the folder is not empty and `overwrite` is not set */

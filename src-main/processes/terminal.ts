@@ -15,8 +15,7 @@ function showOnly(stream: NodeJS.WriteStream): void {
   const write = stream.write.bind(stream);
   const writeShown = (chunk: string | Uint8Array, ...rest: never[]): boolean =>
     write(typeof chunk === 'string' ? shown(chunk) : chunk, ...rest);
-  // The overloads of `write` differ only in what follows the text.
-  stream.write = writeShown as typeof stream.write;
+  stream.write = writeShown;
 }
 
 function shown(text: string): string {
