@@ -37,7 +37,7 @@ export async function saveCheckpoint(runFolder: string, checkpoint: CheckpointTo
     ...sealOf(content),
     savedAt: new Date().toISOString(),
   };
-  await writeSealed(basePath(runFolder, checkpoint.rank, checkpoint.name), content, record);
+  await writeSealed(checkpointBase(runFolder, checkpoint.rank, checkpoint.name), content, record);
   return record;
 }
 
@@ -47,7 +47,7 @@ export async function saveCheckpoint(runFolder: string, checkpoint: CheckpointTo
  * @throws with the file, the expected and the found content, and the remedy.
  */
 export async function readCheckpoint(runFolder: string, rank: number, name: string): Promise<Checkpoint> {
-  const base = basePath(runFolder, rank, name);
+  const base = checkpointBase(runFolder, rank, name);
   try {
     const { record, content } = await readSealed(base, checkpointRecordSchema);
     return { record, tensors: decodeSafetensors(content).tensors };
@@ -77,10 +77,11 @@ export async function listCheckpoints(runFolder: string): Promise<CheckpointReco
 
 /** Removes a checkpoint, if it exists. */
 export async function removeCheckpoint(runFolder: string, rank: number, name: string): Promise<void> {
-  await removeSealed(basePath(runFolder, rank, name));
+  await removeSealed(checkpointBase(runFolder, rank, name));
 }
 
-function basePath(runFolder: string, rank: number, name: string): string {
+/** Path of a checkpoint's two files, without extension. @throws when it could not name a file */
+export function checkpointBase(runFolder: string, rank: number, name: string): string {
   // No dots or separators: a name must stay in its folder and have no extension.
   if (!/^[\w-]+$/.test(name)) {
     throw new Error(`"${name}" cannot name a checkpoint: use letters, digits, "-" and "_", as in "ensemble-best".`);

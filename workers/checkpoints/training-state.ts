@@ -24,6 +24,9 @@ const stateRecordSchema = z.strictObject({
   round: z.int().min(0),
   epoch: z.int(),
   step: z.int(),
+  /** Absent from states of earlier versions. */
+  attempt: z.int().min(1).optional(),
+  metricRows: z.int().nullable().default(null),
   sha256: z.string().length(64),
   bytes: z.int(),
   savedAt: z.iso.datetime(),
@@ -35,6 +38,10 @@ export interface TrainingState {
   round: number;
   epoch: number;
   step: number;
+  /** The attempt that saved it; undefined for a state of an earlier version. */
+  attempt?: number | undefined;
+  /** Rows of the metrics that belong to the state, where ranks saved it within a round; else null. */
+  metricRows: number | null;
   tensors: readonly NamedTensor[];
   /**
    * Any JSON value, saved inside the hashed file. Parse loaded data with a schema: `realNumber` of
@@ -78,7 +85,8 @@ export async function loadState(runFolder: string, rank: number, round: number):
   const later = (await roundsOf(runFolder, rank)).filter((saved) => saved > round);
   await removeRounds(runFolder, rank, later);
   const data: unknown = JSON.parse(metadata[DATA_KEY] ?? 'null');
-  return { round, epoch: record.epoch, step: record.step, tensors, data };
+  const { epoch, step, attempt, metricRows } = record;
+  return { round, epoch, step, attempt, metricRows, tensors, data };
 }
 
 /** Rounds with a record, oldest first. */

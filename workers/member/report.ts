@@ -15,8 +15,8 @@ export interface Report {
   event(kind: string, message: string, position: Position, data?: Record<string, unknown>): void;
   checkpoint(record: CheckpointRecord): void;
   evaluated(set: EvaluatedSet): void;
-  /** Resolves once all earlier reports are on disk. */
-  recorded(): Promise<void>;
+  /** Resolves once all earlier reports are on disk, to the number of rows of the metrics that hold them; null where it is unknown. */
+  recorded(): Promise<number | null>;
 }
 
 /** An error that all ranks throw at the same rendezvous, with the same message. */

@@ -3,6 +3,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { CheckpointRecord } from '../../core/protocol/run/record.ts';
 import { writeFileAsOnlyWriter } from '../../core/node/atomic-file.ts';
+import { ReplacedFiles } from '../checkpoints/replaced-files.ts';
 import { type Checkpoint, listCheckpoints, readCheckpoint, saveCheckpoint } from '../checkpoints/checkpoint-store.ts';
 import { decodeSafetensors, encodeSafetensors, type NamedTensor } from '../../core/safetensors/safetensors.ts';
 import type { Dataset } from '../data/dataset.ts';
@@ -18,16 +19,38 @@ export interface KeptPredictions extends MemberOutputs {
 export class RunFiles {
   readonly folder: string;
   readonly rank: number;
+  /** The attempt that writes them, from 1. */
+  readonly attempt: number;
+  readonly #replaced: ReplacedFiles;
+  #keepsReplaced = false;
 
-  constructor(folder: string, rank: number) {
+  constructor(folder: string, rank: number, attempt = 1) {
     this.folder = folder;
     this.rank = rank;
+    this.attempt = attempt;
+    this.#replaced = new ReplacedFiles(folder, rank);
   }
 
-  saveCheckpoint(
+  /** Calls `use`, and keeps copies of checkpoints and predictions that it replaces, for {@link putReplacedBack}. */
+  async keepReplaced(use: () => Promise<void>): Promise<void> {
+    this.#keepsReplaced = true;
+    try {
+      await use();
+    } finally {
+      this.#keepsReplaced = false;
+    }
+  }
+
+  /** Undoes what the last evaluation of an earlier attempt's stop did to files. */
+  async putReplacedBack(): Promise<void> {
+    await this.#replaced.putBack(dirname(this.predictionsPath('validation', this.rank, 'any')));
+  }
+
+  async saveCheckpoint(
     tensors: NamedTensor[],
     about: Omit<CheckpointRecord, 'format' | 'rank' | 'sha256' | 'bytes' | 'savedAt'>,
   ) {
+    if (this.#keepsReplaced) await this.#replaced.keepCheckpoint(about.name);
     return saveCheckpoint(this.folder, { ...about, rank: this.rank, tensors });
   }
 
@@ -52,6 +75,7 @@ export class RunFiles {
       data,
     }));
     const path = this.predictionsPath(split, this.rank, name);
+    if (this.#keepsReplaced) await this.#replaced.keepPredictions(path);
     await mkdir(dirname(path), { recursive: true });
     await writeFileAsOnlyWriter(path, encodeSafetensors(tensors, { epoch: String(epoch) }));
   }

@@ -18,7 +18,7 @@ export class HubReport implements Report {
   private readonly ranks: number;
   private points: Point[] = [];
   private lastFlushMs = 0;
-  private readonly waiting: (() => void)[] = [];
+  private readonly waiting: ((rows: number | null) => void)[] = [];
   /** The last reported position, for the error message if this rank fails. */
   position: Position = { epoch: 0, step: 0 };
 
@@ -60,17 +60,17 @@ export class HubReport implements Report {
     this.link.send({ type: 'evaluated', set });
   }
 
-  async recorded(): Promise<void> {
+  async recorded(): Promise<number | null> {
     this.flush();
     this.link.send({ type: 'saving-state' });
-    const answer = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<number | null>();
     this.waiting.push(answer.resolve);
-    await answer.promise;
+    return answer.promise;
   }
 
   /** The hub has answered the oldest `recorded`. */
-  acknowledge(): void {
-    this.waiting.shift()?.();
+  acknowledge(rows: number | null): void {
+    this.waiting.shift()?.(rows);
   }
 
   flush(): void {

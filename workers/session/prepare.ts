@@ -134,7 +134,7 @@ async function prepareRank({ launch, links }: Seat, shared: Shared, rank: RankPa
   const { member, seeder, stack, throttle } = rank;
   const { placement, groupRanks, finishedRanks, lostRanks } = launch;
   const { group, report, controls } = links;
-  const files = new RunFiles(launch.runFolder, placement.rank);
+  const files = new RunFiles(launch.runFolder, placement.rank, launch.attempt);
   if (placement.rank === 0) await saveTargets(files, data);
   const batches = openBatches();
   const sampler = createSampler({

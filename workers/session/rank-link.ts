@@ -120,7 +120,7 @@ export class RankLink {
       case 'start':
         return this.started.resolve();
       case 'recorded':
-        return this.report.acknowledge();
+        return this.report.acknowledge(message.rows);
       case 'remaining':
         return this.group?.shrink(message.ranks);
       case 'leave':

@@ -12,27 +12,53 @@ export interface LossSum {
   steps: number;
 }
 
+/** A round so far. A part of it may belong to an earlier attempt. */
+export interface RoundSum extends LossSum {
+  samples: number;
+  /** Time in which it trained. */
+  elapsedMs: number;
+}
+
+/** The state of a {@link LossMeter} for a resume. */
+export interface SavedLosses {
+  interval: LossSum;
+  round: RoundSum;
+}
+
+const noLosses: LossSum = { loss: 0, steps: 0 };
+const noSamples: RoundSum = { ...noLosses, samples: 0, elapsedMs: 0 };
+
 /** Measures a rank's training losses and throughput, and reports them at intervals. */
 export class LossMeter {
   private readonly report: Report;
   private readonly everySteps: number;
   private readonly rank: number;
   private interval: LossSum;
-  private round = { loss: 0, steps: 0, samples: 0, skipped: 0, startedMs: performance.now() };
+  private round: RoundSum;
+  /** Start of the round's current part. */
+  private startedMs = performance.now();
+  /** Steps of the round without an update. */
+  private skipped = 0;
   private lastProgressMs = 0;
   /** Of the current round. */
   nonFinite: NonFinite | null = null;
 
-  constructor(report: Report, everySteps: number, rank: number, interval: LossSum = { loss: 0, steps: 0 }) {
+  constructor(report: Report, everySteps: number, rank: number, saved?: SavedLosses) {
     this.report = report;
     this.everySteps = everySteps;
     this.rank = rank;
-    this.interval = { ...interval };
+    this.interval = { ...(saved?.interval ?? noLosses) };
+    this.round = { ...(saved?.round ?? noSamples) };
   }
 
   /** State for a resume. */
-  get losses(): LossSum {
-    return { ...this.interval };
+  get state(): SavedLosses {
+    return { interval: { ...this.interval }, round: { ...this.round } };
+  }
+
+  /** Mean loss of the current round; NaN without an update. */
+  get meanLoss(): number {
+    return this.round.loss / this.round.steps;
   }
 
   /** Adds a batch's loss; `position.step` counts its step. */
@@ -44,7 +70,7 @@ export class LossMeter {
       this.round.steps += 1;
     } else {
       this.nonFinite ??= { ...position, loss };
-      this.round.skipped += 1;
+      this.skipped += 1;
     }
   }
 
@@ -62,37 +88,41 @@ export class LossMeter {
     this.report.progress(this.samplesPerSecond(nowMs), position);
   }
 
-  /** Ends the round and begins a new one. @returns the mean loss, NaN without an update, and the first non-finite loss */
-  endRound(position: Position): { meanLoss: number; nonFinite: NonFinite | null } {
-    const { round, nonFinite } = this;
-    if (round.samples > 0) {
-      this.report.point(
-        `train/member_${this.rank}_samples_per_second`,
-        this.samplesPerSecond(performance.now()),
-        position,
-      );
-    }
-    if (nonFinite !== null) {
-      const message = `Loss was ${nonFinite.loss} first at step ${nonFinite.step}; ${round.skipped} update(s) were skipped.`;
-      this.report.event('non-finite-loss', message, nonFinite);
-    }
-    this.round = { loss: 0, steps: 0, samples: 0, skipped: 0, startedMs: performance.now() };
-    this.nonFinite = null;
-    return { meanLoss: round.loss / round.steps, nonFinite };
+  /** Call it when a round's training begins, so that evaluation and waiting do not count as training time. */
+  beginTraining(): void {
+    this.startedMs = performance.now();
   }
 
-  /** Call it when a round's training begins, so that evaluation and waiting do not count as training time. */
-  beginRound(): void {
-    this.round.startedMs = performance.now();
+  /** Call it when training ends, also within a round. */
+  endTraining(): void {
+    this.round.elapsedMs += performance.now() - this.startedMs;
+    const { nonFinite, skipped } = this;
+    if (nonFinite === null) return;
+    const message = `Loss was ${nonFinite.loss} first at step ${nonFinite.step}; ${skipped} update(s) were skipped.`;
+    this.report.event('non-finite-loss', message, nonFinite);
+  }
+
+  /** Reports the throughput of the round. */
+  reportRound(position: Position): void {
+    const { samples, elapsedMs } = this.round;
+    if (samples === 0) return;
+    this.report.point(`train/member_${this.rank}_samples_per_second`, (samples * 1000) / elapsedMs, position);
+  }
+
+  /** Begins a new round. */
+  nextRound(): void {
+    this.round = { ...noSamples };
+    this.nonFinite = null;
+    this.skipped = 0;
   }
 
   /** Excludes a pause from the round's time. */
   excludePause(pausedMs: number): void {
-    this.round.startedMs += pausedMs;
+    this.startedMs += pausedMs;
   }
 
   private samplesPerSecond(nowMs: number): number {
-    return (this.round.samples * 1000) / (nowMs - this.round.startedMs);
+    return (this.round.samples * 1000) / (this.round.elapsedMs + nowMs - this.startedMs);
   }
 
   private flushInterval(position: Position, learningRate: number): void {

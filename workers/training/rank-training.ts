@@ -26,8 +26,10 @@ export interface TrainingProgress {
   batch: number;
   /** Steps done, whether or not they updated the weights. */
   step: number;
-  /** Rendezvous done. */
+  /** Rendezvous done, or saves between two of them. */
   round: number;
+  /** Epochs before the last planned rendezvous: the same on all ranks, which stop at different epochs of a round. */
+  rendezvous: number;
   standingBy: boolean;
   /** Whether it stands by because the user stopped it alone. */
   stoppedAlone: boolean;

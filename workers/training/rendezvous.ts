@@ -16,6 +16,10 @@ export interface RoundReport {
   meanLoss: number;
   nonFinite: Position | null;
   stopRequested: boolean;
+  /** Has done all its steps of the round. */
+  isComplete: boolean;
+  /** Has done all epochs before the planned rendezvous, or stands by. */
+  isAtPlannedEnd: boolean;
 }
 
 export interface AgreedRound {
@@ -26,6 +30,10 @@ export interface AgreedRound {
   /** The lowest rank whose loss was not finite, and where. */
   nonFinite: (Position & { rank: number }) | null;
   stopRequested: boolean;
+  /** Whether all ranks have done all their steps of the round. Otherwise a stop ended it, and a resume continues within it. */
+  isComplete: boolean;
+  /** Whether the rendezvous is one of those every `evaluateEveryEpochs` epochs. A last one may come before the next of them. */
+  isPlanned: boolean;
 }
 
 /** Merges the round's outcomes of all ranks. */
@@ -33,7 +41,16 @@ export async function agreeOnRound(group: ProcessGroup, own: RoundReport): Promi
   const { position, meanLoss, stopRequested } = own;
   const { epoch, step } = own.nonFinite ?? { epoch: -1, step: -1 };
   const all = await group.allGather(
-    Float64Array.of(meanLoss, epoch, step, Number(stopRequested), position.epoch, position.step),
+    Float64Array.of(
+      meanLoss,
+      epoch,
+      step,
+      Number(stopRequested),
+      position.epoch,
+      position.step,
+      Number(own.isComplete),
+      Number(own.isAtPlannedEnd),
+    ),
   );
   const furthest = all.reduce((best, rank) => (rank[5] > best[5] ? rank : best));
   const losses = all.map(([meanLoss]) => meanLoss).filter((loss) => !Number.isNaN(loss));
@@ -43,7 +60,22 @@ export async function agreeOnRound(group: ProcessGroup, own: RoundReport): Promi
     meanLoss: losses.reduce((sum, loss) => sum + loss, 0) / losses.length,
     nonFinite: failed < 0 ? null : { rank: group.ranks[failed], epoch: all[failed][1], step: all[failed][2] },
     stopRequested: all.some(([, , , stop]) => stop === 1),
+    isComplete: all.every((rank) => rank[6] === 1),
+    isPlanned: all.every((rank) => rank[7] === 1),
   };
+}
+
+/**
+ * Epochs before the last planned rendezvous, from which all ranks count when a run resumes. States of earlier versions hold only each rank's
+ * own epoch: the least of those that still train counts.
+ */
+export async function agreeOnRendezvous(
+  group: ProcessGroup,
+  own: { rendezvous: number; standingBy: boolean },
+): Promise<number> {
+  const all = await group.allGather(Float64Array.of(own.rendezvous, Number(own.standingBy)));
+  const training = all.filter(([, standingBy]) => standingBy === 0);
+  return Math.min(...(training.length > 0 ? training : all).map(([rendezvous]) => rendezvous));
 }
 
 export interface EndVote {

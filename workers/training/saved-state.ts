@@ -7,7 +7,7 @@ import type { Callback } from '../callbacks/callback.ts';
 import type { StrategyState } from '../strategies/strategy.ts';
 import type { Member } from '../member/member.ts';
 import { History } from './history.ts';
-import type { LossMeter, LossSum } from './loss-meter.ts';
+import type { LossMeter, SavedLosses } from './loss-meter.ts';
 import type { RunFiles } from '../member/run-files.ts';
 import type { LiveSettings } from './live-settings.ts';
 import type { RankTraining, TrainingProgress } from './rank-training.ts';
@@ -19,12 +19,18 @@ const savedDataSchema = z.strictObject({
     batch: z.int(),
     step: z.int(),
     round: z.int(),
+    /** Absent from states of earlier versions. */
+    rendezvous: z.int().optional(),
     standingBy: z.boolean(),
     stoppedAlone: z.boolean(),
   }),
   settings: runSettingsSchema,
   optimizerSteps: z.array(z.int()),
   losses: z.strictObject({ loss: realNumber, steps: z.int() }),
+  /** Of the round so far; absent from states of earlier versions, which hold whole rounds. */
+  round: z
+    .strictObject({ loss: realNumber, steps: z.int(), samples: z.int(), elapsedMs: z.number() })
+    .default({ loss: 0, steps: 0, samples: 0, elapsedMs: 0 }),
   callbacks: z.record(z.string(), z.unknown()),
   /** SHA-256 of the model's architecture; absent from states of earlier versions. */
   model: z.string().optional(),
@@ -37,21 +43,27 @@ export interface ResumedTraining {
   progress: TrainingProgress;
   settings: RunSettings;
   history: History;
-  losses: LossSum;
+  losses: SavedLosses;
   strategy: StrategyState | null;
   model?: string | undefined;
 }
 
-/** What {@link saveTrainingState} saves, beside the model, the optimizer, the strategy and the callbacks. */
-interface TrainingToSave {
+/** What a state holds, beside the model, the optimizer, the strategy and the callbacks. */
+export interface TrainingToSave {
   training: RankTraining;
   history: History;
   settings: LiveSettings;
   meter: LossMeter;
 }
 
-/** Saves everything that the next step of a rank depends on: a resumed run has the bits of an uninterrupted one. */
-export async function saveTrainingState({ training, history, settings, meter }: TrainingToSave): Promise<void> {
+/**
+ * Saves everything that the next step of a rank depends on: a resumed run has the bits of an uninterrupted one.
+ * @param metricRows rows of the metrics that belong to the state; null where the step tells it
+ */
+export async function saveTrainingState(
+  { training, history, settings, meter }: TrainingToSave,
+  metricRows: number | null,
+): Promise<void> {
   const { parts, progress } = training;
   const { optimizer } = parts.member;
   const strategy = await parts.strategy.state?.();
@@ -66,16 +78,18 @@ export async function saveTrainingState({ training, history, settings, meter }: 
     progress,
     settings: settings.now,
     optimizerSteps: optimizer.steps,
-    losses: meter.losses,
+    losses: meter.state.interval,
+    round: meter.state.round,
     callbacks: Object.fromEntries(callbacks),
     strategy: strategy?.data,
     model: training.modelHash,
   };
   const { round, epoch, step } = progress;
-  await saveState(parts.files.folder, parts.files.rank, { round, epoch, step, tensors, data });
+  const { folder, rank, attempt } = parts.files;
+  await saveState(folder, rank, { round, epoch, step, attempt, metricRows, tensors, data });
 }
 
-/** Restores a rank's state at the end of a round. */
+/** Restores a rank's state. */
 export async function loadTrainingState(
   files: RunFiles,
   round: number,
@@ -91,10 +105,19 @@ export async function loadTrainingState(
   for (const callback of callbacks) {
     if (callback.restore && callback.name in saved.callbacks) callback.restore(saved.callbacks[callback.name]);
   }
-  const { progress, settings, losses, model } = saved;
+  const { settings, losses: interval, round: ofRound, model } = saved;
+  const { rendezvous = saved.progress.epoch, ...progress } = saved.progress;
   const strategy =
     saved.strategy === undefined ? null : { tensors: withoutPrefix(tensors, 'strategy/'), data: saved.strategy };
-  return { progress, settings, losses, strategy, model, history: History.fromTensors(tensors) };
+  const losses = { interval, round: ofRound };
+  return {
+    progress: { ...progress, rendezvous },
+    settings,
+    losses,
+    strategy,
+    model,
+    history: History.fromTensors(tensors),
+  };
 }
 
 function prefixed(prefix: string): (tensor: NamedTensor) => NamedTensor {

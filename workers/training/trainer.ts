@@ -9,14 +9,22 @@ import { History } from './history.ts';
 import { LiveSettings } from './live-settings.ts';
 import { Lockstep } from './lockstep.ts';
 import { LossMeter } from './loss-meter.ts';
-import { type AgreedRound, agreeOnEnd, agreeOnRound, NonFiniteLossError, type StopReason } from './rendezvous.ts';
+import {
+  type AgreedRound,
+  agreeOnEnd,
+  agreeOnRendezvous,
+  agreeOnRound,
+  NonFiniteLossError,
+  type StopReason,
+} from './rendezvous.ts';
 import { RankTraining, type TrainerParts } from './rank-training.ts';
 import type { Position } from '../member/report.ts';
 import { settingsAt } from '../optimizers/schedules.ts';
-import { type ResumedTraining, saveTrainingState } from './saved-state.ts';
+import type { ResumedTraining } from './saved-state.ts';
+import { StateSaver } from './state-saver.ts';
 import { UserRequests } from './user-requests.ts';
 
-const start = { epoch: 0, batch: 0, step: 0, round: 0, standingBy: false, stoppedAlone: false };
+const start = { epoch: 0, batch: 0, step: 0, round: 0, rendezvous: 0, standingBy: false, stoppedAlone: false };
 
 /**
  * Trains one rank. Ranks meet at a rendezvous every `evaluateEveryEpochs` epochs: they compare losses, evaluate together and
@@ -30,6 +38,7 @@ export class Trainer {
   readonly settings: LiveSettings;
   private readonly parts: TrainerParts;
   private readonly requests: UserRequests;
+  private readonly states: StateSaver;
   private readonly totalSteps: number;
   /** Null where ranks run independently. */
   private readonly lockstep: Lockstep | null;
@@ -37,7 +46,6 @@ export class Trainer {
   private readonly isResumed: boolean;
   private readonly throttle: Throttle;
   private readonly earlierModel: string | undefined;
-  private lastStateMs = performance.now();
   /** Points of this rendezvous that are the same on all ranks. */
   private agreedPoints: { name: string; value: number; position: Position }[] = [];
 
@@ -49,6 +57,7 @@ export class Trainer {
     this.history = resumed?.history ?? new History();
     this.settings = new LiveSettings(resumed?.settings ?? settingsOf(config), callbacks, report);
     this.meter = new LossMeter(report, config.logEverySteps, group.rank, resumed?.losses);
+    this.states = new StateSaver(this);
     this.requests = new UserRequests(this.training, this.settings, this.meter);
     this.totalSteps = plannedSteps(config, parts.sampler);
     this.throttle = parts.throttle ?? new Throttle();
@@ -66,11 +75,17 @@ export class Trainer {
     const resumedAt = this.isResumed ? this.training.position : undefined;
     await this.parts.strategy.setup(this.parts.member, this.parts.group, this.savedStrategy, resumedAt);
     this.reportEvents();
+    const { progress } = this.training;
+    if (this.isResumed) {
+      progress.rendezvous = await agreeOnRendezvous(this.parts.group, progress);
+      await this.parts.files.putReplacedBack();
+    }
     for (;;) {
       await this.trainRound();
-      const { stopRequested, position } = await this.agreeOnRound();
-      await this.evaluate(position);
-      const end = await this.agreeOnEnd(stopRequested);
+      const agreed = await this.agreeOnRound();
+      if (!agreed.isComplete) await this.states.saveWithinRound();
+      await this.evaluateRound(agreed);
+      const end = await this.agreeOnEnd(agreed);
       if (end !== null) {
         await this.training.assemble();
         await this.training.each((callback) => callback.onFitEnd?.(this.training));
@@ -81,17 +96,15 @@ export class Trainer {
 
   /** Trains up to the next rendezvous: all epochs before it, unless something ends them early. */
   private async trainRound(): Promise<void> {
-    const { config, sampler, report, controls } = this.parts;
+    const { sampler, report, controls } = this.parts;
     const { progress } = this.training;
-    const rounds = Math.floor(progress.epoch / config.evaluateEveryEpochs) + 1;
-    const lastEpoch = Math.min(config.maxEpochs, rounds * config.evaluateEveryEpochs);
     report.state(progress.standingBy ? 'standing-by' : 'training', this.training.position);
-    this.meter.beginRound();
+    this.meter.beginTraining();
     this.lockstep?.begin(false);
     await this.lockstep?.end();
     // Requests since the last step, or to a rank that stands by and does no step.
     await this.requests.handle();
-    while (progress.epoch < lastEpoch && !this.mustHalt()) {
+    while (progress.epoch < this.lastEpoch && !this.mustHalt()) {
       const done = progress.batch;
       let index = 0;
       for (const indices of sampler.batches(progress.epoch)) {
@@ -104,6 +117,7 @@ export class Trainer {
     }
     const settled = await this.parts.strategy.settle?.();
     if (settled) this.meter.add(settled, this.training.position);
+    this.meter.endTraining();
   }
 
   private async trainStep(indices: Int32Array): Promise<void> {
@@ -156,15 +170,21 @@ export class Trainer {
    */
   private async agreeOnRound(): Promise<AgreedRound> {
     const { config, group, controls, member, strategy } = this.parts;
-    const { position } = this.training;
-    const { meanLoss, nonFinite } = this.meter.endRound(position);
-    const own = { position, meanLoss, nonFinite, stopRequested: controls.stopReceived };
-    const agreed = await agreeOnRound(group, own);
+    const { position, progress } = this.training;
+    const { meanLoss, nonFinite } = this.meter;
+    const { epoch, step } = progress;
+    // Where the others may continue without a rank that failed, its round is theirs.
+    const hasEnded = progress.standingBy || this.hasFailed;
+    const agreed = await agreeOnRound(group, {
+      position,
+      meanLoss,
+      nonFinite,
+      stopRequested: controls.stopReceived,
+      isComplete: hasEnded || epoch >= this.lastEpoch || step >= this.totalSteps,
+      isAtPlannedEnd: hasEnded || epoch >= this.plannedEnd,
+    });
     if (agreed.nonFinite !== null && config.onNonFinite === 'stop') this.stopOnNonFinite(agreed.nonFinite, nonFinite);
     await strategy.verify?.(member, position);
-    const isKnown = !Number.isNaN(agreed.meanLoss);
-    this.agreedPoints = isKnown ? [{ name: 'train/loss', value: agreed.meanLoss, position: agreed.position }] : [];
-    this.reportAgreed();
     return agreed;
   }
 
@@ -173,6 +193,21 @@ export class Trainer {
     const { config, group } = this.parts;
     if (!mayShrink(config)) throw new NonFiniteLossError(agreed);
     if (own !== null) throw new NonFiniteLossError({ ...own, rank: group.rank }, 'It');
+  }
+
+  /** Reports the round's losses, and evaluates. */
+  private async evaluateRound({ meanLoss, position, isComplete, isPlanned }: AgreedRound): Promise<void> {
+    const { files } = this.parts;
+    const { progress } = this.training;
+    this.meter.reportRound(this.training.position);
+    this.agreedPoints = Number.isNaN(meanLoss) ? [] : [{ name: 'train/loss', value: meanLoss, position }];
+    this.reportAgreed();
+    if (isPlanned) {
+      progress.rendezvous = this.plannedEnd;
+      this.meter.nextRound();
+    }
+    if (isComplete) await this.evaluate(position);
+    else await files.keepReplaced(() => this.evaluate(position));
   }
 
   /** Computes this rank's predictions, then the callbacks' metrics of all ranks' predictions, reported at `position`. */
@@ -200,26 +235,32 @@ export class Trainer {
   }
 
   /** Second half of the rendezvous: decides for all ranks whether to end, and whether to save the state. */
-  private async agreeOnEnd(stopRequested: boolean): Promise<StopReason | null> {
-    const { config, group, report } = this.parts;
-    const stateAgeMs = performance.now() - this.lastStateMs;
+  private async agreeOnEnd({ stopRequested, isComplete }: AgreedRound): Promise<StopReason | null> {
+    const { config, group } = this.parts;
+    const { progress, stopVoted } = this.training;
     const { end, stateDue } = await agreeOnEnd(group, stopRequested, {
-      stopVoted: this.training.stopVoted,
-      done: this.training.progress.epoch >= config.maxEpochs || this.training.progress.step >= this.totalSteps,
-      standingBy: this.training.progress.standingBy,
-      stoppedAlone: this.training.progress.stoppedAlone,
-      stateDue: stateAgeMs >= config.checkpoints.stateEverySeconds * 1000,
+      stopVoted,
+      done: progress.epoch >= config.maxEpochs || progress.step >= this.totalSteps,
+      standingBy: progress.standingBy,
+      stoppedAlone: progress.stoppedAlone,
+      stateDue: this.states.isDue,
     });
     this.reportAgreed();
-    this.training.progress.round += 1;
-    if (end !== null || stateDue) {
-      // Otherwise a hub that dies now would leave a gap of metrics before the step at which a run resumes. Ranks may be one save
-      // apart, so it is enough that the first rank waits.
-      if (this.training.isFirst) await report.recorded();
-      await saveTrainingState(this);
-      this.lastStateMs = performance.now();
-    }
+    if (!isComplete) return end;
+    progress.round += 1;
+    if (end !== null || stateDue) await this.states.saveAfterEvaluation();
     return end;
+  }
+
+  /** Epochs before the next planned rendezvous. */
+  private get plannedEnd(): number {
+    const { evaluateEveryEpochs } = this.parts.config;
+    return (Math.floor(this.training.progress.rendezvous / evaluateEveryEpochs) + 1) * evaluateEveryEpochs;
+  }
+
+  /** Epochs before the round's end, which the last epoch may bring earlier. */
+  private get lastEpoch(): number {
+    return Math.min(this.parts.config.maxEpochs, this.plannedEnd);
   }
 
   /** Whether this rank's training must end within the round. */

@@ -72,8 +72,8 @@ export const hubMessageSchema = z.discriminatedUnion('type', [
   /** Sent once every rank of the group is ready. */
   z.strictObject({ type: z.literal('start') }),
   z.strictObject({ type: z.literal('control'), control: controlSchema }),
-  /** Answers `saving-state`: everything reported before it is on disk. */
-  z.strictObject({ type: z.literal('recorded') }),
+  /** Answers `saving-state`: everything reported before it is on disk, in the first `rows` rows of the metrics. */
+  z.strictObject({ type: z.literal('recorded'), rows: z.int().nullable() }),
   /** Ranks were lost for good: collectives that are answered from now on are those of the remaining ranks. */
   z.strictObject({ type: z.literal('remaining'), ranks: z.array(z.int()) }),
   z.strictObject({ type: z.literal('leave') }),

@@ -2,6 +2,10 @@ import { checkRound, roundsOf, type SavedRound } from './saved-rounds.ts';
 
 export interface ResumePoint {
   round: number;
+  /** The attempt that saved it; undefined for states of earlier versions. */
+  attempt: number | undefined;
+  /** Rows of the metrics that belong to a state within a round; null where the step tells it. */
+  metricRows: number | null;
   /** Position of the rank that is furthest ahead. */
   epoch: number;
   step: number;
@@ -19,7 +23,7 @@ export async function findResumePoint(folder: string, ranks: readonly number[]):
   for (const round of await commonRounds(folder, ranks)) {
     const states = await Promise.all(ranks.map((rank) => checkRound(folder, rank, round)));
     const intact = states.filter(isIntact);
-    if (intact.length === states.length) return { round, ...furthest(intact), damages };
+    if (intact.length === states.length) return { round, ...furthest(intact), ...rowsOf(intact), damages };
     damages.push(...states.flatMap((state) => (isIntact(state) ? [] : state.message)));
   }
   if (damages.length === 0) return null;
@@ -38,6 +42,12 @@ async function commonRounds(folder: string, ranks: readonly number[]): Promise<n
   const [first, ...others] = await Promise.all(ranks.map(async (rank) => new Set(await roundsOf(folder, rank))));
   const common = [...(first ?? [])].filter((round) => others.every((rounds) => rounds.has(round)));
   return common.sort((a, b) => b - a);
+}
+
+/** The first rank's state tells the rows. */
+function rowsOf(states: readonly SavedRound[]): Pick<ResumePoint, 'attempt' | 'metricRows'> {
+  const { attempt, metricRows } = states.find((state) => state.metricRows !== null) ?? states[0];
+  return { attempt, metricRows };
 }
 
 function furthest(states: readonly SavedRound[]): { epoch: number; step: number } {

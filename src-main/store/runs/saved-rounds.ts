@@ -11,6 +11,10 @@ const savedRoundSchema = z.object({
   round: z.int(),
   epoch: z.int(),
   step: z.int(),
+  /** The attempt that saved it; absent from states of earlier versions. */
+  attempt: z.int().optional(),
+  /** Rows of the metrics that belong to a state within a round; null where the step tells it. */
+  metricRows: z.int().nullable().default(null),
   sha256: z.string(),
   bytes: z.int(),
 });

@@ -87,7 +87,8 @@ describe('a checkpoint that reads back differently from what was written', () =>
 
 describe('a state that reads back differently from what was written', () => {
   it('does not count as saved: the previous round is resumed from', async () => {
-    const saveRound = (round: number) => saveState(run, 1, { round, epoch: round, step: 7 * round, tensors, data: {} });
+    const saveRound = (round: number) =>
+      saveState(run, 1, { round, epoch: round, step: 7 * round, attempt: 1, metricRows: null, tensors, data: {} });
     await saveRound(1);
     disk.damage = flip(-1);
     await expect(saveRound(2)).rejects.toThrow('from tensor "dense_0/kernel" on (rank 1, epoch 2, step 14)');

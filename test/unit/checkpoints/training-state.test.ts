@@ -17,7 +17,15 @@ function counter(value: number): NamedTensor[] {
 }
 
 async function save(rank: number, round: number): Promise<void> {
-  await saveState(run, rank, { round, epoch: round, step: round * 7, tensors: counter(round), data: { round } });
+  await saveState(run, rank, {
+    round,
+    epoch: round,
+    step: round * 7,
+    attempt: 1,
+    metricRows: null,
+    tensors: counter(round),
+    data: { round },
+  });
 }
 
 async function filesOf(rank: number): Promise<string[]> {
@@ -27,12 +35,14 @@ async function filesOf(rank: number): Promise<string[]> {
 describe('training state', () => {
   it('restores position, tensors and data, with NaN and infinities through realNumber', async () => {
     const data = { order: [2, 0, 1], best: Infinity };
-    await saveState(run, 0, { round: 4, epoch: 2, step: 99, tensors: counter(12), data });
+    await saveState(run, 0, { round: 4, epoch: 2, step: 99, attempt: 2, metricRows: 7, tensors: counter(12), data });
     const state = await loadState(run, 0, 4);
     expect(state).toEqual({
       round: 4,
       epoch: 2,
       step: 99,
+      attempt: 2,
+      metricRows: 7,
       tensors: counter(12),
       data: { order: [2, 0, 1], best: 'Infinity' },
     });

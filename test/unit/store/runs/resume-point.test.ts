@@ -14,7 +14,15 @@ beforeEach(async () => {
   for (const rank of [0, 1]) {
     for (const round of [3, 4]) {
       const weights = { name: 'w', dtype: 'F32' as const, shape: [2], data: new Float32Array([rank, round]) };
-      await saveState(folder, rank, { round, epoch: round, step: round * 10 - rank, tensors: [weights], data: null });
+      await saveState(folder, rank, {
+        round,
+        epoch: round,
+        step: round * 10 - rank,
+        attempt: 1,
+        metricRows: null,
+        tensors: [weights],
+        data: null,
+      });
     }
   }
 });
@@ -36,7 +44,14 @@ const damages: [name: string, damage: () => Promise<void>, named: string][] = [
 
 describe('findResumePoint', () => {
   it('is the newest round of all ranks, at the position of the rank that is furthest ahead', async () => {
-    expect(await findResumePoint(folder, [0, 1])).toEqual({ round: 4, epoch: 4, step: 40, damages: [] });
+    expect(await findResumePoint(folder, [0, 1])).toEqual({
+      round: 4,
+      epoch: 4,
+      step: 40,
+      attempt: 1,
+      metricRows: null,
+      damages: [],
+    });
     expect(await findResumePoint(folder, [1])).toMatchObject({ round: 4, step: 39 });
     await rm(file(1, 'round-4.json'));
     expect(await findResumePoint(folder, [0, 1])).toMatchObject({ round: 3, step: 30, damages: [] });

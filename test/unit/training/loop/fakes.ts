@@ -20,6 +20,8 @@ export class KeptReport implements Report {
   readonly events: (Position & { kind: string; message: string; data: Record<string, unknown> })[] = [];
   readonly checkpoints: CheckpointRecord[] = [];
   readonly sets: EvaluatedSet[] = [];
+  /** Number of points at the last `recorded`. */
+  recordedPoints = 0;
 
   state(state: WorkerState): void {
     this.states.push(state);
@@ -45,7 +47,10 @@ export class KeptReport implements Report {
     this.sets.push(set);
   }
 
-  async recorded(): Promise<void> {}
+  async recorded(): Promise<number> {
+    this.recordedPoints = this.points.length;
+    return this.recordedPoints;
+  }
 }
 
 /** A temporary folder for the running test, removed afterwards. */

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { LossMeter } from '../../../../workers/training/loss-meter.ts';
+import { LossMeter, type SavedLosses } from '../../../../workers/training/loss-meter.ts';
 import type { Position } from '../../../../workers/member/report.ts';
 import { KeptReport } from './fakes.ts';
 
 const at = (step: number) => ({ epoch: 1, step });
 
-function createMeter(everySteps: number, losses?: { loss: number; steps: number }) {
+function createMeter(everySteps: number, losses?: SavedLosses) {
   const report = new KeptReport();
   return { report, meter: new LossMeter(report, everySteps, 3, losses) };
 }
@@ -46,11 +46,16 @@ describe('LossMeter', () => {
     step(meter, Infinity, false, at(2), 0.1);
     step(meter, NaN, false, at(3), 0.1);
     step(meter, 3, true, at(4), 0.1);
-    expect(meter.endRound(at(4))).toEqual({ meanLoss: 2, nonFinite: { epoch: 1, step: 2, loss: Infinity } });
+    meter.endTraining();
+    expect(meter).toMatchObject({ meanLoss: 2, nonFinite: { epoch: 1, step: 2, loss: Infinity } });
     const message = 'Loss was Infinity first at step 2; 2 update(s) were skipped.';
     expect(report.events).toMatchObject([{ kind: 'non-finite-loss', message, epoch: 1, step: 2 }]);
+    meter.reportRound(at(4));
     expect(named(report, 'train/member_3_samples_per_second')).toHaveLength(1);
-    expect(meter.endRound(at(4))).toEqual({ meanLoss: NaN, nonFinite: null });
+    meter.nextRound();
+    expect(meter).toMatchObject({ meanLoss: NaN, nonFinite: null });
+    meter.endTraining();
+    meter.reportRound(at(4));
     expect(report.events).toHaveLength(1);
     expect(named(report, 'train/member_3_samples_per_second')).toHaveLength(1);
   });
@@ -58,9 +63,18 @@ describe('LossMeter', () => {
   it('continues within an interval where an earlier attempt stopped', () => {
     const whole = createMeter(3);
     [1, 5].forEach((loss, i) => step(whole.meter, loss, true, at(i + 1), 0.1));
-    const resumed = createMeter(3, whole.meter.losses);
+    const resumed = createMeter(3, whole.meter.state);
     for (const { meter } of [whole, resumed]) step(meter, 3, true, at(3), 0.1);
     expect(named(resumed.report, 'train/member_3_loss')).toMatchObject([{ value: 3 }]);
     expect(resumed.report.points).toEqual(whole.report.points);
+  });
+
+  it('continues within a round where an earlier attempt stopped', () => {
+    const { meter } = createMeter(100);
+    [1, 5].forEach((loss, i) => step(meter, loss, true, at(i + 1), 0.1));
+    const resumed = createMeter(100, meter.state).meter;
+    step(resumed, 3, true, at(3), 0.1);
+    expect(resumed.meanLoss).toBe(3);
+    expect(resumed.state.round).toMatchObject({ steps: 3, samples: 30 });
   });
 });

@@ -1,8 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { agreeOnEnd, agreeOnRound, type EndVote, type RoundReport } from '../../../../workers/training/rendezvous.ts';
+import {
+  agreeOnEnd,
+  agreeOnRendezvous,
+  agreeOnRound,
+  type EndVote,
+  type RoundReport,
+} from '../../../../workers/training/rendezvous.ts';
 import { createInMemoryGroup } from '../../relay/in-memory-group.ts';
 
-const healthy: RoundReport = { position: { epoch: 0, step: 3 }, meanLoss: 1, nonFinite: null, stopRequested: false };
+const healthy: RoundReport = {
+  position: { epoch: 0, step: 3 },
+  meanLoss: 1,
+  nonFinite: null,
+  stopRequested: false,
+  isComplete: true,
+  isAtPlannedEnd: true,
+};
 const continueTraining: EndVote = {
   stopVoted: false,
   done: false,
@@ -45,6 +58,15 @@ describe('agreeOnRound', () => {
     expect((await round({}, {}, {})).stopRequested).toBe(false);
   });
 
+  it('is complete, and planned, only where every rank is at its end', async () => {
+    expect(await round({}, {})).toMatchObject({ isComplete: true, isPlanned: true });
+    expect(await round({}, { isAtPlannedEnd: false })).toMatchObject({ isComplete: true, isPlanned: false });
+    expect(await round({ isComplete: false, isAtPlannedEnd: false }, {})).toMatchObject({
+      isComplete: false,
+      isPlanned: false,
+    });
+  });
+
   it('takes the position of the furthest rank', async () => {
     const behind = { position: { epoch: 1, step: 6 } };
     expect((await round(behind, { position: { epoch: 4, step: 15 } }, behind)).position).toEqual({
@@ -52,6 +74,16 @@ describe('agreeOnRound', () => {
       step: 15,
     });
   });
+});
+
+it('agreeOnRendezvous takes the least of the ranks that still train', async () => {
+  const agree = (...own: { rendezvous: number; standingBy: boolean }[]) =>
+    agreed(own, { rendezvous: 0, standingBy: false }, agreeOnRendezvous);
+  const [three, four] = [3, 4].map((rendezvous) => ({ rendezvous, standingBy: false }));
+  const standing = { rendezvous: 1, standingBy: true };
+  expect(await agree(three, four, three)).toBe(3);
+  expect(await agree(standing, four)).toBe(4);
+  expect(await agree(standing, standing)).toBe(1);
 });
 
 describe('agreeOnEnd', () => {
