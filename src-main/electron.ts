@@ -9,6 +9,7 @@ import { Hub } from './hub/hub.ts';
 import { HubService } from './rpc/hub-service.ts';
 import { protectTerminal } from './processes/terminal.ts';
 import { homePaths } from './store/home.ts';
+import { privateMode } from './store/private-home.ts';
 
 /** The desktop app, built to `out/main`: one window, which reaches the hub by Electron's messages. */
 
@@ -21,7 +22,7 @@ let folder = launchFolder(process.argv, app.isPackaged, process.cwd());
 let desktop: DesktopApp | null = null;
 
 // One app per home of Tutti: the lock is in this folder.
-mkdirSync(homePaths().desktop, { recursive: true });
+mkdirSync(homePaths().desktop, { recursive: true, mode: privateMode });
 app.setPath('userData', homePaths().desktop);
 
 if (app.requestSingleInstanceLock({ folder })) {

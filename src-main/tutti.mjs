@@ -13,6 +13,9 @@ const [major] = process.versions.node.split('.').map(Number);
 if (major >= 24) {
   silenceExperimentalWarnings();
   const { compileCache } = await import('./store/home.ts');
+  const { secureHome } = await import('./store/private-home.ts');
+  // Before anything in it runs.
+  await secureHome();
   // Halves the time to start. Where it cannot be written, that is all that is lost.
   modules.enableCompileCache(compileCache());
   await import('./cli.ts');

@@ -7,6 +7,7 @@ import { detectDevices } from '../devices/detect.ts';
 import { listen } from '../relay/socket-server.ts';
 import { ScratchFolder } from '../runs/attempt/scratch.ts';
 import { dataFolders, tuttiHome } from '../store/home.ts';
+import { privateMode } from '../store/private-home.ts';
 import { type Check, checkBackends } from './backend-checks.ts';
 import { describeUse, isUsable } from './device-use.ts';
 
@@ -53,7 +54,7 @@ async function checkDevices(): Promise<Omit<Check, 'name'>> {
 
 async function checkHome(): Promise<Omit<Check, 'name'>> {
   const home = tuttiHome();
-  await makeFolder(home);
+  await makeFolder(home, privateMode);
   await access(home, constants.W_OK);
   const { bavail, bsize } = await statfs(home);
   const detail = `${home}, ${formatBytes(bavail * bsize)} free`;

@@ -17,6 +17,7 @@ import type { RunListener } from '../runs/recording/run-recorder.ts';
 import type { IndexedRun, RunQuery } from '../store/index/indexed-run.ts';
 import { RunIndex } from '../store/index/run-index.ts';
 import { createOwnRun, recoverRuns, takeOverRun } from '../store/index/recovery.ts';
+import { secureHome, takeHomeFindings } from '../store/private-home.ts';
 import { findResumePoint } from '../store/runs/resume-point.ts';
 import { readRunRecord } from '../store/runs/run-folder.ts';
 import { requireTrust } from '../trust/project-trust.ts';
@@ -36,9 +37,11 @@ export class Hub {
 
   /** Opens Tutti's home, and marks runs whose hub has died as interrupted. */
   static async open(): Promise<Hub> {
+    await secureHome();
     const index = await RunIndex.open();
     const { interrupted, problems } = await recoverRuns(index);
     return new Hub(index, [
+      ...takeHomeFindings(),
       ...(index.notice === null ? [] : [index.notice]),
       ...interrupted.map(
         ({ id }) => `Run ${id} was interrupted: its process is gone. Resume it with \`tutti resume ${id}\`.`,

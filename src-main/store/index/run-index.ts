@@ -5,6 +5,7 @@ import { describeNotFinite } from '../../../core/protocol/run/health.ts';
 import { ownSummary, type RunRecord } from '../../../core/protocol/run/record.ts';
 import { explainFileError } from '../../../core/node/file-error.ts';
 import { makeFolder } from '../../../core/node/make-folder.ts';
+import { privateMode } from '../private-home.ts';
 import { homePaths, tuttiHome } from '../home.ts';
 import { inTransaction, openIndexDatabase } from './index-database.ts';
 import { SELECT_RUNS, ambiguityError, describeRuns, parseRows, toClauses } from './indexed-run.ts';
@@ -31,7 +32,7 @@ export class RunIndex {
   static async open(home: string = tuttiHome()): Promise<RunIndex> {
     const paths = homePaths(home);
     try {
-      await makeFolder(paths.runs);
+      await makeFolder(paths.runs, privateMode);
     } catch (error) {
       throw explainFileError(error, paths.runs, 'create');
     }
