@@ -33,7 +33,7 @@ export function keepMessage(
     case 'checkpoint':
       return recorder.checkpoint(message.record);
     case 'saving-state':
-      void recorder.keepMetrics().then(() => handle.send({ type: 'recorded', rows: null }));
+      void recorder.keepMetrics().then((rows) => handle.send({ type: 'recorded', rows }));
       return;
     case 'evaluated':
       return recorder.evaluated(message.set);

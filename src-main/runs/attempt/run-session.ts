@@ -137,12 +137,12 @@ export class RunSession {
   }
 
   /** Starts to write this attempt to the run's files and record. */
-  private async begin(recorder: RunRecorder, from: ResumeStart): Promise<void> {
+  private async begin(recorder: RunRecorder, from: ResumeStart | null): Promise<void> {
     const { resume } = this.options;
-    await recorder.begin(resume ? { from } : null);
+    await recorder.begin(resume ? from : null);
     this.hasBegun = true;
     const { attempts } = recorder.record;
-    recorder.event(null, 'started', `Attempt ${attempts.length} started.`, { step: from?.step ?? null });
+    recorder.event(null, 'started', `Attempt ${attempts.length} started.`, { step: from?.at?.step ?? null });
     if (hasNewSource(attempts)) recorder.event(null, 'source-changed', sourceChanged(recorder.record));
   }
 

@@ -120,7 +120,7 @@ export class WaveSequence {
           recorder.update({ type: 'worker', rank, state: 'exited', epoch, step, pid }),
         beforeStart: async () => {
           await this.#checkDisk();
-          await this.#options.begin(this.#startOf(point));
+          await this.#options.begin(await this.#startOf(point));
           this.#reportDamages(point);
         },
       },
@@ -137,20 +137,44 @@ export class WaveSequence {
     { message, ...lost }: RunError,
   ): Promise<string> {
     const { recorder } = this.#options;
-    const from = this.#startOf(point);
+    const from = await this.#startOf(point);
     await this.#options.begin(from);
     recorder.event(lost.rank, 'lost', message, { epoch: lost.epoch, step: lost.step });
     await recorder.nextAttempt(from);
     const how = point === null ? 'start again, because no state was saved yet' : `continue from step ${point.step}`;
     const after = waitMs === 0 ? '' : ` after ${waitMs / 1000} s`;
     const note = `Restart ${count} of ${maxRestarts}: rank ${lost.rank} was lost; its wave's ranks ${how}${after}.`;
-    recorder.event(null, 'restarted', note, { step: from?.step ?? null, data: { rank: lost.rank, ranks } });
+    recorder.event(null, 'restarted', note, { step: from.at?.step ?? null, data: { rank: lost.rank, ranks } });
     return note;
   }
 
   /** Members of different waves are at different steps, so their rows are merged by key instead of cut off. */
-  #startOf(point: ResumePoint | null): ResumeStart {
-    return this.#waves.length > 1 ? null : { epoch: point?.epoch ?? 0, step: point?.step ?? 0 };
+  async #startOf(point: ResumePoint | null): Promise<ResumeStart> {
+    if (this.#waves.length > 1) return { at: null, rows: await this.#rowsBeforeStop() };
+    return { at: { epoch: point?.epoch ?? 0, step: point?.step ?? 0 }, rows: this.#rowsOf(point) };
+  }
+
+  /** Rows before the last evaluation of the stop that ended the attempt before; null where it ended otherwise. */
+  #rowsOf(point: ResumePoint | null): number | null {
+    const { attempts } = this.#options.recorder.record;
+    // Rows that attempts between the state's and this one added are no part of the count.
+    const isRecent = point?.attempt !== undefined && point.attempt >= attempts.length - 1;
+    return isRecent ? point.metricRows : null;
+  }
+
+  /** The same for the wave that was stopped. */
+  async #rowsBeforeStop(): Promise<number | null> {
+    if (!this.#options.resume) return null;
+    const { folder } = this.#options.recorder;
+    const points = await Promise.all(
+      this.#waves.map((wave) =>
+        findResumePoint(
+          folder,
+          wave.map(({ rank }) => rank),
+        ),
+      ),
+    );
+    return points.map((point) => this.#rowsOf(point)).find((rows) => rows !== null) ?? null;
   }
 
   #reportDamages(point: ResumePoint | null): void {

@@ -20,8 +20,13 @@ import { withEnd, withNext, withStart } from './attempts.ts';
 import { EarlierMetrics } from './earlier-metrics.ts';
 import { LogFile } from './log-file.ts';
 
-/** The position from which the ranks of an attempt continue; null with waves, because each wave has a different position. */
-export type ResumeStart = NonNullable<Attempt['from']> | null;
+/** Where the ranks of an attempt continue. */
+export interface ResumeStart {
+  /** Null with waves, because each wave has a different position. */
+  at: NonNullable<Attempt['from']> | null;
+  /** Rows of the metrics that belong to their states; null where the step tells it. */
+  rows: number | null;
+}
 
 export type RunListener = (update: RunUpdate) => void;
 
@@ -57,11 +62,11 @@ export class RunRecorder {
     this.tell = tell;
   }
 
-  /** Opens the metrics file. A resume drops the rows after the step at which the ranks resume (null: all rows stay). */
-  async begin(resume: { from: ResumeStart } | null): Promise<void> {
-    await this.openMetrics(resume?.from?.step);
+  /** Opens the metrics file. A resume drops the rows that its ranks compute again. */
+  async begin(resume: ResumeStart | null): Promise<void> {
+    await this.openMetrics(resume);
     if (resume !== null) await this.readEarlier();
-    const from = resume === null ? { epoch: 0, step: 0 } : resume.from;
+    const from = resume === null ? { epoch: 0, step: 0 } : resume.at;
     // Comes last, because listeners read the metrics again when an attempt starts.
     await this.change({ attempts: withStart(this.record.attempts, from) });
   }
@@ -69,21 +74,21 @@ export class RunRecorder {
   /** Ends this attempt as failed and starts the next one, whose ranks continue from a position as in a resume. */
   async nextAttempt(from: ResumeStart): Promise<void> {
     await this.metrics?.close();
-    await this.openMetrics(from?.step);
+    await this.openMetrics(from);
     await this.readEarlier();
     this.facts = null;
     // Comes last, because listeners read the metrics again when an attempt starts.
     const { attempts, changed } = this.record;
     const { config, sourceHash, gitCommit } = attempts[attempts.length - 1];
     const next = withNext(withEnd(attempts, 'failed', changed), { kind: 'restart', config, sourceHash, gitCommit });
-    await this.change({ attempts: withStart(next, from) });
+    await this.change({ attempts: withStart(next, from.at) });
   }
 
-  private async openMetrics(resumeAfterStep: number | undefined): Promise<void> {
+  private async openMetrics(from: ResumeStart | null): Promise<void> {
     const ranks = this.record.plan.map(({ rank }) => rank);
     this.metrics = await MetricsLog.open(this.folder, {
       ranks,
-      resumeAfterStep,
+      kept: { step: from?.at?.step ?? Infinity, rows: from?.rows ?? Infinity },
       onError: (error) => this.failedToWrite(error),
     });
     if (this.ranks !== null) this.metrics.setRanks(this.ranks);
@@ -183,9 +188,17 @@ export class RunRecorder {
     this.tell({ type: 'record', record: this.replace(changes), folder: this.folder });
   }
 
-  /** Resolves once all points so far are on disk, or failed to be written; `flush` then throws the error. */
-  async keepMetrics(): Promise<void> {
-    await this.metrics?.flush().catch((error: unknown) => this.failedToWrite(error));
+  /**
+   * Resolves once all points so far are on disk, to the number of rows that hold them; to null if they could not be written, and `flush`
+   * then throws the error.
+   */
+  async keepMetrics(): Promise<number | null> {
+    try {
+      return (await this.metrics?.flush()) ?? null;
+    } catch (error) {
+      this.failedToWrite(error);
+      return null;
+    }
   }
 
   /** Resolves once all updates so far can be read from the run's folder. */

@@ -3,7 +3,7 @@ import { open, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { explainFileError } from '../../../core/node/file-error.ts';
 import { formatNumber, formatRow, type Position } from './metrics-csv.ts';
-import { repairMetrics, widenMetrics } from './metrics-rewrite.ts';
+import { allRows, type KeptRows, repairMetrics, widenMetrics } from './metrics-rewrite.ts';
 
 /** Values of one (epoch, step), by metric. */
 export interface MetricRow extends Position {
@@ -20,25 +20,31 @@ export class MetricsFile {
   #metrics: string[];
   /** Bytes of the complete rows. A failed write may have left more. */
   #bytes: number;
+  #rows: number;
 
-  private constructor(path: string, metrics: string[], bytes: number) {
+  private constructor(path: string, { metrics, rows }: { metrics: string[]; rows: number }, bytes: number) {
     this.#path = path;
     this.#metrics = metrics;
+    this.#rows = rows;
     this.#bytes = bytes;
   }
 
   /**
    * Opens or creates the file.
-   * @param resumeAfterStep drop the rows beyond this step, which a resumed run computes again; the old file is kept as
-   *   `metrics.attempt-<n>.csv`
+   * @param kept drop the other rows, which a resumed run computes again; the old file is kept as `metrics.attempt-<n>.csv`
    */
-  static async open(path: string, resumeAfterStep: number = Infinity): Promise<MetricsFile> {
+  static async open(path: string, kept: KeptRows = allRows): Promise<MetricsFile> {
     try {
-      const metrics = await repairMetrics(path, resumeAfterStep);
-      return new MetricsFile(path, metrics, (await stat(path)).size);
+      const repaired = await repairMetrics(path, kept);
+      return new MetricsFile(path, repaired, (await stat(path)).size);
     } catch (error) {
       throw explainFileError(error, path, 'open');
     }
+  }
+
+  /** Number of complete rows. */
+  get rows(): number {
+    return this.#rows;
   }
 
   /** Appends all rows, or none if it throws; they can then be appended again. */
@@ -52,6 +58,7 @@ export class MetricsFile {
       await handle.appendFile(text);
     });
     this.#bytes += Buffer.byteLength(text);
+    this.#rows += rows.length;
   }
 
   /** Resolves once all appended rows would survive a power cut. */

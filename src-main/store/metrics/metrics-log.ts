@@ -2,6 +2,7 @@ import type { PointBatch } from '../../../core/protocol/wire/points.ts';
 import { checkMetricName, comparePositions, type Position } from './metrics-csv.ts';
 import { MetricsFile } from './metrics-file.ts';
 import type { MetricRow } from './metrics-file.ts';
+import type { KeptRows } from './metrics-rewrite.ts';
 import { runPaths } from '../runs/run-folder.ts';
 
 /** Time that a row waits for the values of slower ranks. */
@@ -20,8 +21,8 @@ export interface MetricsLogOptions {
   ranks: Iterable<number>;
   /** Called for a failed write between calls. No data are lost: `flush` and `close` try again. */
   onError: (error: unknown) => void;
-  /** Drop the rows beyond this step, at which the run resumes. */
-  resumeAfterStep?: number | undefined;
+  /** Drop the other rows, which a resumed run computes again. */
+  kept?: KeptRows | undefined;
   clock?: LogClock;
 }
 
@@ -43,7 +44,7 @@ export class MetricsLog {
   readonly #reached = new Map<number, Position>();
   #ranks: number[];
   #ready: MetricRow[] = [];
-  #writes: Promise<void> = Promise.resolve();
+  #writes: Promise<unknown> = Promise.resolve();
   #isWriting = false;
   #isClosed = false;
 
@@ -56,7 +57,7 @@ export class MetricsLog {
   }
 
   static async open(folder: string, options: MetricsLogOptions): Promise<MetricsLog> {
-    return new MetricsLog(await MetricsFile.open(runPaths(folder).metrics, options.resumeAfterStep), options);
+    return new MetricsLog(await MetricsFile.open(runPaths(folder).metrics, options.kept), options);
   }
 
   /** Sets the ranks that rows wait for: those of the present wave that have not left. */
@@ -76,11 +77,15 @@ export class MetricsLog {
     }
   }
 
-  /** Writes all values so far, even of incomplete rows. Resolves once they would survive a power cut. */
-  async flush(): Promise<void> {
+  /**
+   * Writes all values so far, even of incomplete rows. Resolves once they would survive a power cut.
+   * @returns the number of rows that hold them: later values are in later rows
+   */
+  async flush(): Promise<number> {
     this.#release(() => true);
-    await this.#write();
+    const rows = await this.#write();
     await this.#file.sync();
+    return rows;
   }
 
   /** Stops without writing the remaining values, because the run's folder is gone. */
@@ -130,14 +135,15 @@ export class MetricsLog {
   }
 
   /** Writes the rows that are ready, after a running write. Rows that could not be written stay ready. */
-  #write(): Promise<void> {
+  #write(): Promise<number> {
     const written = this.#writes.then(async () => {
       const rows = this.#ready;
-      if (rows.length === 0) return;
+      if (rows.length === 0) return this.#file.rows;
       this.#isWriting = true;
       this.#ready = [];
       try {
         await this.#file.append(rows);
+        return this.#file.rows;
       } catch (error) {
         this.#ready = [...rows, ...this.#ready];
         throw error;

@@ -7,34 +7,48 @@ import { formatHeader, parseHeader } from './metrics-csv.ts';
 
 const chunkCharacters = 65_536;
 
+/** The rows that a resumed run keeps: it computes all others again. */
+export interface KeptRows {
+  /** The last step of them. */
+  step: number;
+  /** Number of the first rows that may be among them. */
+  rows: number;
+}
+
+export const allRows: KeptRows = { step: Infinity, rows: Infinity };
+
 /** What a reading of `metrics.csv` from start to end found. */
 interface Findings {
   metrics: string[];
   /** Bytes of the whole lines; 0 without a whole header. */
   wholeBytes: number;
-  /** Whether there are rows beyond the step. */
-  hasLaterRows: boolean;
+  /** Number of rows, and of those to keep. */
+  rows: number;
+  keptRows: number;
 }
 
 /**
- * Keeps only complete rows of `metrics.csv` up to a step; the old file is kept as the first free `<name>.attempt-<n>.csv` if that drops
+ * Keeps only complete rows of `metrics.csv`, and of those the given ones; the old file is kept as the first free `<name>.attempt-<n>.csv` if that drops
  * rows. Creates the file if there is none. Reads in pieces, so that the size of the file does not matter.
- * @returns its metrics
+ * @returns its metrics and the number of its rows
  */
-export async function repairMetrics(path: string, lastStep: number): Promise<string[]> {
+export async function repairMetrics(path: string, kept: KeptRows): Promise<{ metrics: string[]; rows: number }> {
   const file = await unlessMissing(open(path, 'r'));
   if (file === null) return createMetrics(path);
   try {
     const { size, nlink } = await file.stat();
-    const { metrics, wholeBytes, hasLaterRows } = await inspect(file, path, lastStep);
+    const { metrics, wholeBytes, rows, keptRows } = await inspect(file, path, kept);
     if (wholeBytes === 0) return await createMetrics(path);
-    const keeps = (row: string): boolean => stepIn(row) <= lastStep;
-    const rewrite = () => copyLines(file, wholeBytes, path, (row, number) => (number === 1 || keeps(row) ? row : null));
+    const rewrite = () =>
+      copyLines(file, wholeBytes, path, (line, number) =>
+        number === 1 || isKept(line, number - 1, kept) ? line : null,
+      );
+    const hasLaterRows = keptRows < rows;
     if (hasLaterRows) await keepCopy(path);
     // The file has a second name here, too, where a crash came between naming the copy and replacing the file.
     if (hasLaterRows || nlink > 1) await rewrite();
     else if (wholeBytes < size) await truncate(path, wholeBytes);
-    return metrics;
+    return { metrics, rows: keptRows };
   } finally {
     await file.close();
   }
@@ -54,25 +68,25 @@ export async function widenMetrics(path: string, bytes: number, metrics: string[
   }
 }
 
-async function createMetrics(path: string): Promise<string[]> {
+async function createMetrics(path: string): Promise<{ metrics: string[]; rows: number }> {
   await writeFileAtomic(path, formatHeader([]));
-  return [];
+  return { metrics: [], rows: 0 };
 }
 
-async function inspect(file: FileHandle, path: string, lastStep: number): Promise<Findings> {
-  const found: Findings = { metrics: [], wholeBytes: 0, hasLaterRows: false };
+async function inspect(file: FileHandle, path: string, kept: KeptRows): Promise<Findings> {
+  const found: Findings = { metrics: [], wholeBytes: 0, rows: 0, keptRows: 0 };
   for await (const { lines, to } of readPortions(file, 0)) {
     const rows = found.wholeBytes === 0 ? lines.slice(1) : lines;
     if (found.wholeBytes === 0) found.metrics = parseHeader(lines[0], path);
-    found.hasLaterRows ||= !rows.every((row) => stepIn(row) <= lastStep);
+    for (const row of rows) if (isKept(row, (found.rows += 1), kept)) found.keptRows += 1;
     found.wholeBytes = to;
   }
   return found;
 }
 
-/** The step of a row, which may be damaged: NaN without one. */
-function stepIn(row: string): number {
-  return Number(row.split(',', 2)[1]);
+/** @param number of the row, from 1. A damaged row has no step and is not kept. */
+function isKept(row: string, number: number, { step, rows }: KeptRows): boolean {
+  return number <= rows && Number(row.split(',', 2)[1]) <= step;
 }
 
 /** Replaces `path` with the lines in the first `bytes` of a file, as `change` returns them; null: without the line. */

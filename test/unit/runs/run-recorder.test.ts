@@ -138,7 +138,7 @@ describe('RunRecorder', () => {
     await recorder.close();
     const record = { ...recorder.record, attempts: [attempt, { ...attempt, attempt: 2 }] };
     const resumed = new RunRecorder(folder, record, index, () => {});
-    await resumed.begin({ from: { epoch: 0, step: 6 } });
+    await resumed.begin({ at: { epoch: 0, step: 6 }, rows: null });
     resumed.described(facts, {});
     const { best, metrics } = resumed.summary('completed');
     expect(best).toEqual({ metric: 'val/ens_nll', value: 0.5, epoch: 0, step: 3 });

@@ -100,7 +100,7 @@ describe('a resume of a metrics file of several pieces', () => {
     const text = header + linesOf(rows).join('');
     const { folder, path } = await withFile(`${text}0,30000,`);
     const before = await stat(path);
-    const file = await MetricsFile.open(path, 20_000);
+    const file = await MetricsFile.open(path, { step: 20_000, rows: Infinity });
     await file.append([{ epoch: 0, step: 20_001, values: new Map([['a', -1]]) }]);
     const { step, values } = await readMetrics(folder);
     expect(step).toEqual(Int32Array.from({ length: 20_002 }, (_, i) => i));

@@ -190,14 +190,28 @@ describe('MetricsLog after a crash', () => {
     const folder = await temporaryFolder();
     const before = 'epoch,step,a\n0,10,1\n1,20,2\n1,30,3\n0,15,4\n';
     await writeFile(join(folder, 'metrics.csv'), `${before}1,3`);
-    const first = await openLog(folder, { resumeAfterStep: 20 });
+    const first = await openLog(folder, { kept: { step: 20, rows: Infinity } });
     first.log.append(0, pointBatch([[1, 30, 'a', 5]]));
     await first.log.close();
     expect(await csv(folder)).toBe('epoch,step,a\n0,10,1\n1,20,2\n0,15,4\n1,30,5\n');
     expect(await readFile(join(folder, 'metrics.attempt-1.csv'), 'utf8')).toBe(`${before}1,3`);
-    await (await openLog(folder, { resumeAfterStep: 10 })).log.close();
+    await (await openLog(folder, { kept: { step: 10, rows: Infinity } })).log.close();
     expect(await csv(folder)).toBe('epoch,step,a\n0,10,1\n');
     expect((await readdir(folder)).sort()).toEqual(['metrics.attempt-1.csv', 'metrics.attempt-2.csv', 'metrics.csv']);
+  });
+
+  it('drops the rows after those that belong to a state, and counts the others', async () => {
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, 'metrics.csv'), 'epoch,step,a\n0,10,1\n1,20,2\n0,15,4\n1,20,3\n');
+    const { log } = await openLog(folder, { kept: { step: 20, rows: 3 } });
+    expect(await csv(folder)).toBe('epoch,step,a\n0,10,1\n1,20,2\n0,15,4\n');
+    expect(await log.flush()).toBe(3);
+    log.append(0, pointBatch([[1, 21, 'b', 5]]));
+    expect(await log.flush()).toBe(4);
+    await log.close();
+    const all = await openLog(folder);
+    expect(await all.log.flush()).toBe(4);
+    await all.log.close();
   });
 
   it('refuses a file that is not a metrics file', async () => {

@@ -93,14 +93,14 @@ describe('MetricsTail', () => {
     const first = await MetricsFile.open(path);
     await first.append([row(0, 1, { a: 1 }), row(0, 2, { a: 2 }), row(0, 3, { a: 3 })]);
     await read();
-    const second = await MetricsFile.open(path, 1);
+    const second = await MetricsFile.open(path, { step: 1, rows: Infinity });
     await second.append([row(0, 2, { a: 22 })]);
     const again: Point[] = [
       ['a', 0, 1, 1],
       ['a', 0, 2, 22],
     ];
     expect(await read()).toEqual({ points: again, resets: 1 });
-    const third = await MetricsFile.open(path, 1);
+    const third = await MetricsFile.open(path, { step: 1, rows: Infinity });
     await third.append([row(0, 2, { a: 222, b: 1 }), row(0, 3, { a: 3 })]);
     const { points, resets } = await read();
     expect([points[1], resets]).toEqual([['a', 0, 2, 222], 1]);
