@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import packageJson from '../package.json' with { type: 'json' };
 import { reportError, exitCodes } from './cli/errors.ts';
 import { guardOutputs } from './cli/outputs.ts';
+import { followLauncher } from './processes/launcher-guard.ts';
 import { protectTerminal } from './processes/terminal.ts';
 import type { StopOptions } from './cli/commands/control.ts';
 import type { ExportArguments } from './cli/commands/export.ts';
@@ -28,8 +29,9 @@ Exit codes:
   ${exitCodes.failed}    the run or the command failed
   ${exitCodes.usage}    wrong arguments or a wrong configuration; nothing was started
   ${exitCodes.stopped}    the run was stopped early, but not by one of the signals below
-  ${exitCodes.hungUp}  the run was aborted by SIGHUP
+  ${exitCodes.hungUp}  the run was aborted by SIGHUP (a closed terminal), or stopped because npm was killed
   ${exitCodes.interrupted}  the run was stopped or aborted by Ctrl-C (SIGINT)
+  ${exitCodes.quit}  the run was aborted by Ctrl-\\ (SIGQUIT)
   ${exitCodes.terminated}  the run was aborted by SIGTERM`;
 
 /** The argument of commands that act on one run. */
@@ -200,6 +202,7 @@ function addMachine(program: Command): void {
 
 protectTerminal();
 guardOutputs();
+followLauncher();
 try {
   await createProgram().parseAsync();
 } catch (error) {

@@ -1,7 +1,10 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { messageOf } from '../core/text/errors.ts';
+import { exitCodes } from './cli/errors.ts';
 import { Hub } from './hub/hub.ts';
+import { KeyPress } from './processes/key-press.ts';
+import { followLauncher, onLauncherLost } from './processes/launcher-guard.ts';
 import { HubService } from './rpc/hub-service.ts';
 import { startServer } from './server.ts';
 import { ExportLinks } from './server/export-links.ts';
@@ -23,6 +26,10 @@ function openDesktop(binary: string): void {
     );
     process.exitCode = 1;
   });
+  // The terminal sends Ctrl-C to both processes.
+  for (const signal of ['SIGTERM', 'SIGHUP', 'SIGQUIT'] as const) process.on(signal, () => child.kill(signal));
+  process.on('SIGINT', () => undefined);
+  onLauncherLost(() => void child.kill('SIGHUP'));
   child.on('exit', (code) => {
     process.exitCode = code ?? 1;
   });
@@ -58,7 +65,20 @@ async function serveBrowser({ port, isOpened }: StartOptions): Promise<void> {
     await server.close();
     hub.close();
   };
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => close().catch(onError));
+  endWithSignals(() => close().catch(onError));
+}
+
+/** Ends once at the first signal, or when npm is gone. A second Ctrl-C ends the process at once. */
+function endWithSignals(end: () => Promise<void>): void {
+  const press = new KeyPress();
+  let ending: Promise<void> | null = null;
+  const endOnce = (): void => void (ending ??= end());
+  for (const signal of ['SIGTERM', 'SIGHUP', 'SIGQUIT'] as const) process.on(signal, endOnce);
+  process.on('SIGINT', () => {
+    if (press.isNew() && ending !== null) process.exit(exitCodes.interrupted);
+    endOnce();
+  });
+  onLauncherLost(endOnce);
 }
 
 async function start(options: StartOptions): Promise<void> {
@@ -72,6 +92,7 @@ async function start(options: StartOptions): Promise<void> {
   return serveBrowser(options);
 }
 
+followLauncher();
 try {
   const options = parseStartOptions(process.argv.slice(2));
   if (options === 'help') console.log(startHelp);

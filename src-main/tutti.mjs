@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 
 const self = fileURLToPath(import.meta.url);
 const [major] = process.versions.node.split('.').map(Number);
+const passedOn = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];
 
 if (major >= 24) {
   silenceExperimentalWarnings();
@@ -33,11 +34,27 @@ function silenceExperimentalWarnings() {
 }
 
 function handOver(node) {
-  const child = spawn(node, [self, ...process.argv.slice(2)], { stdio: 'inherit' });
-  // The terminal sends Ctrl-C to both processes; the one that trains decides what becomes of it.
-  process.on('SIGINT', () => {});
-  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
-  child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGTERM' ? 143 : 1)));
+  const args = [self, ...process.argv.slice(2)];
+  // Node 22.15 can become the other Node, which leaves one process that gets all signals.
+  if (process.execve !== undefined && !node.endsWith('.cmd')) {
+    silenceExperimentalWarnings();
+    return process.execve(node, [node, ...args], process.env);
+  }
+  const env = { ...process.env, TUTTI_LAUNCHER: String(process.pid) };
+  const child = spawn(node, args, { stdio: 'inherit', env, shell: node.endsWith('.cmd') });
+  // The process that trains decides what becomes of a signal. It takes copies of one Ctrl-C as one. If this process is killed, it notices
+  // (processes/launcher-guard.ts).
+  for (const signal of passedOn) process.on(signal, () => child.kill(signal));
+  child.on('error', (error) => {
+    console.error(`Tutti could not start ${node}: ${error.message}. \`npm ci\` installs it again.`);
+    process.exit(1);
+  });
+  child.on('exit', (code, signal) => {
+    if (signal === null) process.exit(code);
+    // Ends by the same signal, so that shells see the same exit code.
+    for (const passed of passedOn) process.removeAllListeners(passed);
+    process.kill(process.pid, signal);
+  });
 }
 
 function ownNode() {

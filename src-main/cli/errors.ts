@@ -14,6 +14,7 @@ export const exitCodes = {
   stopped: 3,
   hungUp: 129,
   interrupted: 130,
+  quit: 131,
   terminated: 143,
 } as const;
 
@@ -21,6 +22,7 @@ export const exitCodes = {
 export const signalExitCodes = {
   SIGHUP: exitCodes.hungUp,
   SIGINT: exitCodes.interrupted,
+  SIGQUIT: exitCodes.quit,
   SIGTERM: exitCodes.terminated,
 } as const;
 export type EndingSignal = keyof typeof signalExitCodes;

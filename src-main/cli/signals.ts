@@ -1,5 +1,10 @@
 import type { RunSession } from '../runs/attempt/run-session.ts';
+import { KeyPress } from '../processes/key-press.ts';
+import { onLauncherLost } from '../processes/launcher-guard.ts';
 import type { EndingSignal } from './errors.ts';
+
+/** Signals whose sender does not wait. */
+const aborting = ['SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
 
 /** Handles signals for a run until it is released. */
 export interface SignalWatch {
@@ -9,25 +14,36 @@ export interface SignalWatch {
 }
 
 /**
- * Ctrl-C stops a run jointly, with a last evaluation and all checkpoints; a second one aborts it. SIGTERM and SIGHUP abort
- * it immediately, because their sender does not wait.
+ * Ctrl-C stops a run jointly, with a last evaluation and all checkpoints; a second one aborts it. SIGTERM, SIGHUP and SIGQUIT abort it
+ * immediately, because their sender does not wait. If npm or the launcher that started this command is gone, the run stops jointly.
  */
 export function watchSignals(session: Pick<RunSession, 'control' | 'abort'>, say: (line: string) => void): SignalWatch {
   const abort = (signal: EndingSignal): void => {
     watch.received = signal;
     session.abort();
   };
+  const press = new KeyPress();
   const interrupt = (): void => {
+    if (!press.isNew()) return;
     if (watch.received !== null) return abort('SIGINT');
     watch.received = 'SIGINT';
     say('Stopping jointly at the next step; press Ctrl-C again to abort.');
     session.control({ action: 'stop' });
   };
-  const terminate = (): void => abort('SIGTERM');
-  const hangUp = (): void => abort('SIGHUP');
-  process.on('SIGINT', interrupt).on('SIGTERM', terminate).on('SIGHUP', hangUp);
+  const loseLauncher = (): void => {
+    if (watch.received !== null) return;
+    watch.received = 'SIGHUP';
+    say('npm, or the launcher of this command, has ended: stopping jointly at the next step.');
+    session.control({ action: 'stop' });
+  };
+  const aborts = aborting.map((signal) => ({ signal, listener: () => abort(signal) }));
+  for (const { signal, listener } of aborts) process.on(signal, listener);
+  process.on('SIGINT', interrupt);
+  const unfollow = onLauncherLost(loseLauncher);
   const release = (): void => {
-    process.off('SIGINT', interrupt).off('SIGTERM', terminate).off('SIGHUP', hangUp);
+    for (const { signal, listener } of aborts) process.off(signal, listener);
+    process.off('SIGINT', interrupt);
+    unfollow();
   };
   const watch: SignalWatch = { received: null, release };
   return watch;

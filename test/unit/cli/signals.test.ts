@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { exitCodeOf } from '../../../src-main/cli/errors.ts';
 import { watchSignals } from '../../../src-main/cli/signals.ts';
 
@@ -10,25 +10,36 @@ function watch() {
 }
 
 describe('watchSignals', () => {
-  it('stops jointly at the first Ctrl-C and aborts at the second', () => {
+  it('stops jointly at the first Ctrl-C and aborts at the second; copies of the first within half a second do not count', () => {
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(1_000);
+    onTestFinished(() => clock.mockRestore());
     const { calls, signals } = watch();
     process.emit('SIGINT');
     expect(calls).toEqual(['said', 'stop']);
+    for (const ms of [1_000, 1_004, 1_500]) {
+      clock.mockReturnValue(ms);
+      process.emit('SIGINT');
+    }
+    expect(calls).toEqual(['said', 'stop']);
+    clock.mockReturnValue(2_001);
     process.emit('SIGINT');
     expect(calls).toEqual(['said', 'stop', 'abort']);
     expect(signals.received).toBe('SIGINT');
     signals.release();
   });
 
-  it.each(['SIGTERM', 'SIGHUP'] as const)('aborts immediately at %s, and stops listening once released', (signal) => {
-    const before = process.listenerCount(signal);
-    const { calls, signals } = watch();
-    process.emit(signal);
-    expect(calls).toEqual(['abort']);
-    expect(signals.received).toBe(signal);
-    signals.release();
-    expect(process.listenerCount(signal)).toBe(before);
-  });
+  it.each(['SIGTERM', 'SIGHUP', 'SIGQUIT'] as const)(
+    'aborts immediately at %s, and stops listening once released',
+    (signal) => {
+      const before = process.listenerCount(signal);
+      const { calls, signals } = watch();
+      process.emit(signal);
+      expect(calls).toEqual(['abort']);
+      expect(signals.received).toBe(signal);
+      signals.release();
+      expect(process.listenerCount(signal)).toBe(before);
+    },
+  );
 });
 
 describe('exitCodeOf', () => {
@@ -40,5 +51,6 @@ describe('exitCodeOf', () => {
     expect(exitCodeOf('stopped', 'SIGINT')).toBe(130);
     expect(exitCodeOf('interrupted', 'SIGTERM')).toBe(143);
     expect(exitCodeOf('interrupted', 'SIGHUP')).toBe(129);
+    expect(exitCodeOf('interrupted', 'SIGQUIT')).toBe(131);
   });
 });
