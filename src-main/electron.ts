@@ -46,7 +46,12 @@ async function open(): Promise<void> {
   serveAppScheme(session.defaultSession, pageFolder);
   const hub = await Hub.open();
   for (const notice of hub.notices) console.error(notice);
-  const service = await HubService.open(hub, { frontEnd: 'desktop', exportLink: () => null, onError });
+  const service = await HubService.open(hub, {
+    frontEnd: 'desktop',
+    exportLink: () => null,
+    watchLinks: null,
+    onError,
+  });
   desktop = await DesktopApp.open({ service, preload, onError });
   endWithApp({ desktop, service, hub, onError });
   await desktop.show(folder);

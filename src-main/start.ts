@@ -7,6 +7,7 @@ import { KeyPress } from './processes/key-press.ts';
 import { followLauncher, onLauncherLost } from './processes/launcher-guard.ts';
 import { HubService } from './rpc/hub-service.ts';
 import { startServer } from './server.ts';
+import { readIdentity } from './server/certificate.ts';
 import { ExportLinks } from './server/export-links.ts';
 import { hasDisplay } from './processes/app-browser.ts';
 import { protectTerminal } from './processes/terminal.ts';
@@ -35,26 +36,30 @@ function openDesktop(binary: string): void {
   });
 }
 
-async function serveBrowser({ port, isOpened }: StartOptions): Promise<void> {
+async function serveBrowser({ host, port, certificate, isOpened }: StartOptions): Promise<void> {
   protectTerminal();
   const onError = (error: unknown): void => console.error(error);
+  const identity = certificate === null ? null : await readIdentity(certificate);
   const hub = await Hub.open();
   for (const notice of hub.notices) console.error(notice);
   const exportLinks = new ExportLinks();
   const exportLink = (fileName: string): string => exportLinks.link(fileName);
-  const service = await HubService.open(hub, { frontEnd: 'browser', exportLink, onError });
+  const watchLinks = { create: () => server.newWatchLink(), endAll: () => server.endWatchers() };
+  const service = await HubService.open(hub, { frontEnd: 'browser', exportLink, watchLinks, onError });
   const server = await startServer({
+    host,
     port,
+    identity,
     pageFolder: join(out, 'renderer'),
     exportFolder: homePaths().exports,
     exportLinks,
-    connect: (wire) => service.connect(wire),
+    connect: (wire, role) => service.connect(wire, role),
     onError,
     onNotice: (text) => console.error(text),
   });
   console.log(`Tutti runs at  ${server.link}`);
   console.log('The link works once. Ctrl-C ends Tutti and its runs; closing the page ends nothing.');
-  if (process.env.SSH_CONNECTION) {
+  if (process.env.SSH_CONNECTION && identity === null) {
     console.log(`From your own machine first:  ssh -L ${server.port}:127.0.0.1:${server.port} <this machine>`);
   }
   const removeRedirect = isOpened ? await openAppWindow(server.link, server.entered) : () => Promise.resolve();

@@ -97,7 +97,7 @@ export class DesktopApp {
       webPreferences: { preload, contextIsolation: true, sandbox: true, nodeIntegration: false },
     });
     if (this.#state?.isMaximized === true) window.maximize();
-    servePage(window, (wire) => service.connect(wire));
+    servePage(window, (wire) => service.connect(wire, 'owner'));
     serveDialogs(window, homePaths().exports);
     window.on('close', () => {
       this.#state = { ...window.getNormalBounds(), isMaximized: window.isMaximized() };

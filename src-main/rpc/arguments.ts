@@ -13,6 +13,9 @@ const checkpoints = z.array(checkpointKeySchema).min(1);
 
 /** The arguments of each method. All calls of pages are checked against these schemas first. */
 const argumentSchemas = {
+  session: z.tuple([]),
+  newWatchLink: z.tuple([]),
+  endWatchers: z.tuple([]),
   health: z.tuple([]),
   openFolder: z.tuple([folderNameSchema]),
   projects: z.tuple([]),
@@ -50,6 +53,9 @@ const argumentSchemas = {
   watch: z.tuple([id]),
   unwatch: z.tuple([id]),
 } satisfies { [Method in keyof HubApi]: z.ZodType<Parameters<HubApi[Method]>> };
+
+/** All methods, for tests that check each of them. */
+export const methodNames = Object.keys(argumentSchemas);
 
 export function isMethod(name: string): name is keyof HubApi {
   return Object.hasOwn(argumentSchemas, name);

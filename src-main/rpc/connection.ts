@@ -1,8 +1,9 @@
 import { type BirpcReturn, createBirpc } from 'birpc';
 import { z } from 'zod';
-import type { HubApi, PageApi } from '../../core/protocol/pages/rpc.ts';
+import type { HubApi, PageApi, PageRole } from '../../core/protocol/pages/rpc.ts';
 import { decodeRpc, encodeRpc } from '../../core/protocol/pages/rpc-codec.ts';
 import { checkArguments, isMethod } from './arguments.ts';
+import { refuseCall } from './permissions.ts';
 
 /** The transport of one page's messages: a WebSocket or Electron's messages. */
 export interface PageWire {
@@ -19,8 +20,8 @@ const callSchema = z.object({ t: z.literal('q'), i: z.string().optional(), m: z.
 /** The methods of the page, and the end of the connection. */
 export type PageMethods = BirpcReturn<PageApi, HubApi>;
 
-/** Answers a page's calls with `api`. Disconnects a page that sends anything but calls. */
-export function connectPage(wire: PageWire, api: HubApi): PageMethods {
+/** Answers a page's calls with `api`, as far as its role allows them. Disconnects a page that sends anything but calls. */
+export function connectPage(wire: PageWire, api: HubApi, role: PageRole): PageMethods {
   return createBirpc<PageApi, HubApi>(api, {
     post: (bytes: Uint8Array) => wire.send(bytes),
     on: (receive) => wire.onMessage(receive),
@@ -28,7 +29,7 @@ export function connectPage(wire: PageWire, api: HubApi): PageMethods {
     deserialize: (bytes: Uint8Array) => callSchema.parse(decodeRpc(bytes)),
     eventNames: ['runsChanged', 'runUpdates'],
     // Only methods of the API, and only with valid arguments.
-    resolver: (name) => (isMethod(name) ? (...values) => callChecked(api, name, values) : undefined),
+    resolver: (name) => (isMethod(name) ? (...values) => callChecked(api, role, name, values) : undefined),
     onGeneralError: (error, method) => {
       // Without a method, the page's message cannot be read. Otherwise our answer failed, and the page gets the error.
       if (method === undefined) wire.refuse(error.message);
@@ -37,6 +38,7 @@ export function connectPage(wire: PageWire, api: HubApi): PageMethods {
   });
 }
 
-function callChecked(api: HubApi, name: keyof HubApi, values: unknown[]): unknown {
+function callChecked(api: HubApi, role: PageRole, name: keyof HubApi, values: unknown[]): unknown {
+  refuseCall(role, name);
   return Reflect.apply(api[name], api, checkArguments(name, values));
 }

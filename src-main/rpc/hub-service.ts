@@ -1,5 +1,5 @@
 import type { ExportRequest } from '../../core/protocol/pages/run-data.ts';
-import type { Health, HubApi } from '../../core/protocol/pages/rpc.ts';
+import type { Health, HubApi, PageRole } from '../../core/protocol/pages/rpc.ts';
 import type { RunRequest } from '../../core/protocol/pages/project-views.ts';
 import type { Hub } from '../hub/hub.ts';
 import { LiveRuns } from '../hub/live-runs.ts';
@@ -28,8 +28,16 @@ export interface ServiceOptions {
   frontEnd: Health['frontEnd'];
   /** The link at which a page downloads an export; null if it saves the file directly. */
   exportLink: (fileName: string) => string | null;
+  /** Makes and ends links for watchers; null in the desktop app, which serves no links. */
+  watchLinks: WatchLinks | null;
   /** Called for errors outside of calls. */
   onError: (error: unknown) => void;
+}
+
+/** The links that let others watch runs. */
+export interface WatchLinks {
+  create: () => string;
+  endAll: () => void;
 }
 
 /** The hub's service for pages: any number of pages at a time, in the browser or the desktop app. */
@@ -79,10 +87,10 @@ export class HubService {
   }
 
   /** Serves one page until the returned function is called. Its runs continue without it. */
-  connect(wire: PageWire): () => void {
+  connect(wire: PageWire, role: PageRole): () => void {
     const { onError } = this.#options;
     const watches = new PageWatches(this.#parts.feed, (id, updates) => page.runUpdates(id, updates).catch(onError));
-    const page: PageMethods = connectPage(wire, this.#api(watches));
+    const page: PageMethods = connectPage(wire, this.#api(watches, role), role);
     const unsubscribe = this.#runs.subscribe((runs) => void page.runsChanged(runs).catch(onError));
     return () => {
       unsubscribe();
@@ -100,20 +108,13 @@ export class HubService {
     await this.#trash.close();
   }
 
-  #api(watches: PageWatches): HubApi {
+  #api(watches: PageWatches, role: PageRole): HubApi {
     const { hub, live, feed } = this.#parts;
     return {
+      ...sessionMethods(role, this.#options.watchLinks),
+      ...this.#projectMethods(),
       health: () => this.#health.read(),
       openFolder: (name) => openFolder(name),
-      projects: () => this.#projects.list(),
-      projectCard: (folder) => this.#projects.card(folder),
-      openProject: (folder) => this.#projects.open(folder),
-      forgetProject: (folder) => this.#projects.forget(folder),
-      trustProject: (folder) => this.#projects.trust(folder),
-      allowProject: (folder, asks) => this.#projects.allow(folder, asks),
-      trustedFolders: () => listTrusted(),
-      withdrawTrust: (folder) => withdrawTrust(folder),
-      describeProject: (folder) => this.#projects.describeOptions(folder),
       previewRun: (request) => previewRun(hub, this.#projects, request),
       startRun: (request) => this.#start(request),
       previewResume: (id, overrides) => previewResume(hub, id, overrides),
@@ -141,6 +142,20 @@ export class HubService {
     };
   }
 
+  #projectMethods() {
+    return {
+      projects: () => this.#projects.list(),
+      projectCard: (folder) => this.#projects.card(folder),
+      openProject: (folder) => this.#projects.open(folder),
+      forgetProject: (folder) => this.#projects.forget(folder),
+      trustProject: (folder) => this.#projects.trust(folder),
+      allowProject: (folder, asks) => this.#projects.allow(folder, asks),
+      trustedFolders: () => listTrusted(),
+      withdrawTrust: (folder) => withdrawTrust(folder),
+      describeProject: (folder) => this.#projects.describeOptions(folder),
+    } satisfies Partial<HubApi>;
+  }
+
   async #start({ projectFolder, overrides, name, out }: RunRequest): Promise<{ id: string }> {
     const { hub, live } = this.#parts;
     const project = await this.#projects.describe(projectFolder);
@@ -154,4 +169,15 @@ export class HubService {
     const { fileName, ...written } = await writeExport(this.#parts, id, request);
     return { ...written, link: this.#options.exportLink(fileName) };
   }
+}
+
+function sessionMethods(role: PageRole, watchLinks: WatchLinks | null) {
+  return {
+    session: async () => ({ role, canInvite: role === 'owner' && watchLinks !== null }),
+    newWatchLink: async () => {
+      if (watchLinks !== null) return { link: watchLinks.create() };
+      throw new Error('The desktop app serves no links. Start Tutti with `npm start -- --browser` to share runs.');
+    },
+    endWatchers: async () => watchLinks?.endAll(),
+  } satisfies Partial<HubApi>;
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { PageRole } from '../../core/protocol/pages/rpc.ts';
 import { pageKeyName, rpcProtocol } from '../../core/protocol/pages/window.ts';
 import { isSameSecret } from '../../core/node/secrets.ts';
 import { originOf, ownHost, type ServerAddress } from './address.ts';
@@ -29,13 +30,18 @@ export class Access {
   }
 
   /** A new link that opens the page. It works once. */
-  newLink(): string {
-    return `${originOf(this.#address)}/?token=${this.#sessions.newToken()}`;
+  newLink(role: PageRole): string {
+    return `${originOf(this.#address)}/?token=${this.#sessions.newToken(role)}`;
+  }
+
+  /** Ends the sessions of watchers, and makes their unopened links void. */
+  endWatchers(): void {
+    this.#sessions.endWatchers();
   }
 
   /** Starts a session for a link's token, once; null for any other text. */
-  enter(token: string): { key: string; setCookie: string } | null {
-    const session = this.#sessions.enter(token);
+  enter(token: string, request: IncomingMessage): { key: string; setCookie: string } | null {
+    const session = this.#sessions.enter(token, this.#sessions.withCookie(this.#cookieOf(request) ?? ''));
     if (session === null) return null;
     const attributes = `HttpOnly; SameSite=Strict; Path=/${this.#address.isSecure ? '; Secure' : ''}`;
     return { key: session.key, setCookie: `${this.#cookieName}=${session.cookie}; ${attributes}` };

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { PageRole } from '../../core/protocol/pages/rpc.ts';
 import { rpcPath } from '../../core/protocol/pages/window.ts';
 import { type Access, isRefusal, type Refusal } from './access.ts';
 import { enterPage, enterScript, enterScriptPath } from './enter-page.ts';
@@ -27,7 +28,7 @@ export async function answer(
   const foreign = access.refuseOrigin(request) ?? (target === null ? notAnAddress : null);
   if (foreign !== null || target === null) return refuse(response, foreign ?? notAnAddress);
   const { pathname, searchParams } = target;
-  const entered = access.enter(searchParams.get('token') ?? '');
+  const entered = access.enter(searchParams.get('token') ?? '', request);
   if (entered !== null) {
     content.onEnter();
     response.setHeader('Set-Cookie', entered.setCookie);
@@ -38,7 +39,7 @@ export async function answer(
   if (isRefusal(session)) return refuse(response, session);
   // A page whose WebSocket failed asks whether it is still accepted.
   if (pathname === rpcPath) return send(response, 204, 'text/plain', '');
-  await sendFile(response, target, content);
+  await sendFile(response, target, content, session.role);
 }
 
 const notAnAddress: Refusal = { status: 400, reason: 'This is not an address of a page.' };
@@ -49,8 +50,8 @@ function parseTarget(url = ''): URL | null {
   return url.startsWith('/') ? URL.parse(`http://127.0.0.1${url}`) : null;
 }
 
-async function sendFile(response: ServerResponse, target: URL, content: Content): Promise<void> {
-  const exported = content.exportLinks.fileOf(target);
+async function sendFile(response: ServerResponse, target: URL, content: Content, role: PageRole): Promise<void> {
+  const exported = role === 'owner' ? content.exportLinks.fileOf(target) : null;
   if (exported !== null && (await sendExport(response, content.exportFolder, exported))) return;
   const file = await readStaticFile(content.pageFolder, target.pathname);
   if (file === null) return refuse(response, { status: 404, reason: 'There is no such page here.' });

@@ -2,6 +2,7 @@ import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import { maximumCallBytes, rpcPath, rpcProtocol } from '../../core/protocol/pages/window.ts';
+import type { PageRole } from '../../core/protocol/pages/rpc.ts';
 import type { PageWire } from '../rpc/connection.ts';
 import { errorCode } from '../../core/node/file-error.ts';
 import { type Access, isRefusal, type Refusal } from './access.ts';
@@ -15,12 +16,19 @@ const policyViolation = 1008;
 const tryAgainLater = 1013;
 
 export interface PageSocketOptions {
-  connect: (wire: PageWire) => () => void;
+  connect: (wire: PageWire, role: PageRole) => () => void;
   onError: (error: unknown) => void;
 }
 
+export interface AcceptedPages {
+  /** Disconnects the pages of watchers, whose sessions have ended. */
+  endWatchers: () => void;
+  close: () => void;
+}
+
 /** Accepts WebSockets of pages from this server. They follow the same rules as other requests. */
-export function acceptPages(server: Server, access: Access, options: PageSocketOptions): { close(): void } {
+export function acceptPages(server: Server, access: Access, options: PageSocketOptions): AcceptedPages {
+  const watchers = new Set<WebSocket>();
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: maximumCallBytes,
@@ -35,11 +43,19 @@ export function acceptPages(server: Server, access: Access, options: PageSocketO
     const foreign = access.refuseOrigin(request);
     if (foreign !== null) return refuse(socket, foreign);
     const session = access.fullSessionOf(request);
-    const refusal = isRefusal(session) ? session : refusePath(request);
-    if (refusal !== null) return refuse(socket, refusal);
-    sockets.handleUpgrade(request, socket, head, (page) => serve(page, options));
+    if (isRefusal(session)) return refuse(socket, session);
+    const wrongPath = refusePath(request);
+    if (wrongPath !== null) return refuse(socket, wrongPath);
+    sockets.handleUpgrade(request, socket, head, (page) => {
+      if (session.role === 'watcher') watchers.add(page);
+      page.on('close', () => watchers.delete(page));
+      serve(page, session.role, options);
+    });
   });
   return {
+    endWatchers() {
+      for (const page of watchers) page.close(policyViolation, 'This link was ended.');
+    },
     close() {
       for (const page of sockets.clients) page.terminate();
       sockets.close();
@@ -47,8 +63,8 @@ export function acceptPages(server: Server, access: Access, options: PageSocketO
   };
 }
 
-function serve(page: WebSocket, { connect, onError }: PageSocketOptions): void {
-  const disconnect = connect({
+function serve(page: WebSocket, role: PageRole, { connect, onError }: PageSocketOptions): void {
+  const wire: PageWire = {
     send(bytes) {
       // A disconnected page needs no answer.
       if (page.readyState !== page.OPEN) return;
@@ -58,7 +74,8 @@ function serve(page: WebSocket, { connect, onError }: PageSocketOptions): void {
     onMessage: (receive) => void page.on('message', (data: RawData) => receive(toBytes(data))),
     // The protocol allows 123 bytes of reason.
     refuse: (reason) => page.close(policyViolation, reason.slice(0, 100)),
-  });
+  };
+  const disconnect = connect(wire, role);
   page.on('close', disconnect);
   // An error that breaks the connection, such as a frame that is too large, is followed by its close.
   page.on('error', onError);

@@ -21,6 +21,13 @@ import type { AttemptCommand, LogLine, RunNotes, RunRow, RunView } from './run-v
 
 /** The calls of pages to the hub. Every method rejects with an error whose message is meant for the user. */
 export interface HubApi {
+  /** What this page may do. */
+  session(): Promise<PageSession>;
+  /** A link that lets another browser watch runs, and nothing else. It works once. @throws in the desktop app, which serves no links */
+  newWatchLink(): Promise<{ link: string }>;
+  /** Ends all sessions that began with such a link, and makes the unopened links void. */
+  endWatchers(): Promise<void>;
+
   /** Versions, home, devices, backends, and what is missing, with remedies. */
   health(): Promise<Health>;
   /** Shows a folder in the file manager of the machine that Tutti runs on. @throws if there is none */
@@ -96,6 +103,15 @@ export interface PageApi {
    * points beyond its resume step are gone, so the page must read `series` again.
    */
   runUpdates(id: string, updates: RunUpdate[]): void;
+}
+
+/** `owner`: the user who started Tutti. `watcher`: somebody with a link that only shows runs. */
+export type PageRole = 'owner' | 'watcher';
+
+export interface PageSession {
+  role: PageRole;
+  /** Whether this page can make links for watchers. */
+  canInvite: boolean;
 }
 
 export const folderNameSchema = z.enum(['home', 'runs', 'cache', 'exports']);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BirpcReturn, createBirpc } from 'birpc';
 import { onTestFinished, vi } from 'vitest';
-import type { HubApi, PageApi } from '../../../core/protocol/pages/rpc.ts';
+import type { HubApi, PageApi, PageRole } from '../../../core/protocol/pages/rpc.ts';
 import type { RunRow } from '../../../core/protocol/pages/run-views.ts';
 import { decodeRpc, encodeRpc } from '../../../core/protocol/pages/rpc-codec.ts';
 import type { RunUpdate } from '../../../core/protocol/pages/run-updates.ts';
@@ -31,6 +31,7 @@ export async function openService() {
   const options = {
     frontEnd: 'browser' as const,
     exportLink: (name: string) => `/exports/${name}`,
+    watchLinks: { create: () => 'http://127.0.0.1:1/?token=watch', endAll: () => undefined },
     onError: (error: unknown) => void errors.push(error),
   };
   const service = await HubService.open(hub, options);
@@ -44,15 +45,18 @@ export async function openService() {
 }
 
 /** Connects a page to a service in memory. All messages are still encoded as bytes. */
-export function openPage(service: HubService): TestPage {
+export function openPage(service: HubService, role: PageRole = 'owner'): TestPage {
   let toHub: (bytes: Uint8Array) => void = () => undefined;
   let toPage: (message: unknown) => void = () => undefined;
   const told = { updates: [] as RunUpdate[], lists: [] as RunRow[][], refusals: [] as string[] };
-  const close = service.connect({
-    send: (bytes) => queueMicrotask(() => toPage(decodeRpc(bytes))),
-    onMessage: (receive) => void (toHub = receive),
-    refuse: (reason) => void told.refusals.push(reason),
-  });
+  const close = service.connect(
+    {
+      send: (bytes) => queueMicrotask(() => toPage(decodeRpc(bytes))),
+      onMessage: (receive) => void (toHub = receive),
+      refuse: (reason) => void told.refusals.push(reason),
+    },
+    role,
+  );
   const page: PageApi = {
     runsChanged: (runs) => void told.lists.push(runs),
     runUpdates: (_id, updates) => void told.updates.push(...updates),

@@ -26,7 +26,9 @@ async function serve() {
   const pages: PageWire[] = [];
   const received: Uint8Array[] = [];
   let connected = 0;
-  const connect = (wire: PageWire) => {
+  const roles: string[] = [];
+  const connect = (wire: PageWire, role: string) => {
+    roles.push(role);
     connected += 1;
     pages.push(wire);
     wire.onMessage((bytes) => received.push(bytes));
@@ -48,7 +50,7 @@ async function serve() {
     await server.close();
     await rm(folder, { recursive: true });
   });
-  return { server, pages, received, errors, notices, exportLinks, connected: () => connected };
+  return { server, pages, roles, received, errors, notices, exportLinks, connected: () => connected };
 }
 
 interface Answer {
@@ -76,8 +78,8 @@ interface Credentials {
 }
 
 /** Uses the link. @returns what the browser then has */
-async function signIn(server: RunningServer): Promise<Credentials> {
-  const answer = await request(server, `/${new URL(server.link).search}`);
+async function signIn(server: RunningServer, link = server.link): Promise<Credentials> {
+  const answer = await request(server, `/${new URL(link).search}`);
   expect(answer.status).toBe(200);
   const key = /name="tutti-key" content="([\w-]{43})"/.exec(answer.body)?.[1] ?? '';
   const [cookie] = String(answer.headers['set-cookie']).split(';');
@@ -108,8 +110,8 @@ function upgradeStatus(server: RunningServer, headers: Record<string, string>, p
   });
 }
 
-async function openSocket(server: RunningServer): Promise<WebSocket> {
-  const { cookie, key } = await signIn(server);
+async function openSocket(server: RunningServer, credentials?: Credentials): Promise<WebSocket> {
+  const { cookie, key } = credentials ?? (await signIn(server));
   const socket = new WebSocket(`ws://127.0.0.1:${server.port}/rpc`, ['tutti', key], { headers: { cookie } });
   await once(socket, 'open');
   return socket;
@@ -293,6 +295,43 @@ describe('wrong tokens, cookies and keys', () => {
     for (let count = 0; count < 20; count += 1) expect(beyond('a', 66_000)).toBe(false);
     expect(beyond('a', 66_000)).toBe(true);
     expect(notices).toHaveLength(2);
+  });
+});
+
+describe('links for watchers', () => {
+  it('begin sessions whose pages are watchers, and end when the owner ends them', async () => {
+    const { server, roles } = await serve();
+    const owner = await openSocket(server);
+    const [opened, unopened] = [server.newWatchLink(), server.newWatchLink()];
+    const credentials = await signIn(server, opened);
+    const watcher = await openSocket(server, credentials);
+    expect(roles).toEqual(['owner', 'watcher']);
+    const closed = once(watcher, 'close');
+    server.endWatchers();
+    expect((await closed)[0]).toBe(1008);
+    expect(await upgradeStatus(server, socketHeaders(credentials))).toBe(401);
+    expect((await request(server, '/', { cookie: credentials.cookie })).status).toBe(401);
+    expect((await request(server, `/${new URL(unopened).search}`)).status).toBe(401);
+    expect(owner.readyState).toBe(WebSocket.OPEN);
+  });
+
+  it('download no export, and do not turn the owner into a watcher', async () => {
+    const { server, exportLinks } = await serve();
+    const owner = await signIn(server);
+    const link = server.newWatchLink();
+    const again = await request(server, `/${new URL(link).search}`, { cookie: owner.cookie });
+    expect([again.status, again.headers['set-cookie']]).toEqual([200, undefined]);
+    const { cookie } = await signIn(server, link);
+    expect((await request(server, exportLinks.link('run-1.zip'), { cookie })).status).toBe(404);
+    expect((await request(server, exportLinks.link('run-1.zip'), { cookie: owner.cookie })).status).toBe(200);
+  });
+
+  it('end with the oldest if there are too many', async () => {
+    const { server } = await serve();
+    const links = Array.from({ length: 101 }, () => server.newWatchLink());
+    expect((await request(server, `/${new URL(links[0]).search}`)).status).toBe(401);
+    await signIn(server, links[1]);
+    await signIn(server);
   });
 });
 
