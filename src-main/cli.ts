@@ -82,6 +82,7 @@ function addTraining(program: Command): void {
     .description('resume a run from its newest saved state')
     .argument(...theRun)
     .option('--set <path=value>', 'change an option, such as maxEpochs=200 (repeatable)', collect, [])
+    .option('--rank <rank>', 'complete only this missing member, up to where the others ended')
     .option('--trust', "trust the project's folder from now on, without a question")
     .option('--json', 'print one JSON object per line')
     .option('--quiet', 'print no progress, only how the run ended')

@@ -57,6 +57,12 @@ export function parseAssignments(assignments: readonly string[], flags: readonly
   }, {});
 }
 
+/** The value of `--rank`. @throws UsageError */
+export function parseRank(text: string): number {
+  if (!/^\d{1,4}$/.test(text)) throw new UsageError(`--rank "${text}": it must be a whole number of at least 0.`);
+  return Number(text);
+}
+
 function parseAssignment(assignment: string, flags: readonly RunFlag[]): [path: string, value: unknown] {
   const equals = assignment.indexOf('=');
   if (equals < 1) {

@@ -7,6 +7,7 @@ import { blasOfResumed } from '../backends/choose-blas.ts';
 import type { Detected } from '../../core/protocol/machine/devices.ts';
 import { detectDevices } from '../devices/detect.ts';
 import { type ExportOptions, type ExportReport, exportRun } from '../export/export-run.ts';
+import { planCompletion } from '../runs/attempt/completion.ts';
 import { resumedRecord, whyNotResume } from '../runs/attempt/resume-run.ts';
 import { RunSession } from '../runs/attempt/run-session.ts';
 import { refuseCombinations } from '../runs/configuration/combinations.ts';
@@ -23,6 +24,10 @@ import { readRunRecord } from '../store/runs/run-folder.ts';
 import { requireTrust } from '../trust/project-trust.ts';
 import { newRecord, sourceOf } from './new-record.ts';
 import { placeMembers, type PlannedRun, planRun, type TrainRequest } from './plan-run.ts';
+
+export interface ResumeOptions {
+  rank?: number | undefined;
+}
 
 /** The interface of the main process that every front end (terminal, desktop, server) calls. */
 export class Hub {
@@ -85,27 +90,40 @@ export class Hub {
   /**
    * A session that resumes a run from the newest state that all its ranks have saved.
    * @param override changes to its configuration, for instance of `maxEpochs`
+   * @param options what to resume
+   * @param options.rank only this missing member, up to where the others ended; absent: all ranks that are not missing
    * @throws NothingLeftError if the run has finished and would not train further, UntrustedError if its project is not trusted
    */
-  async resume(run: string, override: PlainObject, listener: RunListener): Promise<RunSession> {
+  async resume(
+    run: string,
+    override: PlainObject,
+    listener: RunListener,
+    { rank }: ResumeOptions = {},
+  ): Promise<RunSession> {
     const { folder } = await this.find(run);
     const before = await readRunRecord(folder);
     const config = changeConfig(before.config, override);
     const plan = await placeMembers(config);
     // The project's loss was checked when the run was created.
     refuseCombinations(config, plan, { task: before.task, hasOwnLoss: false });
-    if (before.status === 'finished') {
+    const completion = rank === undefined ? null : await planCompletion(folder, before, rank);
+    if (completion !== null) refuseChanges(override);
+    else if (before.status === 'finished') {
       const lost = lostRanksOf(before);
-      const ranks = plan.map(({ rank }) => rank).filter((rank) => !lost.includes(rank));
-      const reason = whyNotResume(before, config, await findResumePoint(folder, ranks));
+      const present = plan.flatMap((placement) => (lost.includes(placement.rank) ? [] : [placement.rank]));
+      const reason = whyNotResume(before, config, await findResumePoint(folder, present));
       if (reason !== null) throw reason;
     }
     requireTrust(before.project.folder);
     const blas = await blasOfResumed(before, config);
     const source = await sourceOf(before.project.folder);
+    const completes = completion === null ? {} : { completes: [...completion.ranks] };
     const claim = (hub: NonNullable<RunRecord['hub']>) =>
-      takeOverRun(folder, (found) => ({ ...resumedRecord(found, override, { config, plan, blas, ...source }), hub }));
-    return new RunSession({ folder, index: this.index, listener, claim, resume: true });
+      takeOverRun(folder, (found) => ({
+        ...resumedRecord(found, override, { config, plan, blas, ...source, ...completes }),
+        hub,
+      }));
+    return new RunSession({ folder, index: this.index, listener, claim, resume: true, completion });
   }
 
   runs(query: RunQuery): IndexedRun[] {
@@ -132,4 +150,13 @@ export class Hub {
     const { folder } = await this.find(run);
     return exportRun(folder, options);
   }
+}
+
+/** A completed member must have the bits that it would have had beside the others. @throws Error if options are to change */
+function refuseChanges(override: PlainObject): void {
+  const [name] = Object.keys(override);
+  if (name === undefined) return;
+  throw new Error(
+    `A missing member is completed with the options of its run, so ${name} cannot change. Omit it, or omit the rank.`,
+  );
 }

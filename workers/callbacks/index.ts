@@ -12,11 +12,10 @@ export interface CallbackPlan {
   config: RunConfig;
   task: Task;
   files: RunFiles;
-  groupRanks: readonly number[];
   /** Ranks that have ended, whose predictions are in the run's folder. */
   finishedRanks: readonly number[];
-  /** Ranks that were lost before. */
-  lostRanks: readonly number[];
+  /** Whether members train in several waves. */
+  isInWaves: boolean;
   hasValidation: boolean;
 }
 
@@ -52,7 +51,7 @@ function bestCheckpoints(plan: CallbackPlan): Callback[] {
   const { config, task } = plan;
   const { ensembleBest, memberBest, mode } = config.checkpoints;
   return [
-    ...(ensembleBest && !isInWaves(plan)
+    ...(ensembleBest && !plan.isInWaves
       ? [new PerRankBestCheckpoint({ monitor: task.ensembleMonitor, mode, name: 'ensemble-best' })]
       : []),
     ...(memberBest ? [new PerRankBestCheckpoint({ monitor: task.memberMonitor, mode, name: 'member-best' })] : []),
@@ -62,19 +61,10 @@ function bestCheckpoints(plan: CallbackPlan): Callback[] {
 /** In waves every evaluation's predictions are kept: later waves need them for the ensemble's metrics. */
 function predictionKeeper(plan: CallbackPlan): Callback[] {
   const { config, task } = plan;
-  const which = isInWaves(plan) ? 'all' : config.keepPredictions;
+  const which = plan.isInWaves ? 'all' : config.keepPredictions;
   return which === 'none'
     ? []
     : [new KeepPredictions({ which, monitor: task.ensembleMonitor, mode: config.checkpoints.mode })];
-}
-
-/** Whether members that were not lost train in other waves. */
-export function isInWaves({
-  config,
-  groupRanks,
-  lostRanks,
-}: Pick<CallbackPlan, 'config' | 'groupRanks' | 'lostRanks'>): boolean {
-  return groupRanks.length + lostRanks.length < config.members;
 }
 
 /** Members of earlier waves at the same epoch or, if they had ended before, at the end. */

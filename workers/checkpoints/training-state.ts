@@ -80,10 +80,16 @@ export async function latestCommonRound(runFolder: string, ranks: readonly numbe
  * @throws with file and remedy when it is missing, damaged or changed
  */
 export async function loadState(runFolder: string, rank: number, round: number): Promise<TrainingState> {
-  const { record, content } = await readSealed(basePath(runFolder, rank, round), stateRecordSchema);
-  const { tensors, metadata } = decodeSafetensors(content);
+  const state = await readState(runFolder, rank, round);
   const later = (await roundsOf(runFolder, rank)).filter((saved) => saved > round);
   await removeRounds(runFolder, rank, later);
+  return state;
+}
+
+/** Reads a rank's state after checking its size and SHA-256. @throws with file and remedy when it is missing, damaged or changed */
+export async function readState(runFolder: string, rank: number, round: number): Promise<TrainingState> {
+  const { record, content } = await readSealed(basePath(runFolder, rank, round), stateRecordSchema);
+  const { tensors, metadata } = decodeSafetensors(content);
   const data: unknown = JSON.parse(metadata[DATA_KEY] ?? 'null');
   const { epoch, step, attempt, metricRows } = record;
   return { round, epoch, step, attempt, metricRows, tensors, data };

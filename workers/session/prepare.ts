@@ -3,7 +3,9 @@ import type { RunConfig } from '../../core/protocol/run/config.ts';
 import { samplerOf, samplesPerStep } from '../../core/protocol/run/strategy-rules.ts';
 import type { Backend } from '../backends/backend.ts';
 import { DistributedSeeder } from '../callbacks/distributed-seeder.ts';
-import { createCallbacks } from '../callbacks/index.ts';
+import type { Callback } from '../callbacks/callback.ts';
+import { followOthers } from '../callbacks/follow-others.ts';
+import { type CallbackPlan, createCallbacks } from '../callbacks/index.ts';
 import type { ProcessGroup } from '../collectives/process-group.ts';
 import type { Splits } from '../data/dataset.ts';
 import { distributeData, type RankData } from '../data/distribute.ts';
@@ -20,6 +22,8 @@ import { ensembleTask } from '../strategies/ensemble-task.ts';
 import { createStrategy } from '../strategies/index.ts';
 import type { LayersModel } from '../tensorflow/tf.ts';
 import type { Report } from '../member/report.ts';
+import type { Completion } from '../training/completion.ts';
+import { readCompletion } from './read-completion.ts';
 import type { Controls } from '../training/controls.ts';
 import { Throttle } from '../training/throttle.ts';
 import { type LossFunction, Member } from '../member/member.ts';
@@ -132,7 +136,8 @@ interface RankParts {
 async function prepareRank({ launch, links }: Seat, shared: Shared, rank: RankParts): Promise<Prepared> {
   const { project, hyperparameters, config, task, data, openBatches } = shared;
   const { member, seeder, stack, throttle } = rank;
-  const { placement, groupRanks, finishedRanks, lostRanks } = launch;
+  const { placement, lostRanks } = launch;
+  const completion = await readCompletion(launch);
   const { group, report, controls } = links;
   const files = new RunFiles(launch.runFolder, placement.rank, launch.attempt);
   if (placement.rank === 0) await saveTargets(files, data);
@@ -149,15 +154,7 @@ async function prepareRank({ launch, links }: Seat, shared: Shared, rank: RankPa
   });
   const callbacks = [
     seeder,
-    ...createCallbacks({
-      config,
-      task,
-      files,
-      groupRanks,
-      finishedRanks,
-      lostRanks,
-      hasValidation: data.validation !== undefined,
-    }),
+    ...callbacksOf(launch, completion, { task, files, hasValidation: data.validation !== undefined }),
     ...projectCallbacks(project, { hyperparameters, config, rank: placement.rank }, seeder.seed),
   ];
   const totalSteps = plannedSteps(config, sampler);
@@ -165,7 +162,7 @@ async function prepareRank({ launch, links }: Seat, shared: Shared, rank: RankPa
   const context = { config, task, totalSteps, unlabelled: data.unlabelled };
   const strategy = stacked ?? createStrategy(config.strategy, context);
   const about = { config, member, task, data, batches, sampler, strategy, callbacks };
-  const parts: TrainerParts = { ...about, group, lostRanks, files, report, controls, throttle };
+  const parts: TrainerParts = { ...about, group, lostRanks, completion, files, report, controls, throttle };
   const trainer = new Trainer(parts, await resumed(launch, parts));
   return { ...shared, batches, model: member.model, trainer, totalSteps, leaveStack: () => stacked?.leave() };
 }
@@ -181,6 +178,15 @@ function loadData(
   const isWantedLater = finishedRanks.length + groupRanks.length + lostRanks.length < config.members;
   const how = { mode: config.data.mode, groups, folder: scratchFolder, isWantedLater };
   return distributeData(how, () => loadProjectData(project, hyperparameters, launch));
+}
+
+function callbacksOf(
+  { config, finishedRanks, isInWaves }: Launch,
+  completion: Completion | null,
+  about: Pick<CallbackPlan, 'task' | 'files' | 'hasValidation'>,
+): Callback[] {
+  const callbacks = createCallbacks({ config, finishedRanks, isInWaves, ...about });
+  return completion === null ? callbacks : followOthers(callbacks, config, completion);
 }
 
 /** Saves the targets of the evaluated splits, once for all ranks. */

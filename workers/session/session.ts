@@ -1,6 +1,5 @@
 import type { Launch } from '../../core/protocol/run/messages.ts';
 import type { Prepared, SessionLinks } from './prepare.ts';
-import { isInWaves } from '../callbacks/index.ts';
 import { drawFigures } from './draw-figures.ts';
 import { comparisonSplit, evaluateSets } from '../training/evaluate-sets.ts';
 import { RunFiles } from '../member/run-files.ts';
@@ -15,7 +14,7 @@ export async function runSession(launch: Launch, links: SessionLinks, prepared: 
 }
 
 async function finish(launch: Launch, links: SessionLinks, prepared: Prepared): Promise<void> {
-  const { config, groupRanks, finishedRanks, lostRanks, placement } = launch;
+  const { config, groupRanks, finishedRanks, lostRanks, isInWaves, placement } = launch;
   const { report } = links;
   const { data, model, task } = prepared;
   const { training } = prepared.trainer;
@@ -24,7 +23,7 @@ async function finish(launch: Launch, links: SessionLinks, prepared: Prepared): 
   const comparison = comparisonSplit(data);
   if (comparison === null) return;
   const files = new RunFiles(launch.runFolder, placement.rank);
-  const hasEnsembleBest = config.checkpoints.ensembleBest && !isInWaves({ config, groupRanks, lostRanks });
+  const hasEnsembleBest = config.checkpoints.ensembleBest && !isInWaves;
   const sets = [
     ...(hasEnsembleBest ? (['ensemble-best'] as const) : []),
     ...(config.checkpoints.memberBest ? (['member-best'] as const) : []),

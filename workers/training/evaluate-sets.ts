@@ -15,7 +15,7 @@ export interface SetEvaluation {
   task: Task;
   data: Splits;
   group: ProcessGroup;
-  /** Ranks that trained in earlier waves, whose predictions lie in the run folder. */
+  /** Ranks that have ended, whose predictions lie in the run folder. */
   earlierRanks: readonly number[];
   files: RunFiles;
   /** Epoch of the model's current weights. */
@@ -47,7 +47,8 @@ export async function evaluateSets(
   names: readonly Exclude<SetName, 'final'>[],
 ): Promise<SetsOutcome> {
   const last = await evaluateSet(evaluation, split, dataset, 'final', evaluation.epoch);
-  const outcome: SetsOutcome = { evaluated: [last.set], incomplete: [], predictions: last.stack };
+  const outcome: SetsOutcome = { evaluated: [], incomplete: [], predictions: last.stack };
+  keepSet(outcome, last);
   for (const name of names) {
     const checkpoint = await evaluation.files.readCheckpointIfAny(name);
     if (!(await everyRankHas(evaluation.group, checkpoint !== null)) || checkpoint === null) {
@@ -55,12 +56,30 @@ export async function evaluateSets(
       continue;
     }
     writeWeights(evaluation.model, checkpoint.tensors, `Checkpoint "${name}" of rank ${evaluation.files.rank}`);
-    outcome.evaluated.push((await evaluateSet(evaluation, split, dataset, name, checkpoint.record.epoch)).set);
+    keepSet(outcome, await evaluateSet(evaluation, split, dataset, name, checkpoint.record.epoch));
   }
   return outcome;
 }
 
-async function evaluateSet(evaluation: SetEvaluation, split: Split, dataset: Dataset, name: SetName, epoch: number) {
+/** An evaluation without a member that has ended is none of the ensemble. */
+function keepSet({ evaluated, incomplete }: SetsOutcome, { set, isWhole }: EvaluatedStack): void {
+  if (isWhole) evaluated.push(set);
+  else incomplete.push(set.set);
+}
+
+interface EvaluatedStack {
+  stack: MemberOutputs;
+  set: EvaluatedSet;
+  isWhole: boolean;
+}
+
+async function evaluateSet(
+  evaluation: SetEvaluation,
+  split: Split,
+  dataset: Dataset,
+  name: SetName,
+  epoch: number,
+): Promise<EvaluatedStack> {
   const { model, task, group, files, earlierRanks } = evaluation;
   const own = await predict(model, task, dataset);
   await files.savePredictions(split, name, own, epoch);
@@ -73,7 +92,12 @@ async function evaluateSet(evaluation: SetEvaluation, split: Split, dataset: Dat
   const stack = joinStacks([...earlier, await gatherPredictions(group, own)]);
   const { ranks } = stack;
   const set = splitByMember(task.metrics(stack, dataset), ranks);
-  return { stack, set: { set: name, split, ranks, epochs: ranks.map((rank) => epochs.get(rank) ?? epoch), ...set } };
+  const isWhole = earlier.length === earlierRanks.length;
+  return {
+    stack,
+    isWhole,
+    set: { set: name, split, ranks, epochs: ranks.map((rank) => epochs.get(rank) ?? epoch), ...set },
+  };
 }
 
 async function everyRankHas(group: ProcessGroup, present: boolean): Promise<boolean> {

@@ -25,6 +25,13 @@ export class History {
     }
   }
 
+  /** Takes the metrics of another member's history, but keeps those that begin so. */
+  adopt(other: History, ownPrefixes: readonly string[]): void {
+    for (const [name, series] of other.bySeries) {
+      if (!ownPrefixes.some((prefix) => name.startsWith(prefix))) this.bySeries.set(name, series);
+    }
+  }
+
   /** One tensor `[3, E]` per metric: epochs, steps, values. NaN survives. */
   toTensors(): NamedTensor[] {
     return [...this.bySeries].map(([name, { epochs, steps, values }]) => ({

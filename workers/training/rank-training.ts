@@ -8,6 +8,7 @@ import type { Dataset, Splits } from '../data/dataset.ts';
 import type { Sampler } from '../data/samplers.ts';
 import type { Strategy } from '../strategies/strategy.ts';
 import type { LayersModel } from '../tensorflow/tf.ts';
+import type { Completion } from './completion.ts';
 import type { Throttle } from './throttle.ts';
 import type { Controls } from './controls.ts';
 import type { Member } from '../member/member.ts';
@@ -48,6 +49,8 @@ export interface TrainerParts {
   group: ProcessGroup;
   /** Ranks that were lost before the group began; absent: none. */
   lostRanks?: readonly number[];
+  /** For a missing member that trains alone; absent or null: the rank trains with the others. */
+  completion?: Completion | null;
   files: RunFiles;
   report: Report;
   controls: Controls;

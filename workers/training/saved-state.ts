@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { realNumber } from '../../core/protocol/wire/numbers.ts';
 import { type RunSettings, runSettingsSchema } from '../../core/protocol/run/settings.ts';
 import type { NamedTensor } from '../../core/safetensors/safetensors.ts';
-import { loadState, saveState } from '../checkpoints/training-state.ts';
+import { loadState, readState, saveState } from '../checkpoints/training-state.ts';
 import type { Callback } from '../callbacks/callback.ts';
 import type { StrategyState } from '../strategies/strategy.ts';
 import type { Member } from '../member/member.ts';
@@ -54,6 +54,7 @@ export interface TrainingToSave {
   history: History;
   settings: LiveSettings;
   meter: LossMeter;
+  beforeSave(): void;
 }
 
 /**
@@ -118,6 +119,16 @@ export async function loadTrainingState(
     model,
     history: History.fromTensors(tensors),
   };
+}
+
+/** What all members of an ensemble have in common in the state of one of them: the callbacks' state and the history. */
+export async function readCommonState(
+  folder: string,
+  rank: number,
+  round: number,
+): Promise<{ callbacks: Record<string, unknown>; history: History }> {
+  const { tensors, data } = await readState(folder, rank, round);
+  return { callbacks: savedDataSchema.parse(data).callbacks, history: History.fromTensors(tensors) };
 }
 
 function prefixed(prefix: string): (tensor: NamedTensor) => NamedTensor {

@@ -41,6 +41,7 @@ export class StateSaver {
   }
 
   async #save(metricRows: number | null): Promise<void> {
+    this.#rank.beforeSave();
     await saveTrainingState(this.#rank, metricRows);
     this.#lastSaveMs = performance.now();
   }

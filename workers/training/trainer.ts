@@ -5,6 +5,7 @@ import type { Evaluation } from '../callbacks/callback.ts';
 import type { Sampler } from '../data/samplers.ts';
 import type { StrategyState } from '../strategies/strategy.ts';
 import { Throttle } from './throttle.ts';
+import { joinOthers } from './completion.ts';
 import { History } from './history.ts';
 import { LiveSettings } from './live-settings.ts';
 import { Lockstep } from './lockstep.ts';
@@ -40,6 +41,8 @@ export class Trainer {
   private readonly requests: UserRequests;
   private readonly states: StateSaver;
   private readonly totalSteps: number;
+  /** Before `totalSteps` for a missing member, whose ensemble ended there. */
+  private readonly lastStep: number;
   /** Null where ranks run independently. */
   private readonly lockstep: Lockstep | null;
   private readonly savedStrategy: StrategyState | null;
@@ -60,6 +63,7 @@ export class Trainer {
     this.states = new StateSaver(this);
     this.requests = new UserRequests(this.training, this.settings, this.meter);
     this.totalSteps = plannedSteps(config, parts.sampler);
+    this.lastStep = Math.min(this.totalSteps, parts.completion?.until.step ?? Infinity);
     this.throttle = parts.throttle ?? new Throttle();
     const isLockstep = parts.strategy.isLockstep || parts.batches.isLockstep;
     this.lockstep = isLockstep ? new Lockstep(group, parts.controls) : null;
@@ -200,7 +204,9 @@ export class Trainer {
     const { files } = this.parts;
     const { progress } = this.training;
     this.meter.reportRound(this.training.position);
-    this.agreedPoints = Number.isNaN(meanLoss) ? [] : [{ name: 'train/loss', value: meanLoss, position }];
+    // The mean over the members that were there stays that of their rendezvous.
+    const isKnown = !Number.isNaN(meanLoss) && !this.parts.completion;
+    this.agreedPoints = isKnown ? [{ name: 'train/loss', value: meanLoss, position }] : [];
     this.reportAgreed();
     if (isPlanned) {
       progress.rendezvous = this.plannedEnd;
@@ -240,7 +246,7 @@ export class Trainer {
     const { progress, stopVoted } = this.training;
     const { end, stateDue } = await agreeOnEnd(group, stopRequested, {
       stopVoted,
-      done: progress.epoch >= config.maxEpochs || progress.step >= this.totalSteps,
+      done: progress.epoch >= config.maxEpochs || progress.step >= this.lastStep,
       standingBy: progress.standingBy,
       stoppedAlone: progress.stoppedAlone,
       stateDue: this.states.isDue,
@@ -250,6 +256,14 @@ export class Trainer {
     progress.round += 1;
     if (end !== null || stateDue) await this.states.saveAfterEvaluation();
     return end;
+  }
+
+  /** Before its last save, a missing member comes to the round of the others, so that they can resume together. */
+  beforeSave(): void {
+    const { completion, group } = this.parts;
+    const { progress } = this.training;
+    if (!completion || progress.step < this.lastStep) return;
+    joinOthers(completion, { rank: group.rank, progress, history: this.history });
   }
 
   /** Epochs before the next planned rendezvous. */
@@ -271,7 +285,7 @@ export class Trainer {
       failed ||
       controls.stopRequested ||
       this.training.progress.standingBy ||
-      this.training.progress.step >= this.totalSteps
+      this.training.progress.step >= this.lastStep
     );
   }
 

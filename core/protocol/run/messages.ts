@@ -57,10 +57,14 @@ export const launchSchema = z.strictObject({
   placement: placementSchema,
   /** Ranks that train together from now on, ascending: the process group's members. */
   groupRanks: z.array(z.int()),
-  /** Ranks that have ended and whose predictions lie in the run's folder: those of earlier waves. */
+  /** Ranks that have ended and whose predictions lie in the run's folder: of earlier waves, or those that a missing member catches up with. */
   finishedRanks: z.array(z.int()),
   /** Ranks that were lost before. */
   lostRanks: z.array(z.int()),
+  /** Whether members train in several waves. */
+  isInWaves: z.boolean(),
+  /** Where the finished ranks ended, up to which missing members train alone; null unless they do. */
+  until: z.strictObject({ round: z.int(), ...position }).nullable(),
   attempt: z.int().min(1),
   /** The round of saved states from which the ranks of this wave continue; null: from the start. */
   resumeRound: z.int().min(0).nullable(),

@@ -65,6 +65,8 @@ export const attemptSchema = z.strictObject({
   changed: settingChangesSchema.optional(),
   /** The position at which its ranks resumed, once they have; null with waves, because each wave resumes at a different position. */
   from: z.strictObject({ epoch: z.int(), step: z.int() }).nullable().optional(),
+  /** Ranks of missing members that it completed alone; absent where all ranks that were not lost trained. */
+  completes: z.array(z.int()).optional(),
   /** SHA-256 of the project's source files, and their git commit; null if there was none. */
   sourceHash: z.string().length(64).nullable().optional(),
   gitCommit: z.string().nullable().optional(),

@@ -6,7 +6,7 @@ import {
   settingNames,
   settingPaths,
 } from '../../../core/protocol/run/settings.ts';
-import { parseAssignments } from '../arguments.ts';
+import { parseAssignments, parseRank } from '../arguments.ts';
 import { runFlagsOf } from '../../runs/configuration/run-flags.ts';
 import { orUsageError, UsageError, exitCodes } from '../errors.ts';
 import { withHub } from '../open-hub.ts';
@@ -24,9 +24,8 @@ export function stop(run: string, { atEpochEnd = false, rank }: StopOptions): Pr
       : control(run, { action: 'stop' }, 'All ranks stop at their next step.');
   }
   if (atEpochEnd) throw new UsageError('--rank stops one rank at its next step: omit --at-epoch-end or --rank.');
-  if (!/^\d+$/.test(rank)) throw new UsageError(`--rank "${rank}": it must be a whole number of at least 0.`);
   const done = `Rank ${rank} stops at its next step; the others continue.`;
-  return control(run, { action: 'stop-rank', rank: Number(rank) }, done);
+  return control(run, { action: 'stop-rank', rank: parseRank(rank) }, done);
 }
 
 /** `tutti pause <run>`. @returns the exit code */

@@ -8,6 +8,7 @@ import {
   type RunRecord,
   type RunSummary,
 } from '../../../core/protocol/run/record.ts';
+import { describeLostMembers, lostRanksOf } from '../../../core/protocol/run/lost-members.ts';
 import { describeNotFinite, notFiniteOf } from '../../../core/protocol/run/health.ts';
 import { describePlan } from '../../devices/plan.ts';
 import { runPaths } from '../../store/runs/run-folder.ts';
@@ -44,6 +45,7 @@ export function summarize(record: RunRecord, folder: string): string[] {
   const best = summary?.best ?? null;
   return [
     ending(record),
+    ...warnLost(record),
     ...warnNotFinite(record),
     ...(best === null
       ? []
@@ -79,6 +81,14 @@ export function compareSets(sets: readonly EvaluatedSet[]): string[] {
     ]),
   ]);
   return ['', ...renderTable(columns, rows)];
+}
+
+/** A note that members are missing, and how to complete them. */
+function warnLost(record: RunRecord): string[] {
+  const lost = describeLostMembers(record);
+  if (lost === null) return [];
+  const [rank] = lostRanksOf(record);
+  return [`warning: ${lost}.`, `To complete the missing member: tutti resume ${record.id} --rank ${rank}`];
 }
 
 /** A warning about NaN and infinities, which are easy to miss in a table of a finished run. */

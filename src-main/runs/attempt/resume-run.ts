@@ -1,5 +1,6 @@
 import type { PlainObject } from '../../../core/options/index.ts';
 import { getPath } from '../../../core/options/index.ts';
+import { lostRanksOf } from '../../../core/protocol/run/lost-members.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import {
@@ -37,6 +38,12 @@ export function whyNotResume(record: RunRecord, config: RunConfig, point: Resume
       `${done}, by early stopping. To train it further: tutti resume ${id} --set earlyStopping.patience=${2 * currentPatience(record)}`,
     );
   }
+  const missing = lostRanksOf(record);
+  if (missing.length > 0) {
+    return new NothingLeftError(
+      `${done}, without rank ${missing.join(', ')}. To complete a missing member: tutti resume ${id} --rank ${missing[0]}`,
+    );
+  }
   const limit =
     point.epoch >= config.maxEpochs ? `maxEpochs=${2 * config.maxEpochs}` : `maxSteps=${2 * config.maxSteps}`;
   return new NothingLeftError(`${done}. To train it further: tutti resume ${id} --set ${limit}`);
@@ -46,7 +53,7 @@ export function whyNotResume(record: RunRecord, config: RunConfig, point: Resume
 export function resumedRecord(
   record: RunRecord,
   override: PlainObject,
-  now: Pick<RunRecord, 'config' | 'plan' | 'blas'> & Pick<AttemptFacts, 'sourceHash' | 'gitCommit'>,
+  now: Pick<RunRecord, 'config' | 'plan' | 'blas'> & Pick<AttemptFacts, 'completes' | 'sourceHash' | 'gitCommit'>,
 ): RunRecord {
   const { config, plan, blas, ...source } = now;
   const changed = stillChanged(record, override);

@@ -17,6 +17,7 @@ import { type ResumeStart, type RunListener, RunRecorder } from '../recording/ru
 import { FolderGuard } from './folder-guard.ts';
 import { ScratchFolder } from './scratch.ts';
 import type { WaveOutcome } from './wave.ts';
+import { completed, type Completion, recordAfter, whyNotCompleted } from './completion.ts';
 import { WaveSequence } from './wave-sequence.ts';
 
 export interface SessionOptions {
@@ -27,6 +28,8 @@ export interface SessionOptions {
   claim(hub: NonNullable<RunRecord['hub']>): Promise<Claim>;
   /** Whether the ranks continue from their newest common state. */
   resume: boolean;
+  /** Missing members that train alone; absent or null: all ranks that are not missing train. */
+  completion?: Completion | null;
 }
 
 interface Claim {
@@ -120,6 +123,7 @@ export class RunSession {
       token,
       ...paths,
       resume: options.resume,
+      completion: options.completion ?? null,
       begin: (from) => (this.hasBegun ? Promise.resolve() : this.begin(recorder, from)),
     });
     this.waves = waves;
@@ -133,7 +137,7 @@ export class RunSession {
     await loads.stop();
     if (await guard.stop()) throw this.folderLost(recorder);
     if (before !== null && !this.hasBegun && outcome.kind !== 'finished') return this.undo(recorder, before, outcome);
-    return this.conclude(recorder, outcome);
+    return this.conclude(recorder, outcome, before);
   }
 
   /** Starts to write this attempt to the run's files and record. */
@@ -192,17 +196,26 @@ export class RunSession {
     });
   }
 
-  private async conclude(recorder: RunRecorder, outcome: WaveOutcome): Promise<RunRecord> {
+  private async conclude(recorder: RunRecorder, outcome: WaveOutcome, before: RunRecord | null): Promise<RunRecord> {
     const closing = await recorder.close().then(
       () => null,
       (error: unknown) => messageOf(error),
     );
-    const { status, error, summary } = this.verdict(recorder, outcome, closing);
+    const verdict = this.verdict(recorder, outcome, closing);
+    const { status, error } = verdict;
     recorder.event(null, status, error?.message ?? `The run ended: ${status}.`);
     const attempts = withEnd(recorder.record.attempts, status, recorder.record.changed);
     const endedAt = attempts.at(-1)?.endedAt ?? null;
-    await recorder.change({ status, error, summary, endedAt, attempts, hub: null });
+    const { completion } = this.options;
+    const isCompletion = completion && before !== null;
+    const changes = isCompletion ? recordAfter(completion, before, status, recorder.summary('completed')) : verdict;
+    if (isCompletion && status === 'finished') {
+      const { epoch, step } = completion.until;
+      recorder.event(null, 'member-completed', completed(completion), { epoch, step });
+    }
+    await recorder.change({ ...changes, endedAt, attempts, hub: null });
     recorder.update({ type: 'ended', record: recorder.record });
+    if (isCompletion && error !== null) throw whyNotCompleted(completion, error);
     return recorder.record;
   }
 

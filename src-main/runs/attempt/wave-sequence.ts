@@ -9,6 +9,7 @@ import { checkDiskSpace, forecastRunBytes } from '../../store/disk-space.ts';
 import { dataFolders } from '../../store/home.ts';
 import { findResumePoint, type ResumePoint } from '../../store/runs/resume-point.ts';
 import type { LogFile } from '../recording/log-file.ts';
+import type { Completion } from './completion.ts';
 import { keepMessage } from './rank-messages.ts';
 import { currentSettings, type RunControls } from '../control/run-controls.ts';
 import type { ResumeStart, RunRecorder } from '../recording/run-recorder.ts';
@@ -26,6 +27,8 @@ export interface WaveSequenceOptions {
   token: string;
   /** Whether the ranks of each wave continue from their newest common state. */
   resume: boolean;
+  /** Missing members that train alone; null: all ranks that are not missing train. */
+  completion: Completion | null;
   /** Called each time that all ranks of a wave are ready, before they train, with the position at which they continue. */
   begin(from: ResumeStart): Promise<void>;
 }
@@ -42,10 +45,11 @@ export class WaveSequence {
 
   constructor(options: WaveSequenceOptions) {
     this.#options = options;
-    const { record } = options.recorder;
-    const lost = lostRanksOf(record);
-    const present = record.plan.filter(({ rank }) => !lost.includes(rank));
-    this.#waves = [...Map.groupBy(present, ({ wave }) => wave).values()];
+    const { plan } = options.recorder.record;
+    const missing = lostRanksOf(options.recorder.record);
+    const trains = ({ rank }: Placement): boolean =>
+      options.completion?.ranks.includes(rank) ?? !missing.includes(rank);
+    this.#waves = [...Map.groupBy(plan.filter(trains), ({ wave }) => wave).values()];
   }
 
   async run(): Promise<WaveOutcome> {
@@ -148,8 +152,9 @@ export class WaveSequence {
     return note;
   }
 
-  /** Members of different waves are at different steps, so their rows are merged by key instead of cut off. */
+  /** Members of different waves, or a missing one, are at different steps, so their rows are merged by key instead of cut off. */
   async #startOf(point: ResumePoint | null): Promise<ResumeStart> {
+    if (this.#options.completion !== null) return { at: null, rows: null };
     if (this.#waves.length > 1) return { at: null, rows: await this.#rowsBeforeStop() };
     return { at: { epoch: point?.epoch ?? 0, step: point?.step ?? 0 }, rows: this.#rowsOf(point) };
   }
@@ -197,10 +202,12 @@ export class WaveSequence {
     placements: readonly Placement[],
   ): Omit<Launch, 'placement' | 'groupRanks' | 'resumeRound'> {
     const { record, folder } = this.#options.recorder;
+    const { completion } = this.#options;
     const [{ wave }] = placements;
-    const lostRanks = lostRanksOf(record);
-    const isLost = ({ rank }: Placement): boolean => lostRanks.includes(rank);
-    const finished = record.plan.filter((placement) => placement.wave < wave && !isLost(placement));
+    const lostRanks = lostRanksOf(record).filter((lost) => placements.every(({ rank }) => rank !== lost));
+    const hasFinished = (placement: Placement): boolean =>
+      completion === null ? placement.wave < wave : !placements.includes(placement);
+    const finished = record.plan.filter((placement) => hasFinished(placement) && !lostRanks.includes(placement.rank));
     return {
       runId: record.id,
       runFolder: folder,
@@ -209,6 +216,8 @@ export class WaveSequence {
       dataFolders: dataFolders(),
       finishedRanks: finished.map(({ rank }) => rank),
       lostRanks,
+      isInWaves: new Set(record.plan.map((placement) => placement.wave)).size > 1,
+      until: completion === null ? null : positionOf(completion.until),
       config: record.config,
       blas: record.blas,
       settings: currentSettings(record),
@@ -222,6 +231,10 @@ export class WaveSequence {
     const parameterCount = facts?.parameterCount ?? 0;
     await checkDiskSpace(folder, forecastRunBytes({ parameterCount, members: config.members, config }));
   }
+}
+
+function positionOf({ round, epoch, step }: ResumePoint): Launch['until'] {
+  return { round, epoch, step };
 }
 
 function openLog(recorder: RunRecorder, rank: number, note: string | null): LogFile {

@@ -2,7 +2,10 @@ import type { Attempt, RunRecord, RunStatus } from '../../../core/protocol/run/r
 
 type Attempts = readonly Attempt[];
 /** The kind and the inputs of an attempt. */
-export type AttemptFacts = Pick<Attempt, 'kind' | 'overrides' | 'config' | 'changed' | 'sourceHash' | 'gitCommit'>;
+export type AttemptFacts = Pick<
+  Attempt,
+  'kind' | 'overrides' | 'config' | 'changed' | 'completes' | 'sourceHash' | 'gitCommit'
+>;
 
 /** The attempts, the last of them ended now. */
 export function withEnd(attempts: Attempts, status: RunStatus, changed: RunRecord['changed']): Attempt[] {

@@ -6,19 +6,15 @@ import { RunFiles } from '../../../workers/member/run-files.ts';
 import { taskOf } from '../../../workers/member/tasks.ts';
 import { FakeTraining, evaluationOf } from './fakes.ts';
 
-const wholeGroup = { groupRanks: [0, 1], finishedRanks: [], lostRanks: [] };
+const wholeGroup = { finishedRanks: [], isInWaves: false };
 
-function namesOf(
-  config: RunConfigInput,
-  options: { groupRanks?: number[]; lostRanks?: number[]; hasValidation?: boolean } = {},
-): string[] {
+function namesOf(config: RunConfigInput, options: { isInWaves?: boolean; hasValidation?: boolean } = {}): string[] {
   const plan = {
     config: runConfigSchema.parse({ members: 2, ...config }),
     task: taskOf('classification'),
     files: new RunFiles('/nowhere', 0),
-    groupRanks: options.groupRanks ?? [0, 1],
     finishedRanks: [],
-    lostRanks: options.lostRanks ?? [],
+    isInWaves: options.isInWaves ?? false,
     hasValidation: options.hasValidation ?? true,
   };
   return createCallbacks(plan).map(({ name }) => name);
@@ -37,15 +33,9 @@ describe('createCallbacks', () => {
   });
 
   it('saves all predictions but no ensemble-best for a wave that is not the whole ensemble', () => {
-    const names = namesOf({ keepPredictions: 'none' }, { groupRanks: [0] });
+    const names = namesOf({ keepPredictions: 'none' }, { isInWaves: true });
     expect(names).not.toContain('per-rank-best-checkpoint:ensemble-best');
     expect(names).toContain('keep-predictions');
-  });
-
-  it('treats members that were lost before as no wave: the others are the whole ensemble', () => {
-    const names = namesOf({ keepPredictions: 'none' }, { groupRanks: [0], lostRanks: [1] });
-    expect(names).toContain('per-rank-best-checkpoint:ensemble-best');
-    expect(names).not.toContain('keep-predictions');
   });
 
   it('omits callbacks that are turned off or lack a validation split', () => {

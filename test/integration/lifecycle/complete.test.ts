@@ -1,0 +1,150 @@
+import { describe, expect, it } from 'vitest';
+import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
+import type { EvaluatedSet, RunRecord } from '../../../core/protocol/run/record.ts';
+import { readEvents, readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
+import {
+  metricValues,
+  pidOf,
+  readCheckpointRecord,
+  resume,
+  startRun,
+  train,
+  useHub,
+  type WatchedRun,
+} from '../harness.ts';
+
+const { hub } = useHub();
+
+/** Long enough to lose a member half-way. */
+const config: RunConfigInput = {
+  members: 3,
+  devices: 'cpu:0,1',
+  maxEpochs: 160,
+  evaluateEveryEpochs: 20,
+  logEverySteps: 20,
+  checkpoints: { stateEverySeconds: 0 },
+  onMemberLoss: { kind: 'continue' },
+};
+
+/** Trains to the end, and kills a rank once it has done that many steps. */
+async function trainWithout(lost: number, step: number, changes: RunConfigInput = {}): Promise<WatchedRun> {
+  const run = await startRun(hub(), 'blobs', { ...config, ...changes });
+  await run.until((update) => update.type === 'progress' && update.rank === lost && update.step >= step);
+  process.kill(pidOf(run.updates, lost), 'SIGKILL');
+  const record = await run.ended;
+  expect(record).toMatchObject({ status: 'finished', lostMembers: [{ rank: lost }] });
+  return run;
+}
+
+async function complete(folder: string, rank: number): Promise<RunRecord> {
+  return (await hub().resume(folder, {}, () => {}, { rank })).run();
+}
+
+const hashOf = (folder: string, rank: number, name: string): string => readCheckpointRecord(folder, rank, name).sha256;
+
+function setOf({ summary }: RunRecord, name: EvaluatedSet['set']): EvaluatedSet | undefined {
+  return summary?.evaluatedSets.find(({ set }) => set === name);
+}
+
+describe('a missing member that is completed later', () => {
+  it.each([0, 2])('(rank %i) has the bits of an uninterrupted run, and so has the evaluation of all', async (lost) => {
+    const run = await trainWithout(lost, 120);
+    const rows = metricValues(run.folder, 'val/ens_nll');
+    const record = await complete(run.folder, lost);
+    expect(record).toMatchObject({ status: 'finished', error: null });
+    expect(record.lostMembers).toBeUndefined();
+    expect(record.attempts.map(({ kind, completes, status }) => ({ kind, completes, status }))).toEqual([
+      { kind: 'start', completes: undefined, status: 'finished' },
+      { kind: 'resume', completes: [lost], status: 'finished' },
+    ]);
+    const undisturbed = await train(hub(), 'blobs', config);
+    for (const name of ['final', 'member-best']) {
+      expect(hashOf(run.folder, lost, name)).toBe(hashOf(undisturbed.folder, lost, name));
+    }
+    for (const name of ['final', 'member-best'] as const) {
+      expect(setOf(record, name)).toEqual(setOf(undisturbed.record, name));
+    }
+    // The others decided which evaluation was best, and the completed member has its weights of that one.
+    const best = setOf(record, 'ensemble-best');
+    expect(best?.ranks).toEqual([0, 1, 2]);
+    expect(new Set(best?.epochs).size).toBe(1);
+    expect(metricValues(run.folder, `val/member_${lost}_nll`)).toEqual(
+      metricValues(undisturbed.folder, `val/member_${lost}_nll`),
+    );
+    // What was measured of the others stays.
+    expect(metricValues(run.folder, 'val/ens_nll')).toEqual(rows);
+    expect(metricValues(run.folder, 'train/loss')).toHaveLength(8);
+    expect((await readEvents(run.folder)).map(({ kind }) => kind)).toContain('member-completed');
+    // All can train on together.
+    const longer = await resume(hub(), run.folder, { maxEpochs: 200 });
+    expect(longer.status).toBe('finished');
+    const whole = await train(hub(), 'blobs', { ...config, maxEpochs: 200 });
+    for (const rank of [0, 1, 2]) expect(hashOf(run.folder, rank, 'final')).toBe(hashOf(whole.folder, rank, 'final'));
+  });
+
+  it('starts again if it was lost before its first state was saved', async () => {
+    const changes: RunConfigInput = { checkpoints: { stateEverySeconds: 3600 } };
+    const run = await trainWithout(1, 60, changes);
+    expect((await complete(run.folder, 1)).lostMembers).toBeUndefined();
+    const undisturbed = await train(hub(), 'blobs', { ...config, ...changes });
+    expect(hashOf(run.folder, 1, 'final')).toBe(hashOf(undisturbed.folder, 1, 'final'));
+  });
+
+  it('ends where the others stopped early', async () => {
+    const earlyStopping = { enabled: true, patience: 2, minDelta: 10 };
+    const run = await trainWithout(1, 40, { earlyStopping });
+    const record = await complete(run.folder, 1);
+    expect(record).toMatchObject({ status: 'finished', summary: { stopReason: 'early-stopping' } });
+    const finals = [0, 1, 2].map((rank) => readCheckpointRecord(run.folder, rank, 'final').step);
+    expect(new Set(finals).size).toBe(1);
+    expect(setOf(record, 'final')?.epochs).toEqual([59, 59, 59]);
+  });
+
+  it('remains missing if the completion is stopped, and the run stays finished', async () => {
+    const run = await trainWithout(1, 60);
+    const session = await hub().resume(
+      run.folder,
+      {},
+      (update) => {
+        if (update.type === 'progress') session.control({ action: 'stop' });
+      },
+      { rank: 1 },
+    );
+    const before = await readRunRecord(run.folder);
+    expect(await session.run()).toMatchObject({
+      status: 'finished',
+      lostMembers: [{ rank: 1 }],
+      summary: before.summary,
+    });
+    expect((await complete(run.folder, 1)).lostMembers).toBeUndefined();
+  });
+
+  it('is refused for a rank that is not missing, and with other options', async () => {
+    const run = await trainWithout(1, 60);
+    await expect(complete(run.folder, 2)).rejects.toThrow(/Rank 2 of the run .* is not missing: only 1 is\./);
+    await expect(hub().resume(run.folder, { maxEpochs: 7 }, () => {}, { rank: 1 })).rejects.toThrow(
+      'A missing member is completed with the options of its run, so maxEpochs cannot change. Omit it, or omit the rank.',
+    );
+    await expect(resume(hub(), run.folder)).rejects.toThrow(/To complete a missing member: tutti resume .* --rank 1/);
+  });
+});
+
+it('a completion that fails leaves the run as it was', async () => {
+  const faulty = {
+    members: 3,
+    devices: 'cpu:0,1',
+    onMemberLoss: config.onMemberLoss,
+    hyperparameters: { fault: 'nan' },
+  };
+  const { record, folder } = await train(hub(), 'faulty', faulty);
+  await expect(complete(folder, 1)).rejects.toThrow(
+    /^The missing rank 1 could not be completed, and the run is as before: The training loss of rank 1 was not finite/,
+  );
+  const { status, lostMembers, summary, error } = await readRunRecord(folder);
+  expect({ status, lostMembers, summary, error }).toEqual({
+    status: 'finished',
+    lostMembers: record.lostMembers,
+    summary: record.summary,
+    error: null,
+  });
+});
