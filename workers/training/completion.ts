@@ -1,7 +1,6 @@
 import type { Launch } from '../../core/protocol/run/messages.ts';
 import type { DecisionsOfOthers } from '../callbacks/follow-others.ts';
 import type { History } from './history.ts';
-import type { TrainingProgress } from './rank-training.ts';
 
 /** What a missing member needs to know of the others, up to whose end it trains alone. */
 export interface Completion extends DecisionsOfOthers {
@@ -13,7 +12,7 @@ export interface Completion extends DecisionsOfOthers {
 /** Brings a member that has come as far as the others to their round, and gives it their history: they can then resume together. */
 export function joinOthers(
   { until, history: others }: Completion,
-  own: { rank: number; progress: TrainingProgress; history: History },
+  own: { rank: number; progress: { round: number }; history: History },
 ): void {
   own.progress.round = until.round;
   own.history.adopt(others, [`val/member_${own.rank}_`]);
