@@ -6,6 +6,8 @@ export default defineProject({
   name: 'Joint early stopping',
   description: "An MLP on CIFAR-10 that stops at the ensemble's optimum, compared with each member's own.",
   task: 'classification',
+  // To download the images.
+  permissions: { network: true },
   hyperparameters: z.object({
     width: z.int().min(1).default(256).meta({ help: 'Units in each hidden layer; 2048 suits a GPU.' }),
     layers: z.int().min(1).default(4).meta({ help: 'Hidden layers.' }),

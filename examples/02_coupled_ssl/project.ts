@@ -6,6 +6,8 @@ export default defineProject({
   name: 'Coupled semi-supervised learning',
   description: 'CIFAR-10 with few labels: members also learn from unlabelled images, by agreeing with the ensemble.',
   task: 'classification',
+  // To download the images.
+  permissions: { network: true },
   hyperparameters: z.object({
     network: z
       .enum(['small', 'resnet-18'])

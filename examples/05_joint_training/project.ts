@@ -6,6 +6,8 @@ export default defineProject({
   name: 'Joint training',
   description: 'Small convolutional networks on MNIST that are trained as one product of experts.',
   task: 'classification',
+  // To download the images.
+  permissions: { network: true },
   hyperparameters: z.object({
     files: z.enum(['t10k', 'all']).default('t10k').meta({
       help: "`t10k`: only MNIST's 10,000 test images, split in three; `all`: also its 60,000 training images.",

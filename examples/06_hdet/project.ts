@@ -5,6 +5,8 @@ export default defineProject({
   name: 'HDET',
   description: 'One network, trained by ranks with different learning rates that are averaged and adapted.',
   task: 'classification',
+  // To download the images.
+  permissions: { network: true },
   hyperparameters: z.object({
     width: z.int().min(1).default(64).meta({ help: 'Units in each of the two hidden layers.' }),
   }),

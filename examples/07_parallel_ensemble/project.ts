@@ -7,6 +7,8 @@ export default defineProject({
   description:
     "Convolutional networks on MNIST, and the predictive entropy of their mean as the ensemble's uncertainty.",
   task: 'classification',
+  // To download the images.
+  permissions: { network: true },
   hyperparameters: z.object({
     files: z.enum(['t10k', 'all']).default('t10k').meta({
       help: "`t10k`: only MNIST's 10,000 test images; `all`: also its 60,000 training images.",

@@ -13,6 +13,7 @@ export async function probe(task: ProbeTask): Promise<ProbeReply> {
     const answer = await askProcess<object>({
       entry: probeEntry,
       args: [],
+      grant: null,
       message: task,
       timeoutMs: probeTimeoutMs,
       subject: `${subject} could not be measured`,

@@ -17,6 +17,7 @@ export const machineAdapters: AdapterSources = {
       const answer = await askProcess<AdaptersReply>({
         entry: listAdaptersEntry,
         args: [],
+        grant: null,
         timeoutMs,
         subject: 'The process that lists WebGPU adapters ended without an answer',
         environment: pciAddress === undefined ? {} : showOnly(pciAddress),

@@ -7,6 +7,7 @@ import type { RunRecord } from '../../core/protocol/run/record.ts';
 import { askProcess } from '../processes/ask-process.ts';
 import { writeLayersEntry } from '../processes/node-process.ts';
 import { describeSourceChange } from '../runs/configuration/project.ts';
+import { grantFor } from '../trust/grant.ts';
 import { whyNotTrusted } from '../trust/project-trust.ts';
 import { readCheckpointRecords } from '../store/runs/checkpoint-records.ts';
 import { dataFolders } from '../store/home.ts';
@@ -67,6 +68,11 @@ async function writeLayers(
   const reply = await askProcess<LayersReply>({
     entry: writeLayersEntry,
     args: [],
+    grant: grantFor({
+      project: task.projectRefusal === null ? project.folder : null,
+      read: [runFolder],
+      write: [into],
+    }),
     message: task,
     timeoutMs,
     subject: `The process that writes ${members.length} layers models ended without an answer`,

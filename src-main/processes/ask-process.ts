@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process';
 import { TimeLimit } from '../../core/node/time-limit.ts';
 import type { Device } from '../../core/protocol/machine/devices.ts';
+import { confinedEnvironment, confinementFlags, type Grant } from './confined.ts';
 import { childEnvironment, nodeBinary, nodeFlags } from './node-process.ts';
 
 /** Only the end of what a process prints is kept, in UTF-16 code units. */
@@ -17,6 +18,8 @@ export interface Question {
   signal?: AbortSignal;
   /** The start of the error message if the process gives no answer, such as "The project in ... could not be loaded". */
   subject: string;
+  /** What it gets, because it runs a project's code; null for a process that only runs Tutti's own. */
+  grant: Grant | null;
   /** The device that it computes on. */
   device?: Device;
   /** Variables in addition to those of every child process. */
@@ -28,11 +31,11 @@ export interface Question {
  * @throws Error with the output of the process if it ends without an answer
  */
 export async function askProcess<Answer extends object>(question: Question): Promise<Answer> {
-  const { entry, args, message, timeoutMs, signal, subject, device, environment } = question;
+  const { entry, args, message, timeoutMs, signal, subject, grant, device, environment } = question;
   const child = fork(entry, args, {
     execPath: nodeBinary,
-    execArgv: nodeFlags,
-    env: { ...childEnvironment(device), ...environment },
+    execArgv: grant === null ? nodeFlags : [...nodeFlags, ...confinementFlags(grant)],
+    env: { ...(grant === null ? childEnvironment(device) : confinedEnvironment(grant, device)), ...environment },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     // JSON cannot represent NaN.
     serialization: 'advanced',

@@ -35,12 +35,12 @@ export const nodeFlags = ['--disable-warning=ExperimentalWarning', '--disable-wa
  */
 const workerFlags = [...nodeFlags, '--max-semi-space-size=2', '--heap-growing-percent=20'];
 
-/** The environment of a child process. It caches compiled code across processes, which halves their start time. */
-export function childEnvironment(device?: Device): NodeJS.ProcessEnv {
+/** The environment of a child process, by default with all of the user's variables. It caches compiled code across processes, which halves their start time. */
+export function childEnvironment(device?: Device, passed: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
   // One arena for all threads' small allocations: a worker computes on one thread, and each further arena holds megabytes.
   return {
     MALLOC_ARENA_MAX: '1',
-    ...process.env,
+    ...passed,
     NODE_COMPILE_CACHE: compileCache(),
     ...nativeEnvironment(device),
   };
@@ -50,9 +50,14 @@ export function childEnvironment(device?: Device): NodeJS.ProcessEnv {
  * The command that starts a worker. On Linux with util-linux the kernel kills the worker when the hub dies; elsewhere the last argument
  * tells the worker to watch the hub.
  * @param core the only core that the worker may run on; null: any
+ * @param flags further flags of Node
  */
-export function workerCommand(args: readonly string[], core: number | null): [string, ...string[]] {
-  const node = [nodeBinary, ...workerFlags, workerEntry, ...args] as const;
+export function workerCommand(
+  args: readonly string[],
+  core: number | null,
+  flags: readonly string[],
+): [string, ...string[]] {
+  const node = [nodeBinary, ...workerFlags, ...flags, workerEntry, ...args] as const;
   const bound = core === null ? node : (['taskset', '--cpu-list', String(core), ...node] as const);
   if (!hasDeathSignal()) return [...bound, 'unguarded'];
   return ['setpriv', '--pdeathsig', 'KILL', '--', ...bound, 'guarded'];
@@ -73,7 +78,8 @@ function coreIndex({ device }: Placement): number {
 
 let deathSignal: boolean | null = null;
 
-function hasDeathSignal(): boolean {
+/** Whether the kernel kills a worker when the hub dies. If not, a thread in the worker watches the hub. */
+export function hasDeathSignal(): boolean {
   deathSignal ??= works('setpriv', ['--pdeathsig', 'KILL', '--', 'true']);
   return deathSignal;
 }

@@ -11,6 +11,8 @@ export function homePaths(home: string = tuttiHome()) {
   return {
     runs: join(home, 'runs'),
     cache: join(home, 'cache'),
+    /** Downloaded data: the part of the cache that projects may write. */
+    data: join(home, 'cache', 'data'),
     index: join(home, 'index.sqlite'),
     /** Folders of runs outside of `runs` (`--out`), one per line. */
     externalRuns: join(home, 'external-runs.txt'),
@@ -37,7 +39,7 @@ export function homePaths(home: string = tuttiHome()) {
 /** The folders in which workers look for data: `TUTTI_DATA` if it is set, then the cache, which also takes downloads. */
 export function dataFolders(): { lookup: string | null; cache: string } {
   const lookup = process.env.TUTTI_DATA;
-  return { lookup: lookup ? resolve(lookup) : null, cache: homePaths().cache };
+  return { lookup: lookup ? resolve(lookup) : null, cache: homePaths().data };
 }
 
 /** The cache of compiled code for all processes. The user's own `NODE_COMPILE_CACHE` has priority. */

@@ -11,6 +11,7 @@ const preview = (changes: Partial<RunPreview> = {}): RunPreview => ({
   problems: [],
   plan: [],
   devices: [],
+  grants: [],
   diskBytes: null,
   freeBytes: 1024,
   durationSeconds: null,

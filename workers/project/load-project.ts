@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
+import { messageOf } from '../../core/text/errors.ts';
 import { nearest } from '../../core/options/suggest.ts';
 import type { HyperparameterSchema, Project } from './define-project.ts';
 import { shareOwnCopies } from '../system/own-copies.ts';
@@ -9,6 +10,7 @@ import { permissionsSchema } from '../../core/protocol/run/permissions.ts';
 import { projectEntries } from '../../core/protocol/run/project-description.ts';
 import type { Launch } from '../../core/protocol/run/messages.ts';
 import type { Splits } from '../data/dataset.ts';
+import { explainRefusal } from './refusals.ts';
 import { Generator, withSeededMathRandom } from '../random/index.ts';
 
 const isFunction = z.custom((value) => typeof value === 'function', 'must be a function');
@@ -61,8 +63,7 @@ async function importDefault(entry: string): Promise<unknown> {
   try {
     return ((await import(pathToFileURL(entry).href)) as { default?: unknown }).default;
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`${entry} could not be loaded: ${reason}`, { cause: error });
+    throw new Error(`${entry} could not be loaded: ${messageOf(explainRefusal(error))}`, { cause: error });
   }
 }
 
@@ -92,5 +93,9 @@ export async function loadProjectData(
   { config, dataFolders }: Pick<Launch, 'config' | 'dataFolders'>,
 ): Promise<Splits> {
   const context = { hyperparameters, config, folders: dataFolders, seed: config.seed };
-  return withSeededMathRandom(new Generator(config.seed, 'data'), () => project.data(context));
+  try {
+    return await withSeededMathRandom(new Generator(config.seed, 'data'), () => project.data(context));
+  } catch (error) {
+    throw explainRefusal(error);
+  }
 }

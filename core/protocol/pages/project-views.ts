@@ -64,6 +64,8 @@ export interface RunPreview {
   freeBytes: number;
   /** Duration of the last finished run of the project on as many devices; null without one. */
   durationSeconds: number | null;
+  /** What its processes may do, as phrases; empty if the project is not trusted. */
+  grants: string[];
   /** The command that starts the same run from the terminal. */
   commandLine: string;
 }

@@ -191,6 +191,10 @@ export const runConfigSchema = z.strictObject({
     .prefault({ kind: 'restart' })
     .meta({ help: 'What happens when a process of a rank dies, hangs or fails.' }),
   timeouts: timeoutsSchema.prefault({}).meta({ help: 'Timeouts.' }),
+  memoryLimitBytes: z.int().min(0).default(0).meta({
+    help: 'Memory that each worker may allocate, on Linux; 0: the memory of the machine, and on GPUs no limit.',
+    unit: 'bytes',
+  }),
   hyperparameters: z.record(z.string(), z.unknown()).default({}).meta({ help: "The project's own hyperparameters." }),
 });
 

@@ -16,7 +16,8 @@ import { factsOf } from '../../../core/protocol/pages/run-updates.ts';
 import { forecastRunBytes, readFreeBytes } from '../../store/disk-space.ts';
 import { homePaths } from '../../store/home.ts';
 import { readEvents, readRunRecord } from '../../store/runs/run-folder.ts';
-import { requirePermissions } from '../../trust/project-trust.ts';
+import { describeGrant, grantFor } from '../../trust/grant.ts';
+import { requirePermissions, whyNotTrusted } from '../../trust/project-trust.ts';
 import { changesBetween, commandLine, resumeCommandLine } from './command-line.ts';
 import type { Projects } from './projects.ts';
 
@@ -76,7 +77,7 @@ interface Previewed {
 async function previewConfig(hub: Hub, checked: CheckedConfig, about: Previewed): Promise<RunPreview> {
   const { devices } = await hub.devices();
   const freeBytes = await readFreeBytes(about.runFolder);
-  const nothing = { plan: [], diskBytes: null, durationSeconds: null, commandLine: '' };
+  const nothing = { plan: [], grants: [], diskBytes: null, durationSeconds: null, commandLine: '' };
   if (checked.config === null) return { config: null, problems: checked.problems, devices, freeBytes, ...nothing };
   const { config } = checked;
   const { plan, problems } = await placeOrExplain(config, about.project);
@@ -86,9 +87,16 @@ async function previewConfig(hub: Hub, checked: CheckedConfig, about: Previewed)
     plan,
     devices,
     freeBytes,
+    grants: grantsOf(about, config),
     ...(await forecast(hub, about.projectFolder, config, plan)),
     commandLine: about.commandLine(config),
   };
+}
+
+/** What the processes of a run would get. A resume of a project that is not trusted fails with the reason. */
+function grantsOf({ projectFolder, runFolder }: Previewed, { memoryLimitBytes }: RunConfig): string[] {
+  if (whyNotTrusted(projectFolder) !== null) return [];
+  return describeGrant(grantFor({ project: projectFolder, write: [runFolder], memoryLimitBytes }));
 }
 
 async function placeOrExplain(

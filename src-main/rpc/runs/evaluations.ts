@@ -9,7 +9,7 @@ import type { Hub } from '../../hub/hub.ts';
 import { askProcess } from '../../processes/ask-process.ts';
 import { evaluateEntry } from '../../processes/node-process.ts';
 import { describeSourceChange } from '../../runs/configuration/project.ts';
-import { requireTrust } from '../../trust/project-trust.ts';
+import { grantFor } from '../../trust/grant.ts';
 import { dataFolders } from '../../store/home.ts';
 import { readRunRecord } from '../../store/runs/run-folder.ts';
 
@@ -30,7 +30,8 @@ export class Evaluations {
     const { folder } = await this.#hub.find(id);
     const record = await readRunRecord(folder);
     const { config, blas, project, plan } = record;
-    requireTrust(project.folder);
+    const device = plan[0].device;
+    const grant = grantFor({ project: project.folder, read: [folder], device });
     const task: SetEvaluationTask = {
       ...request,
       runFolder: folder,
@@ -48,7 +49,8 @@ export class Evaluations {
       args: [],
       message: task,
       timeoutMs,
-      device: plan[0].device,
+      grant,
+      device,
       signal: this.#closing.signal,
       subject: `The evaluation of ${request.members.length} checkpoints ended without a result`,
     });

@@ -2,10 +2,12 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Channel } from '../../../core/protocol/wire/channel.ts';
-import type { Placement } from '../../../core/protocol/machine/devices.ts';
+import type { Device, Placement } from '../../../core/protocol/machine/devices.ts';
 import type { Launch } from '../../../core/protocol/run/messages.ts';
 import type { RunError } from '../../../core/protocol/run/record.ts';
 import { checkDiskSpace, forecastRunBytes } from '../../store/disk-space.ts';
+import type { Grant } from '../../processes/confined.ts';
+import { describeGrant, grantFor } from '../../trust/grant.ts';
 import { dataFolders } from '../../store/home.ts';
 import { findResumePoint, type ResumePoint } from '../../store/runs/resume-point.ts';
 import type { LogFile } from '../recording/log-file.ts';
@@ -115,6 +117,7 @@ export class WaveSequence {
       launch: { ...this.#launch(scratchFolder, placements), resumeRound: point?.round ?? null },
       socketPath,
       token,
+      grantOn: (device) => this.#grantOn(device, scratchFolder),
       openLog: (rank) => openLog(recorder, rank, note),
       listener: {
         message: (handle, message, arrays) => keepMessage(recorder, handle, message, arrays),
@@ -126,11 +129,26 @@ export class WaveSequence {
           await this.#checkDisk();
           await this.#options.begin(await this.#startOf(point));
           this.#reportDamages(point);
+          this.#reportGrant(placements[0].device, scratchFolder);
         },
       },
     });
     controls.enter(this.#wave);
     return this.#wave.outcome();
+  }
+
+  /** What a worker gets: its run's folder and the ranks' scratch folder, beside what all processes of the project get. */
+  #grantOn(device: Device, scratchFolder: string): Grant {
+    const { folder, record } = this.#options.recorder;
+    const { project, config } = record;
+    const write = [folder, scratchFolder];
+    return grantFor({ project: project.folder, write, memoryLimitBytes: config.memoryLimitBytes, device });
+  }
+
+  /** Lists in the run's events what its workers may do. */
+  #reportGrant(device: Device, scratchFolder: string): void {
+    const phrases = describeGrant(this.#grantOn(device, scratchFolder));
+    this.#options.recorder.event(null, 'granted', `Each worker ${phrases.join('; ')}.`);
   }
 
   /** @returns a description of the restart, for the logs */

@@ -1,7 +1,7 @@
 import { messageOf } from '../../../core/text/errors.ts';
 import { TimeLimit } from '../../../core/node/time-limit.ts';
 import type { Channel } from '../../../core/protocol/wire/channel.ts';
-import type { Placement } from '../../../core/protocol/machine/devices.ts';
+import type { Device, Placement } from '../../../core/protocol/machine/devices.ts';
 import type { Frame, WireArray } from '../../../core/protocol/wire/frames.ts';
 import {
   type Control,
@@ -16,6 +16,7 @@ import type { RunError, RunSummary } from '../../../core/protocol/run/record.ts'
 import { mayShrink } from '../../../core/protocol/run/strategy-rules.ts';
 import { Relay } from '../../relay/relay.ts';
 import type { LogFile } from '../recording/log-file.ts';
+import type { Grant } from '../../processes/confined.ts';
 import { coreOf } from '../../processes/node-process.ts';
 import { WorkerHandle } from './worker-handle.ts';
 import { WorkerProcess } from './worker-process.ts';
@@ -25,6 +26,8 @@ export interface WaveOptions {
   launch: Omit<Launch, 'placement' | 'groupRanks'>;
   socketPath: string;
   token: string;
+  /** What a worker on this device gets. */
+  grantOn(device: Device): Grant;
   openLog(rank: number): LogFile;
   listener: WaveListener;
 }
@@ -151,7 +154,8 @@ export class Wave {
     const logs = placements.map(({ rank }) => this.options.openLog(rank));
     this.logs.push(...logs);
     const core = coreOf(placements[0], this.options.placements);
-    const process = new WorkerProcess({ placements, core, socketPath, token, logs });
+    const grant = this.options.grantOn(placements[0].device);
+    const process = new WorkerProcess({ placements, core, grant, socketPath, token, logs });
     return placements.map((placement, i) => [placement.rank, this.handleRank(placement, process, logs[i])]);
   }
 

@@ -3,7 +3,8 @@ import type { Readable } from 'node:stream';
 import { messageOf } from '../../../core/text/errors.ts';
 import type { Placement } from '../../../core/protocol/machine/devices.ts';
 import type { LogFile } from '../recording/log-file.ts';
-import { childEnvironment, workerCommand } from '../../processes/node-process.ts';
+import { confinedEnvironment, confinementFlags, type Grant } from '../../processes/confined.ts';
+import { hasDeathSignal, workerCommand } from '../../processes/node-process.ts';
 import { copyLines } from '../../processes/output-lines.ts';
 
 export interface WorkerProcessOptions {
@@ -11,6 +12,8 @@ export interface WorkerProcessOptions {
   placements: readonly Placement[];
   /** The only core that it may run on; null: any. */
   core: number | null;
+  /** What it gets, because it runs the project's code. */
+  grant: Grant;
   socketPath: string;
   token: string;
   /** Logs of its ranks. Each gets all the output. */
@@ -64,12 +67,13 @@ export class WorkerProcess {
   }
 }
 
-function start({ placements, core, socketPath, token }: WorkerProcessOptions): ChildProcess {
+function start({ placements, core, grant, socketPath, token }: WorkerProcessOptions): ChildProcess {
   const ranks = placements.map(({ rank }) => rank).join(',');
+  const flags = confinementFlags(grant, { needsThreads: !hasDeathSignal() });
   // In a separate session, so that Ctrl-C in the terminal only reaches the hub, which then stops the ranks jointly.
-  const [command, ...args] = workerCommand([socketPath, ranks, token], core);
+  const [command, ...args] = workerCommand([socketPath, ranks, token], core, flags);
   return spawn(command, args, {
-    env: childEnvironment(placements[0].device),
+    env: confinedEnvironment(grant, placements[0].device),
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: process.platform !== 'win32',
     windowsHide: true,

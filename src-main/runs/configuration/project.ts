@@ -9,7 +9,8 @@ import {
   projectEntries,
 } from '../../../core/protocol/run/project-description.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
-import { allowPermissions, requireTrust, trustOf } from '../../trust/project-trust.ts';
+import { grantFor } from '../../trust/grant.ts';
+import { allowPermissions, trustOf } from '../../trust/project-trust.ts';
 import { askProcess } from '../../processes/ask-process.ts';
 import { describeEntry } from '../../processes/node-process.ts';
 
@@ -18,10 +19,11 @@ import { describeEntry } from '../../processes/node-process.ts';
  * @throws the project's own error if its code fails, an error if the folder holds no project, UntrustedError
  */
 export async function describeProject(folder: string): Promise<ProjectDescription> {
-  requireTrust(folder);
+  const grant = grantFor({ project: folder, isDescribing: true });
   const reply = await askProcess<DescribeReply>({
     entry: describeEntry,
     args: [resolve(folder)],
+    grant,
     timeoutMs: 30_000,
     subject: `The project in ${folder} could not be loaded`,
   });

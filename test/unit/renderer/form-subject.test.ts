@@ -11,6 +11,7 @@ const preview: RunPreview = {
   problems: [],
   plan: [],
   devices: [],
+  grants: [],
   diskBytes: null,
   freeBytes: 0,
   durationSeconds: null,

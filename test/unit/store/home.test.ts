@@ -23,9 +23,11 @@ describe('tuttiHome', () => {
     expect(homePaths('/h')).toEqual({
       runs: join('/h', 'runs'),
       cache: join('/h', 'cache'),
+      data: join('/h', 'cache', 'data'),
       index: join('/h', 'index.sqlite'),
       externalRuns: join('/h', 'external-runs.txt'),
       projects: join('/h', 'projects.json'),
+      trust: join('/h', 'trusted.json'),
       projectTitles: join('/h', 'cache', 'project-titles.json'),
       exports: join('/h', 'exports'),
       trash: join('/h', 'trash'),
@@ -52,7 +54,7 @@ describe('dataFolders', () => {
   it('searches TUTTI_DATA first if it is set', () => {
     vi.stubEnv('TUTTI_HOME', '/h');
     vi.stubEnv('TUTTI_DATA', '/data');
-    expect(dataFolders()).toEqual({ lookup: resolve('/data'), cache: resolve('/h/cache') });
+    expect(dataFolders()).toEqual({ lookup: resolve('/data'), cache: resolve('/h/cache/data') });
     vi.stubEnv('TUTTI_DATA', undefined);
     expect(dataFolders().lookup).toBeNull();
   });

@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, realpathSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { totalmem } from 'node:os';
+import { dirname, join, resolve, sep } from 'node:path';
+import { formatBytes } from '../../core/text/numbers.ts';
+import { noPermissions, type Permissions } from '../../core/protocol/run/permissions.ts';
+import type { Device } from '../../core/protocol/machine/devices.ts';
+import { appFile } from '../processes/app-files.ts';
+import type { Grant } from '../processes/confined.ts';
+import { compileCache, dataFolders, homePaths } from '../store/home.ts';
+import { allowedPermissions, requireTrust } from './project-trust.ts';
+
+/** What a process is for, beside running the project's code. */
+export interface GrantRequest {
+  /** The project whose code runs; null for a process that runs none, because the project is not trusted. */
+  project: string | null;
+  /** Further paths that it reads: a run's folder. */
+  read?: readonly string[];
+  /** Further folders that it writes: a run's folder, its scratch folder. */
+  write?: readonly string[];
+  /** Whether it only describes the project, which takes no data and no network. */
+  isDescribing?: boolean;
+  /** The most memory that it may allocate; 0: that of the machine. */
+  memoryLimitBytes?: number;
+  device?: Device | undefined;
+}
+
+/**
+ * What a process gets: Tutti's package, the project's folder, the folders of data, its run, and what the user allowed the project.
+ * @throws UntrustedError if the project is not trusted
+ */
+export function grantFor(request: GrantRequest): Grant {
+  const { project, read = [], write = [], isDescribing = false, memoryLimitBytes = 0, device } = request;
+  const folder = project === null ? null : requireTrust(project);
+  const allowed = folder === null ? noPermissions : allowedPermissions(folder);
+  const { lookup, cache } = dataFolders();
+  const data = isDescribing ? [] : [lookup, ...pathsOf(allowed.read, folder)];
+  const writable = isDescribing ? [] : [cache, ...pathsOf(allowed.write, folder)];
+  mkdirSync(cache, { recursive: true });
+  return {
+    read: existing([...ownFolders(), ...foldersOfProject(folder, project), ...data, ...read]),
+    write: existing([...writable, ...write]),
+    network: allowed.network && !isDescribing,
+    processes: allowed.processes && !isDescribing,
+    environment: allowed.environment,
+    memoryBytes: memoryOf(memoryLimitBytes, device),
+    compileCache: join(compileCache(), 'projects', shortHash(folder ?? 'none')),
+  };
+}
+
+/** What a grant allows, one phrase each, for logs and for people. */
+export function describeGrant({ read, write, network, processes, environment, memoryBytes }: Grant): string[] {
+  const own = existing(ownFolders());
+  const paths = read.filter((path) => !own.includes(path));
+  return [
+    `reads Tutti${paths.length === 0 ? '' : `, ${paths.join(', ')}`}`,
+    `writes ${write.length === 0 ? 'nothing' : write.join(', ')}`,
+    network ? 'uses the network' : 'no network',
+    processes ? 'starts other programs' : 'no other programs',
+    ...(environment.length === 0 ? [] : [`variables ${environment.join(', ')}`]),
+    memoryBytes === null ? 'no limit on memory' : `at most ${formatBytes(memoryBytes)} of memory per process`,
+  ];
+}
+
+/** Tutti's sources, its packages, and the native backends that were set up. */
+function ownFolders(): string[] {
+  const packages = createRequire(import.meta.url)
+    .resolve('zod/package.json')
+    .split(`${sep}node_modules${sep}`);
+  const { tensorflow, webgpu } = homePaths();
+  return [appFile('.'), join(packages[0], 'node_modules'), tensorflow, webgpu];
+}
+
+/** The project's folder as it was named and without symbolic links, and what Node looks up above it for its imports. */
+function foldersOfProject(real: string | null, named: string | null): string[] {
+  if (real === null || named === null) return [];
+  const above: string[] = [];
+  for (let folder = dirname(real); folder !== dirname(folder); folder = dirname(folder)) {
+    above.push(join(folder, 'node_modules'), join(folder, 'package.json'));
+  }
+  return [real, resolve(named), ...above];
+}
+
+/** Paths of a project's permissions are absolute, or relative to its folder. */
+function pathsOf(paths: Permissions['read'], folder: string | null): string[] {
+  return paths.map((path) => resolve(folder ?? '', path));
+}
+
+/** With symbolic links and without: Node checks the path that the code names. */
+function existing(paths: readonly (string | null)[]): string[] {
+  const found = paths.filter((path) => path !== null && existsSync(path)) as string[];
+  return [...new Set(found.flatMap((path) => [path, realpathSync(path)]))];
+}
+
+/** Drivers of GPUs reserve far more than they use. */
+function memoryOf(limitBytes: number, device: Device | undefined): number | null {
+  if (limitBytes > 0) return limitBytes;
+  if (device !== undefined && device.kind !== 'cpu') return null;
+  return process.constrainedMemory() > 0 ? Math.min(process.constrainedMemory(), totalmem()) : totalmem();
+}
+
+function shortHash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+}

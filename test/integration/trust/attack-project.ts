@@ -1,0 +1,107 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+
+/** What the attacks of a project aim at. */
+export interface Targets {
+  /** A file in the user's home that the project must not read. */
+  secretFile: string;
+  /** A folder that it must not write. */
+  outside: string;
+  /** A port of this machine that answers. */
+  port: number;
+  /** The process that trains it. */
+  hubPid: number;
+}
+
+/** The path of koffi, by which code of a project can call the C library outside of Node's permission model. */
+const koffi = createRequire(import.meta.url).resolve('koffi');
+
+/** How each attack ended: an error code, or what it got. Plain JavaScript, because it becomes a project's source. */
+const attacks = `
+const code = (error) => error.code ?? String(error.message ?? error);
+const attempt = (attack) => { try { return attack(); } catch (error) { return code(error); } };
+const attemptLater = async (attack) => { try { return await attack(); } catch (error) { return code(error.cause ?? error); } };
+
+async function attack({ secretFile, outside, port, hubPid }) {
+  const fs = await import('node:fs');
+  const { connect } = await import('node:net');
+  const { createSocket } = await import('node:dgram');
+  const { spawnSync } = await import('node:child_process');
+  const { Worker } = await import('node:worker_threads');
+  const koffi = (await import('node:module')).createRequire(import.meta.url)(${JSON.stringify(koffi)});
+  const libc = koffi.load(null);
+  const open = libc.func('open', 'int', ['str', 'int', 'int']);
+  const fork = libc.func('fork', 'int', []);
+  const system = libc.func('system', 'int', ['str']);
+  const socket = libc.func('socket', 'int', ['int', 'int', 'int']);
+  const opens = (path, flags) => (open(path, flags, 0o600) < 0 ? 'refused' : 'opened');
+  return {
+    readPasswords: attempt(() => fs.readFileSync('/etc/passwd', 'utf8').length > 0),
+    readSecret: attempt(() => fs.readFileSync(secretFile, 'utf8')),
+    readSecretLater: await attemptLater(() => fs.promises.readFile(secretFile, 'utf8')),
+    readParentFolder: attempt(() => fs.readdirSync(outside + '/..').length),
+    writeOutside: attempt(() => fs.writeFileSync(outside + '/planted', 'x')),
+    writeOwnSource: attempt(() => fs.appendFileSync(import.meta.filename, '// changed')),
+    linkOutside: attempt(() => fs.symlinkSync('/etc', outside + '/link')),
+    connect: await attemptLater(() => new Promise((resolve, reject) => {
+      connect(port, '127.0.0.1').on('connect', () => resolve('connected')).on('error', reject);
+    })),
+    fetch: await attemptLater(async () => (await fetch('http://127.0.0.1:' + port)).status),
+    datagram: await attemptLater(() => new Promise((resolve, reject) => {
+      createSocket('udp4').on('error', reject).send('x', port, '127.0.0.1', (error) => (error ? reject(error) : resolve('sent')));
+    })),
+    secretVariable: process.env.TEST_SECRET_TOKEN ?? 'absent',
+    declaredVariable: process.env.TEST_DECLARED ?? 'absent',
+    searchPath: process.env.PATH === undefined ? 'absent' : 'there',
+    spawn: attempt(() => spawnSync('true').error?.code ?? 'spawned'),
+    exec: attempt(() => process.execve('/bin/true', ['true'], {})),
+    thread: attempt(() => { new Worker('1', { eval: true }).terminate(); return 'started'; }),
+    killHub: attempt(() => process.kill(hubPid, 'SIGCONT')),
+    nativeReadSecret: opens(secretFile, 0),
+    nativeWriteOutside: opens(outside + '/native', 0o101),
+    nativeEnvironmentOfHub: opens('/proc/' + hubPid + '/environ', 0),
+    nativeMemoryOfHub: opens('/proc/' + hubPid + '/mem', 0),
+    nativeSocket: socket(2, 1, 0) < 0 ? 'refused' : 'opened',
+    nativeFork: fork() < 0 ? 'refused' : 'forked',
+    nativeShell: system('true') === 0 ? 'ran' : 'refused',
+    openFolders: attempt(() => fs.readdirSync('/proc/self/fd').length > 0),
+  };
+}
+`;
+
+/** Writes a project that attacks while its data load, and prints how each attack ended. @returns its folder */
+export function writeAttackProject(parent: string, targets: Targets, permissions = '{}'): string {
+  const folder = join(parent, 'attack');
+  mkdirSync(folder);
+  writeFileSync(
+    join(folder, 'project.ts'),
+    `
+import { defineProject, gaussianBlobs, Generator, splitDataset, tf, z } from 'tutti';
+${attacks}
+export default defineProject({
+  name: 'Attack',
+  description: 'Tries what it must not do.',
+  task: 'classification',
+  permissions: ${permissions},
+  hyperparameters: z.object({ allocate: z.boolean().default(false) }),
+  defaults: { members: 1, maxEpochs: 1, batchSize: 16, devices: 'cpu' },
+  data: async ({ seed, hyperparameters }) => {
+    console.log('ATTACKS ' + JSON.stringify(await attack(${JSON.stringify(targets)})));
+    if (hyperparameters.allocate) allocate();
+    return splitDataset(gaussianBlobs({ samples: 120, seed }), { validation: 30, test: 30 }, new Generator(seed, 'split'));
+  },
+  model: ({ targetSize }) => tf.sequential({ layers: [tf.layers.dense({ inputShape: [2], units: targetSize })] }),
+});
+
+function allocate() {
+  const kept = [];
+  for (let megabytes = 64; ; megabytes += 64) {
+    kept.push(new Float32Array(16 * 2 ** 20).fill(1));
+    console.log('ALLOCATED ' + megabytes);
+  }
+}
+`,
+  );
+  return folder;
+}

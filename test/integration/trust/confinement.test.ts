@@ -1,0 +1,123 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { startRun, useHub } from '../harness.ts';
+import { writeAttackProject } from './attack-project.ts';
+
+/** Runs with real workers, whose project attacks. */
+
+const { hub } = useHub();
+const isLinux = process.platform === 'linux';
+const denied = 'ERR_ACCESS_DENIED';
+
+let root: string;
+let server: Server;
+let port: number;
+
+beforeEach(async () => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), 'tutti-attack-')));
+  mkdirSync(join(root, 'outside'));
+  writeFileSync(join(root, 'secret'), 'hunter2');
+  vi.stubEnv('TEST_SECRET_TOKEN', 'hunter2');
+  vi.stubEnv('TEST_DECLARED', 'declared');
+  server = createServer((socket) => {
+    socket.end('HTTP/1.1 204 Nothing\r\nConnection: close\r\n\r\n', () => socket.destroy());
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await new Promise((resolve) => void server.close(resolve));
+  rmSync(root, { recursive: true });
+});
+
+function attackProject(permissions?: string): string {
+  const targets = { secretFile: join(root, 'secret'), outside: join(root, 'outside'), port, hubPid: process.pid };
+  return writeAttackProject(root, targets, permissions);
+}
+
+function logOf(runFolder: string): string {
+  return readFileSync(join(runFolder, 'logs', 'rank-0.log'), 'utf8');
+}
+
+function outcomes(runFolder: string): Record<string, unknown> {
+  const line = /ATTACKS (\{.*\})/.exec(logOf(runFolder))?.[1];
+  if (line === undefined) throw new Error(`The project did not report:\n${logOf(runFolder)}`);
+  return JSON.parse(line) as Record<string, unknown>;
+}
+
+describe.skipIf(!isLinux)(`a project that attacks${isLinux ? '' : ' (not run: only Linux limits native code)'}`, () => {
+  it('reads, writes, connects, starts and signals nothing, in JavaScript and in native code, and still trains', async () => {
+    const run = await startRun(hub(), attackProject(), {});
+    const record = await run.ended;
+    expect(record.error).toBeNull();
+    expect(record.status).toBe('finished');
+    expect(outcomes(run.folder)).toEqual({
+      readPasswords: denied,
+      readSecret: denied,
+      readSecretLater: denied,
+      readParentFolder: denied,
+      writeOutside: denied,
+      writeOwnSource: denied,
+      linkOutside: denied,
+      connect: 'EACCES',
+      fetch: 'EACCES',
+      datagram: 'EACCES',
+      secretVariable: 'absent',
+      declaredVariable: 'absent',
+      searchPath: 'there',
+      spawn: denied,
+      exec: denied,
+      thread: denied,
+      killHub: 'EPERM',
+      nativeReadSecret: 'refused',
+      nativeWriteOutside: 'refused',
+      nativeEnvironmentOfHub: 'refused',
+      nativeMemoryOfHub: 'refused',
+      nativeSocket: 'refused',
+      nativeFork: 'refused',
+      nativeShell: 'refused',
+      openFolders: denied,
+    });
+    expect(readdirSync(join(root, 'outside'))).toEqual([]);
+  });
+
+  it('gets what the user allowed, and nothing else', async () => {
+    const asked = `{ read: ['${root}/secret'], write: ['${root}/outside'], network: true, environment: ['TEST_DECLARED'] }`;
+    const run = await startRun(hub(), attackProject(asked), {});
+    expect((await run.ended).error).toBeNull();
+    expect(outcomes(run.folder)).toMatchObject({
+      readPasswords: denied,
+      readSecret: 'hunter2',
+      readSecretLater: 'hunter2',
+      writeOwnSource: denied,
+      connect: 'connected',
+      fetch: 204,
+      datagram: 'sent',
+      secretVariable: 'absent',
+      declaredVariable: 'declared',
+      spawn: denied,
+      killHub: 'EPERM',
+      nativeReadSecret: 'opened',
+      nativeWriteOutside: 'opened',
+      nativeEnvironmentOfHub: 'refused',
+      nativeFork: 'refused',
+    });
+    expect(readdirSync(join(root, 'outside')).sort()).toEqual(['native', 'planted']);
+  });
+
+  it('is ended by its limit on memory, not by the machine', async () => {
+    const limit = { memoryLimitBytes: 512 * 2 ** 20 };
+    const run = await startRun(hub(), attackProject(), { ...limit, hyperparameters: { allocate: true } });
+    const record = await run.ended;
+    expect(record.status).toBe('failed');
+    expect(record.error?.message).toContain('Array buffer allocation failed');
+    const megabytes = [...logOf(run.folder).matchAll(/ALLOCATED (\d+)/g)].map(([, count]) => Number(count));
+    expect(megabytes.at(-1)).toBeLessThanOrEqual(512);
+    expect(megabytes.at(-1)).toBeGreaterThanOrEqual(256);
+  });
+});
