@@ -8,7 +8,7 @@ import { askProcess } from '../processes/ask-process.ts';
 import { writeLayersEntry } from '../processes/node-process.ts';
 import { describeSourceChange } from '../runs/configuration/project.ts';
 import { grantFor } from '../trust/grant.ts';
-import { whyNotTrusted } from '../trust/project-trust.ts';
+import { requireTrust, whyNotTrusted } from '../trust/project-trust.ts';
 import { readCheckpointRecords } from '../store/runs/checkpoint-records.ts';
 import { dataFolders } from '../store/home.ts';
 import type { ExportEntry } from './sinks.ts';
@@ -53,11 +53,12 @@ async function writeLayers(
   into: string,
 ): Promise<string[]> {
   const { config, project } = record;
+  const projectRefusal = whyNotTrusted(project.folder);
   const task: LayersTask = {
     runFolder,
-    projectFolder: project.folder,
+    projectFolder: projectRefusal === null ? requireTrust(project.folder) : project.folder,
     // Most exports need nothing of the project: the run saved its models.
-    projectRefusal: whyNotTrusted(project.folder),
+    projectRefusal,
     task: record.task,
     sourceChange: await describeSourceChange(record),
     dataFolders: dataFolders(),
@@ -69,7 +70,7 @@ async function writeLayers(
     entry: writeLayersEntry,
     args: [],
     grant: grantFor({
-      project: task.projectRefusal === null ? project.folder : null,
+      project: projectRefusal === null ? project.folder : null,
       read: [runFolder],
       write: [into],
     }),

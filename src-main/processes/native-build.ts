@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { refuseLibrary } from '../../core/node/file-owner.ts';
 import { readBuildFile } from '../../core/node/build-file.ts';
@@ -80,7 +80,7 @@ function webgpuEnvironment(device?: Device): NodeJS.ProcessEnv {
   if (!isLoadable(folder)) return {};
   const isAdapter = device?.kind === 'webgpu' || device?.kind === 'webgpu-cpu';
   return {
-    [webgpuFolderVariable]: folder,
+    [webgpuFolderVariable]: realpathSync(folder),
     ...(isAdapter ? { [webgpuAdapterVariable]: device.name } : {}),
     ...(device?.pciAddress === undefined ? {} : showOnly(device.pciAddress)),
   };
@@ -98,10 +98,12 @@ export function showOnly(pciAddress: string): NodeJS.ProcessEnv {
 function tensorflowEnvironment(device?: Device): NodeJS.ProcessEnv {
   const folder = homePaths().tensorflow;
   if (!isLoadable(folder)) return {};
-  const libraries = libraryFolders().map((below) => join(folder, below));
+  // The path that was checked, whatever a link says later.
+  const real = realpathSync(folder);
+  const libraries = libraryFolders().map((below) => join(real, below));
   const paths = [...libraries, process.env.LD_LIBRARY_PATH].filter((path) => path !== undefined);
   return {
-    [nativeFolderVariable]: folder,
+    [nativeFolderVariable]: real,
     ...(libraries.length === 0 ? {} : { LD_LIBRARY_PATH: paths.join(delimiter) }),
     ...(device === undefined ? {} : { CUDA_VISIBLE_DEVICES: device.kind === 'cuda' ? String(device.index) : '' }),
     // CUDA then counts devices as nvidia-smi does.

@@ -45,7 +45,7 @@ export function trustOf(folder: string, file: TrustFile = readTrustFile()): Trus
   return { folder: real, by: isNamed ? 'environment' : null, warning };
 }
 
-/** @returns the folder without symbolic links @throws UntrustedError with the remedies */
+/** @returns the folder without symbolic links, from which Node can import where it may not read the links @throws UntrustedError with the remedies */
 export function requireTrust(folder: string): string {
   const trust = trustOf(folder);
   if (trust.by !== null) return trust.folder;

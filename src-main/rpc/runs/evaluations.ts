@@ -10,6 +10,7 @@ import { askProcess } from '../../processes/ask-process.ts';
 import { evaluateEntry } from '../../processes/node-process.ts';
 import { describeSourceChange } from '../../runs/configuration/project.ts';
 import { grantFor } from '../../trust/grant.ts';
+import { requireTrust } from '../../trust/project-trust.ts';
 import { dataFolders } from '../../store/home.ts';
 import { readRunRecord } from '../../store/runs/run-folder.ts';
 
@@ -35,7 +36,7 @@ export class Evaluations {
     const task: SetEvaluationTask = {
       ...request,
       runFolder: folder,
-      projectFolder: project.folder,
+      projectFolder: requireTrust(project.folder),
       projectRefusal: null,
       task: record.task,
       sourceChange: await describeSourceChange(record),

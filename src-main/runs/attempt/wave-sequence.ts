@@ -8,6 +8,7 @@ import type { RunError } from '../../../core/protocol/run/record.ts';
 import { checkDiskSpace, forecastRunBytes } from '../../store/disk-space.ts';
 import type { Grant } from '../../processes/confined.ts';
 import { describeGrant, grantFor } from '../../trust/grant.ts';
+import { requireTrust } from '../../trust/project-trust.ts';
 import { dataFolders } from '../../store/home.ts';
 import { findResumePoint, type ResumePoint } from '../../store/runs/resume-point.ts';
 import type { LogFile } from '../recording/log-file.ts';
@@ -230,7 +231,7 @@ export class WaveSequence {
       runId: record.id,
       runFolder: folder,
       scratchFolder,
-      projectFolder: record.project.folder,
+      projectFolder: requireTrust(record.project.folder),
       dataFolders: dataFolders(),
       finishedRanks: finished.map(({ rank }) => rank),
       lostRanks,

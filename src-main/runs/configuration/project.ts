@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
-import { join, relative, resolve, sep } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
 import {
   type DescribeReply,
@@ -10,7 +10,7 @@ import {
 } from '../../../core/protocol/run/project-description.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import { grantFor } from '../../trust/grant.ts';
-import { allowPermissions, trustOf } from '../../trust/project-trust.ts';
+import { allowPermissions, requireTrust, trustOf } from '../../trust/project-trust.ts';
 import { askProcess } from '../../processes/ask-process.ts';
 import { describeEntry } from '../../processes/node-process.ts';
 
@@ -22,7 +22,7 @@ export async function describeProject(folder: string): Promise<ProjectDescriptio
   const grant = grantFor({ project: folder, isDescribing: true });
   const reply = await askProcess<DescribeReply>({
     entry: describeEntry,
-    args: [resolve(folder)],
+    args: [requireTrust(folder)],
     grant,
     timeoutMs: 30_000,
     subject: `The project in ${folder} could not be loaded`,

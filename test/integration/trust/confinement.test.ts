@@ -1,4 +1,13 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -108,6 +117,14 @@ describe.skipIf(!isLinux)(`a project that attacks${isLinux ? '' : ' (not run: on
       nativeFork: 'refused',
     });
     expect(readdirSync(join(root, 'outside')).sort()).toEqual(['native', 'planted']);
+  });
+
+  it('trains if its folder and its run are reached through symbolic links', async () => {
+    attackProject();
+    symlinkSync(root, join(root, 'link'));
+    const run = await startRun(hub(), join(root, 'link', 'attack'), {}, join(root, 'link', 'run'));
+    expect((await run.ended).error).toBeNull();
+    expect(outcomes(join(root, 'run'))).toMatchObject({ readSecret: denied, nativeReadSecret: 'refused' });
   });
 
   it('is ended by its limit on memory, not by the machine', async () => {
