@@ -7,6 +7,7 @@ import { protectTerminal } from './processes/terminal.ts';
 import type { StopOptions } from './cli/commands/control.ts';
 import type { ExportArguments } from './cli/commands/export.ts';
 import type { RunsOptions } from './cli/commands/runs.ts';
+import type { WatchOptions } from './cli/commands/watch-run.ts';
 import type { ResumeOptions } from './cli/commands/resume.ts';
 import type { TrustOptions } from './cli/commands/trust.ts';
 
@@ -17,6 +18,8 @@ Examples:
   tutti train examples/00_heteroscedastic_regression
   tutti train examples/00_heteroscedastic_regression --members 4 --optimizer.learning-rate 0.02
   tutti train examples/00_heteroscedastic_regression --help     its hyperparameters and all options of a run
+  tutti train examples/00_heteroscedastic_regression --detach     it trains on when the terminal is closed
+  tutti attach <run>
   tutti runs --status finished
   tutti stop <run> --at-epoch-end
   tutti set <run> optimizer.learningRate=0.001
@@ -84,6 +87,7 @@ function addTraining(program: Command): void {
     .option('--set <path=value>', 'change an option, such as maxEpochs=200 (repeatable)', collect, [])
     .option('--rank <rank>', 'complete only this missing member, up to where the others ended')
     .option('--trust', "trust the project's folder from now on, without a question")
+    .option('--detach', 'train without this terminal: return once all ranks are ready')
     .option('--json', 'print one JSON object per line')
     .option('--quiet', 'print no progress, only how the run ended')
     .action(
@@ -95,6 +99,17 @@ function addTraining(program: Command): void {
 
 /** Commands that stop, hold and continue a run of any process of this user on this machine. */
 function addControlling(program: Command): void {
+  program
+    .command('attach')
+    .description('follow a run of any process; Ctrl-C stops it, Ctrl-D or q leaves it')
+    .argument(...theRun)
+    .option('--json', 'print one JSON object per line')
+    .option('--quiet', 'print no progress, only how the run ended')
+    .action(
+      exitWith(async (run: string, options: WatchOptions) =>
+        (await import('./cli/commands/attach.ts')).attach(run, options),
+      ),
+    );
   program
     .command('stop')
     .description('stop a run jointly, with a last evaluation and all checkpoints')

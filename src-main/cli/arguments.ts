@@ -17,6 +17,7 @@ export interface TrainArguments {
   out?: string;
   json?: boolean;
   quiet?: boolean;
+  detach?: boolean;
   help?: boolean;
 }
 
@@ -45,8 +46,8 @@ export function parseTrainArguments(args: readonly string[], flags: readonly Run
     });
   }
   parse(command, args, flags);
-  const { config, name, out, json, quiet, help } = command.opts<TrainArguments>();
-  return { overrides, config, name, out, json, quiet, help };
+  const { config, name, out, json, quiet, detach, help } = command.opts<TrainArguments>();
+  return { overrides, config, name, out, json, quiet, detach, help };
 }
 
 /** `--set` assignments as a layer of the configuration. @throws UsageError */

@@ -43,7 +43,9 @@ export function jsonLines(update: RunUpdate): string {
   if (update.type !== 'points') return `${toJson(update)}\n`;
   const { rank, batch } = update;
   const lines = Array.from(batch.nameIndex, (name, index) => {
-    const time = new Date(batch.timeMs[index]).toISOString();
+    // The time of a point that was read from the run's folder is unknown.
+    const timeMs = batch.timeMs[index];
+    const time = Number.isNaN(timeMs) ? null : new Date(timeMs).toISOString();
     const [epoch, step, value] = [batch.epoch[index], batch.step[index], batch.value[index]];
     return `${toJson({ type: 'point', rank, name: batch.names[name], epoch, step, value, time })}\n`;
   });

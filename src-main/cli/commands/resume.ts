@@ -1,3 +1,5 @@
+import type { PlainObject } from '../../../core/options/index.ts';
+import type { Hub } from '../../hub/hub.ts';
 import type { RunSession } from '../../runs/attempt/run-session.ts';
 import type { RunListener } from '../../runs/recording/run-recorder.ts';
 import { UntrustedError } from '../../trust/project-trust.ts';
@@ -5,38 +7,30 @@ import { NothingLeftError } from '../../runs/attempt/resume-run.ts';
 import { lostRanksOf } from '../../../core/protocol/run/lost-members.ts';
 import { parseAssignments, parseRank } from '../arguments.ts';
 import { runFlagsOf } from '../../runs/configuration/run-flags.ts';
-import { consentOf, ensureTrusted } from '../consent.ts';
+import { type Consent, consentOf, ensureTrusted } from '../consent.ts';
 import { orUsageError, exitCodes } from '../errors.ts';
 import { jsonLines } from '../report.ts';
 import { withHub } from '../open-hub.ts';
+import { trainDetached } from './train-detached.ts';
 import { watchRun, type WatchOptions } from './watch-run.ts';
 
 export interface ResumeOptions extends WatchOptions {
   set: string[];
   rank?: string;
   trust?: boolean;
+  /** Continue without this terminal. */
+  detach?: boolean;
 }
 
 /** `tutti resume <run>`. @returns the exit code; `finished` if nothing is left to do */
-export function resume(
-  run: string,
-  { set, rank: rankText, trust = false, ...options }: ResumeOptions,
-): Promise<number> {
-  const override = parseAssignments(set, runFlagsOf(null));
-  const rank = rankText === undefined ? undefined : parseRank(rankText);
+export function resume(run: string, options: ResumeOptions): Promise<number> {
+  const override = parseAssignments(options.set, runFlagsOf(null));
+  const rank = options.rank === undefined ? undefined : parseRank(options.rank);
+  const request: ResumeRequest = { run, override, rank, consent: consentOf(options.trust ?? false) };
   return withHub(async (hub) => {
-    const open = async (listener: RunListener): Promise<RunSession> => {
-      try {
-        return await hub.resume(run, override, listener, { rank });
-      } catch (error) {
-        if (!(error instanceof UntrustedError)) throw error;
-        const { project } = await hub.record(run);
-        await ensureTrusted(project.folder, consentOf(trust));
-        return hub.resume(run, override, listener, { rank });
-      }
-    };
+    if (options.detach) return resumeDetached(hub, request, options);
     try {
-      const code = await watchRun((listener) => orUsageError(open(listener)), options);
+      const code = await watchRun((listener) => orUsageError(openSession(hub, request, listener)), options);
       // A run keeps its status when a member is completed, and that may be `stopped`.
       return rank === undefined || lostRanksOf(await hub.record(run)).includes(rank) ? code : exitCodes.finished;
     } catch (error) {
@@ -46,4 +40,32 @@ export function resume(
       return exitCodes.finished;
     }
   });
+}
+
+interface ResumeRequest {
+  run: string;
+  override: PlainObject;
+  rank: number | undefined;
+  consent: Consent;
+}
+
+async function openSession(hub: Hub, request: ResumeRequest, listener: RunListener): Promise<RunSession> {
+  const { run, override, rank, consent } = request;
+  try {
+    return await hub.resume(run, override, listener, { rank });
+  } catch (error) {
+    if (!(error instanceof UntrustedError)) throw error;
+    const { project } = await hub.record(run);
+    await ensureTrusted(project.folder, consent);
+    return hub.resume(run, override, listener, { rank });
+  }
+}
+
+async function resumeDetached(hub: Hub, request: ResumeRequest, options: WatchOptions): Promise<number> {
+  const { run, override, rank, consent } = request;
+  const { folder, id } = await orUsageError(hub.find(run));
+  const { project } = await hub.record(folder);
+  // The detached process cannot ask.
+  await orUsageError(ensureTrusted(project.folder, consent));
+  return trainDetached({ kind: 'resume', folder, override, rank }, id, options);
 }

@@ -9,6 +9,7 @@ import { consentOf, ensureAllowed, ensureTrusted } from '../consent.ts';
 import { orUsageError, toUsageError, UsageError, exitCodes } from '../errors.ts';
 import { renderTrainHelp } from '../help.ts';
 import { withHub } from '../open-hub.ts';
+import { trainDetached } from './train-detached.ts';
 import { watchRun } from './watch-run.ts';
 
 /**
@@ -23,7 +24,7 @@ export async function train(projectFolder: string | undefined, args: readonly st
   return withHub(async (hub) => {
     const project = await orUsageError(hub.describe(projectFolder));
     const flags = runFlagsOf(project);
-    const { help, config, name, out, overrides, json, quiet } = parseTrainArguments(args, flags);
+    const { help, config, name, out, overrides, json, quiet, detach } = parseTrainArguments(args, flags);
     if (help) {
       printHelp(renderTrainHelp({ project: { folder: projectFolder, description: project }, flags, width: columns() }));
       return exitCodes.finished;
@@ -32,6 +33,7 @@ export async function train(projectFolder: string | undefined, args: readonly st
     const layers = config === undefined ? [overrides] : [await readConfig(config), overrides];
     const request = { projectFolder, overrides: layers, name, folder: out };
     const planned = await orUsageError(hub.planRun(request, project));
+    if (detach) return trainDetached({ kind: 'start', folder: planned.folder, planned }, planned.id, { json });
     return watchRun((listener) => hub.start(planned, listener), { json, quiet });
   });
 }

@@ -44,7 +44,8 @@ function describeLoss(reason: string): string {
   return message;
 }
 
-function explainFailure({ error }: RunRecord, folder: string): string {
+/** Why a run failed, where, and where its logs are. */
+export function explainFailure({ error }: RunRecord, folder: string): string {
   if (error === null) return 'The run failed without an error message.';
   const { rank, device, step, message } = error;
   const place = Object.entries({ rank, device, step }).flatMap(([name, value]) =>

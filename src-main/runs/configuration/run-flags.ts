@@ -43,6 +43,12 @@ export const trainFlags: readonly OptionDescription[] = [
     type: 'boolean',
     help: "Trust the project's folder from now on, and allow what the project asks for, without a question.",
   },
+  {
+    path: 'detach',
+    flag: '--detach',
+    type: 'boolean',
+    help: 'Train without this terminal: return once all ranks are ready. `tutti attach` follows the run.',
+  },
   { path: 'quiet', flag: '--quiet', type: 'boolean', help: 'Print no progress, only how the run ended.' },
   { path: 'help', flag: '--help', type: 'boolean', help: 'Show this help.' },
 ];

@@ -1,0 +1,108 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { ControlRequest } from '../../../core/protocol/run/remote-control.ts';
+import type { RunRecord } from '../../../core/protocol/run/record.ts';
+import { factsOf, type RunUpdate } from '../../../core/protocol/pages/run-updates.ts';
+import { messageOf } from '../../../core/text/errors.ts';
+import { FollowedRun } from '../../hub/followed-run.ts';
+import type { Hub } from '../../hub/hub.ts';
+import { KeyPress } from '../../processes/key-press.ts';
+import { isOpen, markInterrupted } from '../../store/index/recovery.ts';
+import { readKeys } from '../keys.ts';
+import { exitCodeOf, exitCodes, orUsageError } from '../errors.ts';
+import { withHub } from '../open-hub.ts';
+import { onLostOutput } from '../outputs.ts';
+import { JsonReport, type RunReport } from '../report.ts';
+import { TerminalReport } from '../terminal-report.ts';
+import { pastUpdates } from './past-updates.ts';
+import { explainFailure, type WatchOptions } from './watch-run.ts';
+
+const lookEveryMs = 200;
+
+/**
+ * `tutti attach <run>`: shows the progress of a run of any process, as `train` does. Ctrl-C stops the run jointly, and aborts it when it is
+ * pressed again; Ctrl-D or q leaves it.
+ * @returns the exit code that `train` gives, or `finished` after leaving
+ */
+export function attach(run: string, { json = false, quiet = false }: WatchOptions): Promise<number> {
+  return withHub(async (hub) => {
+    const { folder, id } = await orUsageError(hub.find(run));
+    const report: RunReport = json ? new JsonReport(process.stdout) : new TerminalReport(process.stdout, { quiet });
+    const visit = new Visit(hub, id, report);
+    try {
+      const record = await visit.follow(folder);
+      if (record === null) {
+        report.say(`\nDetached. The run ${id} continues; \`tutti attach ${id}\` follows it again.`);
+        return exitCodes.finished;
+      }
+      report.end(record, folder);
+      if (record.status === 'failed') console.error(`error: ${explainFailure(record, folder)}`);
+      return exitCodeOf(record.status, visit.hasAsked ? 'SIGINT' : null);
+    } finally {
+      visit.end();
+    }
+  });
+}
+
+/** Shows a run and passes on the user's requests to it. */
+class Visit {
+  /** Whether the user has asked the run to stop. */
+  hasAsked = false;
+  readonly #hub: Hub;
+  readonly #id: string;
+  readonly #report: RunReport;
+  readonly #press = new KeyPress();
+  readonly #leaving = new AbortController();
+  readonly #release: (() => void)[];
+
+  constructor(hub: Hub, id: string, report: RunReport) {
+    this.#hub = hub;
+    this.#id = id;
+    this.#report = report;
+    const interrupt = (): void => this.#interrupt();
+    const leave = (): void => this.#leaving.abort();
+    process.on('SIGINT', interrupt);
+    // Nobody sees the run any more. Unlike that of `train`, it needs nobody.
+    this.#release = [
+      () => process.off('SIGINT', interrupt),
+      onLostOutput(leave),
+      readKeys({ interrupt, leave, isLeave: (key) => key === 'q' || key === '\u0004' }),
+    ];
+  }
+
+  /** @returns the final record; null if the user has left before the end */
+  async follow(folder: string): Promise<RunRecord | null> {
+    await markInterrupted(folder);
+    const run = await FollowedRun.open(folder);
+    for (const update of pastUpdates(run)) this.#report.take(update);
+    while (isOpen(run.record)) {
+      if (this.#leaving.signal.aborted) return null;
+      // The wait rejects when the user leaves, which the loop checks.
+      await wait(lookEveryMs, undefined, { signal: this.#leaving.signal }).catch(() => undefined);
+      await markInterrupted(folder);
+      for (const update of await run.refresh()) this.#show(update);
+    }
+    return run.record;
+  }
+
+  end(): void {
+    for (const release of this.#release) release();
+  }
+
+  #show(update: RunUpdate): void {
+    this.#report.take(update);
+    const about = update.type === 'event' ? factsOf([update.event]) : null;
+    if (about !== null) this.#report.take({ type: 'described', about });
+  }
+
+  #interrupt(): void {
+    if (!this.#press.isNew()) return;
+    const request: ControlRequest = this.hasAsked ? { action: 'abort' } : { action: 'stop' };
+    this.#report.say(
+      this.hasAsked ? 'Aborting the run.' : 'Stopping jointly at the next step; press Ctrl-C again to abort.',
+    );
+    this.hasAsked = true;
+    this.#hub
+      .control(this.#id, request)
+      .catch((error: unknown) => this.#report.say(`The run could not be reached: ${messageOf(error)}`));
+  }
+}

@@ -1,0 +1,56 @@
+import { messageOf } from '../core/text/errors.ts';
+import type { RunUpdate } from '../core/protocol/pages/run-updates.ts';
+import { summarize } from './cli/commands/summary.ts';
+import { guardOutputs } from './cli/outputs.ts';
+import { watchSignals } from './cli/signals.ts';
+import type { DetachedJob, DetachedReport } from './hub/detach.ts';
+import { Hub } from './hub/hub.ts';
+import { NothingLeftError } from './runs/attempt/resume-run.ts';
+
+/**
+ * The process that trains a detached run. `startDetached` starts it and listens until all ranks are ready; afterwards the run's files and
+ * its socket are the only connections to it.
+ */
+
+guardOutputs();
+process.once('message', (job) => {
+  train(job as DetachedJob).catch((error: unknown) => {
+    if (error instanceof NothingLeftError) return report({ type: 'ended', status: 'finished', error: null });
+    console.error(error);
+    report({ type: 'failed', message: messageOf(error) });
+    process.exitCode = 1;
+  });
+});
+
+async function train(job: DetachedJob): Promise<void> {
+  const hub = await Hub.open();
+  try {
+    const session =
+      job.kind === 'start'
+        ? hub.start(job.planned, follow)
+        : await hub.resume(job.folder, job.override, follow, { rank: job.rank });
+    const signals = watchSignals(session, say);
+    say(`Process ${process.pid} trains the run in ${job.folder}.`);
+    const { status, error, ...record } = await session.run().finally(() => signals.release());
+    say(summarize({ ...record, status, error }, job.folder).join('\n'));
+    report({ type: 'ended', status, error: error?.message ?? null });
+  } finally {
+    hub.close();
+  }
+}
+
+function follow(update: RunUpdate): void {
+  if (update.type === 'worker' && update.state === 'training') report({ type: 'ready' });
+}
+
+/** Only the first report has a listener. */
+function report(message: DetachedReport): void {
+  if (process.send === undefined || !process.connected) return;
+  // Where the listener has gone meanwhile, nothing is lost.
+  process.send(message, () => undefined);
+  process.disconnect();
+}
+
+function say(text: string): void {
+  process.stdout.write(`${new Date().toISOString()} ${text}\n`);
+}

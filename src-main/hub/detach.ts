@@ -1,0 +1,99 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { PlainObject } from '../../core/options/index.ts';
+import type { RunStatus } from '../../core/protocol/run/record.ts';
+import { appFile } from '../processes/app-files.ts';
+import { nodeBinary, nodeFlags } from '../processes/node-process.ts';
+import { tuttiHome } from '../store/home.ts';
+import { holdsRun } from '../store/runs/known-folders.ts';
+import { makeRunFolder, runPaths } from '../store/runs/run-folder.ts';
+import type { PlannedRun } from './plan-run.ts';
+
+/** What a detached hub trains. */
+export type DetachedJob =
+  | { kind: 'start'; folder: string; planned: PlannedRun }
+  | { kind: 'resume'; folder: string; override: PlainObject; rank: number | undefined };
+
+/** What a detached hub reports while the process that started it listens. */
+export type DetachedReport =
+  /** All its ranks are ready and train. */
+  | { type: 'ready' }
+  | { type: 'ended'; status: RunStatus; error: string | null }
+  /** The run could not start. */
+  | { type: 'failed'; message: string };
+
+export type DetachedStart = Exclude<DetachedReport, { type: 'failed' }> & { pid: number };
+
+/** The output of a run's detached hub. */
+export const hubLogPath = (folder: string): string => join(runPaths(folder).logs, 'hub.log');
+
+/**
+ * Starts a process of `detached.ts` that trains a run in a session without a terminal. Its output goes to the run's folder.
+ * @param signal aborts the run as long as its ranks are not ready
+ * @returns once all ranks are ready, or the run has ended before
+ * @throws Error with the reason if the run could not start
+ */
+export async function startDetached(job: DetachedJob, signal?: AbortSignal): Promise<DetachedStart> {
+  const log = await openLog(job.folder);
+  const child = fork(appFile('src-main/detached.ts'), [], {
+    execPath: nodeBinary,
+    execArgv: nodeFlags,
+    env: detachedEnvironment(),
+    detached: true,
+    // A configuration may hold infinities, which JSON cannot represent.
+    serialization: 'advanced',
+    stdio: ['ignore', log, log, 'ipc'],
+  });
+  if (typeof log === 'number') closeSync(log);
+  const abort = (): void => void child.kill('SIGTERM');
+  signal?.addEventListener('abort', abort);
+  try {
+    child.send(job);
+    const report = await firstReport(child, job.folder);
+    if (report.type === 'failed') throw new Error(report.message);
+    return { ...report, pid: child.pid ?? 0 };
+  } finally {
+    signal?.removeEventListener('abort', abort);
+    if (child.connected) child.disconnect();
+    child.unref();
+  }
+}
+
+/** Nothing is written to a folder in which another run may be: the hub then refuses it. */
+async function openLog(folder: string): Promise<number | 'ignore'> {
+  if (!holdsRun(folder)) await makeRunFolder(folder);
+  mkdirSync(runPaths(folder).logs, { recursive: true });
+  return openSync(hubLogPath(folder), 'a', 0o600);
+}
+
+/** The hub outlives what started it, and may be in another folder than its variables were written for. */
+function detachedEnvironment(): NodeJS.ProcessEnv {
+  const { TUTTI_LAUNCHER: _launcher, TUTTI_DATA, ...environment } = process.env;
+  return {
+    ...environment,
+    TUTTI_HOME: tuttiHome(),
+    ...(TUTTI_DATA === undefined || TUTTI_DATA === '' ? {} : { TUTTI_DATA: resolve(TUTTI_DATA) }),
+  };
+}
+
+async function firstReport(child: ChildProcess, folder: string): Promise<DetachedReport> {
+  const listening = new AbortController();
+  const { signal } = listening;
+  const reported = once(child, 'message', { signal }).then(([report]) => report as DetachedReport);
+  const ended = once(child, 'exit', { signal }).then(([code, by]): DetachedReport => {
+    const how = by === null ? `with exit code ${code}` : `by ${by}`;
+    return {
+      type: 'failed',
+      message: `The detached process ended ${how} before its ranks were ready. Its output: ${hubLogPath(folder)}`,
+    };
+  });
+  // A process that could not be started emits "error", which rejects both.
+  try {
+    return await Promise.race([reported, ended]);
+  } finally {
+    listening.abort();
+    await Promise.allSettled([reported, ended]);
+  }
+}
