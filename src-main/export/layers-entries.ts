@@ -29,7 +29,9 @@ export async function* layersEntries(
   checkpoints: readonly CheckpointKey[] | null,
   warn: (message: string) => void,
 ): AsyncGenerator<ExportEntry> {
-  const members = checkpoints ?? (await readCheckpointRecords(folder)).map(({ rank, name }) => ({ rank, name }));
+  const members =
+    checkpoints ??
+    (await readCheckpointRecords(folder, ({ message }) => warn(message))).map(({ rank, name }) => ({ rank, name }));
   if (members.length === 0) return;
   const aside = await mkdtemp(join(tmpdir(), 'tutti-layers-'));
   try {

@@ -57,7 +57,8 @@ async function* metricEntries(
   { skipped, warning }: Tell,
 ): AsyncGenerator<ExportEntry> {
   if (!formats.has('csv') && !formats.has('jsonl') && !formats.has('tensorboard')) return;
-  const opened = await unlessForeign(openMetricRows(folder), skipped);
+  const metrics = openMetricRows(folder, ({ message }) => warning(message));
+  const opened = await unlessForeign(metrics, skipped);
   if (opened === null) return;
   const { rows, close } = opened;
   try {

@@ -15,13 +15,16 @@ import { PointBuffer } from './point-buffer.ts';
 /** Reading this much of `metrics.csv` takes a tenth of a second, so a smaller file needs no index. */
 const indexedBytes = 4 * 2 ** 20;
 
+/** Damaged rows of metrics that a page names. With more, the file as a whole is damaged. */
+const shownDamages = 10;
+
 /** The data in memory of a run that a page shows. It comes from the run's folder alone, whichever process trains the run. */
 export class FollowedRun {
   readonly folder: string;
   readonly columns = new MetricColumns();
   readonly events: RunEvent[] = [];
-  /** Damaged parts of the folder that were skipped. */
-  readonly warnings: string[] = [];
+  readonly #eventWarnings: string[] = [];
+  readonly #metricWarnings: string[] = [];
   #eventLines = 0;
   #record: RunRecord;
   readonly #metricsTail: MetricsTail;
@@ -53,6 +56,11 @@ export class FollowedRun {
 
   get record(): RunRecord {
     return this.#record;
+  }
+
+  /** Damaged parts of the folder that were skipped. */
+  get warnings(): string[] {
+    return [...this.#metricWarnings, ...this.#eventWarnings];
   }
 
   /** The loads of its devices over time. */
@@ -94,10 +102,12 @@ export class FollowedRun {
     const record = await this.#readRecord();
     const events = await this.#readEvents();
     const samples = await this.#loadsTail.read();
+    const known = this.#metricWarnings.length;
     await this.#readMetrics(this.#newPoints);
     const points = this.#newPoints;
     return [
       ...events,
+      ...this.#metricWarnings.slice(known).map((message) => ({ type: 'warning' as const, message })),
       ...samples.map((sample) => ({ type: 'device-loads' as const, ...sample })),
       // The file does not say which rank reported a point. The metric's name says what it belongs to.
       ...(points.length === 0 ? [] : [{ type: 'points' as const, rank: 0, batch: points.take() }]),
@@ -123,7 +133,8 @@ export class FollowedRun {
     const unindexedBytes = this.#metricsTail.bytes - this.#indexedBytes;
     // While a run grows, its index is written less and less often. The total cost is a few times its last size.
     const due = isOpen(this.#record) ? Math.max(indexedBytes, this.#indexedBytes / 2) : indexedBytes;
-    if (state === null || unindexedBytes < due) return;
+    // The index would hide the damaged rows from the next reader.
+    if (state === null || unindexedBytes < due || this.#metricWarnings.length > 0) return;
     await writeMetricsIndex(this.folder, state, this.columns);
     this.#indexedBytes = state.bytes;
   }
@@ -142,7 +153,11 @@ export class FollowedRun {
         this.columns.set(metric, epoch, step, value);
         fresh?.add(metric, epoch, step, value);
       },
+      damaged: ({ message }) => {
+        if (this.#metricWarnings.length < shownDamages) this.#metricWarnings.push(`${message} The row is skipped.`);
+      },
       reset: () => {
+        this.#metricWarnings.length = 0;
         this.columns.clear();
         this.#indexedBytes = 0;
         fresh?.take();
@@ -156,7 +171,7 @@ export class FollowedRun {
     const path = runPaths(this.folder).events;
     const restart = (): void => {
       this.events.length = 0;
-      this.warnings.length = 0;
+      this.#eventWarnings.length = 0;
       this.#eventLines = 0;
     };
     for await (const { lines } of this.#eventsTail.read(restart)) {
@@ -168,7 +183,7 @@ export class FollowedRun {
     }
     for (const update of news) {
       if (update.type === 'event') this.events.push(update.event);
-      if (update.type === 'warning') this.warnings.push(update.message);
+      if (update.type === 'warning') this.#eventWarnings.push(update.message);
     }
     return news;
   }

@@ -58,7 +58,7 @@ async function open(address = '/runs/r/checkpoints') {
       run: () => runView(),
       series: () => ({ series: [] }),
       deviceLoads: () => [],
-      checkpoints: () => checkpoints,
+      checkpoints: () => ({ cells: checkpoints, warnings: ['a.json is damaged'] }),
       evaluateSet: (_id, { members }) => result(members.length === 2 ? 0.4101 : 0.5),
       deleteCheckpoints: () => ({ deletion: 'd7' }),
     },

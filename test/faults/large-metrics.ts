@@ -26,7 +26,9 @@ try {
   await measure('resume: drop the rows after 90 % of the steps', () =>
     MetricsFile.open(path, { step: Math.floor(0.9 * steps), rows: Infinity }),
   );
-  await measure('resume: last and best values', () => EarlierMetrics.read(run));
+  await measure('resume: last and best values', () =>
+    EarlierMetrics.read(run, (damage) => console.error(damage.message)),
+  );
   const formats = ['csv', 'jsonl', 'tensorboard'] as const;
   await measure('export of CSV, JSON Lines and TensorBoard', () =>
     exportRun(run, { to: join(folder, 'export'), zip: false, formats }),

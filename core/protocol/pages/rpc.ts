@@ -4,7 +4,7 @@ import type { CheckpointKey, SetEvaluationResult, SetRequest } from '../run/chec
 import type { controlSchema } from '../run/messages.ts';
 import type { DescribedProject, ProjectCard, RunPreview, RunRequest, TrustedFolder } from './project-views.ts';
 import type {
-  CheckpointCell,
+  CheckpointList,
   ExportRequest,
   ExportResult,
   PredictionData,
@@ -76,7 +76,7 @@ export interface HubApi {
   control(id: string, control: z.output<typeof controlSchema>): Promise<void>;
   abort(id: string): Promise<void>;
 
-  checkpoints(id: string): Promise<CheckpointCell[]>;
+  checkpoints(id: string): Promise<CheckpointList>;
   /** Pins checkpoints, or removes their pins. */
   pinCheckpoints(id: string, request: { checkpoints: CheckpointKey[]; isPinned: boolean }): Promise<void>;
   /** Moves checkpoints to the trash, as `deleteRun` does. @throws for a checkpoint that the run may replace while it trains */

@@ -23,6 +23,12 @@ export interface SeriesData {
   series: SeriesColumns[];
 }
 
+export interface CheckpointList {
+  cells: CheckpointCell[];
+  /** Damaged records, whose checkpoints are not listed. */
+  warnings: string[];
+}
+
 export interface CheckpointCell {
   record: CheckpointRecord;
   isPinned: boolean;

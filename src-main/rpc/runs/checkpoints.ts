@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import type { CheckpointCell } from '../../../core/protocol/pages/run-data.ts';
+import type { CheckpointList } from '../../../core/protocol/pages/run-data.ts';
 import type { CheckpointKey } from '../../../core/protocol/run/checkpoint-tasks.ts';
 import { checkpointFiles, readCheckpointRecords } from '../../store/runs/checkpoint-records.ts';
 import { isOpen } from '../../store/index/recovery.ts';
@@ -13,20 +13,22 @@ import type { Trash } from './trash.ts';
 /** Names whose weights a run replaces while it trains. Checkpoints of epochs and requests are written once. */
 const replacedNames = ['ensemble-best', 'member-best', 'final'];
 
-/** All checkpoints of a run, by rank and epoch. If best weights are kept under several names, each of them is marked as best. */
-export async function listCheckpoints({ hub }: HubParts, id: string): Promise<CheckpointCell[]> {
+/** The checkpoints of a run, by rank and epoch, without those whose records are damaged. If best weights are kept under several names, each of them is marked as best. */
+export async function listCheckpoints({ hub }: HubParts, id: string): Promise<CheckpointList> {
   const { folder } = await hub.find(id);
-  const records = await readCheckpointRecords(folder);
+  const warnings: string[] = [];
+  const records = await readCheckpointRecords(folder, ({ message }) => warnings.push(message));
   const { pinnedCheckpoints } = await readRunNotes(folder);
   const stepsOf = (name: string) =>
     new Map(records.filter((record) => record.name === name).map(({ rank, step }) => [rank, step]));
   const [ensembleBest, memberBest] = [stepsOf('ensemble-best'), stepsOf('member-best')];
-  return records.map((record) => ({
+  const cells = records.map((record) => ({
     record,
     isPinned: pinnedCheckpoints.some((pinned) => isSame(pinned, record)),
     isEnsembleBest: ensembleBest.get(record.rank) === record.step,
     isMemberBest: memberBest.get(record.rank) === record.step,
   }));
+  return { cells, warnings };
 }
 
 /** @throws Error if a checkpoint to pin does not exist */

@@ -1,6 +1,6 @@
 import { improves, type MetricMode } from '../../../core/metrics/metric-mode.ts';
 import type { RunSummary } from '../../../core/protocol/run/record.ts';
-import { withMetricRows } from '../../store/metrics/metric-rows.ts';
+import { type MetricRows, withMetricRows } from '../../store/metrics/metric-rows.ts';
 import type { ParsedRow } from '../../store/metrics/metrics-row.ts';
 
 type Best = NonNullable<RunSummary['best']>;
@@ -11,13 +11,15 @@ export class EarlierMetrics {
   readonly lastValues = new Map<string, number>();
   readonly #best = { min: new Map<string, Best>(), max: new Map<string, Best>() };
 
-  static async read(folder: string): Promise<EarlierMetrics> {
+  /** @param onDamage called with the error of each damaged row, which is then left out */
+  static async read(folder: string, onDamage: (damage: Error) => void): Promise<EarlierMetrics> {
     const earlier = new EarlierMetrics();
-    await withMetricRows(folder, async (rows) => {
+    const take = async (rows: MetricRows): Promise<void> => {
       for await (const portion of rows) {
         for (const row of portion) earlier.#take(row, rows.columns);
       }
-    });
+    };
+    await withMetricRows(folder, take, onDamage);
     return earlier;
   }
 

@@ -96,7 +96,12 @@ export class RunRecorder {
 
   /** Reads earlier metrics, whose values count until they are reported again. */
   private async readEarlier(): Promise<void> {
-    this.earlier = await EarlierMetrics.read(this.folder);
+    const damages: string[] = [];
+    this.earlier = await EarlierMetrics.read(this.folder, ({ message }) => damages.push(message));
+    if (damages.length > 0) {
+      const message = `Damaged rows of metrics were skipped: ${damages.length}. The first: ${damages[0]}`;
+      this.event(null, 'metrics-damaged', message);
+    }
     this.lastValues.clear();
     for (const [name, value] of this.earlier.lastValues) this.lastValues.set(name, value);
     if (this.facts !== null) this.best = this.earlier.best(this.facts.ensembleMonitor, this.modeOf(this.facts));

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
@@ -125,12 +126,18 @@ export class RunIndex {
     return problems;
   }
 
-  /** Adds runs whose folders are new, and removes those whose folders are gone. @returns the folders that could not be read */
+  /**
+   * Adds runs whose folders are new, and removes those whose folders are gone or, after the home was copied, belong to the other home.
+   * @returns the folders that could not be read
+   */
   async refresh(): Promise<FolderProblem[]> {
-    for (const { folder } of this.list()) {
-      if (!holdsRun(folder)) this.remove(folder);
+    // The list comes first: other processes add runs meanwhile, whose folders exist before.
+    const listed = this.list();
+    const known = new Set(await knownFolders(this.#paths));
+    for (const { folder } of listed) {
+      if (!known.has(folder)) this.remove(folder);
     }
-    const unknown = (await knownFolders(this.#paths)).filter((folder) => !this.#isIndexed(folder));
+    const unknown = [...known].filter((folder) => !this.#isIndexed(folder));
     const { runs, problems } = await readRunRecords(unknown);
     for (const run of runs) this.#add(run);
     return problems;
@@ -156,7 +163,7 @@ export class RunIndex {
     const best = record.summary?.best ?? null;
     const row = {
       folder,
-      id: record.id,
+      id: this.#idOf(record, folder),
       name: record.name,
       project: record.project.name,
       project_folder: record.project.folder,
@@ -186,6 +193,12 @@ export class RunIndex {
         ON CONFLICT (folder) DO UPDATE SET ${changes}, name = coalesce(given_name, excluded.name)`,
       )
       .run(row);
+  }
+
+  /** The run's id; for a copy of a run that is listed already, the id and a part that depends on the folder. */
+  #idOf({ id }: RunRecord, folder: string): string {
+    const isTaken = this.#database.prepare('SELECT 1 FROM runs WHERE id = ? AND folder <> ?').get(id, folder);
+    return isTaken === undefined ? id : `${id}~${hash('sha256', folder, 'hex').slice(0, 6)}`;
   }
 
   #select(clauses: string, parameters: Parameters): IndexedRun[] {

@@ -10,6 +10,8 @@ import { runPaths } from '../runs/run-folder.ts';
 
 export interface MetricsReader {
   point: (metric: string, epoch: number, step: number, value: number) => void;
+  /** Called with the error of each invalid row, which is then skipped. */
+  damaged(error: Error): void;
   /** Called if the run went back and its later rows are gone. All points are then read again. */
   reset(): void;
 }
@@ -36,6 +38,8 @@ export class MetricsTail {
   /** Number of rows that were read. */
   #rows = 0;
   #lastRow = '';
+  /** Whether rows were skipped. Somebody may have corrected them in a file that replaces this one. */
+  #hasDamage = false;
   #blocks = new RowBlocks();
 
   constructor(folder: string) {
@@ -65,7 +69,7 @@ export class MetricsTail {
     this.#tail.startAt(bytes);
   }
 
-  /** Reads the rows since the last reading. @throws Error with the line of an invalid row */
+  /** Reads the rows since the last reading. */
   async read(reader: MetricsReader): Promise<void> {
     try {
       while (!(await this.#readNew(reader))) {
@@ -73,9 +77,10 @@ export class MetricsTail {
         this.#tail.rewind();
         this.#header = null;
         this.#rows = 0;
+        this.#hasDamage = false;
       }
     } catch (error) {
-      // The rows before the damaged one were taken. The next reading finds its place by their number.
+      // The rows so far were taken. The next reading finds its place by their number.
       this.#tail.rewind();
       throw error;
     }
@@ -103,13 +108,22 @@ export class MetricsTail {
         const place = `between bytes ${block.from} and ${block.to} a line`;
         for (const line of await readLines(handle, block)) {
           const step = stepOf(line);
-          if (step < fromStep || step > toStep) continue;
-          this.#rowReader.read(line, place, (metric, epoch, at, value) => columns.get(metric)?.set(epoch, at, value));
+          if (!(step >= fromStep && step <= toStep)) continue;
+          this.#readAgain(line, place, (metric, epoch, at, value) => columns.get(metric)?.set(epoch, at, value));
         }
       }
       return columns;
     } finally {
       await handle.close();
+    }
+  }
+
+  /** Reads a row again. A damaged one is skipped, as it was, with a report, when it was read first. */
+  #readAgain(line: string, place: string, take: MetricsReader['point']): void {
+    try {
+      this.#rowReader.read(line, place, take);
+    } catch {
+      // Reported then.
     }
   }
 
@@ -119,12 +133,14 @@ export class MetricsTail {
     const known = this.#rows;
     /** Row of the next line; -1 is the header. */
     let row = this.#header === null ? -1 : known;
+    let isCorrected = false;
     const restart = (): void => {
       row = -1;
+      isCorrected = this.#hasDamage;
       this.#blocks.clear();
     };
     for await (const portion of this.#tail.read(restart)) {
-      if (!this.#takePortion(portion, row, known, reader)) return false;
+      if (isCorrected || !this.#takePortion(portion, row, known, reader)) return false;
       row += portion.lines.length;
     }
     return row >= known || this.#header === null;
@@ -141,10 +157,11 @@ export class MetricsTail {
       }
       if (row < known && !this.#isKnownRow(line, row)) return false;
       const step = row < known ? stepOf(line) : this.#takeRow(line, row, reader);
+      if (!Number.isSafeInteger(step)) continue;
       block.firstStep = Math.min(block.firstStep, step);
       block.lastStep = Math.max(block.lastStep, step);
     }
-    if (block.to > block.from) this.#blocks.add(block);
+    if (block.firstStep <= block.lastStep) this.#blocks.add(block);
     return true;
   }
 
@@ -163,12 +180,17 @@ export class MetricsTail {
     return row < this.#rows - 1 || continues(line, this.#lastRow);
   }
 
-  /** @returns its step */
+  /** @returns its step; NaN for a damaged row */
   #takeRow(line: string, row: number, reader: MetricsReader): number {
-    const step = this.#rowReader.read(line, `line ${row + 2}`, reader.point);
     this.#rows = row + 1;
     this.#lastRow = line;
-    return step;
+    try {
+      return this.#rowReader.read(line, `line ${row + 2}`, reader.point);
+    } catch (error) {
+      this.#hasDamage = true;
+      reader.damaged(error instanceof Error ? error : new Error(String(error)));
+      return Number.NaN;
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync } from 'node:fs';
 import { readFile, readdir } from 'node:fs/promises';
-import { isAbsolute, join, relative } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { messageOf } from '../../../core/text/errors.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
@@ -27,10 +27,9 @@ export async function knownFolders(paths: HomePaths): Promise<string[]> {
   return [...new Set([...inside, ...(await readExternal(paths.externalRuns))])].filter(holdsRun);
 }
 
-/** Records a folder outside of `runs/`, so that a rebuilt index finds it. Recording it twice is harmless. */
+/** Records a folder that is not directly in `runs/`, so that a rebuilt index finds it. Recording it twice is harmless. */
 export function noteExternalFolder(paths: HomePaths, folder: string): void {
-  const path = relative(paths.runs, folder);
-  if (!path.startsWith('..') && !isAbsolute(path)) return;
+  if (dirname(folder) === paths.runs) return;
   try {
     appendFileSync(paths.externalRuns, `${folder}\n`);
   } catch (error) {
@@ -44,7 +43,7 @@ export interface FoundRun {
   notes: RunNotes;
 }
 
-/** Reads the records of many folders. Those that cannot be read are returned as problems. */
+/** Reads the records of many folders, copies of runs after the originals. Those that cannot be read are returned as problems. */
 export async function readRunRecords(folders: string[]): Promise<{ runs: FoundRun[]; problems: FolderProblem[] }> {
   const runs: FoundRun[] = [];
   const problems: FolderProblem[] = [];
@@ -55,7 +54,8 @@ export async function readRunRecords(folders: string[]): Promise<{ runs: FoundRu
       problems.push({ folder, message: messageOf(error) });
     }
   }
-  return { runs, problems };
+  const isCopy = ({ folder, record }: FoundRun): number => Number(basename(folder) !== record.id);
+  return { runs: runs.sort((a, b) => isCopy(a) - isCopy(b)), problems };
 }
 
 async function readExternal(path: string): Promise<string[]> {

@@ -13,7 +13,7 @@ const stepsPerEpoch = 4;
 
 async function finalWeights(page: TestPage, id: string): Promise<Buffer[]> {
   const { folder } = await page.hub.run(id);
-  const cells = (await page.hub.checkpoints(id)).filter(({ record }) => record.name === 'final');
+  const cells = (await page.hub.checkpoints(id)).cells.filter(({ record }) => record.name === 'final');
   return Promise.all(
     cells.map(({ record: { rank } }) => readFile(join(folder, 'checkpoints', `rank-${rank}`, 'final.safetensors'))),
   );

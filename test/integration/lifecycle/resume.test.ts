@@ -111,6 +111,17 @@ describe('a resume with a damaged state', () => {
     }
   });
 
+  it('or row of metrics, or checkpoint record, goes on without it and names it', async () => {
+    const { folder } = await train(hub(), 'blobs', config);
+    const [header, first, ...rows] = (await readFile(join(folder, 'metrics.csv'), 'utf8')).split('\n');
+    await writeFile(join(folder, 'metrics.csv'), [header, `${first.slice(0, -4)}xxxx`, ...rows].join('\n'));
+    await writeFile(join(folder, 'checkpoints', 'rank-0', 'member-best.json'), '');
+    const record = await resume(hub(), folder, { maxEpochs: 6 });
+    expect(record).toMatchObject({ status: 'finished', summary: { epochs: 6 } });
+    const damaged = (await readEvents(folder)).filter(({ kind }) => kind === 'metrics-damaged');
+    expect(damaged).toMatchObject([{ message: expect.stringContaining('metrics.csv, line 2') }]);
+  });
+
   it('changes nothing if every state is damaged, and names all', async () => {
     const { folder } = await train(hub(), 'blobs', config);
     const names = (await readdir(join(folder, 'state', 'rank-0'))).filter((name) => name.endsWith('.safetensors'));

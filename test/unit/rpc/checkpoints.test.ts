@@ -49,7 +49,7 @@ describe('pins', () => {
   it('are added and removed one by one, without changing the pins of other pages', async () => {
     const { page } = await openRun();
     const pinned = async () =>
-      (await page.hub.checkpoints(id))
+      (await page.hub.checkpoints(id)).cells
         .filter(({ isPinned }) => isPinned)
         .map(({ record }) => `${record.rank} ${record.name}`);
     await Promise.all([
@@ -79,7 +79,7 @@ describe('deleting checkpoints', () => {
     await page.hub.pinCheckpoints(id, { checkpoints: chosen, isPinned: true });
     const before = await readAll(folder);
     const { deletion } = await page.hub.deleteCheckpoints(id, { checkpoints: chosen });
-    const names = (await page.hub.checkpoints(id)).map(({ record }) => `${record.rank} ${record.name}`);
+    const names = (await page.hub.checkpoints(id)).cells.map(({ record }) => `${record.rank} ${record.name}`);
     expect(names.sort()).toEqual(['0 ensemble-best', '1 epoch-00000']);
     expect(existsSync(join(folder, 'checkpoints/rank-0/epoch-00000.safetensors'))).toBe(false);
     await page.hub.undoDelete(deletion);
@@ -100,7 +100,7 @@ describe('deleting checkpoints', () => {
     const { deletion } = await page.hub.deleteCheckpoints(id, { checkpoints: chosen });
     await writeCheckpoint(folder, 1, 'ensemble-best', 20);
     await expect(page.hub.undoDelete(deletion)).rejects.toThrow('was written again meanwhile');
-    expect((await page.hub.checkpoints(id)).map(({ record }) => record.step)).toContain(20);
+    expect((await page.hub.checkpoints(id)).cells.map(({ record }) => record.step)).toContain(20);
   });
 });
 
@@ -109,14 +109,14 @@ it('a training run allows deleting only single epochs', async () => {
   const projectFolder = await writeTinyProject(home);
   const overrides = { maxEpochs: 1_000_000, checkpoints: { everyEpochs: 1 } };
   const run = await page.hub.startRun({ projectFolder, overrides, name: null, out: null });
-  const names = async () => (await page.hub.checkpoints(run.id)).map(({ record }) => record.name);
+  const names = async () => (await page.hub.checkpoints(run.id)).cells.map(({ record }) => record.name);
   await expect.poll(names, { timeout: 15_000 }).toContain('ensemble-best');
   // Of both ranks. Each saves when it gets there.
   await expect.poll(async () => (await names()).filter((name) => name === 'epoch-00001').length).toBe(2);
   const remove = (name: string) => page.hub.deleteCheckpoints(run.id, { checkpoints: [{ rank: 0, name }] });
   await expect(remove('ensemble-best')).rejects.toThrow('may replace "ensemble-best" of rank 0');
   await remove('epoch-00001');
-  const left = (await page.hub.checkpoints(run.id)).filter(({ record }) => record.name === 'epoch-00001');
+  const left = (await page.hub.checkpoints(run.id)).cells.filter(({ record }) => record.name === 'epoch-00001');
   expect(left.map(({ record }) => record.rank)).toEqual([1]);
   await page.hub.abort(run.id);
 });

@@ -76,7 +76,7 @@ describe('a run of this process', () => {
     expect(correct.length / 30).toBeCloseTo(final?.members.acc[0] ?? Number.NaN, 12);
     expect(await page.hub.predictions(id, { split: 'test', name: 'absent' })).toBeNull();
 
-    const cells = await page.hub.checkpoints(id);
+    const { cells } = await page.hub.checkpoints(id);
     expect(cells.filter(({ record }) => record.name === 'ensemble-best').map((cell) => cell.isEnsembleBest)).toEqual([
       true,
       true,
@@ -123,7 +123,7 @@ describe('a run of this process', () => {
     await other.hub.control(id, { action: 'checkpoint', name: 'asked' });
     const isAsked = (update: RunUpdate) => update.type === 'checkpoint' && update.record.name === 'asked';
     await expect.poll(() => other.updates.filter(isAsked)).toHaveLength(2);
-    const names = (await other.hub.checkpoints(id)).map(({ record }) => record.name);
+    const names = (await other.hub.checkpoints(id)).cells.map(({ record }) => record.name);
     expect(names.filter((name) => name === 'asked')).toHaveLength(2);
 
     const { folder } = await other.hub.run(id);

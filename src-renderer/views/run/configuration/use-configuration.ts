@@ -30,7 +30,7 @@ export function useConfiguration(view: () => RunView): Configuration {
       ? configEntries(config, runConfigSchema.parse({}), describeOptions(runConfigSchema))
       : configEntries(config, described.defaults, described.options);
   });
-  const commands = useLoaded(() => hub.attemptCommands(view().record.id));
+  const commands = useLoaded(() => hub.attemptCommands(view().row.id));
   watch(
     () => view().record.attempts.length,
     () => void commands.reload(),

@@ -12,9 +12,9 @@ import { memberBand, memberNamesOf } from './member-band.ts';
 const maximumPoints = 4000;
 
 /** The run's name, with the end of its id where another run has the same name. */
-export function labelOf({ record, row }: RunView, all: readonly RunView[]): string {
-  const isShared = all.some((other) => other.record.id !== record.id && other.row.name === row.name);
-  return isShared ? `${row.name} (${record.id.slice(-4)})` : row.name;
+export function labelOf({ row }: RunView, all: readonly RunView[]): string {
+  const isShared = all.some((other) => other.row.id !== row.id && other.row.name === row.name);
+  return isShared ? `${row.name} (${row.id.slice(-4)})` : row.name;
 }
 
 /** The line of a run's ensemble metric with the band of its members; null where the run has no such metric. */
@@ -24,15 +24,15 @@ export async function readLine(
   metric: string,
   look: Pick<ChartSeries, 'version' | 'rank' | 'label'>,
 ): Promise<ChartSeries | null> {
-  const { record, metrics } = run;
+  const { row, metrics } = run;
   const names = [metric, ...memberNamesOf(metric, metrics)];
-  const { series } = await hub.series(record.id, { names, maximumPoints, fromStep: null, toStep: null });
+  const { series } = await hub.series(row.id, { names, maximumPoints, fromStep: null, toStep: null });
   const ensemble = series.find(({ name }) => name === metric);
   if (ensemble === undefined) return null;
   const members = series.filter(({ name }) => name !== metric);
   return {
     ...look,
-    id: record.id,
+    id: row.id,
     role: 'other',
     x: axesOf(run, ensemble),
     y: ensemble.value,

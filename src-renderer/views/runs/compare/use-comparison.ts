@@ -59,12 +59,12 @@ class EndedLines {
   #metric = '';
 
   get(run: RunView, metric: string, rank: number): ChartSeries | null {
-    const line = metric === this.#metric && !isRunning(run) ? this.#lines.get(run.record.id) : undefined;
+    const line = metric === this.#metric && !isRunning(run) ? this.#lines.get(run.row.id) : undefined;
     return line === undefined ? null : { ...line, rank };
   }
 
   keep(runs: readonly RunView[], metric: string, lines: readonly ChartSeries[]): void {
-    const ended = new Set(runs.filter((run) => !isRunning(run)).map(({ record }) => record.id));
+    const ended = new Set(runs.filter((run) => !isRunning(run)).map(({ row }) => row.id));
     this.#lines = new Map(lines.filter(({ id }) => ended.has(id)).map((line) => [line.id, line]));
     this.#metric = metric;
   }

@@ -1,4 +1,4 @@
-import { appendFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { MetricsFile } from '../../../../src-main/store/metrics/metrics-file.ts';
@@ -13,15 +13,17 @@ async function openTail() {
   const tail = new MetricsTail(folder);
   const read = async () => {
     const points: Point[] = [];
+    const damages: string[] = [];
     let resets = 0;
     await tail.read({
       point: (...point) => void points.push(point),
+      damaged: ({ message }) => void damages.push(message),
       reset: () => {
         resets += 1;
         points.splice(0);
       },
     });
-    return { points, resets };
+    return { points, resets, damages };
   };
   return { path: join(folder, 'metrics.csv'), read, tail };
 }
@@ -35,7 +37,7 @@ const row = (epoch: number, step: number, values: Record<string, number>) => ({
 describe('MetricsTail', () => {
   it('reads each row once, and nothing before the file exists', async () => {
     const { path, read } = await openTail();
-    expect(await read()).toEqual({ points: [], resets: 0 });
+    expect(await read()).toEqual({ points: [], resets: 0, damages: [] });
     await writeFile(path, 'epoch,step,a,b\n0,1,0.5,NaN\n');
     expect((await read()).points).toEqual([
       ['a', 0, 1, 0.5],
@@ -83,9 +85,10 @@ describe('MetricsTail', () => {
         ['c', 0, 3, 300],
       ],
       resets: 0,
+      damages: [],
     });
     await file.append([row(1, 4, { d: 4 })]);
-    expect(await read()).toEqual({ points: [['d', 1, 4, 4]], resets: 0 });
+    expect(await read()).toEqual({ points: [['d', 1, 4, 4]], resets: 0, damages: [] });
   });
 
   it('starts over where a resumed run has dropped rows, even when it has written the same number since', async () => {
@@ -99,22 +102,40 @@ describe('MetricsTail', () => {
       ['a', 0, 1, 1],
       ['a', 0, 2, 22],
     ];
-    expect(await read()).toEqual({ points: again, resets: 1 });
+    expect(await read()).toEqual({ points: again, resets: 1, damages: [] });
     const third = await MetricsFile.open(path, { step: 1, rows: Infinity });
     await third.append([row(0, 2, { a: 222, b: 1 }), row(0, 3, { a: 3 })]);
     const { points, resets } = await read();
     expect([points[1], resets]).toEqual([['a', 0, 2, 222], 1]);
   });
 
-  it('names a damaged line each time, and continues once the line is complete', async () => {
+  it('names a damaged row once and skips it, and reads everything again once the file is corrected', async () => {
     const { path, read } = await openTail();
-    await writeFile(path, 'epoch,step,a\n0,1,1\n0,2\n');
-    await expect(read()).rejects.toThrow(/metrics\.csv, line 3 is "0,2", but a row has epoch and step/);
-    await expect(read()).rejects.toThrow('line 3');
-    await writeFile(path, 'epoch,step,a\n0,1,1\n0,2,x\n');
-    await expect(read()).rejects.toThrow('line 3, column a: "x" is no number');
-    await writeFile(path, 'epoch,step,a\n0,1,1\n0,2,2\n');
-    expect((await read()).points).toEqual([['a', 0, 2, 2]]);
+    await writeFile(path, 'epoch,step,a\n0,1,1\n0,2\n0,3,x\n0,4,4\n');
+    const { points, damages } = await read();
+    expect(points).toEqual([
+      ['a', 0, 1, 1],
+      ['a', 0, 4, 4],
+    ]);
+    expect(damages).toEqual([
+      expect.stringMatching(/metrics\.csv, line 3 is "0,2", but a row has epoch and step/),
+      expect.stringContaining('line 4, column a: "x" is no number'),
+    ]);
+    await appendFile(path, '0,5,5\n');
+    expect(await read()).toEqual({ points: [['a', 0, 5, 5]], resets: 0, damages: [] });
+    await writeFile(`${path}.tmp`, 'epoch,step,a\n0,1,1\n0,2,2\n0,3,3\n0,4,4\n0,5,5\n');
+    await rename(`${path}.tmp`, path);
+    const corrected = await read();
+    expect(corrected).toMatchObject({ resets: 1, damages: [] });
+    expect(corrected.points).toHaveLength(5);
+  });
+
+  it('reads a range of steps without its damaged rows', async () => {
+    const { path, read, tail } = await openTail();
+    await writeFile(path, 'epoch,step,a\n0,1,1\n0,2,x\n\0\0\0\n0,3,3\n');
+    await read();
+    const column = (await tail.readBetween(['a'], 1, 3))?.get('a');
+    expect([...(column?.step.subarray(0, column.length) ?? [])]).toEqual([1, 3]);
   });
 
   it('reads a file larger than its buffer', async () => {
@@ -125,6 +146,6 @@ describe('MetricsTail', () => {
     expect(points).toHaveLength(150_000);
     expect(points.every(([, , step, value]) => value === step + 0.5)).toBe(true);
     await rm(path);
-    expect(await read()).toEqual({ points: [], resets: 0 });
+    expect(await read()).toEqual({ points: [], resets: 0, damages: [] });
   });
 });

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
@@ -216,3 +216,51 @@ function setVersion(path: string, version: number): void {
   database.exec(`ALTER TABLE runs RENAME COLUMN task TO kind; PRAGMA user_version = ${version}`);
   database.close();
 }
+
+describe('a copy', () => {
+  it('of a home opens with its own runs, even while the original exists', async () => {
+    const { home, index } = await threeRuns();
+    index.close();
+    const copy = join(await temporaryFolder(), 'copy');
+    await cp(home, copy, { recursive: true });
+    const copied = await openIndex(copy);
+    expect(await copied.refresh()).toEqual([]);
+    expect(copied.list().map(({ folder }) => folder)).toEqual(['b', 'c', 'a'].map((name) => join(copy, 'runs', name)));
+    expect((await copied.find('a1')).folder).toBe(join(copy, 'runs', 'a'));
+  });
+
+  it('of a run folder is listed beside the original, and each is found by its id', async () => {
+    const home = await temporaryFolder();
+    const index = await openIndex(home);
+    const folder = await addRun(index, join(home, 'runs', 'z1'), { id: 'z1' });
+    const copy = join(home, 'runs', 'a copy');
+    await cp(folder, copy, { recursive: true });
+    await index.refresh();
+    const id = index.list().find((run) => run.folder === copy)?.id ?? '';
+    expect(id).toMatch(/^z1~[0-9a-f]{6}$/);
+    expect((await index.find('z1')).folder).toBe(folder);
+    expect((await index.find(id)).folder).toBe(copy);
+    expect((await index.find(copy)).id).toBe(id);
+    await index.rebuild();
+    expect(new Map(index.list().map((run) => [run.folder, run.id]))).toEqual(
+      new Map([
+        [folder, 'z1'],
+        [copy, id],
+      ]),
+    );
+    await rm(folder, { recursive: true });
+    await index.refresh();
+    expect((await index.find('z1')).folder).toBe(copy);
+  });
+
+  it('of a run that moved away is found at its new place', async () => {
+    const home = await temporaryFolder();
+    const index = await openIndex(home);
+    const folder = await addRun(index, join(home, 'runs', 'z1'), { id: 'z1' });
+    const moved = join(await temporaryFolder(), 'elsewhere');
+    await rename(folder, moved);
+    await index.refresh();
+    expect((await index.find(moved)).id).toBe('z1');
+    expect((await index.find('z1')).folder).toBe(moved);
+  });
+});
