@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type CheckpointRecord, checkpointRecordSchema } from '../../core/protocol/run/record.ts';
@@ -60,6 +61,11 @@ export async function readCheckpoint(runFolder: string, rank: number, name: stri
       { cause: error },
     );
   }
+}
+
+/** Whether a checkpoint was written, whole or not. */
+export function hasCheckpoint(runFolder: string, rank: number, name: string): boolean {
+  return existsSync(`${checkpointBase(runFolder, rank, name)}.json`);
 }
 
 /** The records of all checkpoints of a run, by rank, then by name. Does not check their data. */

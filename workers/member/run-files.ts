@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { CheckpointRecord } from '../../core/protocol/run/record.ts';
 import { writeFileAsOnlyWriter } from '../../core/node/atomic-file.ts';
 import { ReplacedFiles } from '../checkpoints/replaced-files.ts';
-import { type Checkpoint, listCheckpoints, readCheckpoint, saveCheckpoint } from '../checkpoints/checkpoint-store.ts';
+import { type Checkpoint, hasCheckpoint, readCheckpoint, saveCheckpoint } from '../checkpoints/checkpoint-store.ts';
 import { decodeSafetensors, encodeSafetensors, type NamedTensor } from '../../core/safetensors/safetensors.ts';
 import type { Dataset } from '../data/dataset.ts';
 import type { MemberOutputs, Predictions } from './predictions.ts';
@@ -54,11 +54,9 @@ export class RunFiles {
     return saveCheckpoint(this.folder, { ...about, rank: this.rank, tensors });
   }
 
-  /** This rank's checkpoint of that name, or null if there is none. @throws when it is corrupt */
+  /** This rank's checkpoint of that name, or null if there is none. @throws when it is damaged */
   async readCheckpointIfAny(name: string): Promise<Checkpoint | null> {
-    const kept = await listCheckpoints(this.folder);
-    const exists = kept.some((record) => record.rank === this.rank && record.name === name);
-    return exists ? readCheckpoint(this.folder, this.rank, name) : null;
+    return hasCheckpoint(this.folder, this.rank, name) ? readCheckpoint(this.folder, this.rank, name) : null;
   }
 
   /** Saves this rank's predictions for a split under a name: `best`, `epoch-00012`, or that of a checkpoint set. */

@@ -35,7 +35,10 @@ async function finish(launch: Launch, links: SessionLinks, prepared: Prepared): 
   if (!isLastWave || group.rank !== group.ranks[0]) return;
   for (const set of outcome.evaluated) report.evaluated(set);
   for (const name of outcome.incomplete) {
-    training.announce('set-incomplete', `Set "${name}" was not evaluated: not every rank has such a checkpoint.`);
+    training.announce(
+      'set-incomplete',
+      `Set "${name}" was not evaluated: not every rank has such a checkpoint that is whole.`,
+    );
   }
   await drawFigures(launch, links, prepared, outcome);
 }

@@ -1,4 +1,6 @@
+import { messageOf } from '../../core/text/errors.ts';
 import type { EvaluatedSet } from '../../core/protocol/run/record.ts';
+import type { Checkpoint } from '../checkpoints/checkpoint-store.ts';
 import type { ProcessGroup } from '../collectives/process-group.ts';
 import type { Dataset, Splits } from '../data/dataset.ts';
 import type { LayersModel } from '../tensorflow/tf.ts';
@@ -24,7 +26,7 @@ export interface SetEvaluation {
 
 export interface SetsOutcome {
   evaluated: EvaluatedSet[];
-  /** Sets for which some rank has no checkpoint. */
+  /** Sets for which some rank has no checkpoint, or a damaged one. */
   incomplete: SetName[];
   /** All members' predictions with their last weights. */
   predictions: MemberOutputs;
@@ -50,7 +52,7 @@ export async function evaluateSets(
   const outcome: SetsOutcome = { evaluated: [], incomplete: [], predictions: last.stack };
   keepSet(outcome, last);
   for (const name of names) {
-    const checkpoint = await evaluation.files.readCheckpointIfAny(name);
+    const checkpoint = await readUnlessDamaged(evaluation.files, name);
     if (!(await everyRankHas(evaluation.group, checkpoint !== null)) || checkpoint === null) {
       outcome.incomplete.push(name);
       continue;
@@ -59,6 +61,16 @@ export async function evaluateSets(
     keepSet(outcome, await evaluateSet(evaluation, split, dataset, name, checkpoint.record.epoch));
   }
   return outcome;
+}
+
+/** @returns null if there is none, or it is damaged, which the rank's log says: that must not lose what was trained */
+async function readUnlessDamaged(files: RunFiles, name: SetName): Promise<Checkpoint | null> {
+  try {
+    return await files.readCheckpointIfAny(name);
+  } catch (error) {
+    console.warn(`Checkpoint "${name}" of rank ${files.rank} is not evaluated: ${messageOf(error)}`);
+    return null;
+  }
 }
 
 /** An evaluation without a member that has ended is none of the ensemble. */

@@ -17,6 +17,8 @@ export class ForeignEntryError extends Error {
   }
 }
 
+const maximumAttempts = 100;
+
 /** Opens for reading without following a link at the end of the path, and without waiting for the writer of a named pipe. */
 const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
@@ -28,6 +30,15 @@ const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
  * @throws FileError for one that cannot be opened; its code is `ENOENT` if there is none
  */
 export async function openOwnFile(folder: string, path: string): Promise<FileHandle> {
+  for (let attempt = 1; ; attempt += 1) {
+    const handle = await openOnce(folder, path);
+    if (handle !== null) return handle;
+    if (attempt === maximumAttempts) throw new ForeignEntryError(folder, path, 'it is replaced all the time');
+  }
+}
+
+/** @returns null if the file was replaced while it was opened, as the process that trains the run replaces files */
+async function openOnce(folder: string, path: string): Promise<FileHandle | null> {
   const full = join(folder, path);
   const handle = await open(full, flags).catch((error: unknown) => {
     const code = errorCode(error);
@@ -36,8 +47,9 @@ export async function openOwnFile(folder: string, path: string): Promise<FileHan
     throw explainFileError(error, full, 'read');
   });
   try {
-    await refuseForeign(handle, folder, path);
-    return handle;
+    if (await isAtItsPath(handle, folder, path)) return handle;
+    await handle.close();
+    return null;
   } catch (error) {
     await handle.close();
     throw error;
@@ -56,12 +68,15 @@ export async function readOwnText(folder: string, path: string): Promise<string>
   }
 }
 
-async function refuseForeign(handle: FileHandle, folder: string, path: string): Promise<void> {
+/** Whether the path still leads to the open file. @throws ForeignEntryError for what is not a file of the folder */
+async function isAtItsPath(handle: FileHandle, folder: string, path: string): Promise<boolean> {
   const opened = await handle.stat({ bigint: true });
   if (!opened.isFile()) throw new ForeignEntryError(folder, path, 'it is not a regular file');
   const real = await realpath(join(folder, path));
+  if (real !== join(await realpath(folder), path)) {
+    throw new ForeignEntryError(folder, path, 'a symbolic link leads there');
+  }
   // Compares the open file too: the path may have been exchanged meanwhile.
   const named = await stat(real, { bigint: true });
-  const isOwn = real === join(await realpath(folder), path) && named.ino === opened.ino && named.dev === opened.dev;
-  if (!isOwn) throw new ForeignEntryError(folder, path, 'a symbolic link leads there');
+  return named.ino === opened.ino && named.dev === opened.dev;
 }
