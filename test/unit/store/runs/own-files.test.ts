@@ -8,13 +8,13 @@ it('a file is read while it is replaced again and again, and never taken for a l
   const folder = await temporaryFolder();
   const path = join(folder, 'run.json');
   await writeFileAtomic(path, 'old');
-  let isReading = true;
+  const reading = new AbortController();
   const writing = (async () => {
-    while (isReading) await writeFileAtomic(path, 'new');
+    while (!reading.signal.aborted) await writeFileAtomic(path, 'new');
   })();
   const texts = new Set<string>();
   for (let read = 0; read < 2000; read += 1) texts.add(await readOwnText(folder, 'run.json'));
-  isReading = false;
+  reading.abort();
   await writing;
   expect([...texts].filter((text) => text !== 'old' && text !== 'new')).toEqual([]);
 });
