@@ -1,5 +1,4 @@
 import { existsSync, mkdirSync } from 'node:fs';
-import { pathToFileURL } from 'node:url';
 import { type Confinement, confinementVariable } from '../../core/protocol/machine/confinement.ts';
 import type { Device } from '../../core/protocol/machine/devices.ts';
 import { appFile } from './app-files.ts';
@@ -77,7 +76,7 @@ export function confinementFlags(grant: Grant, { needsThreads = false } = {}): s
     ...(process.allowedNodeEnvironmentFlags.has('--allow-net') ? ['--allow-net'] : []),
     ...heapFlags(memoryBytes),
     '--require',
-    process.platform === 'win32' ? pathToFileURL(confineEntry).href : confineEntry,
+    confineEntry,
   ];
 }
 

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, realpathSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { totalmem } from 'node:os';
-import { dirname, join, resolve, sep } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { formatBytes } from '../../core/text/numbers.ts';
 import { noPermissions, type Permissions } from '../../core/protocol/run/permissions.ts';
 import type { Device } from '../../core/protocol/machine/devices.ts';
@@ -65,11 +64,11 @@ export function describeGrant({ read, write, network, processes, environment, me
 
 /** Tutti's sources, its packages, and the native backends that were set up. */
 function ownFolders(): string[] {
-  const packages = createRequire(import.meta.url)
-    .resolve('zod/package.json')
-    .split(`${sep}node_modules${sep}`);
   const { tensorflow, webgpu } = homePaths();
-  return [appFile('.'), join(packages[0], 'node_modules'), tensorflow, webgpu];
+  const own = resolve(appFile('.'));
+  // Where Tutti is installed as a package, the packages that it imports lie beside it.
+  const beside = basename(dirname(own)) === 'node_modules' ? [dirname(own)] : [];
+  return [own, ...beside, tensorflow, webgpu];
 }
 
 /** The project's folder as it was named and without symbolic links, and what Node looks up above it for its imports. */
