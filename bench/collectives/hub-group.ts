@@ -30,6 +30,8 @@ export async function measureOurs(worldSize: number, way: Way): Promise<Duration
       describeRank: (rank) => `Rank ${rank} is a process of the benchmark.`,
       stepsOf: () => 0,
       timeoutMs: () => 60_000,
+      onSlow: () => {},
+      onBack: () => {},
       dropStuck: () => false,
       onStuck: () => {},
     });

@@ -11,14 +11,17 @@ export class TimeLimit {
   readonly #slices: number;
   readonly #sliceMs: number;
   readonly #exceeded: () => void;
+  readonly #halfway: (() => void) | null;
   readonly #timer: NodeJS.Timeout;
   #left: number;
   #sliceStartedMs = performance.now();
   /** The turn of the event loop in which waiting messages are read. */
   #turn: NodeJS.Immediate | null = null;
 
-  constructor(limitMs: number, exceeded: () => void) {
-    this.#slices = Math.max(1, Math.ceil(limitMs / longestSliceMs));
+  /** @param halfway called once about half of the limit has passed */
+  constructor(limitMs: number, exceeded: () => void, halfway: (() => void) | null = null) {
+    this.#halfway = halfway;
+    this.#slices = Math.max(halfway === null ? 1 : 2, Math.ceil(limitMs / longestSliceMs));
     this.#sliceMs = limitMs / this.#slices;
     this.#left = this.#slices;
     this.#exceeded = exceeded;
@@ -44,6 +47,7 @@ export class TimeLimit {
     if (lateMs > stoppedAfterMs) return this.restart();
     this.#sliceStartedMs = nowMs;
     this.#left -= 1;
+    if (this.#left === Math.floor(this.#slices / 2)) this.#halfway?.();
     if (this.#left > 0) this.#timer.refresh();
     else this.#turn = setImmediate(() => this.#exceeded());
   }

@@ -69,8 +69,8 @@ export class LiveRuns {
   }
 
   /** Resumes a run with some options changed, as {@link start} starts one. */
-  resume(id: string, override: PlainObject): Promise<void> {
-    return this.#run(id, (listener) => this.#hub.resume(id, override, listener));
+  resume(id: string, override: PlainObject, rank?: number): Promise<void> {
+    return this.#run(id, (listener) => this.#hub.resume(id, override, listener, { rank }));
   }
 
   /** Sends a request to the process that trains the run, this one or another. @throws Error with the reason for a refusal */

@@ -21,6 +21,10 @@ export interface RelayOptions {
   timeoutMs(): number;
   /** Steps that a rank has done, as last reported. */
   stepsOf(rank: number): number;
+  /** Half of the timeout has passed, and others wait in a collective for this rank, which does no steps. */
+  onSlow(rank: number, waitedMs: number, call: string): void;
+  /** A rank that was slow has come. */
+  onBack(rank: number): void;
   /** A collective timed out because these ranks never called it. Drops them if the others may continue, and returns whether it did. */
   dropStuck(missingRanks: number[], error: Error): boolean;
   /** The same, where the others may not continue. The group has failed already. */
@@ -56,6 +60,8 @@ export class Relay {
   readonly #continued = new Map<number, CollectiveCall>();
   /** The last collective that all ranks began in mapped memory, where the relay does not see the rest of it. */
   #mapped: { call: CollectiveCall; signals: ControlSignals } | null = null;
+  /** Ranks that were reported as slow and have not come yet. */
+  readonly #slow = new Set<number>();
   #failure: string | null = null;
   #isHeld = false;
 
@@ -113,6 +119,7 @@ export class Relay {
   drop(rank: number): void {
     this.#checkMember(rank);
     this.#dropped.add(rank);
+    this.#slow.delete(rank);
     this.#senders.delete(rank);
     this.#sequences.delete(rank);
     this.#ranks = this.#ranks.filter((other) => other !== rank);
@@ -137,6 +144,7 @@ export class Relay {
     checkCall(call, this.#ranks);
     const open = this.#open.get(call.sequence) ?? this.#openCollective(call);
     open.requests.set(rank, request);
+    this.#welcome(rank);
     if (!isSameCall(open.call, call)) throw new CollectiveError(describeDisagreement(open));
     if (open.requests.size === this.#ranks.length) this.#complete(open);
   }
@@ -163,7 +171,10 @@ export class Relay {
     const open = this.#open.get(sequence);
     if (open === undefined) return;
     open.requests.delete(rank);
-    if (open.requests.size === 0) this.#close(open);
+    if (open.requests.size > 0) return;
+    this.#close(open);
+    // All have met in memory.
+    for (const other of this.#ranks) this.#welcome(other);
   }
 
   #close(open: OpenCollective): void {
@@ -182,7 +193,7 @@ export class Relay {
     const options = this.#options;
     const timeoutMs = options.timeoutMs();
     const steps = new Map(this.#ranks.map((rank) => [rank, options.stepsOf(rank)]));
-    open.limit = new TimeLimit(timeoutMs, () => {
+    const exceed = (): void => {
       const missing = this.#ranks.filter((rank) => !open.requests.has(rank));
       // A rank that stands by, or has fewer samples, waits as long as the others' epochs take.
       if (missing.every((rank) => options.stepsOf(rank) > (steps.get(rank) ?? 0))) this.#startLimit(open);
@@ -191,7 +202,22 @@ export class Relay {
           missing,
           `${describeCall(open.call)}, timed out after ${timeoutMs} ms: ${describeMissing(open, missing)}`,
         );
-    });
+    };
+    open.limit = new TimeLimit(timeoutMs, exceed, () => this.#warn(open, steps, timeoutMs / 2));
+  }
+
+  /** Reports the ranks for which others wait. One that does steps is only late. */
+  #warn(open: OpenCollective, steps: ReadonlyMap<number, number>, waitedMs: number): void {
+    for (const rank of this.#ranks) {
+      const isLate = open.requests.has(rank) || this.#options.stepsOf(rank) > (steps.get(rank) ?? 0);
+      if (isLate || this.#slow.has(rank)) continue;
+      this.#slow.add(rank);
+      this.#options.onSlow(rank, waitedMs, describeCall(open.call));
+    }
+  }
+
+  #welcome(rank: number): void {
+    if (this.#slow.delete(rank)) this.#options.onBack(rank);
   }
 
   #complete(open: OpenCollective): void {

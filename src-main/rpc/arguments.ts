@@ -30,7 +30,7 @@ const argumentSchemas = {
   previewRun: z.tuple([runRequestSchema]),
   startRun: z.tuple([runRequestSchema]),
   previewResume: z.tuple([id, runRequestSchema.shape.overrides]),
-  resumeRun: z.tuple([id, runRequestSchema.shape.overrides]),
+  resumeRun: z.tuple([id, runRequestSchema.shape.overrides, z.int().min(0).nullable()]),
   runs: z.tuple([]),
   updateRun: z.tuple([id, runNotesSchema]),
   deleteRun: z.tuple([id]),

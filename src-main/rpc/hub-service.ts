@@ -118,7 +118,7 @@ export class HubService {
       previewRun: (request) => previewRun(hub, this.#projects, request),
       startRun: (request) => this.#start(request),
       previewResume: (id, overrides) => previewResume(hub, id, overrides),
-      resumeRun: (id, overrides) => live.resume(id, overrides),
+      resumeRun: (id, overrides, rank) => live.resume(id, overrides, rank ?? undefined),
       runs: () => this.#runs.list(),
       updateRun: (id, changes) => updateNotes(this.#parts, id, changes),
       deleteRun: (id) => deleteRun(this.#parts, this.#trash, id),

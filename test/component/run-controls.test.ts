@@ -127,7 +127,7 @@ describe('the controls of a run', () => {
     const reads = () => page.calls.filter(([method]) => method === 'run').length;
     const before = reads();
     buttonNamed('Resume').click();
-    await expect.poll(page.requests).toEqual([['resumeRun', 'r', {}]]);
+    await expect.poll(page.requests).toEqual([['resumeRun', 'r', {}, null]]);
     await expect.poll(reads).toBe(before + 1);
   });
 });
@@ -164,5 +164,25 @@ describe('a change while training', () => {
       .toContain(`Learning rate ${learningRate} → 0.5, from the next step of every rank.`);
     buttonNamed('Undo').click();
     await expect.poll(page.requests).toEqual([change, ['control', 'r', { action: 'set', changes: { learningRate } }]]);
+  });
+});
+
+describe('a run with missing members', () => {
+  const unknown = { memoryTotalBytes: null, memoryUsedBytes: null, load: null, processCount: null };
+  const device = { id: 'cpu:0', kind: 'cpu' as const, index: 0, name: 'A core', ...unknown };
+  const plan = [0, 1].map((rank) => ({ rank, wave: 0, device }));
+  const lostMembers = [{ rank: 1, attempt: 1, epoch: 4, step: 120, how: 'was killed by SIGKILL' }];
+  const missing = (page: Page): string => page.wrapper.get('[aria-label="Missing members"]').text();
+
+  it('says who is missing and since when, and completes a member', async () => {
+    const page = await open('finished', { record: runRecord({ status: 'finished', plan, lostMembers }) });
+    expect(missing(page)).toContain('1 of 2 members since epoch 5: rank 1 was killed by SIGKILL.');
+    buttonNamed('Complete rank 1').click();
+    await expect.poll(page.requests).toEqual([['resumeRun', 'r', {}, 1]]);
+  });
+
+  it('offers no completion while it trains', async () => {
+    const page = await open('running', { record: runRecord({ status: 'running', plan, lostMembers }) });
+    expect(missing(page)).toMatch(/rank 1 was killed by SIGKILL\.$/);
   });
 });

@@ -1,3 +1,4 @@
+import { setSourceMapsSupport } from 'node:module';
 import { guardAgainstOrphaning } from '../session/orphan-guard.ts';
 import { prepare } from '../session/prepare.ts';
 import { RankLink } from '../session/rank-link.ts';
@@ -13,7 +14,10 @@ const ranks = ranksText.split(',').map(Number);
 const controls = ranks.map((rank) => new Controls(rank));
 
 if (guard === 'unguarded') guardAgainstOrphaning();
+// Stacks name the places in the source of a compiled project.
+setSourceMapsSupport(true, { nodeModules: false });
 const links = await Promise.all(ranks.map(connect));
+failUncaught(links);
 await work();
 await Promise.all(links.map((link) => link.dismissed));
 process.exit(0);
@@ -38,9 +42,21 @@ async function work(): Promise<void> {
     const prepared = await prepare(seats);
     await Promise.all(links.map((link, i) => link.train(seats[i], prepared[i])));
   } catch (error) {
-    // An error of preparation concerns all ranks: the first reports it, the others report a consequence.
-    const [first, ...others] = links;
-    first.fail(error);
-    for (const link of others) link.fail(error, true);
+    failAll(links, error);
   }
+}
+
+/** An error of preparation, or outside of the training, concerns all ranks: the first reports it, the others report a consequence. */
+function failAll([first, ...others]: readonly RankLink[], error: unknown): void {
+  first.fail(error);
+  for (const link of others) link.fail(error, true);
+}
+
+/** Reports an error that nothing caught, for instance in a timer of the project, and leaves once the hub knows. */
+function failUncaught(links: readonly RankLink[]): void {
+  process.on('uncaughtException', (error) => {
+    console.error(error);
+    failAll(links, error);
+    void Promise.all(links.map((link) => link.dismissed)).then(() => process.exit(1));
+  });
 }

@@ -6,6 +6,7 @@ import { ProcessGroup } from '../collectives/process-group.ts';
 import { type SharedMemory, sharedMemoryIn } from '../collectives/memory/shared-memory.ts';
 import { HubLink } from './hub-link.ts';
 import { HubReport } from './hub-report.ts';
+import { projectPlace } from './project-place.ts';
 import type { Prepared, Seat, SessionLinks } from './prepare.ts';
 import { runSession } from './session.ts';
 import { AgreedError } from '../member/report.ts';
@@ -103,11 +104,13 @@ export class RankLink {
     report.flush();
     const at = error instanceof AgreedError ? error.at : { rank, ...report.position };
     const message = error instanceof Error ? error.message : String(error);
+    const stack = error instanceof Error ? (error.stack ?? '') : '';
     const device = launch?.placement.device.id ?? null;
+    const source = launch === null ? null : projectPlace(stack, launch.projectFolder);
     this.link.send({
       type: 'failed',
-      error: { message, device, rank: at.rank, epoch: at.epoch, step: at.step },
-      stack: error instanceof Error ? (error.stack ?? '') : '',
+      error: { message, device, rank: at.rank, epoch: at.epoch, step: at.step, ...(source === null ? {} : { source }) },
+      stack,
       isConsequence: isConsequence || at.rank !== rank,
     });
   }

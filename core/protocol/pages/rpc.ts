@@ -54,7 +54,8 @@ export interface HubApi {
   startRun(request: RunRequest): Promise<{ id: string }>;
   /** Checks a resume with some options changed, as `previewRun` does. */
   previewResume(id: string, overrides: RunRequest['overrides']): Promise<RunPreview>;
-  resumeRun(id: string, overrides: RunRequest['overrides']): Promise<void>;
+  /** @param rank only this missing member, up to where the others ended; null: all ranks that are not missing */
+  resumeRun(id: string, overrides: RunRequest['overrides'], rank: number | null): Promise<void>;
 
   runs(): Promise<RunRow[]>;
   updateRun(id: string, changes: RunNotes): Promise<void>;

@@ -18,6 +18,8 @@ export const runErrorSchema = z.strictObject({
   device: z.string().nullable().default(null),
   epoch: z.int().nullable().default(null),
   step: z.int().nullable().default(null),
+  /** Where the project's code raised it, `project.ts:31:12` with line and column; absent if it did not. */
+  source: z.string().optional(),
 });
 export type RunError = z.output<typeof runErrorSchema>;
 

@@ -47,8 +47,8 @@ function describeLoss(reason: string): string {
 /** Why a run failed, where, and where its logs are. */
 export function explainFailure({ error }: RunRecord, folder: string): string {
   if (error === null) return 'The run failed without an error message.';
-  const { rank, device, step, message } = error;
-  const place = Object.entries({ rank, device, step }).flatMap(([name, value]) =>
+  const { rank, device, step, source = null, message } = error;
+  const place = Object.entries({ rank, device, step, at: source }).flatMap(([name, value]) =>
     value === null ? [] : `${name} ${value}`,
   );
   const where = place.length === 0 ? '' : ` (${place.join(', ')})`;

@@ -124,6 +124,9 @@ export class WaveSequence {
         message: (handle, message, arrays) => keepMessage(recorder, handle, message, arrays),
         dropped: ({ rank, epoch, step }, how, message) =>
           recorder.lostMember({ rank, attempt: recorder.record.attempts.length, epoch, step, how }, message),
+        slow: ({ rank, epoch, step }, how) =>
+          recorder.event(rank, 'rank-slow', `Rank ${rank} ${how}.`, { epoch, step }),
+        back: ({ rank, epoch, step }) => recorder.event(rank, 'rank-back', `Rank ${rank} is back.`, { epoch, step }),
         exited: ({ rank, epoch, step, pid }) =>
           recorder.update({ type: 'worker', rank, state: 'exited', epoch, step, pid }),
         beforeStart: async () => {

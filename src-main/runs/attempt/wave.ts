@@ -36,6 +36,10 @@ export interface WaveListener {
   /** Called for every message of a rank, with the arrays of its frame. */
   message(handle: WorkerHandle, message: WorkerMessage, arrays: WireArray[]): void;
   exited(handle: WorkerHandle): void;
+  /** Others wait for the rank, or it has been silent, for half of the limit. @param how the end of a sentence */
+  slow(handle: WorkerHandle, how: string): void;
+  /** The rank was slow, and no longer is. */
+  back(handle: WorkerHandle): void;
   /** The other ranks continue without this one. @param how the end of a sentence: `was killed by SIGKILL` */
   dropped(handle: WorkerHandle, how: string, message: string): void;
   /** Called once all ranks are ready. Training starts when it resolves. */
@@ -83,6 +87,8 @@ export class Wave {
       describeRank: (rank) => this.handle(rank).describe(),
       timeoutMs: () => this.collectiveTimeoutMs(),
       stepsOf: (rank) => this.handle(rank).step,
+      onSlow: (rank, waitedMs, call) => this.slow(rank, waitedMs, call),
+      onBack: (rank) => options.listener.back(this.handle(rank)),
       dropStuck: (missing, error) => this.dropStuck(missing, error),
       onStuck: (missing, error) => this.stuck(missing, error),
     });
@@ -169,6 +175,8 @@ export class Wave {
       listener: {
         frame: (frame) => this.receive(handle, frame),
         lost: (how) => this.lose(handle, how, `Rank ${rank} ${how}. ${handle.describe()}`),
+        slow: (how) => this.options.listener.slow(handle, how),
+        back: () => this.options.listener.back(handle),
         overdue: (how) => {
           this.lose(handle, how, `Rank ${rank} ${how}. ${handle.describe()}`);
           handle.kill();
@@ -286,6 +294,12 @@ export class Wave {
   /** Kills the other ranks before the start, when they have nothing to save. */
   private killOthers(failed: WorkerHandle): void {
     for (const handle of this.handles.values()) if (handle !== failed) handle.kill();
+  }
+
+  private slow(rank: number, waitedMs: number, call: string): void {
+    const limitMs = this.collectiveTimeoutMs();
+    const how = `has not come for ${waitedMs / 1000} s, and the others wait for it in ${call}; it counts as hung after ${limitMs / 1000} s`;
+    this.options.listener.slow(this.handle(rank), how);
   }
 
   private dropStuck(missing: number[], { message }: Error): boolean {

@@ -22,6 +22,10 @@ export interface WorkerListener {
   frame(frame: Frame): void;
   /** The process ended without having been asked to exit. `reason` says how. */
   lost(reason: string): void;
+  /** Half of a phase's time limit has passed without a message. `reason` says which. */
+  slow(reason: string): void;
+  /** It has sent a message after it was slow. */
+  back(): void;
   /** A phase exceeded its time limit. The process still runs. */
   overdue(reason: string): void;
 }
@@ -56,6 +60,7 @@ export class WorkerHandle {
   /** Whether it waits for other ranks in a collective. */
   private isWaiting = false;
   private isHeld = false;
+  private isSlow = false;
 
   constructor(options: WorkerOptions) {
     this.options = options;
@@ -74,6 +79,7 @@ export class WorkerHandle {
   attach(channel: Channel): void {
     this.channel = channel;
     channel.onFrame((frame) => {
+      this.endSilence();
       // A rank that waits for other ranks sends nothing. The relay limits that wait.
       this.isWaiting = frame.kind === 'collective' && !isWithdrawal(frame);
       if (this.isWaiting) this.stopLimit();
@@ -164,7 +170,20 @@ export class WorkerHandle {
       if (this.phase === 'leaving') this.kill();
       else this.options.listener.overdue(`said nothing for ${ms} ms while ${this.phase}`);
     };
-    this.limit = { ms, counting: new TimeLimit(ms, exceed) };
+    this.limit = { ms, counting: new TimeLimit(ms, exceed, () => this.beSlow(ms)) };
+  }
+
+  private beSlow(limitMs: number): void {
+    if (this.phase !== 'running' && this.phase !== 'preparing') return;
+    this.isSlow = true;
+    this.options.listener.slow(
+      `has said nothing for ${limitMs / 2000} s while ${this.phase}; it counts as hung after ${limitMs / 1000} s`,
+    );
+  }
+
+  private endSilence(): void {
+    if (this.isSlow) this.options.listener.back();
+    this.isSlow = false;
   }
 
   private stopLimit(): void {

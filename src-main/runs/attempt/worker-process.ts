@@ -5,7 +5,8 @@ import type { Placement } from '../../../core/protocol/machine/devices.ts';
 import type { LogFile } from '../recording/log-file.ts';
 import { confinedEnvironment, confinementFlags, type Grant } from '../../processes/confined.ts';
 import { hasDeathSignal, workerCommand } from '../../processes/node-process.ts';
-import { copyLines } from '../../processes/output-lines.ts';
+import { copyLines, type LineSink } from '../../processes/output-lines.ts';
+import { ProcessEnd } from './process-end.ts';
 
 export interface WorkerProcessOptions {
   /** Placements of the ranks that it trains, all on one device. */
@@ -35,15 +36,17 @@ export class WorkerProcess {
   constructor(options: WorkerProcessOptions) {
     this.rankCount = options.placements.length;
     this.child = start(options);
-    const outputs = [this.child.stdout, this.child.stderr].map((stream) => keepOutput(stream, options.logs));
-    const end = new Promise<string>((resolve) => {
-      this.child.on('error', (error) => resolve(`could not be started: ${error.message}`));
-      this.child.on('close', (code, signal) => resolve(describeEnd(code, signal)));
+    const cause = new ProcessEnd();
+    const sinks = [...options.logs, cause];
+    const outputs = [this.child.stdout, this.child.stderr].map((stream) => keepOutput(stream, sinks));
+    const end = new Promise<() => string>((resolve) => {
+      this.child.on('error', (error) => resolve(() => `could not be started: ${error.message}`));
+      this.child.on('close', (code, signal) => resolve(() => cause.describe(code, signal)));
     });
     // The last lines of its output may say why it ended.
-    this.ended = end.then(async (how) => {
+    this.ended = end.then(async (describe) => {
       await Promise.all(outputs);
-      return how;
+      return describe();
     });
     void this.ended.finally(() => {
       if (this.killTimer !== null) clearTimeout(this.killTimer);
@@ -80,15 +83,11 @@ function start({ placements, core, grant, socketPath, token }: WorkerProcessOpti
   });
 }
 
-/** Copies an output of the process to the logs until it ends. A process that did not start has no output. */
-async function keepOutput(stream: Readable | null, logs: readonly LogFile[]): Promise<void> {
+/** Copies the lines of an output of the process until it ends. A process that did not start has no output. */
+async function keepOutput(stream: Readable | null, sinks: readonly LineSink[]): Promise<void> {
   try {
-    if (stream !== null) await copyLines(stream, logs);
+    if (stream !== null) await copyLines(stream, sinks);
   } catch (error) {
-    for (const log of logs) log.write(`(hub) The rest of the output could not be read: ${messageOf(error)}`);
+    for (const sink of sinks) sink.write(`(hub) The rest of the output could not be read: ${messageOf(error)}`);
   }
-}
-
-function describeEnd(code: number | null, signal: NodeJS.Signals | null): string {
-  return signal === null ? `exited with code ${code}` : `was killed by ${signal}`;
 }

@@ -70,7 +70,7 @@ export function resumedRun(hub: Hub, { id, name, project, config, changed }: Run
     isNew: false,
     preview: ({ overrides }) => hub.previewResume(id, overrides),
     begin: async ({ overrides }) => {
-      await hub.resumeRun(id, overrides);
+      await hub.resumeRun(id, overrides, null);
       return id;
     },
   };

@@ -1,10 +1,21 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
 import type { RunError } from '../../../core/protocol/run/record.ts';
 import { readMetrics } from '../../metric-table.ts';
 import { readEvents, readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
 import { readCheckpoint } from '../../../workers/checkpoints/checkpoint-store.ts';
-import { isRunning, pidOf, pidOnceTraining, startRun, train, useHub, type WatchedRun } from '../harness.ts';
+import {
+  isRunning,
+  pidOf,
+  pidOnceTraining,
+  projectFolder,
+  startRun,
+  train,
+  useHub,
+  type WatchedRun,
+} from '../harness.ts';
 
 const { hub } = useHub();
 
@@ -85,16 +96,44 @@ describe('a worker that hangs', () => {
   });
 });
 
+/** The place of an error in the project: `project.ts:45:30`. */
+function placeOf(message: string): string {
+  const lines = readFileSync(join(projectFolder('faulty'), 'project.ts'), 'utf8').split('\n');
+  const index = lines.findIndex((line) => line.includes(`new Error('${message}')`));
+  return `project.ts:${index + 1}:${lines[index].indexOf('new Error') + 1}`;
+}
+
 describe("a project's own error", () => {
   it.each([
     { fault: 'data', rank: 0, message: 'The sensor archive is empty.' },
     { fault: 'model', rank: 1, message: 'No such layer: "densse".' },
+    { fault: 'loss', rank: 1, message: 'The weights of the classes are missing.' },
   ])('in $fault fails the run with that error', async ({ fault, rank, message }) => {
     const run = await train(hub(), 'faulty', faulty(fault));
     expect(run.record).toMatchObject({ status: 'failed', error: { rank, device: `cpu:${rank}`, message } });
     const [event] = (await readEvents(run.folder)).filter(({ rank, kind }) => rank !== null && kind === 'failed');
     expect(event.data.stack).toContain('projects/faulty/project.ts');
+    expect(run.record.error?.source).toBe(placeOf(message));
     expect(runningPids(run)).toEqual([]);
+  });
+});
+
+describe('an error that nothing catches', () => {
+  it('fails the run with its message and place, and is not restarted', async () => {
+    const run = await train(hub(), 'faulty', faulty('timer', { onMemberLoss: { kind: 'restart' } }));
+    expect(run.record.error).toMatchObject({ rank: 1, message: 'The sensor does not answer.' });
+    expect(run.record.error?.source).toMatch(/^project\.ts:\d+:\d+$/);
+    expect(run.record.attempts.map(({ status }) => status)).toEqual(['failed']);
+    expect(runningPids(run)).toEqual([]);
+  });
+});
+
+describe('a worker whose heap is full', () => {
+  it('is named as out of memory, with what to do', async () => {
+    process.env.NODE_OPTIONS = '--max-old-space-size=64';
+    const run = await train(hub(), 'faulty', faulty('heap')).finally(() => delete process.env.NODE_OPTIONS);
+    expect(run.record.error).toMatchObject({ rank: 1, device: 'cpu:1' });
+    expect(run.record.error?.message).toMatch(/^Rank 1 ran out of memory: JavaScript's heap reached its limit\./);
   });
 });
 

@@ -41,6 +41,8 @@ export function createRelay(ranks: readonly number[], options: Partial<RelayOpti
     describeRank: (rank) => `Rank ${rank} runs on cpu:${rank}.`,
     timeoutMs: () => 10_000,
     stepsOf: () => 0,
+    onSlow: () => {},
+    onBack: () => {},
     dropStuck: () => false,
     onStuck: () => {},
     ...options,

@@ -114,7 +114,7 @@ describe('a run of this process', () => {
     await expect(page.hub.control(id, { action: 'checkpoint', name: '../x' })).rejects.toThrow(
       'cannot name a checkpoint',
     );
-    await expect(page.hub.resumeRun(id, {})).rejects.toThrow(/a run has one hub|already training/);
+    await expect(page.hub.resumeRun(id, {}, null)).rejects.toThrow(/a run has one hub|already training/);
     page.close();
     expect(service.liveRunCount).toBe(1);
 
@@ -144,7 +144,7 @@ describe('a run of this process', () => {
     await expect(page.hub.control(id, { action: 'stop' })).rejects.toThrow(
       `The run ${id} is stopped: no process trains it`,
     );
-    await page.hub.resumeRun(id, {});
+    await page.hub.resumeRun(id, {}, null);
     await page.hub.abort(id);
     await expect.poll(endings, { timeout: 15_000 }).toBe(2);
     const { record, folder } = await page.hub.run(id);
@@ -170,7 +170,7 @@ describe('a run of this process', () => {
     expect(preview).toMatchObject({ problems: [], config: { maxEpochs: 3 }, plan: [{ rank: 0 }, { rank: 1 }] });
     expect(preview.commandLine).toBe(`npx tutti resume ${id} --set optimizer.learningRate=0.5 --set maxEpochs=3`);
 
-    await page.hub.resumeRun(id, changes);
+    await page.hub.resumeRun(id, changes, null);
     await expect.poll(async () => (await recordNow()).attempts.at(-1)?.status, { timeout: 15_000 }).toBe('finished');
     expect(await recordNow()).toMatchObject({
       config: { maxEpochs: 3, optimizer: { learningRate: 0.5 } },

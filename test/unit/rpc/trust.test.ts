@@ -55,7 +55,7 @@ describe('a project that is not trusted', () => {
     const { record, folder: runFolder } = await page.hub.run(id);
     const forged = { ...record, project: { ...record.project, folder } };
     await writeFile(runPaths(runFolder).record, JSON.stringify(forged));
-    await expect(page.hub.resumeRun(id, { maxEpochs: 2 })).rejects.toThrow(refusal);
+    await expect(page.hub.resumeRun(id, { maxEpochs: 2 }, null)).rejects.toThrow(refusal);
     const members = [{ rank: 0, name: 'final' }];
     await expect(page.hub.evaluateSet(id, { members, split: 'validation' })).rejects.toThrow(refusal);
     await expect(page.hub.attemptCommands(id)).rejects.toThrow(refusal);

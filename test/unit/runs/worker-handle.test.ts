@@ -20,17 +20,25 @@ let folder: string;
 let handle: WorkerHandle;
 let worker: Channel;
 let overdue: string[];
+let pace: string[];
 
 beforeEach(async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   folder = await mkdtemp(join(tmpdir(), 'tutti-handle-'));
   overdue = [];
+  pace = [];
   handle = new WorkerHandle({
     placement: { rank: 0, wave: 0, device: { id: 'cpu:0', kind: 'cpu', index: 0, name: 'A core', ...unknown } },
     process: neverEnding,
     timeouts: timeoutsSchema.parse({ silenceMs: 1000 }),
     log: new LogFile(folder, 0, () => undefined),
-    listener: { frame: () => undefined, lost: () => undefined, overdue: (reason) => overdue.push(reason) },
+    listener: {
+      frame: () => undefined,
+      lost: () => undefined,
+      slow: (reason) => pace.push(reason),
+      back: () => pace.push('back'),
+      overdue: (reason) => overdue.push(reason),
+    },
   });
   const [hub, other] = createChannelPair();
   worker = other;
@@ -55,6 +63,17 @@ async function pass(ms: number): Promise<void> {
 }
 
 describe('a silent rank', () => {
+  it('is named at half of its limit, and once more when it is back', async () => {
+    await pass(499);
+    expect(pace).toEqual([]);
+    await pass(1);
+    const slow = 'has said nothing for 0.5 s while running; it counts as hung after 1 s';
+    expect(pace).toEqual([slow]);
+    await tell('whole');
+    expect(pace).toEqual([slow, 'back']);
+    expect(overdue).toEqual([]);
+  });
+
   it('is overdue after its limit', async () => {
     await pass(999);
     expect(overdue).toEqual([]);

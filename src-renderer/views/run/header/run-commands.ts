@@ -18,6 +18,8 @@ export interface RunCommands {
   change: (changes: SettingChanges, before: SettingChanges) => Promise<void>;
   /** Starts a run again that has ended. */
   resume: () => Promise<void>;
+  /** Trains a missing member alone, up to where the others ended. */
+  complete: (rank: number) => Promise<void>;
 }
 
 type ControlRequest = Parameters<HubApi['control']>[1];
@@ -39,6 +41,12 @@ export function runCommands(
     return send({ action: 'checkpoint', name }, () => `Every rank saves its weights at its next step, as "${name}".`);
   }
 
+  const start = (rank: number | null): Promise<void> =>
+    toasts.attempt(async () => {
+      await hub.resumeRun(run.id, {}, rank);
+      await run.refresh();
+    });
+
   const change = (changes: SettingChanges, before: SettingChanges): Promise<void> =>
     toasts.attempt(async () => {
       await hub.control(run.id, { action: 'set', changes });
@@ -53,11 +61,8 @@ export function runCommands(
     unpause: () => send({ action: 'resume' }),
     checkpointNow,
     change,
-    resume: () =>
-      toasts.attempt(async () => {
-        await hub.resumeRun(run.id, {});
-        await run.refresh();
-      }),
+    resume: () => start(null),
+    complete: start,
   };
 }
 

@@ -8,7 +8,7 @@ import { type RunCommands, runCommands } from './run-commands.ts';
 /** A command that the user must confirm. */
 export type ConfirmedCommand = 'stop' | 'abort';
 
-export interface RunControl extends Pick<RunCommands, 'change' | 'resume'> {
+export interface RunControl extends Pick<RunCommands, 'change' | 'resume' | 'complete'> {
   /** Whether the run is training and this machine can reach it. */
   canControl: ComputedRef<boolean>;
   canResume: ComputedRef<boolean>;
@@ -60,5 +60,6 @@ export function useRunControl(run: RunStore): RunControl {
     checkpointNow: () => ifControlled(commands.checkpointNow),
     change: commands.change,
     resume: commands.resume,
+    complete: commands.complete,
   };
 }

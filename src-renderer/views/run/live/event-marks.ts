@@ -15,6 +15,7 @@ const labels: Record<string, (event: RunEvent) => string> = {
   'checkpoint-requested': ({ data }) => `checkpoint ${String(data.name)}`,
   paused: () => 'paused',
   restarted: ({ data }) => `restarted, rank ${String(data.rank)} was lost`,
+  'member-lost': () => 'lost',
   started: ({ attempt }) => `resumed, attempt ${attempt}`,
 };
 
@@ -24,7 +25,7 @@ const settingNames = new Map<string, string>([
 ]);
 
 /** Kinds whose labels name the ranks, so that one rank's event is not mistaken for an event of all. */
-const kindsOfRanks = new Set(['changed', 'rank-stopped', 'non-finite-loss']);
+const kindsOfRanks = new Set(['changed', 'rank-stopped', 'non-finite-loss', 'member-lost']);
 
 interface MarkedStep {
   event: RunEvent;

@@ -19,7 +19,20 @@ export default defineProject({
   description: 'Makes the mistake that its hyperparameters name.',
   task: 'classification',
   hyperparameters: z.object({
-    fault: z.enum(['exit', 'loop', 'nan', 'data', 'model', 'width', 'labels', 'disagree', 'weight']),
+    fault: z.enum([
+      'exit',
+      'loop',
+      'nan',
+      'data',
+      'model',
+      'width',
+      'labels',
+      'disagree',
+      'weight',
+      'loss',
+      'timer',
+      'heap',
+    ]),
     rank: z.int().min(0).default(1),
     atStep: z.int().min(0).default(4),
   }),
@@ -52,6 +65,9 @@ export default defineProject({
       console.log('The licence has expired.');
       process.exit(7);
     }
+    if (fault === 'loss') throw new Error('The weights of the classes are missing.');
+    if (fault === 'timer') setTimeout(() => fail('The sensor does not answer.'));
+    if (fault === 'heap') fillHeap();
     if (fault === 'loop') for (;;);
     if (fault === 'weight') ownModel?.layers[0].weights[1].write(tf.zeros([logits.shape[1] ?? 0]));
     return fault === 'nan' ? tf.mul(loss, NaN) : loss;
@@ -64,4 +80,13 @@ function gatherAnotherType(): void {
     await this.barrier();
     return [];
   };
+}
+
+function fail(message: string): never {
+  throw new Error(message);
+}
+
+function fillHeap(): void {
+  const kept: string[][] = [];
+  for (;;) kept.push(Array.from({ length: 10_000 }, (_, i) => `${kept.length} ${i}`));
 }
