@@ -1,14 +1,14 @@
 import { memoryKills } from '../../processes/memory-kills.ts';
 import type { LineSink } from '../../processes/output-lines.ts';
 
-/** What V8 prints before it aborts a process whose heap is full. */
-const heapIsFull = /FATAL ERROR: .*(heap limit|heap out of memory|Allocation failed)/;
+/** What V8 prints before it aborts a process whose heap is full, or which the system gives no more memory. */
+const memoryIsFull = /FATAL ERROR: .*(heap limit|out of memory|Allocation failed)/i;
 
 /** Finds out why a worker process ended, from its exit, from what it printed, and from the kernel's counter of out-of-memory kills. */
 export class ProcessEnd implements LineSink {
   readonly #countKills: () => number | null;
   readonly #killsBefore: number | null;
-  #isHeapFull = false;
+  #isMemoryFull = false;
 
   constructor(countKills: () => number | null = memoryKills) {
     this.#countKills = countKills;
@@ -17,15 +17,15 @@ export class ProcessEnd implements LineSink {
 
   /** Takes every line that the process prints. */
   write(line: string): void {
-    this.#isHeapFull ||= heapIsFull.test(line);
+    this.#isMemoryFull ||= memoryIsFull.test(line);
   }
 
   async drained(): Promise<void> {}
 
   /** The end of a sentence: `was killed by SIGKILL`, `exited with code 1`, `ran out of memory: ...`. */
   describe(code: number | null, signal: NodeJS.Signals | null): string {
-    if (this.#isHeapFull && code !== 0) {
-      return "ran out of memory: JavaScript's heap reached its limit. Keep data in typed arrays, which lie outside it, or keep less";
+    if (this.#isMemoryFull && code !== 0) {
+      return "ran out of memory: JavaScript's heap reached its limit. Keep data in typed arrays, which lie outside it, keep less, or raise memoryLimitBytes";
     }
     if (signal === null) return `exited with code ${code}`;
     const killed = `was killed by ${signal}`;
