@@ -54,9 +54,9 @@ function failAll([first, ...others]: readonly RankLink[], error: unknown): void 
 
 /** Reports an error that nothing caught, for instance in a timer of the project, and leaves once the hub knows. */
 function failUncaught(links: readonly RankLink[]): void {
-  process.on('uncaughtException', (error) => {
-    console.error(error);
-    failAll(links, error);
+  process.on('uncaughtException', (reason) => {
+    console.error(reason);
+    failAll(links, reason);
     void Promise.all(links.map((link) => link.dismissed)).then(() => process.exit(1));
   });
 }
