@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { RunConfigInput } from '../../core/protocol/run/config.ts';
 import { Generator } from '../../workers/random/index.ts';
-import { isRunning } from '../integration/harness.ts';
+import { isRunning, projectFolder } from '../integration/harness.ts';
 import { HubUnderFire } from './hub-under-fire.ts';
 import { readBack } from './read-back.ts';
 
@@ -178,6 +178,7 @@ const { values } = parseArgs({
 });
 const home = await mkdtemp(join(tmpdir(), 'tutti-kills-'));
 process.env.TUTTI_HOME = home;
+process.env.TUTTI_TRUST = projectFolder('.');
 const campaign = new Campaign(home, Number(values.seed), Number(values.count));
 await campaign.run();
 report(campaign);
