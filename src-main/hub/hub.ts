@@ -22,7 +22,7 @@ import { secureHome, takeHomeFindings } from '../store/private-home.ts';
 import { findResumePoint } from '../store/runs/resume-point.ts';
 import { readRunRecord } from '../store/runs/run-folder.ts';
 import { requireTrust } from '../trust/project-trust.ts';
-import { newRecord, sourceOf } from './new-record.ts';
+import { newRecord, originOf } from './new-record.ts';
 import { placeMembers, type PlannedRun, planRun, type TrainRequest } from './plan-run.ts';
 
 export interface ResumeOptions {
@@ -116,7 +116,7 @@ export class Hub {
     }
     requireTrust(before.project.folder);
     const blas = await blasOfResumed(before, config);
-    const source = await sourceOf(before.project.folder);
+    const source = await originOf(before.project.folder, plan);
     const completes = completion === null ? {} : { completes: [...completion.ranks] };
     const claim = (hub: NonNullable<RunRecord['hub']>) =>
       takeOverRun(folder, (found) => ({

@@ -2,7 +2,10 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
 import type { RunRecord } from '../../core/protocol/run/record.ts';
-import { hashProjectSource } from '../runs/configuration/project.ts';
+import type { Placement } from '../../core/protocol/machine/devices.ts';
+import type { AttemptFacts } from '../runs/recording/attempts.ts';
+import { hashProjectSource } from '../runs/configuration/project-source.ts';
+import { environmentOf } from './environment.ts';
 import { withNext } from '../runs/recording/attempts.ts';
 import type { PlannedRun } from './plan-run.ts';
 
@@ -10,7 +13,7 @@ import type { PlannedRun } from './plan-run.ts';
 export async function newRecord(planned: PlannedRun): Promise<RunRecord> {
   const { id, name, project, projectFolder, config, overrides, plan, blas } = planned;
   const createdAt = new Date().toISOString();
-  const source = await sourceOf(projectFolder);
+  const origin = await originOf(projectFolder, plan);
   return {
     format: 1,
     id,
@@ -25,17 +28,21 @@ export async function newRecord(planned: PlannedRun): Promise<RunRecord> {
     seeds: plan.map(({ rank }) => (config.identicalSeeds ? config.seed : (config.seed + rank) >>> 0)),
     blas,
     versions: { node: process.versions.node },
-    gitCommit: source.gitCommit,
-    attempts: withNext([], { kind: 'start', overrides, config, ...source }),
+    gitCommit: origin.gitCommit ?? null,
+    attempts: withNext([], { kind: 'start', overrides, config, ...origin }),
     hub: null,
     error: null,
     summary: null,
   };
 }
 
-/** The version of a project's source, as a record keeps it. */
-export async function sourceOf(folder: string): Promise<{ sourceHash: string | null; gitCommit: string | null }> {
-  return { sourceHash: await hashProjectSource(folder), gitCommit: await gitCommit(folder) };
+/** The version of a project's source, and where an attempt trains, as its record keeps them. */
+export async function originOf(
+  folder: string,
+  plan: readonly Placement[],
+): Promise<Pick<AttemptFacts, 'sourceHash' | 'gitCommit' | 'environment'>> {
+  const [sourceHash, commit] = [await hashProjectSource(folder), await gitCommit(folder)];
+  return { sourceHash, gitCommit: commit, environment: environmentOf(plan) };
 }
 
 /** The project's current commit; null outside a repository, and if git is not installed. */

@@ -51,6 +51,22 @@ export const runSummarySchema = z.strictObject({
 });
 export type RunSummary = z.output<typeof runSummarySchema>;
 
+/** Where an attempt trained. */
+export const environmentSchema = z.strictObject({
+  host: z.string(),
+  /** System, its release and architecture. */
+  os: z.string(),
+  cpu: z.string(),
+  cores: z.int(),
+  memoryBytes: z.int(),
+  node: z.string(),
+  /** Id and name of each device of the plan. */
+  devices: z.array(z.string()),
+  /** The variables that may change results or speed, without secrets. */
+  variables: z.record(z.string(), z.string()),
+});
+export type Environment = z.output<typeof environmentSchema>;
+
 export const attemptSchema = z.strictObject({
   attempt: z.int().min(1),
   startedAt: z.iso.datetime(),
@@ -72,6 +88,7 @@ export const attemptSchema = z.strictObject({
   /** SHA-256 of the project's source files, and their git commit; null if there was none. */
   sourceHash: z.string().length(64).nullable().optional(),
   gitCommit: z.string().nullable().optional(),
+  environment: environmentSchema.optional(),
 });
 export type Attempt = z.output<typeof attemptSchema>;
 

@@ -53,7 +53,8 @@ export function whyNotResume(record: RunRecord, config: RunConfig, point: Resume
 export function resumedRecord(
   record: RunRecord,
   override: PlainObject,
-  now: Pick<RunRecord, 'config' | 'plan' | 'blas'> & Pick<AttemptFacts, 'completes' | 'sourceHash' | 'gitCommit'>,
+  now: Pick<RunRecord, 'config' | 'plan' | 'blas'> &
+    Pick<AttemptFacts, 'completes' | 'sourceHash' | 'gitCommit' | 'environment'>,
 ): RunRecord {
   const { config, plan, blas, ...source } = now;
   const changed = stillChanged(record, override);

@@ -14,6 +14,8 @@ import { ControlSocket } from '../control/control-socket.ts';
 import { LoadSampler } from '../recording/load-sampler.ts';
 import { RunControls } from '../control/run-controls.ts';
 import { type ResumeStart, type RunListener, RunRecorder } from '../recording/run-recorder.ts';
+import { keepEndedAttempt } from '../../store/runs/kept-attempt.ts';
+import { keepSource } from '../recording/kept-source.ts';
 import { FolderGuard } from './folder-guard.ts';
 import { ScratchFolder } from './scratch.ts';
 import type { WaveOutcome } from './wave.ts';
@@ -129,7 +131,12 @@ export class RunSession {
     this.waves = waves;
     if (isAborted) waves.abort();
     const guard = new FolderGuard(lock, () => waves.abort());
-    const outcome = await waves.run().catch((reason: unknown): WaveOutcome => {
+    const train = async (): Promise<WaveOutcome> => {
+      // First of all, because ranks that continue undo the last evaluation of a stop.
+      if (before !== null) await keepEndedAttempt(folder, before);
+      return waves.run();
+    };
+    const outcome = await train().catch((reason: unknown): WaveOutcome => {
       const message = messageOf(reason);
       const error = { message, rank: null, device: null, epoch: null, step: null };
       return { kind: 'failed', error, isProcessLost: false };
@@ -145,7 +152,8 @@ export class RunSession {
     const { resume } = this.options;
     await recorder.begin(resume ? from : null);
     this.hasBegun = true;
-    const { attempts } = recorder.record;
+    const { attempts, project } = recorder.record;
+    await keepSource(recorder.folder, project.folder);
     recorder.event(null, 'started', `Attempt ${attempts.length} started.`, { step: from?.at?.step ?? null });
     if (hasNewSource(attempts)) recorder.event(null, 'source-changed', sourceChanged(recorder.record));
   }

@@ -1,8 +1,5 @@
-import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
-import { join, relative, sep } from 'node:path';
-import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
+import { join } from 'node:path';
 import {
   type DescribeReply,
   type ProjectDescription,
@@ -13,6 +10,7 @@ import { grantFor } from '../../trust/grant.ts';
 import { allowPermissions, requireTrust, trustOf } from '../../trust/project-trust.ts';
 import { askProcess } from '../../processes/ask-process.ts';
 import { describeEntry } from '../../processes/node-process.ts';
+import { hashProjectSource } from './project-source.ts';
 
 /**
  * Loads a trusted project in a separate process and returns its description of itself.
@@ -39,26 +37,6 @@ export function holdsProject(folder: string): boolean {
   return projectEntries.some((name) => existsSync(join(folder, name)));
 }
 
-/**
- * SHA-256 of a project's source: paths and contents of all scripts in its folder, except packages, hidden folders and runs. Null if there
- * is no script or no folder.
- */
-export async function hashProjectSource(folder: string): Promise<string | null> {
-  try {
-    const paths = (await scriptsIn(folder)).sort();
-    if (paths.length === 0) return null;
-    const hash = createHash('sha256');
-    for (const path of paths) {
-      const content = await readFile(path);
-      hash.update(`${relative(folder, path).split(sep).join('/')}\n${content.length}\n`).update(content);
-    }
-    return hash.digest('hex');
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return null;
-    throw explainFileError(error, folder, 'read the project');
-  }
-}
-
 /** A sentence on how the project's source differs from the source that a run trained with; null if it is the same. */
 export async function describeSourceChange({ project, attempts }: RunRecord): Promise<string | null> {
   const now = await hashProjectSource(project.folder);
@@ -70,21 +48,4 @@ export async function describeSourceChange({ project, attempts }: RunRecord): Pr
     ? 'has changed since the run trained'
     : 'may have changed since the run trained, which did not record it';
   return `The source in ${project.folder} ${change}: data and other results of the source may differ from those of the run.`;
-}
-
-async function scriptsIn(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { withFileTypes: true });
-  if (entries.some(({ name }) => name === 'run.json')) return [];
-  const nested = await Promise.all(
-    entries.map(async (entry) => {
-      const path = join(folder, entry.name);
-      if (entry.isDirectory()) return isSkipped(entry.name) ? [] : await scriptsIn(path);
-      return entry.isFile() && /\.[cm]?[jt]s$/.test(entry.name) ? [path] : [];
-    }),
-  );
-  return nested.flat();
-}
-
-function isSkipped(name: string): boolean {
-  return name === 'node_modules' || name.startsWith('.');
 }

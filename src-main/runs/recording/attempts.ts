@@ -4,7 +4,7 @@ type Attempts = readonly Attempt[];
 /** The kind and the inputs of an attempt. */
 export type AttemptFacts = Pick<
   Attempt,
-  'kind' | 'overrides' | 'config' | 'changed' | 'completes' | 'sourceHash' | 'gitCommit'
+  'kind' | 'overrides' | 'config' | 'changed' | 'completes' | 'sourceHash' | 'gitCommit' | 'environment'
 >;
 
 /** The attempts, the last of them ended now. */

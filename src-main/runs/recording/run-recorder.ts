@@ -79,8 +79,9 @@ export class RunRecorder {
     this.facts = null;
     // Comes last, because listeners read the metrics again when an attempt starts.
     const { attempts, changed } = this.record;
-    const { config, sourceHash, gitCommit } = attempts[attempts.length - 1];
-    const next = withNext(withEnd(attempts, 'failed', changed), { kind: 'restart', config, sourceHash, gitCommit });
+    const { config, sourceHash, gitCommit, environment } = attempts[attempts.length - 1];
+    const facts = { kind: 'restart' as const, config, sourceHash, gitCommit, environment };
+    const next = withNext(withEnd(attempts, 'failed', changed), facts);
     await this.change({ attempts: withStart(next, from.at) });
   }
 

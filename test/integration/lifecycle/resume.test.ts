@@ -1,8 +1,10 @@
-import { cp, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { hash } from 'node:crypto';
+import { appendFile, cp, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
+import { hashProjectSource } from '../../../src-main/runs/configuration/project-source.ts';
 import { readEvents, readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
 import { mergedMetrics, projectFolder, readCheckpointRecord, resume, train, useHub } from '../harness.ts';
 
@@ -85,6 +87,35 @@ describe('a finished run after a resume', () => {
     expect(second.sourceHash).toBe(start.sourceHash);
   });
 });
+
+it('a resume of a finished run keeps what the run was, file by file, with source and environment of each attempt', async () => {
+  const project = await ownProject('kept');
+  const { folder, record } = await train(hub(), project, config);
+  const before = await hashes(folder);
+  await appendFile(join(project, 'project.ts'), '\n// changed\n');
+  const resumed = await resume(hub(), folder, { maxEpochs: 6 });
+  const kept = await hashes(join(folder, 'attempts', '1'));
+  const files = [...kept].filter(([path]) => path !== 'run.json');
+  for (const [path, sha256] of files) expect([path, sha256]).toEqual([path, before.get(path)]);
+  const final = 'checkpoints/rank-0/final.safetensors';
+  for (const path of ['run.json', 'metrics.csv', final, 'checkpoints/rank-1/final.json']) {
+    expect([...kept.keys()]).toContain(path);
+  }
+  expect((await hashes(folder)).get(final)).not.toBe(before.get(final));
+  expect(await readRunRecord(join(folder, 'attempts', '1'))).toEqual(record);
+  const sources = resumed.attempts.map(({ sourceHash }) => sourceHash ?? '');
+  expect(new Set(sources).size).toBe(2);
+  for (const source of sources) expect(await hashProjectSource(join(folder, 'sources', source))).toBe(source);
+  expect(resumed.attempts.map(({ environment }) => environment?.devices.length)).toEqual([2, 2]);
+});
+
+/** SHA-256 of all files in a folder, by path. */
+async function hashes(root: string): Promise<Map<string, string>> {
+  const entries = await readdir(root, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const found = files.map(async (file) => [relative(root, file), hash('sha256', await readFile(file), 'hex')] as const);
+  return new Map(await Promise.all(found));
+}
 
 describe('a resume with a damaged state', () => {
   it('continues from the intact older round, names the file and the reason, and ends with the same bits', async () => {

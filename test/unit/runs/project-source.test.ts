@@ -1,7 +1,8 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { describeSourceChange, hashProjectSource } from '../../../src-main/runs/configuration/project.ts';
+import { describeSourceChange } from '../../../src-main/runs/configuration/project.ts';
+import { hashProjectSource } from '../../../src-main/runs/configuration/project-source.ts';
 import { temporaryFolder } from '../store/fixtures.ts';
 import { runRecord } from '../store/records.ts';
 

@@ -1,0 +1,22 @@
+import { existsSync } from 'node:fs';
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { ASIDE_ENDING, flushFolder, writeFlushed } from '../../../core/node/atomic-file.ts';
+import { hashScripts, readProjectScripts } from '../configuration/project-source.ts';
+
+/**
+ * Keeps a copy of a project's scripts in the run's folder, once for each content: `sources/<hash>/`. Its name is the attempt's
+ * `sourceHash`. Nothing is kept of a project without scripts or folder.
+ */
+export async function keepSource(folder: string, projectFolder: string): Promise<void> {
+  const scripts = await readProjectScripts(projectFolder);
+  if (scripts.length === 0) return;
+  const target = join(folder, 'sources', hashScripts(scripts));
+  if (existsSync(target)) return;
+  const aside = `${target}${ASIDE_ENDING}`;
+  await rm(aside, { recursive: true, force: true });
+  for (const { path, content } of scripts) await writeFlushed(join(aside, path), content);
+  await mkdir(dirname(target), { recursive: true });
+  await rename(aside, target);
+  await flushFolder(dirname(target));
+}
