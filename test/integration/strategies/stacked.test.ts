@@ -128,7 +128,8 @@ describe('one of three members in a worker', () => {
   });
 
   it('is lost together with the others when its process is killed, and the run reports it once', async () => {
-    const run = await startRun(hub(), 'blobs', { ...config, membersPerDevice: 3, maxEpochs: 1_000_000 });
+    const endless = { ...config, membersPerDevice: 3, maxEpochs: 1_000_000, onMemberLoss: { kind: 'stop' } } as const;
+    const run = await startRun(hub(), 'blobs', endless);
     process.kill(await pidOnceTraining(run, 1), 'SIGKILL');
     const { status, error } = await run.ended;
     expect(status).toBe('failed');
