@@ -12,6 +12,13 @@ export interface Refusal {
   reason: string;
 }
 
+/** What a browser gets for the token of a link. */
+export interface Entry {
+  role: PageRole;
+  key: string;
+  setCookie: string;
+}
+
 /**
  * Decides which requests the server answers. Other programs and web pages on this machine reach the port too, so every request needs a
  * session's cookie, and a connection to the hub also the session's key. The one-time token of a link is exchanged for both.
@@ -40,11 +47,11 @@ export class Access {
   }
 
   /** Starts a session for a link's token, once; null for any other text. */
-  enter(token: string, request: IncomingMessage): { key: string; setCookie: string } | null {
+  enter(token: string, request: IncomingMessage): Entry | null {
     const session = this.#sessions.enter(token, this.#sessions.withCookie(this.#cookieOf(request) ?? ''));
     if (session === null) return null;
     const attributes = `HttpOnly; SameSite=Strict; Path=/${this.#address.isSecure ? '; Secure' : ''}`;
-    return { key: session.key, setCookie: `${this.#cookieName}=${session.cookie}; ${attributes}` };
+    return { key: session.key, role: session.role, setCookie: `${this.#cookieName}=${session.cookie}; ${attributes}` };
   }
 
   /**

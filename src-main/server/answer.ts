@@ -32,7 +32,7 @@ export async function answer(
   if (entered !== null) {
     content.onEnter();
     response.setHeader('Set-Cookie', entered.setCookie);
-    return send(response, 200, 'text/html; charset=utf-8', enterPage(entered.key));
+    return send(response, 200, 'text/html; charset=utf-8', enterPage(entered.key, entered.role));
   }
   if (pathname === enterScriptPath) return send(response, 200, 'text/javascript; charset=utf-8', enterScript);
   const session = pathname === rpcPath ? access.fullSessionOf(request) : access.sessionOf(request);

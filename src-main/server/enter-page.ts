@@ -1,3 +1,4 @@
+import type { PageRole } from '../../core/protocol/pages/rpc.ts';
 import { pageKeyName } from '../../core/protocol/pages/window.ts';
 
 /** The path of the script of {@link enterPage}. It holds no secret. */
@@ -7,11 +8,12 @@ export const enterScriptPath = '/enter.js';
  * The answer to a link: stores the session's key in the browser's storage, which is separate for each port, and opens the page. A redirect would
  * not do: where a link was opened from a file or another site, browsers send no `SameSite=Strict` cookie with its redirects.
  */
-export function enterPage(key: string): string {
-  const head = `<meta charset="utf-8"><title>Tutti</title><meta name="${pageKeyName}" content="${key}">`;
+export function enterPage(key: string, role: PageRole): string {
+  const first = role === 'watcher' ? '/#/runs' : '/';
+  const head = `<meta charset="utf-8"><title>Tutti</title><meta name="${pageKeyName}" content="${key}"><meta name="first" content="${first}">`;
   return `<!doctype html><html lang="en">${head}<script src="${enterScriptPath}"></script></html>`;
 }
 
 export const enterScript = `localStorage.setItem('${pageKeyName}', document.querySelector('meta[name=${pageKeyName}]').content);
-location.replace('/');
+location.replace(document.querySelector('meta[name=first]').content);
 `;

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, get } from 'node:http';
@@ -8,34 +8,46 @@ import { createInterface } from 'node:readline';
 import { chromium as playwright } from '@playwright/test';
 import { afterAll, beforeAll, describe, it, onTestFinished } from 'vitest';
 import { notRun } from '../environment/reasons.ts';
-import { Stage } from './stage.ts';
+import { makeCertificate, noOpenssl } from '../unit/server/certificates.ts';
+import { blobs, expectStatus, Stage, startRun, visit } from './stage.ts';
 import { chromium, noChromium } from './support/browser.ts';
-import { chromiumFlags } from './support/chromium.ts';
+import { chromiumFlags, launchChromium } from './support/chromium.ts';
 import { expect } from './support/expect.ts';
 
 const startFile = join(import.meta.dirname, '../../src-main/start.ts');
 
+/** Starts Tutti as `npm start` does. */
+async function start(
+  folder: string,
+  options: readonly string[],
+  environment: NodeJS.ProcessEnv = {},
+): Promise<{ link: string }> {
+  const { DISPLAY: _x11, WAYLAND_DISPLAY: _wayland, ...others } = process.env;
+  const tutti = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', startFile, ...options], {
+    env: { ...others, TUTTI_HOME: join(folder, 'home'), ...environment },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(async () => {
+    const ended = once(tutti, 'exit');
+    tutti.kill('SIGTERM');
+    await ended;
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  });
+  for await (const line of createInterface({ input: tutti.stdout })) {
+    const link = /^Tutti runs at\s+(\S+)$/.exec(line)?.[1];
+    if (link !== undefined) return { link };
+  }
+  throw new Error('Tutti did not start.');
+}
+
 /** Starts Tutti with a display that does not exist, and a browser on its PATH that needs none but is else the real Chromium. */
-async function startWithBrowser(folder: string): Promise<{ tutti: ChildProcess; link: string }> {
+async function startWithBrowser(folder: string): Promise<{ link: string }> {
   const wrapper = join(folder, 'chromium');
   const flags = [...chromiumFlags, '--headless', '--remote-debugging-port=0', `--user-data-dir=${folder}/profile`];
   await writeFile(wrapper, `#!/bin/sh\nexec "${chromium}" ${flags.join(' ')} "$@"\n`);
   await chmod(wrapper, 0o755);
-  const tutti = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', startFile, '--browser'], {
-    env: {
-      ...process.env,
-      DISPLAY: ':none',
-      PATH: `${folder}:${process.env.PATH}`,
-      TUTTI_HOME: join(folder, 'home'),
-      TMPDIR: folder,
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  for await (const line of createInterface({ input: tutti.stdout })) {
-    const link = /^Tutti runs at\s+(\S+)$/.exec(line)?.[1];
-    if (link !== undefined) return { tutti, link };
-  }
-  throw new Error('Tutti did not start.');
+  const environment = { DISPLAY: ':none', PATH: `${folder}:${process.env.PATH}`, TMPDIR: folder };
+  return start(folder, ['--browser'], environment);
 }
 
 /** The command lines of all processes of this machine, as every user sees them. */
@@ -49,13 +61,7 @@ const noProc = process.platform === 'linux' ? noChromium : 'needs /proc, which o
 describe.skipIf(noProc !== null)(`The window of npm start${notRun(noProc)}`, () => {
   it('opens the page without showing its link to other users', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'tutti-door-'));
-    const { tutti, link } = await startWithBrowser(folder);
-    onTestFinished(async () => {
-      const ended = once(tutti, 'exit');
-      tutti.kill('SIGTERM');
-      await ended;
-      await rm(folder, { recursive: true, force: true, maxRetries: 5 });
-    });
+    const { link } = await startWithBrowser(folder);
     const portFile = join(folder, 'profile', 'DevToolsActivePort');
     await expect.poll(() => readFile(portFile, 'utf8').catch(() => '')).toMatch(/^\d+\n/);
     const seen = await commandLines();
@@ -127,5 +133,68 @@ describe.skipIf(noChromium !== null)(`A server on another port${notRun(noChromiu
     const second = await page.context().newPage();
     await second.goto(`${new URL(page.url()).origin}/`);
     await expect(second.getByRole('navigation', { name: 'Pages' })).toBeVisible();
+  });
+});
+
+describe.skipIf(noChromium !== null)(`A link for watching${notRun(noChromium)}`, () => {
+  let stage: Stage;
+
+  beforeAll(async () => {
+    stage = await Stage.open(chromium ?? '');
+  });
+  afterAll(() => stage.close(/Failed to load resource|WebSocket connection/));
+
+  it('shows runs to another browser, which controls nothing, until its owner ends it', async () => {
+    const owner = await stage.openPage();
+    const id = await startRun(owner, blobs, { maxEpochs: 1_000_000 });
+    await expectStatus(owner, 'running');
+    await visit(owner, '/settings');
+    await owner.getByRole('button', { name: 'New link for watching' }).click();
+    const link = (await owner.locator('code', { hasText: 'token=' }).textContent()) ?? '';
+
+    const watcher = await stage.openPage(link);
+    await expect(watcher.getByText('Watching only')).toBeVisible();
+    await expect(watcher).toHaveURL(/#\/runs$/);
+    await expect(watcher.getByRole('link', { name: 'Projects' })).toHaveCount(0);
+    await expect(watcher.getByRole('link', { name: 'Settings' })).toHaveCount(0);
+    await visit(watcher, `/runs/${id}`);
+    await expectStatus(watcher, 'running');
+    await expect(watcher.locator('.run-header').getByRole('button')).toHaveCount(0);
+    // The page of projects would run their code.
+    await visit(watcher, '/');
+    await expect(watcher).toHaveURL(/#\/runs$/);
+    // The key for a pause still asks the hub, which refuses.
+    await visit(watcher, `/runs/${id}`);
+    await expectStatus(watcher, 'running');
+
+    await owner.getByRole('button', { name: 'End all watching' }).click();
+    await expect(watcher.getByRole('alert')).toContainText('Tutti no longer accepts this page.');
+    await visit(owner, `/runs/${id}`);
+    await expectStatus(owner, 'running');
+    await owner.getByRole('button', { name: 'Abort' }).click();
+  });
+});
+
+const noTls = noChromium ?? noOpenssl;
+
+describe.skipIf(noTls !== null)(`A server with a certificate${notRun(noTls)}`, () => {
+  it('serves the page and its connection over TLS, with a secure cookie', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'tutti-door-'));
+    const { certificate, key } = makeCertificate(folder, 'DNS:localhost');
+    const { link } = await start(folder, ['--host', '0.0.0.0', '--tls-cert', certificate, '--tls-key', key]);
+    expect(link).toMatch(/^https:\/\/localhost:\d+\/\?token=/);
+    const browser = await launchChromium(chromium ?? '');
+    onTestFinished(() => browser.close());
+    const context = await browser.newContext({ ignoreHTTPSErrors: true });
+    const page = await context.newPage();
+    await page.goto(link);
+    await expect(page.getByRole('navigation', { name: 'Pages' })).toBeVisible();
+    await visit(page, '/settings');
+    // Only a connection to the hub makes this.
+    await page.getByRole('button', { name: 'New link for watching' }).click();
+    await expect(page.locator('code', { hasText: 'token=' })).toContainText('https://localhost:');
+    const [cookie] = await context.cookies();
+    expect(cookie).toMatchObject({ secure: true, httpOnly: true, sameSite: 'Strict', path: '/' });
+    expect(cookie.name).toBe(`__Host-tutti-${new URL(link).port}`);
   });
 });

@@ -1,0 +1,18 @@
+import { defineStore } from 'pinia';
+import { computed, shallowRef } from 'vue';
+import type { PageSession } from '../../core/protocol/pages/rpc.ts';
+import { useHubClient } from '../client/use-hub.ts';
+
+/** What this page may do. The hub refuses the rest anyway; pages hide what it would refuse. */
+export const useSessionStore = defineStore('session', () => {
+  const client = useHubClient();
+  const session = shallowRef<PageSession | null>(null);
+
+  async function load(): Promise<void> {
+    session.value = await client.hub.session();
+  }
+
+  const isWatcher = computed(() => session.value?.role === 'watcher');
+  const canInvite = computed(() => session.value?.canInvite === true);
+  return { isWatcher, canInvite, load };
+});
