@@ -163,9 +163,6 @@ describe.skipIf(noChromium !== null)(`A link for watching${notRun(noChromium)}`,
     // The page of projects would run their code.
     await visit(watcher, '/');
     await expect(watcher).toHaveURL(/#\/runs$/);
-    // The key for a pause still asks the hub, which refuses.
-    await visit(watcher, `/runs/${id}`);
-    await expectStatus(watcher, 'running');
 
     await owner.getByRole('button', { name: 'End all watching' }).click();
     await expect(watcher.getByRole('alert')).toContainText('Tutti no longer accepts this page.');
