@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { writeFileAtomic } from '../../../core/node/atomic-file.ts';
 import { exportRun } from '../../../src-main/export/export-run.ts';
 import { isSafePath, openFolderSink, openZipSink } from '../../../src-main/export/sinks.ts';
 import { openOwnFile, readOwnText } from '../../../src-main/store/runs/own-files.ts';
@@ -125,6 +126,21 @@ describe('a link in a run folder', () => {
     const exported = await page.hub.exportRun('run-1', { formats: [], checkpoints: null });
     expect(exported.warnings).toContain('logs/rank-0.log was left out: it is a symbolic link.');
   });
+});
+
+it('opens a file that its run replaces at the same time', async () => {
+  const reading = new AbortController();
+  async function replace(): Promise<void> {
+    for (let count = 0; !reading.signal.aborted; count += 1)
+      await writeFileAtomic(join(folder, 'notes.json'), `{"count":${count}}`);
+  }
+  await write('notes.json', '{}');
+  const replacing = replace();
+  for (let count = 0; count < 1000; count += 1) {
+    expect(await readOwnText(folder, 'notes.json')).toMatch(/^\{.*\}$/);
+  }
+  reading.abort();
+  await replacing;
 });
 
 const noPipes = process.platform === 'win32' ? 'Windows has no named pipes in folders' : null;
