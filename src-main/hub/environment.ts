@@ -19,6 +19,6 @@ export function environmentOf(plan: readonly Placement[]): Environment {
     memoryBytes: totalmem(),
     node: process.versions.node,
     devices: [...new Set(plan.map(({ device }) => `${device.id} ${device.name}`))],
-    variables: Object.fromEntries(variables.map(([name, value = '']) => [name, value]).sort()),
+    variables: Object.fromEntries(variables.map(([name, value = '']) => [name, value])),
   };
 }
