@@ -66,6 +66,7 @@ export default defineConfig({
           { text: 'References', link: '/docs/references' },
           { text: 'Backends', link: '/docs/backends' },
           { text: 'Mutation test', link: '/docs/mutation' },
+          { text: 'Licences', link: '/docs/licences' },
         ],
       },
       {

@@ -80,10 +80,10 @@ export async function openZipSink(path: string, overwrite: boolean): Promise<Exp
     async add({ path, sizeBytes, compress, open }) {
       refuseUnsafe(path);
       const source = open();
-      zip.addReadStreamLazy(path, { compress, ...(sizeBytes === undefined ? {} : { size: sizeBytes }) }, (take) =>
-        take(null, source),
-      );
       try {
+        zip.addReadStreamLazy(path, { compress, ...(sizeBytes === undefined ? {} : { size: sizeBytes }) }, (take) =>
+          take(null, source),
+        );
         // If the disk is full, writing fails and the source is never read to its end.
         await Promise.race([finished(source), written]);
       } finally {

@@ -83,16 +83,22 @@ export async function mapSplits(file: string): Promise<Splits> {
 /** Splits from their bytes, which must begin at a multiple of 8 bytes of their buffer; `source` names them in error messages. */
 export function decodeSplits(bytes: Buffer<ArrayBuffer>, source: string): Splits {
   const headerBytes = checkedHeaderBytes(source, bytes);
-  const { buffer } = bytes;
-  const start = bytes.byteOffset + prefixBytes + headerBytes;
-  const header = headerSchema.parse(JSON.parse(bytes.toString('utf8', prefixBytes, prefixBytes + headerBytes)));
-  const restore = ({ features, targets, ...fields }: DatasetHeader): Dataset =>
-    createDataset({
-      ...fields,
-      features: new featureTypes[features.type](buffer, start + features.offset, features.length),
-      targets: new targetTypes[targets.type](buffer, start + targets.offset, targets.length),
-    });
-  return createSplits(mapEachSplit(header, restore));
+  try {
+    const header = headerSchema.parse(JSON.parse(bytes.toString('utf8', prefixBytes, prefixBytes + headerBytes)));
+    return createSplits(mapEachSplit(header, (dataset) => restore(dataset, bytes, prefixBytes + headerBytes)));
+  } catch (error) {
+    throw damaged(source, `its header does not describe its arrays (${reasonOf(error)})`, error);
+  }
+}
+
+/** A data set whose arrays begin at byte `start`. */
+function restore({ features, targets, ...fields }: DatasetHeader, bytes: Buffer<ArrayBuffer>, start: number): Dataset {
+  const { buffer, byteOffset } = bytes;
+  return createDataset({
+    ...fields,
+    features: new featureTypes[features.type](buffer, byteOffset + start + features.offset, features.length),
+    targets: new targetTypes[targets.type](buffer, byteOffset + start + targets.offset, targets.length),
+  });
 }
 
 /** The parts of a file or message, in order. */
@@ -127,17 +133,23 @@ function uint64(value: number): Buffer {
 
 /** Checks size and checksum. @returns the bytes of the header */
 function checkedHeaderBytes(source: string, bytes: Buffer): number {
-  const damaged = (finding: string) =>
-    new Error(`${source} is truncated or corrupt: ${finding}. Delete it; the next start of the run writes it anew.`);
-  if (bytes.length < prefixBytes) throw damaged(`it has ${byteCount(bytes.length)}, its first three numbers take 24`);
+  if (bytes.length < prefixBytes)
+    throw damaged(source, `it has ${byteCount(bytes.length)}, its first three numbers take 24`);
   const expectedBytes = Number(bytes.readBigUInt64LE(0));
   if (bytes.length !== expectedBytes) {
-    throw damaged(`it has ${byteCount(bytes.length)}, expected ${byteCount(expectedBytes)}`);
+    throw damaged(source, `it has ${byteCount(bytes.length)}, expected ${byteCount(expectedBytes)}`);
   }
   const checksum = checksumOf([bytes.subarray(16)]);
   const expectedChecksum = Number(bytes.readBigUInt64LE(8));
-  if (checksum !== expectedChecksum) throw damaged(`its CRC-32 is ${checksum}, expected ${expectedChecksum}`);
+  if (checksum !== expectedChecksum) throw damaged(source, `its CRC-32 is ${checksum}, expected ${expectedChecksum}`);
   return Number(bytes.readBigUInt64LE(16));
+}
+
+function damaged(source: string, finding: string, cause?: unknown): Error {
+  return new Error(
+    `${source} is truncated or corrupt: ${finding}. Delete it; the next start of the run writes it anew.`,
+    { cause },
+  );
 }
 
 function checksumOf(parts: readonly Buffer[]): number {

@@ -19,20 +19,31 @@ import { decodeUtf8 } from './host.ts';
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /**
+ * Memory that is taken for an announced length before its bytes arrive; it grows as they do. A head of 12 bytes must not cost a
+ * gigabyte. A third of a larger part is copied a second time.
+ */
+const firstBytes = 2 ** 24;
+const growth = 4;
+
+/**
  * Decodes a stream of bytes, in chunks of any size, into frames (layout: `frame-layout.ts`). Copies every byte once, into the
- * memory of the frame's arrays. Throws a {@link FrameError} for an invalid frame; the decoder is unusable afterwards.
+ * memory of the frame's arrays (of more than 16 MiB, a third of them twice). Throws a {@link FrameError} for an invalid frame; the decoder is
+ * unusable afterwards.
  */
 export class FrameDecoder {
   readonly #head: Bytes = new Uint8Array(headBytes);
   #description: Bytes = new Uint8Array(0);
-  #payload: Bytes = new Uint8Array(0);
-  /** Which of the three the next bytes belong to. */
+  /** Which part of a frame the next bytes belong to. */
+  #part: 'head' | 'description' | 'payload' = 'head';
+  /** The memory of that part; it may be shorter than announced until its bytes arrive. */
   #target = this.#head;
+  #announcedBytes = headBytes;
+  #payloadBytes = 0;
   #filled = 0;
 
   /** Whether the bytes so far end inside a frame. */
   get isInsideFrame(): boolean {
-    return this.#target !== this.#head || this.#filled > 0;
+    return this.#part !== 'head' || this.#filled > 0;
   }
 
   /** The frames that this chunk completes. */
@@ -44,24 +55,41 @@ export class FrameDecoder {
       this.#filled += taken;
       offset += taken;
       if (this.#filled < this.#target.length) break;
-      this.#completePart(frames);
-      this.#filled = 0;
+      if (this.#filled < this.#announcedBytes) this.#grow();
+      else this.#completePart(frames);
     }
     return frames;
   }
 
+  #grow(): void {
+    const larger = new Uint8Array(Math.min(this.#announcedBytes, growth * this.#filled));
+    larger.set(this.#target);
+    this.#target = larger;
+  }
+
+  #begin(part: 'description' | 'payload', bytes: number): void {
+    this.#part = part;
+    this.#target = new Uint8Array(Math.min(bytes, firstBytes));
+    this.#announcedBytes = bytes;
+    this.#filled = 0;
+  }
+
   #completePart(frames: Frame[]): void {
-    if (this.#target === this.#head) {
+    if (this.#part === 'head') {
       const { descriptionBytes, payloadBytes } = readHead(this.#head);
-      this.#description = new Uint8Array(descriptionBytes);
-      this.#payload = new Uint8Array(payloadBytes);
-      this.#target = this.#description;
-    } else if (this.#target === this.#description && this.#payload.length > 0) {
-      this.#target = this.#payload;
-    } else {
-      frames.push(decodeFrame(this.#head, this.#description, this.#payload));
-      this.#target = this.#head;
+      this.#payloadBytes = payloadBytes;
+      return this.#begin('description', descriptionBytes);
     }
+    if (this.#part === 'description') {
+      this.#description = this.#target;
+      if (this.#payloadBytes > 0) return this.#begin('payload', this.#payloadBytes);
+    }
+    const payload = this.#part === 'payload' ? this.#target : new Uint8Array(0);
+    frames.push(decodeFrame(this.#head, this.#description, payload));
+    this.#part = 'head';
+    this.#target = this.#head;
+    this.#announcedBytes = headBytes;
+    this.#filled = 0;
   }
 }
 

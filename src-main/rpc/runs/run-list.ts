@@ -3,12 +3,14 @@ import { toJson } from '../../../core/protocol/wire/numbers.ts';
 import type { RunRow } from '../../../core/protocol/pages/run-views.ts';
 import type { Hub } from '../../hub/hub.ts';
 import { homePaths, tuttiHome } from '../../store/home.ts';
-import type { IndexedRun } from '../../store/index/indexed-run.ts';
+import type { IndexRow } from '../../store/index/indexed-run.ts';
 import { recoverRuns } from '../../store/index/recovery.ts';
 import { type FolderWatch, watchFolder } from '../../store/watch-folder.ts';
 
 /** One change of a run writes the index several times. Writes within this time make one update. */
 const settleMs = 100;
+/** A list of thousands takes long to read and to send. Updates take at most a tenth of the hub's time. */
+const pauseShare = 10;
 
 /**
  * The table of runs. Runs may train in several processes, such as terminals, which all write to the index. The system reports
@@ -19,6 +21,9 @@ export class RunList {
   readonly #watcher: FolderWatch;
   readonly #listeners = new Set<(runs: RunRow[]) => void>();
   #settling: NodeJS.Timeout | null = null;
+  #settleMs = settleMs;
+  /** The rows at a version of the index. */
+  #held: { version: string; rows: RunRow[] } | null = null;
   #last: string;
 
   /** @param onError called if the index can no longer be watched or read */
@@ -56,12 +61,14 @@ export class RunList {
   #indexChanged(onError: (error: unknown) => void): void {
     this.#settling ??= setTimeout(() => {
       this.#settling = null;
+      const startedMs = performance.now();
       try {
         this.#notify();
       } catch (error) {
         onError(error);
       }
-    }, settleMs);
+      this.#settleMs = Math.max(settleMs, pauseShare * (performance.now() - startedMs));
+    }, this.#settleMs);
   }
 
   /** Notifies listeners if the list differs, because the search for abandoned runs writes the index too. */
@@ -74,12 +81,17 @@ export class RunList {
   }
 
   #read(): RunRow[] {
-    return this.#hub.runs({}).map(describeRow);
+    const { index } = this.#hub;
+    const version = index.version();
+    if (this.#held?.version === version) return this.#held.rows;
+    const rows = index.rows().map(describeRow);
+    this.#held = { version, rows };
+    return rows;
   }
 }
 
 /** The table's row of a run. */
-export function describeRow(run: IndexedRun): RunRow {
+export function describeRow(run: IndexRow & { config?: unknown }): RunRow {
   const { bestMetric, bestValue, bestEpoch, projectFolder: _folder, config: _config, ...row } = run;
   const isWhole = bestMetric !== null && bestValue !== null && bestEpoch !== null;
   return { ...row, best: isWhole ? { metric: bestMetric, value: bestValue, epoch: bestEpoch } : null };

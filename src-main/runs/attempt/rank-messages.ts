@@ -55,7 +55,7 @@ function describe(recorder: RunRecorder, rank: number, message: WorkerMessage & 
   recorder.event(rank, 'described', about, { data: { ...versions, ...facts } });
 }
 
-/** The five columns of a frame as a batch. @throws Error if columns are missing or have other types */
+/** The five columns of a frame as a batch. @throws Error if columns are missing, have other types or lengths, or name no metric */
 export function pointBatch(names: string[], arrays: WireArray[]): PointBatch {
   const [nameIndex, epoch, step, value, timeMs] = arrays;
   const fits =
@@ -63,8 +63,12 @@ export function pointBatch(names: string[], arrays: WireArray[]): PointBatch {
     epoch instanceof Int32Array &&
     step instanceof Int32Array &&
     value instanceof Float64Array &&
-    timeMs instanceof Float64Array;
+    timeMs instanceof Float64Array &&
+    [epoch, step, value, timeMs].every(({ length }) => length === nameIndex.length);
   if (!fits)
     throw new Error('A batch of points did not have its five columns: worker and hub are of different versions.');
+  const stray = nameIndex.find((index) => index < 0 || index >= names.length);
+  if (stray !== undefined)
+    throw new Error(`A batch of points with ${names.length} metrics has a point of metric ${stray}.`);
   return { names, nameIndex, epoch, step, value, timeMs };
 }

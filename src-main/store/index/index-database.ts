@@ -100,8 +100,9 @@ function connect(path: string): { database: DatabaseSync; isNew: boolean } {
 }
 
 function requireSound(database: DatabaseSync): void {
-  const result = database.prepare('PRAGMA quick_check(1)').get()?.quick_check;
-  if (result !== 'ok') throw Object.assign(new Error(`quick_check: ${String(result)}`), { errcode: SQLITE_CORRUPT });
+  const result = database.prepare('PRAGMA integrity_check(1)').get()?.integrity_check;
+  if (result !== 'ok')
+    throw Object.assign(new Error(`integrity_check: ${String(result)}`), { errcode: SQLITE_CORRUPT });
 }
 
 function createSchema(database: DatabaseSync): void {

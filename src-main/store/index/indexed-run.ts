@@ -3,6 +3,15 @@ import { realNumber } from '../../../core/protocol/wire/numbers.ts';
 import { runStatusSchema } from '../../../core/protocol/run/record.ts';
 import type { RunStatus } from '../../../core/protocol/run/record.ts';
 
+const json = z.string().transform((text, context): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    context.issues.push({ code: 'custom', message: 'not JSON', input: text });
+    return z.NEVER;
+  }
+});
+
 const indexedRunSchema = z.object({
   id: z.string(),
   folder: z.string(),
@@ -22,8 +31,8 @@ const indexedRunSchema = z.object({
   /** Names its last metrics that are NaN or infinite; null if there are none. */
   notFinite: z.string().nullable(),
   /** The run's configuration in the format of the version that wrote it. */
-  config: z.string().transform((text): unknown => JSON.parse(text)),
-  tags: z.string().transform((text) => z.array(z.string()).parse(JSON.parse(text))),
+  config: json.pipe(z.unknown()),
+  tags: json.pipe(z.array(z.string())),
   note: z.string(),
   isArchived: z.number().transform(Boolean),
 });
@@ -31,11 +40,17 @@ const indexedRunSchema = z.object({
 /** A run in lists. */
 export type IndexedRun = z.output<typeof indexedRunSchema>;
 
-export const SELECT_RUNS = `
+const rowSchema = indexedRunSchema.omit({ config: true });
+/** A run in lists, without its configuration. */
+export type IndexRow = z.output<typeof rowSchema>;
+
+const select = (columns: string): string => `
   SELECT id, folder, name, project, project_folder AS projectFolder, task, strategy, members, status, created_at AS createdAt, ended_at AS endedAt,
     best_metric AS bestMetric, best_value AS bestValue, best_epoch AS bestEpoch, error,
-    not_finite AS notFinite, config,
-    tags, note, is_archived AS isArchived FROM runs`;
+    not_finite AS notFinite, tags, note, is_archived AS isArchived${columns} FROM runs`;
+
+export const SELECT_ROWS = select('');
+export const SELECT_RUNS = select(', config');
 
 const SORT_COLUMNS = {
   createdAt: 'created_at',
@@ -85,11 +100,29 @@ export function toClauses(query: RunQuery): { clauses: string; parameters: Param
   return { clauses: `${where} ORDER BY ${order} LIMIT :limit`, parameters };
 }
 
-/** Rows of {@link SELECT_RUNS} as runs. SQLite stores NaN as NULL, so a best metric without a value has the value NaN. */
+/** Rows of {@link SELECT_RUNS} as runs. */
 export function parseRows(rows: unknown): IndexedRun[] {
-  const restoreNaN = (run: IndexedRun) =>
-    run.bestMetric !== null && run.bestValue === null ? { ...run, bestValue: Number.NaN } : run;
-  return z.array(indexedRunSchema).parse(rows).map(restoreNaN);
+  return parse(z.array(indexedRunSchema), rows).map(restoreNaN);
+}
+
+/** Rows of {@link SELECT_ROWS}. */
+export function parseIndexRows(rows: unknown): IndexRow[] {
+  return parse(z.array(rowSchema), rows).map(restoreNaN);
+}
+
+function parse<T>(schema: z.ZodType<T>, rows: unknown): T {
+  const parsed = schema.safeParse(rows);
+  if (parsed.success) return parsed.data;
+  throw new Error(
+    `The index of runs is damaged: ${z.prettifyError(parsed.error)}\n` +
+      "Remove index.sqlite from Tutti's home; the next start makes it again from the run folders.",
+    { cause: parsed.error },
+  );
+}
+
+/** SQLite stores NaN as NULL, so a best metric without a value has the value NaN. */
+function restoreNaN<Row extends IndexRow>(run: Row): Row {
+  return run.bestMetric !== null && run.bestValue === null ? { ...run, bestValue: Number.NaN } : run;
 }
 
 export function ambiguityError(text: string, candidates: IndexedRun[]): Error {

@@ -9,8 +9,16 @@ import { makeFolder } from '../../../core/node/make-folder.ts';
 import { privateMode } from '../private-home.ts';
 import { homePaths, tuttiHome } from '../home.ts';
 import { inTransaction, openIndexDatabase } from './index-database.ts';
-import { SELECT_RUNS, ambiguityError, describeRuns, parseRows, toClauses } from './indexed-run.ts';
-import type { IndexedRun, Parameters, RunQuery } from './indexed-run.ts';
+import {
+  SELECT_ROWS,
+  SELECT_RUNS,
+  ambiguityError,
+  describeRuns,
+  parseIndexRows,
+  parseRows,
+  toClauses,
+} from './indexed-run.ts';
+import type { IndexRow, IndexedRun, Parameters, RunQuery } from './indexed-run.ts';
 import { holdsRun, knownFolders, noteExternalFolder, readRunRecords } from '../runs/known-folders.ts';
 import type { FolderProblem, FoundRun } from '../runs/known-folders.ts';
 import { readRunRecord } from '../runs/run-folder.ts';
@@ -92,6 +100,19 @@ export class RunIndex {
     return this.#select(clauses, parameters);
   }
 
+  /** Like {@link list}, without the configurations, which are most of a long list's text. */
+  rows(query: RunQuery = {}): IndexRow[] {
+    const { clauses, parameters } = toClauses(query);
+    return parseIndexRows(this.#all(SELECT_ROWS, clauses, parameters));
+  }
+
+  /** Differs after every write to the index, by this process or another. */
+  version(): string {
+    const elsewhere = this.#database.prepare('PRAGMA data_version').get()?.data_version;
+    const here = this.#database.prepare('SELECT total_changes() AS count').get()?.count;
+    return `${String(elsewhere)} ${String(here)}`;
+  }
+
   /**
    * Finds a run by its folder (even if it is not indexed yet), its id, its name, or the beginning of its id or name.
    * @throws Error if there is none, or several, which it lists
@@ -132,14 +153,11 @@ export class RunIndex {
    */
   async refresh(): Promise<FolderProblem[]> {
     // The list comes first: other processes add runs meanwhile, whose folders exist before.
-    const listed = this.list();
+    const indexed = new Set(this.#folders());
     const known = new Set(await knownFolders(this.#paths));
-    for (const { folder } of listed) {
-      if (!known.has(folder)) this.remove(folder);
-    }
-    const unknown = [...known].filter((folder) => !this.#isIndexed(folder));
-    const { runs, problems } = await readRunRecords(unknown);
-    for (const run of runs) this.#add(run);
+    for (const folder of indexed) if (!known.has(folder)) this.remove(folder);
+    const { runs, problems } = await readRunRecords([...known].filter((folder) => !indexed.has(folder)));
+    if (runs.length > 0) inTransaction(this.#database, () => runs.forEach((run) => this.#add(run)));
     return problems;
   }
 
@@ -202,9 +220,20 @@ export class RunIndex {
   }
 
   #select(clauses: string, parameters: Parameters): IndexedRun[] {
-    const statement = this.#database.prepare(`${SELECT_RUNS} ${clauses}`);
+    return parseRows(this.#all(SELECT_RUNS, clauses, parameters));
+  }
+
+  #all(select: string, clauses: string, parameters: Parameters): unknown[] {
+    const statement = this.#database.prepare(`${select} ${clauses}`);
     statement.setAllowUnknownNamedParameters(true);
-    return parseRows(statement.all(parameters));
+    return statement.all(parameters);
+  }
+
+  #folders(): string[] {
+    return this.#database
+      .prepare('SELECT folder FROM runs')
+      .all()
+      .map(({ folder }) => String(folder));
   }
 
   #isIndexed(folder: string): boolean {

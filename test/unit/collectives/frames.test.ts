@@ -78,6 +78,23 @@ describe('frames', () => {
     );
   });
 
+  it('of many megabytes come back bit for bit', () => {
+    // A pattern whose length is prime to every size of a part.
+    const pattern = Uint8Array.from({ length: 251 }, (_, index) => (index * 7) % 256);
+    const data = new Uint8Array(70 * 2 ** 20);
+    for (let at = 0; at < data.length; at += pattern.length) data.set(pattern.subarray(0, data.length - at), at);
+    const frame: Frame = { kind: 'message', message: 'large', arrays: [data] };
+    const decoder = new FrameDecoder();
+    const stream = Buffer.concat(encodeFrame(frame));
+    const decoded: Frame[] = [];
+    for (let at = 0; at < stream.length; at += 3_000_001)
+      decoded.push(...decoder.push(stream.subarray(at, at + 3_000_001)));
+    expect(decoded).toHaveLength(1);
+    const [array] = arraysOf(decoded[0]);
+    expect(Buffer.compare(Buffer.from(array.buffer), Buffer.from(data.buffer))).toBe(0);
+    expect(decoder.isInsideFrame).toBe(false);
+  });
+
   it('are encoded as documented', () => {
     const data = new Float32Array([1, -2]);
     const call = {
@@ -212,6 +229,20 @@ describe('a stream of invalid frames', () => {
     expect(() => encodeFrame({ kind: 'collective', phase: 'request', call, signals: noSignals, data })).toThrow(
       /above the limit of 1073741824/,
     );
+  });
+
+  it('takes no memory for bytes that were announced and have not come', () => {
+    const head = request().subarray(0, 12);
+    const before = process.memoryUsage().arrayBuffers;
+    const held = Array.from({ length: 8 }, () => {
+      const decoder = new FrameDecoder();
+      new DataView(head.buffer, head.byteOffset).setUint32(0, 2 ** 29, true);
+      decoder.push(head);
+      return decoder;
+    });
+    const taken = process.memoryUsage().arrayBuffers - before;
+    expect(held.every((decoder) => decoder.isInsideFrame)).toBe(true);
+    expect(taken).toBeLessThan(512 * 2 ** 20);
   });
 
   it('detects an end inside a frame', () => {

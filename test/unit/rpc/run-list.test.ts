@@ -100,3 +100,17 @@ it('merges several writes into one update, and sends none if nothing changed', a
   await expect.poll(() => told.length).toBe(1);
   expect(told[0].map(({ id }) => id)).toEqual(['run-1', 'run-2']);
 });
+
+it('reads the index again only after somebody has written it', async () => {
+  const { list, elsewhere, folder } = await openList();
+  await createRunFolder(folder, runRecord());
+  elsewhere.upsert(runRecord(), folder);
+  const read = vi.spyOn(RunIndex.prototype, 'rows');
+  onTestFinished(() => void read.mockRestore());
+  const first = await list.list();
+  const readings = read.mock.calls.length;
+  expect(await list.list()).toEqual(first);
+  expect(read.mock.calls.length).toBe(readings);
+  elsewhere.noteBest(folder, { metric: 'val/ens_nll', value: 0.5, epoch: 3 });
+  expect(await list.list()).toMatchObject([{ best: { metric: 'val/ens_nll', value: 0.5, epoch: 3 } }]);
+});

@@ -19,6 +19,7 @@ export async function* readTar(chunks: AsyncIterable<Buffer>): AsyncGenerator<Ta
     checkHeader(header, reader.position - blockBytes);
     const name = textField(header, 0, 100);
     const size = octalField(header, 124, 12);
+    if (!(size >= 0)) throw new Error(`the tar header at byte ${reader.position - blockBytes} has no valid size`);
     const bytes = await reader.read(Math.ceil(size / blockBytes) * blockBytes);
     const type = textField(header, 156, 1);
     if (type === '0' || type === '') yield { name, bytes: bytes.subarray(0, size) };
@@ -52,17 +53,18 @@ class BlockReader {
     this.#chunks = chunks[Symbol.asyncIterator]();
   }
 
+  /** Takes memory as bytes arrive, not for the length that a header announces. */
   async read(length: number): Promise<Buffer> {
-    const block = Buffer.allocUnsafe(length);
-    let filled = 0;
-    while (filled < length) {
-      if (this.#rest.length === 0) await this.#refill(length - filled);
-      const copied = this.#rest.copy(block, filled);
-      this.#rest = this.#rest.subarray(copied);
-      filled += copied;
+    const parts: Buffer[] = [];
+    for (let missing = length; missing > 0;) {
+      if (this.#rest.length === 0) await this.#refill(missing);
+      const part = this.#rest.subarray(0, missing);
+      this.#rest = this.#rest.subarray(part.length);
+      missing -= part.length;
+      parts.push(part);
     }
     this.position += length;
-    return block;
+    return Buffer.concat(parts, length);
   }
 
   /** Reads to the end of the archive: only there does a compressed archive prove to be intact. */

@@ -1,0 +1,49 @@
+import { createBirpc } from 'birpc';
+import { WebSocket } from 'ws';
+import type { HubApi, PageApi } from '../../core/protocol/pages/rpc.ts';
+import { decodeRpc, encodeRpc } from '../../core/protocol/pages/rpc-codec.ts';
+import { pageKeyName, rpcPath, rpcProtocol } from '../../core/protocol/pages/window.ts';
+
+/** A session with the server, as a browser has it after it opened the link. */
+export interface Session {
+  origin: string;
+  cookie: string;
+  key: string;
+}
+
+export async function openLink(link: string): Promise<Session> {
+  const response = await fetch(link);
+  const key = new RegExp(`name="${pageKeyName}" content="([^"]+)"`).exec(await response.text())?.[1];
+  const cookie = response.headers.get('set-cookie')?.split(';')[0];
+  if (key === undefined || cookie === undefined) throw new Error(`The link was answered with ${response.status}.`);
+  return { origin: new URL(link).origin, cookie, key };
+}
+
+/** A window of the dashboard: calls the hub and takes its updates. */
+export interface Window {
+  hub: Pick<HubApi, 'runs' | 'run' | 'series' | 'watch'>;
+  /** Number of updates of runs, and of lists, that came. */
+  received: { updates: number; lists: number };
+  close(): void;
+}
+
+export async function openWindow({ origin, cookie, key }: Session): Promise<Window> {
+  const socket = new WebSocket(new URL(rpcPath, origin.replace('http', 'ws')), [rpcProtocol, key], {
+    headers: { cookie, origin },
+  });
+  const received = { updates: 0, lists: 0 };
+  const page: PageApi = {
+    runsChanged: () => void (received.lists += 1),
+    runUpdates: (_id, updates) => void (received.updates += updates.length),
+  };
+  await new Promise((resolve, reject) => {
+    socket.once('open', resolve);
+    socket.once('error', reject);
+  });
+  const hub = createBirpc<HubApi, PageApi>(page, {
+    post: (message: unknown) => socket.send(encodeRpc(message)),
+    on: (receive) => void socket.on('message', (data: Buffer) => receive(decodeRpc(data))),
+    timeout: 60_000,
+  });
+  return { hub, received, close: () => socket.close() };
+}

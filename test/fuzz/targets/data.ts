@@ -1,0 +1,139 @@
+import { gzipSync } from 'node:zlib';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { cifar10 } from '../../../workers/data/sources/cifar10.ts';
+import { readIdx } from '../../../workers/data/sources/idx.ts';
+import { parseTable } from '../../../workers/data/sources/table.ts';
+import { readTar } from '../../../workers/data/sources/tar.ts';
+import { decodeSplits, encodeSplits } from '../../../workers/data/share.ts';
+import { createSplits } from '../../../workers/data/dataset.ts';
+import type { FuzzTarget } from '../engine/target.ts';
+import { fileTarget, text } from './files.ts';
+
+const samples = new URL('../../samples/', import.meta.url);
+const record = Buffer.alloc(3073, 7);
+
+const idx = fileTarget({
+  name: 'idx',
+  reads: 'IDX files of MNIST, plain and compressed',
+  path: 'labels-idx1-ubyte.gz',
+  seeds: async () => {
+    const plain = Buffer.from([0, 0, 8, 1, 0, 0, 0, 4, 7, 2, 1, 0]);
+    return [plain, gzipSync(plain), await readFile(new URL('mnist/t10k-labels-idx1-ubyte.gz', samples))];
+  },
+  read: (_folder, file) => readIdx(file, 1),
+});
+
+const cifar = fileTarget({
+  name: 'cifar10',
+  reads: 'batch files of CIFAR-10',
+  path: 'data_batch_1.bin',
+  seeds: async () => [record, Buffer.concat([record, record])],
+  read: (folder) => cifar10({ lookup: null, cache: folder }),
+  weight: 0.25,
+});
+
+const cifarArchive = fileTarget({
+  name: 'cifar10-archive',
+  reads: 'the compressed archive of CIFAR-10',
+  path: join('cifar10', 'cifar-10-binary.tar.gz'),
+  seeds: async () => [gzipSync(tarOf('cifar-10-batches-bin/data_batch_1.bin', record))],
+  read: (folder) => cifar10({ lookup: null, cache: folder }),
+  weight: 0.25,
+});
+
+/** A ustar archive with one file. */
+function tarOf(name: string, bytes: Buffer): Buffer {
+  const header = Buffer.alloc(512);
+  header.write(name, 0, 'latin1');
+  header.write(`${bytes.length.toString(8).padStart(11, '0')}\0`, 124);
+  header.write('0', 156);
+  header.write('ustar\u000000', 257, 'latin1');
+  header.fill(' ', 148, 156);
+  const sum = header.reduce((total, byte) => total + byte, 0);
+  header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
+  const padding = Buffer.alloc((512 - (bytes.length % 512)) % 512);
+  return Buffer.concat([header, bytes, padding, Buffer.alloc(1024)]);
+}
+
+/** Sets the checksums of the headers, without which hardly any changed archive is read beyond its first block. */
+function withChecksums(archive: Buffer): Buffer {
+  const copy = Buffer.from(archive);
+  const size = (at: number): number => Number.parseInt(copy.toString('latin1', at + 124, at + 136), 8);
+  for (let at = 0; at + 512 <= copy.length && copy[at] !== 0;) {
+    copy.fill(' ', at + 148, at + 156);
+    const sum = copy.subarray(at, at + 512).reduce((total, byte) => total + byte, 0);
+    copy.write(`${sum.toString(8).padStart(6, '0')}\0 `, at + 148);
+    const bytes = size(at);
+    at += 512 * (1 + (bytes > 0 && bytes < copy.length ? Math.ceil(bytes / 512) : 0));
+  }
+  return copy;
+}
+
+const tar: FuzzTarget = {
+  name: 'tar',
+  reads: 'tar archives with valid checksums of their headers',
+  seeds: async () => [
+    tarOf('a/b.bin', Buffer.from('hello')),
+    Buffer.concat([tarOf('a', record).subarray(0, 4096), tarOf('b', record)]),
+  ],
+  async run(bytes) {
+    const archive = withChecksums(bytes);
+    async function* chunks(): AsyncGenerator<Buffer> {
+      for (let at = 0; at < archive.length; at += 1000) yield archive.subarray(at, at + 1000);
+    }
+    for await (const { name } of readTar(chunks())) if (name.length > 100) throw new RangeError('A long name.');
+  },
+};
+
+const table: FuzzTarget = {
+  name: 'csv',
+  reads: 'tables of numbers or classes, all delimiters',
+  seeds: async () => [
+    text('x,y\n1,2\n3,4\n'),
+    text('1.5 2 3\r\n4 5 6\r\n'),
+    text('"a;b";c\n"1";"2"\n1e-3;-4\n'),
+    text('\u{feff}x\ty\r1\t2\r'),
+  ],
+  run(bytes) {
+    const results = (['values', 'classes'] as const).map((targetKind) =>
+      attempt(() => parseTable(bytes, 'table.csv', { targetKind })),
+    );
+    for (const error of results) if (error !== null) throw error;
+  },
+};
+
+/** The error of an action; null if it succeeds. */
+function attempt(action: () => unknown): Error | null {
+  try {
+    action();
+    return null;
+  } catch (error) {
+    return error as Error;
+  }
+}
+
+const splits: FuzzTarget = {
+  name: 'shared-data',
+  reads: 'the file in which ranks share a data set, with a valid checksum',
+  seeds: async () => {
+    const dataset = parseTable(Buffer.from('x,y\n1,2\n3,4\n'), 'table.csv');
+    return [Buffer.concat(encodeSplits(createSplits({ train: dataset })))];
+  },
+  async run(bytes) {
+    decodeSplits(await sealed(bytes), 'shared.bin');
+  },
+};
+
+/** Sets size and CRC-32 at the start of the file, in memory that begins at a multiple of 8 bytes. */
+async function sealed(bytes: Buffer): Promise<Buffer<ArrayBuffer>> {
+  const { crc32 } = await import('node:zlib');
+  const copy = Buffer.from(new ArrayBuffer(bytes.length));
+  bytes.copy(copy);
+  if (copy.length < 24) return copy;
+  copy.writeBigUInt64LE(BigInt(copy.length), 0);
+  copy.writeBigUInt64LE(BigInt(crc32(copy.subarray(16))), 8);
+  return copy;
+}
+
+export const dataTargets = [idx, cifar, cifarArchive, tar, table, splits];

@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import type { Device } from '../../../core/protocol/machine/devices.ts';
+import { describeOptions } from '../../../core/options/index.ts';
+import type { ProjectDescription } from '../../../core/protocol/run/project-description.ts';
+import { noPermissions } from '../../../core/protocol/run/permissions.ts';
+import { runConfigSchema } from '../../../core/protocol/run/config.ts';
+import { parseTrainArguments } from '../../../src-main/cli/arguments.ts';
+import { findConflicts } from '../../../src-main/runs/configuration/combinations.ts';
+import { checkChanges, checkConfig, resolveConfig } from '../../../src-main/runs/configuration/resolve-config.ts';
+import { runFlagsOf } from '../../../src-main/runs/configuration/run-flags.ts';
+import { selectDevices } from '../../../src-main/devices/selection.ts';
+import type { FuzzTarget } from '../engine/target.ts';
+import { json, text } from './files.ts';
+
+const hyperparameters = z.object({
+  hiddenUnits: z.int().min(1).default(50).meta({ help: 'Units.' }),
+  rate: z.number().positive().default(0.1).meta({ help: 'Rate.' }),
+});
+const project: ProjectDescription = {
+  name: 'Blobs',
+  description: '',
+  task: 'classification',
+  hasOwnLoss: false,
+  hyperparameters: describeOptions(hyperparameters),
+  permissions: noPermissions,
+  defaults: { members: 2, optimizer: { kind: 'adam', learningRate: 0.01 } },
+};
+const flags = runFlagsOf(project);
+const available = [0, 1, 2, 3].map((index): Device => ({
+  id: `cpu:${index}`,
+  kind: 'cpu',
+  index,
+  name: 'core',
+  memoryTotalBytes: null,
+  memoryUsedBytes: null,
+  load: null,
+  processCount: null,
+}));
+
+/** Checks a configuration in every way that a command or a page does. */
+function checkAll(overrides: Record<string, unknown>): void {
+  const { config } = checkConfig(project, [overrides]);
+  if (config !== null) {
+    findConflicts(config, [], project);
+    checkChanges(config, overrides);
+  }
+  resolveConfig(project, [overrides]);
+}
+
+const commandLine: FuzzTarget = {
+  name: 'command-line',
+  reads: 'the arguments of `tutti train`, one per line of the input',
+  seeds: async () => [
+    text('--members\n4\n--optimizer.learning-rate\n0.02\n--set\nhyperparameters.hiddenUnits=7'),
+    text('--strategy\njoint\n--set\noptimizer=sgd\n--devices\ncpu:0-3\n--name=x\n--out\n/tmp/y\n--json'),
+    text('--hidden-units=3\n--deterministic\n--help'),
+  ],
+  run(bytes) {
+    const { overrides } = parseTrainArguments(bytes.toString().split('\n'), flags);
+    checkAll(overrides);
+  },
+};
+
+const configuration: FuzzTarget = {
+  name: 'configuration',
+  reads: 'configurations (files, pages, projects)',
+  seeds: async () => [
+    json(runConfigSchema.parse({})),
+    json({ members: 4, optimizer: { kind: 'sgd', momentum: 0.9 }, hyperparameters: { hiddenUnits: 3 } }),
+    json({ strategy: { kind: 'hdet' }, devices: 'cpu:0,1', placement: 'waves', membersPerDevice: 2 }),
+  ],
+  run(bytes) {
+    const parsed = z.record(z.string(), z.unknown()).safeParse(parseJson(bytes));
+    if (parsed.success) checkAll(parsed.data);
+  },
+};
+
+const selection: FuzzTarget = {
+  name: 'device-selection',
+  reads: 'the text that selects devices',
+  seeds: async () => [text('cpu:0-3'), text('gpu:0,gpu:1'), text('4'), text('all'), text('cpu:0,2,5-7')],
+  run: (bytes) => selectDevices(bytes.toString(), available, ['cpu']),
+};
+
+/** Null for what is no JSON: the readers of the file say so, and that is another target. */
+function parseJson(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString());
+  } catch {
+    return null;
+  }
+}
+
+export const requestTargets = [commandLine, configuration, selection];
