@@ -7,7 +7,7 @@ import { MetricsFile } from '../../../src-main/store/metrics/metrics-file.ts';
 import { MetricsTail } from '../../../src-main/store/metrics/metrics-tail.ts';
 import { withMetricRows } from '../../../src-main/store/metrics/metric-rows.ts';
 
-const silent = { point: () => undefined, reset: () => undefined };
+const silent = { point: () => undefined, reset: () => undefined, damaged: () => undefined };
 
 /** All ways in which the metrics of a folder are read. Throws the first error, after the last way was tried. */
 export async function metricsOf(folder: string): Promise<void> {
