@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import type { Device, Placement } from '../../core/protocol/machine/devices.ts';
 import { nativeEnvironment } from './native-build.ts';
 import { compileCache } from '../store/home.ts';
+import { keptCommand } from './keeper.ts';
 import { appFile, unpacked } from './app-files.ts';
 
 /** Entry files of the processes that the hub starts. They run on this Node, which runs TypeScript directly. */
@@ -47,8 +48,8 @@ export function childEnvironment(device?: Device, passed: NodeJS.ProcessEnv = pr
 }
 
 /**
- * The command that starts a worker. On Linux with util-linux the kernel kills the worker when the hub dies; elsewhere the last argument
- * tells the worker to watch the hub.
+ * The command that starts a worker. On Linux with util-linux the worker has a keeper, which ends it soon after the hub has died; elsewhere the
+ * last argument tells the worker to watch the hub.
  * @param core the only core that the worker may run on; null: any
  * @param flags further flags of Node
  */
@@ -60,7 +61,7 @@ export function workerCommand(
   const node = [nodeBinary, ...workerFlags, ...flags, workerEntry, ...args] as const;
   const bound = core === null ? node : (['taskset', '--cpu-list', String(core), ...node] as const);
   if (!hasDeathSignal()) return [...bound, 'unguarded'];
-  return ['setpriv', '--pdeathsig', 'KILL', '--', ...bound, 'guarded'];
+  return keptCommand([...bound, 'guarded']);
 }
 
 /**

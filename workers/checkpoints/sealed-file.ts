@@ -3,7 +3,13 @@ import { dirname } from 'node:path';
 import { z } from 'zod';
 import { toJson } from '../../core/protocol/wire/numbers.ts';
 import { requireReadBack, type SavedPosition, type Seal, sealOf, sealSchema } from './seal.ts';
-import { flushFolder, renameFlushed, writeFileAsOnlyWriter, writeFlushed } from '../../core/node/atomic-file.ts';
+import {
+  ASIDE_ENDING,
+  flushFolder,
+  renameFlushed,
+  writeFileAsOnlyWriter,
+  writeFlushed,
+} from '../../core/node/atomic-file.ts';
 import { unlessMissing } from '../../core/node/file-error.ts';
 
 /**
@@ -33,10 +39,42 @@ export interface SealedFile<R extends Seal> {
  * @throws when the data cannot be written, or reads back differently; the old pair stays
  */
 export async function writeSealed(base: string, content: Uint8Array, record: Seal & SavedPosition): Promise<void> {
-  const { data, next, json } = pathsOf(base);
+  const { next } = pathsOf(base);
   await finishInterruptedWrite(base);
   await writeFlushed(next, content);
   await requireReadBack(next, content, record);
+  await publish(base, record);
+}
+
+/**
+ * Like {@link writeSealed}, for a writer that may have lost its right to write meanwhile: until `mayPublish` has answered, the data lies in a
+ * file of another name, which no other process writes.
+ * @returns whether the pair was written
+ */
+export async function writeSealedIf(
+  base: string,
+  content: Uint8Array,
+  record: Seal & SavedPosition,
+  mayPublish: () => Promise<boolean>,
+): Promise<boolean> {
+  const { next } = pathsOf(base);
+  const aside = `${next}.${process.pid}${ASIDE_ENDING}`;
+  await writeFlushed(aside, content);
+  await requireReadBack(aside, content, record);
+  const isAllowed = await mayPublish();
+  if (!isAllowed) {
+    await rm(aside, { force: true });
+    return false;
+  }
+  await finishInterruptedWrite(base);
+  await renameFlushed(aside, next);
+  await publish(base, record);
+  return true;
+}
+
+/** Makes the written data valid. */
+async function publish(base: string, record: Seal & SavedPosition): Promise<void> {
+  const { data, next, json } = pathsOf(base);
   await writeFileAsOnlyWriter(json, `${toJson(record, 2)}\n`);
   await renameFlushed(next, data);
 }

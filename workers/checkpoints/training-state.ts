@@ -5,7 +5,7 @@ import { toJson } from '../../core/protocol/wire/numbers.ts';
 import { unlessMissing } from '../../core/node/file-error.ts';
 import { decodeSafetensors, encodeSafetensors, type NamedTensor } from '../../core/safetensors/safetensors.ts';
 import { sealOf } from './seal.ts';
-import { readSealed, removeSealed, writeSealed } from './sealed-file.ts';
+import { readSealed, removeSealed, writeSealed, writeSealedIf } from './sealed-file.ts';
 
 /**
  * The state from which a rank resumes exactly: weights, optimizer slots, and the state of generators and samplers, at
@@ -27,6 +27,7 @@ const stateRecordSchema = z.strictObject({
   /** Absent from states of earlier versions. */
   attempt: z.int().min(1).optional(),
   metricRows: z.int().nullable().default(null),
+  isAlone: z.boolean().default(false),
   sha256: z.string().length(64),
   bytes: z.int(),
   savedAt: z.iso.datetime(),
@@ -56,13 +57,32 @@ export interface TrainingState {
  * @throws with path, bytes and remedy (disk full, no permission); the previous rounds stay readable.
  */
 export async function saveState(runFolder: string, rank: number, state: TrainingState): Promise<void> {
+  const { base, content, record } = sealed(runFolder, rank, { ...state, isAlone: false });
+  await writeSealed(base, content, record);
+  const superseded = (await roundsOf(runFolder, rank)).slice(0, -KEPT_ROUNDS);
+  await removeRounds(runFolder, rank, superseded);
+}
+
+/**
+ * Saves the state of a rank whose hub has died. It removes no earlier round, because other ranks may not succeed.
+ * @param mayPublish whether no other hub has taken over the run
+ */
+export async function saveStateAlone(
+  runFolder: string,
+  rank: number,
+  state: TrainingState,
+  mayPublish: () => Promise<boolean>,
+): Promise<void> {
+  const { base, content, record } = sealed(runFolder, rank, { ...state, isAlone: true });
+  await writeSealedIf(base, content, record, mayPublish);
+}
+
+function sealed(runFolder: string, rank: number, state: TrainingState & { isAlone: boolean }) {
   const { tensors, data, ...position } = state;
   const content = encodeSafetensors(tensors, { [DATA_KEY]: toJson(data) });
   const savedAt = new Date().toISOString();
   const record: StateRecord = { format: 1, rank, ...position, ...sealOf(content), savedAt };
-  await writeSealed(basePath(runFolder, rank, state.round), content, record);
-  const superseded = (await roundsOf(runFolder, rank)).slice(0, -KEPT_ROUNDS);
-  await removeRounds(runFolder, rank, superseded);
+  return { base: basePath(runFolder, rank, state.round), content, record };
 }
 
 /** The newest round that all `ranks` have saved, from which they can resume together; null if there is none. */

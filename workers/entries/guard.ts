@@ -1,11 +1,15 @@
 import { workerData } from 'node:worker_threads';
 import type { GuardData } from '../session/orphan-guard.ts';
 
-/** Entry of the thread that kills its process when the parent process is gone (`session/orphan-guard.ts`). */
+/** Entry of the thread that kills its process soon after the parent process has gone (`session/orphan-guard.ts`). */
 
 const intervalMs = 500;
+/** For the worker to save its state. */
+const graceMs = 4_000;
 const { parentPid } = workerData as GuardData;
 
-setInterval(() => {
-  if (process.ppid !== parentPid) process.kill(process.pid, 'SIGKILL');
+const watch = setInterval(() => {
+  if (process.ppid === parentPid) return;
+  clearInterval(watch);
+  setTimeout(() => process.kill(process.pid, 'SIGKILL'), graceMs);
 }, intervalMs);

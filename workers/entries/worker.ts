@@ -13,12 +13,19 @@ const [socketPath, ranksText, token, guard] = process.argv.slice(2);
 const ranks = ranksText.split(',').map(Number);
 const controls = ranks.map((rank) => new Controls(rank));
 
+/** Ends before its keeper or guard kills it. */
+const orphanMs = 3_500;
+const orphanExitCode = 3;
+let isTraining = false;
+let isOrphan = false;
+
 if (guard === 'unguarded') guardAgainstOrphaning();
 // Stacks name the places in the source of a compiled project.
 setSourceMapsSupport(true, { nodeModules: false });
 const links = await Promise.all(ranks.map(connect));
 failUncaught(links);
 await work();
+if (isOrphan) process.exit(orphanExitCode);
 await Promise.all(links.map((link) => link.dismissed));
 process.exit(0);
 
@@ -31,15 +38,26 @@ function connect(rank: number, position: number): Promise<RankLink> {
     rank,
     token,
     controls: controls[position],
+    onHubGone,
     onControl: (control) => receivers.forEach((receiver) => receiver.take(control)),
     ranks: ranks.length,
   });
+}
+
+/** Ranks that train save their states, from which the run resumes. Without them there is nothing to save. */
+function onHubGone(): void {
+  if (!isTraining) process.exit(orphanExitCode);
+  if (isOrphan) return;
+  isOrphan = true;
+  setTimeout(() => process.exit(orphanExitCode), orphanMs);
+  for (const link of links) link.loseHub();
 }
 
 async function work(): Promise<void> {
   const seats = await Promise.all(links.map((link) => link.seat()));
   try {
     const prepared = await prepare(seats);
+    isTraining = true;
     await Promise.all(links.map((link, i) => link.train(seats[i], prepared[i])));
   } catch (error) {
     failAll(links, error);

@@ -7,6 +7,12 @@ export interface Position {
   step: number;
 }
 
+/** A value of a metric. */
+export interface ReportedPoint extends Position {
+  name: string;
+  value: number;
+}
+
 /** Receives a rank's reports of its training: the worker sends them to the hub, a test collects them. */
 export interface Report {
   state(state: WorkerState, position: Position): void;
@@ -17,6 +23,8 @@ export interface Report {
   evaluated(set: EvaluatedSet): void;
   /** Resolves once all earlier reports are on disk, to the number of rows of the metrics that hold them; null where it is unknown. */
   recorded(): Promise<number | null>;
+  /** Points that may be lost if the hub is gone now. */
+  unrecorded(): ReportedPoint[];
 }
 
 /** An error that all ranks throw at the same rendezvous, with the same message. */

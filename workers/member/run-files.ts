@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { z } from 'zod';
 import type { CheckpointRecord } from '../../core/protocol/run/record.ts';
 import { writeFileAsOnlyWriter } from '../../core/node/atomic-file.ts';
 import { ReplacedFiles } from '../checkpoints/replaced-files.ts';
@@ -39,6 +40,12 @@ export class RunFiles {
     } finally {
       this.#keepsReplaced = false;
     }
+  }
+
+  /** Whether no later attempt has taken over the run. */
+  async isOfThisAttempt(): Promise<boolean> {
+    const record: unknown = JSON.parse(await readFile(join(this.folder, 'run.json'), 'utf8'));
+    return z.looseObject({ attempts: z.array(z.unknown()) }).parse(record).attempts.length === this.attempt;
   }
 
   /** Undoes what the last evaluation of an earlier attempt's stop did to files. */

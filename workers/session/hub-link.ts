@@ -12,17 +12,23 @@ export interface HubHandlers {
 /** A worker's end of its connection to the hub. Messages and collectives share it. */
 export class HubLink {
   private readonly channel: Channel;
+  private isGone = false;
 
   constructor(channel: Channel, handlers: HubHandlers) {
     this.channel = channel;
-    channel.onClose((error) => handlers.closed(error));
+    channel.onClose((error) => {
+      this.isGone = true;
+      handlers.closed(error);
+    });
     channel.onFrame((frame: Frame) => {
       if (frame.kind === 'message') handlers.message(hubMessageSchema.parse(frame.message));
       else handlers.collective(frame);
     });
   }
 
+  /** Sends nothing once the hub is gone: the rank saves its state, and leaves. */
   send(message: WorkerMessage, arrays: WireArray[] = []): void {
+    if (this.isGone) return;
     this.channel.send({ kind: 'message', message, arrays });
   }
 

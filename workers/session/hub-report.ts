@@ -1,14 +1,12 @@
 import type { CheckpointRecord, EvaluatedSet } from '../../core/protocol/run/record.ts';
 import type { WorkerState } from '../../core/protocol/run/messages.ts';
 import type { HubLink } from './hub-link.ts';
-import type { Position, Report } from '../member/report.ts';
+import type { Position, Report, ReportedPoint } from '../member/report.ts';
 
 /** The longest that a point waits, so that the hub receives points in batches. */
 const flushEveryMs = 100;
 
-interface Point extends Position {
-  name: string;
-  value: number;
+interface Point extends ReportedPoint {
   timeMs: number;
 }
 
@@ -17,6 +15,13 @@ export class HubReport implements Report {
   private readonly link: HubLink;
   private readonly ranks: number;
   private points: Point[] = [];
+  /** Sent, but perhaps not yet in the metrics' file. */
+  private unwritten: Point[] = [];
+  private writtenCount = 0;
+  private sentCount = 0;
+  /** Points that were sent before each waiting `recorded`. */
+  private readonly sentBefore: number[] = [];
+  private isHubGone = false;
   private lastFlushMs = 0;
   private readonly waiting: ((rows: number | null) => void)[] = [];
   /** The last reported position, for the error message if this rank fails. */
@@ -60,16 +65,36 @@ export class HubReport implements Report {
     this.link.send({ type: 'evaluated', set });
   }
 
+  unrecorded(): ReportedPoint[] {
+    return [...this.unwritten, ...this.points].map(({ name, epoch, step, value }) => ({ name, epoch, step, value }));
+  }
+
+  /** The hub has written the first `count` points. */
+  written(count: number): void {
+    this.unwritten.splice(0, Math.max(0, count - this.writtenCount));
+    this.writtenCount = Math.max(this.writtenCount, count);
+  }
+
+  /** Nothing more is recorded. */
+  loseHub(): void {
+    this.isHubGone = true;
+    for (const answer of this.waiting.splice(0)) answer(null);
+  }
+
   async recorded(): Promise<number | null> {
+    if (this.isHubGone) return null;
     this.flush();
     this.link.send({ type: 'saving-state' });
     const answer = Promise.withResolvers<number | null>();
     this.waiting.push(answer.resolve);
+    this.sentBefore.push(this.sentCount);
     return answer.promise;
   }
 
   /** The hub has answered the oldest `recorded`. */
   acknowledge(rows: number | null): void {
+    const count = this.sentBefore.shift();
+    if (rows !== null && count !== undefined) this.written(count);
     this.waiting.shift()?.(rows);
   }
 
@@ -77,6 +102,8 @@ export class HubReport implements Report {
     this.lastFlushMs = performance.now();
     if (this.points.length === 0) return;
     const points = this.points.splice(0);
+    this.unwritten.push(...points);
+    this.sentCount += points.length;
     const names = [...new Set(points.map(({ name }) => name))];
     const indexOf = new Map(names.map((name, index) => [name, index]));
     this.link.send({ type: 'points', names }, [

@@ -22,6 +22,8 @@ export interface RankLinkOptions {
   controls: Controls;
   /** Handles a control for this rank. */
   onControl(control: Control): void;
+  /** The hub is gone, or the connection to it broke. */
+  onHubGone(): void;
   /** The number of ranks in the process. */
   ranks: number;
 }
@@ -49,8 +51,7 @@ export class RankLink {
     this.link = new HubLink(channel, {
       message: (message) => this.take(message),
       collective: (frame) => this.group?.receive(frame),
-      // Without a hub training has no purpose. Saved state is on disk, and a run resumes from there.
-      closed: () => process.exit(3),
+      closed: () => options.onHubGone(),
     });
     this.report = new HubReport(this.link, options.ranks);
     this.link.send({ type: 'hello', rank: options.rank, pid: process.pid, token: options.token });
@@ -98,6 +99,16 @@ export class RankLink {
     }
   }
 
+  /** Ends all waits for the hub. A rank that trains independently saves its state, and leaves. */
+  loseHub(): void {
+    const error = new CollectiveError('The hub is gone');
+    this.options.controls.loseHub();
+    this.report.loseHub();
+    this.group?.fail(error);
+    this.started.promise.catch(() => undefined);
+    this.started.reject(error);
+  }
+
   fail(error: unknown, isConsequence = error instanceof CollectiveError): void {
     const { report, launch } = this;
     const { rank } = this.options;
@@ -124,6 +135,8 @@ export class RankLink {
         return this.started.resolve();
       case 'recorded':
         return this.report.acknowledge(message.rows);
+      case 'written':
+        return this.report.written(message.count);
       case 'remaining':
         return this.group?.shrink(message.ranks);
       case 'leave':

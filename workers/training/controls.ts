@@ -11,6 +11,7 @@ export class Controls {
   #received = 0;
   /** Controls that were received but are not in effect yet. */
   readonly #waiting: Control[] = [];
+  #isHubGone = false;
   /** Number of received controls that may be in effect. */
   #admitted = Infinity;
   #next = Promise.withResolvers<void>();
@@ -53,6 +54,16 @@ export class Controls {
     return this.stopRequested || this.stopAtEpochEndRequested || isReceived;
   }
 
+  /** Whether the hub has died. The rank saves its state at its next step, and leaves. */
+  get isHubGone(): boolean {
+    return this.#isHubGone;
+  }
+
+  loseHub(): void {
+    this.#isHubGone = true;
+    this.#wake();
+  }
+
   /** Number of controls received so far. */
   get received(): number {
     return this.#received;
@@ -68,7 +79,7 @@ export class Controls {
 
   /** Puts the first `count` controls into effect, after waiting for those that have not arrived yet. */
   async admit(count: number): Promise<void> {
-    while (this.#received < count) await this.next();
+    while (this.#received < count && !this.#isHubGone) await this.next();
     this.#admitted = Math.max(this.#admitted, count);
     this.#applyAdmitted();
   }
@@ -77,13 +88,17 @@ export class Controls {
     this.#received += 1;
     this.#waiting.push(control);
     this.#applyAdmitted();
-    this.#next.resolve();
-    this.#next = Promise.withResolvers();
+    this.#wake();
   }
 
-  /** Resolves when the next control has been received. */
+  /** Resolves when the next control has been received, or the hub has died. */
   next(): Promise<void> {
     return this.#next.promise;
+  }
+
+  #wake(): void {
+    this.#next.resolve();
+    this.#next = Promise.withResolvers();
   }
 
   #applyAdmitted(): void {

@@ -32,14 +32,18 @@ export class History {
     }
   }
 
-  /** One tensor `[3, E]` per metric: epochs, steps, values. NaN survives. */
-  toTensors(): NamedTensor[] {
-    return [...this.bySeries].map(([name, { epochs, steps, values }]) => ({
-      name: `history/${name}`,
-      dtype: 'F64',
-      shape: [3, values.length],
-      data: Float64Array.from([...epochs, ...steps, ...values]),
-    }));
+  /** Number of evaluations with each metric. */
+  get counts(): Map<string, number> {
+    return new Map([...this.bySeries].map(([name, { values }]) => [name, values.length]));
+  }
+
+  /** One tensor `[3, E]` per metric with its first E evaluations: epochs, steps, values. NaN survives. */
+  toTensors(counts: ReadonlyMap<string, number> = this.counts): NamedTensor[] {
+    return [...counts].map(([name, count]) => {
+      const { epochs, steps, values } = this.bySeries.get(name) ?? { epochs: [], steps: [], values: [] };
+      const rows = [epochs, steps, values].flatMap((row) => row.slice(0, count));
+      return { name: `history/${name}`, dtype: 'F64', shape: [3, count], data: Float64Array.from(rows) };
+    });
   }
 
   static fromTensors(tensors: readonly NamedTensor[]): History {

@@ -2,12 +2,13 @@ import { z } from 'zod';
 import { realNumber } from '../../core/protocol/wire/numbers.ts';
 import { type RunSettings, runSettingsSchema } from '../../core/protocol/run/settings.ts';
 import type { NamedTensor } from '../../core/safetensors/safetensors.ts';
-import { loadState, readState, saveState } from '../checkpoints/training-state.ts';
+import { loadState, readState, saveState, saveStateAlone, type TrainingState } from '../checkpoints/training-state.ts';
 import type { Callback } from '../callbacks/callback.ts';
 import type { StrategyState } from '../strategies/strategy.ts';
 import type { Member } from '../member/member.ts';
 import { History } from './history.ts';
 import type { LossMeter, SavedLosses } from './loss-meter.ts';
+import type { ReportedPoint } from '../member/report.ts';
 import type { RunFiles } from '../member/run-files.ts';
 import type { LiveSettings } from './live-settings.ts';
 import type { RankTraining, TrainingProgress } from './rank-training.ts';
@@ -32,6 +33,8 @@ const savedDataSchema = z.strictObject({
     .strictObject({ loss: realNumber, steps: z.int(), samples: z.int(), elapsedMs: z.number() })
     .default({ loss: 0, steps: 0, samples: 0, elapsedMs: 0 }),
   callbacks: z.record(z.string(), z.unknown()),
+  /** Points that the hub may not have written before it died. */
+  points: z.array(z.strictObject({ name: z.string(), epoch: z.int(), step: z.int(), value: realNumber })).default([]),
   /** SHA-256 of the model's architecture; absent from states of earlier versions. */
   model: z.string().optional(),
   /** Absent for a strategy without a state. */
@@ -45,6 +48,8 @@ export interface ResumedTraining {
   history: History;
   losses: SavedLosses;
   strategy: StrategyState | null;
+  /** Points to report again. */
+  points: ReportedPoint[];
   model?: string | undefined;
 }
 
@@ -57,37 +62,69 @@ export interface TrainingToSave {
   beforeSave(): void;
 }
 
+/** What an evaluation changes. */
+export interface Snapshot {
+  progress: TrainingProgress;
+  losses: SavedLosses;
+  callbacks: Record<string, unknown>;
+  historyCounts: ReadonlyMap<string, number>;
+}
+
+export function snapshotOf({ training, history, meter }: TrainingToSave): Snapshot {
+  const callbacks = training.parts.callbacks.flatMap((callback) =>
+    callback.state ? [[callback.name, callback.state()] as const] : [],
+  );
+  return {
+    progress: { ...training.progress },
+    losses: meter.state,
+    callbacks: Object.fromEntries(callbacks),
+    historyCounts: history.counts,
+  };
+}
+
 /**
  * Saves everything that the next step of a rank depends on: a resumed run has the bits of an uninterrupted one.
  * @param metricRows rows of the metrics that belong to the state; null where the step tells it
  */
-export async function saveTrainingState(
-  { training, history, settings, meter }: TrainingToSave,
-  metricRows: number | null,
-): Promise<void> {
-  const { parts, progress } = training;
+export async function saveTrainingState(rank: TrainingToSave, metricRows: number | null): Promise<void> {
+  const { folder, rank: index } = rank.training.parts.files;
+  await saveState(folder, index, await stateOf(rank, snapshotOf(rank), { metricRows, points: [] }));
+}
+
+/** Saves the state of a rank whose hub has died, with the points that the hub may not have written, unless another hub has the run. */
+export async function saveTrainingStateAlone(rank: TrainingToSave, at: Snapshot): Promise<void> {
+  const { files, report } = rank.training.parts;
+  const state = await stateOf(rank, at, { metricRows: null, points: report.unrecorded() });
+  await saveStateAlone(files.folder, files.rank, state, () => files.isOfThisAttempt());
+}
+
+async function stateOf(
+  { training, history, settings }: TrainingToSave,
+  { progress, losses, callbacks, historyCounts }: Snapshot,
+  { metricRows, points }: { metricRows: number | null; points: ReportedPoint[] },
+): Promise<TrainingState> {
+  const { parts } = training;
   const { optimizer } = parts.member;
   const strategy = await parts.strategy.state?.();
   const tensors = [
     ...(await readWeights(training.model)).map(prefixed('weights/')),
     ...(await readTensors(optimizer.slots)).map(prefixed('optimizer/')),
     ...(strategy?.tensors ?? []).map(prefixed('strategy/')),
-    ...history.toTensors(),
+    ...history.toTensors(historyCounts),
   ];
-  const callbacks = parts.callbacks.flatMap((callback) => (callback.state ? [[callback.name, callback.state()]] : []));
   const data = {
     progress,
     settings: settings.now,
     optimizerSteps: optimizer.steps,
-    losses: meter.state.interval,
-    round: meter.state.round,
-    callbacks: Object.fromEntries(callbacks),
+    losses: losses.interval,
+    round: losses.round,
+    callbacks,
     strategy: strategy?.data,
     model: training.modelHash,
+    points,
   };
   const { round, epoch, step } = progress;
-  const { folder, rank, attempt } = parts.files;
-  await saveState(folder, rank, { round, epoch, step, attempt, metricRows, tensors, data });
+  return { round, epoch, step, attempt: parts.files.attempt, metricRows, tensors, data };
 }
 
 /** Restores a rank's state. */
@@ -106,7 +143,7 @@ export async function loadTrainingState(
   for (const callback of callbacks) {
     if (callback.restore && callback.name in saved.callbacks) callback.restore(saved.callbacks[callback.name]);
   }
-  const { settings, losses: interval, round: ofRound, model } = saved;
+  const { settings, losses: interval, round: ofRound, model, points } = saved;
   const { rendezvous = saved.progress.epoch, ...progress } = saved.progress;
   const strategy =
     saved.strategy === undefined ? null : { tensors: withoutPrefix(tensors, 'strategy/'), data: saved.strategy };
@@ -117,6 +154,7 @@ export async function loadTrainingState(
     losses,
     strategy,
     model,
+    points,
     history: History.fromTensors(tensors),
   };
 }

@@ -1,4 +1,5 @@
 import type { RunConfig } from '../../core/protocol/run/config.ts';
+import { CollectiveError } from '../../core/protocol/wire/collectives.ts';
 import { settingsOf } from '../../core/protocol/run/settings.ts';
 import { mayShrink } from '../../core/protocol/run/strategy-rules.ts';
 import type { Evaluation } from '../callbacks/callback.ts';
@@ -19,7 +20,7 @@ import {
   type StopReason,
 } from './rendezvous.ts';
 import { RankTraining, type TrainerParts } from './rank-training.ts';
-import type { Position } from '../member/report.ts';
+import type { Position, ReportedPoint } from '../member/report.ts';
 import { settingsAt } from '../optimizers/schedules.ts';
 import type { ResumedTraining } from './saved-state.ts';
 import { StateSaver } from './state-saver.ts';
@@ -49,6 +50,7 @@ export class Trainer {
   private readonly isResumed: boolean;
   private readonly throttle: Throttle;
   private readonly earlierModel: string | undefined;
+  private readonly earlierPoints: readonly ReportedPoint[];
   /** Points of this rendezvous that are the same on all ranks. */
   private agreedPoints: { name: string; value: number; position: Position }[] = [];
 
@@ -70,10 +72,21 @@ export class Trainer {
     this.savedStrategy = resumed?.strategy ?? null;
     this.isResumed = resumed !== undefined;
     this.earlierModel = resumed?.model;
+    this.earlierPoints = resumed?.points ?? [];
   }
 
   /** Trains until the last step, an early stop or a stop request, whichever comes first. */
   async fit(): Promise<StopReason> {
+    try {
+      return await this.trainToEnd();
+    } catch (error) {
+      // Ranks in lockstep are in the middle of a step, and resume from their last common state.
+      if (this.parts.controls.isHubGone && this.lockstep === null) await this.states.saveAlone();
+      throw error;
+    }
+  }
+
+  private async trainToEnd(): Promise<StopReason> {
     await this.training.keepArchitecture(this.earlierModel);
     if (this.lockstep !== null) await this.parts.group.mapSlots();
     const resumedAt = this.isResumed ? this.training.position : undefined;
@@ -83,6 +96,7 @@ export class Trainer {
     if (this.isResumed) {
       progress.rendezvous = await agreeOnRendezvous(this.parts.group, progress);
       await this.parts.files.putReplacedBack();
+      for (const { name, value, ...position } of this.earlierPoints) this.parts.report.point(name, value, position);
     }
     for (;;) {
       await this.trainRound();
@@ -122,6 +136,8 @@ export class Trainer {
     const settled = await this.parts.strategy.settle?.();
     if (settled) this.meter.add(settled, this.training.position);
     this.meter.endTraining();
+    this.states.beginRendezvous();
+    if (controls.isHubGone) throw new CollectiveError('The hub is gone, so that the ranks cannot meet.');
   }
 
   private async trainStep(indices: Int32Array): Promise<void> {
@@ -253,6 +269,7 @@ export class Trainer {
     });
     this.reportAgreed();
     if (!isComplete) return end;
+    this.states.endRendezvous();
     progress.round += 1;
     if (end !== null || stateDue) await this.states.saveAfterEvaluation();
     return end;
@@ -284,6 +301,7 @@ export class Trainer {
     return (
       failed ||
       controls.stopRequested ||
+      controls.isHubGone ||
       this.training.progress.standingBy ||
       this.training.progress.step >= this.lastStep
     );

@@ -27,7 +27,7 @@ export class UserRequests {
     if (!controls.isPaused) return;
     const startedMs = performance.now();
     report.state('paused', this.#training.position);
-    while (controls.isPaused && !controls.rankStopRequested) {
+    while (controls.isPaused && !controls.rankStopRequested && !controls.isHubGone) {
       const next = controls.next();
       await this.#saveCheckpoints();
       await next;

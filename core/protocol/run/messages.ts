@@ -78,6 +78,8 @@ export const hubMessageSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('control'), control: controlSchema }),
   /** Answers `saving-state`: everything reported before it is on disk, in the first `rows` rows of the metrics. */
   z.strictObject({ type: z.literal('recorded'), rows: z.int().nullable() }),
+  /** The rank's first `count` points of this attempt are in the metrics' file. */
+  z.strictObject({ type: z.literal('written'), count: z.int() }),
   /** Ranks were lost for good: collectives that are answered from now on are those of the remaining ranks. */
   z.strictObject({ type: z.literal('remaining'), ranks: z.array(z.int()) }),
   z.strictObject({ type: z.literal('leave') }),

@@ -25,7 +25,8 @@ export function keepMessage(
       return recorder.update({ type: 'progress', rank, epoch, step, totalSteps, samplesPerSecond, memoryBytes });
     }
     case 'points':
-      return recorder.points(rank, pointBatch(message.names, arrays));
+      recorder.points(rank, pointBatch(message.names, arrays));
+      return handle.tellWritten(() => recorder.writtenPoints(rank));
     case 'event': {
       const { kind, epoch, step, data } = message;
       return recorder.event(rank, kind, message.message, { epoch, step, data });

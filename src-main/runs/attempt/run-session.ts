@@ -200,7 +200,7 @@ export class RunSession {
       const parsed = workerMessageSchema.safeParse(frame.kind === 'message' ? frame.message : null);
       const hello = parsed.success && parsed.data.type === 'hello' ? parsed.data : null;
       if (hello === null || !isSameSecret(hello.token, this.token) || this.waves === null) return channel.close();
-      this.waves.accept(hello.rank, channel);
+      this.waves.accept(hello, channel);
     });
   }
 

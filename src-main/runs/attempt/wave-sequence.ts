@@ -18,7 +18,7 @@ import { currentSettings, type RunControls } from '../control/run-controls.ts';
 import type { ResumeStart, RunRecorder } from '../recording/run-recorder.ts';
 import { lostRanksOf } from '../../../core/protocol/run/lost-members.ts';
 import { type Restart, Restarts } from './restarts.ts';
-import { Wave, type WaveOutcome } from './wave.ts';
+import { type Hello, Wave, type WaveOutcome } from './wave.ts';
 
 export interface WaveSequenceOptions {
   recorder: RunRecorder;
@@ -65,9 +65,9 @@ export class WaveSequence {
   }
 
   /** Takes the connection of a worker that has sent its hello. */
-  accept(rank: number, channel: Channel): void {
+  accept(hello: Hello, channel: Channel): void {
     if (this.#wave === null) channel.close();
-    else this.#wave.accept(rank, channel);
+    else this.#wave.accept(hello, channel);
   }
 
   /** Kills all workers immediately and starts no more. */

@@ -32,6 +32,9 @@ export interface WaveOptions {
   listener: WaveListener;
 }
 
+/** The first message of a worker. */
+export type Hello = Pick<WorkerMessage & { type: 'hello' }, 'rank' | 'pid'>;
+
 export interface WaveListener {
   /** Called for every message of a rank, with the arrays of its frame. */
   message(handle: WorkerHandle, message: WorkerMessage, arrays: WireArray[]): void;
@@ -97,11 +100,11 @@ export class Wave {
   }
 
   /** Takes the connection of a worker that has sent its hello. */
-  accept(rank: number, channel: Channel): void {
+  accept({ rank, pid }: Hello, channel: Channel): void {
     const handle = this.handles.get(rank);
     // No worker of this wave has that rank, or it is connected already: only another program can have sent this.
     if (handle === undefined || handle.phase !== 'connecting') return channel.close();
-    handle.attach(channel);
+    handle.attach(channel, pid);
     this.relay.attach(rank, (frame) => handle.sendFrame(frame));
     const placement = this.placementOf(rank);
     handle.send({ type: 'launch', launch: { ...this.options.launch, placement, groupRanks: this.ranks } });

@@ -39,6 +39,8 @@ export interface WorkerOptions {
   listener: WorkerListener;
 }
 
+const tellEveryMs = 1_000;
+
 /** One rank of a worker process (`workers/entries/worker.ts`) as a state machine. Every phase has a time limit, and a worker that does not exit is killed. */
 export class WorkerHandle {
   readonly rank: number;
@@ -54,6 +56,8 @@ export class WorkerHandle {
   readonly exited: Promise<void>;
   private readonly options: WorkerOptions;
   private readonly process: WorkerProcess;
+  private lastToldMs = 0;
+  private ownPid: number | null = null;
   private channel: Channel | null = null;
   /** The limit of the present phase, in ms, while it counts. */
   private limit: { ms: number; counting: TimeLimit } | null = null;
@@ -71,12 +75,14 @@ export class WorkerHandle {
     this.enter('connecting');
   }
 
+  /** Of the worker or, before its hello, of its keeper. */
   get pid(): number | null {
-    return this.process.pid;
+    return this.ownPid ?? this.process.pid;
   }
 
   /** Takes the worker's connection, once it has sent its hello with the right token. */
-  attach(channel: Channel): void {
+  attach(channel: Channel, pid: number): void {
+    this.ownPid = pid;
     this.channel = channel;
     channel.onFrame((frame) => {
       this.endSilence();
@@ -91,6 +97,14 @@ export class WorkerHandle {
 
   send(message: HubMessage): void {
     this.sendFrame({ kind: 'message', message, arrays: [] });
+  }
+
+  /** Tells the rank how many of its points are written, once a second: it saves the others in its state when the hub dies. */
+  tellWritten(count: () => number): void {
+    const nowMs = performance.now();
+    if (nowMs - this.lastToldMs < tellEveryMs) return;
+    this.lastToldMs = nowMs;
+    this.send({ type: 'written', count: count() });
   }
 
   /** Does nothing once the worker has ended; `lost` has reported that. */

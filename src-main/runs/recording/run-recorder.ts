@@ -207,6 +207,11 @@ export class RunRecorder {
     }
   }
 
+  /** The number of a rank's first points in this attempt that are in the metrics' file. */
+  writtenPoints(rank: number): number {
+    return this.metrics?.writtenPoints(rank) ?? 0;
+  }
+
   /** Resolves once all updates so far can be read from the run's folder. */
   async written(): Promise<void> {
     await this.keepMetrics();

@@ -28,6 +28,8 @@ export interface MetricsLogOptions {
 
 interface HeldRow extends MetricRow {
   sinceMs: number;
+  /** Number of points that each of its ranks had reported before its first one here. */
+  before: Map<number, number>;
 }
 
 /**
@@ -42,8 +44,10 @@ export class MetricsLog {
   readonly #held = new Map<string, HeldRow>();
   /** Furthest (epoch, step) that each rank has reported. */
   readonly #reached = new Map<number, Position>();
+  /** Number of points that each rank has reported. */
+  readonly #appended = new Map<number, number>();
   #ranks: number[];
-  #ready: MetricRow[] = [];
+  #ready: HeldRow[] = [];
   #writes: Promise<unknown> = Promise.resolve();
   #isWriting = false;
   #isClosed = false;
@@ -71,7 +75,11 @@ export class MetricsLog {
     batch.names.forEach(checkMetricName);
     for (let index = 0; index < batch.value.length; index += 1) {
       const position = { epoch: batch.epoch[index], step: batch.step[index] };
-      this.#row(position).values.set(batch.names[batch.nameIndex[index]], batch.value[index]);
+      const row = this.#row(position);
+      const before = this.#appended.get(rank) ?? 0;
+      if (!row.before.has(rank)) row.before.set(rank, before);
+      row.values.set(batch.names[batch.nameIndex[index]], batch.value[index]);
+      this.#appended.set(rank, before + 1);
       const reached = this.#reached.get(rank);
       if (reached === undefined || comparePositions(reached, position) < 0) this.#reached.set(rank, position);
     }
@@ -101,11 +109,22 @@ export class MetricsLog {
     await this.flush();
   }
 
+  /** The number of a rank's first points that are all in the file. They outlive this process, though not yet a power cut. */
+  writtenPoints(rank: number): number {
+    const waiting = [...this.#held.values(), ...this.#ready].flatMap((row) => row.before.get(rank) ?? []);
+    return Math.min(this.#appended.get(rank) ?? 0, ...waiting);
+  }
+
   #row(position: Position): HeldRow {
     const key = `${position.epoch},${position.step}`;
     const held = this.#held.get(key);
     if (held !== undefined) return held;
-    const row = { ...position, values: new Map<string, number>(), sinceMs: this.#clock.nowMs() };
+    const row = {
+      ...position,
+      values: new Map<string, number>(),
+      before: new Map<number, number>(),
+      sinceMs: this.#clock.nowMs(),
+    };
     this.#held.set(key, row);
     return row;
   }
@@ -137,16 +156,13 @@ export class MetricsLog {
   /** Writes the rows that are ready, after a running write. Rows that could not be written stay ready. */
   #write(): Promise<number> {
     const written = this.#writes.then(async () => {
-      const rows = this.#ready;
-      if (rows.length === 0) return this.#file.rows;
+      const count = this.#ready.length;
+      if (count === 0) return this.#file.rows;
       this.#isWriting = true;
-      this.#ready = [];
       try {
-        await this.#file.append(rows);
+        await this.#file.append(this.#ready.slice(0, count));
+        this.#ready.splice(0, count);
         return this.#file.rows;
-      } catch (error) {
-        this.#ready = [...rows, ...this.#ready];
-        throw error;
       } finally {
         this.#isWriting = false;
       }

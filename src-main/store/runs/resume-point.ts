@@ -23,7 +23,9 @@ export async function findResumePoint(folder: string, ranks: readonly number[]):
   for (const round of await commonRounds(folder, ranks)) {
     const states = await Promise.all(ranks.map((rank) => checkRound(folder, rank, round)));
     const intact = states.filter(isIntact);
-    if (intact.length === states.length) return { round, ...furthest(intact), ...rowsOf(intact), damages };
+    if (intact.length === states.length && belongTogether(intact)) {
+      return { round, ...furthest(intact), ...rowsOf(intact), damages };
+    }
     damages.push(...states.flatMap((state) => (isIntact(state) ? [] : state.message)));
   }
   if (damages.length === 0) return null;
@@ -35,6 +37,12 @@ export async function findResumePoint(folder: string, ranks: readonly number[]):
 
 function isIntact(state: SavedRound | Error): state is SavedRound {
   return !(state instanceof Error);
+}
+
+/** A rank that saved alone may have done so late, when another attempt had begun. */
+function belongTogether(states: readonly SavedRound[]): boolean {
+  const isAnyAlone = states.some(({ isAlone }) => isAlone);
+  return !isAnyAlone || new Set(states.map(({ attempt }) => attempt)).size === 1;
 }
 
 /** The rounds that all ranks have saved, the newest first. */

@@ -15,6 +15,8 @@ const savedRoundSchema = z.object({
   attempt: z.int().optional(),
   /** Rows of the metrics that belong to a state within a round; null where the step tells it. */
   metricRows: z.int().nullable().default(null),
+  /** Whether the rank saved it without the others, after the hub had died. */
+  isAlone: z.boolean().default(false),
   sha256: z.string(),
   bytes: z.int(),
 });

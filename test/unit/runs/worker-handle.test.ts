@@ -42,7 +42,7 @@ beforeEach(async () => {
   });
   const [hub, other] = createChannelPair();
   worker = other;
-  handle.attach(hub);
+  handle.attach(hub, 4711);
   handle.enter('running');
 });
 afterEach(async () => {

@@ -47,6 +47,10 @@ export class KeptReport implements Report {
     this.sets.push(set);
   }
 
+  unrecorded(): ReportedPoint[] {
+    return this.points.slice(this.recordedPoints);
+  }
+
   async recorded(): Promise<number> {
     this.recordedPoints = this.points.length;
     return this.recordedPoints;

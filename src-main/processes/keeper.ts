@@ -1,0 +1,31 @@
+/**
+ * A shell between the hub and a worker, on Linux. When the hub dies, the kernel sends it USR1; it then gives the worker `graceSeconds` to save its
+ * state, and kills it. When the shell itself dies, the kernel kills the worker. It passes on TERM, and ends as the worker ends.
+ */
+
+/** A worker that saves ends itself a little earlier (`workers/entries/worker.ts`). */
+const graceSeconds = 4;
+
+/** The shell writes nothing into the worker's log. */
+const script = `
+"$@" &
+child=$!
+exec 2>/dev/null
+trap 'kill -TERM $child' TERM
+trap 'trap : USR1; (sleep ${graceSeconds}; kill -KILL $child) & timer=$!; wait $child; kill -KILL $timer; exit 3' USR1
+wait $child
+code=$?
+while kill -0 $child; do
+  wait $child
+  code=$?
+done
+trap - TERM
+[ $code -gt 128 ] && kill -$((code - 128)) $$
+exit $code
+`;
+
+/** The command that runs a worker's command under the keeper. */
+export function keptCommand(command: readonly string[]): [string, ...string[]] {
+  const dyingWithKeeper = ['setpriv', '--pdeathsig', 'KILL', '--', ...command];
+  return ['setpriv', '--pdeathsig', 'USR1', '--', 'sh', '-c', script, 'tutti-keeper', ...dyingWithKeeper];
+}
