@@ -7,10 +7,11 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
 import { Hub } from '../../../src-main/hub/hub.ts';
+import { findResumePoint } from '../../../src-main/store/runs/resume-point.ts';
 import { readEvents, readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
 import {
   isRunning,
-  metricColumns,
+  mergedMetrics,
   metricValues,
   projectFolder,
   readCheckpointRecord,
@@ -35,6 +36,7 @@ interface Line {
   pid?: number;
   state?: string;
   evaluatedStep?: number;
+  reportedStep?: number;
 }
 
 /** Starts a run under a separate hub and waits for a line of its output. */
@@ -62,9 +64,9 @@ async function end({ child }: HubProcess, signal: NodeJS.Signals): Promise<void>
   await exited;
 }
 
-/** No worker outlives its hub by more than the guard's period and a margin for a busy machine. */
-async function expectNoOrphans({ pids }: HubProcess): Promise<void> {
-  expect(pids.size).toBe(2);
+/** No worker outlives its hub by more than 5 s and a margin for a busy machine. */
+async function expectNoOrphans({ pids }: HubProcess, count = 2): Promise<void> {
+  expect(pids.size).toBe(count);
   await expect.poll(() => [...pids.values()].filter(isRunning), { timeout: 8000, interval: 50 }).toEqual([]);
 }
 
@@ -137,7 +139,7 @@ describe('a resumed run', () => {
     expect(record.attempts.map(({ status }) => status)).toEqual(['interrupted', 'finished']);
     expect(record.summary?.best).toEqual(whole.record.summary?.best);
     expect(record.summary?.evaluatedSets).toEqual(whole.record.summary?.evaluatedSets);
-    expect(metricColumns(running.folder)).toEqual(metricColumns(whole.folder));
+    expect(await mergedMetrics(running.folder)).toEqual(await mergedMetrics(whole.folder));
     for (const rank of [0, 1]) {
       for (const name of ['final', 'ensemble-best', 'member-best']) {
         const { sha256, epoch } = readCheckpointRecord(running.folder, rank, name);
@@ -148,6 +150,31 @@ describe('a resumed run', () => {
       }
     }
     expect((await readEvents(running.folder)).some(({ kind }) => kind === 'interrupted')).toBe(true);
+  });
+
+  it('continues from the step at which its ranks were when the hub died, long after the last regular state', async () => {
+    const config: RunConfigInput = {
+      members: 3,
+      devices: 2,
+      maxEpochs: 12,
+      evaluateEveryEpochs: 6,
+      logEverySteps: 7,
+      hyperparameters: { samples: 3000 },
+      checkpoints: { stateEverySeconds: 3600 },
+    };
+    const whole = await train(hub(), 'blobs', config);
+    const running = await startHub('blobs', 'within-a-round', config, ({ reportedStep = 0 }) => reportedStep > 100);
+    await end(running, 'SIGKILL');
+    await expectNoOrphans(running, 3);
+    const point = await findResumePoint(running.folder, [0, 1, 2]);
+    expect(point?.step).toBeGreaterThan(100);
+    await reopen();
+    expect((await resume(hub(), running.folder)).status).toBe('finished');
+    expect(await mergedMetrics(running.folder)).toEqual(await mergedMetrics(whole.folder));
+    for (const rank of [0, 1, 2]) {
+      const { sha256 } = readCheckpointRecord(whole.folder, rank, 'final');
+      expect(readCheckpointRecord(running.folder, rank, 'final').sha256).toBe(sha256);
+    }
   });
 
   it('is refused under a living hub', async () => {

@@ -6,7 +6,7 @@ import type { RunSession } from '../../../src-main/runs/attempt/run-session.ts';
 
 /**
  * A hub in a separate process, for tests that kill it: `hub-process.ts <project folder> <run folder> <configuration>`. It resumes the run if
- * the folder holds one. Prints one line of JSON for each worker message, the first step of a rank, each recorded evaluation and the end.
+ * the folder holds one. Prints one line of JSON for each worker message, batch of points, the first step of a rank, each recorded evaluation and the end.
  */
 
 const [projectFolder, folder, config] = process.argv.slice(2);
@@ -33,6 +33,7 @@ function tell(update: RunUpdate): void {
     stepping.add(update.rank);
     print({ rank: update.rank, steppedTo: update.step });
   }
+  if (update.type === 'points') print({ reportedStep: Math.max(...update.batch.step) });
   if (update.type === 'points' && update.batch.names.includes('val/ens_nll'))
     print({ evaluatedStep: update.batch.step.at(-1) });
 }
