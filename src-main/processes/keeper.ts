@@ -6,13 +6,21 @@
 /** A worker that saves ends itself a little earlier (`workers/entries/worker.ts`). */
 const graceSeconds = 4;
 
-/** The shell writes nothing into the worker's log. */
+/** The shell writes nothing into the worker's log. The kernel sends USR1 once for each thread of a dying hub: the first counts. */
 const script = `
 "$@" &
 child=$!
 exec 2>/dev/null
 trap 'kill -TERM $child' TERM
-trap 'trap : USR1; (sleep ${graceSeconds}; kill -KILL $child) & timer=$!; wait $child; kill -KILL $timer; exit 3' USR1
+leave() {
+  trap '' USR1
+  (sleep ${graceSeconds}; kill -KILL $child) &
+  timer=$!
+  while kill -0 $child; do wait $child; done
+  kill -KILL $timer
+  exit 3
+}
+trap leave USR1
 wait $child
 code=$?
 while kill -0 $child; do

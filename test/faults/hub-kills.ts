@@ -68,6 +68,7 @@ async function kill(
 
 const home = await mkdtemp(join(tmpdir(), 'tutti-kills-'));
 process.env.TUTTI_HOME = home;
+process.env.TUTTI_TRUST = projectFolder('.');
 try {
   const results = new Map<string, { goneMs: number; lost: number }[]>(kinds.map(([name]) => [name, []]));
   for (let i = 0; i < kills; i++) {

@@ -49,6 +49,8 @@ function onHubGone(): void {
   if (!isTraining) process.exit(orphanExitCode);
   if (isOrphan) return;
   isOrphan = true;
+  // Nobody reads what the project prints.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   setTimeout(() => process.exit(orphanExitCode), orphanMs);
   for (const link of links) link.loseHub();
 }
