@@ -1,5 +1,7 @@
-import { open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { explainFileError } from './file-error.ts';
+import { flushFolder } from './flush-folder.ts';
 
 export interface AppendOptions {
   /** First line of a new file. */
@@ -21,12 +23,26 @@ export async function appendLines(path: string, lines: readonly string[], option
       if (size > 0) await handle.read(tail, 0, 1, size - 1);
       const first = size === 0 && header !== undefined ? `${header}\n` : '';
       const end = size > 0 && tail.toString() !== '\n' ? `${closing}\n` : '';
-      await handle.appendFile(`${first}${end}${lines.map((line) => `${line}\n`).join('')}`);
-      if (durable) await handle.sync();
+      const text = `${first}${end}${lines.map((line) => `${line}\n`).join('')}`;
+      await appendWhole(handle, text, durable);
+      if (durable && size === 0) await flushFolder(dirname(path));
     } finally {
       await handle.close();
     }
   } catch (error) {
     throw explainFileError(error, path, 'append to');
+  }
+}
+
+/** Appends text to an open file. If that fails, the part that was written is cut off. @param durable flush it to the disk */
+export async function appendWhole(handle: FileHandle, text: string, durable = false): Promise<void> {
+  const { size } = await handle.stat();
+  try {
+    await handle.appendFile(text);
+    if (durable) await handle.sync();
+  } catch (error) {
+    // The caller gets the first error: readers skip a line that was cut short.
+    await handle.truncate(size).catch(() => undefined);
+    throw error;
   }
 }

@@ -1,8 +1,10 @@
 import { constants } from 'node:fs';
-import { copyFile, link, mkdir, open, rename, rm } from 'node:fs/promises';
+import { copyFile, link, open, rename, rm } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errorCode, explainFileError } from './file-error.ts';
+import { flushFolder } from './flush-folder.ts';
+import { makeFolder } from './make-folder.ts';
 
 /** Ending of temporary files. They are never part of a run, and may be deleted when no process writes them. */
 export const ASIDE_ENDING = '.tmp';
@@ -55,15 +57,16 @@ export async function writeFileAsOnlyWriter(path: string, content: Uint8Array | 
 }
 
 /**
- * Writes a file and flushes it to the disk; creates missing folders. Not atomic: a crash leaves a part of the file, an
+ * Writes a file and flushes it and its name to the disk; creates missing folders. Not atomic: a crash leaves a part of the file, an
  * error leaves nothing.
  * @throws FileError naming the path, the reason and the bytes that the file needs
  */
 export async function writeFlushed(path: string, content: Uint8Array | string): Promise<void> {
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
   try {
-    await mkdir(dirname(path), { recursive: true }).catch(nameFileInTheWay);
+    await makeFolder(dirname(path));
     await writeDurably(path, 'w', (handle) => handle.writeFile(bytes));
+    await flushFolder(dirname(path));
   } catch (error) {
     await removePartial(path);
     throw explainFileError(error, path, 'write', bytes.byteLength);
@@ -77,17 +80,6 @@ export async function renameFlushed(from: string, to: string): Promise<void> {
     await flushFolder(dirname(to));
   } catch (error) {
     throw explainFileError(error, to, 'write');
-  }
-}
-
-/** Makes created, renamed and removed names in a folder survive a power cut. Windows cannot open folders; NTFS journals names. */
-export async function flushFolder(folder: string): Promise<void> {
-  if (process.platform === 'win32') return;
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }
 
@@ -125,12 +117,6 @@ async function writeDurably(
 /** A partial file on a full disk would make the shortage worse. The caller reports its first error, not this one. */
 async function removePartial(path: string): Promise<void> {
   await rm(path, { force: true }).catch(() => undefined);
-}
-
-/** `mkdir` reports a file where a folder is needed as EEXIST, every other call as ENOTDIR. */
-function nameFileInTheWay(error: unknown): never {
-  if (errorCode(error) !== 'EEXIST') throw error;
-  throw Object.assign(new Error('A file has the name of a folder.', { cause: error }), { code: 'ENOTDIR' });
 }
 
 /** Gives a file a second name, or copies it where the file system has no second names. @returns false when the name is taken */

@@ -3,12 +3,15 @@ export class FileError extends Error {
   readonly path: string;
   /** The system's code, such as `ENOSPC`. */
   readonly code: string;
+  /** The size of the file to write; null where it is not known. */
+  readonly neededBytes: number | null;
 
-  constructor(message: string, path: string, code: string, cause: unknown) {
+  constructor(message: string, about: { path: string; code: string; neededBytes: number | null }, cause: unknown) {
     super(message, { cause });
     this.name = 'FileError';
-    this.path = path;
-    this.code = code;
+    this.path = about.path;
+    this.code = about.code;
+    this.neededBytes = about.neededBytes;
   }
 }
 
@@ -58,14 +61,15 @@ export function explainFileError(error: unknown, path: string, action: string, n
   const code = errorCode(error);
   if (code === null || error instanceof FileError) return error;
   const need = neededBytes === undefined ? '' : `, and the file needs ${neededBytes} bytes`;
+  const about = { path, code, neededBytes: neededBytes ?? null };
   const explanation = EXPLANATIONS[code];
   if (explanation !== undefined) {
     const { rule, remedy } = explanation;
-    return new FileError(`Cannot ${action} ${path}: ${rule} (${code})${need}. ${remedy}`, path, code, error);
+    return new FileError(`Cannot ${action} ${path}: ${rule} (${code})${need}. ${remedy}`, about, error);
   }
   // The system's own words often lack the path: "EIO: i/o error, write".
   const isSystemError = error instanceof Error && 'syscall' in error;
-  return isSystemError ? new FileError(`Cannot ${action} ${path}: ${error.message}${need}.`, path, code, error) : error;
+  return isSystemError ? new FileError(`Cannot ${action} ${path}: ${error.message}${need}.`, about, error) : error;
 }
 
 /** The result of `operation`, or null where its file or folder does not exist. */

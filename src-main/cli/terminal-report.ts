@@ -32,6 +32,9 @@ const notable = new Set([
   'source-changed',
   'model-changed',
   'model-not-described',
+  'disk-full',
+  'disk-room',
+  'save-skipped',
 ]);
 /** Events that are printed with their rank. */
 const ofOneRank = new Set(['non-finite-loss', 'rank-stopped']);

@@ -1,7 +1,8 @@
 import type { WorkerState } from '../../core/protocol/run/messages.ts';
 import type { PlainObject } from '../../core/options/index.ts';
 import type { ControlRequest } from '../../core/protocol/run/remote-control.ts';
-import type { EvaluatedSet } from '../../core/protocol/run/record.ts';
+import type { EvaluatedSet, RunEvent } from '../../core/protocol/run/record.ts';
+import { isDiskEvent } from '../../core/protocol/pages/disk-waits.ts';
 import type { RunFacts, RunUpdate } from '../../core/protocol/pages/run-updates.ts';
 import type { Hub } from './hub.ts';
 import type { PlannedRun } from './plan-run.ts';
@@ -24,6 +25,8 @@ export interface LiveRun {
   facts: RunFacts | null;
   readonly ranks: Map<number, LiveRank>;
   readonly evaluatedSets: EvaluatedSet[];
+  /** Events of waits for space on the disk. While the disk is full, they are not in the run's files. */
+  readonly diskEvents: RunEvent[];
 }
 
 const initialRank: LiveRank = {
@@ -102,7 +105,7 @@ export class LiveRuns {
       if (hasBegun) begun.resolve();
     });
     if (this.#runs.has(id)) throw new Error(`The run ${id} is already training.`);
-    this.#runs.set(id, { session, facts: null, ranks: new Map(), evaluatedSets: [] });
+    this.#runs.set(id, { session, facts: null, ranks: new Map(), evaluatedSets: [], diskEvents: [] });
     const ending = session
       .run()
       .then(
@@ -122,6 +125,7 @@ export class LiveRuns {
     if (run === undefined) return;
     if (update.type === 'described') run.facts = update.about;
     if (update.type === 'evaluated') run.evaluatedSets.push(update.set);
+    if (update.type === 'event' && isDiskEvent(update.event)) run.diskEvents.push(update.event);
     if (update.type === 'worker' || update.type === 'progress') {
       const { type: _type, rank, ...news } = update;
       run.ranks.set(rank, { ...(run.ranks.get(rank) ?? initialRank), ...news });

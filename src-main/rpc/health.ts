@@ -3,7 +3,7 @@ import type { Health } from '../../core/protocol/pages/rpc.ts';
 import type { Check } from '../health/backend-checks.ts';
 import { runChecks } from '../health/checks.ts';
 import type { Hub } from '../hub/hub.ts';
-import { readFreeBytes } from '../store/disk-space.ts';
+import { readFreeBytes } from '../../core/node/disk-room.ts';
 import { tuttiHome } from '../store/home.ts';
 import { findOpener, listFolders } from './projects/folders.ts';
 

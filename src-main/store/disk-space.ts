@@ -1,8 +1,7 @@
 import { formatBytes } from '../../core/text/numbers.ts';
-import { statfs } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { OptimizerConfig, RunConfig } from '../../core/protocol/run/config.ts';
-import { errorCode, explainFileError } from '../../core/node/file-error.ts';
+import { readFreeBytes } from '../../core/node/disk-room.ts';
 
 const BYTES_PER_PARAMETER = 4;
 /** A rank keeps its two newest states, and removes the older one only once the third is complete. */
@@ -12,19 +11,25 @@ const SMALL_FILES_BYTES = 16 * 1024 ** 2;
 
 /**
  * The maximum disk space of a run, in bytes, with P parameters and M members: `M (C + 3 (1 + S)) W + 16 MiB`, where `W = 4 P` is
- * the size of the weights, `C` the number of checkpoints kept per member, and `S` the optimizer's slots per parameter. A checkpoint
+ * the size of the weights, `C` the number of checkpoints kept per member (as the options of the retention allow), and `S` the optimizer's slots per parameter. A checkpoint
  * and a third state are never written at the same time.
  */
 export function forecastRunBytes(run: { parameterCount: number; members: number; config: RunConfig }): number {
   const weightBytes = BYTES_PER_PARAMETER * run.parameterCount;
   const stateBytes = (1 + optimizerSlots(run.config.optimizer)) * weightBytes;
-  const memberBytes = checkpointsPerMember(run.config) * weightBytes + STATES_AT_ONCE * stateBytes;
+  const memberBytes = checkpointBytes(run.config, weightBytes, run.members) + STATES_AT_ONCE * stateBytes;
   return run.members * memberBytes + SMALL_FILES_BYTES;
 }
 
-function checkpointsPerMember({ checkpoints, maxEpochs }: RunConfig): number {
+/** The most bytes of a member's checkpoints: a new one is written before others are removed. */
+function checkpointBytes({ checkpoints, maxEpochs }: RunConfig, weightBytes: number, members: number): number {
+  const { everyEpochs, keepLast, keepTop, quotaMiB } = checkpoints;
   const named = [checkpoints.ensembleBest, checkpoints.memberBest, checkpoints.final].filter(Boolean).length;
-  return named + (checkpoints.everyEpochs > 0 ? Math.floor(maxEpochs / checkpoints.everyEpochs) : 0);
+  const numbered = everyEpochs > 0 ? Math.floor(maxEpochs / everyEpochs) : 0;
+  const kept = keepLast > 0 ? Math.min(numbered, keepLast + 1) : numbered;
+  const top = keepTop > 0 ? keepTop + 1 : 0;
+  const quotaBytes = quotaMiB === 0 ? Infinity : (quotaMiB * 1024 ** 2) / members + weightBytes;
+  return named * weightBytes + Math.min((kept + top) * weightBytes, quotaBytes);
 }
 
 /** Number of values that the optimizer keeps for each parameter. */
@@ -40,18 +45,6 @@ export async function checkDiskSpace(folder: string, neededBytes: number): Promi
   throw new Error(
     `The run may take ${formatBytes(neededBytes)}, but only ${formatBytes(freeBytes)} are free on the disk of ${folder}. ` +
       'Free some space, choose a folder on another disk with --out, or keep fewer checkpoints ' +
-      '(checkpoints.everyEpochs, checkpoints.memberBest, checkpoints.final).',
+      '(checkpoints.keepLast, checkpoints.everyEpochs, checkpoints.memberBest, checkpoints.final).',
   );
-}
-
-/** Free bytes on the disk of `folder`, which need not exist yet. */
-export async function readFreeBytes(folder: string): Promise<number> {
-  try {
-    const { bavail, bsize } = await statfs(folder);
-    return bavail * bsize;
-  } catch (error) {
-    const parent = dirname(folder);
-    if (errorCode(error) === 'ENOENT' && parent !== folder) return readFreeBytes(parent);
-    throw explainFileError(error, folder, 'find the free space of');
-  }
 }

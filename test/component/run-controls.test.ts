@@ -186,3 +186,30 @@ describe('a run with missing members', () => {
     expect(missing(page)).toMatch(/rank 1 was killed by SIGKILL\.$/);
   });
 });
+
+describe('a full disk', () => {
+  const full = (rank: number | null, second: number): RunEvent => ({
+    ...paused,
+    time: `2026-01-01T00:00:0${second}.000Z`,
+    rank,
+    kind: 'disk-full',
+    message: `Waiting for disk space: final.safetensors of ${rank === null ? 'the hub' : `rank ${rank}`} cannot be written.`,
+  });
+  const notice = (page: Page) => page.wrapper.find('.disk-wait');
+
+  it('is shown with what waits until there is room for all', async () => {
+    const page = await open('running', { events: [full(1, 1), full(null, 2), full(0, 3)] });
+    expect(notice(page).get('h2').text()).toBe('Paused: the disk is full');
+    expect(notice(page).text()).toContain('final.safetensors of rank 1 cannot be written');
+    expect(notice(page).text()).toContain('Waiting: ranks 0, 1; metrics and events, which stay in memory meanwhile.');
+    const room = [0, 1, null].map((rank): RunEvent => ({ ...full(rank, 4), kind: 'disk-room' }));
+    const part = await open('running', { events: [full(1, 1), full(null, 2), room[2]] });
+    expect(notice(part).text()).toContain('Waiting: rank 1.');
+    const free = await open('running', { events: [full(1, 1), full(null, 2), full(0, 3), ...room] });
+    expect(notice(free).exists()).toBe(false);
+  });
+
+  it('is not shown once the run has ended', async () => {
+    expect(notice(await open('interrupted', { events: [full(1, 1)] })).exists()).toBe(false);
+  });
+});

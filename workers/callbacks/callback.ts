@@ -85,8 +85,8 @@ export function resolveMonitor(monitor: string, rank: number): string {
 }
 
 /** Name of an epoch's files (zero-based), which sort in the order of epochs. */
-export function epochName(epoch: number): string {
-  return `epoch-${String(epoch).padStart(5, '0')}`;
+export function epochName(epoch: number, kind: 'epoch' | 'top' = 'epoch'): string {
+  return `${kind}-${String(epoch).padStart(5, '0')}`;
 }
 
 /** Value of the monitored metric. @throws Error that lists the computed metrics if it is not among them */

@@ -1,3 +1,4 @@
+import { resolveMode } from '../../core/metrics/metric-mode.ts';
 import type { RunConfig } from '../../core/protocol/run/config.ts';
 import type { RunFiles } from '../member/run-files.ts';
 import type { Task } from '../member/tasks.ts';
@@ -7,6 +8,7 @@ import { EarlyStopping } from './early-stopping.ts';
 import { type EarlierMembers, EnsembleMetrics, RegressionEnsembleMetrics } from './ensemble-metrics.ts';
 import { KeepPredictions } from './keep-predictions.ts';
 import { PerRankBestCheckpoint, PerRankCheckpoint } from './per-rank-checkpoint.ts';
+import { TopCheckpoints } from './top-checkpoints.ts';
 
 export interface CallbackPlan {
   config: RunConfig;
@@ -49,10 +51,12 @@ function metricsCallback({ task, files, finishedRanks }: CallbackPlan): Callback
 
 function bestCheckpoints(plan: CallbackPlan): Callback[] {
   const { config, task } = plan;
-  const { ensembleBest, memberBest, mode } = config.checkpoints;
+  const { ensembleBest, memberBest, keepTop, mode } = config.checkpoints;
+  const monitor = task.ensembleMonitor;
   return [
-    ...(ensembleBest && !plan.isInWaves
-      ? [new PerRankBestCheckpoint({ monitor: task.ensembleMonitor, mode, name: 'ensemble-best' })]
+    ...(ensembleBest && !plan.isInWaves ? [new PerRankBestCheckpoint({ monitor, mode, name: 'ensemble-best' })] : []),
+    ...(keepTop > 0 && !plan.isInWaves
+      ? [new TopCheckpoints({ monitor, mode: resolveMode(monitor, mode, 'checkpoints.mode'), count: keepTop })]
       : []),
     ...(memberBest ? [new PerRankBestCheckpoint({ monitor: task.memberMonitor, mode, name: 'member-best' })] : []),
   ];

@@ -3,13 +3,8 @@ import { dirname } from 'node:path';
 import { z } from 'zod';
 import { toJson } from '../../core/protocol/wire/numbers.ts';
 import { requireReadBack, type SavedPosition, type Seal, sealOf, sealSchema } from './seal.ts';
-import {
-  ASIDE_ENDING,
-  flushFolder,
-  renameFlushed,
-  writeFileAsOnlyWriter,
-  writeFlushed,
-} from '../../core/node/atomic-file.ts';
+import { ASIDE_ENDING, renameFlushed, writeFileAsOnlyWriter, writeFlushed } from '../../core/node/atomic-file.ts';
+import { flushFolder } from '../../core/node/flush-folder.ts';
 import { unlessMissing } from '../../core/node/file-error.ts';
 
 /**

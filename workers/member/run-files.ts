@@ -1,14 +1,25 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import type { CheckpointRecord } from '../../core/protocol/run/record.ts';
 import { writeFileAsOnlyWriter } from '../../core/node/atomic-file.ts';
+import { keepTopology } from '../checkpoints/model-topology.ts';
 import { ReplacedFiles } from '../checkpoints/replaced-files.ts';
-import { type Checkpoint, hasCheckpoint, readCheckpoint, saveCheckpoint } from '../checkpoints/checkpoint-store.ts';
+import { readPins, type RetentionPolicy, supersededCheckpoints } from '../checkpoints/retention.ts';
+import { saveState, type TrainingState } from '../checkpoints/training-state.ts';
+import {
+  type Checkpoint,
+  hasCheckpoint,
+  listCheckpoints,
+  readCheckpoint,
+  removeCheckpoint,
+  saveCheckpoint,
+} from '../checkpoints/checkpoint-store.ts';
 import { decodeSafetensors, encodeSafetensors, type NamedTensor } from '../../core/safetensors/safetensors.ts';
 import type { Dataset } from '../data/dataset.ts';
 import type { MemberOutputs, Predictions } from './predictions.ts';
+import type { SaveRoom } from './save-room.ts';
 
 export type Split = 'validation' | 'test';
 
@@ -23,13 +34,16 @@ export class RunFiles {
   /** The attempt that writes them, from 1. */
   readonly attempt: number;
   readonly #replaced: ReplacedFiles;
+  readonly #room: Pick<SaveRoom, 'save'>;
   #keepsReplaced = false;
 
-  constructor(folder: string, rank: number, attempt = 1) {
+  /** @param room lets saves wait while the disk is full; without it they fail */
+  constructor(folder: string, rank: number, attempt = 1, room: Pick<SaveRoom, 'save'> = { save: (write) => write() }) {
     this.folder = folder;
     this.rank = rank;
     this.attempt = attempt;
     this.#replaced = new ReplacedFiles(folder, rank);
+    this.#room = room;
   }
 
   /** Calls `use`, and keeps copies of checkpoints and predictions that it replaces, for {@link putReplacedBack}. */
@@ -53,12 +67,35 @@ export class RunFiles {
     await this.#replaced.putBack(dirname(this.predictionsPath('validation', this.rank, 'any')));
   }
 
-  async saveCheckpoint(
+  /** Saves the state for an exact resume; leaves it out if the run is stopped while the disk is full. */
+  async saveState(state: TrainingState): Promise<void> {
+    await this.#room.save(() => saveState(this.folder, this.rank, state));
+  }
+
+  /** Saves the architecture of the model. @returns its SHA-256; null if the run is stopped while the disk is full */
+  keepTopology(text: string): Promise<string | null> {
+    return this.#room.save(() => keepTopology(this.folder, this.rank, text));
+  }
+
+  /** Saves a checkpoint. @returns null if the run is stopped while the disk is full */
+  saveCheckpoint(
     tensors: NamedTensor[],
     about: Omit<CheckpointRecord, 'format' | 'rank' | 'sha256' | 'bytes' | 'savedAt'>,
-  ) {
-    if (this.#keepsReplaced) await this.#replaced.keepCheckpoint(about.name);
-    return saveCheckpoint(this.folder, { ...about, rank: this.rank, tensors });
+  ): Promise<CheckpointRecord | null> {
+    return this.#room.save(async () => {
+      if (this.#keepsReplaced) await this.#replaced.keepCheckpoint(about.name);
+      return saveCheckpoint(this.folder, { ...about, rank: this.rank, tensors });
+    });
+  }
+
+  /** Removes checkpoints of this rank that the policy no longer keeps, now that `saved` is on the disk. Not while replaced ones are kept. */
+  async removeSuperseded(policy: RetentionPolicy, saved: string): Promise<void> {
+    if (this.#keepsReplaced) return;
+    if (policy.keepLast === 0 && policy.quotaBytes === null && !saved.startsWith('top-')) return;
+    const own = (await listCheckpoints(this.folder)).filter(({ rank }) => rank === this.rank);
+    const pinned = await readPins(this.folder, this.rank);
+    for (const name of supersededCheckpoints(own, policy, saved, pinned))
+      await removeCheckpoint(this.folder, this.rank, name);
   }
 
   /** This rank's checkpoint of that name, or null if there is none. @throws when it is damaged */
@@ -80,9 +117,10 @@ export class RunFiles {
       data,
     }));
     const path = this.predictionsPath(split, this.rank, name);
-    if (this.#keepsReplaced) await this.#replaced.keepPredictions(path);
-    await mkdir(dirname(path), { recursive: true });
-    await writeFileAsOnlyWriter(path, encodeSafetensors(tensors, { epoch: String(epoch) }));
+    await this.#room.save(async () => {
+      if (this.#keepsReplaced) await this.#replaced.keepPredictions(path);
+      await writeFileAsOnlyWriter(path, encodeSafetensors(tensors, { epoch: String(epoch) }));
+    });
   }
 
   /**
@@ -103,8 +141,7 @@ export class RunFiles {
     const metadata: Record<string, string> =
       classNames === undefined ? {} : { class_names: JSON.stringify(classNames) };
     const path = join(this.folder, 'predictions', split, 'targets.safetensors');
-    await mkdir(dirname(path), { recursive: true });
-    await writeFileAsOnlyWriter(path, encodeSafetensors(tensors, metadata));
+    await this.#write(path, encodeSafetensors(tensors, metadata));
   }
 
   /** Predictions that a rank of this run saved under that name, with the epoch of its weights; null if there are none. */
@@ -116,6 +153,10 @@ export class RunFiles {
     const values = tensors.map(({ data }) => data as Float32Array<ArrayBuffer>);
     const kind = tensors[0].name === 'logits' ? 'logits' : 'values';
     return { kind, ranks: [rank], samples, width, values, epoch: Number(metadata.epoch) };
+  }
+
+  async #write(path: string, content: Uint8Array): Promise<void> {
+    await this.#room.save(() => writeFileAsOnlyWriter(path, content));
   }
 
   private predictionsPath(split: Split, rank: number, name: string): string {

@@ -10,7 +10,7 @@ import type { ProcessGroup } from '../collectives/process-group.ts';
 import type { Splits } from '../data/dataset.ts';
 import { distributeData, type RankData } from '../data/distribute.ts';
 import type { BatchSource } from '../data/batches.ts';
-import { createSampler } from '../data/samplers.ts';
+import { createSampler, type Sampler } from '../data/samplers.ts';
 import type { Project } from '../project/define-project.ts';
 import { loadProject, loadProjectData, parseHyperparameters } from '../project/load-project.ts';
 import { projectCallbacks } from '../project/project-callbacks.ts';
@@ -29,6 +29,7 @@ import { Throttle } from '../training/throttle.ts';
 import { type LossFunction, Member } from '../member/member.ts';
 import { createOptimizer } from '../optimizers/optimizers.ts';
 import { RunFiles } from '../member/run-files.ts';
+import { SaveRoom } from '../member/save-room.ts';
 import { loadTrainingState } from '../training/saved-state.ts';
 import { type Task, taskOf } from '../member/tasks.ts';
 import type { TrainerParts } from '../training/rank-training.ts';
@@ -139,19 +140,13 @@ async function prepareRank({ launch, links }: Seat, shared: Shared, rank: RankPa
   const { placement, lostRanks } = launch;
   const completion = await readCompletion(launch);
   const { group, report, controls } = links;
-  const files = new RunFiles(launch.runFolder, placement.rank, launch.attempt);
+  let trainer: Trainer | null = null;
+  const position = () => trainer?.training.position ?? { epoch: 0, step: 0 };
+  const room = new SaveRoom({ report, controls, position });
+  const files = new RunFiles(launch.runFolder, placement.rank, launch.attempt, room);
   if (placement.rank === 0) await saveTargets(files, data);
   const batches = openBatches();
-  const sampler = createSampler({
-    kind: samplerOf(config),
-    length: batches.length,
-    batchSize: samplesPerStep(config),
-    dropLast: config.dropLast,
-    seed: seeder.seed,
-    sharedSeed: config.seed,
-    rank: placement.rank,
-    worldSize: config.members,
-  });
+  const sampler = samplerFor(config, batches.length, seeder.seed, placement.rank);
   const callbacks = [
     seeder,
     ...callbacksOf(launch, completion, { task, files, hasValidation: data.validation !== undefined }),
@@ -163,8 +158,21 @@ async function prepareRank({ launch, links }: Seat, shared: Shared, rank: RankPa
   const strategy = stacked ?? createStrategy(config.strategy, context);
   const about = { config, member, task, data, batches, sampler, strategy, callbacks };
   const parts: TrainerParts = { ...about, group, lostRanks, completion, files, report, controls, throttle };
-  const trainer = new Trainer(parts, await resumed(launch, parts));
+  trainer = new Trainer(parts, await resumed(launch, parts));
   return { ...shared, batches, model: member.model, trainer, totalSteps, leaveStack: () => stacked?.leave() };
+}
+
+function samplerFor(config: RunConfig, length: number, seed: number, rank: number): Sampler {
+  return createSampler({
+    kind: samplerOf(config),
+    length,
+    batchSize: samplesPerStep(config),
+    dropLast: config.dropLast,
+    seed,
+    sharedSeed: config.seed,
+    rank,
+    worldSize: config.members,
+  });
 }
 
 /** The data of this process's ranks, distributed as `data.mode` says. */

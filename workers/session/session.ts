@@ -2,7 +2,6 @@ import type { Launch } from '../../core/protocol/run/messages.ts';
 import type { Prepared, SessionLinks } from './prepare.ts';
 import { drawFigures } from './draw-figures.ts';
 import { comparisonSplit, evaluateSets } from '../training/evaluate-sets.ts';
-import { RunFiles } from '../member/run-files.ts';
 import type { StopReason } from '../training/rendezvous.ts';
 
 /** Runs one rank's session: trains, evaluates the checkpoint sets, draws the project's figures. */
@@ -14,7 +13,7 @@ export async function runSession(launch: Launch, links: SessionLinks, prepared: 
 }
 
 async function finish(launch: Launch, links: SessionLinks, prepared: Prepared): Promise<void> {
-  const { config, groupRanks, finishedRanks, lostRanks, isInWaves, placement } = launch;
+  const { config, groupRanks, finishedRanks, lostRanks, isInWaves } = launch;
   const { report } = links;
   const { data, model, task } = prepared;
   const { training } = prepared.trainer;
@@ -22,7 +21,7 @@ async function finish(launch: Launch, links: SessionLinks, prepared: Prepared): 
   if (links.group.rank !== group.rank) return;
   const comparison = comparisonSplit(data);
   if (comparison === null) return;
-  const files = new RunFiles(launch.runFolder, placement.rank);
+  const { files } = training.parts;
   const hasEnsembleBest = config.checkpoints.ensembleBest && !isInWaves;
   const sets = [
     ...(hasEnsembleBest ? (['ensemble-best'] as const) : []),

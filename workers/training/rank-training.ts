@@ -1,8 +1,10 @@
 import type { RunConfig } from '../../core/protocol/run/config.ts';
 import { memberCountOf, strategyRules } from '../../core/protocol/run/strategy-rules.ts';
+import { modeFor } from '../../core/metrics/metric-mode.ts';
+import type { RetentionPolicy } from '../checkpoints/retention.ts';
 import type { Callback, StepEnd, Training } from '../callbacks/callback.ts';
 import { ProcessGroup } from '../collectives/process-group.ts';
-import { describeDifference, keepTopology, readTopology, topologyOf } from '../checkpoints/model-topology.ts';
+import { describeDifference, readTopology, topologyOf } from '../checkpoints/model-topology.ts';
 import type { BatchSource } from '../data/batches.ts';
 import type { Dataset, Splits } from '../data/dataset.ts';
 import type { Sampler } from '../data/samplers.ts';
@@ -135,8 +137,8 @@ export class RankTraining implements Training {
     const { folder, rank } = this.parts.files;
     const text = this.describeModel();
     if (text === null) return;
-    this.topology = await keepTopology(folder, rank, text);
-    if (earlier === undefined || earlier === this.topology) return;
+    this.topology = await this.parts.files.keepTopology(text);
+    if (this.topology === null || earlier === undefined || earlier === this.topology) return;
     const difference = describeDifference(await readTopology(folder, rank, earlier), text);
     this.announce(
       'model-changed',
@@ -194,11 +196,26 @@ export class RankTraining implements Training {
     this.isAssembled = true;
   }
 
+  /** Which checkpoints of this rank stay. Members have equal shares of the quota. */
+  private get retention(): RetentionPolicy {
+    const { keepLast, keepTop, quotaMiB, mode } = this.parts.config.checkpoints;
+    return {
+      keepLast,
+      keepTop,
+      mode: modeFor(this.parts.task.ensembleMonitor, mode) ?? 'min',
+      quotaBytes: quotaMiB === 0 ? null : Math.floor((quotaMiB * 2 ** 20) / this.members),
+    };
+  }
+
   async saveCheckpoint(name: string, monitor: string | null, score: number | null): Promise<void> {
     const { files, report } = this.parts;
     const about = { name, epoch: this.epoch, step: this.step, monitor, score, model: this.modelHash };
     await this.withModel(async () => {
-      if (this.isMember) report.checkpoint(await files.saveCheckpoint(await readWeights(this.model), about));
+      if (!this.isMember) return;
+      const record = await files.saveCheckpoint(await readWeights(this.model), about);
+      if (record === null) return;
+      report.checkpoint(record);
+      await files.removeSuperseded(this.retention, name);
     });
   }
 

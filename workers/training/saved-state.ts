@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { realNumber } from '../../core/protocol/wire/numbers.ts';
 import { type RunSettings, runSettingsSchema } from '../../core/protocol/run/settings.ts';
 import type { NamedTensor } from '../../core/safetensors/safetensors.ts';
-import { loadState, readState, saveState, saveStateAlone, type TrainingState } from '../checkpoints/training-state.ts';
+import { loadState, readState, saveStateAlone, type TrainingState } from '../checkpoints/training-state.ts';
 import type { Callback } from '../callbacks/callback.ts';
 import type { StrategyState } from '../strategies/strategy.ts';
 import type { Member } from '../member/member.ts';
@@ -87,8 +87,7 @@ export function snapshotOf({ training, history, meter }: TrainingToSave): Snapsh
  * @param metricRows rows of the metrics that belong to the state; null where the step tells it
  */
 export async function saveTrainingState(rank: TrainingToSave, metricRows: number | null): Promise<void> {
-  const { folder, rank: index } = rank.training.parts.files;
-  await saveState(folder, index, await stateOf(rank, snapshotOf(rank), { metricRows, points: [] }));
+  await rank.training.parts.files.saveState(await stateOf(rank, snapshotOf(rank), { metricRows, points: [] }));
 }
 
 /** Saves the state of a rank whose hub has died, with the points that the hub may not have written, unless another hub has the run. */

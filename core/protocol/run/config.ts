@@ -80,6 +80,24 @@ export const checkpointsSchema = z.strictObject({
     .min(0)
     .default(0)
     .meta({ help: 'Also keep a checkpoint at this interval; 0: never.', unit: 'epochs' }),
+  keepLast: z.int().min(0).default(0).meta({
+    help: 'Of the checkpoints of `checkpoints.everyEpochs`, keep only the newest ones; 0: all.',
+    unit: 'checkpoints',
+  }),
+  keepTop: z.int().min(0).default(0).meta({
+    help: "Also keep every member's weights from the ensemble's best evaluations, this many; 0: only the best one (`checkpoints.ensembleBest`).",
+    unit: 'checkpoints',
+  }),
+  quotaMiB: z
+    .int()
+    .min(0)
+    .default(0)
+    .meta({
+      help:
+        'Most disk space for all checkpoints of the run, shared equally by its members. Beyond it the oldest of `checkpoints.everyEpochs` are removed, ' +
+        'then the worst of `checkpoints.keepTop`; the named ones stay. A new checkpoint is written before others are removed. 0: no limit.',
+      unit: 'MiB',
+    }),
   stateEverySeconds: z.number().min(0).default(30).meta({
     help: 'Minimum time between two saves of the state for an exact resume; 0: save at every evaluation.',
     unit: 's',

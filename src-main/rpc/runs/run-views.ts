@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Placement } from '../../../core/protocol/machine/devices.ts';
 import type { RankView, RunView } from '../../../core/protocol/pages/run-views.ts';
-import { type EvaluatedSet, ownSummary, type RunRecord } from '../../../core/protocol/run/record.ts';
+import { type EvaluatedSet, ownSummary, type RunEvent, type RunRecord } from '../../../core/protocol/run/record.ts';
 import type { FollowedRun } from '../../hub/followed-run.ts';
 import type { LiveRank } from '../../hub/live-runs.ts';
 import { isInReach } from '../../runs/control/remote-control.ts';
@@ -30,11 +30,18 @@ export async function viewRun({ hub, live, feed }: HubParts, id: string): Promis
     ensembleMonitor: facts?.ensembleMonitor ?? record.summary?.best?.metric ?? null,
     ranks: record.plan.map((placement) => viewRank(run, placement, ours?.ranks.get(placement.rank))),
     metrics: columns.names,
-    events: [...events],
+    events: withUnwritten(events, ours?.diskEvents ?? []),
     warnings: [...run.warnings, ...drawn.warnings],
     evaluatedSets: evaluatedSetsOf(record, ours?.evaluatedSets ?? []),
     plots: drawn.plots,
   };
+}
+
+/** The events on the disk, and those that wait until there is room for them. */
+function withUnwritten(written: readonly RunEvent[], told: readonly RunEvent[]): RunEvent[] {
+  const isWritten = ({ time, rank, kind }: RunEvent): boolean =>
+    written.some((event) => event.time === time && event.rank === rank && event.kind === kind);
+  return [...written, ...told.filter((event) => !isWritten(event))];
 }
 
 /** The evaluated sets of the last attempt, and those of the earlier attempt that it has not evaluated yet. */

@@ -103,6 +103,7 @@ export class RunSession {
   /** Kills all workers immediately. */
   abort(): void {
     this.isAborted = true;
+    this.recorder?.waitNoMore();
     this.waves?.abort();
   }
 
@@ -111,7 +112,7 @@ export class RunSession {
     paths: { scratchFolder: string; socketPath: string },
   ): Promise<RunRecord> {
     const { folder, index, listener } = this.options;
-    const recorder = new RunRecorder(folder, record, index, listener);
+    const recorder = new RunRecorder(folder, record, index, listener, (event) => this.waves?.follow(event));
     this.recorder = recorder;
     this.controls.begin(recorder);
     // The files of a resumed run stay unchanged until its ranks are ready.

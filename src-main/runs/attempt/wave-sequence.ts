@@ -70,6 +70,11 @@ export class WaveSequence {
     else this.#wave.accept(hello, channel);
   }
 
+  /** Takes an event of the hub that begins or ends a wait for space on the disk. */
+  follow(event: { kind: string; rank: null; message: string }): void {
+    this.#wave?.follow(event);
+  }
+
   /** Kills all workers immediately and starts no more. */
   abort(): void {
     this.#aborted.abort();

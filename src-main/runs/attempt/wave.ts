@@ -11,6 +11,7 @@ import {
   type WorkerState,
 } from '../../../core/protocol/run/messages.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
+import { applyDiskEvent, type DiskWaits } from '../../../core/protocol/pages/disk-waits.ts';
 import { applyControl, initialControlState } from '../../../core/protocol/run/control-state.ts';
 import type { RunError, RunSummary } from '../../../core/protocol/run/record.ts';
 import { mayShrink } from '../../../core/protocol/run/strategy-rules.ts';
@@ -78,6 +79,7 @@ export class Wave {
   /** All controls so far, for ranks that have not connected yet: each rank gets the same controls in the same order. */
   private readonly controls: Control[] = [];
   private controlState = initialControlState;
+  private diskWaits: DiskWaits = new Map();
   private isHeld = false;
   private grace: TimeLimit | null = null;
 
@@ -127,7 +129,7 @@ export class Wave {
   control(control: Control): void {
     this.controls.push(control);
     this.controlState = applyControl(this.controlState, control);
-    this.hold(this.controlState.isPaused);
+    this.hold();
     for (const handle of this.handles.values()) handle.send({ type: 'control', control });
   }
 
@@ -148,13 +150,20 @@ export class Wave {
     for (const handle of this.handles.values()) handle.kill();
   }
 
-  /** Suspends time limits during a pause, in which each rank waits at its next step. */
-  private hold(isPaused: boolean): void {
-    if (isPaused === this.isHeld) return;
-    this.isHeld = isPaused;
-    if (isPaused) this.relay.hold();
+  /** Takes the event of a rank or of the hub (null) that begins or ends a wait for space on the disk. */
+  follow(event: { kind: string; rank: number | null; message: string }): void {
+    this.diskWaits = applyDiskEvent(this.diskWaits, event);
+    this.hold();
+  }
+
+  /** Suspends time limits during a pause, in which each rank waits at its next step, and while a write waits for space. */
+  private hold(): void {
+    const isHeld = this.controlState.isPaused || this.diskWaits.size > 0;
+    if (isHeld === this.isHeld) return;
+    this.isHeld = isHeld;
+    if (isHeld) this.relay.hold();
     else this.relay.release();
-    for (const handle of this.handles.values()) handle.hold(isPaused);
+    for (const handle of this.handles.values()) handle.hold(isHeld);
   }
 
   /** Starts the process of some ranks. */
@@ -186,8 +195,13 @@ export class Wave {
         },
       },
     });
-    void handle.exited.then(() => this.options.listener.exited(handle));
+    void handle.exited.then(() => this.exited(handle));
     return handle;
+  }
+
+  private exited(handle: WorkerHandle): void {
+    this.follow({ kind: 'save-skipped', rank: handle.rank, message: '' });
+    this.options.listener.exited(handle);
   }
 
   private receive(handle: WorkerHandle, frame: Frame): void {
@@ -215,7 +229,7 @@ export class Wave {
         return this.becomeReady(handle.rank);
       case 'event':
         if (message.kind === 'non-finite-loss') this.stopOnNonFinite();
-        return;
+        return this.follow({ ...message, rank: handle.rank });
       case 'finished':
         this.stopReason = message.stopReason;
         return handle.leave();

@@ -1,45 +1,108 @@
-import { createWriteStream, mkdirSync, type WriteStream } from 'node:fs';
+import { mkdirSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { appendWhole } from '../../../core/node/append-lines.ts';
+import { asFullDisk } from '../../../core/node/disk-room.ts';
+import { explainFileError } from '../../../core/node/file-error.ts';
 
 /** Enough to see what a worker did before it died. */
 const keptLines = 12;
+/** Text in memory from which on {@link LogFile.drained} waits. */
+const drainFromCharacters = 2 ** 16;
+/** Text in memory while the disk is full; later lines are left out. */
+const longestWaitCharacters = 2 ** 20;
+
+export interface LogFileOptions {
+  /** Called with the error of the first failed write. The log takes no more lines then. */
+  onError: (error: Error) => void;
+  /** Repeats a write while the disk is full. Default: it fails. */
+  whenThereIsRoom?: (write: () => Promise<void>) => Promise<void>;
+}
 
 /** `logs/rank-3.log`: the output of a worker, line by line, with the time. */
 export class LogFile {
-  private readonly stream: WriteStream;
-  private readonly last: string[] = [];
+  readonly #path: string;
+  readonly #options: LogFileOptions;
+  readonly #last: string[] = [];
+  #handle: FileHandle | null = null;
+  #waiting = '';
+  #leftOut = 0;
+  #isDiskFull = false;
+  #hasFailed = false;
+  #writing: Promise<void> | null = null;
+  /** Resolves when a write ends or finds the disk full. */
+  #progress = Promise.withResolvers<void>();
 
-  constructor(logsFolder: string, rank: number, onError: (error: Error) => void) {
+  constructor(logsFolder: string, rank: number, options: LogFileOptions) {
     mkdirSync(logsFolder, { recursive: true });
-    this.stream = createWriteStream(join(logsFolder, `rank-${rank}.log`), { flags: 'a' });
-    this.stream.on('error', onError);
+    this.#path = join(logsFolder, `rank-${rank}.log`);
+    this.#options = options;
   }
 
   write(line: string): void {
-    this.last.push(line);
-    if (this.last.length > keptLines) this.last.shift();
-    this.stream.write(`${new Date().toISOString()} ${line}\n`);
+    this.#last.push(line);
+    if (this.#last.length > keptLines) this.#last.shift();
+    if (this.#hasFailed) return;
+    if (this.#isDiskFull && this.#waiting.length > longestWaitCharacters) this.#leftOut += 1;
+    else this.#waiting += stamped(line);
+    this.#writing ??= this.#writeAll();
   }
 
-  /** Resolves once most of the lines so far are written, or can never be. */
+  /** Resolves once few lines wait, or the disk is full: then lines may be left out, but their writer is not held up. */
   async drained(): Promise<void> {
-    const { stream } = this;
-    if (!stream.writableNeedDrain || stream.destroyed) return;
-    await new Promise<void>((resolve) => {
-      // After a failure, which `onError` gets, the stream closes without draining.
-      const done = (): void => {
-        stream.off('drain', done).off('close', done);
-        resolve();
-      };
-      stream.on('drain', done).on('close', done);
-    });
+    while (this.#waiting.length > drainFromCharacters && !this.#isDiskFull && !this.#hasFailed)
+      await this.#progress.promise;
   }
 
   lastLines(): readonly string[] {
-    return this.last;
+    return this.#last;
   }
 
   async close(): Promise<void> {
-    await new Promise<void>((resolve) => this.stream.end(resolve));
+    await this.#writing;
+    await this.#handle?.close();
+    this.#handle = null;
   }
+
+  async #writeAll(): Promise<void> {
+    const { onError, whenThereIsRoom = (write) => write() } = this.#options;
+    try {
+      while (this.#waiting !== '') {
+        await whenThereIsRoom(() => this.#append());
+        this.#move();
+      }
+    } catch (error) {
+      this.#hasFailed = true;
+      this.#move();
+      onError(error instanceof Error ? error : new Error(String(error)));
+    } finally {
+      this.#writing = null;
+    }
+  }
+
+  async #append(): Promise<void> {
+    const note = this.#leftOut === 0 ? '' : stamped(`(hub) ${this.#leftOut} lines were left out: the disk was full.`);
+    let length = 0;
+    try {
+      this.#handle ??= await open(this.#path, 'a');
+      ({ length } = this.#waiting);
+      await appendWhole(this.#handle, this.#waiting + note);
+    } catch (error) {
+      this.#isDiskFull = asFullDisk(error) !== null;
+      this.#move();
+      throw explainFileError(error, this.#path, 'append to', length);
+    }
+    this.#isDiskFull = false;
+    this.#leftOut = 0;
+    this.#waiting = this.#waiting.slice(length);
+  }
+
+  #move(): void {
+    this.#progress.resolve();
+    this.#progress = Promise.withResolvers();
+  }
+}
+
+function stamped(line: string): string {
+  return `${new Date().toISOString()} ${line}\n`;
 }

@@ -19,6 +19,7 @@ import type { RunIndex } from '../../store/index/run-index.ts';
 import { withEnd, withNext, withStart } from './attempts.ts';
 import { EarlierMetrics } from './earlier-metrics.ts';
 import { LogFile } from './log-file.ts';
+import { RecordRoom } from './record-room.ts';
 
 /** Where the ranks of an attempt continue. */
 export interface ResumeStart {
@@ -54,12 +55,29 @@ export class RunRecorder {
   /** Writes run one after the other. `flush` throws the error of the first that failed. */
   private writes: Promise<void> = Promise.resolve();
   private writeError: Error | null = null;
+  private readonly room: RecordRoom;
 
-  constructor(folder: string, record: RunRecord, index: RunIndex, tell: RunListener) {
+  /** @param onRoom called when the hub's writes begin to wait for space on the disk, and when they go on */
+  constructor(
+    folder: string,
+    record: RunRecord,
+    index: RunIndex,
+    tell: RunListener,
+    onRoom: (event: { kind: string; rank: null; message: string }) => void = () => undefined,
+  ) {
     this.folder = folder;
     this.record = record;
     this.index = index;
     this.tell = tell;
+    this.room = new RecordRoom((kind, message, data) => {
+      this.event(null, kind, message, { data });
+      onRoom({ kind, rank: null, message });
+    });
+  }
+
+  /** Lets writes that wait for space on the disk fail. */
+  waitNoMore(): void {
+    this.room.abandon();
   }
 
   /** Opens the metrics file. A resume drops the rows that its ranks compute again. */
@@ -91,6 +109,7 @@ export class RunRecorder {
       ranks,
       kept: { step: from?.at?.step ?? Infinity, rows: from?.rows ?? Infinity },
       onError: (error) => this.failedToWrite(error),
+      whenThereIsRoom: (write) => this.room.write(write),
     });
     if (this.ranks !== null) this.metrics.setRanks(this.ranks);
   }
@@ -124,7 +143,10 @@ export class RunRecorder {
   }
 
   openLog(rank: number): LogFile {
-    return new LogFile(runPaths(this.folder).logs, rank, (error) => this.failedToWrite(error));
+    return new LogFile(runPaths(this.folder).logs, rank, {
+      onError: (error) => this.failedToWrite(error),
+      whenThereIsRoom: (write) => this.room.write(write),
+    });
   }
 
   described(facts: RunFacts, versions: Record<string, string>): void {
@@ -212,8 +234,9 @@ export class RunRecorder {
     return this.metrics?.writtenPoints(rank) ?? 0;
   }
 
-  /** Resolves once all updates so far can be read from the run's folder. */
+  /** Resolves once all updates so far can be read from the run's folder, or wait for space on the disk. */
   async written(): Promise<void> {
+    if (this.room.isWaiting) return;
     await this.keepMetrics();
     await this.writes;
   }
@@ -307,7 +330,7 @@ export class RunRecorder {
   }
 
   private write(action: () => Promise<void>): void {
-    this.writes = this.writes.then(action).catch((error: unknown) => this.failedToWrite(error));
+    this.writes = this.writes.then(() => this.room.write(action)).catch((error: unknown) => this.failedToWrite(error));
   }
 
   private failedToWrite(error: unknown): void {

@@ -24,6 +24,8 @@ export interface MetricsLogOptions {
   /** Drop the other rows, which a resumed run computes again. */
   kept?: KeptRows | undefined;
   clock?: LogClock;
+  /** Repeats a write while the disk is full. Rows that come meanwhile stay in memory. Default: it fails. */
+  whenThereIsRoom?: (write: () => Promise<void>) => Promise<void>;
 }
 
 interface HeldRow extends MetricRow {
@@ -46,6 +48,7 @@ export class MetricsLog {
   readonly #reached = new Map<number, Position>();
   /** Number of points that each rank has reported. */
   readonly #appended = new Map<number, number>();
+  readonly #whenThereIsRoom: (write: () => Promise<void>) => Promise<void>;
   #ranks: number[];
   #ready: HeldRow[] = [];
   #writes: Promise<unknown> = Promise.resolve();
@@ -56,6 +59,7 @@ export class MetricsLog {
     this.#file = file;
     this.#ranks = [...options.ranks];
     this.#onError = options.onError;
+    this.#whenThereIsRoom = options.whenThereIsRoom ?? ((write) => write());
     this.#clock = options.clock ?? systemClock;
     this.#stopTicking = this.#clock.every(WRITE_EVERY_MS, () => this.#tick());
   }
@@ -160,7 +164,8 @@ export class MetricsLog {
       if (count === 0) return this.#file.rows;
       this.#isWriting = true;
       try {
-        await this.#file.append(this.#ready.slice(0, count));
+        const rows = this.#ready.slice(0, count);
+        await this.#whenThereIsRoom(() => this.#file.append(rows));
         this.#ready.splice(0, count);
         return this.#file.rows;
       } finally {

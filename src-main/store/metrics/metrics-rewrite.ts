@@ -1,6 +1,7 @@
 import { type FileHandle, open, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { flushFolder, linkExclusively, replaceFile, writeFileAtomic } from '../../../core/node/atomic-file.ts';
+import { linkExclusively, replaceFile, writeFileAtomic } from '../../../core/node/atomic-file.ts';
+import { flushFolder } from '../../../core/node/flush-folder.ts';
 import { readPortions } from '../../../core/node/read-lines.ts';
 import { explainFileError, unlessMissing } from '../../../core/node/file-error.ts';
 import { formatHeader, parseHeader } from './metrics-csv.ts';

@@ -1,10 +1,9 @@
-import { execFileSync } from 'node:child_process';
-import { appendFileSync, chmodSync, mkdirSync, readdirSync, truncateSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
 import { readEvents } from '../../../src-main/store/runs/run-folder.ts';
-import { metricValues, pidOnceTraining, projectFolder, resume, startRun, train, useHub } from '../harness.ts';
+import { metricValues, projectFolder, resume, startRun, train, useHub } from '../harness.ts';
 import { noPermissions, notRun } from '../../environment/reasons.ts';
 
 const { hub, home } = useHub();
@@ -14,19 +13,6 @@ async function failureOf(config: RunConfigInput): Promise<string> {
   const { record } = await train(hub(), 'faulty', config);
   expect(record.status).toBe('failed');
   return record.error?.message ?? '';
-}
-
-/** A disk of a few bytes, removed after the test, or null if this process may not mount one. */
-function mountTinyDisk(name: string, bytes: number): string | null {
-  const folder = join(home(), name);
-  mkdirSync(folder);
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${bytes}`, 'none', folder], { stdio: 'ignore' });
-  } catch {
-    return null;
-  }
-  onTestFinished(() => void execFileSync('umount', [folder]));
-  return folder;
 }
 
 describe('a project that cannot be loaded', () => {
@@ -115,41 +101,6 @@ describe('the folder of a run', () => {
     await expect(run.ended).rejects.toThrow(
       `Cannot create the run folder ${join(parent, 'run')}: this user may not (EACCES). Change the permissions`,
     );
-  });
-});
-
-describe('a disk without room', () => {
-  const noMount = 'no disk can be mounted here';
-
-  it('is noticed before training starts', async ({ skip }) => {
-    const disk = mountTinyDisk('small-disk', 4 * 1024 ** 2);
-    if (disk === null) return skip(noMount);
-    const run = await startRun(hub(), 'blobs', short, join(disk, 'run'));
-    const record = await run.ended;
-    expect(record).toMatchObject({ status: 'failed', error: { rank: null } });
-    expect(record.error?.message).toMatch(
-      /^The run may take 16 MiB, but only [\d.]+ MiB are free on the disk of .*small-disk\/run\. Free some space, .*--out/,
-    );
-    expect(run.updates.some((update) => update.type === 'worker' && update.state === 'training')).toBe(false);
-  });
-
-  it('that fills up during training fails the run, names the file, and keeps what was written', async ({ skip }) => {
-    const disk = mountTinyDisk('filling-disk', 20 * 1024 ** 2);
-    if (disk === null) return skip(noMount);
-    const folder = join(disk, 'run');
-    const run = await startRun(hub(), 'blobs', { ...short, maxEpochs: 100_000 }, folder);
-    await pidOnceTraining(run, 1);
-    await run.until(({ type }) => type === 'progress');
-    const filler = join(disk, 'filler');
-    expect(() => {
-      for (;;) appendFileSync(filler, Buffer.alloc(65_536));
-    }).toThrow('ENOSPC');
-    await run.until((update) => update.type === 'event' && update.event.kind === 'failed');
-    truncateSync(filler);
-    const record = await run.ended;
-    expect(record.status).toBe('failed');
-    expect(record.error?.message).toMatch(/filling-disk\/run\/.*(no space|disk is full)/is);
-    expect(metricValues(folder, 'val/ens_nll').length).toBeGreaterThan(0);
   });
 });
 

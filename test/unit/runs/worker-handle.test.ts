@@ -31,7 +31,7 @@ beforeEach(async () => {
     placement: { rank: 0, wave: 0, device: { id: 'cpu:0', kind: 'cpu', index: 0, name: 'A core', ...unknown } },
     process: neverEnding,
     timeouts: timeoutsSchema.parse({ silenceMs: 1000 }),
-    log: new LogFile(folder, 0, () => undefined),
+    log: new LogFile(folder, 0, { onError: () => undefined }),
     listener: {
       frame: () => undefined,
       lost: () => undefined,

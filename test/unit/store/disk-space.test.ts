@@ -19,11 +19,25 @@ describe('forecastRunBytes', () => {
       { optimizer: { kind: 'adamw' }, checkpoints: { everyEpochs: 3 } },
       2 * (6 + 9) * 4_000,
     ],
+    ['every epoch, the newest four', { checkpoints: { everyEpochs: 1, keepLast: 4 } }, 2 * (3 + 5 + 9) * 4_000],
+    [
+      'every epoch, fewer than are kept',
+      { maxEpochs: 2, checkpoints: { everyEpochs: 1, keepLast: 4 } },
+      2 * (3 + 2 + 9) * 4_000,
+    ],
+    ['the best five', { checkpoints: { keepTop: 5 } }, 2 * (3 + 6 + 9) * 4_000],
     ['no checkpoints', { checkpoints: { ensembleBest: false, memberBest: false, final: false } }, 2 * 9 * 4_000],
   ])('%s', (_name, config, expected) => {
     const forecast = forecastRunBytes({ parameterCount: 1_000, members: 2, config: runConfigSchema.parse(config) });
     expect(forecast).toBe(expected + SMALL_FILES);
   });
+});
+
+it('forecasts at most the quota and one more checkpoint of each member', () => {
+  // W = 4 MiB, a quota of 32 MiB for 4 members: 8 + 4 MiB each, beside 3 named checkpoints and 9 W of states.
+  const config = runConfigSchema.parse({ maxEpochs: 1000, checkpoints: { everyEpochs: 1, quotaMiB: 32 } });
+  const forecast = forecastRunBytes({ parameterCount: 2 ** 20, members: 4, config });
+  expect(forecast).toBe(4 * (3 + 3 + 9) * 4 * 2 ** 20 + SMALL_FILES);
 });
 
 describe('checkDiskSpace', () => {
