@@ -121,8 +121,11 @@ export class FaultyDisk {
       const fault = this.#decide({ name, path, isWrite: writingHandleCalls.has(name) });
       if (fault?.half === true && name === 'read') return method(args[0], args[1], halfOf(args[2] as number), args[3]);
       if (fault?.half === true && ['writeFile', 'appendFile'].includes(name)) {
-        await method(half(args[0]));
+        const [first, rest] = halves(args[0]);
+        await method(first);
         if (inode !== null) this.journal.written(inode, path);
+        // After a short write Node writes the rest.
+        args = [rest, ...args.slice(1)];
       }
       if (fault?.code !== undefined) throw systemError(fault.code, name, undefined);
       const result = await method(...args);
@@ -156,10 +159,12 @@ function halfOf(length: number): number {
   return Math.max(1, Math.floor(length / 2));
 }
 
-/** The first half of the data of a write; nothing of a stream. */
-function half(data: unknown): Uint8Array {
-  const bytes = typeof data === 'string' ? Buffer.from(data) : data instanceof Uint8Array ? data : Buffer.alloc(0);
-  return bytes.subarray(0, Math.floor(bytes.length / 2));
+/** The halves of the data of a write; nothing and all of a stream. */
+function halves(data: unknown): [first: Uint8Array, rest: unknown] {
+  const bytes = typeof data === 'string' ? Buffer.from(data) : data;
+  if (!(bytes instanceof Uint8Array)) return [new Uint8Array(), data];
+  const middle = Math.floor(bytes.length / 2);
+  return [bytes.subarray(0, middle), bytes.subarray(middle)];
 }
 
 function systemError(code: string, syscall: string, path: string | undefined): Error {

@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync } from 'node:fs';
+import { appendFileSync, closeSync, existsSync, fstatSync, fsyncSync, openSync, readSync } from 'node:fs';
 import { readFile, readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { messageOf } from '../../../core/text/errors.ts';
@@ -31,9 +31,23 @@ export async function knownFolders(paths: HomePaths): Promise<string[]> {
 export function noteExternalFolder(paths: HomePaths, folder: string): void {
   if (dirname(folder) === paths.runs) return;
   try {
-    appendFileSync(paths.externalRuns, `${folder}\n`);
+    appendLineSync(paths.externalRuns, folder);
   } catch (error) {
     throw explainFileError(error, paths.externalRuns, 'append to');
+  }
+}
+
+/** Appends a line and flushes it. A line that a power cut left without its end does not swallow it. */
+function appendLineSync(path: string, line: string): void {
+  const file = openSync(path, 'a+', 0o600);
+  try {
+    const { size } = fstatSync(file);
+    const last = Buffer.alloc(1);
+    if (size > 0) readSync(file, last, 0, 1, size - 1);
+    appendFileSync(file, `${size > 0 && last.toString() !== '\n' ? '\n' : ''}${line}\n`);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
   }
 }
 

@@ -7,7 +7,7 @@ import { operations } from '../../faults/operations.ts';
 const isThorough = process.env.TUTTI_FAULTS === 'all';
 const generator = new Generator(12, 'faults');
 const faults: Faults = {
-  draws: isThorough ? 40 : 4,
+  draws: isThorough ? 15 : 4,
   errors: isThorough
     ? [
         { code: 'ENOSPC' },
