@@ -21,7 +21,7 @@ export interface Faults {
   /** What happens at each call, one after the other. */
   errors: readonly Fault[];
   /** Uniform in [0, 1). */
-  random(): number;
+  random: () => number;
 }
 
 /** A folder in memory where there is one, because the model of the disk decides what survives. */

@@ -60,7 +60,7 @@ export class FaultyDisk {
     this.journal = new DiskJournal(root);
     const promises = fs.promises as unknown as Patched;
     this.#original = Object.fromEntries(pathCalls.map((name) => [name, promises[name]]));
-    for (const name of pathCalls) promises[name] = this.#pathCall(name) as AnyFunction;
+    for (const name of pathCalls) promises[name] = this.#pathCall(name);
     syncBuiltinESMExports();
   }
 

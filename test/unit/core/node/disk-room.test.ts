@@ -3,18 +3,20 @@ import { type RoomWait, whenThereIsRoom } from '../../../../core/node/disk-room.
 import { explainFileError } from '../../../../core/node/file-error.ts';
 import { temporaryFolder } from '../../store/fixtures.ts';
 
-function failure(code: string, path: string, bytes?: number): unknown {
-  return explainFileError(Object.assign(new Error(code), { code, syscall: 'write', path }), path, 'write', bytes);
+function failure(code: string, path: string, bytes?: number): Error {
+  const error = Object.assign(new Error(code), { code, syscall: 'write', path });
+  const explained = explainFileError(error, path, 'write', bytes);
+  return explained instanceof Error ? explained : error;
 }
 
 /** Runs a write that fails with `errors`, one after the other, and then succeeds. */
-async function attempt(errors: unknown[], isAbandoned = () => false) {
+async function attempt(errors: Error[], isAbandoned = () => false) {
   const waits: RoomWait[] = [];
   let [looks, rooms, writes] = [0, 0, 0];
   const write = () => {
     writes += 1;
     const error = errors.shift();
-    return error === undefined ? Promise.resolve('written') : Promise.reject(error as Error);
+    return error === undefined ? Promise.resolve('written') : Promise.reject(error);
   };
   const result = await whenThereIsRoom(write, {
     onFull: (wait) => waits.push(wait),
