@@ -81,6 +81,14 @@ export async function listCheckpoints(runFolder: string): Promise<CheckpointReco
   return records.sort((a, b) => a.rank - b.rank || (a.name < b.name ? -1 : 1));
 }
 
+/** The records of a rank's checkpoints. Leaves out those that cannot be read, which stay on the disk for the user to restore. */
+export async function readableCheckpoints(runFolder: string, rank: number): Promise<CheckpointRecord[]> {
+  const folder = join(runFolder, 'checkpoints', `rank-${rank}`);
+  const paths = (await namesIn(folder)).filter((name) => name.endsWith('.json')).map((name) => join(folder, name));
+  const found = await Promise.allSettled(paths.map((path) => readRecord(path, checkpointRecordSchema)));
+  return found.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+}
+
 /** Removes a checkpoint, if it exists. */
 export async function removeCheckpoint(runFolder: string, rank: number, name: string): Promise<void> {
   await removeSealed(checkpointBase(runFolder, rank, name));

@@ -11,7 +11,7 @@ import { saveState, type TrainingState } from '../checkpoints/training-state.ts'
 import {
   type Checkpoint,
   hasCheckpoint,
-  listCheckpoints,
+  readableCheckpoints,
   readCheckpoint,
   removeCheckpoint,
   saveCheckpoint,
@@ -92,7 +92,7 @@ export class RunFiles {
   async removeSuperseded(policy: RetentionPolicy, saved: string): Promise<void> {
     if (this.#keepsReplaced) return;
     if (policy.keepLast === 0 && policy.quotaBytes === null && !saved.startsWith('top-')) return;
-    const own = (await listCheckpoints(this.folder)).filter(({ rank }) => rank === this.rank);
+    const own = await readableCheckpoints(this.folder, this.rank);
     const pinned = await readPins(this.folder, this.rank);
     for (const name of supersededCheckpoints(own, policy, saved, pinned))
       await removeCheckpoint(this.folder, this.rank, name);
