@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { ASIDE_ENDING, flushFolder, writeFlushed } from '../../../core/node/atomic-file.ts';
+import { ASIDE_ENDING, writeFlushed } from '../../../core/node/atomic-file.ts';
+import { flushFolder } from '../../../core/node/flush-folder.ts';
 import { hashScripts, readProjectScripts } from '../configuration/project-source.ts';
 
 /**

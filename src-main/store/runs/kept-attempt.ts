@@ -3,7 +3,8 @@ import { copyFile, link, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
 import { ownSummary, type RunRecord } from '../../../core/protocol/run/record.ts';
-import { ASIDE_ENDING, flushFolder, writeFlushed } from '../../../core/node/atomic-file.ts';
+import { ASIDE_ENDING, writeFlushed } from '../../../core/node/atomic-file.ts';
+import { flushFolder } from '../../../core/node/flush-folder.ts';
 import { errorCode, explainFileError, unlessMissing } from '../../../core/node/file-error.ts';
 import { runPaths } from './run-folder.ts';
 

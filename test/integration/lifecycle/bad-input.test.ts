@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
 import { readEvents } from '../../../src-main/store/runs/run-folder.ts';
-import { metricValues, projectFolder, resume, startRun, train, useHub } from '../harness.ts';
+import { projectFolder, resume, startRun, train, useHub } from '../harness.ts';
 import { noPermissions, notRun } from '../../environment/reasons.ts';
 
 const { hub, home } = useHub();
