@@ -106,7 +106,9 @@ it('reads the index again only after somebody has written it', async () => {
   await createRunFolder(folder, runRecord());
   elsewhere.upsert(runRecord(), folder);
   const read = vi.spyOn(RunIndex.prototype, 'rows');
-  onTestFinished(() => void read.mockRestore());
+  onTestFinished(() => {
+    read.mockRestore();
+  });
   const first = await list.list();
   const readings = read.mock.calls.length;
   expect(await list.list()).toEqual(first);
