@@ -9,12 +9,12 @@ export default {
     homepage: 'https://tutti.invalid',
   },
   /** Besides these: package.json and the runtime dependencies. */
-  files: ['out/main/**', 'out/preload/**', 'out/renderer/**', 'core/**', 'workers/**', 'examples/**'],
+  files: ['out/main/**', 'out/preload/**', 'out/renderer/**', 'core/**', 'src-main/**', 'workers/**', 'examples/**'],
   // Nothing is compiled for Electron, because workers run on the Node of the optional dependencies.
   npmRebuild: false,
   asar: true,
   /** Files that this Node reads. It cannot read archives, and a binary inside an archive could not be started. */
-  asarUnpack: ['package.json', 'core/**', 'workers/**', 'examples/**', 'node_modules/**'],
+  asarUnpack: ['package.json', 'core/**', 'src-main/**', 'workers/**', 'examples/**', 'node_modules/**'],
   electronFuses: {
     runAsNode: false,
     enableCookieEncryption: true,

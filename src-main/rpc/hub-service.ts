@@ -1,6 +1,7 @@
 import type { ExportRequest } from '../../core/protocol/pages/run-data.ts';
 import type { Health, HubApi, PageRole } from '../../core/protocol/pages/rpc.ts';
 import type { RunRequest } from '../../core/protocol/pages/project-views.ts';
+import { startDetached } from '../hub/detach.ts';
 import type { Hub } from '../hub/hub.ts';
 import { LiveRuns } from '../hub/live-runs.ts';
 import { RunFeed, type HubParts } from '../hub/run-feed.ts';
@@ -156,12 +157,13 @@ export class HubService {
     } satisfies Partial<HubApi>;
   }
 
-  async #start({ projectFolder, overrides, name, out }: RunRequest): Promise<{ id: string }> {
+  async #start({ projectFolder, overrides, name, out, detach }: RunRequest): Promise<{ id: string }> {
     const { hub, live } = this.#parts;
     const project = await this.#projects.describe(projectFolder);
     const place = { name: name ?? undefined, folder: out ?? undefined };
     const planned = await hub.planRun({ projectFolder, overrides: [overrides], ...place }, project);
-    await live.start(planned);
+    if (detach) await startDetached({ kind: 'start', folder: planned.folder, planned });
+    else await live.start(planned);
     return { id: planned.id };
   }
 

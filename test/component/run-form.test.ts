@@ -132,14 +132,15 @@ describe('the form of a run', () => {
     expect(start().element.disabled).toBe(true);
   });
 
-  it('starts the run under its name, and opens it', async () => {
+  it('starts the run under its name, detached if wished, and opens it', async () => {
     const { calls, router, start, wrapper } = await open();
     await wrapper.get('.summary input').setValue(' mine ');
+    await wrapper.get('.summary input[type=checkbox]').setValue(true);
     await expect.poll(() => start().element.disabled).toBe(false);
     await start().trigger('click');
     await expect
       .poll(() => calls.filter(([method]) => method === 'startRun'))
-      .toEqual([['startRun', { projectFolder: '/blobs', overrides: {}, name: 'mine', out: null }]]);
+      .toEqual([['startRun', { projectFolder: '/blobs', overrides: {}, name: 'mine', out: null, detach: true }]]);
     await expect.poll(() => router.currentRoute.value.fullPath).toBe('/runs/r9');
   });
 });

@@ -50,6 +50,8 @@ export const runRequestSchema = z.strictObject({
   name: z.string().nullable(),
   /** The run's folder; null: a new one in Tutti's home. */
   out: z.string().min(1).nullable(),
+  /** Whether the run continues when Tutti ends. A separate process then trains it. */
+  detach: z.boolean().optional(),
 });
 export type RunRequest = z.output<typeof runRequestSchema>;
 

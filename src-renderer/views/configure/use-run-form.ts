@@ -11,6 +11,8 @@ export interface RunForm {
   name: Ref<string>;
   /** The run's folder as typed; empty where Tutti chooses it. */
   out: Ref<string>;
+  /** Whether the run continues when Tutti ends. */
+  detach: Ref<boolean>;
   request: ComputedRef<FormRequest>;
   /** How many options are changed. */
   changes: ComputedRef<number>;
@@ -32,6 +34,7 @@ export function useRunForm({ options, standard }: FormSubject, initial: PlainObj
   const overrides = shallowRef<PlainObject>(initial);
   const name = shallowRef('');
   const out = shallowRef('');
+  const detach = shallowRef(false);
   const values = computed<FormValues>(() => ({ options, defaults: standard, overrides: overrides.value }));
   const visible = computed(() => options.filter((option) => isVisible(values.value, option)));
   const unreadable = useUnreadable(visible);
@@ -41,7 +44,13 @@ export function useRunForm({ options, standard }: FormSubject, initial: PlainObj
     overrides,
     name,
     out,
-    request: computed(() => ({ overrides: overrides.value, name: textOf(name), out: textOf(out) })),
+    detach,
+    request: computed(() => ({
+      overrides: overrides.value,
+      name: textOf(name),
+      out: textOf(out),
+      ...(detach.value ? { detach: true } : {}),
+    })),
     changes: computed(() => visible.value.filter((option) => isChanged(values.value, option)).length),
     unreadable,
     ...readersOf(values, visible),

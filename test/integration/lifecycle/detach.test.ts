@@ -4,6 +4,8 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { HubService } from '../../../src-main/rpc/hub-service.ts';
+import { openPage } from '../../unit/rpc/page.ts';
 import { hubLogPath } from '../../../src-main/hub/detach.ts';
 import { readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
 import { notLinux, notRun } from '../../environment/reasons.ts';
@@ -117,6 +119,32 @@ describe('a detached run', () => {
       await gone(pid);
     },
   );
+});
+
+it('a page starts a detached run, which continues when its hub ends, and which other pages show and control', async () => {
+  const errors: unknown[] = [];
+  const options = {
+    frontEnd: 'browser' as const,
+    exportLink: (name: string) => name,
+    watchLinks: null,
+    onError: (error: unknown) => void errors.push(error),
+  };
+  const first = await HubService.open(hub(), options);
+  const request = { projectFolder: projectFolder('blobs'), name: null, out: null, detach: true };
+  const overrides = { maxEpochs: 1_000_000, devices: 2 };
+  const { id } = await openPage(first).hub.startRun({ ...request, overrides });
+  const pid = (await hub().record(id)).hub?.pid ?? 0;
+  expect(pid).not.toBe(process.pid);
+  await first.close();
+  expect(isRunning(pid)).toBe(true);
+  const next = await HubService.open(hub(), options);
+  onTestFinished(() => next.close());
+  const page = openPage(next);
+  await page.hub.watch(id);
+  await expect.poll(() => page.updates.some(({ type }) => type === 'points')).toBe(true);
+  await page.hub.control(id, { action: 'stop' });
+  await gone(pid);
+  expect({ errors, status: (await hub().record(id)).status }).toEqual({ errors: [], status: 'stopped' });
 });
 
 describe('a detached run that cannot start', () => {
