@@ -30,6 +30,7 @@ describe('tuttiHome', () => {
       projectTitles: join('/h', 'cache', 'project-titles.json'),
       exports: join('/h', 'exports'),
       trash: join('/h', 'trash'),
+      trust: join('/h', 'trusted.json'),
       window: join('/h', 'window.json'),
       desktop: join('/h', 'desktop'),
       tensorflow: join('/h', 'native', 'tensorflow'),
