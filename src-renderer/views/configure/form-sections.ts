@@ -34,6 +34,7 @@ const plans: SectionPlan[] = [
       'seed',
       'identicalSeeds',
       'initializers',
+      'memoryLimitBytes',
     ],
   },
   { id: 'strategy', title: 'Strategy', help: 'How the members interact during training.', paths: ['strategy'] },
