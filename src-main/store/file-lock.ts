@@ -14,6 +14,9 @@ const GONE: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ESTALE']);
 /** What a look at a lock finds. `unknown`: nobody can tell from here, so its holder must count as alive. */
 export type LockSight = { kind: 'held' } | { kind: 'free' } | { kind: 'unknown'; reason: string };
 
+/** Keeps the locks that this process holds from being collected as garbage: SQLite would close their files, which frees them. */
+const heldLocks = new Set<FileLock>();
+
 /**
  * A lock of the system on an empty file, which no other process, container or user on this machine can have at the same time. The system
  * frees it when its holder ends in any way, and only then: not when the holder is stopped or busy.
@@ -43,7 +46,9 @@ export class FileLock {
     try {
       database = new DatabaseSync(path, { timeout: 0 });
       database.exec('BEGIN EXCLUSIVE');
-      return new FileLock(path, database);
+      const lock = new FileLock(path, database);
+      heldLocks.add(lock);
+      return lock;
     } catch (error) {
       database?.close();
       if (isBusy(error)) return null;
@@ -72,6 +77,7 @@ export class FileLock {
   }
 
   release(): void {
+    heldLocks.delete(this);
     if (this.#database.isOpen) this.#database.close();
   }
 }

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { isHubAlive, lookAtHub, takeHubLock } from '../../../../src-main/store/runs/hub-lock.ts';
 import { takeOverRun } from '../../../../src-main/store/index/recovery.ts';
 import { ScratchFolder } from '../../../../src-main/runs/attempt/scratch.ts';
@@ -6,6 +8,17 @@ import { ScratchFolder } from '../../../../src-main/runs/attempt/scratch.ts';
 const actions: Record<string, (folder: string) => Promise<unknown>> = {
   /** Takes the lock of the run's hub. */
   hold: async (folder) => keep((await takeHubLock(folder)) !== null),
+  /** Takes the lock of the run's hub, keeps no reference to it, and collects garbage. */
+  forget: async (folder) => {
+    const isTaken = (await takeHubLock(folder)) !== null;
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    for (let round = 0; round < 3; round += 1) {
+      await new Promise(setImmediate);
+      collect();
+    }
+    return keep(isTaken);
+  },
   /** Looks once. */
   look: (folder) => Promise.resolve(lookAtHub(folder)),
   /** Looks again and again, as pages and terminals do, and counts what it saw. */

@@ -38,6 +38,11 @@ describe('the lock of a hub', () => {
     lock?.release();
   });
 
+  it('stays held when garbage is collected', async () => {
+    expect((await act('forget', folder)).result).toBe(true);
+    expect(isHubAlive(folder)).toBe(true);
+  });
+
   it.skipIf(notWindows !== null)(`stays held by a stopped hub${notRun(notWindows)}`, async () => {
     const hub = await act('hold', folder);
     hub.child.kill('SIGSTOP');
