@@ -1,9 +1,10 @@
 import { mkdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Channel } from '../../../core/protocol/wire/channel.ts';
 import type { Device, Placement } from '../../../core/protocol/machine/devices.ts';
 import type { Launch } from '../../../core/protocol/run/messages.ts';
+import type { StrategyConfig } from '../../../core/protocol/run/config.ts';
 import type { RunError } from '../../../core/protocol/run/record.ts';
 import { checkDiskSpace, forecastRunBytes } from '../../store/disk-space.ts';
 import type { Grant } from '../../processes/confined.ts';
@@ -151,7 +152,8 @@ export class WaveSequence {
     const { folder, record } = this.#options.recorder;
     const { project, config } = record;
     const write = [folder, scratchFolder];
-    return grantFor({ project: project.folder, write, memoryLimitBytes: config.memoryLimitBytes, device });
+    const { memoryLimitBytes, strategy } = config;
+    return grantFor({ project: project.folder, read: warmStartOf(strategy), write, memoryLimitBytes, device });
   }
 
   /** Lists in the run's events what its workers may do. */
@@ -262,6 +264,12 @@ export class WaveSequence {
 
 function positionOf({ round, epoch, step }: ResumePoint): Launch['until'] {
   return { round, epoch, step };
+}
+
+/** The checkpoint of another run that the ranks start from. Only a checkpoint: a record of others could name any file. */
+function warmStartOf(strategy: StrategyConfig): string[] {
+  const path = strategy.kind === 'hdet' ? strategy.warmStart : '';
+  return path.endsWith('.safetensors') ? [resolve(path)] : [];
 }
 
 function openLog(recorder: RunRecorder, rank: number, note: string | null): LogFile {
