@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser, BrowserContext, Page } from '@playwright/test';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from '@playwright/test';
 import { launchChromium } from './support/chromium.ts';
 import { expect, patienceMs } from './support/expect.ts';
 import { startTutti, type TuttiProcess } from './support/tutti-process.ts';
@@ -41,8 +41,10 @@ export class Stage {
     return page;
   }
 
-  async newContext(): Promise<BrowserContext> {
+  /** @param storageState cookies and storage of another context, which then has its session too */
+  async newContext(storageState?: BrowserContextOptions['storageState']): Promise<BrowserContext> {
     const context = await this.browser.newContext({
+      storageState,
       viewport: { width: 1440, height: 900 },
       reducedMotion: 'reduce',
     });

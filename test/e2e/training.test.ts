@@ -50,8 +50,7 @@ describe.skipIf(noChromium !== null)(`Training an ensemble from the browser${not
   });
 
   it('is followed by two browsers at once', async () => {
-    const context = await stage.newContext();
-    await context.addCookies(await page.context().cookies());
+    const context = await stage.newContext(await page.context().storageState());
     const second = await stage.watchedPage(context);
     await second.goto(page.url());
     await expectPoints(second, 'NLL');
