@@ -44,12 +44,12 @@ export default defineConfig({
       {
         test: {
           name: 'integration',
-          // One file at a time: their processes would compete for the cores.
+          // Not more files at a time: their processes would compete for the cores.
+          maxWorkers: 2,
           sequence: { groupOrder: 1 },
           include: ['test/integration/**/*.test.ts'],
           testTimeout: 180_000,
           hookTimeout: 60_000,
-          fileParallelism: false,
           expect: patient,
         },
       },

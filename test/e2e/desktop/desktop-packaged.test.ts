@@ -36,7 +36,9 @@ describe.skipIf(noChromium !== null)(`The packaged app, on a stand-in for Electr
     await expectPoints(stage.page, 'NLL');
     const beside = join(folder, 'app.asar.unpacked');
     const { stdout } = await promisify(execFile)('ps', ['-eo', 'args']);
-    const workers = stdout.split('\n').filter((line) => line.includes(join(beside, 'workers', 'entries', 'worker.ts')));
+    const entry = join(beside, 'workers', 'entries', 'worker.ts');
+    // Each worker has a keeper, a shell whose arguments name it too.
+    const workers = stdout.split('\n').filter((line) => line.includes(entry) && !line.startsWith('sh '));
     expect(workers).toHaveLength(2);
     for (const worker of workers)
       expect(worker).toMatch(new RegExp(`^${join(beside, 'node_modules')}/[^ ]*/bin/node `));

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, it } from 'vitest';
@@ -125,7 +125,10 @@ describe('Ctrl-C', () => {
     `aborts a run that does not stop when it is pressed again${notRun(noOldNode)}`,
     async () => {
       const training = await startTraining('an older Node', ['--fault', 'loop', '--at-step', '3']);
-      const { top } = training;
+      const { top, folder } = training;
+      await expect
+        .poll(() => readFileSync(join(folder, 'logs', 'rank-1.log'), 'utf8'))
+        .toContain('The loss loops forever.');
       const ended = ending(training);
       top.kill('SIGINT');
       await training.until('Stopping jointly');
