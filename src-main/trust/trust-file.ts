@@ -12,7 +12,7 @@ const trustFileSchema = z.strictObject({
   folders: z.array(
     z.strictObject({
       folder: z.string(),
-      /** User id of its owner when it was trusted; 0 where the system has none. */
+      /** User id of the owner when it was trusted; 0 where the system has none. */
       owner: z.int(),
       since: z.iso.datetime(),
     }),

@@ -13,6 +13,7 @@ export const noPermissions = unless(
   process.platform !== 'win32' && process.getuid?.() !== 0,
   'root may write everywhere, and Windows has other permissions',
 );
+export const notRoot = unless(process.getuid?.() === 0, 'only root can give files to another user');
 export const notMapped = notLinux ?? noMemoryFolder ?? whyNotMapped();
 
 /** The suffix of a test title, with the reason why the test does not run here. */

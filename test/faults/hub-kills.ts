@@ -11,9 +11,11 @@ import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { RunConfigInput } from '../../core/protocol/run/config.ts';
 import { findResumePoint } from '../../src-main/store/runs/resume-point.ts';
+import { Generator } from '../../workers/random/index.ts';
 import { isRunning, projectFolder } from '../integration/harness.ts';
 
 const kills = Number(process.argv[2] ?? 40);
+const random = new Generator(1, 'hub-kills');
 const base: RunConfigInput = {
   members: 2,
   devices: 2,
@@ -56,7 +58,7 @@ async function kill(
     if (reported > 20 || (project === 'faulty' && state === 'training')) hasStepped.resolve();
   });
   await hasStepped.promise;
-  await wait(Math.random() * 1000);
+  await wait(random.uniform() * 1000);
   const exited = once(child, 'exit');
   child.kill('SIGKILL');
   const killedMs = performance.now();

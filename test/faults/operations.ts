@@ -14,8 +14,9 @@ import { MetricsFile } from '../../src-main/store/metrics/metrics-file.ts';
 import { exportRun } from '../../src-main/export/export-run.ts';
 import { readWindowState, writeWindowState } from '../../src-main/desktop/window-state.ts';
 import { readCheckpoint, saveCheckpoint } from '../../workers/checkpoints/checkpoint-store.ts';
-import { latestCommonRound, loadState, saveState } from '../../workers/checkpoints/training-state.ts';
-import { readMetrics } from '../metric-table.ts';
+import { findResumePoint } from '../../src-main/store/runs/resume-point.ts';
+import { loadState, saveState } from '../../workers/checkpoints/training-state.ts';
+import { readMetrics } from '../integration/metric-table.ts';
 import { runEvent, runRecord } from '../unit/store/records.ts';
 
 /** A write of Tutti, with what was there before it. */
@@ -46,8 +47,8 @@ function state(round: number) {
 }
 
 async function roundOnDisk(folder: string): Promise<number> {
-  const round = await latestCommonRound(folder, [0]);
-  if (round === null) throw new Error('No state is left.');
+  const round = (await findResumePoint(folder, [0]))?.round;
+  if (round === undefined) throw new Error('No state is left.');
   // The state is read in a copy, because a resume removes later rounds.
   const { tensors, data } = await loadState(folder, 0, round);
   if (tensors[0].data[0] !== round || (data as { round: number }).round !== round) throw new Error('A state is mixed.');
@@ -56,6 +57,13 @@ async function roundOnDisk(folder: string): Promise<number> {
 
 const rows = (from: number, to: number, metric = 'a') =>
   Array.from({ length: to - from }, (_, i) => ({ epoch: 0, step: from + i, values: new Map([[metric, from + i]]) }));
+
+/** Appends rows up to a step, and flushes them. */
+async function appendSteps(folder: string, to: number, from = 0, metric = 'a'): Promise<void> {
+  const file = await MetricsFile.open(join(folder, 'metrics.csv'));
+  await file.append(rows(from, to, metric));
+  await file.sync();
+}
 
 /** The steps in the metrics file, after the repair that each start does. */
 async function stepsOnDisk(folder: string): Promise<number[]> {
@@ -127,48 +135,26 @@ export const operations: Operation[] = [
     },
   },
   {
-    name: 'run.json of a run that goes on',
+    name: 'run.json of a run that continues',
     prepare: (folder) => createRunFolder(folder, runRecord()),
     run: (folder) => writeRunRecord(folder, runRecord({ status: 'running' })),
     read: async (folder) => either((await readRunRecord(folder)).status, 'created', 'running'),
   },
   {
     name: 'rows of metrics, flushed',
-    async prepare(folder) {
-      const file = await MetricsFile.open(join(folder, 'metrics.csv'));
-      await file.append(rows(0, 5));
-      await file.sync();
-    },
-    async run(folder) {
-      const file = await MetricsFile.open(join(folder, 'metrics.csv'));
-      const { length } = await stepsOnDisk(folder);
-      await file.append(rows(length, 9));
-      await file.sync();
-    },
+    prepare: (folder) => appendSteps(folder, 5),
+    run: async (folder) => appendSteps(folder, 9, (await stepsOnDisk(folder)).length),
     read: async (folder) => ageOfSteps(await stepsOnDisk(folder), 5, 9),
   },
   {
     name: 'a new metric, for which the metrics file is rewritten',
-    async prepare(folder) {
-      const file = await MetricsFile.open(join(folder, 'metrics.csv'));
-      await file.append(rows(0, 5));
-      await file.sync();
-    },
-    async run(folder) {
-      const file = await MetricsFile.open(join(folder, 'metrics.csv'));
-      const { length } = await stepsOnDisk(folder);
-      await file.append(rows(length, 9, 'b'));
-      await file.sync();
-    },
+    prepare: (folder) => appendSteps(folder, 5),
+    run: async (folder) => appendSteps(folder, 9, (await stepsOnDisk(folder)).length, 'b'),
     read: async (folder) => ageOfSteps(await stepsOnDisk(folder), 5, 9),
   },
   {
     name: 'a resume that drops rows and keeps the old file',
-    async prepare(folder) {
-      const file = await MetricsFile.open(join(folder, 'metrics.csv'));
-      await file.append(rows(0, 9));
-      await file.sync();
-    },
+    prepare: (folder) => appendSteps(folder, 9),
     run: (folder) => MetricsFile.open(join(folder, 'metrics.csv'), { step: 4, rows: Infinity }).then(() => undefined),
     async read(folder) {
       const count = (await stepsOnDisk(folder)).length;

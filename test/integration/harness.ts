@@ -8,7 +8,7 @@ import type { CheckpointRecord, RunRecord } from '../../core/protocol/run/record
 import type { RunUpdate } from '../../core/protocol/pages/run-updates.ts';
 import { Hub } from '../../src-main/hub/hub.ts';
 import type { RunSession } from '../../src-main/runs/attempt/run-session.ts';
-import { type MetricTable, readMetrics } from '../metric-table.ts';
+import { type MetricTable, readMetrics } from './metric-table.ts';
 
 /** A run with real worker processes, watched. */
 export interface WatchedRun {
@@ -98,6 +98,19 @@ function watch(open: (listener: (update: RunUpdate) => void) => RunSession, fold
       look();
     });
   return { session, folder, updates, ended, until };
+}
+
+/** Settings of runs whose ranks are killed half-way. Ranks meet at each evaluation, so that none finishes before the test sees its steps. */
+export const killable = {
+  devices: 'cpu:0,1',
+  evaluateEveryEpochs: 20,
+  logEverySteps: 20,
+  checkpoints: { stateEverySeconds: 0 },
+} satisfies RunConfigInput;
+
+/** Resolves when a rank has done that many steps. */
+export async function untilStep(run: WatchedRun, rank: number, step: number): Promise<void> {
+  await run.until((update) => update.type === 'progress' && update.rank === rank && update.step >= step);
 }
 
 /** The pid of a rank, once it trains and has saved its own best, so that there is something to lose. */

@@ -1,8 +1,6 @@
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { z } from 'zod';
 import { toJson } from '../../core/protocol/wire/numbers.ts';
-import { unlessMissing } from '../../core/node/file-error.ts';
+import { roundPath, roundsOf } from '../../core/node/saved-rounds.ts';
 import { decodeSafetensors, encodeSafetensors, type NamedTensor } from '../../core/safetensors/safetensors.ts';
 import { sealOf } from './seal.ts';
 import { readSealed, removeSealed, writeSealed, writeSealedIf } from './sealed-file.ts';
@@ -82,15 +80,7 @@ function sealed(runFolder: string, rank: number, state: TrainingState & { isAlon
   const content = encodeSafetensors(tensors, { [DATA_KEY]: toJson(data) });
   const savedAt = new Date().toISOString();
   const record: StateRecord = { format: 1, rank, ...position, ...sealOf(content), savedAt };
-  return { base: basePath(runFolder, rank, state.round), content, record };
-}
-
-/** The newest round that all `ranks` have saved, from which they can resume together; null if there is none. */
-export async function latestCommonRound(runFolder: string, ranks: readonly number[]): Promise<number | null> {
-  const roundsByRank = await Promise.all(ranks.map(async (rank) => new Set(await roundsOf(runFolder, rank))));
-  const [first = new Set<number>(), ...others] = roundsByRank;
-  const common = [...first].filter((round) => others.every((rounds) => rounds.has(round)));
-  return common.length > 0 ? Math.max(...common) : null;
+  return { base: roundPath(runFolder, rank, state.round), content, record };
 }
 
 /**
@@ -108,28 +98,13 @@ export async function loadState(runFolder: string, rank: number, round: number):
 
 /** Reads a rank's state after checking its size and SHA-256. @throws with file and remedy when it is missing, damaged or changed */
 export async function readState(runFolder: string, rank: number, round: number): Promise<TrainingState> {
-  const { record, content } = await readSealed(basePath(runFolder, rank, round), stateRecordSchema);
+  const { record, content } = await readSealed(roundPath(runFolder, rank, round), stateRecordSchema);
   const { tensors, metadata } = decodeSafetensors(content);
   const data: unknown = JSON.parse(metadata[DATA_KEY] ?? 'null');
   const { epoch, step, attempt, metricRows } = record;
   return { round, epoch, step, attempt, metricRows, tensors, data };
 }
 
-/** Rounds with a record, oldest first. */
-async function roundsOf(runFolder: string, rank: number): Promise<number[]> {
-  const files = (await unlessMissing(readdir(rankFolder(runFolder, rank)))) ?? [];
-  const matches = files.map((file) => /^round-(\d+)\.json$/.exec(file));
-  return matches.flatMap((match) => (match === null ? [] : [Number(match[1])])).sort((a, b) => a - b);
-}
-
 async function removeRounds(runFolder: string, rank: number, rounds: readonly number[]): Promise<void> {
-  for (const round of rounds) await removeSealed(basePath(runFolder, rank, round));
-}
-
-function basePath(runFolder: string, rank: number, round: number): string {
-  return join(rankFolder(runFolder, rank), `round-${round}`);
-}
-
-function rankFolder(runFolder: string, rank: number): string {
-  return join(runFolder, 'state', `rank-${rank}`);
+  for (const round of rounds) await removeSealed(roundPath(runFolder, rank, round));
 }

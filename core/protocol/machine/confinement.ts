@@ -9,7 +9,7 @@ export interface Confinement {
   processes: boolean;
   /** Memory that it may allocate beyond what Node itself takes, in bytes; null: no limit. */
   memoryBytes: number | null;
-  /** Whether the kernel enforces it too (Linux). Not on GPUs, whose drivers start programs and open files of their own. */
+  /** Whether the kernel enforces it too (Linux). Not on GPUs, whose drivers start programs and open other files. */
   isKernelAsked: boolean;
 }
 

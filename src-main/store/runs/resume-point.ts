@@ -1,4 +1,5 @@
-import { checkRound, roundsOf, type SavedRound } from './saved-rounds.ts';
+import { roundsOf } from '../../../core/node/saved-rounds.ts';
+import { checkRound, type SavedRound } from './saved-rounds.ts';
 
 export interface ResumePoint {
   round: number;

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { readdir, readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile, stat } from 'node:fs/promises';
 import { z } from 'zod';
 import { messageOf } from '../../../core/text/errors.ts';
 import { unlessMissing } from '../../../core/node/file-error.ts';
+import { roundPath } from '../../../core/node/saved-rounds.ts';
 
 /** The fields of `state/rank-<r>/round-<n>.json` (written by the workers) that a resume needs. */
 const savedRoundSchema = z.object({
@@ -24,28 +24,18 @@ export type SavedRound = z.output<typeof savedRoundSchema>;
 
 const pieceBytes = 2 ** 20;
 
-/** The rounds of which a rank has a record, whole or not. */
-export async function roundsOf(folder: string, rank: number): Promise<number[]> {
-  const names = (await unlessMissing(readdir(stateFolder(folder, rank)))) ?? [];
-  return names.flatMap((name) => /^round-(\d+)\.json$/.exec(name)?.[1] ?? []).map(Number);
-}
-
 /**
  * Reads the record of a rank's state and compares the state with it: size and SHA-256.
  * @returns the record, or an error that names the damaged file and what is wrong with it
  */
 export async function checkRound(folder: string, rank: number, round: number): Promise<SavedRound | Error> {
-  const base = join(stateFolder(folder, rank), `round-${round}`);
+  const base = roundPath(folder, rank, round);
   const record = await readRecord(`${base}.json`);
   if (record instanceof Error) return record;
   // A crash may have left the data of the present record under this name: `workers/checkpoints/sealed-file.ts`.
   if (await isIntact(`${base}.safetensors.next`, record)) return record;
   if (await isIntact(`${base}.safetensors`, record)) return record;
   return new Error(`${base}.safetensors is missing or damaged: it does not match the size and hash in its .json`);
-}
-
-function stateFolder(folder: string, rank: number): string {
-  return join(folder, 'state', `rank-${rank}`);
 }
 
 async function readRecord(path: string): Promise<SavedRound | Error> {

@@ -32,7 +32,7 @@ export class SharedCase {
     this.begin(bytes);
   }
 
-  /** An input that is no case of its own: a shorter form of one. */
+  /** An input that does not count as a case: a shorter form of one. */
   begin(bytes: Uint8Array): void {
     this.#bytes.set(bytes);
     Atomics.store(this.#head, 1, bytes.length);

@@ -12,7 +12,7 @@ export interface ThreadTask {
   shared: SharedArrayBuffer;
 }
 
-/** What a thread found. It goes on after findings; the same one is reported once. */
+/** What a thread found. It continues after findings; the same one is reported once. */
 export interface ThreadReport {
   cases: number;
   /** Branches and functions of the product that were executed. */

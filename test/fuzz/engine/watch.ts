@@ -3,7 +3,7 @@ import { SharedCase } from './shared-case.ts';
 import type { ThreadReport, ThreadTask } from './thread.ts';
 
 /** A case that runs longer hangs. Two orders of magnitude above the slowest case on a busy machine. */
-const deadlineMs = 20_000;
+const usualDeadlineMs = 20_000;
 /** Loading and instrumenting the product takes seconds, on a busy machine a minute. */
 const startDeadlineMs = 300_000;
 const lookEveryMs = 500;
@@ -14,11 +14,14 @@ const maximumInputBytes = 2 ** 22;
  * Runs cases of a target in a thread with a limit on its memory. A case that hangs or ends the thread is a finding; a new thread with
  * another seed runs the remaining cases.
  */
-export async function fuzzInThread({ cases, seed, ...where }: Omit<ThreadTask, 'shared'>): Promise<ThreadReport> {
+export async function fuzzInThread(
+  { cases, seed, ...where }: Omit<ThreadTask, 'shared'>,
+  deadlineMs = usualDeadlineMs,
+): Promise<ThreadReport> {
   const whole: ThreadReport = { cases: 0, reached: 0, corpus: 0, findings: [] };
   for (let attempt = 0; whole.cases < cases && attempt < 10; attempt += 1) {
     const task = { ...where, cases: cases - whole.cases, seed: seed + 1000 * attempt };
-    const report = await runThread(task);
+    const report = await runThread(task, deadlineMs);
     whole.cases += report.cases;
     whole.reached = Math.max(whole.reached, report.reached);
     whole.corpus = Math.max(whole.corpus, report.corpus);
@@ -27,7 +30,7 @@ export async function fuzzInThread({ cases, seed, ...where }: Omit<ThreadTask, '
   return whole;
 }
 
-async function runThread(task: Omit<ThreadTask, 'shared'>): Promise<ThreadReport> {
+async function runThread(task: Omit<ThreadTask, 'shared'>, deadlineMs: number): Promise<ThreadReport> {
   const current = SharedCase.create(maximumInputBytes);
   const worker = new Worker(new URL('thread.ts', import.meta.url), {
     workerData: { ...task, shared: current.buffer },

@@ -11,21 +11,33 @@ const modules = {
   writers: async () => (await import('./writers.ts')).writerTargets,
 };
 
+/** Faults on purpose, with which the tests of the fuzzer check its judgement. */
+const faulty: FuzzTarget[] = [
+  {
+    name: 'hangs',
+    reads: 'nothing: it never returns',
+    seeds: async () => [new Uint8Array(1)],
+    run: () => {
+      for (;;);
+    },
+  },
+];
+
 const defaultMaximumBytes = 2 ** 14;
 
-export type Group = keyof typeof modules;
+export type Group = keyof typeof modules | 'faulty';
 /** A target with its defaults filled in. */
 export type CompleteTarget = Required<Omit<FuzzTarget, 'close'>> & Pick<FuzzTarget, 'close'>;
 
 /** The targets of one group. */
 export async function openGroup(group: Group): Promise<CompleteTarget[]> {
-  const targets: FuzzTarget[] = await modules[group]();
+  const targets: FuzzTarget[] = group === 'faulty' ? faulty : await modules[group]();
   return targets.map((target) => ({ maximumBytes: defaultMaximumBytes, weight: 1, ...target }));
 }
 
 /** All targets, with their groups. */
 export async function allTargets(): Promise<{ group: Group; target: CompleteTarget }[]> {
-  const groups = Object.keys(modules) as Group[];
+  const groups = Object.keys(modules) as (keyof typeof modules)[];
   const lists = await Promise.all(
     groups.map(async (group) => (await openGroup(group)).map((target) => ({ group, target }))),
   );

@@ -10,7 +10,7 @@ import { readCheckpointRecords } from '../../../src-main/store/runs/checkpoint-r
 import { findResumePoint } from '../../../src-main/store/runs/resume-point.ts';
 import { readEvents, readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
 import { readRunNotes } from '../../../src-main/store/runs/run-notes.ts';
-import { latestCommonRound, loadState } from '../../../workers/checkpoints/training-state.ts';
+import { loadState } from '../../../workers/checkpoints/training-state.ts';
 import { runEvent, runRecord } from '../../unit/store/records.ts';
 import type { FuzzTarget } from '../engine/target.ts';
 import { fileTarget, json, text } from './files.ts';
@@ -153,8 +153,7 @@ const savedState = fileTarget({
   prepare: (folder) => writeFile(join(folder, `${stateBase}.safetensors`), tensors),
   seeds: async () => [json(stateRecord(tensors))],
   async read(folder) {
-    const round = await latestCommonRound(folder, [0]);
-    const failures = await Promise.allSettled([loadState(folder, 0, round ?? 1), findResumePoint(folder, [0])]);
+    const failures = await Promise.allSettled([loadState(folder, 0, 1), findResumePoint(folder, [0])]);
     for (const result of failures) if (result.status === 'rejected') throw result.reason;
   },
 });

@@ -3,33 +3,26 @@ import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
 import type { EvaluatedSet, RunRecord } from '../../../core/protocol/run/record.ts';
 import { readEvents, readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
 import {
+  killable,
   metricValues,
   pidOf,
   readCheckpointRecord,
   resume,
   startRun,
   train,
+  untilStep,
   useHub,
   type WatchedRun,
 } from '../harness.ts';
 
 const { hub } = useHub();
 
-/** Long enough to lose a member half-way. */
-const config: RunConfigInput = {
-  members: 3,
-  devices: 'cpu:0,1',
-  maxEpochs: 160,
-  evaluateEveryEpochs: 20,
-  logEverySteps: 20,
-  checkpoints: { stateEverySeconds: 0 },
-  onMemberLoss: { kind: 'continue' },
-};
+const config: RunConfigInput = { ...killable, members: 3, maxEpochs: 160, onMemberLoss: { kind: 'continue' } };
 
 /** Trains to the end, and kills a rank once it has done that many steps. */
 async function trainWithout(lost: number, step: number, changes: RunConfigInput = {}): Promise<WatchedRun> {
   const run = await startRun(hub(), 'blobs', { ...config, ...changes });
-  await run.until((update) => update.type === 'progress' && update.rank === lost && update.step >= step);
+  await untilStep(run, lost, step);
   process.kill(pidOf(run.updates, lost), 'SIGKILL');
   const record = await run.ended;
   expect(record).toMatchObject({ status: 'finished', lostMembers: [{ rank: lost }] });

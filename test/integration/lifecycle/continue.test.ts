@@ -1,36 +1,24 @@
 import { describe, expect, it } from 'vitest';
 import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
-import { readMetrics } from '../../metric-table.ts';
+import { readMetrics } from '../metric-table.ts';
 import { readEvents } from '../../../src-main/store/runs/run-folder.ts';
 import {
   isRunning,
+  killable,
   metricValues,
   pidOf,
   readCheckpointRecord,
   resume,
   startRun,
   train,
+  untilStep,
   useHub,
-  type WatchedRun,
 } from '../harness.ts';
 
 const { hub } = useHub();
 
-/** Long enough to lose a member half-way. */
-const config: RunConfigInput = {
-  members: 3,
-  devices: 'cpu:0,1',
-  maxEpochs: 200,
-  evaluateEveryEpochs: 20,
-  logEverySteps: 20,
-  checkpoints: { stateEverySeconds: 0 },
-  onMemberLoss: { kind: 'continue' },
-};
-
-async function untilStep(run: WatchedRun, rank: number, step: number): Promise<void> {
-  await run.until((update) => update.type === 'progress' && update.rank === rank && update.step >= step);
-}
+const config: RunConfigInput = { ...killable, members: 3, maxEpochs: 200, onMemberLoss: { kind: 'continue' } };
 
 function hashesOf(folder: string, ranks: readonly number[]): string[] {
   return ranks.map((rank) => readCheckpointRecord(folder, rank, 'final').sha256);

@@ -5,37 +5,25 @@ import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
 import type { RunEvent, RunRecord } from '../../../core/protocol/run/record.ts';
 import { readEvents } from '../../../src-main/store/runs/run-folder.ts';
 import {
+  killable,
   mergedMetrics,
   pidOf,
   pidOnceTraining,
   readCheckpointRecord,
   startRun,
   train,
+  untilStep,
   useHub,
-  type WatchedRun,
 } from '../harness.ts';
 
 const { hub } = useHub();
 
-/** Enough steps to kill a worker half-way. Ranks meet at each evaluation, so that none finishes before the test hears of its steps. */
-const config: RunConfigInput = {
-  members: 2,
-  devices: 'cpu:0,1',
-  maxEpochs: 300,
-  evaluateEveryEpochs: 20,
-  logEverySteps: 20,
-  checkpoints: { stateEverySeconds: 0 },
-};
+const config: RunConfigInput = { ...killable, members: 2, maxEpochs: 300 };
 
 const restart = (maxRestarts: number) => ({ kind: 'restart', maxRestarts, backoffSeconds: 0 }) as const;
 
 async function restartsIn(folder: string): Promise<RunEvent[]> {
   return (await readEvents(folder)).filter(({ kind }) => kind === 'restarted');
-}
-
-/** Resolves when a rank has done that many steps. */
-async function untilStep(run: WatchedRun, rank: number, step: number): Promise<void> {
-  await run.until((update) => update.type === 'progress' && update.rank === rank && update.step >= step);
 }
 
 async function expectSameOutcome(one: string, other: string): Promise<void> {

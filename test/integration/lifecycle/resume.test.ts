@@ -142,7 +142,7 @@ describe('a resume with a damaged state', () => {
     }
   });
 
-  it('or row of metrics, or checkpoint record, goes on without it and names it', async () => {
+  it('or row of metrics, or checkpoint record, continues without it and names it', async () => {
     const { folder } = await train(hub(), 'blobs', config);
     const [header, first, ...rows] = (await readFile(join(folder, 'metrics.csv'), 'utf8')).split('\n');
     await writeFile(join(folder, 'metrics.csv'), [header, `${first.slice(0, -4)}xxxx`, ...rows].join('\n'));

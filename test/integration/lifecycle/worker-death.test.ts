@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
 import type { RunError } from '../../../core/protocol/run/record.ts';
-import { readMetrics } from '../../metric-table.ts';
+import { readMetrics } from '../metric-table.ts';
 import { readEvents, readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
 import { readCheckpoint } from '../../../workers/checkpoints/checkpoint-store.ts';
 import {

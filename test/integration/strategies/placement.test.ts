@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
-import { readMetrics } from '../../metric-table.ts';
+import { readMetrics } from '../metric-table.ts';
 import { metricValues, readCheckpointRecord, startRun, train, useHub } from '../harness.ts';
 
 const { hub } = useHub();

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
-import { readMetrics } from '../../metric-table.ts';
+import { readMetrics } from '../metric-table.ts';
 import { decodeSafetensors } from '../../../core/safetensors/safetensors.ts';
 import { pidOf, pidOnceTraining, readCheckpointRecord, resume, startRun, train, useHub } from '../harness.ts';
 

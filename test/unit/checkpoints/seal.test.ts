@@ -6,7 +6,8 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readCheckpoint, saveCheckpoint } from '../../../workers/checkpoints/checkpoint-store.ts';
 import type { NamedTensor } from '../../../core/safetensors/safetensors.ts';
-import { latestCommonRound, saveState } from '../../../workers/checkpoints/training-state.ts';
+import { findResumePoint } from '../../../src-main/store/runs/resume-point.ts';
+import { saveState } from '../../../workers/checkpoints/training-state.ts';
 
 /** Changes a file right after it was written and flushed, before anyone reads it. */
 const disk = vi.hoisted(() => {
@@ -92,6 +93,6 @@ describe('a state that reads back differently from what was written', () => {
     await saveRound(1);
     disk.damage = flip(-1);
     await expect(saveRound(2)).rejects.toThrow('from tensor "dense_0/kernel" on (rank 1, epoch 2, step 14)');
-    expect(await latestCommonRound(run, [1])).toBe(1);
+    expect((await findResumePoint(run, [1]))?.round).toBe(1);
   });
 });

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { realNumber } from '../../../core/protocol/wire/numbers.ts';
 import type { NamedTensor } from '../../../core/safetensors/safetensors.ts';
-import { latestCommonRound, loadState, saveState } from '../../../workers/checkpoints/training-state.ts';
+import { findResumePoint } from '../../../src-main/store/runs/resume-point.ts';
+import { loadState, saveState } from '../../../workers/checkpoints/training-state.ts';
 
 let run: string;
 beforeEach(async () => {
@@ -27,6 +28,8 @@ async function save(rank: number, round: number): Promise<void> {
     data: { round },
   });
 }
+
+const newestRound = async (ranks: number[]) => (await findResumePoint(run, ranks))?.round ?? null;
 
 async function filesOf(rank: number): Promise<string[]> {
   return readdir(join(run, 'state', `rank-${rank}`));
@@ -62,16 +65,16 @@ describe('training state', () => {
   it('of ranks that crashed between two saves is the previous, common round', async () => {
     for (const round of [1, 2, 3]) await save(0, round);
     for (const round of [1, 2]) await save(1, round);
-    expect(await latestCommonRound(run, [0, 1])).toBe(2);
-    expect(await latestCommonRound(run, [0])).toBe(3);
-    expect(await latestCommonRound(run, [0, 1, 2])).toBeNull();
-    expect(await latestCommonRound(run, [])).toBeNull();
+    expect(await newestRound([0, 1])).toBe(2);
+    expect(await newestRound([0])).toBe(3);
+    expect(await newestRound([0, 1, 2])).toBeNull();
+    expect(await newestRound([])).toBeNull();
   });
 
   it('ignores a round without its record', async () => {
     for (const round of [1, 2]) await save(0, round);
     await rm(join(run, 'state', 'rank-0', 'round-2.json'));
-    expect(await latestCommonRound(run, [0])).toBe(1);
+    expect(await newestRound([0])).toBe(1);
   });
 
   it('drops rounds later than the one resumed from, so that they do not displace those of the new attempt', async () => {
@@ -80,7 +83,7 @@ describe('training state', () => {
     for (const rank of [0, 1]) await loadState(run, rank, 5);
     await save(0, 8);
     // Rank 1 crashed before its round 8.
-    expect(await latestCommonRound(run, [0, 1])).toBe(5);
+    expect(await newestRound([0, 1])).toBe(5);
   });
 
   it('reports the damage', async () => {

@@ -69,10 +69,16 @@ describe('the engine', () => {
     expect(new Set([...inputs(5), ...inputs(6)]).size).toBeGreaterThan(80);
   });
 
-  it('reaches branches of the product by mutation, and reports hangs and lost memory', async () => {
+  it('reaches branches of the product by mutation', async () => {
     const report = await fuzzInThread({ group: 'requests', target: 'device-selection', cases: 400, seed: 1 });
     expect(report).toMatchObject({ cases: 400, findings: [] });
     expect(report.corpus).toBeGreaterThan(5);
     expect(report.reached).toBeGreaterThan(20);
+  });
+
+  it('reports a case that hangs, with its input, and ends its thread', async () => {
+    const report = await fuzzInThread({ group: 'faulty', target: 'hangs', cases: 1, seed: 1 }, 100);
+    const bytes = expect.objectContaining({ length: 1 });
+    expect(report).toMatchObject({ cases: 1, findings: [{ kind: 'hang', bytes }] });
   });
 });

@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readMetrics } from '../../metric-table.ts';
+import { readMetrics } from '../../integration/metric-table.ts';
 import type { RunUpdate } from '../../../core/protocol/pages/run-updates.ts';
 import { readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
 import { openPage, openService } from './page.ts';

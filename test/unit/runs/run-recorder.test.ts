@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import type { RunFacts, RunUpdate } from '../../../core/protocol/pages/run-updates.ts';
 import { RunRecorder } from '../../../src-main/runs/recording/run-recorder.ts';
-import { readMetrics } from '../../metric-table.ts';
+import { readMetrics } from '../../integration/metric-table.ts';
 import { createRunFolder, readEvents, readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
 import { RunIndex } from '../../../src-main/store/index/run-index.ts';
 import { recoverRuns } from '../../../src-main/store/index/recovery.ts';
@@ -40,7 +40,7 @@ describe('RunRecorder', () => {
     expect(updates).toMatchObject([{ type: 'record', folder, record: { status: 'running' } }]);
   });
 
-  it('goes on with one event when the index fails, and the next list shows the run as it is', async () => {
+  it('continues with one event when the index fails, and the next list shows the run as it is', async () => {
     const home = await temporaryFolder();
     const { recorder, folder, index } = await createRecorder(home);
     await recorder.begin(null);

@@ -11,6 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { notRoot, notRun } from '../../environment/reasons.ts';
 import { noPermissions } from '../../../core/protocol/run/permissions.ts';
 import { homePaths } from '../../../src-main/store/home.ts';
 import { appFile } from '../../../src-main/processes/app-files.ts';
@@ -83,8 +84,8 @@ describe('trust of a folder', () => {
     expect(trustOf(project).by).toBe('environment');
   });
 
-  it('of a folder above does not cover a folder of another user, which must be trusted itself', async (test) => {
-    if (process.getuid?.() !== 0) test.skip('Only root can look like another user.');
+  const title = 'of a folder above does not cover a folder of another user, which must be trusted itself';
+  it.skipIf(notRoot !== null)(`${title}${notRun(notRoot)}`, async () => {
     const project = folder('shared', 'project');
     await trustFolder(join(root, 'shared'));
     chownSync(project, 4001, 4001);

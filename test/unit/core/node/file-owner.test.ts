@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { notRoot, notRun } from '../../../environment/reasons.ts';
 import { whyChangeable, whyNotLoad, refuseLibrary } from '../../../../core/node/file-owner.ts';
 
 let root: string;
@@ -51,8 +52,7 @@ describe('a library on disk', () => {
     expect(whyNotLoad(join(root, 'link.so'))).toBe(`${path} can be written by every user of this machine`);
   });
 
-  it('of another user is refused', (test) => {
-    if (process.getuid?.() !== 0) test.skip('Only root can give a file to another user.');
+  it.skipIf(notRoot !== null)(`of another user is refused${notRun(notRoot)}`, () => {
     const path = library('a');
     chownSync(join(root, 'a'), 4001, 0);
     expect(whyNotLoad(path)).toBe(`${join(root, 'a')} belongs to another user (uid 4001)`);

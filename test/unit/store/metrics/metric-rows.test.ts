@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { withMetricRows } from '../../../../src-main/store/metrics/metric-rows.ts';
 import { MetricsFile } from '../../../../src-main/store/metrics/metrics-file.ts';
-import { readMetrics } from '../../../metric-table.ts';
+import { readMetrics } from '../../../integration/metric-table.ts';
 import { temporaryFolder } from '../fixtures.ts';
 
 /** Wide enough that a few thousand rows take several pieces of 256 KiB. */

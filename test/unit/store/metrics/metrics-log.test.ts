@@ -4,7 +4,7 @@ import { readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readMetrics } from '../../../metric-table.ts';
+import { readMetrics } from '../../../integration/metric-table.ts';
 import type { LogClock, MetricsLogOptions } from '../../../../src-main/store/metrics/metrics-log.ts';
 import { MetricsLog } from '../../../../src-main/store/metrics/metrics-log.ts';
 import { temporaryFolder } from '../fixtures.ts';

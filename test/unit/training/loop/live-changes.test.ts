@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Control } from '../../../../core/protocol/run/messages.ts';
 import { type RunConfigInput, runConfigSchema } from '../../../../core/protocol/run/config.ts';
+import { findResumePoint } from '../../../../src-main/store/runs/resume-point.ts';
 import { startBackend } from '../../../../workers/backends/backend.ts';
 import { EarlyStopping } from '../../../../workers/callbacks/early-stopping.ts';
 import { readCheckpoint } from '../../../../workers/checkpoints/checkpoint-store.ts';
-import { latestCommonRound } from '../../../../workers/checkpoints/training-state.ts';
 import { ProcessGroup } from '../../../../workers/collectives/process-group.ts';
 import { ownBatches } from '../../../../workers/data/batches.ts';
 import { createDataset } from '../../../../workers/data/dataset.ts';
@@ -131,7 +131,7 @@ describe('a changed learning rate', () => {
     const folder = await temporaryFolder();
     await new Trainer(createParts({ folder, signals, config: { maxSteps: 7 } })).fit();
     const parts = createParts({ folder });
-    const round = (await latestCommonRound(folder, [0])) ?? -1;
+    const round = (await findResumePoint(folder, [0]))?.round ?? -1;
     const resumed = new Trainer(parts, await loadTrainingState(parts.files, round, parts.member, []));
     await resumed.fit();
     expect(weightsOf(resumed)).toEqual(weightsOf(whole));
@@ -143,7 +143,7 @@ describe('a changed learning rate', () => {
     await new Trainer(createParts({ folder, config: { maxSteps: 7 } })).fit();
     const parts = createParts({ folder });
     parts.controls.take(set(0.002));
-    const round = (await latestCommonRound(folder, [0])) ?? -1;
+    const round = (await findResumePoint(folder, [0]))?.round ?? -1;
     await new Trainer(parts, await loadTrainingState(parts.files, round, parts.member, [])).fit();
     expect(parts.report.events).toMatchObject([{ kind: 'changed', step: 7, data: { from: 0.01, to: 0.002 } }]);
     expect(ratesOf(parts.report)[0]).toEqual([8, 0.002]);
@@ -191,7 +191,7 @@ describe('a rank stopped alone', () => {
     const signals: Record<number, Control> = { 1: { action: 'stop-rank', rank: 0 } };
     await new Trainer(createParts({ folder, signals })).fit();
     const parts = createParts({ folder });
-    const round = (await latestCommonRound(folder, [0])) ?? -1;
+    const round = (await findResumePoint(folder, [0]))?.round ?? -1;
     const resumed = new Trainer(parts, await loadTrainingState(parts.files, round, parts.member, []));
     expect(await resumed.fit()).toBe('requested');
     expect(resumed.training.step).toBe(2);

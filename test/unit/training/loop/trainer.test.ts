@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type RunConfigInput, runConfigSchema } from '../../../../core/protocol/run/config.ts';
 import { startBackend } from '../../../../workers/backends/backend.ts';
+import { findResumePoint } from '../../../../src-main/store/runs/resume-point.ts';
 import type { Callback } from '../../../../workers/callbacks/callback.ts';
 import { DistributedSeeder } from '../../../../workers/callbacks/distributed-seeder.ts';
 import { PerRankBestCheckpoint } from '../../../../workers/callbacks/per-rank-checkpoint.ts';
-import { latestCommonRound } from '../../../../workers/checkpoints/training-state.ts';
 import { ProcessGroup } from '../../../../workers/collectives/process-group.ts';
 import { ownBatches } from '../../../../workers/data/batches.ts';
 import { createDataset } from '../../../../workers/data/dataset.ts';
@@ -189,8 +189,8 @@ describe('a resumed rank', () => {
     const folder = await temporaryFolder();
     await createFixture(folder, options({ maxEpochs: 5, maxSteps })).trainer.fit();
     const { parts } = createFixture(folder, options({ maxEpochs: 5 }));
-    const round = await latestCommonRound(folder, [0]);
-    const state = await loadTrainingState(parts.files, round ?? -1, parts.member, parts.callbacks);
+    const round = (await findResumePoint(folder, [0]))?.round ?? -1;
+    const state = await loadTrainingState(parts.files, round, parts.member, parts.callbacks);
     const resumed = new Trainer(parts, state);
     expect(resumed.training.step).toBe(maxSteps);
     await resumed.fit();

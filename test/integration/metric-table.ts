@@ -1,5 +1,5 @@
-import type { ParsedRow } from '../src-main/store/metrics/metrics-row.ts';
-import { withMetricRows } from '../src-main/store/metrics/metric-rows.ts';
+import type { ParsedRow } from '../../src-main/store/metrics/metrics-row.ts';
+import { withMetricRows } from '../../src-main/store/metrics/metric-rows.ts';
 
 /** The metrics of a run in memory: R rows, one per (epoch, step), in ascending order. */
 export interface MetricTable {
