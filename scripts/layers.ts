@@ -77,8 +77,8 @@ const order: Record<string, readonly string[]> = {
 /** Source files in one folder. With more, its name no longer says what each file is about. */
 const maximumFiles = 15;
 
-/** The package imports itself by name: `tutti` is the public library. */
-const ownPackage = { name: 'tutti', layer: 'workers' };
+/** The package imports itself by name: `tutti-ensembles` is the public library. */
+const ownPackage = { name: 'tutti-ensembles', layer: 'workers' };
 
 export type Violation = { file: string; line: number; message: string };
 

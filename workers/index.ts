@@ -1,5 +1,5 @@
 /**
- * The library `tutti`, which a project imports. It also exports everything of the modules Data sets, Metrics and Figures.
+ * The library `tutti-ensembles`, which a project imports. It also exports everything of the modules Data sets, Metrics and Figures.
  *
  * @module Projects and callbacks
  */

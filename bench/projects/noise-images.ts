@@ -1,4 +1,4 @@
-import { createDataset, type Dataset, Generator } from 'tutti';
+import { createDataset, type Dataset, Generator } from 'tutti-ensembles';
 
 /** Noise in the shape of MNIST, to measure the time of a step. */
 export function noiseImages(samples: number, seed: number): Dataset {

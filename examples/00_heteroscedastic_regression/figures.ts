@@ -16,7 +16,7 @@ import {
   points,
   rankStyle,
   VERMILLION,
-} from 'tutti';
+} from 'tutti-ensembles';
 
 /** Draws the predictions of the ensemble on the test grid above, and the parts of its uncertainty below. */
 export async function drawPredictions({ data, predictions, save, print }: FigureContext<unknown>): Promise<void> {

@@ -1,4 +1,4 @@
-import { defineProject, gaussianNllLoss, heteroscedasticSine, type SymbolicTensor, tf, z } from 'tutti';
+import { defineProject, gaussianNllLoss, heteroscedasticSine, type SymbolicTensor, tf, z } from 'tutti-ensembles';
 import { drawPredictions } from './figures.ts';
 
 /** x·sin(x) with noise that grows with x: 20 training points, and a noise-free grid that extends beyond them. */

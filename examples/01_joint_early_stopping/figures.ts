@@ -7,7 +7,7 @@ import {
   INK,
   learningCurves,
   type Panel,
-} from 'tutti';
+} from 'tutti-ensembles';
 
 type Context = FigureContext<unknown>;
 type EvaluatedSet = Context['evaluatedSets'][number];

@@ -1,4 +1,4 @@
-import { cifar10, createSplits, defineProject, flattened, Generator, splitDataset, tf, z } from 'tutti';
+import { cifar10, createSplits, defineProject, flattened, Generator, splitDataset, tf, z } from 'tutti-ensembles';
 import { drawComparison } from './figures.ts';
 
 /** CIFAR-10 as vectors of 3,072 values and a plain network that soon overfits: when should an ensemble stop? */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { BLUE, comparisonBars, figure, line, type Mark, saveFigure, VERMILLION } from 'tutti';
+import { BLUE, comparisonBars, figure, line, type Mark, saveFigure, VERMILLION } from 'tutti-ensembles';
 import { mean, trainRun, type TrainedRun } from '../trained-run.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { cifar10, createSplits, defineProject, Generator, splitDataset, z } from 'tutti';
+import { cifar10, createSplits, defineProject, Generator, splitDataset, z } from 'tutti-ensembles';
 import { resNet18, smallNetwork } from './networks.ts';
 
 /** CIFAR-10 with labels for few images. Members learn from the labels, and from the other images by agreeing with each other. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { BLUE, figure, INK, line, type Panel, saveFigure, VERMILLION } from 'tutti';
+import { BLUE, figure, INK, line, type Panel, saveFigure, VERMILLION } from 'tutti-ensembles';
 import { mean, trainRun, type TrainedRun } from '../trained-run.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { type LayersModel, type SymbolicTensor, tf } from 'tutti';
+import { type LayersModel, type SymbolicTensor, tf } from 'tutti-ensembles';
 
 export interface NetworkOptions {
   featureShape: readonly number[];

@@ -1,4 +1,4 @@
-import { createSplits, defineProject, Generator, mnist, splitDataset, z } from 'tutti';
+import { createSplits, defineProject, Generator, mnist, splitDataset, z } from 'tutti-ensembles';
 import { createNetwork } from './network.ts';
 
 /** Small networks that learn as one model, each in its own process. `compare.ts` compares other ways to train them. */

@@ -1,4 +1,4 @@
-import { createSplits, defineProject, flattened, Generator, mnist, splitDataset, tf, z } from 'tutti';
+import { createSplits, defineProject, flattened, Generator, mnist, splitDataset, tf, z } from 'tutti-ensembles';
 
 /** A small network on the 10,000 test images of MNIST, with a learning rate that is too high for plain training: see the README. */
 export default defineProject({

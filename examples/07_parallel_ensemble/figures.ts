@@ -12,7 +12,7 @@ import {
   predictiveEntropy,
   type Probabilities,
   VERMILLION,
-} from 'tutti';
+} from 'tutti-ensembles';
 
 const binCount = 20;
 

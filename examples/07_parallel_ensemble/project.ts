@@ -1,4 +1,4 @@
-import { defineProject, Generator, mnist, splitDataset, tf, z } from 'tutti';
+import { defineProject, Generator, mnist, splitDataset, tf, z } from 'tutti-ensembles';
 import { drawUncertainty } from './figures.ts';
 
 /** Small convolutional networks, trained at the same time; their mean prediction measures its uncertainty. `compare.ts` compares ways to train them. */

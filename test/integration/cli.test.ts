@@ -17,7 +17,7 @@ const tutti = fileURLToPath(new URL('../../src-main/tutti.mjs', import.meta.url)
 
 /** A project outside the repository. It imports packages that the worker provides. */
 const projectSource = `
-import { defineProject, gaussianBlobs, Generator, splitDataset, tf, z } from 'tutti';
+import { defineProject, gaussianBlobs, Generator, splitDataset, tf, z } from 'tutti-ensembles';
 
 export default defineProject({
   name: 'Blobs',

@@ -42,7 +42,7 @@ export class ImportGraph {
 }
 
 function resolve(file: string, specifier: string): string {
-  if (specifier === 'tutti') return 'workers/index.ts';
+  if (specifier === 'tutti-ensembles') return 'workers/index.ts';
   return specifier.startsWith('.') ? path.posix.join(path.posix.dirname(file), specifier) : specifier;
 }
 

@@ -1,8 +1,12 @@
 import { registerHooks } from 'node:module';
 
+const library = new URL('../index.ts', import.meta.url).href;
+
 /** Packages that a project may import without installing them: it gets the worker's copies. */
 const ownCopies = new Map([
-  ['tutti', new URL('../index.ts', import.meta.url).href],
+  ['tutti-ensembles', library],
+  // The library's name before it was a package: older projects import it.
+  ['tutti', library],
   ['@tensorflow/tfjs', new URL('../tensorflow/tf-module.ts', import.meta.url).href],
   ['@tensorflow/tfjs-core', import.meta.resolve('@tensorflow/tfjs-core')],
   ['@tensorflow/tfjs-layers', import.meta.resolve('@tensorflow/tfjs-layers')],

@@ -1,4 +1,4 @@
-import { defineProject, gaussianBlobs, Generator, splitDataset, tf, z } from 'tutti';
+import { defineProject, gaussianBlobs, Generator, splitDataset, tf, z } from 'tutti-ensembles';
 
 /** An MLP on synthetic data: enough work per step to keep a core busy, and no download. */
 export default defineProject({

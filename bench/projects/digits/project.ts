@@ -1,4 +1,4 @@
-import { createSplits, defineProject } from 'tutti';
+import { createSplits, defineProject } from 'tutti-ensembles';
 import parallelEnsemble from '../../../examples/07_parallel_ensemble/project.ts';
 import { noiseImages } from '../noise-images.ts';
 

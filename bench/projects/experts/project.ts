@@ -1,4 +1,4 @@
-import { createSplits, defineProject, z } from 'tutti';
+import { createSplits, defineProject, z } from 'tutti-ensembles';
 import { createNetwork } from '../../../examples/05_joint_training/network.ts';
 import { noiseImages } from '../noise-images.ts';
 

@@ -1,4 +1,4 @@
-import { createDataset, createSplits, defineProject, Generator, tf, z } from 'tutti';
+import { createDataset, createSplits, defineProject, Generator, tf, z } from 'tutti-ensembles';
 
 /** The MLP 3072-512-512-10 on noise, to measure the time of a step and of exchanging 1.8 million weights. */
 export default defineProject({

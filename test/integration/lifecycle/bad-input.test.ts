@@ -41,7 +41,7 @@ describe('a project that cannot be loaded', () => {
     const folder = join(home(), 'busy');
     mkdirSync(folder);
     const lines = [
-      "import { defineProject, z } from 'tutti';",
+      "import { defineProject, z } from 'tutti-ensembles';",
       'setInterval(() => {}, 1000);',
       "const parts = { data() {}, model() {}, hyperparameters: z.object({}), task: 'binary' };",
       "export default defineProject({ name: String(process.pid), description: '', ...parts });",

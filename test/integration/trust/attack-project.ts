@@ -77,7 +77,7 @@ export function writeAttackProject(parent: string, targets: Targets, permissions
   writeFileSync(
     join(folder, 'project.ts'),
     `
-import { defineProject, gaussianBlobs, Generator, splitDataset, tf, z } from 'tutti';
+import { defineProject, gaussianBlobs, Generator, splitDataset, tf, z } from 'tutti-ensembles';
 ${attacks}
 export default defineProject({
   name: 'Attack',

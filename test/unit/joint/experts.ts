@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { createDataset, type Dataset, type LayersModel, type SymbolicTensor, tf } from 'tutti';
+import { createDataset, type Dataset, type LayersModel, type SymbolicTensor, tf } from 'tutti-ensembles';
 import { decodeSafetensors, type NamedTensor } from '../../../core/safetensors/safetensors.ts';
 import { goldenFile } from '../../golden/read-golden.ts';
 

@@ -29,7 +29,7 @@ describe('findLayerViolations', () => {
     write('core/a.ts', "import { z } from 'zod';", "import './b.ts';", "export * from 'zod/v4';");
     write('src-main/runs/a.ts', "import '../../core/a.ts';", "import '../store/b.ts';", "import 'node:fs';");
     write('src-main/cli.ts', "import manifest from '../package.json' with { type: 'json' };", "import 'commander';");
-    write('workers/a.ts', "import 'tutti';", 'const project = await import(projectUrl);');
+    write('workers/a.ts', "import 'tutti-ensembles';", 'const project = await import(projectUrl);');
     expect(findLayerViolations(root)).toEqual([]);
   });
 
@@ -55,7 +55,7 @@ describe('findLayerViolations', () => {
       "import { train } from '../../workers/train.ts';",
       "import type { View } from '../../src-renderer/view.ts';",
       "export * from '../../workers/index.ts';",
-      "export type { Member } from 'tutti';",
+      "export type { Member } from 'tutti-ensembles';",
       'const tick = /[`\'"]/;',
       "const late = await import('../../workers/late.ts');",
       'const old = require(`../../workers/old.ts`);',

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 /** Three blobs in the plane and two small members. A run takes one to two seconds. */
 const source = `
-import { defineProject, gaussianBlobs, Generator, splitDataset, tf, z } from 'tutti';
+import { defineProject, gaussianBlobs, Generator, splitDataset, tf, z } from 'tutti-ensembles';
 
 export default defineProject({
   name: 'Blobs',

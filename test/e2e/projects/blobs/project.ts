@@ -1,4 +1,4 @@
-import { defineProject, gaussianBlobs, Generator, splitDataset, tf, z } from 'tutti';
+import { defineProject, gaussianBlobs, Generator, splitDataset, tf, z } from 'tutti-ensembles';
 
 /** Classes that overlap so much that members overfit and the ensemble's NLL turns, small enough to watch. */
 export default defineProject({

@@ -1,4 +1,4 @@
-import { createSplits, defineProject, gaussianBlobs, Generator, splitDataset, tf, z } from 'tutti';
+import { createSplits, defineProject, gaussianBlobs, Generator, splitDataset, tf, z } from 'tutti-ensembles';
 
 /** Overlapping blobs, small enough to train in a second. The data never depend on the run's seed. */
 export default defineProject({

@@ -1,4 +1,4 @@
-import { defineProject, Generator, mnist, splitDataset, tf, z } from 'tutti';
+import { defineProject, Generator, mnist, splitDataset, tf, z } from 'tutti-ensembles';
 
 /** 1,200 images of MNIST's test files: 800 to train on, 200 each to validate and test. */
 export default defineProject({

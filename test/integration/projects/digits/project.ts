@@ -1,4 +1,4 @@
-import { defineProject, flattened, Generator, mnist, splitDataset, tf, z } from 'tutti';
+import { defineProject, flattened, Generator, mnist, splitDataset, tf, z } from 'tutti-ensembles';
 
 /** 1,200 images of MNIST's test files: 600 to train on, 200 to validate, 400 to test. */
 export default defineProject({

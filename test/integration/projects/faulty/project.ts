@@ -8,7 +8,7 @@ import {
   splitDataset,
   tf,
   z,
-} from 'tutti';
+} from 'tutti-ensembles';
 
 let ownRank = 0;
 let ownModel: LayersModel | null = null;

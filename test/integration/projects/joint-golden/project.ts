@@ -1,4 +1,4 @@
-import { createSplits, defineProject, z } from 'tutti';
+import { createSplits, defineProject, z } from 'tutti-ensembles';
 import { createExperts, digits, loadWeights, readGolden } from '../../../unit/joint/experts.ts';
 
 /** Ten small experts on digits, with initial weights from PyTorch, on images in file order. */

@@ -7,7 +7,7 @@ import {
   splitDataset,
   tf,
   z,
-} from 'tutti';
+} from 'tutti-ensembles';
 
 /** Blobs, with callbacks that try everything to disturb the training. */
 export default defineProject({

@@ -1,4 +1,4 @@
-import { defineProject } from 'tutti';
+import { defineProject } from 'tutti-ensembles';
 import { heldLoss } from '../../../unit/whole-runs/networks.ts';
 import { hyperparameters, recordedParts, recordedRun } from '../recorded-runs/recorded-project.ts';
 

@@ -1,4 +1,4 @@
-import { defineProject } from 'tutti';
+import { defineProject } from 'tutti-ensembles';
 import { hyperparameters, recordedParts } from './recorded-project.ts';
 
 /** Runs of classifiers that PyTorch recorded. */

@@ -1,4 +1,4 @@
-import { createSplits, type LayersModel, z } from 'tutti';
+import { createSplits, type LayersModel, z } from 'tutti-ensembles';
 import { createNetwork } from '../../../unit/whole-runs/networks.ts';
 import { families, readFamily, type RecordedRun } from '../../../unit/whole-runs/recorded-runs.ts';
 
