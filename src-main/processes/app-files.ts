@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -12,14 +13,30 @@ export function unpacked(path: string): string {
   return path.replace(archive, `${sep}app.asar.unpacked${sep}`);
 }
 
-/** The absolute path of a file of the app, given its path in the repository: two folders up from here and from the build in `out/main`. */
+/** The absolute path of a file of the app, given its path in the repository: two folders up from here, from the build in `out/main` and from the package's `src-main/bundle`. */
 export function appFile(path: string): string {
   return unpacked(fileURLToPath(new URL(`../../${path}`, import.meta.url)));
+}
+
+/** The file of a program that other processes run, by its path without extension: TypeScript in the sources, JavaScript in the package. */
+export function entryFile(path: string): string {
+  const source = appFile(`${path}.ts`);
+  return existsSync(source) ? source : appFile(`${path}.js`);
 }
 
 /** Why workers cannot map files into memory on this machine; null if they can. */
 export function whyNotMapped(platform: NodeJS.Platform = process.platform): string | null {
   if (platform === 'win32') return 'Data are not shared between processes on Windows yet.';
-  if (existsSync(appFile('node_modules/koffi'))) return null;
+  if (isInstalled('koffi')) return null;
   return 'Sharing data needs the package koffi, which maps files into memory and is not installed (npm ci --include=optional does).';
+}
+
+/** A package may lie in Tutti's own `node_modules`, or in one above, beside Tutti. */
+function isInstalled(name: string): boolean {
+  try {
+    createRequire(import.meta.url).resolve(name);
+    return true;
+  } catch {
+    return false;
+  }
 }

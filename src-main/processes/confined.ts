@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { type Confinement, confinementVariable } from '../../core/protocol/machine/confinement.ts';
 import type { Device } from '../../core/protocol/machine/devices.ts';
-import { appFile } from './app-files.ts';
+import { entryFile } from './app-files.ts';
 import { childEnvironment } from './node-process.ts';
 
 /** What a process with a project's code gets. `src-main/trust/grant.ts` makes it, for trusted projects only. */
@@ -12,7 +12,7 @@ export interface Grant extends Omit<Confinement, 'isKernelAsked'> {
   compileCache: string;
 }
 
-const confineEntry = appFile('workers/entries/confine.ts');
+const confineEntry = entryFile('workers/entries/confine');
 
 /** Variables that processes get from the user's environment, beside those that the project asked for. */
 const passedNames =

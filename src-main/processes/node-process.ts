@@ -6,15 +6,15 @@ import type { Device, Placement } from '../../core/protocol/machine/devices.ts';
 import { nativeEnvironment } from './native-build.ts';
 import { compileCache } from '../store/home.ts';
 import { keptCommand } from './keeper.ts';
-import { appFile, unpacked } from './app-files.ts';
+import { entryFile, unpacked } from './app-files.ts';
 
 /** Entry files of the processes that the hub starts. They run on this Node, which runs TypeScript directly. */
-const workerEntry = appFile('workers/entries/worker.ts');
-export const describeEntry = appFile('workers/entries/describe.ts');
-export const probeEntry = appFile('workers/entries/probe-backend.ts');
-export const listAdaptersEntry = appFile('workers/entries/list-adapters.ts');
-export const evaluateEntry = appFile('workers/entries/evaluate.ts');
-export const writeLayersEntry = appFile('workers/entries/write-layers.ts');
+const workerEntry = entryFile('workers/entries/worker');
+export const describeEntry = entryFile('workers/entries/describe');
+export const probeEntry = entryFile('workers/entries/probe-backend');
+export const listAdaptersEntry = entryFile('workers/entries/list-adapters');
+export const evaluateEntry = entryFile('workers/entries/evaluate');
+export const writeLayersEntry = entryFile('workers/entries/write-layers');
 
 /** The Node that runs them: this one, or in Electron the packaged one, because Electron's own Node is built differently. */
 export const nodeBinary = process.versions.electron === undefined ? process.execPath : packagedNode();

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,8 +11,9 @@ export const out = join(root, 'out');
 /** The sources of the build. */
 const sources = ['core', 'src-main', 'src-renderer', 'package-lock.json', 'electron.vite.config.ts'];
 
-/** Builds the page if it is missing or older than its sources. */
+/** Builds the page if it is missing or older than its sources. The package has no sources, only the page. */
 export async function buildIfStale(): Promise<void> {
+  if (!existsSync(join(root, 'src-renderer'))) return;
   const builtMs = await newestMs(join(out, 'renderer', 'index.html'));
   const changedMs = Math.max(...(await Promise.all(sources.map((source) => newestMs(join(root, source))))));
   if (builtMs >= changedMs) return;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { totalmem } from 'node:os';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve, sep } from 'node:path';
 import { formatBytes } from '../../core/text/numbers.ts';
 import { noPermissions, type Permissions } from '../../core/protocol/run/permissions.ts';
 import type { Device } from '../../core/protocol/machine/devices.ts';
@@ -66,9 +66,14 @@ export function describeGrant({ read, write, network, processes, environment, me
 function ownFolders(): string[] {
   const { tensorflow, webgpu } = homePaths();
   const own = resolve(appFile('.'));
-  // Where Tutti is installed as a package, the packages that it imports lie beside it.
-  const beside = basename(dirname(own)) === 'node_modules' ? [dirname(own)] : [];
-  return [own, ...beside, tensorflow, webgpu];
+  return [own, ...foldersOfPackages(own), tensorflow, webgpu];
+}
+
+/** Where Tutti is installed as a package, the packages that it imports lie beside it; pnpm keeps them in a store in `node_modules`. */
+function foldersOfPackages(own: string): string[] {
+  if (basename(dirname(own)) !== 'node_modules') return [];
+  const store = own.indexOf(`${sep}node_modules${sep}.pnpm${sep}`);
+  return store === -1 ? [dirname(own)] : [own.slice(0, store + `${sep}node_modules${sep}.pnpm`.length)];
 }
 
 /** The project's folder as it was named and without symbolic links, and what Node looks up above it for its imports. */

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { ownModule } from '../system/own-files.ts';
 
 /** What the thread is given (`entries/guard.ts`). */
 export interface GuardData {
@@ -12,7 +13,7 @@ export interface GuardData {
  */
 export function guardAgainstOrphaning(): void {
   const workerData: GuardData = { parentPid: process.ppid };
-  const guard = new Worker(new URL('../entries/guard.ts', import.meta.url), {
+  const guard = new Worker(new URL(ownModule('entries/guard')), {
     workerData,
     resourceLimits: { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 2 },
   });

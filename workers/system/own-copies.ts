@@ -1,13 +1,14 @@
 import { registerHooks } from 'node:module';
+import { ownModule } from './own-files.ts';
 
-const library = new URL('../index.ts', import.meta.url).href;
+const library = ownModule('index');
 
 /** Packages that a project may import without installing them: it gets the worker's copies. */
 const ownCopies = new Map([
   ['tutti-ensembles', library],
   // The library's name before it was a package: older projects import it.
   ['tutti', library],
-  ['@tensorflow/tfjs', new URL('../tensorflow/tf-module.ts', import.meta.url).href],
+  ['@tensorflow/tfjs', ownModule('tensorflow/tf-module')],
   ['@tensorflow/tfjs-core', import.meta.resolve('@tensorflow/tfjs-core')],
   ['@tensorflow/tfjs-layers', import.meta.resolve('@tensorflow/tfjs-layers')],
   ['zod', import.meta.resolve('zod')],

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
+import { ownFile } from '../../system/own-files.ts';
 
 /** Exports of `workers/kernels/assembly/products/gemm.ts`. Addresses and counts are 32-bit integers; flags are 0 or 1. */
 export interface GemmModule {
@@ -156,5 +157,5 @@ export async function loadKernels(memory: WebAssembly.Memory, wanted: Determinis
 }
 
 function readModule(name: Determinism): Promise<Uint8Array<ArrayBuffer>> {
-  return readFile(new URL(`../../kernels/${name}.wasm`, import.meta.url));
+  return readFile(ownFile(`kernels/${name}.wasm`));
 }

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { setFlagsFromString } from 'node:v8';
+import { ownFile } from '../../../system/own-files.ts';
 import { createGemm, type Gemm } from './gemm.ts';
 import type { Determinism, GemmModule } from '../kernel-module.ts';
 import type { TensorMemory } from '../memory/tensor-memory.ts';
@@ -38,7 +39,7 @@ export async function createWideGemm(
 
 /** The matrix product in wide tiles, compiled to 256-bit instructions. */
 export async function loadWideKernels(memory: WebAssembly.Memory, determinism: Determinism): Promise<GemmModule> {
-  const bytes = await readFile(new URL(`../../../kernels/${determinism}-wide.wasm`, import.meta.url));
+  const bytes = await readFile(ownFile(`kernels/${determinism}-wide.wasm`));
   const { exports } = new WebAssembly.Instance(compile(bytes), { env: { memory } });
   return exports as unknown as GemmModule;
 }
