@@ -19,10 +19,10 @@ export const badReleases: Readonly<Record<string, { versions: readonly string[] 
   'node-ipc': {
     versions: ['9.1.6', '9.2.2', '9.2.3', '10.1.1', '10.1.2', '10.1.3', '11.0.0', '11.1.0', '12.0.1'],
     advisory:
-      'CVE-2022-23812 (GHSA-97m3-w2cp-4xx6: 10.1.1 and 10.1.2 overwrite files), GHSA-8gr3-2gjw-jj7g (9.2.2 and 11.x bring peacenotwar; ' +
-      '10.1.3 is refused with them), and the stolen releases of 14 May 2026 (9.1.6, 9.2.3, 12.0.1: github.com/RIAEvangelist/node-ipc/issues/15)',
+      'GHSA-97m3-w2cp-4xx6, CVE-2022-23812 (10.1.1 and 10.1.2 overwrite files), GHSA-8gr3-2gjw-jj7g (9.2.2) and GHSA-3mpp-xfvh-qh37 (11.x), which bring ' +
+      'peacenotwar; 10.1.3 is refused with them; and the stolen releases of 14 May 2026 (9.1.6, 9.2.3, 12.0.1: github.com/RIAEvangelist/node-ipc/issues/15)',
   },
-  peacenotwar: { versions: null, advisory: 'GHSA-8gr3-2gjw-jj7g' },
+  peacenotwar: { versions: null, advisory: 'GHSA-8gr3-2gjw-jj7g, GHSA-3mpp-xfvh-qh37' },
   'event-stream': { versions: ['3.3.6'], advisory: 'GHSA-mh6f-8j2x-4483' },
   'flatmap-stream': { versions: null, advisory: 'GHSA-9x64-5r7x-2q53' },
   'ua-parser-js': { versions: ['0.7.29', '0.8.0', '1.0.0'], advisory: 'GHSA-pjwm-rvh2-c87w' },
@@ -33,6 +33,7 @@ export const badReleases: Readonly<Record<string, { versions: readonly string[] 
   backslash: { versions: ['0.2.1'], advisory: september2025 },
   chalk: { versions: ['5.6.1'], advisory: september2025 },
   'chalk-template': { versions: ['1.1.1'], advisory: september2025 },
+  color: { versions: ['5.0.1'], advisory: september2025 },
   'color-convert': { versions: ['3.1.1'], advisory: september2025 },
   'color-name': { versions: ['2.0.1'], advisory: september2025 },
   'color-string': { versions: ['2.1.1'], advisory: september2025 },

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { TimeLimit } from '../../core/node/time-limit.ts';
 import type { Device } from '../../core/protocol/machine/devices.ts';
 import { confinedEnvironment, confinementFlags, type Grant } from './confined.ts';
-import { childEnvironment, nodeBinary, nodeFlags } from './node-process.ts';
+import { childEnvironment, dyingNode, nodeFlags } from './node-process.ts';
 
 /** Only the end of what a process prints is kept, in UTF-16 code units. */
 const keptOutput = 2 ** 16;
@@ -27,14 +27,15 @@ export interface Question {
 }
 
 /**
- * Starts a Node process for one question, and ends it after the answer. The hub itself never loads a project's code.
+ * Starts a Node process for one question, and ends it after the answer. On Linux with util-linux the kernel ends it with the hub. The hub itself never loads a project's code.
  * @throws Error with the output of the process if it ends without an answer
  */
 export async function askProcess<Answer extends object>(question: Question): Promise<Answer> {
   const { entry, args, message, timeoutMs, signal, subject, grant, device, environment } = question;
+  const [execPath, ...before] = dyingNode();
   const child = fork(entry, args, {
-    execPath: nodeBinary,
-    execArgv: grant === null ? nodeFlags : [...nodeFlags, ...confinementFlags(grant)],
+    execPath,
+    execArgv: [...before, ...nodeFlags, ...(grant === null ? [] : confinementFlags(grant))],
     env: { ...(grant === null ? childEnvironment(device) : confinedEnvironment(grant, device)), ...environment },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     // JSON cannot represent NaN.

@@ -6,10 +6,15 @@
 /** A worker that saves ends itself a little earlier (`workers/entries/worker.ts`). */
 const graceSeconds = 4;
 
-/** The shell writes nothing into the worker's log. The kernel sends USR1 once for each thread of a dying hub: the first counts. */
+/**
+ * A shell's background process would read from /dev/null, so the worker is given the shell's own input. The shell writes nothing into the
+ * worker's log. The kernel sends USR1 once for each thread of a dying hub: the first counts.
+ */
 const script = `
-"$@" &
+exec 3<&0
+"$@" <&3 3<&- &
 child=$!
+exec 3<&- </dev/null
 exec 2>/dev/null
 trap 'kill -TERM $child' TERM
 leave() {

@@ -77,6 +77,11 @@ function coreIndex({ device }: Placement): number {
   return device.index;
 }
 
+/** A Node that the kernel kills when the hub dies, where it can: the program for `execPath`, and the arguments before those of Node. */
+export function dyingNode(): [string, ...string[]] {
+  return hasDeathSignal() ? ['setpriv', '--pdeathsig', 'KILL', '--', nodeBinary] : [nodeBinary];
+}
+
 let deathSignal: boolean | null = null;
 
 /** Whether the kernel kills a worker when the hub dies. If not, a thread in the worker watches the hub. */

@@ -1,4 +1,5 @@
 import { setSourceMapsSupport } from 'node:module';
+import { text } from 'node:stream/consumers';
 import { guardAgainstOrphaning } from '../session/orphan-guard.ts';
 import { prepare } from '../session/prepare.ts';
 import { RankLink } from '../session/rank-link.ts';
@@ -9,7 +10,9 @@ import { Controls } from '../training/controls.ts';
  * `src-main/runs/attempt/worker-process.ts`. Each rank has a separate connection, so the hub treats all ranks alike.
  */
 
-const [socketPath, ranksText, token, guard] = process.argv.slice(2);
+const [socketPath, ranksText, guard] = process.argv.slice(2);
+// Other users see the command line, so the token comes through the input.
+const token = await text(process.stdin);
 const ranks = ranksText.split(',').map(Number);
 const controls = ranks.map((rank) => new Controls(rank));
 

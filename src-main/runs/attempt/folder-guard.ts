@@ -1,4 +1,4 @@
-import type { FileLock } from '../../store/file-lock.ts';
+import type { FileLock } from '../../../core/node/file-lock.ts';
 
 const lookEveryMs = 1_000;
 

@@ -7,7 +7,7 @@ import { type Control, workerMessageSchema } from '../../../core/protocol/run/me
 import type { ControlRequest } from '../../../core/protocol/run/remote-control.ts';
 import type { Attempt, RunError, RunRecord, RunStatus, RunSummary } from '../../../core/protocol/run/record.ts';
 import { listen } from '../../relay/socket-server.ts';
-import type { FileLock } from '../../store/file-lock.ts';
+import type { FileLock } from '../../../core/node/file-lock.ts';
 import type { RunIndex } from '../../store/index/run-index.ts';
 import { withEnd } from '../recording/attempts.ts';
 import { ControlSocket } from '../control/control-socket.ts';

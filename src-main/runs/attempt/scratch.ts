@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FileLock, lookAtLock } from '../../store/file-lock.ts';
+import { FileLock, lookAtLock } from '../../../core/node/file-lock.ts';
 
 const prefix = 'tutti-';
 /** Space that decoded data may need. The folder is in memory if that much is free there, else on disk. */

@@ -74,13 +74,16 @@ function start({ placements, core, grant, socketPath, token }: WorkerProcessOpti
   const ranks = placements.map(({ rank }) => rank).join(',');
   const flags = confinementFlags(grant, { needsThreads: !hasDeathSignal() });
   // In a separate session, so that Ctrl-C in the terminal only reaches the hub, which then stops the ranks jointly.
-  const [command, ...args] = workerCommand([socketPath, ranks, token], core, flags);
-  return spawn(command, args, {
+  const [command, ...args] = workerCommand([socketPath, ranks], core, flags);
+  const child = spawn(command, args, {
     env: confinedEnvironment(grant, placements[0].device),
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
     detached: process.platform !== 'win32',
     windowsHide: true,
   });
+  // Other users see command lines, so the token goes through its input. A process that ends before it reads it is reported as such.
+  child.stdin.on('error', () => undefined).end(token);
+  return child;
 }
 
 /** Copies the lines of an output of the process until it ends. A process that did not start has no output. */

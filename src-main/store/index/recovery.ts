@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { messageOf } from '../../../core/text/errors.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import { errorCode } from '../../../core/node/file-error.ts';
-import type { FileLock } from '../file-lock.ts';
+import type { FileLock } from '../../../core/node/file-lock.ts';
 import { lookAtHub, takeHubLock, tryHubLock } from '../runs/hub-lock.ts';
 import type { FolderProblem } from '../runs/known-folders.ts';
 import {

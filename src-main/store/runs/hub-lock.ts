@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { FileLock, lookAtLock, type LockSight } from '../file-lock.ts';
+import { FileLock, lookAtLock, type LockSight } from '../../../core/node/file-lock.ts';
 
 /** Others hold the lock of a run without a hub only for the time of one small file, to mark it as interrupted. */
 const WAIT_MS = 2_000;

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { FileLock } from '../file-lock.ts';
+import { FileLock } from '../../../core/node/file-lock.ts';
 
 /** Holders keep the lock for the time of a few small files, so that waiting longer means that one of them hangs. */
 const WAIT_MS = 2_000;

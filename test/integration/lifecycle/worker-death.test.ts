@@ -46,6 +46,9 @@ describe('a worker that dies', () => {
   it('by SIGKILL fails the run within seconds with a description, and loses nothing that was written', async () => {
     const run = await startRun(hub(), 'blobs', endless);
     const pid = await pidOnceTraining(run, 1);
+    // Other users of the machine can read it, so it holds no token.
+    const command = process.platform === 'linux' ? readFileSync(`/proc/${pid}/cmdline`, 'utf8') : '';
+    expect(command).toMatch(/^$|worker\.[jt]s\0[^\0]*hub\.sock\0001\0(un)?guarded\0$/);
     process.kill(pid, 'SIGKILL');
     const { status, error } = await run.ended;
     expect(status).toBe('failed');

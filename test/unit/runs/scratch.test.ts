@@ -3,7 +3,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { ScratchFolder } from '../../../src-main/runs/attempt/scratch.ts';
-import { FileLock } from '../../../src-main/store/file-lock.ts';
+import { FileLock } from '../../../core/node/file-lock.ts';
 import { notRun } from '../../environment/reasons.ts';
 import { DEAD_PID } from '../store/fixtures.ts';
 import { act, end, inNamespace, whyNotWith } from '../store/runs/actors.ts';

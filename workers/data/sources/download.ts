@@ -46,14 +46,15 @@ const maximumRequests = 20;
 /**
  * Downloads a file into `folder` and returns its path. An existing file is left unchanged. Bytes go to `<name>.part`, which a
  * later call resumes after a cut connection; the file is renamed once its SHA-256 matches. Processes that download the same
- * file wait for the first.
+ * file wait for the first, by the lock of the empty file `.<name>.lock`, which stays.
  *
  * @throws Error with one line per address when no address returned the file.
  */
 export async function fetchFile(file: RemoteFile & { folder: string }, options: DownloadOptions = {}): Promise<string> {
   const path = join(file.folder, file.name);
+  if ((await sizeOf(path)) !== null) return path;
   await mkdir(file.folder, { recursive: true });
-  await withLock(`${path}.lock`, options.signal, async () => {
+  await withLock(join(file.folder, `.${file.name}.lock`), options.signal, async () => {
     if ((await sizeOf(path)) === null) await download(file, path, options);
   });
   return path;

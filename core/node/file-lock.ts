@@ -2,8 +2,8 @@ import { type BigIntStats, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
-import { messageOf } from '../../core/text/errors.ts';
-import { errorCode, explainFileError } from '../../core/node/file-error.ts';
+import { messageOf } from '../text/errors.ts';
+import { errorCode, explainFileError } from './file-error.ts';
 
 /** The low byte of SQLite's code when another connection has the lock. */
 const SQLITE_BUSY = 5;
@@ -45,7 +45,8 @@ export class FileLock {
     let database: DatabaseSync | null = null;
     try {
       database = new DatabaseSync(path, { timeout: 0 });
-      database.exec('BEGIN EXCLUSIVE');
+      // A journal on the disk would be a second file.
+      database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
       const lock = new FileLock(path, database);
       heldLocks.add(lock);
       return lock;
