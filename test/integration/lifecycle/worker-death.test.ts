@@ -48,9 +48,7 @@ describe('a worker that dies', () => {
     const pid = await pidOnceTraining(run, 1);
     // Other users of the machine can read it, so it holds no token.
     const command = process.platform === 'linux' ? readFileSync(`/proc/${pid}/cmdline`, 'utf8') : '';
-    const [guard, ranks, socket, entry] = command.split('\0').slice(0, -1).reverse();
-    if (command !== '')
-      expect([entry, socket, ranks, guard].join(' ')).toMatch(/worker\.ts \S*hub\.sock 1 (un)?guarded$/);
+    expect(command.replaceAll('\0', ' ')).toMatch(/^$|worker\.ts \S*hub\.sock 1 (un)?guarded $/);
     process.kill(pid, 'SIGKILL');
     const { status, error } = await run.ended;
     expect(status).toBe('failed');
