@@ -70,6 +70,7 @@ const order: Record<string, readonly string[]> = {
     'project',
     'stacked',
     'session',
+    'setup',
     'entries',
   ],
 };

@@ -9,6 +9,7 @@ import type { ExportArguments } from './cli/commands/export.ts';
 import type { RunsOptions } from './cli/commands/runs.ts';
 import type { WatchOptions } from './cli/commands/watch-run.ts';
 import type { ResumeOptions } from './cli/commands/resume.ts';
+import type { SetupOptions } from './cli/commands/setup.ts';
 import type { TrustOptions } from './cli/commands/trust.ts';
 
 /** The command `tutti`. Each command's code is loaded when the command runs, so that help appears at once. */
@@ -190,6 +191,21 @@ function addRuns(program: Command): void {
 
 /** Commands about this machine. */
 function addMachine(program: Command): void {
+  program
+    .command('dashboard')
+    .description('open the dashboard in a window or the browser; `tutti dashboard --help` lists the options')
+    .usage('[options]')
+    // The server has its own reader of options.
+    .helpOption(false)
+    .allowUnknownOption()
+    .argument('[options...]')
+    .action(exitWith(async (args: string[]) => (await import('./start.ts')).openDashboard(args)));
+  program
+    .command('setup')
+    .description('set up a backend that npm does not install: TensorFlow, or with --webgpu GPUs of all makers')
+    .option('--gpu', "TensorFlow with CUDA, for NVIDIA's GPUs")
+    .option('--webgpu', 'WebGPU instead')
+    .action(exitWith(async (options: SetupOptions) => (await import('./cli/commands/setup.ts')).setUp(options)));
   program
     .command('trust')
     .description('trust a folder, whose projects may then run; without a folder, list the trusted ones')

@@ -1,23 +1,21 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { messageOf } from '../core/text/errors.ts';
-import { exitCodes } from './cli/errors.ts';
+import { exitCodes, toUsageError } from './cli/errors.ts';
 import { Hub } from './hub/hub.ts';
 import { KeyPress } from './processes/key-press.ts';
-import { followLauncher, onLauncherLost } from './processes/launcher-guard.ts';
+import { onLauncherLost } from './processes/launcher-guard.ts';
 import { HubService } from './rpc/hub-service.ts';
 import { startServer } from './server.ts';
 import { readIdentity } from './server/certificate.ts';
 import { ExportLinks } from './server/export-links.ts';
 import { hasDisplay } from './processes/app-browser.ts';
-import { protectTerminal } from './processes/terminal.ts';
 import { openAppWindow } from './start/app-window.ts';
 import { buildIfStale, out } from './start/build.ts';
 import { findElectron } from './start/electron-binary.ts';
 import { parseStartOptions, type StartOptions, startHelp } from './start/options.ts';
 import { homePaths } from './store/home.ts';
 
-/** `npm start`: opens the window in Electron if its binary and a display exist, else the same page in the browser. */
+/** `tutti dashboard` opens the window in Electron if its binary and a display exist, else the same page in the browser. */
 
 function openDesktop(binary: string): void {
   const child = spawn(binary, [join(out, 'main', 'electron.js')], { stdio: 'inherit' });
@@ -37,7 +35,6 @@ function openDesktop(binary: string): void {
 }
 
 async function serveBrowser({ host, port, certificate, isOpened }: StartOptions): Promise<void> {
-  protectTerminal();
   const onError = (error: unknown): void => console.error(error);
   const identity = certificate === null ? null : await readIdentity(certificate);
   const hub = await Hub.open();
@@ -97,12 +94,22 @@ async function start(options: StartOptions): Promise<void> {
   return serveBrowser(options);
 }
 
-followLauncher();
-try {
-  const options = parseStartOptions(process.argv.slice(2));
+/**
+ * Opens the dashboard, which stays until it is closed.
+ * @returns the exit code
+ * @throws UsageError for options that do not exist or exclude each other
+ */
+export async function openDashboard(args: readonly string[]): Promise<number> {
+  const options = parseOptions(args);
   if (options === 'help') console.log(startHelp);
   else await start(options);
-} catch (error) {
-  console.error(`error: ${messageOf(error)}`);
-  process.exitCode = error instanceof RangeError ? 2 : 1;
+  return exitCodes.finished;
+}
+
+function parseOptions(args: readonly string[]): StartOptions | 'help' {
+  try {
+    return parseStartOptions(args);
+  } catch (error) {
+    throw error instanceof RangeError ? toUsageError(error) : error;
+  }
 }

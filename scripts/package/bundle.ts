@@ -13,6 +13,8 @@ const workerEntries = [
   'guard',
   'list-adapters',
   'probe-backend',
+  'set-up',
+  'try-backend',
   'worker',
   'write-layers',
 ];

@@ -22,8 +22,8 @@ const apiNames: Record<DeviceKind, string> = {
 };
 /** How to set up a backend for a kind. AMD GPUs are then detected as `webgpu` devices. */
 const remedies: Partial<Record<DeviceKind, string>> = {
-  cuda: ' Run npm run setup:native -- --gpu, or npm run setup:native -- --webgpu, which lists it as webgpu device.',
-  rocm: ' Run npm run setup:native -- --webgpu, which lists it as webgpu device.',
+  cuda: ' Run npx tutti setup --gpu, or npx tutti setup --webgpu, which lists it as webgpu device.',
+  rocm: ' Run npx tutti setup --webgpu, which lists it as webgpu device.',
 };
 
 /** A busier device is not idle. A GPU that only draws a display or keeps its driver loaded stays below these limits. */

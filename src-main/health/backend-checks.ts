@@ -30,14 +30,14 @@ export async function checkBackends(): Promise<Check[]> {
 }
 
 async function checkTensorFlow(): Promise<Omit<Check, 'name'>> {
-  const problem = checkBuild(readNativeBuild, 'not set up: npm run setup:native does, with -- --gpu for NVIDIA GPUs');
+  const problem = checkBuild(readNativeBuild, 'not set up: npx tutti setup does, with --gpu for NVIDIA GPUs');
   if (problem !== null) return problem;
   const reply = await probe({ kind: 'backend', backend: 'tensorflow', blas: null });
-  return describeReply(reply, 'Set it up anew: npm run setup:native.');
+  return describeReply(reply, 'Set it up anew: npx tutti setup.');
 }
 
 async function checkWebgpu(): Promise<Omit<Check, 'name'>> {
-  const absent = 'not set up: npm run setup:native -- --webgpu does, for GPUs of all makers';
+  const absent = 'not set up: npx tutti setup --webgpu does, for GPUs of all makers';
   const problem = checkBuild(readWebgpuBuild, absent);
   if (problem !== null) return problem;
   const reply = await probe({ kind: 'backend', backend: 'webgpu', blas: null });

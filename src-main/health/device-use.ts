@@ -25,5 +25,5 @@ function whyUnusable({ kind, unusable }: Device): string | null {
   } catch (error) {
     return `no: ${messageOf(error)}`;
   }
-  return `no backend in this build: npm run setup:native -- ${kind === 'cuda' ? '--gpu' : '--webgpu'}`;
+  return `no backend in this build: npx tutti setup ${kind === 'cuda' ? '--gpu' : '--webgpu'}`;
 }

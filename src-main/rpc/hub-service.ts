@@ -178,7 +178,9 @@ function sessionMethods(role: PageRole, watchLinks: WatchLinks | null) {
     session: async () => ({ role, canInvite: role === 'owner' && watchLinks !== null }),
     newWatchLink: async () => {
       if (watchLinks !== null) return { link: watchLinks.create() };
-      throw new Error('The desktop app serves no links. Start Tutti with `npm start -- --browser` to share runs.');
+      throw new Error(
+        'The desktop app serves no links. Start Tutti with `npx tutti dashboard --browser` to share runs.',
+      );
     },
     endWatchers: async () => watchLinks?.endAll(),
   } satisfies Partial<HubApi>;

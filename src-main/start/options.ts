@@ -15,7 +15,7 @@ export interface StartOptions {
   isOpened: boolean;
 }
 
-export const startHelp = `npm start -- [options]
+export const startHelp = `tutti dashboard [options]
 
   --browser     use the browser even if Electron is installed
   --desktop     use Electron, or fail

@@ -22,9 +22,9 @@ export function homePaths(home: string = tuttiHome()) {
     trust: join(home, 'trusted.json'),
     /** Titles of projects, valid until their sources change. */
     projectTitles: join(home, 'cache', 'project-titles.json'),
-    /** TensorFlow's libraries, if `npm run setup:native` was run. */
+    /** TensorFlow's libraries, if `npx tutti setup` was run. */
     tensorflow: join(home, 'native', 'tensorflow'),
-    /** Dawn and TensorFlow.js's kernels for it, if `npm run setup:native -- --webgpu` was run. */
+    /** Dawn and TensorFlow.js's kernels for it, if `npx tutti setup --webgpu` was run. */
     webgpu: join(home, 'native', 'webgpu'),
     /** Exports from pages. */
     exports: join(home, 'exports'),

@@ -14,16 +14,16 @@ import { chromium, noChromium } from './support/browser.ts';
 import { chromiumFlags, launchChromium } from './support/chromium.ts';
 import { expect } from './support/expect.ts';
 
-const startFile = join(import.meta.dirname, '../../src-main/start.ts');
+const tuttiFile = join(import.meta.dirname, '../../src-main/tutti.mjs');
 
-/** Starts Tutti as `npm start` does. */
+/** Starts Tutti as `tutti dashboard` does. */
 async function start(
   folder: string,
   options: readonly string[],
   environment: NodeJS.ProcessEnv = {},
 ): Promise<{ link: string }> {
   const { DISPLAY: _x11, WAYLAND_DISPLAY: _wayland, ...others } = process.env;
-  const tutti = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', startFile, ...options], {
+  const tutti = spawn(process.execPath, [tuttiFile, 'dashboard', ...options], {
     env: { ...others, TUTTI_HOME: join(folder, 'home'), ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -58,7 +58,7 @@ async function commandLines(): Promise<string[]> {
 
 const noProc = process.platform === 'linux' ? noChromium : 'needs /proc, which only Linux has';
 
-describe.skipIf(noProc !== null)(`The window of npm start${notRun(noProc)}`, () => {
+describe.skipIf(noProc !== null)(`The window of tutti dashboard${notRun(noProc)}`, () => {
   it('opens the page without showing its link to other users', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'tutti-door-'));
     const { link } = await startWithBrowser(folder);

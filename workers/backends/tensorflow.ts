@@ -85,6 +85,6 @@ function describe(build: NativeBuild, isUsingGpu: boolean): string {
   if (visible === undefined || visible === '') return `${name} (one CPU core)`;
   const why = build.hasCuda
     ? "it could not open the driver or a CUDA library, which the rank's log names"
-    : 'this build has no CUDA; run npm run setup:native -- --gpu';
+    : 'this build has no CUDA; run npx tutti setup --gpu';
   return `${name} (one CPU core, NOT the GPU: ${why})`;
 }

@@ -8,7 +8,7 @@ const inside = z
     'must be a path below the folder of build.json',
   );
 
-/** What `npm run setup:native` leaves beside the libraries it set up, as `build.json`. Paths are relative to its folder. */
+/** What `npx tutti setup` leaves beside the libraries it set up, as `build.json`. Paths are relative to its folder. */
 export const nativeBuildSchema = z.strictObject({
   tensorflow: z.string(),
   tfjsNode: z.string(),
@@ -20,8 +20,7 @@ export const nativeBuildSchema = z.strictObject({
 export type NativeBuild = z.output<typeof nativeBuildSchema>;
 
 /** What to do where the TensorFlow build is missing or damaged. */
-export const nativeSetupRemedy =
-  'Run npm run setup:native (with -- --gpu for NVIDIA GPUs), or train with --backend wasm.';
+export const nativeSetupRemedy = 'Run npx tutti setup (with --gpu for NVIDIA GPUs), or train with --backend wasm.';
 
 /** Names the folder of the native TensorFlow to every process that Tutti starts. */
 export const nativeFolderVariable = 'TUTTI_TENSORFLOW';

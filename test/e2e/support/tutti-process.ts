@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 
 const sourceFolder = join(import.meta.dirname, '../../..', 'src-main');
 
-/** `npm start` without a display: the server for a browser, with everything that it starts. */
+/** `tutti dashboard` without a display: the server for a browser, with everything that it starts. */
 export interface TuttiProcess {
   /** Opens the page. Works once. */
   link: string;
@@ -20,7 +20,7 @@ export interface TuttiProcess {
 }
 
 export async function startTutti(home: string): Promise<TuttiProcess> {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', join(sourceFolder, 'start.ts')], {
+  const child = spawn(process.execPath, [join(sourceFolder, 'tutti.mjs'), 'dashboard'], {
     env: environment(home),
     stdio: ['ignore', 'pipe', 'pipe'],
   });

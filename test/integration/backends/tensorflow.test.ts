@@ -39,13 +39,13 @@ describe.skipIf(obstacle !== null)(`the tensorflow backend${notRun(obstacle)}`, 
   it('reports that no GPU is used, why, and the remedy', async () => {
     const env = { ...process.env, [nativeFolderVariable]: nativeFolder, CUDA_VISIBLE_DEVICES: '0' };
     const { stdout } = await promisify(execFile)(process.execPath, [probe, 'tensorflow'], { env });
-    expect(stdout).toContain('NOT the GPU: this build has no CUDA; run npm run setup:native -- --gpu');
+    expect(stdout).toContain('NOT the GPU: this build has no CUDA; run npx tutti setup --gpu');
   });
 
   it('says how to set it up if it is missing', async () => {
     const env = { ...process.env, [nativeFolderVariable]: join(nativeFolder, 'nothing') };
     await expect(promisify(execFile)(process.execPath, [probe, 'tensorflow'], { env })).rejects.toThrow(
-      'is not set up in ' + join(nativeFolder, 'nothing') + '. Run npm run setup:native',
+      'is not set up in ' + join(nativeFolder, 'nothing') + '. Run npx tutti setup',
     );
   });
 });

@@ -89,7 +89,7 @@ describe.skipIf(obstacle !== null)(`the webgpu backend${notRun(obstacle)}`, () =
   it('says how to set it up if it is missing', async () => {
     const nowhere = join(webgpuFolder, 'nothing');
     await expect(tryBackend({ [webgpuFolderVariable]: nowhere })).rejects.toThrow(
-      `The webgpu backend is not set up in ${nowhere}. Run npm run setup:native -- --webgpu`,
+      `The webgpu backend is not set up in ${nowhere}. Run npx tutti setup --webgpu`,
     );
   });
 

@@ -16,8 +16,8 @@ import { start as startTensorflow } from '../../../workers/backends/tensorflow.t
 import { checkBuild } from '../../../workers/backends/webgpu/dawn.ts';
 
 const build = { tensorflow: '2.15.1', tfjsNode: '4.22.0', hasCuda: true, binding: 'b.node', libraryFolders: ['cuda'] };
-const repairTensorflow = 'Run npm run setup:native (with -- --gpu for NVIDIA GPUs), or train with --backend wasm.';
-const repairWebgpu = 'Run npm run setup:native -- --webgpu, or train with --backend wasm.';
+const repairTensorflow = 'Run npx tutti setup (with --gpu for NVIDIA GPUs), or train with --backend wasm.';
+const repairWebgpu = 'Run npx tutti setup --webgpu, or train with --backend wasm.';
 
 let home: string;
 

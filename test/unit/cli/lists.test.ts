@@ -60,7 +60,7 @@ describe('describeDevice', () => {
       '1.5 GiB of 80 GiB',
       '97 %',
       '2',
-      'no backend in this build: npm run setup:native -- --gpu',
+      'no backend in this build: npx tutti setup --gpu',
     ]);
   });
 });

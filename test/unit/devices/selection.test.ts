@@ -146,12 +146,12 @@ describe('wrong selections name what exists', () => {
     [
       'cuda:0',
       [gpus[0], ...two],
-      'devices "cuda:0": found cuda:0 (NVIDIA A40), but there is no CUDA backend. Run npm run setup:native -- --gpu, or npm run setup:native -- --webgpu, which lists it as webgpu device. For the backends that are there, there are cpu:0, cpu:1.',
+      'devices "cuda:0": found cuda:0 (NVIDIA A40), but there is no CUDA backend. Run npx tutti setup --gpu, or npx tutti setup --webgpu, which lists it as webgpu device. For the backends that are there, there are cpu:0, cpu:1.',
     ],
     [
       'gpu',
       [device('rocm', 0, { name: 'Radeon RX 7900 XT' }), cores[0]],
-      'found rocm:0 (Radeon RX 7900 XT), but there is no ROCm backend. Run npm run setup:native -- --webgpu, which lists it as webgpu device. For the backends that are there, there is cpu:0.',
+      'found rocm:0 (Radeon RX 7900 XT), but there is no ROCm backend. Run npx tutti setup --webgpu, which lists it as webgpu device. For the backends that are there, there is cpu:0.',
     ],
   ])('%j', (selection, available, message) => {
     expect(() => select(selection, available)).toThrow(message);

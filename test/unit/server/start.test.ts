@@ -13,12 +13,12 @@ import { decodeRpc, encodeRpc } from '../../../core/protocol/pages/rpc-codec.ts'
 import { readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
 import { writeTinyProject } from '../rpc/tiny-project.ts';
 
-const entry = fileURLToPath(new URL('../../../src-main/start.ts', import.meta.url));
+const entry = fileURLToPath(new URL('../../../src-main/tutti.mjs', import.meta.url));
 
 /** Starts Tutti without a display, so that it serves the browser. @returns it and the link that it prints */
 async function startTutti(home: string): Promise<{ tutti: ChildProcess; link: URL }> {
   const { DISPLAY: _display, WAYLAND_DISPLAY: _wayland, ...env } = process.env;
-  const tutti = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', entry], {
+  const tutti = spawn(process.execPath, [entry, 'dashboard'], {
     env: { ...env, TUTTI_HOME: home },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { findAppBrowser } from '../../../src-main/processes/app-browser.ts';
 import { parseStartOptions, startHelp } from '../../../src-main/start/options.ts';
 
-describe('the options of npm start', () => {
+describe('the options of the dashboard', () => {
   it('choose the front end, its port, and whether to open it', () => {
     expect(parseStartOptions([])).toEqual({
       frontEnd: 'auto',

@@ -1,9 +1,8 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type NativeBuild, nativeFolderVariable } from '../../core/protocol/machine/native-build.ts';
-import { homePaths } from '../../src-main/store/home.ts';
 import { bindingFile, checkCompiler, compileBinding } from './compile.ts';
-import { type Note, replaceFolder, tryBackend } from './folder.ts';
+import { type Note, replaceFolder, type SetupFolders, tryBackend } from './folder.ts';
 import { downloadWheel } from './package-index.ts';
 import { tfjsNodePackages, tfjsNodeVersion, unpackPackages } from './packages.ts';
 import { unpackZip } from './unpack.ts';
@@ -13,11 +12,10 @@ import { tensorflowVersion, type Wheel, wheelsFor } from './wheels.ts';
  * Sets up the `tensorflow` backend. Downloads TensorFlow's libraries from the Python Package Index, without Python, and compiles tfjs-node's
  * binding from its sources.
  */
-export async function setUpTensorflow(hasCuda: boolean, note: Note): Promise<void> {
+export async function setUpTensorflow(folders: SetupFolders, hasCuda: boolean, note: Note): Promise<void> {
   const wheels = wheelsFor(hasCuda);
   await checkCompiler();
-  const { tensorflow: folder, cache } = homePaths();
-  const archives = join(cache, 'native');
+  const { tensorflow: folder, archives } = folders;
   await replaceFolder(folder, async (aside) => {
     for (const wheel of wheels) await addWheel(wheel, archives, aside, note);
     note('tfjs-node: fetching and compiling its binding');

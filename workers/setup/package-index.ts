@@ -1,4 +1,4 @@
-import { fetchFile } from '../../workers/data/sources/download.ts';
+import { fetchFile } from '../data/sources/download.ts';
 import type { Wheel } from './wheels.ts';
 
 /** The index's address. As with pip, PIP_INDEX_URL names another index. */

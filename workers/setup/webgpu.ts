@@ -1,18 +1,16 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { webgpuFolderVariable } from '../../core/protocol/machine/webgpu.ts';
-import { homePaths } from '../../src-main/store/home.ts';
-import { listAdapters, loadDawn } from '../../workers/backends/webgpu/dawn.ts';
-import { type Note, replaceFolder, tryBackend } from './folder.ts';
+import { listAdapters, loadDawn } from '../backends/webgpu/dawn.ts';
+import { type Note, replaceFolder, type SetupFolders, tryBackend } from './folder.ts';
 import { unpackPackages, webgpuPackages, webgpuVersions } from './packages.ts';
 
 /** The systems for which Dawn is published, in its notation. */
 const systems = ['darwin-universal', 'linux-arm64', 'linux-x64', 'win32-arm64', 'win32-x64'];
 
 /** Sets up the `webgpu` backend from packages of the npm registry. */
-export async function setUpWebgpu(note: Note): Promise<void> {
-  const { webgpu: folder, cache } = homePaths();
-  const archives = join(cache, 'native-webgpu');
+export async function setUpWebgpu(folders: SetupFolders, note: Note): Promise<void> {
+  const { webgpu: folder, archives } = folders;
   const packages = webgpuPackages(dawnSystem());
   await replaceFolder(folder, async (aside) => {
     note(`Fetching ${packages.map(({ name }) => name).join(' and ')}`);

@@ -1,5 +1,5 @@
-import { startBackend } from '../../workers/backends/backend.ts';
-import { tf, type Tensor } from '../../workers/tensorflow/tf.ts';
+import { startBackend } from '../backends/backend.ts';
+import { tf, type Tensor } from '../tensorflow/tf.ts';
 
 /** Computes a product and a gradient on a native backend that the environment names, and prints the backend's description. */
 

@@ -1,7 +1,16 @@
 import { execFile } from 'node:child_process';
 import { mkdir, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { ownModule } from '../system/own-files.ts';
+
+/** The folders of Tutti's home in which the backends are set up. */
+export interface SetupFolders {
+  tensorflow: string;
+  webgpu: string;
+  /** Of downloads, until the backend is set up. */
+  archives: string;
+}
 
 /** Shows the user a message about the progress. */
 export type Note = (text: string) => void;
@@ -18,7 +27,7 @@ export async function replaceFolder(folder: string, make: (aside: string) => Pro
 
 /** Tests a backend in a separate process. @returns the backend's description of its device */
 export async function tryBackend(backend: 'tensorflow' | 'webgpu', environment: NodeJS.ProcessEnv): Promise<string> {
-  const script = join(import.meta.dirname, 'try-backend.ts');
+  const script = fileURLToPath(ownModule('entries/try-backend'));
   const env = { ...process.env, ...environment };
   const { stdout } = await promisify(execFile)(process.execPath, [script, backend], { env });
   return stdout.trim();

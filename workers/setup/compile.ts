@@ -45,6 +45,6 @@ function nodeHeaders(): string {
   const folder = join(dirname(process.execPath), '..', 'include', 'node');
   if (existsSync(join(folder, 'node_api.h'))) return folder;
   throw new Error(
-    `This Node (${process.execPath}) came without its headers in ${folder}. Run it as npm run setup:native.`,
+    `This Node (${process.execPath}) came without its headers in ${folder}. Start \`tutti setup\` with the Node that Tutti's package brings along.`,
   );
 }

@@ -1,0 +1,38 @@
+import { parseArgs } from 'node:util';
+import { messageOf } from '../../core/text/errors.ts';
+import { setUpTensorflow } from '../setup/tensorflow.ts';
+import { setUpWebgpu } from '../setup/webgpu.ts';
+
+/**
+ * Entry of the process that sets up the `tensorflow` backend, or with `--webgpu` the `webgpu` backend, in folders of Tutti's home. Started by
+ * `src-main/cli/commands/setup.ts`.
+ */
+async function main(): Promise<void> {
+  const { gpu, webgpu, ...paths } = parseArgs({
+    options: {
+      gpu: { type: 'boolean', default: false },
+      webgpu: { type: 'boolean', default: false },
+      'tensorflow-folder': { type: 'string', default: '' },
+      'webgpu-folder': { type: 'string', default: '' },
+      archives: { type: 'string', default: '' },
+    },
+  }).values;
+  const folders = {
+    tensorflow: paths['tensorflow-folder'],
+    webgpu: paths['webgpu-folder'],
+    archives: paths.archives,
+  };
+  if (webgpu) await setUpWebgpu(folders, note);
+  if (!webgpu || gpu) await setUpTensorflow(folders, gpu, note);
+}
+
+function note(text: string): void {
+  console.error(text);
+}
+
+try {
+  await main();
+} catch (error) {
+  console.error(`error: ${messageOf(error)}`);
+  process.exitCode = 1;
+}
