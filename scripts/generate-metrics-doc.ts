@@ -22,7 +22,7 @@ const rows: Record<string, [title: string, reference: string]> = {
   'reliability bins': ['Reliability bins', learn],
   predictive_entropy: ['Predictive entropy', `PyTorch ${torch}, SciPy ${scipy}`],
   mutual_information: ['Mutual information', 'its formula in NumPy'],
-  disagreement: ['Disagreement', 'its formula in NumPy'],
+  not_unanimous: ['Share not unanimous', 'its formula in NumPy'],
   mse: ['MSE', `torchmetrics ${torchmetrics}, ${learn}`],
   'gaussian nll': ['Gaussian NLL', `PyTorch ${torch}`],
   'mixture nll': ['NLL of the mixture of Gaussians', `PyTorch ${torch} (MixtureSameFamily)`],

@@ -5,10 +5,20 @@ import { eachMember, mean, memberProbabilities } from './predictions.ts';
 import type { StackedClasses } from './stacks.ts';
 
 /**
+ * Share of samples on which two members choose different classes, averaged over all pairs of members: from 0 to 1; 0 for one member. NaN
+ * if a member's probabilities are not all finite.
+ */
+export function disagreement(stack: StackedClasses): number {
+  const { members } = stack;
+  if (members === 1) return chosenClasses(stack).includes(null) ? NaN : 0;
+  return pairwiseDisagreement(stack).reduce((sum, share) => sum + share, 0) / (members * (members - 1));
+}
+
+/**
  * Share of samples on which the members do not all choose the same class: from 0 to 1. Equals `val/disagreement` of
  * torch-distributed-ensemble.
  */
-export function disagreement(stack: StackedClasses): number {
+export function shareNotUnanimous(stack: StackedClasses): number {
   const chosen = chosenClasses(stack);
   if (chosen.includes(null)) return NaN;
   const [first, ...others] = chosen.filter((labels) => labels !== null);

@@ -1,80 +1,64 @@
-import { checkRanks } from './checks.ts';
-import { expectedCalibrationError } from './calibration.ts';
-import { accuracy, brierScore, negativeLogLikelihood } from './classification.ts';
-import { disagreement } from './diversity.ts';
-import { memberLogLikelihoods, mixtureNll, nllOf } from './likelihood.ts';
-import {
-  eachMember,
-  mean,
-  meanOverMembers,
-  meanProbabilities,
-  memberProbabilities,
-  memberValues,
-  productOfExperts,
-} from './predictions.ts';
-import {
-  aleatoricVariance,
-  averageMemberMse,
-  ensembleGain,
-  ensembleStd,
-  epistemicVariance,
-  gaussianMixtureNll,
-  meanSquaredError,
-  memberGaussianNlls,
-} from './regression.ts';
-import { entropy, expectedEntropy, mutualInformationOf } from './uncertainty.ts';
-import type { Probabilities, StackedClasses, StackedValues, Values } from './stacks.ts';
+import { classEvaluation, productPrediction } from './registry/class-evaluation.ts';
+import { classMetrics } from './registry/class-metrics.ts';
+import { gaussianEvaluation, gaussianMetrics } from './registry/gaussian-metrics.ts';
+import { chosenMetrics, evaluateMetrics, type Metrics, scoresOf } from './registry/metric.ts';
+import { valueEvaluation, valueMetrics } from './registry/value-metrics.ts';
+import type { StackedClasses, StackedValues, Values } from './stacks.ts';
 
-/** Metric values by name, in order of presentation. Names have no split; callers prefix `val/` or `test/`. */
-export type Metrics = Map<string, number>;
+export type { Metrics };
+
+/** Which metrics to compute beside the standard ones, and how. */
+export interface MetricOptions {
+  /** Names of metrics that are not standard: `auroc`, `crps`. Those of other tasks are ignored. */
+  more?: readonly string[];
+  /** What the NLL of classes adds to each probability before its logarithm; 0 by default: exact. */
+  nllEpsilon?: number;
+}
 
 /**
- * All metrics of a classification ensemble: `ens_{nll, acc, ece, brier}` of the mean probabilities, `avg_member_nll`,
- * `ambiguity` (the Jensen gap), `disagreement`, `predictive_entropy` and `mutual_information` (means over the samples), and
- * `member_{rank}_{nll, acc, ece, brier}`. Metrics that depend on a non-finite prediction are NaN.
+ * The metrics of a classification ensemble: the scores of the mean probabilities (`ens_nll`), those of each member (`member_3_nll`), and
+ * values of the ensemble (`disagreement`). Metrics that depend on a non-finite prediction are NaN.
  *
  * @param stack probabilities or logits, shape `[M, N, K]`; for a binary task see `toTwoClasses` and `toTwoLogits`
  * @param targets class indices, shape `[N]`
  * @param ranks the rank of every member, shape `[M]`
  * @throws RangeError when shapes differ, a probability is outside [0, 1], a target outside [0, K), or ranks repeat
  */
-export function classificationMetrics(stack: StackedClasses, targets: Int32Array, ranks: number[]): Metrics {
-  checkRanks(ranks, stack.members);
-  const ensemble = meanProbabilities(stack);
-  const logarithms = memberLogLikelihoods(stack, targets);
-  const memberNll = mean(logarithms.map(nllOf));
-  const ensembleNll = mixtureNll(logarithms);
-  const total = entropy(ensemble);
-  return new Map([
-    ...scores('ens', ensemble, targets, ensembleNll),
-    ['avg_member_nll', memberNll],
-    ['ambiguity', memberNll - ensembleNll],
-    ['disagreement', disagreement(stack)],
-    ['predictive_entropy', mean(total)],
-    ['mutual_information', mean(mutualInformationOf(total, expectedEntropy(stack)))],
-    ...ranks.flatMap((rank, member) => scores(`member_${rank}`, memberProbabilities(stack, member), targets)),
-  ]);
+export function classificationMetrics(
+  stack: StackedClasses,
+  targets: Int32Array,
+  ranks: number[],
+  { more = [], nllEpsilon }: MetricOptions = {},
+): Metrics {
+  const evaluation = classEvaluation(stack, targets, ranks, nllEpsilon);
+  return evaluateMetrics(chosenMetrics(classMetrics, more), evaluation, stack.members);
 }
 
 /**
- * `product_{nll, acc, ece, brier}`: of the product of experts, the joint prediction of members that were trained jointly.
+ * The scores of the product of experts, the joint prediction of members that were trained jointly: `product_nll`.
  *
  * @param stack probabilities or logits, shape `[M, N, K]`
  * @param targets class indices, shape `[N]`
  */
-export function productMetrics(stack: StackedClasses, targets: Int32Array): Metrics {
-  return new Map(scores('product', productOfExperts(stack), targets));
+export function productMetrics(
+  stack: StackedClasses,
+  targets: Int32Array,
+  { more = [], nllEpsilon }: MetricOptions = {},
+): Metrics {
+  const prediction = productPrediction(stack, targets, nllEpsilon);
+  return scoresOf('product', prediction, chosenMetrics(classMetrics, more));
 }
 
 /**
- * All metrics of a regression ensemble: `ens_mse`, `avg_member_mse`, `ensemble_gain`, `ens_std`, `member_{rank}_mse`;
- * with variances also `ens_nll` (of the mixture), `avg_member_nll`, `ambiguity` (the Jensen gap), `aleatoric` and `epistemic`
- * (means over the samples) and `member_{rank}_nll`. Metrics that depend on a non-finite prediction are NaN.
+ * The metrics of a regression ensemble: the scores of the mean of the means (`ens_mse`), those of each member (`member_3_mse`), and values
+ * of the ensemble (`ensemble_gain`); with variances also those of the mixture of Gaussians (`ens_nll`, `aleatoric`). Metrics that depend on
+ * a non-finite prediction are NaN.
  *
- * @param means shape `[M, N]`
+ * @param means shape `[M, N]`, in which several targets of a sample follow each other
  * @param variances shape `[M, N]`, or null where the members predict none
  * @param targets shape `[N]`
  * @param ranks the rank of every member, shape `[M]`
+ * @param columns T, targets of a sample; 1 by default
  * @throws RangeError when shapes differ, a variance is negative, or ranks repeat
  */
 export function regressionMetrics(
@@ -82,44 +66,12 @@ export function regressionMetrics(
   variances: StackedValues | null,
   targets: Values,
   ranks: number[],
+  { more = [], columns = 1 }: MetricOptions & { columns?: number } = {},
 ): Metrics {
-  checkRanks(ranks, means.members);
-  const memberMses = eachMember(means.members, (member) => meanSquaredError(memberValues(means, member), targets));
-  return new Map([
-    ['ens_mse', meanSquaredError(meanOverMembers(means), targets)],
-    ['avg_member_mse', averageMemberMse(means, targets)],
-    ['ensemble_gain', ensembleGain(means, targets)],
-    ['ens_std', ensembleStd(means)],
-    ...ranks.map((rank, member): Metric => [`member_${rank}_mse`, memberMses[member]]),
-    ...(variances === null ? [] : gaussianMetrics(means, variances, targets, ranks)),
-  ]);
-}
-
-type Metric = [name: string, value: number];
-
-function scores(
-  name: string,
-  probabilities: Probabilities,
-  targets: Int32Array,
-  nll = negativeLogLikelihood(probabilities, targets),
-): Metric[] {
-  return [
-    [`${name}_nll`, nll],
-    [`${name}_acc`, accuracy(probabilities, targets)],
-    [`${name}_ece`, expectedCalibrationError(probabilities, targets)],
-    [`${name}_brier`, brierScore(probabilities, targets)],
-  ];
-}
-
-function gaussianMetrics(means: StackedValues, variances: StackedValues, targets: Values, ranks: number[]): Metric[] {
-  const memberNlls = memberGaussianNlls(means, variances, targets);
-  const ensembleNll = gaussianMixtureNll(means, variances, targets);
-  return [
-    ['ens_nll', ensembleNll],
-    ['avg_member_nll', mean(memberNlls)],
-    ['ambiguity', mean(memberNlls) - ensembleNll],
-    ['aleatoric', mean(aleatoricVariance(variances))],
-    ['epistemic', mean(epistemicVariance(means))],
-    ...ranks.map((rank, member): Metric => [`member_${rank}_nll`, memberNlls[member]]),
-  ];
+  if (variances === null) {
+    const evaluation = valueEvaluation(means, targets, ranks, columns);
+    return evaluateMetrics(chosenMetrics(valueMetrics, more), evaluation, means.members);
+  }
+  const evaluation = gaussianEvaluation(means, variances, targets, ranks, columns);
+  return evaluateMetrics(chosenMetrics(gaussianMetrics, more), evaluation, means.members);
 }

@@ -7,8 +7,14 @@
 
 export { expectedCalibrationError, reliabilityBins, type ReliabilityBin } from './calibration.ts';
 export { accuracy, brierScore, mostProbableClass, negativeLogLikelihood } from './classification.ts';
-export { averageMemberNll, disagreement, jensenGap, pairwiseDisagreement } from './diversity.ts';
-export { classificationMetrics, productMetrics, regressionMetrics, type Metrics } from './ensemble-metrics.ts';
+export { averageMemberNll, disagreement, jensenGap, pairwiseDisagreement, shareNotUnanimous } from './diversity.ts';
+export {
+  classificationMetrics,
+  productMetrics,
+  regressionMetrics,
+  type MetricOptions,
+  type Metrics,
+} from './ensemble-metrics.ts';
 export { marginalNlls, memberLogLikelihoods } from './likelihood.ts';
 export {
   mean,
@@ -36,6 +42,10 @@ export {
   memberGaussianNlls,
   totalVariance,
 } from './regression.ts';
+export { classwiseCalibrationError, equalMassCalibrationError } from './scores/calibration-scores.ts';
+export { auroc, macroF1, meanAveragePrecision, topAccuracy } from './scores/class-scores.ts';
+export { type Gaussians, intervalCoverage, rankedProbabilityScore } from './scores/mixture-scores.ts';
+export { determination, meanAbsoluteError } from './scores/value-scores.ts';
 export { entropy, expectedEntropy, mutualInformation, predictiveEntropy } from './uncertainty.ts';
 export type {
   PredictedClasses,

@@ -39,9 +39,13 @@ export function nllOf(logarithms: Float64Array): number {
  * @param without the index of a member to leave out
  */
 export function mixtureNll(logarithms: readonly Float64Array[], without: number | null = null): number {
-  const members = logarithms.filter((_, member) => member !== without);
+  return nllOf(mixtureLogLikelihoods(logarithms.filter((_, member) => member !== without)));
+}
+
+/** log(1/M sum_m exp(l[m, n])) of M arrays of shape `[N]`, shape `[N]`; see {@link mixtureNll}. */
+export function mixtureLogLikelihoods(members: readonly Float64Array[]): Float64Array {
   const logMembers = Math.log(members.length);
-  return nllOf(members[0].map((_, sample) => logSumExp(members, sample) - logMembers));
+  return members[0].map((_, sample) => logSumExp(members, sample) - logMembers);
 }
 
 /** What each member adds to the ensemble, in nats: the mixture's NLL without it minus the mixture's NLL, shape `[M]`; empty for M = 1. */

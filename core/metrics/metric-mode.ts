@@ -1,30 +1,19 @@
 import { nearest } from '../options/suggest.ts';
+import { directionOfQuantity, metricNamed, registry } from './registry/index.ts';
 
 /** Whether a smaller or a larger value of a metric is better. */
 export type MetricMode = 'min' | 'max';
 
-/** Modes by quantity; the same for an ensemble, its members and its product of experts. null: neither direction is better. */
-const modes: ReadonlyMap<string, MetricMode | null> = new Map([
-  ['nll', 'min'],
-  ['acc', 'max'],
-  ['ece', 'min'],
-  ['brier', 'min'],
-  ['mse', 'min'],
-  // A larger spread of the members can help or harm.
-  ['std', null],
-  ['ambiguity', null],
-  ['ensemble_gain', null],
-  ['disagreement', null],
-  ['predictive_entropy', null],
-  ['mutual_information', null],
-  ['aleatoric', null],
-  ['epistemic', null],
-]);
-
 /** Names to suggest for a mistyped one. */
-const monitorNames = [...modes].flatMap(([quantity, mode]) =>
-  mode === null ? [] : [`val/ens_${quantity}`, `val/product_${quantity}`, `val/member_{rank}_${quantity}`],
-);
+const monitorNames = [
+  ...new Set(
+    registry.flatMap(({ name, direction, of }) => {
+      if (direction === 'none') return [];
+      const subjects = ['ens', 'product', 'member_{rank}'];
+      return of === 'ensemble' ? [`val/${name}`] : subjects.map((subject) => `val/${subject}_${name}`);
+    }),
+  ),
+];
 
 /**
  * The direction in which an evaluation metric improves, by its name (`val/ens_acc`, `val/member_3_nll`, `acc`): null if
@@ -32,10 +21,9 @@ const monitorNames = [...modes].flatMap(([quantity, mode]) =>
  */
 export function modeOfMetric(metric: string): MetricMode | null | undefined {
   if (metric.includes('/') && !/^(val|validation|test)\//.test(metric)) return undefined;
-  const quantity = metric
-    .slice(metric.lastIndexOf('/') + 1)
-    .replace(/^(ens|product|avg_member|member_(\d+|\{rank\}))_/, '');
-  return modes.get(quantity);
+  const name = metric.slice(metric.lastIndexOf('/') + 1);
+  const direction = metricNamed(name)?.info.direction ?? directionOfQuantity(name.replace(/^product_/, ''));
+  return direction === 'none' ? null : direction;
 }
 
 /** The given mode or, for `auto`, the metric's own; null if the metric has none. */

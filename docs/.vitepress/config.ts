@@ -30,6 +30,7 @@ export default defineConfig({
           { text: 'Start', link: '/README' },
           { text: 'Writing a project', link: '/docs/projects' },
           { text: 'Options', link: '/docs/options' },
+          { text: 'Metrics', link: '/docs/metrics' },
           { text: 'Dashboard', link: '/docs/dashboard' },
           { text: 'GPUs', link: '/docs/gpus' },
           { text: 'Determinism', link: '/docs/determinism' },

@@ -1,48 +1,34 @@
+import { metricNamed, metricsOfTask, type NamedMetric } from '../../core/metrics/registry/index.ts';
 import { glossary, type GlossaryEntry, type GlossaryKey } from './glossary.ts';
 
 /**
- * The glossary's entry for a metric such as `val/ens_nll`; null where it has none. A likelihood's formula depends on the task, and a
- * single member's formula has its prediction in place of the ensemble's.
+ * The entry for a metric such as `val/ens_nll`; null where there is none. A likelihood's formula depends on the task, and a single member's
+ * formula has its prediction in place of the ensemble's.
  */
 export function entryOfMetric(metric: string, task: string): GlossaryEntry | null {
   const name = metric.slice(metric.lastIndexOf('/') + 1);
-  const terms = task.endsWith('regression') ? [...gaussianTerms, ...metricTerms] : metricTerms;
   const key = terms.find(([pattern]) => pattern.test(name))?.[1];
-  if (key === undefined) return null;
-  return name.startsWith('member_') ? ofMember(glossary[key]) : glossary[key];
+  if (key !== undefined) return glossary[key];
+  const named = metricNamed(name, metricsOfTask(task)) ?? metricNamed(name);
+  return named === null ? null : entryOf(named);
 }
 
-function ofMember(entry: GlossaryEntry): GlossaryEntry {
-  const formula = entry.formula.replaceAll('μ̄', 'μ_m').replaceAll('p̄(', 'p_m(').replaceAll('p̄_', 'p_m,');
-  return { ...entry, formula: formula.replaceAll('argmax p̄', 'argmax p_m') };
+function entryOf({ subject, info }: NamedMetric): GlossaryEntry {
+  const { title: name, meaning, reference } = info;
+  return { name, meaning, reference, formula: subject === 'member' ? ofMember(info) : info.formula };
 }
 
-const gaussianTerms: [RegExp, GlossaryKey][] = [
-  [/^avg_member_nll$/, 'gaussian-mean-member-nll'],
-  [/^member_(\d+|\{rank\})_nll$/, 'gaussian-member-nll'],
-  [/nll$/, 'gaussian-nll'],
-];
+function ofMember({ formula, memberFormula }: NamedMetric['info']): string {
+  const replaced = formula.replaceAll('μ̄', 'μ_m').replaceAll('p̄(', 'p_m(').replaceAll('p̄_', 'p_m,');
+  return memberFormula ?? replaced.replaceAll('argmax p̄', 'argmax p_m');
+}
 
-const metricTerms: [RegExp, GlossaryKey][] = [
+/** Metrics of strategies. */
+const terms: [RegExp, GlossaryKey][] = [
   [/^product_/, 'product'],
   [/coupling_loss$/, 'coupling-loss'],
   [/bytes_per_step$/, 'traffic'],
   [/weight_distance$/, 'weight-distance'],
   [/^base_/, 'adapted-base'],
   [/^velocity_/, 'velocity'],
-  [/^avg_member_nll$/, 'mean-member-nll'],
-  [/nll$/, 'nll'],
-  [/^ambiguity$/, 'jensen-gap'],
-  [/acc(uracy)?$/, 'accuracy'],
-  [/ece$/, 'ece'],
-  [/brier$/, 'brier'],
-  [/disagreement$/, 'disagreement'],
-  [/predictive_entropy$/, 'predictive-entropy'],
-  [/mutual_information$/, 'mutual-information'],
-  [/^avg_member_mse$/, 'mean-member-mse'],
-  [/mse$/, 'mse'],
-  [/ensemble_gain$/, 'ensemble-gain'],
-  [/^ens_std$/, 'ensemble-std'],
-  [/epistemic/, 'epistemic'],
-  [/aleatoric/, 'aleatoric'],
 ];

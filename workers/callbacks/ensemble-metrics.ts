@@ -35,7 +35,7 @@ class GatheredMetrics implements Callback {
   }
 }
 
-/** Reports metrics of classifiers: NLL, accuracy, ECE, Brier score, disagreement and uncertainty (see `classificationMetrics`). */
+/** Reports the metrics of `metricsOf`, by default those of classifiers: NLL, accuracy, disagreement and others (see `classificationMetrics`). */
 export class EnsembleMetrics extends GatheredMetrics {
   constructor(options: { metricsOf?: MetricsOf; earlierMembers?: EarlierMembers } = {}) {
     super(options.metricsOf ?? classificationMetricsOf, options.earlierMembers ?? nobody);

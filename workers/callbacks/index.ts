@@ -5,7 +5,7 @@ import type { Task } from '../member/tasks.ts';
 import type { Callback } from './callback.ts';
 import { epochName } from './callback.ts';
 import { EarlyStopping } from './early-stopping.ts';
-import { type EarlierMembers, EnsembleMetrics, RegressionEnsembleMetrics } from './ensemble-metrics.ts';
+import { type EarlierMembers, EnsembleMetrics } from './ensemble-metrics.ts';
 import { KeepPredictions } from './keep-predictions.ts';
 import { PerRankBestCheckpoint, PerRankCheckpoint } from './per-rank-checkpoint.ts';
 import { TopCheckpoints } from './top-checkpoints.ts';
@@ -43,10 +43,7 @@ export function createCallbacks(plan: CallbackPlan): Callback[] {
 
 function metricsCallback({ task, files, finishedRanks }: CallbackPlan): Callback {
   const earlierMembers = earlierMembersOf(files, finishedRanks);
-  const isRegression = task.kind === 'regression' || task.kind === 'heteroscedastic-regression';
-  return isRegression
-    ? new RegressionEnsembleMetrics({ earlierMembers })
-    : new EnsembleMetrics({ metricsOf: task.metrics, earlierMembers });
+  return new EnsembleMetrics({ metricsOf: task.metrics, earlierMembers });
 }
 
 function bestCheckpoints(plan: CallbackPlan): Callback[] {

@@ -1,6 +1,7 @@
 import type { Dataset } from '../data/dataset.ts';
 import {
   classificationMetrics,
+  type MetricOptions,
   regressionMetrics,
   stackedClasses,
   type StackedClasses,
@@ -11,7 +12,7 @@ import type { MemberOutputs } from './predictions.ts';
 
 export type TaskKind = 'classification' | 'binary' | 'regression' | 'heteroscedastic-regression';
 
-export type MetricsOf = (stack: MemberOutputs, dataset: Dataset) => Map<string, number>;
+export type MetricsOf = (stack: MemberOutputs, dataset: Dataset, options?: MetricOptions) => Map<string, number>;
 
 /** Settings that soften a classification loss. */
 export interface Softening {
@@ -182,8 +183,12 @@ function canFuse(kernel: string): boolean {
 }
 
 /** Metrics of gathered predictions of classifiers, `[M, N, K]`, or `[M, N, 1]` of a binary task. */
-export function classificationMetricsOf(stack: MemberOutputs, dataset: Dataset): Map<string, number> {
-  return classificationMetrics(classesOf(stack), dataset.targets as Int32Array, stack.ranks);
+export function classificationMetricsOf(
+  stack: MemberOutputs,
+  dataset: Dataset,
+  options?: MetricOptions,
+): Map<string, number> {
+  return classificationMetrics(classesOf(stack), dataset.targets as Int32Array, stack.ranks, options);
 }
 
 /** Classifiers' predictions in the form that metrics need. */
@@ -193,9 +198,14 @@ export function classesOf({ kind, ranks, samples, width, values }: MemberOutputs
 }
 
 /** Metrics of gathered means `[M, N, T]` and, if the task predicts them, variances of the same shape. */
-export function regressionMetricsOf(stack: MemberOutputs, dataset: Dataset): Map<string, number> {
+export function regressionMetricsOf(
+  stack: MemberOutputs,
+  dataset: Dataset,
+  options?: MetricOptions,
+): Map<string, number> {
   const variances = stack.values.length > 1 ? stackOf(stack, 1) : null;
-  return regressionMetrics(stackOf(stack, 0), variances, dataset.targets as Float32Array, stack.ranks);
+  const targets = dataset.targets as Float32Array;
+  return regressionMetrics(stackOf(stack, 0), variances, targets, stack.ranks, { ...options, columns: stack.width });
 }
 
 function stackOf(stack: MemberOutputs, output: number) {

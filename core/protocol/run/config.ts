@@ -39,6 +39,22 @@ export const dataSchema = z.strictObject({
     }),
 });
 
+export const metricsSchema = z.strictObject({
+  more: z.string().default('').meta({
+    help: 'Metrics to compute beside the standard ones of the task, separated by commas: `auroc,f1`. docs/metrics.md lists them.',
+  }),
+  nllEpsilon: z
+    .number()
+    .min(0)
+    .lt(1)
+    .default(0)
+    .meta({
+      help:
+        'Added to each class probability before the logarithm of the NLL; 0: the exact NLL. The published example of torch-distributed-ensemble ' +
+        'adds 1e-8.',
+    }),
+});
+
 const modeSchema = z.enum(['auto', 'min', 'max']).default('auto').meta({
   help: 'Whether a smaller or a larger value of the monitored metric is better. `auto`: decided by the metric; unknown metrics need `min` or `max`.',
 });
@@ -199,6 +215,7 @@ export const runConfigSchema = z.strictObject({
     .enum(['stop', 'skip'])
     .default('stop')
     .meta({ help: 'On a NaN or infinite loss: stop all ranks, or skip that update.' }),
+  metrics: metricsSchema.prefault({}).meta({ help: 'What evaluations compute.' }),
   earlyStopping: earlyStoppingSchema.prefault({}).meta({ help: 'When to stop before the last epoch.' }),
   checkpoints: checkpointsSchema.prefault({}).meta({ help: 'Checkpoints to keep on disk.' }),
   keepPredictions: z

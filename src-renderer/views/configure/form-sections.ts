@@ -50,6 +50,7 @@ const plans: SectionPlan[] = [
       'data',
       'dropLast',
       'evaluateEveryEpochs',
+      'metrics',
       'logEverySteps',
       'onNonFinite',
       'loss',

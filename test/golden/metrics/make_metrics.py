@@ -95,7 +95,7 @@ def classification(name, stack, y, of_logits=True, edges_agree=True):
         "members": [scores(log_p[m], p[m], y, edges_agree) for m in range(members)],
         "predictive_entropy": number(total.mean()) if is_finite else "NaN",
         "mutual_information": number((total - own.mean(axis=0)).mean()) if is_finite else "NaN",
-        "disagreement": number((chosen != chosen[0]).any(axis=0).mean()) if is_finite else "NaN",
+        "not_unanimous": number((chosen != chosen[0]).any(axis=0).mean()) if is_finite else "NaN",
     }
 
 

@@ -36,7 +36,7 @@ describe('EarlyStopping', () => {
   it('refuses to guess the direction in which a metric improves', () => {
     const open = (monitor: string) => () => new EarlyStopping({ monitor });
     expect(open('val/disagreement')).toThrow('neither a smaller nor a larger value is better');
-    expect(open('val/ens_ac')).toThrow('Tutti knows no such metric (did you mean val/ens_acc?)');
+    expect(open('val/ens_brie')).toThrow('Tutti knows no such metric (did you mean val/ens_brier?)');
     expect(open('val/own')).toThrow('Set earlyStopping.mode to min or max');
     expect(() => new EarlyStopping({ monitor: 'val/disagreement', mode: 'max' })).not.toThrow();
   });

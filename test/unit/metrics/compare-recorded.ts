@@ -44,7 +44,7 @@ export function compareClassification(given: Given<'classification'>): Compariso
       compareScores(`member_${member}`, scores, metrics, memberProbabilities(stack, member), targets),
     ),
     ...product,
-    ...(['predictive_entropy', 'mutual_information', 'disagreement'] as const).map((quantity) =>
+    ...(['predictive_entropy', 'mutual_information', 'not_unanimous'] as const).map((quantity) =>
       compare(quantity, 'ens', metrics.get(quantity), given[quantity]),
     ),
   ];

@@ -13,6 +13,7 @@ import {
   pairwiseDisagreement,
   predictiveEntropy,
   type StackedProbabilities,
+  shareNotUnanimous,
 } from '../../../core/metrics/index.ts';
 import { classificationCase, identical, reversed } from './arbitraries.ts';
 import { referenceLabels, referenceProbabilities } from './reference.ts';
@@ -39,9 +40,11 @@ const contradicting = stackOf(
 );
 
 describe('diversity', () => {
-  it('disagreement is the share of samples on which the members disagree', () => {
+  it('disagreement is the mean over pairs of members, beside the share of samples that is not unanimous', () => {
     expect(disagreement(contradicting)).toBe(0.5);
-    expect(disagreement(reference)).toBe(0.935);
+    expect(disagreement(reference)).toBeCloseTo((0.855 + 0.755 + 0.77) / 3, 12);
+    expect(shareNotUnanimous(contradicting)).toBe(0.5);
+    expect(shareNotUnanimous(reference)).toBe(0.935);
   });
 
   it('pairwise disagreement is symmetric with a diagonal of 0', () => {
@@ -139,7 +142,8 @@ describe('properties', () => {
         const turned = reversed(stack);
         // It is infinite or NaN if a target has probability 0, in any order.
         expect(jensenGap(turned, targets)).toEqual(close(jensenGap(stack, targets), 10));
-        expect(disagreement(turned)).toBe(disagreement(stack));
+        expect(disagreement(turned)).toBeCloseTo(disagreement(stack), 12);
+        expect(shareNotUnanimous(turned)).toBe(shareNotUnanimous(stack));
         expect(mean(predictiveEntropy(turned))).toBeCloseTo(mean(predictiveEntropy(stack)), 10);
         expect(mean(mutualInformation(turned))).toBeCloseTo(mean(mutualInformation(stack)), 10);
         expect([...pairwiseDisagreement(turned)].toReversed()).toEqual([...pairwiseDisagreement(stack)]);
@@ -154,6 +158,7 @@ describe('properties', () => {
         const isPossible = Number.isFinite(averageMemberNll(copies, targets));
         expect(jensenGap(copies, targets)).toEqual(close(isPossible ? 0 : NaN, 12));
         expect(disagreement(copies)).toBe(0);
+        expect(shareNotUnanimous(copies)).toBe(0);
         expect(mean(mutualInformation(copies))).toBeCloseTo(0, 12);
         expect(pairwiseDisagreement(copies).every((share) => share === 0)).toBe(true);
       }),
@@ -166,6 +171,7 @@ describe('bad input', () => {
 
   it('a non-finite member makes the ensemble NaN, and only its own pairs', () => {
     expect(disagreement(broken)).toBeNaN();
+    expect(shareNotUnanimous(broken)).toBeNaN();
     expect(jensenGap(broken, Int32Array.of(0))).toBeNaN();
     expect([...pairwiseDisagreement(broken)]).toEqual([0, 1, NaN, 1, 0, NaN, NaN, NaN, NaN]);
   });

@@ -14,7 +14,7 @@ export interface Recorded {
     members: RecordedScores[];
     predictive_entropy: number | string;
     mutual_information: number | string;
-    disagreement: number | string;
+    not_unanimous: number | string;
   }[];
   binary: {
     name: string;

@@ -76,7 +76,8 @@ const classificationCases: Case[] = [
     (0.375 ** 2 + 2 * 0.1875 ** 2 + 0.375 ** 2 + 0.5625 ** 2 + 0.1875 ** 2) / 2,
   ],
   ['member_0_brier', '1/N Σ Σ_k (p_m,k − [y = k])²', (0.25 + 0.125 + 0.0625 + 0.140625 + 0.015625) / 2],
-  ['disagreement', '1/N Σ [argmax p_m differ]', 0.5],
+  ['disagreement', '2/(M(M − 1)) Σ_m<m′ 1/N Σ [argmax p_m ≠ argmax p_m′]', 0.5],
+  ['not_unanimous', '1/N Σ [argmax p_m differ]', 0.5],
   ['predictive_entropy', '1/N Σ H(p̄), H(p) = −Σ_k p_k log p_k', overSamples((n) => entropy(pBar(n)))],
   [
     'mutual_information',

@@ -92,12 +92,12 @@ describe('the charts of a run', () => {
   });
 
   it("include the project's own metrics, ensemble and members in one chart", () => {
-    const metrics = new Set(['val/top5', 'val/member_1_f1', 'val/ens_f1']);
+    const metrics = new Set(['val/top5', 'val/member_1_own', 'val/ens_own']);
     const specs = chartSpecs({ ...run, metrics, isLive: false });
     expect(specs.map(({ id, lines }) => [id, lines.map(({ role, rank }) => [role, rank])])).toEqual([
       ['val/top5', [['other', undefined]]],
       [
-        'val/f1',
+        'val/own',
         [
           ['rank', 1],
           ['ensemble', undefined],

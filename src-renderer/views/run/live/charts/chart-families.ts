@@ -1,3 +1,4 @@
+import { metricsOfTask } from '../../../../../core/metrics/registry/index.ts';
 import type { ChartSeries } from '../../../../charts/types.ts';
 
 /** Metrics drawn together; `{rank}` stands for each rank. */
@@ -66,7 +67,10 @@ const classifierFamilies: Family[] = [
     id: 'disagreement',
     title: 'Disagreement',
     yLabel: 'share',
-    lines: [{ metric: 'val/disagreement', label: 'members differ', role: 'ensemble' }],
+    lines: [
+      { metric: 'val/disagreement', label: 'of two members', role: 'ensemble' },
+      { metric: 'val/not_unanimous', label: 'not unanimous', role: 'variant', isOptional: true },
+    ],
     isOfDiversity: true,
   },
   {
@@ -80,8 +84,19 @@ const classifierFamilies: Family[] = [
   },
 ];
 
-/** By task: the big chart first. */
-export const familiesByTask: Record<string, Family[]> = {
+/** The charts of a task: the big one first, those of metrics on request last. */
+export function familiesOfTask(task: string): Family[] {
+  const onRequest = metricsOfTask(task).filter(({ isStandard, of }) => !isStandard && of === 'prediction');
+  return [
+    ...(standardFamilies[task] ?? []),
+    ...onRequest.map(({ name, title }): Family => {
+      const lines = ensembleAndMembers(name).map((line) => ({ ...line, isOptional: true }));
+      return { id: name, title, yLabel: title, lines, isLinear: true };
+    }),
+  ];
+}
+
+const standardFamilies: Record<string, Family[]> = {
   classification: classifierFamilies,
   binary: classifierFamilies,
   regression: [mse, mseGain, spread],

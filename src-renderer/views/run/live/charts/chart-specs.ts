@@ -1,7 +1,7 @@
 import { type MetricMode, modeOfMetric } from '../../../../../core/metrics/metric-mode.ts';
 import type { ChartSeries } from '../../../../charts/types.ts';
 import { metricTitle } from '../../format.ts';
-import { type Family, familiesByTask, trainingFamilies } from './chart-families.ts';
+import { familiesOfTask, type Family, trainingFamilies } from './chart-families.ts';
 
 /** One line of a chart, which may not have points yet. */
 export interface LineSpec {
@@ -43,7 +43,7 @@ const shownElsewhere = new Set(['train/loss', 'val/avg_member_nll', 'val/avg_mem
 
 /** All charts of a run: first those of its task, then those of training, then one for each other metric. */
 export function chartSpecs(run: ChartedRun): ChartSpec[] {
-  const families = [...(familiesByTask[run.task] ?? []), ...trainingFamilies];
+  const families = [...familiesOfTask(run.task), ...trainingFamilies];
   const isDrawn = ({ lines }: ChartSpec) =>
     lines.length > 0 && (run.isLive || lines.some(({ metric }) => run.metrics.has(metric)));
   const claimed = new Set(families.flatMap(({ lines }) => lines.map(({ metric }) => metric)));

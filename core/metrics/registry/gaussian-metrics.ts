@@ -1,0 +1,167 @@
+import { checkSameShape } from '../checks.ts';
+import { mixtureLogLikelihoods, nllOf } from '../likelihood.ts';
+import { mean, memberValues } from '../predictions.ts';
+import { aleatoricVariance, epistemicVariance, memberGaussianLogDensities } from '../regression.ts';
+import { type Gaussians, intervalCoverage, rankedProbabilityScore } from '../scores/mixture-scores.ts';
+import type { StackedValues, Values } from '../stacks.ts';
+import type { Metric, MetricInfo } from './metric.ts';
+import { abe, deepEnsembles } from './sources.ts';
+import { type ValueEvaluation, valueEvaluation, valueMetrics, type ValuePrediction } from './value-metrics.ts';
+
+/** What a regressor of means and variances predicts for a split. */
+export interface GaussianPrediction extends ValuePrediction {
+  /** One Gaussian of a member; of the ensemble those of its members, as a uniformly weighted mixture. */
+  mixture: readonly Gaussians[];
+  /** Log-densities of the targets in nats, shape `[N]`. */
+  logDensities: Float64Array;
+}
+
+/** Regressors of means and variances of the same split. */
+export interface GaussianEvaluation extends ValueEvaluation<GaussianPrediction> {
+  /** Shape `[M, N]`. */
+  variances: StackedValues;
+  /** M arrays of shape `[N]`. */
+  logDensities: readonly Float64Array[];
+}
+
+/** @throws RangeError when shapes differ or a variance is negative */
+export function gaussianEvaluation(
+  means: StackedValues,
+  variances: StackedValues,
+  targets: Values,
+  ranks: readonly number[],
+  columns = 1,
+): GaussianEvaluation {
+  checkSameShape(means, variances);
+  const values = valueEvaluation(means, targets, ranks, columns);
+  const logDensities = memberGaussianLogDensities(means, variances, targets);
+  const mixture = logDensities.map((_, member) => ({
+    means: memberValues(means, member),
+    variances: memberValues(variances, member),
+  }));
+  return {
+    ...values,
+    variances,
+    logDensities,
+    ensemble: { ...values.ensemble, mixture, logDensities: mixtureLogLikelihoods(logDensities) },
+    member: (position) => ({
+      ...values.member(position),
+      mixture: [mixture[position]],
+      logDensities: logDensities[position],
+    }),
+  };
+}
+
+type GaussianMetric = Metric<GaussianPrediction, GaussianEvaluation>;
+type Text = Pick<MetricInfo, 'name' | 'title' | 'direction' | 'meaning' | 'formula' | 'reference'> &
+  Partial<Pick<MetricInfo, 'memberFormula'>>;
+
+const common = { tasks: ['heteroscedastic-regression'], isStandard: true } as const;
+
+function ofEnsemble(text: Text, compute: (evaluation: GaussianEvaluation) => number): GaussianMetric {
+  return { ...common, ...text, of: 'ensemble', compute };
+}
+
+function score(text: Text, compute: (prediction: GaussianPrediction) => number): GaussianMetric {
+  return { ...common, ...text, of: 'prediction', compute };
+}
+
+const averageMemberNll = ({ logDensities }: GaussianEvaluation): number => mean(logDensities.map(nllOf));
+
+const coverages = [50, 90, 95].map((percent): GaussianMetric => ({
+  ...score(
+    {
+      name: `coverage_${percent}`,
+      title: `Coverage of the ${percent} % interval`,
+      direction: 'none',
+      meaning: `Share of targets in the central interval of probability ${percent} %; ${percent / 100} if the prediction is calibrated.`,
+      formula: `1/N Σ [${(100 - percent) / 200} ≤ F(y) ≤ ${(100 + percent) / 200}], F the distribution function of the mixture`,
+      memberFormula: `1/N Σ [${(100 - percent) / 200} ≤ F_m(y) ≤ ${(100 + percent) / 200}], F_m that of Normal(μ_m, σ²_m)`,
+      reference: 'Gneiting and Raftery, 2007, Strictly proper scoring rules, prediction, and estimation',
+    },
+    ({ mixture, targets }) => intervalCoverage(mixture, targets, percent / 100),
+  ),
+  isStandard: false,
+}));
+
+const crps: GaussianMetric = {
+  ...score(
+    {
+      name: 'crps',
+      title: 'CRPS',
+      direction: 'min',
+      meaning:
+        'Continuous ranked probability score: the distance between the predicted distribution and the target, in the target’s unit.',
+      formula: '1/N Σ ∫ (F(x) − [x ≥ y])² dx, F the distribution function of the mixture',
+      memberFormula: '1/N Σ ∫ (F_m(x) − [x ≥ y])² dx, F_m that of Normal(μ_m, σ²_m)',
+      reference: 'Gneiting and Raftery, 2007, Strictly proper scoring rules, prediction, and estimation',
+    },
+    ({ mixture, targets }) => rankedProbabilityScore(mixture, targets),
+  ),
+  isStandard: false,
+};
+
+const likelihoods: readonly GaussianMetric[] = [
+  score(
+    {
+      name: 'nll',
+      title: 'NLL',
+      direction: 'min',
+      meaning: 'Negative log-likelihood of the targets under the predicted density, in nats; smaller is better.',
+      formula: '−1/N Σ log(1/M Σ_m Normal(y; μ_m, σ²_m))',
+      memberFormula: '−1/N Σ log Normal(y; μ_m, σ²_m)',
+      reference: deepEnsembles,
+    },
+    ({ logDensities }) => nllOf(logDensities),
+  ),
+  ofEnsemble(
+    {
+      name: 'avg_member_nll',
+      title: 'Mean member NLL',
+      direction: 'min',
+      meaning: 'The mean of the members’ NLLs: what one member alone achieves on average.',
+      formula: '−1/(M·N) Σ_m Σ log Normal(y; μ_m, σ²_m)',
+      reference: deepEnsembles,
+    },
+    averageMemberNll,
+  ),
+  ofEnsemble(
+    {
+      name: 'ambiguity',
+      title: 'Jensen gap',
+      direction: 'none',
+      meaning: 'How much smaller the ensemble’s NLL is than its members’ on average. It is never negative.',
+      formula: '1/M Σ_m NLL_m − NLL',
+      reference: abe,
+    },
+    (evaluation) => averageMemberNll(evaluation) - nllOf(evaluation.ensemble.logDensities),
+  ),
+  ofEnsemble(
+    {
+      name: 'aleatoric',
+      title: 'Aleatoric uncertainty',
+      direction: 'none',
+      meaning: 'The mean of the predicted variances: noise in the data, which more data does not reduce.',
+      formula: '1/N Σ 1/M Σ_m σ²_m',
+      reference: deepEnsembles,
+    },
+    ({ variances }) => mean(aleatoricVariance(variances)),
+  ),
+  ofEnsemble(
+    {
+      name: 'epistemic',
+      title: 'Epistemic uncertainty',
+      direction: 'none',
+      meaning: 'The variance of the members’ means: what the members do not know and more data would teach.',
+      formula: '1/N Σ 1/(M − 1) Σ_m (μ_m − μ̄)²',
+      reference: deepEnsembles,
+    },
+    ({ means }) => mean(epistemicVariance(means)),
+  ),
+];
+
+/** The metrics of heteroscedastic regression alone, in order of presentation. */
+export const gaussianOnly: readonly GaussianMetric[] = [...likelihoods, crps, ...coverages];
+
+/** All metrics of heteroscedastic regression. */
+export const gaussianMetrics: readonly GaussianMetric[] = [...valueMetrics, ...gaussianOnly];

@@ -1,0 +1,87 @@
+import { checkRanks } from '../checks.ts';
+import type { TaskKind } from './task-kinds.ts';
+
+/** Whether a smaller or a larger value of a metric is better. */
+export type Direction = 'min' | 'max' | 'none';
+
+/** Metric values by name, in order of presentation. Names have no split; callers prefix `val/` or `test/`. */
+export type Metrics = Map<string, number>;
+
+/** What is known about a metric without computing it. */
+export interface MetricInfo {
+  /** Of a prediction's score its quantity, `nll` (recorded as `ens_nll` and `member_3_nll`); else the recorded name, `disagreement`. */
+  name: string;
+  title: string;
+  direction: Direction;
+  /** The tasks that have it. */
+  tasks: readonly TaskKind[];
+  /** Whether every evaluation computes it; the others are computed if the option `metrics.more` names them, or if they are monitored. */
+  isStandard: boolean;
+  /** `prediction`: one value for the ensemble and one for each member; `ensemble`: one value. */
+  of: 'prediction' | 'ensemble';
+  meaning: string;
+  /**
+   * Legend: `M` members, `N` samples (values, in regression), `K` classes; `y` the target; `p_m` member m's probabilities and `p̄` their
+   * mean; `μ_m` and `σ²_m` member m's mean and variance and `μ̄` the mean of the `μ_m`. A sum without an index runs over the samples.
+   */
+  formula: string;
+  /** The formula for one member, where replacing `p̄` by `p_m` and `μ̄` by `μ_m` does not give it. */
+  memberFormula?: string;
+  reference: string;
+}
+
+/** The predictions of a split, and what metrics need beside them. `P` is what one model predicts for the split. */
+export interface Evaluation<P> {
+  /** The rank of every member, shape `[M]`. */
+  ranks: readonly number[];
+  /** The ensemble as one model. */
+  ensemble: P;
+  /** Prediction of the member at a position, made when it is needed: those of all members may be large. */
+  member(position: number): P;
+}
+
+/** A metric: a pure function of the ensemble's and the members' predictions. */
+export type Metric<P, E extends Evaluation<P>> = MetricInfo &
+  ({ of: 'prediction'; compute(prediction: P): number } | { of: 'ensemble'; compute(evaluation: E): number });
+
+/**
+ * The values of metrics: first the ensemble's, then those of its members in order of rank.
+ *
+ * @throws RangeError when ranks repeat, or what the metrics throw
+ */
+export function evaluateMetrics<P, E extends Evaluation<P>>(
+  metrics: readonly Metric<P, E>[],
+  evaluation: E,
+  members: number,
+): Metrics {
+  const { ranks, ensemble } = evaluation;
+  checkRanks([...ranks], members);
+  const values = new Map(
+    metrics.map((metric) =>
+      metric.of === 'ensemble'
+        ? [metric.name, metric.compute(evaluation)]
+        : [`ens_${metric.name}`, metric.compute(ensemble)],
+    ),
+  );
+  ranks.forEach((rank, position) => {
+    for (const [name, value] of scoresOf(`member_${rank}`, evaluation.member(position), metrics)) {
+      values.set(name, value);
+    }
+  });
+  return values;
+}
+
+/** The scores of one prediction, named `<subject>_<metric>`. */
+export function scoresOf<P, E extends Evaluation<P>>(
+  subject: string,
+  prediction: P,
+  metrics: readonly Metric<P, E>[],
+): Metrics {
+  const scores = metrics.filter((metric) => metric.of === 'prediction');
+  return new Map(scores.map((metric) => [`${subject}_${metric.name}`, metric.compute(prediction)]));
+}
+
+/** The standard metrics and those named in addition. */
+export function chosenMetrics<M extends MetricInfo>(metrics: readonly M[], more: readonly string[]): M[] {
+  return metrics.filter(({ isStandard, name }) => isStandard || more.includes(name));
+}

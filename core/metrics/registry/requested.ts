@@ -1,0 +1,23 @@
+import { metricNamed } from './index.ts';
+
+/** The part of a run's configuration that decides which metrics are computed. */
+export interface MetricRequests {
+  metrics: { more: string };
+  checkpoints: { monitor: string };
+  earlyStopping: { monitor: string };
+}
+
+/** The names that the option `metrics.more` lists. */
+export function listedMetrics({ metrics }: Pick<MetricRequests, 'metrics'>): string[] {
+  return metrics.more
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+}
+
+/** Names of the metrics that are computed beside the standard ones: those listed, and those monitored. */
+export function requestedMetrics(config: MetricRequests): string[] {
+  const monitors = [config.checkpoints.monitor, config.earlyStopping.monitor];
+  const monitored = monitors.flatMap((monitor) => metricNamed(monitor.replace(/^val\//, ''))?.info.name ?? []);
+  return [...listedMetrics(config), ...monitored];
+}

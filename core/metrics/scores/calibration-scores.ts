@@ -1,0 +1,57 @@
+import { checkClassification } from '../checks.ts';
+import { mostProbableClass } from '../classification.ts';
+import type { Probabilities } from '../stacks.ts';
+
+/** As in `calibration.ts`. */
+const BINS = 15;
+
+/**
+ * Class-wise calibration error, 1/K sum_k sum_b |b|/N |share of class k in b - mean p_k in b|, over 15 bins (lower, upper] of equal width of
+ * each class's probability. From 0 to 1.
+ *
+ * Source: Kull et al., "Beyond temperature scaling: obtaining well-calibrated multiclass probabilities with Dirichlet calibration", NeurIPS
+ * 2019, equation 3.
+ *
+ * @param targets class indices, shape `[N]`
+ */
+export function classwiseCalibrationError(probabilities: Probabilities, targets: Int32Array): number {
+  if (!checkClassification(probabilities, targets)) return NaN;
+  const { classes, samples, values } = probabilities;
+  // Of each class and bin: samples of the class minus the sum of its probabilities.
+  const gaps = new Float64Array(classes * BINS);
+  for (let sample = 0; sample < samples; sample++) {
+    for (let label = 0; label < classes; label++) {
+      const probability = values[sample * classes + label];
+      const bin = Math.min(Math.max(Math.ceil(probability * BINS) - 1, 0), BINS - 1);
+      gaps[label * BINS + bin] += (targets[sample] === label ? 1 : 0) - probability;
+    }
+  }
+  return gaps.reduce((sum, gap) => sum + Math.abs(gap), 0) / (samples * classes);
+}
+
+/**
+ * Calibration error of equal mass: like `expectedCalibrationError`, but its 15 bins hold equally many samples, ordered by confidence (their
+ * numbers differ by at most 1, the larger bins first). With fewer than 15 samples each is a bin.
+ *
+ * Source: Nguyen and O'Connor, "Posterior calibration and exploratory analysis for natural language processing models", EMNLP 2015.
+ *
+ * @param targets class indices, shape `[N]`
+ */
+export function equalMassCalibrationError(probabilities: Probabilities, targets: Int32Array): number {
+  if (!checkClassification(probabilities, targets)) return NaN;
+  const { classes, samples, values } = probabilities;
+  const chosen = mostProbableClass(probabilities);
+  const confidence = Float64Array.from(chosen, (label, sample) => values[sample * classes + label]);
+  const order = Uint32Array.from(confidence.keys()).sort((left, right) => confidence[left] - confidence[right]);
+  let [error, start] = [0, 0];
+  for (let bin = 0; bin < BINS; bin++) {
+    const end = start + Math.floor(samples / BINS) + (bin < samples % BINS ? 1 : 0);
+    let gap = 0;
+    for (const sample of order.subarray(start, end)) {
+      gap += (chosen[sample] === targets[sample] ? 1 : 0) - confidence[sample];
+    }
+    error += Math.abs(gap);
+    start = end;
+  }
+  return error / samples;
+}

@@ -1,0 +1,69 @@
+import { checkClassification } from '../checks.ts';
+import { mostProbableClass } from '../classification.ts';
+import { mean } from '../predictions.ts';
+import type { Probabilities } from '../stacks.ts';
+import { areaUnderRoc, averagePrecision } from './ranking.ts';
+
+/** Scores of classifiers beside those of `classification.ts`. Arguments and errors are the same. */
+
+/**
+ * Area under the ROC curve of each class against all others, averaged over the classes that have both samples and others (macro). With
+ * two classes it is that of class 1. NaN if there is no such class.
+ */
+export function auroc(probabilities: Probabilities, targets: Int32Array): number {
+  return meanOverClasses(probabilities, targets, areaUnderRoc);
+}
+
+/** Average precision of each class against all others, averaged over the classes that have samples; with two classes that of class 1. */
+export function meanAveragePrecision(probabilities: Probabilities, targets: Int32Array): number {
+  return meanOverClasses(probabilities, targets, averagePrecision);
+}
+
+/**
+ * F1 of each class, 2 TP / (2 TP + FP + FN), averaged over the classes that are a target or are chosen (macro, as in scikit-learn).
+ */
+export function macroF1(probabilities: Probabilities, targets: Int32Array): number {
+  if (!checkClassification(probabilities, targets)) return NaN;
+  const hits = new Float64Array(probabilities.classes);
+  /** TP + FP, plus TP + FN. */
+  const uses = new Float64Array(probabilities.classes);
+  mostProbableClass(probabilities).forEach((chosen, sample) => {
+    uses[chosen] += 1;
+    uses[targets[sample]] += 1;
+    if (chosen === targets[sample]) hits[chosen] += 1;
+  });
+  return mean([...uses].flatMap((count, label) => (count === 0 ? [] : (2 * hits[label]) / count)));
+}
+
+/**
+ * Share of samples whose target is among the `count` most probable classes. Of equally probable classes the first come first.
+ */
+export function topAccuracy(probabilities: Probabilities, targets: Int32Array, count: number): number {
+  if (!checkClassification(probabilities, targets)) return NaN;
+  const { classes, values } = probabilities;
+  const isHit = (target: number, sample: number): boolean => {
+    const start = sample * classes;
+    let before = 0;
+    for (let label = 0; label < classes; label++) {
+      const [other, own] = [values[start + label], values[start + target]];
+      if (other > own || (other === own && label < target)) before += 1;
+    }
+    return before < count;
+  };
+  return targets.filter(isHit).length / targets.length;
+}
+
+function meanOverClasses(
+  probabilities: Probabilities,
+  targets: Int32Array,
+  score: (scores: Float64Array, isPositive: (sample: number) => boolean) => number,
+): number {
+  if (!checkClassification(probabilities, targets)) return NaN;
+  const { classes, samples, values } = probabilities;
+  const labels = classes === 2 ? [1] : Array.from({ length: classes }, (_, label) => label);
+  const scores = labels.map((label) => {
+    const column = Float64Array.from({ length: samples }, (_, sample) => values[sample * classes + label]);
+    return score(column, (sample) => targets[sample] === label);
+  });
+  return mean(scores.filter((value) => !Number.isNaN(value)));
+}

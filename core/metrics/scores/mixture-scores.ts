@@ -1,0 +1,74 @@
+import { checkShape, checkVariances } from '../checks.ts';
+import { mean } from '../predictions.ts';
+import type { Values } from '../stacks.ts';
+import { normalDensity, normalDistribution } from './normal.ts';
+
+/** One Gaussian per value, shape `[N]` each. A uniformly weighted mixture is a list of them. */
+export interface Gaussians {
+  means: Values;
+  variances: Values;
+}
+
+/**
+ * Continuous ranked probability score of a uniformly weighted mixture of Gaussians, the mean over n of
+ * ∫ (F_n(x) - [x ≥ y_n])² dx = 1/M Σ_m A(y - μ_m, σ²_m) - 1/(2M²) Σ_m Σ_k A(μ_m - μ_k, σ²_m + σ²_k), in the unit of the targets, with
+ * A(δ, v) = E|Normal(δ, v)| = δ (2 Φ(δ/√v) - 1) + 2 √v φ(δ/√v). For one Gaussian it is σ (z (2 Φ(z) - 1) + 2 φ(z) - 1/√π).
+ *
+ * Source: Grimit, Gneiting, Berrocal and Johnson, "The continuous ranked probability score for circular variables and its application to
+ * mesoscale forecast ensemble verification", 2006, equation 5.
+ *
+ * @param mixture the members' Gaussians
+ * @param targets shape `[N]`
+ * @throws RangeError when shapes differ or a variance is negative
+ */
+export function rankedProbabilityScore(mixture: readonly Gaussians[], targets: Values): number {
+  checkMixture(mixture, targets);
+  const members = mixture.length;
+  return mean(
+    Float64Array.from(targets, (target, n) => {
+      let [toTarget, between] = [0, 0];
+      mixture.forEach(({ means, variances }, member) => {
+        toTarget += absoluteMean(target - means[n], variances[n]);
+        between += absoluteMean(0, 2 * variances[n]);
+        for (const other of mixture.slice(0, member)) {
+          between += 2 * absoluteMean(means[n] - other.means[n], variances[n] + other.variances[n]);
+        }
+      });
+      return toTarget / members - between / (2 * members ** 2);
+    }),
+  );
+}
+
+/**
+ * Coverage: the share of targets within the central interval of probability `level` of a mixture of Gaussians, whose distribution function
+ * at them is from (1 - level)/2 to (1 + level)/2. A calibrated prediction has a coverage of `level`.
+ *
+ * @throws RangeError when shapes differ or a variance is negative
+ */
+export function intervalCoverage(mixture: readonly Gaussians[], targets: Values, level: number): number {
+  checkMixture(mixture, targets);
+  const inside = Float64Array.from(targets, (target, n) => {
+    const below = mean(
+      mixture.map(({ means, variances }) => normalDistribution((target - means[n]) / Math.sqrt(variances[n]))),
+    );
+    if (Number.isNaN(below)) return NaN;
+    return below >= (1 - level) / 2 && below <= (1 + level) / 2 ? 1 : 0;
+  });
+  return mean(inside);
+}
+
+/** E|X| of a normal X. */
+function absoluteMean(center: number, variance: number): number {
+  const deviation = Math.sqrt(variance);
+  const z = center / deviation;
+  if (!Number.isFinite(z)) return NaN;
+  return center * (2 * normalDistribution(z) - 1) + 2 * deviation * normalDensity(z);
+}
+
+function checkMixture(mixture: readonly Gaussians[], targets: Values): void {
+  for (const { means, variances } of mixture) {
+    checkShape('targets', targets, [means.length]);
+    checkShape('variances', variances, [means.length]);
+    checkVariances(variances);
+  }
+}

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { classificationMetrics, regressionMetrics } from '../../../core/metrics/index.ts';
+import { readGolden } from '../../golden/read-golden.ts';
+import { agreement } from './recorded.ts';
+
+interface Case {
+  name: string;
+  shape: [members: number, samples: number, width: number];
+  targets: number[];
+  ensemble: Record<string, number>;
+  members: Record<string, number>[];
+}
+
+/** Written by make_more_metrics.py. */
+const { versions, classification, regression } = readGolden('metrics/more-metrics.json') as {
+  versions: Record<string, string>;
+  classification: (Case & { values: number[]; disagreement: number })[];
+  regression: (Case & { means: number[]; variances: number[] })[];
+};
+const more = [...new Set([...classification, ...regression].flatMap(({ ensemble }) => Object.keys(ensemble)))];
+
+function expectRecorded({ ensemble, members }: Case, found: ReadonlyMap<string, number>): void {
+  const subjects = [['ens', ensemble] as const, ...members.map((scores, m) => [`member_${m}`, scores] as const)];
+  for (const [subject, scores] of subjects) {
+    for (const [name, expected] of Object.entries(scores)) {
+      const value = found.get(`${subject}_${name}`) ?? NaN;
+      expect(agreement(value, expected), `${subject}_${name}: ${value} for ${expected}`).toBeLessThan(1e-7);
+    }
+  }
+}
+
+const ranksOf = ({ members }: Case): number[] => members.map((_, member) => member);
+const others = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
+
+describe(`metrics on request against ${others.join(', ')}`, () => {
+  it.each(classification)('classification: $name', (given) => {
+    const [members, samples, classes] = given.shape;
+    const stack = { members, samples, classes, logits: Float32Array.from(given.values) };
+    const found = classificationMetrics(stack, Int32Array.from(given.targets), ranksOf(given), { more });
+    expectRecorded(given, found);
+    expect(found.get('disagreement')).toBeCloseTo(given.disagreement, 12);
+  });
+
+  it.each(regression)('regression: $name', (given) => {
+    const [members, rows, columns] = given.shape;
+    const stackOf = (values: number[]) => ({ members, samples: rows * columns, values: Float32Array.from(values) });
+    const targets = Float32Array.from(given.targets);
+    const [means, variances] = [stackOf(given.means), stackOf(given.variances)];
+    expectRecorded(given, regressionMetrics(means, variances, targets, ranksOf(given), { more, columns }));
+  });
+});
+
+describe('the NLL with an epsilon', () => {
+  it('is that of the published example: -log(p + 1e-8)', () => {
+    const stack = { members: 2, samples: 1, classes: 2, values: Float32Array.of(1, 0, 0.5, 0.5) };
+    const found = classificationMetrics(stack, Int32Array.of(1), [0, 1], { nllEpsilon: 1e-8 });
+    expect(found.get('member_0_nll')).toBeCloseTo(-Math.log(1e-8), 12);
+    expect(found.get('ens_nll')).toBeCloseTo(-Math.log(0.25 + 1e-8), 12);
+    expect(found.get('avg_member_nll')).toBeCloseTo((-Math.log(1e-8) - Math.log(0.5 + 1e-8)) / 2, 12);
+    expect(classificationMetrics(stack, Int32Array.of(1), [0, 1]).get('member_0_nll')).toBe(Infinity);
+  });
+});
+
+describe('metrics without a value', () => {
+  it('are NaN: AUROC of one class, R² of equal targets, and all of them where a prediction is not finite', () => {
+    const one = { members: 1, samples: 2, classes: 2, values: Float32Array.of(0.75, 0.25, 0.5, 0.5) };
+    expect(classificationMetrics(one, Int32Array.of(1, 1), [0], { more }).get('ens_auroc')).toBeNaN();
+    const means = { members: 1, samples: 2, values: Float32Array.of(1, 2) };
+    const variances = { members: 1, samples: 2, values: Float32Array.of(1, NaN) };
+    const found = regressionMetrics(means, variances, Float32Array.of(3, 3), [0], { more });
+    for (const name of ['r2', 'crps', 'coverage_90']) expect(found.get(`ens_${name}`), name).toBeNaN();
+    const broken = { ...one, values: Float32Array.of(NaN, 0.25, 0.5, 0.5) };
+    const classes = classificationMetrics(broken, Int32Array.of(0, 1), [0], { more });
+    expect([...classes.values()].every(Number.isNaN)).toBe(true);
+  });
+});
