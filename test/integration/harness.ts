@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import type { RunConfigInput } from '../../core/protocol/run/config.ts';
 import type { CheckpointRecord, RunRecord } from '../../core/protocol/run/record.ts';
@@ -53,9 +53,19 @@ export async function startRun(
   folder?: string,
 ): Promise<WatchedRun> {
   const path = projectFolder(project);
-  const described = await hub.describe(path);
+  const described = await describeOnce(hub, project, path);
   const planned = await hub.planRun({ projectFolder: path, overrides: [config], folder }, described);
   return watch((listener) => hub.start(planned, listener), planned.folder);
+}
+
+const descriptions = new Map<string, ReturnType<Hub['describe']>>();
+
+/** A test project does not change, so one process describes it for all tests of a file. Those that tests write are described each time. */
+function describeOnce(hub: Hub, project: string, path: string): ReturnType<Hub['describe']> {
+  if (isAbsolute(project)) return hub.describe(path);
+  const known = descriptions.get(project) ?? hub.describe(path);
+  descriptions.set(project, known);
+  return known;
 }
 
 /** Runs a project to its end. */
@@ -66,6 +76,17 @@ export async function train(
 ): Promise<WatchedRun & { record: RunRecord }> {
   const run = await startRun(hub, project, config);
   return { ...run, record: await run.ended };
+}
+
+/** Trains each configuration once, for the tests of a file that compare with a run that nobody disturbed. */
+export function trainOnce(): (hub: Hub, project: string, config: RunConfigInput) => ReturnType<typeof train> {
+  const runs = new Map<string, ReturnType<typeof train>>();
+  return (hub, project, config) => {
+    const key = JSON.stringify([project, config]);
+    const run = runs.get(key) ?? train(hub, project, config);
+    runs.set(key, run);
+    return run;
+  };
 }
 
 /** Resumes a run to its end. */
@@ -100,7 +121,10 @@ function watch(open: (listener: (update: RunUpdate) => void) => RunSession, fold
   return { session, folder, updates, ended, until };
 }
 
-/** Settings of runs whose ranks are killed half-way. Ranks meet at each evaluation, so that none finishes before the test sees its steps. */
+/**
+ * Settings of runs whose ranks are killed half-way. A state is saved at each evaluation, every 60 steps, and waits for the hub, so that no
+ * rank finishes before the test sees its steps.
+ */
 export const killable = {
   devices: 'cpu:0,1',
   evaluateEveryEpochs: 20,
@@ -108,9 +132,16 @@ export const killable = {
   checkpoints: { stateEverySeconds: 0 },
 } satisfies RunConfigInput;
 
-/** Resolves when a rank has done that many steps. */
+/**
+ * Resolves when a rank that trains has done that many steps. Its progress alone may come after its end on a fast machine: it is reported twice a
+ * second.
+ */
 export async function untilStep(run: WatchedRun, rank: number, step: number): Promise<void> {
-  await run.until((update) => update.type === 'progress' && update.rank === rank && update.step >= step);
+  await run.until((update) => {
+    if (update.type === 'points') return update.rank === rank && Math.max(...update.batch.step) >= step;
+    const isOfTraining = update.type === 'progress' || (update.type === 'worker' && update.state === 'training');
+    return isOfTraining && update.rank === rank && update.step >= step;
+  });
 }
 
 /** The pid of a rank, once it trains and has saved its own best, so that there is something to lose. */

@@ -1,3 +1,4 @@
+import { CollectiveError } from '../../core/protocol/wire/collectives.ts';
 import {
   saveTrainingState,
   saveTrainingStateAlone,
@@ -46,13 +47,19 @@ export class StateSaver {
     });
   }
 
-  /** Saves the state after an evaluation. All ranks call it at the same rendezvous. */
+  /**
+   * Saves the state after an evaluation. All ranks call it at the same rendezvous.
+   * @throws CollectiveError if the hub has died; the state is saved
+   */
   async saveAfterEvaluation(): Promise<void> {
-    const { training } = this.#rank;
-    // Otherwise a hub that dies now would leave a gap of metrics before the step at which a run resumes. Ranks may be one save
-    // apart, so it is enough that the first rank waits.
-    if (training.isFirst) await training.parts.report.recorded();
-    await this.#save(null);
+    const { report, controls } = this.#rank.training.parts;
+    // Otherwise a hub that dies now would leave a gap of metrics before the step at which a run resumes.
+    await report.recorded();
+    if (!controls.isHubGone) return await this.#save(null);
+    // The hub may not have written the newest points, so they belong to the state.
+    this.#rank.beforeSave();
+    await saveTrainingStateAlone(this.#rank, snapshotOf(this.#rank));
+    throw new CollectiveError('The hub is gone, so that the ranks cannot meet again.');
   }
 
   /**
@@ -61,12 +68,14 @@ export class StateSaver {
    */
   async saveWithinRound(): Promise<void> {
     const { training } = this.#rank;
-    const { report, group } = training.parts;
+    const { report, group, controls } = training.parts;
     training.progress.round += 1;
     // The first rank learns how many rows there are once the metrics of all ranks are on disk.
     if (!training.isFirst) await report.recorded();
     await group.barrier();
-    await this.#save(training.isFirst ? await report.recorded() : null);
+    const rows = training.isFirst ? await report.recorded() : null;
+    if (controls.isHubGone) throw new CollectiveError('The hub is gone, so that the ranks cannot save together.');
+    await this.#save(rows);
     this.endRendezvous();
     // No rank evaluates, and so reports, before all have saved.
     await group.barrier();

@@ -12,13 +12,15 @@ import {
   readCheckpointRecord,
   startRun,
   train,
+  trainOnce,
   untilStep,
   useHub,
 } from '../harness.ts';
 
 const { hub } = useHub();
+const undisturbed = trainOnce();
 
-const config: RunConfigInput = { ...killable, members: 2, maxEpochs: 300 };
+const config: RunConfigInput = { ...killable, members: 2, maxEpochs: 100 };
 
 const restart = (maxRestarts: number) => ({ kind: 'restart', maxRestarts, backoffSeconds: 0 }) as const;
 
@@ -39,7 +41,7 @@ const statusesOf = ({ attempts }: RunRecord): string[] => attempts.map(({ status
 describe('a run with restarts', () => {
   it('continues from the last state after a SIGKILL, with the results of an uninterrupted run', async () => {
     const run = await startRun(hub(), 'blobs', { ...config, onMemberLoss: restart(1) });
-    await untilStep(run, 1, 300);
+    await untilStep(run, 1, 100);
     process.kill(pidOf(run.updates, 1), 'SIGKILL');
     const record = await run.ended;
     expect(record).toMatchObject({ status: 'finished', error: null });
@@ -55,9 +57,9 @@ describe('a run with restarts', () => {
     for (const rank of [0, 1]) {
       expect(readFileSync(join(run.folder, 'logs', `rank-${rank}.log`), 'utf8')).toContain(`(hub) ${event.message}`);
     }
-    const undisturbed = await train(hub(), 'blobs', config);
-    await expectSameOutcome(run.folder, undisturbed.folder);
-    expect(record.summary?.best).toEqual(undisturbed.record.summary?.best);
+    const whole = await undisturbed(hub(), 'blobs', config);
+    await expectSameOutcome(run.folder, whole.folder);
+    expect(record.summary?.best).toEqual(whole.record.summary?.best);
   });
 
   it('starts over if no state was saved yet', async () => {
@@ -75,12 +77,11 @@ describe('a run with restarts', () => {
   it('continues after a rank hangs, also in lockstep', async () => {
     const joint: RunConfigInput = {
       ...config,
-      maxEpochs: 200,
       strategy: { kind: 'joint' },
       timeouts: { collectiveMs: 1500, firstCollectiveMs: 5000, exitMs: 500 },
     };
     const run = await startRun(hub(), 'blobs', { ...joint, onMemberLoss: restart(1) });
-    await untilStep(run, 1, 150);
+    await untilStep(run, 1, 100);
     process.kill(pidOf(run.updates, 1), 'SIGSTOP');
     expect(statusesOf(await run.ended)).toEqual(['failed', 'finished']);
     await expectSameOutcome(run.folder, (await train(hub(), 'blobs', joint)).folder);
@@ -89,7 +90,7 @@ describe('a run with restarts', () => {
   it('restarts only the wave that lost a process', async () => {
     const waves: RunConfigInput = { ...config, devices: 'cpu:0', placement: 'waves' };
     const run = await startRun(hub(), 'blobs', { ...waves, onMemberLoss: restart(1) });
-    await untilStep(run, 1, 300);
+    await untilStep(run, 1, 100);
     process.kill(pidOf(run.updates, 1), 'SIGKILL');
     const record = await run.ended;
     expect(record.status).toBe('finished');
@@ -107,9 +108,9 @@ describe('a run with restarts', () => {
   });
 
   it('continues with all members of a lost process', async () => {
-    const packed: RunConfigInput = { ...config, devices: 'cpu:0', membersPerDevice: 2, maxEpochs: 200 };
+    const packed: RunConfigInput = { ...config, devices: 'cpu:0', membersPerDevice: 2 };
     const run = await startRun(hub(), 'blobs', { ...packed, onMemberLoss: restart(1) });
-    await untilStep(run, 1, 200);
+    await untilStep(run, 1, 100);
     process.kill(pidOf(run.updates, 1), 'SIGKILL');
     expect(statusesOf(await run.ended)).toEqual(['failed', 'finished']);
     expect(await restartsIn(run.folder)).toMatchObject([{ data: { ranks: [0, 1] } }]);

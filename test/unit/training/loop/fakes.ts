@@ -51,7 +51,7 @@ export class KeptReport implements Report {
     return this.points.slice(this.recordedPoints);
   }
 
-  async recorded(): Promise<number> {
+  async recorded(): Promise<number | null> {
     this.recordedPoints = this.points.length;
     return this.recordedPoints;
   }

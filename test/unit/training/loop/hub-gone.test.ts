@@ -10,7 +10,7 @@ import { loadTrainingState } from '../../../../workers/training/saved-state.ts';
 import { Trainer } from '../../../../workers/training/trainer.ts';
 import { createInMemoryGroup } from '../../relay/in-memory-group.ts';
 import { type ReportedPoint, temporaryFolder } from './fakes.ts';
-import { base, partsOf } from './two-ranks.ts';
+import { base, partsOf, strategies } from './two-ranks.ts';
 
 beforeAll(async () => void (await startBackend('cpu')));
 
@@ -19,24 +19,41 @@ const input: RunConfigInput = { ...base, checkpoints: { stateEverySeconds: 1_000
 
 interface Outcome {
   points: ReportedPoint[][];
+  /** Those that the hub had written when it died. */
+  written: ReportedPoint[][];
   weights: number[][];
   callbacks: unknown[];
   /** Steps of the ranks. */
   steps: number[];
 }
 
-/** Trains two independent ranks. The hub dies once rank 0 has done a number of steps, or in its evaluation after an epoch. */
-async function trainRanks(
-  folder: string,
-  config: RunConfigInput,
-  death: { step?: number; evaluationAfterEpoch?: number } = {},
-): Promise<Outcome> {
+/** When the hub dies. */
+interface Death {
+  /** Once rank 0 has done that many steps. */
+  step?: number;
+  /** In the evaluation of rank 0 after that epoch. */
+  evaluationAfterEpoch?: number;
+  /** Instead of its answer to the n-th request of a rank that its metrics be written. */
+  request?: { rank: number; number: number };
+}
+
+/** Trains two ranks, from their states if there are any. */
+async function trainRanks(folder: string, config: RunConfigInput, death: Death = {}): Promise<Outcome> {
   const { groups, hubChannels } = createInMemoryGroup([0, 1]);
   const ranks = groups.map((group) => partsOf(config, folder, group));
   const die = (): void => {
     for (const channel of hubChannels) channel.close();
     for (const { controls } of ranks) controls.loseHub();
   };
+  ranks.forEach(({ report, controls }, rank) => {
+    const answer = report.recorded.bind(report);
+    let requests = 0;
+    report.recorded = async () => {
+      requests += 1;
+      if (rank === death.request?.rank && requests === death.request.number) die();
+      return controls.isHubGone ? null : answer();
+    };
+  });
   const killer: Callback = {
     name: 'killer',
     onStepEnd: ({ step, rank }) => void (rank === 0 && step === death.step && die()),
@@ -50,10 +67,12 @@ async function trainRanks(
     trainers.push(new Trainer({ ...parts, callbacks: [...parts.callbacks, killer] }, resumed));
   }
   const ends = await Promise.allSettled(trainers.map((trainer) => trainer.fit()));
-  const isKilled = death.step !== undefined || death.evaluationAfterEpoch !== undefined;
+  const isKilled = Object.keys(death).length > 0;
   expect(ends.map(({ status }) => status)).toEqual(isKilled ? ['rejected', 'rejected'] : ['fulfilled', 'fulfilled']);
+  const untimed = ({ name }: ReportedPoint): boolean => !name.endsWith('samples_per_second');
   return {
-    points: ranks.map(({ report }) => report.points.filter(({ name }) => !name.endsWith('samples_per_second'))),
+    points: ranks.map(({ report }) => report.points.filter(untimed)),
+    written: ranks.map(({ report }) => report.points.slice(0, report.recordedPoints).filter(untimed)),
     weights: ranks.map(({ member }) => member.model.getWeights().flatMap((weight) => [...weight.dataSync()])),
     callbacks: ranks.map(({ callbacks }) => callbacks.map((callback) => callback.state?.())),
     steps: trainers.map(({ training }) => training.step),
@@ -112,3 +131,20 @@ describe('independent ranks whose hub dies', () => {
     expect(await findResumePoint(folder, [0, 1])).toBeNull();
   });
 });
+
+it.each(['independent', 'joint by reduce', 'data-parallel', 'sharded', 'hdet'])(
+  'a hub that dies while ranks save their states leaves no gap of metrics, whichever it did not answer (%s)',
+  async (name) => {
+    const config = { ...input, strategy: strategies[name], checkpoints: { stateEverySeconds: 0 } };
+    const whole = await trainRanks(await runFolder(1), config);
+    for (const rank of [0, 1]) {
+      const folder = await runFolder(1);
+      const killed = await trainRanks(folder, config, { request: { rank, number: 2 } });
+      const resumed = await trainRanks(folder, config);
+      whole.points.forEach((points, of) => {
+        expect(distinct([...killed.written[of], ...resumed.points[of]])).toEqual(distinct(points));
+      });
+      expect(resumed.weights).toEqual(whole.weights);
+    }
+  },
+);
