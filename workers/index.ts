@@ -30,6 +30,7 @@ export { KeepPredictions } from './callbacks/keep-predictions.ts';
 export { PerRankBestCheckpoint, PerRankCheckpoint } from './callbacks/per-rank-checkpoint.ts';
 
 export { crossEntropyLoss, gaussianNllLoss } from './member/tasks.ts';
+export type { LossInputs } from './member/batch-tensors.ts';
 export type { MemberOutputs } from './member/predictions.ts';
 
 export * from './data/index.ts';

@@ -42,6 +42,8 @@ export async function* runEntries(
   // A run that has not started has no events yet.
   if (formats.has('record')) yield* fileEntries(folder, ['run.json', 'events.jsonl'], skipped);
   yield* metricEntries(folder, record, formats, tell);
+  // Without what the project fitted on its training split, a model cannot be used on raw values.
+  if (formats.has('checkpoints') || formats.has('tfjs')) yield* fileEntries(folder, ['preprocessing.json'], skipped);
   if (formats.has('checkpoints')) {
     yield* checkpointEntries(folder, checkpoints?.map(basePath) ?? (await basesOfAll(folder, skipped)), skipped);
   }

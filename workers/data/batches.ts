@@ -1,5 +1,6 @@
 import type { ProcessGroup } from '../collectives/process-group.ts';
 import { type Batch, type Dataset, gatherBatch, subset } from './dataset.ts';
+import { arraysOfExtras, mapExtras } from './fields.ts';
 
 /** Supplies a rank's training batches. */
 export interface BatchSource {
@@ -66,37 +67,45 @@ export class BroadcastBatches implements BatchSource {
   }
 }
 
-/** Features, then targets at a multiple of 4 bytes. Zeros if `samples` is null: a receiving rank only needs the size. */
+/** Features, targets and further fields, each at a multiple of 4 bytes. Zeros if `samples` is null: a receiving rank only needs the size. */
 function packed(like: Dataset, count: number, samples: Dataset | null): Uint8Array {
-  const { targetsOffset, size } = layoutOf(like, count);
+  const { offsets, size } = layoutOf(like, count);
   const bytes = new Uint8Array(size);
   if (samples === null) return bytes;
-  bytes.set(bytesOf(samples.features));
-  bytes.set(bytesOf(samples.targets), targetsOffset);
+  arraysOf(samples).forEach((array, i) => bytes.set(bytesOf(array), offsets[i]));
   return bytes;
 }
 
 function unpacked(like: Dataset, count: number, bytes: Uint8Array): Dataset {
-  const { featureCount, targetsOffset, targetCount } = layoutOf(like, count);
+  const { offsets } = layoutOf(like, count);
   const { buffer, byteOffset: start } = bytes;
-  const features =
-    like.features instanceof Uint8Array
-      ? new Uint8Array(buffer, start, featureCount)
-      : new Float32Array(buffer, start, featureCount);
-  const targets =
-    like.targets instanceof Int32Array
-      ? new Int32Array(buffer, start + targetsOffset, targetCount)
-      : new Float32Array(buffer, start + targetsOffset, targetCount);
-  return { ...like, length: count, features, targets };
+  let next = 0;
+  const received = <A extends AnyArray>(array: A): A => {
+    const { constructor } = array as { constructor: unknown };
+    const create = constructor as new (buffer: ArrayBufferLike, offset: number, length: number) => A;
+    return new create(buffer, start + offsets[next++], (array.length / like.length) * count);
+  };
+  const [features, targets] = [received(like.features), received(like.targets)];
+  return { ...like, length: count, features, targets, ...mapExtras(like, received) };
 }
 
-function layoutOf({ length, features, targets }: Dataset, count: number) {
-  const featureCount = (features.length / length) * count;
-  const targetCount = (targets.length / length) * count;
-  const targetsOffset = Math.ceil((featureCount * features.BYTES_PER_ELEMENT) / 4) * 4;
-  return { featureCount, targetsOffset, targetCount, size: targetsOffset + targetCount * targets.BYTES_PER_ELEMENT };
+type AnyArray = Float32Array | Int32Array | Uint8Array;
+
+function arraysOf(dataset: Dataset): AnyArray[] {
+  return [dataset.features, dataset.targets, ...arraysOfExtras(dataset)];
 }
 
-function bytesOf({ buffer, byteOffset, byteLength }: Dataset['features'] | Dataset['targets']): Uint8Array {
+/** Where each array of `count` samples begins, and the bytes of all. */
+function layoutOf(like: Dataset, count: number): { offsets: number[]; size: number } {
+  let size = 0;
+  const offsets = arraysOf(like).map(({ length, BYTES_PER_ELEMENT }) => {
+    const offset = size;
+    size += Math.ceil(((length / like.length) * count * BYTES_PER_ELEMENT) / 4) * 4;
+    return offset;
+  });
+  return { offsets, size };
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: AnyArray): Uint8Array {
   return new Uint8Array(buffer, byteOffset, byteLength);
 }

@@ -1,3 +1,6 @@
+import type { Preprocessing } from '../../core/preprocessing/schema.ts';
+import { checkExtras, describeExtras, type Extras, gatherExtras, sliceExtras } from './fields.ts';
+
 /**
  * Data sets in memory. Legend: N samples, B batch, C channels (last axis of a sample), T targets a sample.
  */
@@ -11,7 +14,7 @@ export interface Normalization {
 }
 
 /** N samples in memory, with a target each. */
-export interface Dataset {
+export interface Dataset extends Extras {
   /** For messages and pages. */
   readonly name: string;
   /** Number of samples, N. */
@@ -20,8 +23,10 @@ export interface Dataset {
   readonly featureShape: readonly number[];
   /** Raw values, shape `[N, ...featureShape]`. A byte `v` stands for `v / 255`. Batches apply the normalization. */
   readonly features: Float32Array | Uint8Array;
-  /** Class labels (Int32Array, shape `[N]`) or values (Float32Array, shape `[N]` or `[N, T]`). */
+  /** Class labels (Int32Array, shape `[N]`) or values (Float32Array, shape `[N]` or `[N, T]`); `[N, ...targetShape]` where that is given. */
   readonly targets: Int32Array | Float32Array;
+  /** Shape of one sample's targets, such as `[steps]`; by default a single target, or `[T]`. */
+  readonly targetShape?: readonly number[];
   /** Names of the K classes, for the dashboard. */
   readonly classNames?: readonly string[];
   /** Number of classes, K; labels lie in [0, K). */
@@ -40,10 +45,13 @@ interface EachSplit<T> {
 }
 
 /** The splits of a project's data. Without `validation` there are no metrics during training. */
-export type Splits = Readonly<EachSplit<Dataset>>;
+export interface Splits extends Readonly<EachSplit<Dataset>> {
+  /** What was fitted on the training split; a run keeps it in `preprocessing.json`. */
+  readonly preprocessing?: Preprocessing;
+}
 
 /** B samples as a model's input: scaled, normalized, in the order of the requested indices. */
-export interface Batch {
+export interface Batch extends Extras {
   /** Values, shape `[B, ...]`, row-major. */
   features: Float32Array;
   /** Shape of `features`. */
@@ -69,18 +77,24 @@ export function createDataset(fields: Omit<Dataset, 'length'>): Dataset {
         `[${featureShape.join(', ')}] (${size} values each).`,
     );
   }
-  const targetSize = targets.length / length;
-  const valid = targets instanceof Int32Array ? targetSize === 1 : isPositiveInteger(targetSize);
-  if (!valid) {
-    throw new Error(
-      `Data set "${name}": ${targets.length} targets for ${length} samples. ` +
-        'Give one class label a sample (Int32Array), or the same number of values for every sample (Float32Array).',
-    );
-  }
+  checkTargets(fields, length);
+  checkExtras(name, length, targets.length, fields);
   const classCount = fields.classCount ?? fields.classNames?.length;
   if (classCount !== undefined) checkLabels(name, targets, classCount);
   if (fields.normalization) checkNormalization(name, fields.normalization, size);
   return Object.freeze({ ...fields, length, featureShape: Object.freeze([...featureShape]), classCount });
+}
+
+function checkTargets({ name, targets, targetShape }: Omit<Dataset, 'length'>, length: number): void {
+  const targetSize = targets.length / length;
+  const single = targets instanceof Int32Array ? targetSize === 1 : isPositiveInteger(targetSize);
+  if (targetShape === undefined ? single : targetSize === product(targetShape)) return;
+  const shape = targetShape === undefined ? '' : ` of shape [${targetShape.join(', ')}]`;
+  throw new Error(
+    `Data set "${name}": ${targets.length} targets for ${length} samples${shape}. ` +
+      'Give one class label a sample (Int32Array), or the same number of values for every sample (Float32Array); for other ' +
+      'shapes, give targetShape.',
+  );
 }
 
 /** Checks that the samples' shapes and the classes of all splits agree, and freezes them. @throws Error that names both splits. */
@@ -89,6 +103,7 @@ export function createSplits(splits: Splits): Splits {
   for (const other of [splits.validation, splits.test, splits.unlabelled]) {
     if (!other) continue;
     const sameShape = other.featureShape.join() === train.featureShape.join();
+    if (other !== splits.unlabelled) checkSameFields(train, other);
     if (!sameShape || other.classCount !== train.classCount) {
       throw new Error(
         `Splits disagree: "${train.name}" has samples of shape [${train.featureShape.join(', ')}] and ` +
@@ -98,6 +113,15 @@ export function createSplits(splits: Splits): Splits {
     }
   }
   return Object.freeze({ ...splits });
+}
+
+/** Weights and masks may differ: often only training has them. */
+function checkSameFields(train: Dataset, other: Dataset): void {
+  const fieldsOf = ({ extraInputs, extraTargets }: Dataset) => describeExtras({ extraInputs, extraTargets });
+  if (fieldsOf(train) === fieldsOf(other)) return;
+  throw new Error(
+    `Splits disagree: "${train.name}" has ${fieldsOf(train)}, "${other.name}" has ${fieldsOf(other)}. All splits need the same.`,
+  );
 }
 
 /** Applies `change` to every split. No other function lists the splits, so that none is forgotten. */
@@ -125,7 +149,8 @@ export function gatherBatch(dataset: Dataset, indices: Int32Array, room?: Float3
     features: gatherFeatures(dataset, indices, rows),
     featureShape: [indices.length, ...dataset.featureShape],
     targets: gatherTargets(dataset, indices),
-    targetShape: targetSize === 1 ? [indices.length] : [indices.length, targetSize],
+    targetShape: [indices.length, ...(dataset.targetShape ?? (targetSize === 1 ? [] : [targetSize]))],
+    ...gatherExtras(dataset, dataset.length, indices),
   };
 }
 
@@ -138,6 +163,7 @@ export function subset(dataset: Dataset, indices: Int32Array): Dataset {
     ...dataset,
     features: copyRows(dataset.features, isBytes ? new Uint8Array(values) : new Float32Array(values), indices),
     targets: gatherTargets(dataset, indices),
+    ...gatherExtras(dataset, dataset.length, indices),
   });
 }
 
@@ -152,6 +178,7 @@ export function take(dataset: Dataset, count: number): Dataset {
     ...dataset,
     features: dataset.features.subarray(0, (count * dataset.features.length) / dataset.length),
     targets: dataset.targets.subarray(0, (count * dataset.targets.length) / dataset.length),
+    ...sliceExtras(dataset, dataset.length, 0, count),
   });
 }
 

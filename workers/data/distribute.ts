@@ -63,6 +63,6 @@ async function broadcastData(group: ProcessGroup, load: () => Promise<Splits>): 
   return { splits, openBatches: () => new BroadcastBatches(group, splits.train, length) };
 }
 
-function messageOf({ train, validation, test }: Splits): Uint8Array {
-  return Buffer.concat(encodeSplits({ train: take(train, 1), validation, test }));
+function messageOf({ train, validation, test, preprocessing }: Splits): Uint8Array {
+  return Buffer.concat(encodeSplits({ train: take(train, 1), validation, test, preprocessing }));
 }

@@ -1,9 +1,11 @@
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { z } from 'zod';
+import { preprocessingSchema } from '../../core/preprocessing/schema.ts';
 import { mapFile } from '../system/libc.ts';
 import { createDataset, createSplits, mapEachSplit } from './dataset.ts';
 import type { Dataset, Splits } from './dataset.ts';
+import { type Field, mapExtras } from './fields.ts';
 import { byteCount, reasonOf } from './sources/files.ts';
 
 /**
@@ -19,9 +21,12 @@ const maximumReadBytes = 2 ** 30;
 
 const featureTypes = { float32: Float32Array, uint8: Uint8Array };
 const targetTypes = { float32: Float32Array, int32: Int32Array };
+const fieldTypes = { ...featureTypes, ...targetTypes };
 
 /** `offset` in bytes from the end of the header, `length` in elements. */
 const placeSchema = z.object({ offset: z.int().min(0), length: z.int().min(0) });
+const fieldPlaceSchema = placeSchema.extend({ type: z.enum(['float32', 'int32', 'uint8']) });
+const fieldsSchema = z.record(z.string(), z.object({ shape: z.array(z.int()), values: fieldPlaceSchema }));
 const datasetSchema = z.object({
   name: z.string(),
   featureShape: z.array(z.int()),
@@ -30,14 +35,22 @@ const datasetSchema = z.object({
   normalization: z.object({ mean: z.array(z.number()), std: z.array(z.number()) }).optional(),
   features: placeSchema.extend({ type: z.enum(['float32', 'uint8']) }),
   targets: placeSchema.extend({ type: z.enum(['float32', 'int32']) }),
+  targetShape: z.array(z.int()).optional(),
+  extraInputs: fieldsSchema.optional(),
+  extraTargets: fieldsSchema.optional(),
+  weights: placeSchema.optional(),
+  mask: placeSchema.optional(),
 });
 const headerSchema = z.object({
   train: datasetSchema,
   validation: datasetSchema.optional(),
   test: datasetSchema.optional(),
   unlabelled: datasetSchema.optional(),
+  preprocessing: preprocessingSchema.optional(),
 });
 
+type Place = z.output<typeof placeSchema>;
+type FieldPlace = z.output<typeof fieldPlaceSchema>;
 type DatasetHeader = z.output<typeof datasetSchema>;
 
 /** Writes a temporary file, flushes it and renames it, so that a reader finds the whole file or none. */
@@ -85,19 +98,34 @@ export function decodeSplits(bytes: Buffer<ArrayBuffer>, source: string): Splits
   const headerBytes = checkedHeaderBytes(source, bytes);
   try {
     const header = headerSchema.parse(JSON.parse(bytes.toString('utf8', prefixBytes, prefixBytes + headerBytes)));
-    return createSplits(mapEachSplit(header, (dataset) => restore(dataset, bytes, prefixBytes + headerBytes)));
+    const { preprocessing } = header;
+    const splits = mapEachSplit(header, (dataset) => restore(dataset, bytes, prefixBytes + headerBytes));
+    return createSplits({ ...splits, ...(preprocessing && { preprocessing }) });
   } catch (error) {
     throw damaged(source, `its header does not describe its arrays (${reasonOf(error)})`, error);
   }
 }
 
 /** A data set whose arrays begin at byte `start`. */
-function restore({ features, targets, ...fields }: DatasetHeader, bytes: Buffer<ArrayBuffer>, start: number): Dataset {
+function restore({ features, targets, ...rest }: DatasetHeader, bytes: Buffer<ArrayBuffer>, start: number): Dataset {
   const { buffer, byteOffset } = bytes;
+  const { extraInputs, extraTargets, weights, mask, ...fields } = rest;
+  const at = ({ offset }: Place) => byteOffset + start + offset;
+  const restored = (of: Record<string, { shape: number[]; values: FieldPlace }>) =>
+    Object.fromEntries(
+      Object.entries(of).map(([name, { shape, values }]) => [
+        name,
+        { shape, values: new fieldTypes[values.type](buffer, at(values), values.length) },
+      ]),
+    );
   return createDataset({
     ...fields,
-    features: new featureTypes[features.type](buffer, byteOffset + start + features.offset, features.length),
-    targets: new targetTypes[targets.type](buffer, byteOffset + start + targets.offset, targets.length),
+    features: new featureTypes[features.type](buffer, at(features), features.length),
+    targets: new targetTypes[targets.type](buffer, at(targets), targets.length),
+    ...(extraInputs && { extraInputs: restored(extraInputs) }),
+    ...(extraTargets && { extraTargets: restored(extraTargets) }),
+    ...(weights && { weights: new Float32Array(buffer, at(weights), weights.length) }),
+    ...(mask && { mask: new Uint8Array(buffer, at(mask), mask.length) }),
   });
 }
 
@@ -105,7 +133,7 @@ function restore({ features, targets, ...fields }: DatasetHeader, bytes: Buffer<
 export function encodeSplits(splits: Splits): Buffer[] {
   const arrays: Buffer[] = [];
   let offset = 0;
-  const place = (array: Dataset['features'] | Dataset['targets']) => {
+  const place = (array: Field['values']) => {
     const entry = { type: typeOf(array), offset, length: array.length };
     const bytes = Buffer.from(array.buffer, array.byteOffset, array.byteLength);
     const padding = Buffer.alloc(toMultipleOf8(bytes.length) - bytes.length);
@@ -117,8 +145,11 @@ export function encodeSplits(splits: Splits): Buffer[] {
     ...dataset,
     features: place(dataset.features),
     targets: place(dataset.targets),
+    // The header has places instead of arrays.
+    ...mapExtras(dataset, (values) => place(values) as never),
   });
-  const json = JSON.stringify(mapEachSplit(splits, describe));
+  const { preprocessing } = splits;
+  const json = JSON.stringify({ ...mapEachSplit(splits, describe), preprocessing });
   const header = Buffer.alloc(toMultipleOf8(Buffer.byteLength(json)), ' ');
   header.write(json);
   const body = [uint64(header.length), header, ...arrays];

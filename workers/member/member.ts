@@ -1,17 +1,20 @@
 import type { Batch } from '../data/dataset.ts';
 import { tf, type LayersModel, type Scalar, type Tensor, type Variable } from '../tensorflow/tf.ts';
+import { batchTensors, type LossInputs, lossInputsOf, modelInputs } from './batch-tensors.ts';
 import { type Constraint, constrain, constraintsOf } from './constraints.ts';
 import { ForwardPass } from './forward-pass.ts';
 import type { Optimizer, UpdateSettings } from '../optimizers/optimizers.ts';
 import { addPenalties, type Penalty, penaltiesOf } from './penalties.ts';
 
 /** The loss of a batch, to minimise; called while the gradient tape records. */
-export type LossFunction = (outputs: Tensor[], targets: Tensor, position: StepPosition) => Tensor;
+export type LossFunction = (outputs: Tensor[], targets: Tensor, position: StepPosition, of: LossInputs) => Tensor;
 
 export interface StepPosition {
   epoch: number;
   step: number;
   totalSteps: number;
+  /** The rank that trains; 0 where there is no other. */
+  rank?: number;
   /** Values that replace configured ones in this rank's loss, by name: hyperparameters, or settings of the task's loss. */
   scalars?: ReadonlyMap<string, number>;
 }
@@ -49,7 +52,9 @@ export class Member {
   async lossAndGradients(batch: Batch, position: StepPosition): Promise<LossAndGradients> {
     return await this.gradientsOf(() => {
       const [features, targets] = batchTensors(batch);
-      return () => addPenalties(this.loss(outputsOf(this.model, features, true), targets, position), this.penalties);
+      const inputs = modelInputs(this.model, batch, features);
+      const of = lossInputsOf(batch, features);
+      return () => addPenalties(this.loss(outputsOf(this.model, inputs, true), targets, position, of), this.penalties);
     });
   }
 
@@ -67,7 +72,7 @@ export class Member {
   forward(batch: Batch): ForwardPass {
     return new ForwardPass(this.variables, () => {
       const [features] = batchTensors(batch);
-      const [output] = outputsOf(this.model, features, true);
+      const [output] = outputsOf(this.model, modelInputs(this.model, batch, features), true);
       return output;
     });
   }
@@ -103,18 +108,9 @@ export function addGradients(first: readonly Gradient[], second: readonly Gradie
 }
 
 /** A model's outputs, as a list also where there is one. */
-export function outputsOf(model: LayersModel, features: Tensor, training: boolean): Tensor[] {
-  const outputs = model.apply(features, { training }) as Tensor | Tensor[];
+export function outputsOf(model: LayersModel, inputs: Tensor | Tensor[], training: boolean): Tensor[] {
+  const outputs = model.apply(inputs, { training }) as Tensor | Tensor[];
   return Array.isArray(outputs) ? outputs : [outputs];
-}
-
-/** A batch's features and targets as tensors. */
-export function batchTensors(batch: Batch): [Tensor, Tensor] {
-  const { features, featureShape, targets } = batch;
-  const size = featureShape[0];
-  const targetShape = targets.length === size ? [size] : [size, targets.length / size];
-  const dtype = targets instanceof Int32Array ? 'int32' : 'float32';
-  return [tf.tensor(features, featureShape), tf.tensor(targets, targetShape, dtype)];
 }
 
 /** The layers API types its variables as tensors; trainable weights are always variables. */

@@ -2,7 +2,8 @@ import type { ProcessGroup } from '../collectives/process-group.ts';
 import { ownBatches } from '../data/batches.ts';
 import type { Dataset } from '../data/dataset.ts';
 import { tf, type LayersModel } from '../tensorflow/tf.ts';
-import { batchTensors, outputsOf } from './member.ts';
+import { batchTensors, modelInputs } from './batch-tensors.ts';
+import { outputsOf } from './member.ts';
 import { concatenate, type MemberOutputs, type Predictions } from './predictions.ts';
 import type { Task } from './tasks.ts';
 
@@ -49,8 +50,9 @@ async function predictRange(
     const size = Math.min(evaluationBatchSize, end - first);
     const indices = Int32Array.from({ length: size }, (_, i) => first + i);
     const outputs = tf.tidy(() => {
-      const [features] = batchTensors(batches.batch(indices));
-      return outputsOf(model, features, false);
+      const batch = batches.batch(indices);
+      const [features] = batchTensors(batch);
+      return outputsOf(model, modelInputs(model, batch, features), false);
     });
     parts.push(await Promise.all(outputs.map(async (output) => (await output.data()) as Float32Array)));
     tf.dispose(outputs);

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import type { Preprocessing } from '../../core/preprocessing/schema.ts';
 import type { CheckpointRecord } from '../../core/protocol/run/record.ts';
 import { writeFileAsOnlyWriter } from '../../core/node/atomic-file.ts';
 import { keepTopology } from '../checkpoints/model-topology.ts';
@@ -128,8 +129,9 @@ export class RunFiles {
    * a sample is a single number, that number.
    */
   async saveTargets(split: Split, dataset: Dataset): Promise<void> {
-    const { targets, features, length, classNames } = dataset;
-    const shape = targets.length === length ? [length] : [length, targets.length / length];
+    const { targets, features, length, classNames, targetShape } = dataset;
+    const oneOrMore = targets.length === length ? [] : [targets.length / length];
+    const shape = [length, ...(targetShape ?? oneOrMore)];
     const tensors: NamedTensor[] = [
       targets instanceof Int32Array
         ? { name: 'targets', dtype: 'I32', shape, data: new Int32Array(targets) }
@@ -142,6 +144,12 @@ export class RunFiles {
       classNames === undefined ? {} : { class_names: JSON.stringify(classNames) };
     const path = join(this.folder, 'predictions', split, 'targets.safetensors');
     await this.#write(path, encodeSafetensors(tensors, metadata));
+  }
+
+  /** Saves what the project fitted on its training split. */
+  async savePreprocessing(preprocessing: Preprocessing): Promise<void> {
+    const text = `${JSON.stringify(preprocessing, null, 2)}\n`;
+    await this.#write(join(this.folder, 'preprocessing.json'), Buffer.from(text));
   }
 
   /** Predictions that a rank of this run saved under that name, with the epoch of its weights; null if there are none. */

@@ -9,18 +9,11 @@ import {
 import { tf, type LayersModel, type Scalar, type Tensor } from '../tensorflow/tf.ts';
 import { requireLogits, requirePositiveVariance } from './output-activation.ts';
 import type { MemberOutputs } from './predictions.ts';
+import { gaussianLosses, labelLosses, type Softening } from './sample-losses.ts';
 
 export type TaskKind = 'classification' | 'binary' | 'regression' | 'heteroscedastic-regression';
 
 export type MetricsOf = (stack: MemberOutputs, dataset: Dataset, options?: MetricOptions) => Map<string, number>;
-
-/** Settings that soften a classification loss. */
-export interface Softening {
-  /** ε in [0, 1) */
-  labelSmoothing: number;
-  /** T > 0 */
-  temperature: number;
-}
 
 const hard: Softening = { labelSmoothing: 0, temperature: 1 };
 
@@ -39,6 +32,8 @@ export interface Task {
    * @param softening only classification uses it
    */
   loss(outputs: Tensor[], targets: Tensor, softening?: Softening): Tensor;
+  /** The losses that `loss` averages, `[..., B]` or `[..., B, T]`, for data with weights or masks; absent where a task cannot use these. */
+  losses?(outputs: Tensor[], targets: Tensor, softening: Softening): Tensor;
   /** The kind of the members' outputs, `[B, W]` each: logits, or values (means and variances). */
   readonly predicts: 'logits' | 'values';
   /** Ensemble and member metrics of gathered predictions, named without their split. */
@@ -60,6 +55,7 @@ const classification: Task = {
     requireLabels(dataset, classes);
   },
   loss: ([logits], labels, softening) => softenedCrossEntropy(logits, labels, softening ?? hard),
+  losses: ([logits], labels, softening) => labelLosses(logits, labels, softening),
   predicts: 'logits',
   metrics: classificationMetricsOf,
 };
@@ -78,6 +74,10 @@ const binary: Task = {
     const targets = tf.reshape(tf.cast(labels, 'float32'), logits.shape);
     return meanOfBatch(tf.losses.sigmoidCrossEntropy(targets, logits, undefined, undefined, tf.Reduction.NONE));
   },
+  losses: ([logits], labels) => {
+    const targets = tf.reshape(tf.cast(labels, 'float32'), logits.shape);
+    return tf.losses.sigmoidCrossEntropy(targets, logits, undefined, undefined, tf.Reduction.NONE);
+  },
   predicts: 'logits',
   metrics: classificationMetricsOf,
 };
@@ -93,6 +93,7 @@ const regression: Task = {
     requireValues(dataset);
   },
   loss: ([values], targets) => meanOfBatch(tf.squaredDifference(tf.reshape(targets, values.shape), values)),
+  losses: ([values], targets) => tf.squaredDifference(tf.reshape(targets, values.shape), values),
   predicts: 'values',
   metrics: regressionMetricsOf,
 };
@@ -108,6 +109,7 @@ const heteroscedasticRegression: Task = {
     requireValues(dataset);
   },
   loss: ([mean, variance], targets) => gaussianNllLosses(mean, variance, targets),
+  losses: ([mean, variance], targets) => gaussianLosses(mean, variance, targets),
   predicts: 'values',
   metrics: regressionMetricsOf,
 };

@@ -6,6 +6,7 @@ import type { ProjectCallback } from '../callbacks/project-callback.ts';
 import type { DataFolders, Splits } from '../data/index.ts';
 import type { Figure } from '../plots/index.ts';
 import type { LayersModel, Scalar, Tensor } from '../tensorflow/tf.ts';
+import type { LossInputs } from '../member/batch-tensors.ts';
 import type { TaskKind } from '../member/tasks.ts';
 import type { MemberOutputs } from '../member/predictions.ts';
 
@@ -32,6 +33,8 @@ export interface DataContext<H> extends ProjectContext<H> {
 export interface ModelContext<H> extends ProjectContext<H> {
   /** Shape of one sample. */
   featureShape: readonly number[];
+  /** Shapes of a sample's further inputs, by name. */
+  extraInputShapes: Readonly<Record<string, readonly number[]>>;
   /** K for classification, the number of target columns otherwise. */
   targetSize: number;
   /** The rank that trains the model. */
@@ -39,11 +42,13 @@ export interface ModelContext<H> extends ProjectContext<H> {
 }
 
 /** What `loss` receives. */
-export interface LossContext<H> extends ProjectContext<H> {
+export interface LossContext<H> extends ProjectContext<H>, LossInputs {
   /** The model's outputs for the batch, `[B, ...]` each. */
   outputs: Tensor[];
-  /** Class labels int32 `[B]`, or values float32 `[B]` / `[B, T]`. */
+  /** Class labels int32 `[B]`, or values float32 `[B]` / `[B, T]`; `[B, ...targetShape]` where the data have that. */
   targets: Tensor;
+  /** The rank that trains. */
+  rank: number;
   /** Zero-based epoch. */
   epoch: number;
   /** Steps done. */

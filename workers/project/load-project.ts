@@ -9,7 +9,7 @@ import { shareOwnCopies } from '../system/own-copies.ts';
 import { permissionsSchema } from '../../core/protocol/run/permissions.ts';
 import { projectEntries } from '../../core/protocol/run/project-description.ts';
 import type { Launch } from '../../core/protocol/run/messages.ts';
-import type { Splits } from '../data/dataset.ts';
+import type { Dataset, Splits } from '../data/dataset.ts';
 import { explainRefusal } from './refusals.ts';
 import { Generator, withSeededMathRandom } from '../random/index.ts';
 
@@ -84,6 +84,12 @@ function findEntry(folder: string): string {
   throw new Error(
     `There is no project in ${resolve(folder)}: the folder must hold a project.ts. See docs/projects.md.`,
   );
+}
+
+/** What `model` is told of the shapes of one sample. */
+export function modelShapes({ featureShape, extraInputs = {} }: Dataset) {
+  const shapes = Object.entries(extraInputs).map(([name, { shape }]) => [name, shape] as const);
+  return { featureShape, extraInputShapes: Object.fromEntries(shapes) };
 }
 
 /** Loads a project's data. Its random numbers depend only on the run's seed, so the data are the same in every process. */

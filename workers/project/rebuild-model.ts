@@ -13,7 +13,7 @@ import type { LayersModel } from '../tensorflow/tf.ts';
 import { type Task, taskOf } from '../member/tasks.ts';
 import { writeWeights } from '../member/weights.ts';
 import type { Project } from './define-project.ts';
-import { loadProject, loadProjectData, parseHyperparameters } from './load-project.ts';
+import { loadProject, loadProjectData, modelShapes, parseHyperparameters } from './load-project.ts';
 
 interface LoadedProject {
   project: Project;
@@ -82,7 +82,7 @@ export class RunModels {
     const { config } = this.#source;
     const { project, hyperparameters, task, data } = await this.project();
     const targetSize = task.targetSize(data.train);
-    return project.model({ hyperparameters, config, featureShape: data.train.featureShape, targetSize, rank });
+    return project.model({ hyperparameters, config, ...modelShapes(data.train), targetSize, rank });
   }
 
   async #load(): Promise<LoadedProject> {

@@ -12,7 +12,7 @@ import { distributeData, type RankData } from '../data/distribute.ts';
 import type { BatchSource } from '../data/batches.ts';
 import { createSampler, type Sampler } from '../data/samplers.ts';
 import type { Project } from '../project/define-project.ts';
-import { loadProject, loadProjectData, parseHyperparameters } from '../project/load-project.ts';
+import { loadProject, loadProjectData, modelShapes, parseHyperparameters } from '../project/load-project.ts';
 import { projectCallbacks } from '../project/project-callbacks.ts';
 import { setupIndependentWorker } from './setup.ts';
 import { MemberStack } from '../stacked/member-stack.ts';
@@ -26,6 +26,8 @@ import type { Completion } from '../training/completion.ts';
 import { readCompletion } from './read-completion.ts';
 import type { Controls } from '../training/controls.ts';
 import { Throttle } from '../training/throttle.ts';
+import { type LossInputs, requireInputs } from '../member/batch-tensors.ts';
+import { taskLoss } from '../member/weighted-loss.ts';
 import { type LossFunction, Member } from '../member/member.ts';
 import { createOptimizer } from '../optimizers/optimizers.ts';
 import { RunFiles } from '../member/run-files.ts';
@@ -117,9 +119,14 @@ function createMember({ launch }: Seat, shared: Shared, seeder: DistributedSeede
   const { project, hyperparameters, config, task, data } = shared;
   const { rank } = launch.placement;
   const targetSize = task.targetSize(data.train);
-  const { featureShape } = data.train;
-  const model = seeder.draw(() => project.model({ hyperparameters, config, featureShape, targetSize, rank }));
-  for (const dataset of [data.train, data.validation, data.test]) if (dataset) task.check(model, dataset);
+  requireWeighable(shared);
+  const shapes = modelShapes(data.train);
+  const model = seeder.draw(() => project.model({ hyperparameters, config, ...shapes, targetSize, rank }));
+  for (const dataset of [data.train, data.validation, data.test]) {
+    if (!dataset) continue;
+    requireInputs(model, dataset);
+    task.check(model, dataset);
+  }
   return new Member(model, lossOf(shared), (variables) =>
     // A sharded run's strategy keeps the optimizer's state, one slice on each rank.
     createOptimizer(config.optimizer, config.strategy.kind === 'sharded' ? [] : variables),
@@ -145,6 +152,7 @@ async function prepareRank({ launch, links }: Seat, shared: Shared, rank: RankPa
   const room = new SaveRoom({ report, controls, position });
   const files = new RunFiles(launch.runFolder, placement.rank, launch.attempt, room);
   if (placement.rank === 0) await saveTargets(files, data);
+  if (placement.rank === 0 && data.preprocessing) await files.savePreprocessing(data.preprocessing);
   const batches = openBatches();
   const sampler = samplerFor(config, batches.length, seeder.seed, placement.rank);
   const callbacks = [
@@ -205,13 +213,26 @@ async function saveTargets(files: RunFiles, { validation, test }: Splits): Promi
 
 function lossOf({ project, task, hyperparameters, config }: Shared): LossFunction {
   const context = { hyperparameters, config };
-  return (outputs, targets, { epoch, step, totalSteps, scalars }) => {
+  return (outputs, targets, { epoch, step, totalSteps, scalars, rank = 0 }, of) => {
     const own = scalars === undefined ? {} : Object.fromEntries(scalars);
-    if (project.loss === undefined) return task.loss(outputs, targets, { ...context.config.loss, ...own });
+    if (project.loss === undefined) return taskLoss(task, outputs, targets, { ...context.config.loss, ...own }, of);
     const hyperparameters = { ...context.hyperparameters, ...own };
-    const progress = step / totalSteps;
-    return project.loss({ ...context, hyperparameters, outputs, targets, epoch, step, progress });
+    const position = { epoch, step, progress: step / totalSteps, rank };
+    // The inputs are made when the loss reads them.
+    return project.loss(
+      Object.assign(Object.create(of) as LossInputs, context, { hyperparameters, outputs, targets }, position),
+    );
   };
+}
+
+/** @throws where the strategy's loss would leave out the data's weights or masks */
+function requireWeighable({ config, data: { train } }: Shared): void {
+  const { kind } = config.strategy;
+  if (kind !== 'joint' || (train.weights === undefined && train.mask === undefined)) return;
+  throw new Error(
+    `${train.name} has ${train.weights === undefined ? 'a mask' : 'weights'}, which the loss of the strategy joint cannot use. ` +
+      'Remove them, or choose another strategy.',
+  );
 }
 
 async function resumed(launch: Launch, parts: TrainerParts) {

@@ -19,7 +19,9 @@ export interface ModelGraph {
 
 /** @throws when the model has several inputs */
 export function graphOf(model: LayersModel): ModelGraph {
-  if (model.inputs.length !== 1) throw new Error(`A model of ${model.inputs.length} inputs cannot be stacked.`);
+  if (model.inputs.length !== 1) {
+    throw new Error(`A model of ${model.inputs.length} inputs cannot be stacked. Use --members-per-device 1.`);
+  }
   const numbers = new Map<string, number>();
   const numberOf = ({ name }: SymbolicTensor): number => {
     const number = numbers.get(name) ?? numbers.size;

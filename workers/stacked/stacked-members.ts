@@ -22,13 +22,20 @@ export interface StackableMember {
   draw: Draw;
 }
 
+/** A member's part of a step's losses. */
+export interface StackedInput {
+  batch: Batch;
+  position: StepPosition;
+  draw: Draw;
+}
+
 /** How stacked members learn. */
 export interface StackedTraining {
   rule: UpdateRule;
   /** Whether all members train on the same samples in a step. */
   sharesBatches: boolean;
   /** The members' losses `[M]` of outputs `[M, B, ...]` and targets `[M, B]` or `[M, B, T]`. */
-  losses(outputs: Tensor[], targets: Tensor, positions: readonly StepPosition[], draws: readonly Draw[]): Tensor;
+  losses(outputs: Tensor[], targets: Tensor, members: readonly StackedInput[]): Tensor;
 }
 
 /**
@@ -67,10 +74,10 @@ export class StackedMembers {
         inputs.map(({ batch }) => batch),
         this.training.sharesBatches,
       );
-      const positions = inputs.map(({ position }) => position);
+      const members = inputs.map(({ batch, position }, m) => ({ batch, position, draw: this.draws[m] }));
       const losses = (): Tensor => {
         const outputs = this.model.forward(features);
-        return this.penalties.addTo(this.training.losses(outputs, targets, positions, this.draws));
+        return this.penalties.addTo(this.training.losses(outputs, targets, members));
       };
       return tf.engine().gradients(losses, this.variables, undefined, true);
     });

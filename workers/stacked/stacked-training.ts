@@ -1,7 +1,9 @@
 import type { RunConfig } from '../../core/protocol/run/config.ts';
 import { commonSamplers, samplerOf } from '../../core/protocol/run/strategy-rules.ts';
 import type { Project } from '../project/define-project.ts';
-import { tf } from '../tensorflow/tf.ts';
+import { tf, type Tensor } from '../tensorflow/tf.ts';
+import { type LossInputs, lossInputsOf } from '../member/batch-tensors.ts';
+import { taskLoss, type Weighing } from '../member/weighted-loss.ts';
 import type { LossFunction } from '../member/member.ts';
 import { updateRuleOf } from '../optimizers/optimizers.ts';
 import type { Task } from '../member/tasks.ts';
@@ -16,16 +18,25 @@ export function stackedTraining(
   return {
     rule: updateRuleOf(config.optimizer),
     sharesBatches: commonSamplers.includes(samplerOf(config)),
-    losses(outputs, targets, positions, draws) {
-      if (project.loss === undefined) return task.loss(outputs, targets, config.loss);
-      const members = positions.length;
-      const ownOutputs = outputs.map((output) => membersOf(output, members));
-      const ownTargets = membersOf(targets, members);
-      const losses = positions.map((position, m) => {
+    losses(outputs, targets, members) {
+      const parts = members.map(({ batch }) => lossInputsOf(batch));
+      if (project.loss === undefined) return taskLoss(task, outputs, targets, config.loss, stackedWeighing(parts));
+      const ownOutputs = outputs.map((output) => membersOf(output, members.length));
+      const ownTargets = membersOf(targets, members.length);
+      const losses = members.map(({ position, draw }, m) => {
         const own = ownOutputs.map((ofMembers) => ofMembers[m]);
-        return draws[m](() => memberLoss(own, ownTargets[m], position));
+        return draw(() => memberLoss(own, ownTargets[m], position, parts[m]));
       });
       return tf.stack(losses);
     },
   };
+}
+
+/** The members' weights `[M, B]` and masks `[M, B, ...]`. */
+function stackedWeighing(parts: readonly LossInputs[]): Weighing {
+  const stacked = (tensors: (Tensor | null)[]) => {
+    const present = tensors.filter((tensor) => tensor !== null);
+    return present.length === 0 ? null : tf.stack(present);
+  };
+  return { weights: stacked(parts.map(({ weights }) => weights)), mask: stacked(parts.map(({ mask }) => mask)) };
 }

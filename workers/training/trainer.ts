@@ -141,9 +141,10 @@ export class Trainer {
   }
 
   private async trainStep(indices: Int32Array): Promise<void> {
-    const { config, member, strategy, batches } = this.parts;
+    const { config, member, strategy, batches, files } = this.parts;
     const { progress } = this.training;
-    const position = { epoch: progress.epoch, step: progress.step, totalSteps: this.totalSteps };
+    const { rank } = files;
+    const position = { epoch: progress.epoch, step: progress.step, totalSteps: this.totalSteps, rank };
     const settings = settingsAt(config.schedule, this.settings.now.learningRate, position);
     this.lockstep?.begin(this.hasFailed);
     const batch = await batches.batch(indices);

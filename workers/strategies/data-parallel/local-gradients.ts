@@ -1,4 +1,5 @@
 import type { Batch } from '../../data/dataset.ts';
+import { sliceExtras } from '../../data/fields.ts';
 import type { Gradient, Member, StepPosition } from '../../member/member.ts';
 import { FlatLayout } from './flat-layout.ts';
 
@@ -88,6 +89,7 @@ export function* partsOf(batch: Batch, size: number): Generator<Batch> {
       featureShape: [end - start, ...shape],
       targets: batch.targets.subarray(start * targetWidth, end * targetWidth),
       targetShape: [end - start, ...targetShape],
+      ...sliceExtras(batch, samples, start, end),
     };
   }
 }

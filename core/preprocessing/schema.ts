@@ -1,0 +1,58 @@
+import { z } from 'zod';
+
+/**
+ * What a project fitted on its training split, in the order in which it is applied to raw values. Kept as `preprocessing.json` in a run
+ * and in its exports. `docs/formats.md` describes it.
+ */
+
+const finite = z.number();
+
+/** How missing values of a column were filled: by a value, with or without an indicator column after the column's own. */
+const imputeSchema = z.strictObject({ value: z.union([finite, z.string()]), indicator: z.boolean() });
+
+const numberColumnSchema = z.strictObject({
+  name: z.string(),
+  /** A date counts as days since 1970-01-01 UTC, a boolean as 0 or 1. */
+  type: z.enum(['number', 'date', 'boolean']),
+  impute: imputeSchema.extend({ value: finite }).nullable(),
+  /** Applied after imputation: (value − mean) / std. */
+  mean: finite,
+  std: finite.positive(),
+});
+
+const categoryColumnSchema = z.strictObject({
+  name: z.string(),
+  type: z.literal('category'),
+  impute: imputeSchema.extend({ value: z.string() }).nullable(),
+  /** One feature each, in this order: 1 where the value is the category. A value that the training split lacks gives zeros. */
+  categories: z.array(z.string()).min(1),
+});
+
+const columnStepSchema = z.discriminatedUnion('type', [numberColumnSchema, categoryColumnSchema]);
+
+const tableStepSchema = z.strictObject({ kind: z.literal('table'), columns: z.array(columnStepSchema) });
+
+const standardizeStepSchema = z.strictObject({
+  kind: z.literal('standardize'),
+  /** For value i of a sample, entry i mod C: (value − mean) / std. Bytes are divided by 255 first. */
+  mean: z.array(finite),
+  std: z.array(finite.positive()),
+});
+
+const targetSchema = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('classes'), column: z.string(), classNames: z.array(z.string()) }),
+  z.strictObject({
+    kind: z.literal('values'),
+    columns: z.array(z.string()),
+    mean: z.array(finite),
+    std: z.array(finite),
+  }),
+]);
+
+export const preprocessingSchema = z.strictObject({
+  format: z.literal(1),
+  steps: z.array(z.discriminatedUnion('kind', [tableStepSchema, standardizeStepSchema])),
+  target: targetSchema.optional(),
+});
+/** What was fitted on a training split. */
+export type Preprocessing = z.output<typeof preprocessingSchema>;

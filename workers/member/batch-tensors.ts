@@ -1,0 +1,94 @@
+import type { Batch, Dataset } from '../data/dataset.ts';
+import type { Field, Fields } from '../data/fields.ts';
+import { tf, type LayersModel, type Tensor } from '../tensorflow/tf.ts';
+
+/** What a loss may use of a batch besides the model's outputs and its targets. Tensors are made when they are first read. */
+export interface LossInputs {
+  /** The batch's inputs by name, `[B, ...]`: `features` and the further ones. */
+  readonly inputs: Readonly<Record<string, Tensor>>;
+  /** The further targets by name, `[B, ...]`. */
+  readonly extraTargets: Readonly<Record<string, Tensor>>;
+  /** Weights of the samples, float32 `[B]`; null if the data have none. */
+  readonly weights: Tensor | null;
+  /** 1 for each value of the targets that counts, else 0; float32 of the targets' shape; null if the data have none. */
+  readonly mask: Tensor | null;
+}
+
+/** A batch's features and targets as tensors. */
+export function batchTensors(batch: Batch): [Tensor, Tensor] {
+  const { features, featureShape, targets, targetShape } = batch;
+  return [tf.tensor(features, featureShape), tf.tensor(targets, targetShape, dtypeOf(targets))];
+}
+
+/** What a model is called with: the features, or a list in the order of its inputs. */
+export function modelInputs(model: LayersModel, { extraInputs = {}, featureShape }: Batch, features: Tensor) {
+  if (model.inputs.length === 1) return features;
+  return model.inputNames.map((name) => {
+    const field = ownField(extraInputs, name);
+    return field === undefined ? features : fieldTensor(field, featureShape[0]);
+  });
+}
+
+/** @param features the batch's features as a tensor, where there is one already */
+export function lossInputsOf(batch: Batch, features?: Tensor): LossInputs {
+  const { extraInputs = {}, extraTargets = {}, weights, mask, featureShape, targetShape } = batch;
+  const [size] = featureShape;
+  return {
+    get inputs() {
+      return { features: features ?? tf.tensor(batch.features, featureShape), ...tensorsOf(extraInputs, size) };
+    },
+    get extraTargets() {
+      return tensorsOf(extraTargets, size);
+    },
+    get weights() {
+      return weights === undefined ? null : tf.tensor(weights, [size]);
+    },
+    get mask() {
+      return mask === undefined ? null : tf.tensor(Float32Array.from(mask), targetShape);
+    },
+  };
+}
+
+/**
+ * Checks that the data have what each of the model's inputs needs.
+ * @throws Error that names the input, what was found and the remedy
+ */
+export function requireInputs(model: LayersModel, dataset: Dataset): void {
+  const { name: data, featureShape, extraInputs = {} } = dataset;
+  const unnamed = model.inputNames.filter((name) => ownField(extraInputs, name) === undefined);
+  if (model.inputs.length > 1 && unnamed.length !== 1) {
+    throw new Error(
+      `The model has the inputs ${model.inputNames.join(', ')}; ${data} has features and ` +
+        `${Object.keys(extraInputs).length === 0 ? 'no extraInputs' : `the extraInputs ${Object.keys(extraInputs).join(', ')}`}. ` +
+        'Features go to one input. Give each other input in extraInputs, under the name of its tf.input({ name }).',
+    );
+  }
+  model.inputNames.forEach((name, i) => {
+    const field = model.inputs.length === 1 ? undefined : ownField(extraInputs, name);
+    const found = field?.shape ?? featureShape;
+    const expected = model.inputs[i].shape.slice(1);
+    // A size of null fits every size.
+    if (expected.length === found.length && expected.every((size, at) => size === null || size === found[at])) return;
+    throw new Error(
+      `The model's input ${name} takes samples of shape [${expected.map((size) => size ?? 'any').join(', ')}], ` +
+        `${field === undefined ? 'the features' : `"${name}"`} of ${data} have [${found.join(', ')}]. Change the input's shape or the data.`,
+    );
+  });
+}
+
+function tensorsOf(fields: Fields, size: number): Record<string, Tensor> {
+  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, fieldTensor(field, size)]));
+}
+
+function fieldTensor({ shape, values }: Field, size: number): Tensor {
+  return tf.tensor(values, [size, ...shape], dtypeOf(values));
+}
+
+/** Bytes are whole numbers. */
+function dtypeOf(values: Field['values']): 'int32' | 'float32' {
+  return values instanceof Float32Array ? 'float32' : 'int32';
+}
+
+function ownField(fields: Fields, name: string): Field | undefined {
+  return Object.hasOwn(fields, name) ? fields[name] : undefined;
+}
