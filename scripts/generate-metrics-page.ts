@@ -7,7 +7,7 @@ const introduction = `# Metrics
 Generated from \`core/metrics/registry\` by \`scripts/generate-metrics-page.ts\`. Edit the registry, not this page.
 
 Every evaluation computes the standard metrics of the project's task. The others are computed if the option \`metrics.more\` names them
-(\`--metrics.more auroc,f1\`), or if they are monitored.
+(\`--metrics.more auroc,f1\`), or if they are monitored. A project can [add its own](projects.md#metrics).
 
 A score judges one prediction: \`val/ens_nll\` is that of the ensemble, \`val/member_3_nll\` that of rank 3, \`val/product_nll\` that of jointly trained
 members' product of experts. The other metrics are one value for the ensemble, such as \`val/disagreement\`. After training, the same metrics judge the sets of

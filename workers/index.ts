@@ -22,6 +22,7 @@ export { setupIndependentWorker, type IndependentWorker } from './session/setup.
 export { ProcessGroup } from './collectives/process-group.ts';
 
 export type { Callback, Evaluation, StepEnd, Training } from './callbacks/callback.ts';
+export type { MetricContext, ProjectMetric } from './member/tasks/own-metrics.ts';
 export type { ObservedEvaluation, ObservedTraining, ProjectCallback } from './callbacks/project-callback.ts';
 export { DistributedSeeder } from './callbacks/distributed-seeder.ts';
 export { EarlyStopping } from './callbacks/early-stopping.ts';

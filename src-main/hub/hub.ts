@@ -10,6 +10,7 @@ import { type ExportOptions, type ExportReport, exportRun } from '../export/expo
 import { planCompletion } from '../runs/attempt/completion.ts';
 import { resumedRecord, whyNotResume } from '../runs/attempt/resume-run.ts';
 import { RunSession } from '../runs/attempt/run-session.ts';
+import { withOwnModes } from '../runs/configuration/metric-combinations.ts';
 import { refuseCombinations } from '../runs/configuration/combinations.ts';
 import { describeProject } from '../runs/configuration/project.ts';
 import { changeConfig } from '../runs/configuration/resolve-config.ts';
@@ -102,10 +103,10 @@ export class Hub {
   ): Promise<RunSession> {
     const { folder } = await this.find(run);
     const before = await readRunRecord(folder);
-    const config = changeConfig(before.config, override);
+    const config = withOwnModes(changeConfig(before.config, override), before);
     const plan = await placeMembers(config);
     // The project's loss was checked when the run was created.
-    refuseCombinations(config, plan, { task: before.task, hasOwnLoss: false });
+    refuseCombinations(config, plan, { task: before.task, hasOwnLoss: false, metrics: before.metrics });
     const completion = rank === undefined ? null : await planCompletion(folder, before, rank);
     if (completion !== null) refuseChanges(override);
     else if (before.status === 'finished') {

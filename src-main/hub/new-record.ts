@@ -20,6 +20,7 @@ export async function newRecord(planned: PlannedRun): Promise<RunRecord> {
     name,
     project: { name: project.name, description: project.description, folder: projectFolder },
     task: project.task,
+    ...(project.metrics === undefined || project.metrics.length === 0 ? {} : { metrics: project.metrics }),
     config,
     status: 'created',
     createdAt,

@@ -11,6 +11,7 @@ import { detectDevices } from '../devices/detect.ts';
 import { planPlacement } from '../devices/plan.ts';
 import { selectDevices } from '../devices/selection.ts';
 import { refuseCombinations } from '../runs/configuration/combinations.ts';
+import { withOwnModes } from '../runs/configuration/metric-combinations.ts';
 import { resolveConfig } from '../runs/configuration/resolve-config.ts';
 import { requirePermissions, requireTrust } from '../trust/project-trust.ts';
 import { homePaths } from '../store/home.ts';
@@ -42,7 +43,7 @@ export interface PlannedRun {
 export async function planRun(request: TrainRequest, project: ProjectDescription): Promise<PlannedRun> {
   requireTrust(request.projectFolder);
   requirePermissions(request.projectFolder, project.permissions);
-  const requested = resolveConfig(project, request.overrides);
+  const requested = withOwnModes(resolveConfig(project, request.overrides), project);
   const plan = await placeMembers(requested);
   const config = { ...requested, backend: backendOn(plan[0].device, requested.backend) };
   refuseCombinations(config, plan, project);

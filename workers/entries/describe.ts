@@ -1,6 +1,7 @@
 import { describeOptions } from '../../core/options/index.ts';
 import type { DescribeReply, ProjectDescription } from '../../core/protocol/run/project-description.ts';
 import { permissionsSchema } from '../../core/protocol/run/permissions.ts';
+import { describeMetrics } from '../member/tasks/own-metrics.ts';
 import { loadProject } from '../project/load-project.ts';
 
 /** Entry of the process that describes a project to the hub. The hub never loads a project's code. */
@@ -13,6 +14,7 @@ async function describe(folder: string): Promise<ProjectDescription> {
     description,
     task,
     hasOwnLoss: project.loss !== undefined,
+    metrics: describeMetrics(project.metrics),
     hyperparameters: describeOptions(hyperparameters),
     defaults: defaults ?? {},
     permissions: permissionsSchema.parse(permissions ?? {}),

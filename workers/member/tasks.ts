@@ -6,12 +6,11 @@ import {
   stackedClasses,
   type StackedClasses,
 } from '../../core/metrics/index.ts';
+import type { TaskKind } from '../../core/metrics/registry/task-kinds.ts';
 import { tf, type LayersModel, type Scalar, type Tensor } from '../tensorflow/tf.ts';
 import { requireLogits, requirePositiveVariance } from './output-activation.ts';
 import type { MemberOutputs } from './predictions.ts';
 import { gaussianLosses, labelLosses, type Softening } from './sample-losses.ts';
-
-export type TaskKind = 'classification' | 'binary' | 'regression' | 'heteroscedastic-regression';
 
 export type MetricsOf = (stack: MemberOutputs, dataset: Dataset, options?: MetricOptions) => Map<string, number>;
 

@@ -7,7 +7,8 @@ import type { DataFolders, Splits } from '../data/index.ts';
 import type { Figure } from '../plots/index.ts';
 import type { LayersModel, Scalar, Tensor } from '../tensorflow/tf.ts';
 import type { LossInputs } from '../member/batch-tensors.ts';
-import type { TaskKind } from '../member/tasks.ts';
+import type { TaskKind } from '../../core/metrics/registry/task-kinds.ts';
+import type { ProjectMetric } from '../member/tasks/own-metrics.ts';
 import type { MemberOutputs } from '../member/predictions.ts';
 
 /** A schema of plain values with defaults: the project's own hyperparameters. */
@@ -103,6 +104,8 @@ export interface Project<S extends HyperparameterSchema = HyperparameterSchema> 
   model(context: ModelContext<z.output<S>>): LayersModel;
   /** Computes a scalar to minimise, instead of the task's loss. */
   loss?(context: LossContext<z.output<S>>): Scalar;
+  /** Metrics beside those of the task, by name; every evaluation computes them, and they can be monitored. */
+  metrics?: Record<string, ProjectMetric>;
   /** Returns observers of a rank's training, which may log metrics. Called once per rank. */
   callbacks?(context: CallbackContext<z.output<S>>): ProjectCallback[];
   /** Draws the project's figures into the run's folder after training. Called on the first rank. */

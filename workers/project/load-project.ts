@@ -3,6 +3,9 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { messageOf } from '../../core/text/errors.ts';
+import { registry } from '../../core/metrics/registry/index.ts';
+import { whyNotNamed } from '../../core/metrics/registry/own-metrics.ts';
+import { taskKinds } from '../../core/metrics/registry/task-kinds.ts';
 import { nearest } from '../../core/options/suggest.ts';
 import type { HyperparameterSchema, Project } from './define-project.ts';
 import { shareOwnCopies } from '../system/own-copies.ts';
@@ -15,16 +18,34 @@ import { Generator, withSeededMathRandom } from '../random/index.ts';
 
 const isFunction = z.custom((value) => typeof value === 'function', 'must be a function');
 
+const metricsSchema = z
+  .record(
+    z.string(),
+    z.strictObject({
+      direction: z.enum(['min', 'max', 'none']),
+      help: z.string().optional(),
+      of: z.enum(['prediction', 'ensemble']).optional(),
+      compute: isFunction,
+    }),
+  )
+  .superRefine((metrics, context) => {
+    for (const name of Object.keys(metrics)) {
+      const message = whyNotNamed(name, registry);
+      if (message !== null) context.addIssue({ code: 'custom', message });
+    }
+  });
+
 const projectSchema = z.strictObject({
   name: z.string().min(1),
   description: z.string(),
   hyperparameters: z.custom((value) => value instanceof z.ZodObject, 'must be a z.object({...}) schema'),
-  task: z.enum(['classification', 'binary', 'regression', 'heteroscedastic-regression']),
+  task: z.enum(taskKinds),
   defaults: z.record(z.string(), z.unknown()).optional(),
   permissions: permissionsSchema.optional(),
   data: isFunction,
   model: isFunction,
   loss: isFunction.optional(),
+  metrics: metricsSchema.optional(),
   callbacks: isFunction.optional(),
   figures: isFunction.optional(),
 });

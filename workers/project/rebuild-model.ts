@@ -97,7 +97,7 @@ export class RunModels {
     }
     const hyperparameters = parseHyperparameters(project, config.hyperparameters);
     const data = await loadProjectData(project, hyperparameters, this.#source);
-    return { project, hyperparameters, task: ensembleTask(taskOf(project.task), config), data };
+    return { project, hyperparameters, task: ensembleTask(taskOf(project.task), config, project.metrics), data };
   }
 
   #warn(message: string): void {

@@ -1,8 +1,10 @@
 import type { MetricOptions } from '../../core/metrics/index.ts';
 import { metricNamed } from '../../core/metrics/registry/index.ts';
 import { type MetricRequests, requestedMetrics } from '../../core/metrics/registry/requested.ts';
+import { metricsOfRun } from '../../core/metrics/registry/monitors.ts';
 import type { RunConfig } from '../../core/protocol/run/config.ts';
 import { productMetrics } from '../../core/metrics/index.ts';
+import { describeMetrics, type ProjectMetric, withOwnMetrics } from '../member/tasks/own-metrics.ts';
 import { classesOf, type MetricsOf, type Task } from '../member/tasks.ts';
 
 /**
@@ -10,14 +12,22 @@ import { classesOf, type MetricsOf, type Task } from '../member/tasks.ts';
  * predict by their product of experts, which has separate metrics (`product_nll`) that `auto` monitors; `ens_nll` remains the NLL of the
  * mean of the members' probabilities. A metric that the run's configuration monitors applies to its members as well.
  */
-export function ensembleTask(task: Task, config: MetricRequests & Pick<RunConfig, 'strategy' | 'metrics'>): Task {
+export function ensembleTask(
+  task: Task,
+  config: MetricRequests & Pick<RunConfig, 'strategy' | 'metrics'>,
+  own: Readonly<Record<string, ProjectMetric>> = {},
+): Task {
   const options = { more: requestedMetrics(config), nllEpsilon: config.metrics.nllEpsilon };
   const asked: Task = { ...task, metrics: (stack, dataset) => task.metrics(stack, dataset, options) };
-  const judged = config.strategy.kind === 'joint' ? withProduct(asked, options) : asked;
+  const computed = config.strategy.kind === 'joint' ? withProduct(asked, options) : asked;
+  const judged = { ...computed, metrics: withOwnMetrics(computed.metrics, own) };
   const { monitor } = config.checkpoints;
   if (monitor === 'auto') return judged;
   // A member's metric for `val/ens_acc` is `val/member_3_acc`. Some metrics exist only for an ensemble.
-  const named = metricNamed(monitor.replace(/^val\//, ''));
+  const named = metricNamed(
+    monitor.replace(/^val\//, ''),
+    metricsOfRun({ task: task.kind, own: describeMetrics(own) }),
+  );
   const memberMonitor =
     named === null || named.subject === null ? task.memberMonitor : `val/member_{rank}_${named.info.name}`;
   return { ...judged, ensembleMonitor: monitor, memberMonitor };

@@ -1,3 +1,4 @@
+import type { OwnMetric } from '../../metrics/registry/own-metrics.ts';
 import type { OptionDescription } from '../../options/index.ts';
 import type { Permissions } from './permissions.ts';
 import type { RunConfigInput } from './config.ts';
@@ -12,6 +13,8 @@ export interface ProjectDescription {
   task: string;
   /** Whether it replaces the task's loss. */
   hasOwnLoss: boolean;
+  /** Its own metrics; absent from descriptions that earlier versions stored. */
+  metrics?: OwnMetric[] | undefined;
   /** Its hyperparameters, in the same form as the options of the run configuration. */
   hyperparameters: OptionDescription[];
   /** Its changes to the general defaults. */

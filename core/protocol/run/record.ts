@@ -114,12 +114,22 @@ export const runIdSchema = z.string().regex(/^\w[\w-]{0,199}$/, 'it must be lett
 
 const sha256Schema = z.string().regex(/^[\da-f]{64}$/, 'it must be 64 hexadecimal digits');
 
+/** A project's own metric. */
+const ownMetricSchema = z.strictObject({
+  name: z.string(),
+  direction: z.enum(['min', 'max', 'none']),
+  of: z.enum(['prediction', 'ensemble']),
+  help: z.string(),
+});
+
 export const runRecordSchema = z.strictObject({
   format: z.literal(1),
   id: runIdSchema,
   name: z.string(),
   project: z.strictObject({ name: z.string(), description: z.string(), folder: z.string() }),
   task: z.string(),
+  /** The project's own metrics; absent if it has none. */
+  metrics: z.array(ownMetricSchema).optional(),
   config: z.preprocess(withOldInitializers, runConfigSchema),
   /** Settings that were changed while it trained; they replace those of `config`. Absent if there are none. */
   changed: settingChangesSchema.optional(),

@@ -61,7 +61,7 @@ export async function previewResume(hub: Hub, id: string, override: PlainObject)
   const before = parseConfig(withChanges(record.config, record.changed));
   return previewConfig(hub, checkChanges(before, override), {
     // The project's loss was checked when the run was created.
-    project: { task: record.task, hasOwnLoss: false },
+    project: { task: record.task, hasOwnLoss: false, metrics: record.metrics },
     projectFolder: record.project.folder,
     runFolder: folder,
     commandLine: (config) => resumeCommandLine(id, changesBetween(before, config)),

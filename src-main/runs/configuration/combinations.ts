@@ -1,14 +1,14 @@
-import { modeFor, whyNotMonitored } from '../../../core/metrics/metric-mode.ts';
 import type { Placement } from '../../../core/protocol/machine/devices.ts';
 import type { ConfigProblem } from '../../../core/options/index.ts';
 import type { ProjectDescription } from '../../../core/protocol/run/project-description.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import { commonSamplers, lockstepReason, strategyRules } from '../../../core/protocol/run/strategy-rules.ts';
+import { conflictsOfMetrics } from './metric-combinations.ts';
 import { conflictsOfHdet } from './hdet-combinations.ts';
 import { whyNotMapped } from '../../processes/app-files.ts';
 
 /** The facts of a project that decide which options it excludes. */
-export type Combined = Pick<ProjectDescription, 'task' | 'hasOwnLoss'>;
+export type Combined = Pick<ProjectDescription, 'task' | 'hasOwnLoss' | 'metrics'>;
 
 /** @throws Error with the reason and the remedy if options exclude each other or the project */
 export function refuseCombinations(config: RunConfig, plan: readonly Placement[], project: Combined): void {
@@ -20,7 +20,7 @@ export function refuseCombinations(config: RunConfig, plan: readonly Placement[]
 export function findConflicts(config: RunConfig, plan: readonly Placement[], project: Combined): ConfigProblem[] {
   const waves = 1 + Math.max(...plan.map(({ wave }) => wave));
   return [
-    ...conflictsOfMonitors(config),
+    ...conflictsOfMetrics(config, project),
     ...conflictsOfJointStopping(config, waves),
     ...conflictsOfLockstep(config, waves),
     ...conflictsOfMemberLoss(config),
@@ -32,27 +32,6 @@ export function findConflicts(config: RunConfig, plan: readonly Placement[], pro
     ...conflictsOfLoss(config, project),
     ...conflictsOfHdet(config, project.hasOwnLoss),
   ];
-}
-
-/** Monitors whose direction of improvement is unknown, and monitors of the ensemble that differ from rank to rank. */
-function conflictsOfMonitors({ earlyStopping, checkpoints }: RunConfig): ConfigProblem[] {
-  const conflicts: ConfigProblem[] = [];
-  const check = (
-    name: 'earlyStopping' | 'checkpoints',
-    { monitor, mode }: Pick<RunConfig['checkpoints'], 'monitor' | 'mode'>,
-  ) => {
-    if (monitor === 'auto' || modeFor(monitor, mode) !== null) return;
-    conflicts.push({ path: `${name}.monitor`, message: whyNotMonitored(monitor, `${name}.mode`) });
-  };
-  check('checkpoints', checkpoints);
-  if (earlyStopping.enabled) check('earlyStopping', earlyStopping);
-  if (checkpoints.monitor.includes('{rank}')) {
-    const message =
-      `checkpoints.monitor cannot be "${checkpoints.monitor}": it must name a metric of the ensemble, but this one differs from rank to ` +
-      "rank. Use val/ens_nll, for instance; the same metric of each member decides the member's best.";
-    conflicts.push({ path: 'checkpoints.monitor', message });
-  }
-  return conflicts;
 }
 
 function conflictsOfJointStopping({ earlyStopping, members }: RunConfig, waves: number): ConfigProblem[] {

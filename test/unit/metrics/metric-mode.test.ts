@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { improves, modeOfMetric, resolveMode } from '../../../core/metrics/metric-mode.ts';
+import type { OwnMetric } from '../../../core/metrics/registry/own-metrics.ts';
 import { runConfigSchema } from '../../../core/protocol/run/config.ts';
 import { findConflicts } from '../../../src-main/runs/configuration/combinations.ts';
+import { withOwnModes } from '../../../src-main/runs/configuration/metric-combinations.ts';
 import { taskOf } from '../../../workers/member/tasks.ts';
 
 const larger = ['val/ens_acc', 'val/product_acc', 'val/member_12_acc', 'val/member_{rank}_acc', 'acc'];
@@ -73,11 +75,11 @@ describe('monitors of a configuration', () => {
     findConflicts(runConfigSchema.parse(config), [], { task: 'classification', hasOwnLoss: false });
 
   it('are refused before anything is written if their direction is unknown', () => {
-    expect(problems({ earlyStopping: { enabled: true, monitor: 'val/ens_std' } })).toMatchObject([
+    expect(problems({ earlyStopping: { enabled: true, monitor: 'val/disagreement' } })).toMatchObject([
       { path: 'earlyStopping.monitor', message: expect.stringContaining('Set earlyStopping.mode to min or max') },
     ]);
     expect(problems({ checkpoints: { monitor: 'val/ens_ac' } })).toMatchObject([
-      { path: 'checkpoints.monitor', message: expect.stringContaining('did you mean val/ens_acc') },
+      { path: 'checkpoints.monitor', message: expect.stringContaining('Did you mean val/ens_acc') },
     ]);
     expect(problems({ checkpoints: { monitor: 'val/member_{rank}_acc' } })).toMatchObject([
       { path: 'checkpoints.monitor', message: expect.stringContaining('differs from rank to rank') },
@@ -86,7 +88,46 @@ describe('monitors of a configuration', () => {
 
   it('are accepted if the direction is known or given', () => {
     expect(problems({ earlyStopping: { enabled: true, monitor: 'val/ens_acc' } })).toEqual([]);
-    expect(problems({ earlyStopping: { enabled: true, monitor: 'val/ens_std', mode: 'min' } })).toEqual([]);
+    expect(problems({ earlyStopping: { enabled: true, monitor: 'val/disagreement', mode: 'min' } })).toEqual([]);
     expect(problems({ checkpoints: { monitor: 'val/ens_brier' } })).toEqual([]);
+  });
+
+  const own: OwnMetric = { name: 'recall', direction: 'max', of: 'prediction', help: '' };
+  const ofProject = (config: object, metrics = [own]) =>
+    findConflicts(runConfigSchema.parse(config), [], { task: 'classification', hasOwnLoss: false, metrics });
+
+  it('must be computed by the run, even if their direction is given', () => {
+    const message = expect.stringContaining('this classification run computes no such metric');
+    for (const monitor of ['val/ens_mse', 'val/product_nll', 'ens_nll', 'val/ens_disagreement', 'val/own']) {
+      expect(problems({ checkpoints: { monitor, mode: 'min' } }), monitor).toMatchObject([{ message }]);
+    }
+    const joint = { strategy: { kind: 'joint' }, checkpoints: { monitor: 'val/product_acc' } };
+    expect(problems(joint)).toEqual([]);
+    expect(problems({ checkpoints: { monitor: 'val/ens_auroc' } })).toEqual([]);
+  });
+
+  it("may be the project's own metrics, with their direction", () => {
+    expect(ofProject({ checkpoints: { monitor: 'val/ens_recall' } })).toEqual([]);
+    const neither = ofProject({ checkpoints: { monitor: 'val/ens_recall' } }, [{ ...own, direction: 'none' }]);
+    expect(neither).toMatchObject([{ message: expect.stringContaining('Set checkpoints.mode to min or max') }]);
+    expect(ofProject({ checkpoints: { monitor: 'val/ens_recal' } })).toMatchObject([
+      { message: expect.stringContaining('Did you mean val/ens_recall?') },
+    ]);
+  });
+
+  it('of own metrics get a mode that holds without the project', () => {
+    const config = runConfigSchema.parse({ checkpoints: { monitor: 'val/ens_recall' } });
+    const { checkpoints, earlyStopping } = withOwnModes(config, { task: 'classification', metrics: [own] });
+    expect([checkpoints.mode, earlyStopping.mode]).toEqual(['max', 'max']);
+    const given = runConfigSchema.parse({ checkpoints: { monitor: 'val/ens_recall', mode: 'min' } });
+    expect(withOwnModes(given, { task: 'classification', metrics: [own] }).checkpoints.mode).toBe('min');
+  });
+
+  it('lists of metrics name those of the task', () => {
+    expect(problems({ metrics: { more: 'auroc, f1' } })).toEqual([]);
+    expect(problems({ metrics: { more: 'aurc' } })).toMatchObject([
+      { path: 'metrics.more', message: expect.stringContaining('Did you mean auroc?') },
+    ]);
+    expect(problems({ metrics: { more: 'crps' } })).toHaveLength(1);
   });
 });

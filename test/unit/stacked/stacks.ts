@@ -9,7 +9,8 @@ import { ProcessGroup } from '../../../workers/collectives/process-group.ts';
 import type { LayersModel } from '../../../workers/tensorflow/tf.ts';
 import { Member } from '../../../workers/member/member.ts';
 import { createOptimizer, updateRuleOf } from '../../../workers/optimizers/optimizers.ts';
-import { taskOf, type TaskKind } from '../../../workers/member/tasks.ts';
+import type { TaskKind } from '../../../core/metrics/registry/task-kinds.ts';
+import { taskOf } from '../../../workers/member/tasks.ts';
 
 /** The parts of a member. */
 export interface Recipe {

@@ -15,7 +15,17 @@ export default defineProject({
   description: 'Three overlapping classes in the plane, and who looks on.',
   task: 'classification',
   hyperparameters: z.object({ isObserved: z.boolean().default(true) }),
-  defaults: { batchSize: 30, logEverySteps: 1, maxEpochs: 3 },
+  defaults: { batchSize: 30, logEverySteps: 1, maxEpochs: 3, checkpoints: { monitor: 'val/ens_certainty' } },
+
+  metrics: {
+    certainty: {
+      direction: 'max',
+      compute({ prediction: { values, samples, width } }) {
+        const rows = Array.from({ length: samples }, (_, n) => values[0].subarray(n * width, (n + 1) * width));
+        return rows.reduce((sum, row) => sum + Math.max(...row), 0) / samples;
+      },
+    },
+  },
 
   data() {
     const whole = gaussianBlobs({ samples: 150, spread: 2.5, seed: 7 });

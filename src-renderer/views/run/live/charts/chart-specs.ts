@@ -1,4 +1,5 @@
 import { type MetricMode, modeOfMetric } from '../../../../../core/metrics/metric-mode.ts';
+import type { OwnMetric } from '../../../../../core/metrics/registry/own-metrics.ts';
 import type { ChartSeries } from '../../../../charts/types.ts';
 import { metricTitle } from '../../format.ts';
 import { familiesOfTask, type Family, trainingFamilies } from './chart-families.ts';
@@ -32,6 +33,8 @@ export interface ChartedRun {
   ranks: readonly number[];
   /** Members of the ensemble: fewer than ranks if all ranks train one model. */
   memberCount: number;
+  /** The project's own metrics. */
+  own?: readonly OwnMetric[] | undefined;
   /** Names of the metrics that have points. */
   metrics: ReadonlySet<string>;
   /** Charts of a running run appear before their first points, so that nothing moves when these arrive. */
@@ -51,7 +54,7 @@ export function chartSpecs(run: ChartedRun): ChartSpec[] {
   const grouped = Map.groupBy(others, (metric) => metric.replace(/\/(ens|member_\d+)_/, '/'));
   return [
     ...families.map((family) => specOf(family, run)).filter(isDrawn),
-    ...[...grouped].map(([name, metrics]) => specOfOthers(name, metrics)),
+    ...[...grouped].map(([name, metrics]) => specOfOthers(name, metrics, bestOfOwn(name, run.own))),
   ];
 }
 
@@ -102,14 +105,20 @@ function linesOf(line: LineSpec, ranks: readonly number[]): LineSpec[] {
 }
 
 /** A metric of the strategy or the project, with the values of ensemble and members that exist. */
-function specOfOthers(name: string, metrics: readonly string[]): ChartSpec {
+function specOfOthers(name: string, metrics: readonly string[], best: MetricMode | null): ChartSpec {
   const lines = metrics.map((metric): LineSpec => {
     const rank = /\/member_(\d+)_/.exec(metric)?.[1];
     return rank === undefined
       ? { metric, label: metric, role: metric.includes('/ens_') ? 'ensemble' : 'other' }
       : { metric, label: `rank ${rank}`, role: 'rank', rank: Number(rank) };
   });
-  return { id: name, title: titleOfOthers(name), yLabel: name, lines, best: null, isLinear: true, isRate: false };
+  return { id: name, title: titleOfOthers(name), yLabel: name, lines, best, isLinear: true, isRate: false };
+}
+
+/** The direction of the project's own metric that is drawn as `val/own`; null for other metrics. */
+function bestOfOwn(name: string, own: readonly OwnMetric[] = []): MetricMode | null {
+  const direction = own.find((metric) => `val/${metric.name}` === name)?.direction ?? 'none';
+  return direction === 'none' ? null : direction;
 }
 
 /** `train/base_weight_decay` as `Adapted weight decay`; the full name of a project's metric is beside the title. */

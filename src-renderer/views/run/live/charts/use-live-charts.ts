@@ -62,6 +62,7 @@ function useSpecs(run: RunStore, view: () => RunView): ComputedRef<ChartSpec[]> 
   return computed(() =>
     chartSpecs({
       task: task.value,
+      own: view().record.metrics,
       ranks: ranks.value.split(',').filter(Boolean).map(Number),
       memberCount: memberCountOf(view().record.config),
       metrics: new Set(metrics.value.split('\n').filter(Boolean)),

@@ -1,0 +1,45 @@
+import { nearest } from '../../options/suggest.ts';
+import { metricNamed, metricsOfTask } from './index.ts';
+import type { MetricInfo } from './metric.ts';
+import { infoOfOwn, type OwnMetric } from './own-metrics.ts';
+
+/** What decides which metrics a run computes, or can compute if it is asked to. */
+export interface MonitoredRun {
+  task: string;
+  /** Jointly trained members also predict by their product of experts. */
+  isJoint: boolean;
+  own: readonly OwnMetric[];
+}
+
+/** The metrics that a run can compute: those of its task, and the project's own. */
+export function metricsOfRun({ task, own }: Pick<MonitoredRun, 'task' | 'own'>): MetricInfo[] {
+  return [...metricsOfTask(task), ...own.map((metric) => infoOfOwn(metric, task))];
+}
+
+/** Why a run cannot monitor a metric, with the closest names; null if it can, whatever its direction. */
+export function whyNotComputed(monitor: string, run: MonitoredRun, option: string): string | null {
+  const infos = metricsOfRun(run);
+  const named = monitor.startsWith('val/') ? metricNamed(monitor.slice('val/'.length), infos) : null;
+  const isOwn = run.own.some(({ name }) => name === named?.info.name);
+  if (named !== null && (named.subject !== 'product' || (run.isJoint && !isOwn))) return null;
+  const subjects = ['ens', 'member_{rank}', ...(run.isJoint ? ['product'] : [])];
+  const names = infos.flatMap(({ name, of }) =>
+    of === 'ensemble' ? [`val/${name}`] : subjects.map((subject) => `val/${subject}_${name}`),
+  );
+  const guesses = nearest(monitor, names);
+  const remedy =
+    guesses.length > 0
+      ? `Did you mean ${guesses.join(' or ')}?`
+      : `It has ${infos.map(({ name, of }) => (of === 'ensemble' ? name : `ens_${name}`)).join(', ')}, after "val/"; docs/metrics.md explains them.`;
+  return `${option} is "${monitor}", but this ${run.task} run computes no such metric. ${remedy}`;
+}
+
+/** Why the option `metrics.more` cannot list a name; null if it can. */
+export function whyNotListed(name: string, task: string): string | null {
+  const names = metricsOfTask(task).map((info) => info.name);
+  if (names.includes(name)) return null;
+  const guesses = nearest(name, names);
+  const remedy =
+    guesses.length > 0 ? `Did you mean ${guesses.join(' or ')}?` : `The task ${task} has ${names.join(', ')}.`;
+  return `metrics.more lists "${name}", which is no metric of the task ${task}. ${remedy}`;
+}

@@ -1,0 +1,64 @@
+import { modeFor, whyNotMonitored } from '../../../core/metrics/metric-mode.ts';
+import { metricNamed } from '../../../core/metrics/registry/index.ts';
+import { metricsOfRun, whyNotComputed, whyNotListed } from '../../../core/metrics/registry/monitors.ts';
+import type { OwnMetric } from '../../../core/metrics/registry/own-metrics.ts';
+import { listedMetrics } from '../../../core/metrics/registry/requested.ts';
+import type { ConfigProblem } from '../../../core/options/index.ts';
+import type { RunConfig } from '../../../core/protocol/run/config.ts';
+
+/** The task of a project, and its own metrics. */
+export interface Measured {
+  task: string;
+  metrics?: readonly OwnMetric[] | undefined;
+}
+
+/**
+ * The configuration with the direction of a project's own metric in place of `mode: auto` where it is monitored. Everything that reads the
+ * run later then knows the direction without the project.
+ */
+export function withOwnModes(config: RunConfig, { task, metrics: own = [] }: Measured): RunConfig {
+  const infos = metricsOfRun({ task, own }).filter(({ name }) => own.some((metric) => metric.name === name));
+  const modeOf = (monitor: string, mode: RunConfig['checkpoints']['mode']): RunConfig['checkpoints']['mode'] => {
+    const direction = metricNamed(monitor.replace(/^val\//, ''), infos)?.info.direction ?? 'none';
+    return mode === 'auto' && direction !== 'none' ? direction : mode;
+  };
+  const { checkpoints, earlyStopping } = config;
+  const stopping = earlyStopping.monitor === 'auto' ? checkpoints.monitor : earlyStopping.monitor;
+  return {
+    ...config,
+    checkpoints: { ...checkpoints, mode: modeOf(checkpoints.monitor, checkpoints.mode) },
+    earlyStopping: { ...earlyStopping, mode: modeOf(stopping, earlyStopping.mode) },
+  };
+}
+
+/** Metrics that a run cannot compute, monitors whose direction is unknown, and monitors of the ensemble that differ from rank to rank. */
+export function conflictsOfMetrics(given: RunConfig, project: Measured): ConfigProblem[] {
+  const config = withOwnModes(given, project);
+  const { earlyStopping, checkpoints } = config;
+  const listed = listedMetrics(config).flatMap((name) => whyNotListed(name, project.task) ?? []);
+  const conflicts: ConfigProblem[] = listed.map((message) => ({ path: 'metrics.more', message }));
+  const names = earlyStopping.enabled ? (['checkpoints', 'earlyStopping'] as const) : (['checkpoints'] as const);
+  for (const name of names) {
+    const message = problemOfMonitor(name, config, project);
+    if (message !== null) conflicts.push({ path: `${name}.monitor`, message });
+  }
+  if (checkpoints.monitor.includes('{rank}')) {
+    const message =
+      `checkpoints.monitor cannot be "${checkpoints.monitor}": it must name a metric of the ensemble, but this one differs from rank to ` +
+      "rank. Use val/ens_nll, for instance; the same metric of each member decides the member's best.";
+    conflicts.push({ path: 'checkpoints.monitor', message });
+  }
+  return conflicts;
+}
+
+function problemOfMonitor(
+  name: 'checkpoints' | 'earlyStopping',
+  config: RunConfig,
+  { task, metrics: own = [] }: Measured,
+): string | null {
+  const { monitor, mode } = config[name];
+  if (monitor === 'auto') return null;
+  const isJoint = config.strategy.kind === 'joint';
+  const unknown = whyNotComputed(monitor, { task, isJoint, own }, `${name}.monitor`);
+  return unknown ?? (modeFor(monitor, mode) === null ? whyNotMonitored(monitor, `${name}.mode`) : null);
+}
