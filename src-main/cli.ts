@@ -4,6 +4,7 @@ import { reportError, exitCodes } from './cli/errors.ts';
 import { guardOutputs } from './cli/outputs.ts';
 import { followLauncher } from './processes/launcher-guard.ts';
 import { protectTerminal } from './processes/terminal.ts';
+import type { CreateOptions } from './cli/commands/create.ts';
 import type { StopOptions } from './cli/commands/control.ts';
 import type { ExportArguments } from './cli/commands/export.ts';
 import type { RunsOptions } from './cli/commands/runs.ts';
@@ -16,6 +17,7 @@ import type { TrustOptions } from './cli/commands/trust.ts';
 
 const epilogue = `
 Examples:
+  tutti create my-ensemble --template tabular
   tutti train examples/00_heteroscedastic_regression
   tutti train examples/00_heteroscedastic_regression --members 4 --optimizer.learning-rate 0.02
   tutti train examples/00_heteroscedastic_regression --help     its hyperparameters and all options of a run
@@ -67,6 +69,16 @@ function createProgram(): Command {
 
 function addTraining(program: Command): void {
   program
+    .command('create')
+    .description('write a new project: tabular, images, text or blank')
+    .argument('<folder>', 'a folder that is absent or empty')
+    .option('--template <name>', 'what to start from', 'blank')
+    .action(
+      exitWith(async (folder: string, options: CreateOptions) =>
+        (await import('./cli/commands/create.ts')).create(folder, options),
+      ),
+    );
+  program
     .command('train')
     .description('train a project; `tutti train <project> --help` lists the options')
     .usage('<project> [options]')
@@ -81,6 +93,10 @@ function addTraining(program: Command): void {
         (await import('./cli/commands/train.ts')).train(project, args),
       ),
     );
+  addResuming(program);
+}
+
+function addResuming(program: Command): void {
   program
     .command('resume')
     .description('resume a run from its newest saved state')

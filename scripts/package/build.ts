@@ -28,7 +28,9 @@ function compileExamples(): void {
 function copyFiles(): void {
   cpSync(join(root, 'out', 'renderer'), join(folder, 'out', 'renderer'), { recursive: true });
   for (const file of globSync('workers/kernels/*.wasm', { cwd: root })) cpSync(join(root, file), join(folder, file));
-  for (const name of ['README.md', 'LICENSE']) cpSync(join(root, name), join(folder, name));
+  cpSync(join(root, 'templates'), join(folder, 'templates'), { recursive: true });
+  cpSync(join(import.meta.dirname, 'README.md'), join(folder, 'README.md'));
+  cpSync(join(root, 'LICENSE'), join(folder, 'LICENSE'));
   cpSync(join(root, 'docs', 'licences.md'), join(folder, 'THIRD-PARTY-LICENCES.md'));
 }
 

@@ -25,7 +25,7 @@ export function packageManifest(repository: RepositoryManifest) {
       '.': { types: './workers/index.d.ts', default: './workers/index.js' },
       './package.json': './package.json',
     },
-    files: ['core', 'src-main', 'workers', 'out', 'examples', 'THIRD-PARTY-LICENCES.md'],
+    files: ['core', 'src-main', 'workers', 'out', 'examples', 'templates', 'THIRD-PARTY-LICENCES.md'],
     dependencies,
     optionalDependencies,
   };

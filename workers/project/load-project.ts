@@ -82,10 +82,17 @@ function describeUnknownKey(key: string): string {
 
 async function importDefault(entry: string): Promise<unknown> {
   try {
-    return ((await import(pathToFileURL(entry).href)) as { default?: unknown }).default;
+    return defaultOf(await import(pathToFileURL(entry).href));
   } catch (error) {
     throw new Error(`${entry} could not be loaded: ${messageOf(explainRefusal(error))}`, { cause: error });
   }
+}
+
+/** The default export. A compiler that writes CommonJS puts it below `module.exports`. */
+function defaultOf(module: { default?: unknown }): unknown {
+  const exported = module.default;
+  const isCompiled = typeof exported === 'object' && exported !== null && Object.hasOwn(exported, '__esModule');
+  return isCompiled ? (exported as { default?: unknown }).default : exported;
 }
 
 /** @throws with every value that does not fit the project's schema */

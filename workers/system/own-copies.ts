@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
+import { fileURLToPath } from 'node:url';
 import { ownModule } from './own-files.ts';
 
 const library = ownModule('index');
@@ -25,5 +27,24 @@ export function shareOwnCopies(): void {
       const url = ownCopies.get(specifier);
       return url === undefined ? next(specifier, context) : { url, shortCircuit: true };
     },
+    load(url, context, next) {
+      return next(url, { ...context, format: formatOf(url, context.format) });
+    },
   });
+}
+
+/** `npm init` declares all modules of a folder CommonJS, also those that users then write with `import`. */
+const asModules: Record<string, string> = { commonjs: 'module', 'commonjs-typescript': 'module-typescript' };
+
+/** The format of a project's module: as declared, unless a module declared as CommonJS imports or exports like an ES module. */
+function formatOf(url: string, declared: string | null | undefined): string | null | undefined {
+  const format = asModules[declared ?? ''];
+  if (format === undefined || !/^file:.*\.[jt]s$/.test(url) || url.includes('/node_modules/')) return declared;
+  return isModuleSyntax(readFileSync(fileURLToPath(url), 'utf8')) ? format : declared;
+}
+
+/** Whether a line begins with an import or export declaration, outside of comments and templates. */
+export function isModuleSyntax(source: string): boolean {
+  const code = source.replaceAll(/\/\*[^]*?\*\/|`(\\[^]|[^`\\])*`/g, '');
+  return /^[ \t]*(import\b\s*[\w$*{'"]|export\b\s*[\w$*{])/m.test(code);
 }

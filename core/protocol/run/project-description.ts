@@ -4,7 +4,7 @@ import type { Permissions } from './permissions.ts';
 import type { RunConfigInput } from './config.ts';
 
 /** The file with a project's code, the first of these that its folder holds. */
-export const projectEntries = ['project.ts', 'project.mjs', 'project.js'];
+export const projectEntries = ['project.ts', 'project.mts', 'project.cts', 'project.mjs', 'project.js', 'project.cjs'];
 
 /** A project's description of itself, available without training: for help texts, forms and checks of configurations. */
 export interface ProjectDescription {

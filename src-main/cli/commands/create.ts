@@ -1,0 +1,99 @@
+import { cp, readFile, writeFile } from 'node:fs/promises';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, join, relative, resolve } from 'node:path';
+import { explainFileError } from '../../../core/node/file-error.ts';
+import { makeFolder } from '../../../core/node/make-folder.ts';
+import { nearest } from '../../../core/options/suggest.ts';
+import { appFile } from '../../processes/app-files.ts';
+import { trustFolder } from '../../trust/project-trust.ts';
+import { exitCodes, UsageError } from '../errors.ts';
+
+export interface CreateOptions {
+  template: string;
+}
+
+/** Files that every project gets. */
+const shared = 'shared';
+const library = 'tutti-ensembles';
+
+/**
+ * `tutti create <folder>`: writes a project that trains at once, and trusts its folder.
+ * @returns the exit code
+ * @throws UsageError if there is no such template, or the folder has files
+ */
+export async function create(folder: string, { template }: CreateOptions): Promise<number> {
+  const target = resolve(folder);
+  requireTemplate(template);
+  requireEmpty(target);
+  try {
+    await writeProject(target, template);
+  } catch (error) {
+    throw explainFileError(error, target, 'write the project into');
+  }
+  await trustFolder(target);
+  process.stdout.write(`${nextSteps(target, template).join('\n')}\n`);
+  return exitCodes.finished;
+}
+
+/** The names of the templates. */
+export function templates(): string[] {
+  return readdirSync(appFile('templates')).filter((name) => name !== shared);
+}
+
+function requireTemplate(name: string): void {
+  const names = templates();
+  if (names.includes(name)) return;
+  const [guess] = nearest(name, names);
+  const remedy = guess === undefined ? `Choose one of ${names.join(', ')}.` : `Did you mean ${guess}?`;
+  throw new UsageError(`There is no template "${name}". ${remedy}`);
+}
+
+function requireEmpty(folder: string): void {
+  if (!existsSync(folder)) return;
+  if (!statSync(folder).isDirectory()) throw new UsageError(`${folder} is a file. Choose the name of a new folder.`);
+  const [first] = readdirSync(folder);
+  if (first === undefined) return;
+  throw new UsageError(`${folder} holds files, such as ${first}. Choose a new folder, or an empty one.`);
+}
+
+async function writeProject(folder: string, template: string): Promise<void> {
+  await makeFolder(folder);
+  for (const name of [shared, template]) {
+    await cp(appFile(join('templates', name)), folder, { recursive: true });
+  }
+  const path = join(folder, 'package.json');
+  const manifest = JSON.parse(await readFile(path, 'utf8')) as Record<string, unknown>;
+  const made = { ...manifest, name: packageName(folder), ...dependenciesIn(folder) };
+  await writeFile(path, `${JSON.stringify(made, null, 2)}\n`);
+}
+
+/** The folder's name in the letters that npm allows. */
+function packageName(folder: string): string {
+  const name = basename(folder)
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9._-]+/g, '-')
+    .replace(/^[._-]+|-+$/g, '');
+  return name === '' ? 'my-ensemble' : name;
+}
+
+/** Types of the library: where the folder does not find it, a link to this installation. Training needs neither. */
+function dependenciesIn(folder: string): { dependencies?: Record<string, string> } {
+  try {
+    createRequire(join(folder, 'package.json')).resolve(library);
+    return {};
+  } catch {
+    return { dependencies: { [library]: `file:${resolve(appFile('.'))}` } };
+  }
+}
+
+function nextSteps(folder: string, template: string): string[] {
+  const name = relative('', folder) || '.';
+  const shown = /^[\w@%+=:,./-]+$/.test(name) ? name : `'${name.replaceAll("'", String.raw`'\''`)}'`;
+  return [
+    `${folder} holds a project (${template}), which is trusted. Next:`,
+    `  npx tutti train ${shown}`,
+    `  npx tutti dashboard`,
+    'Its README.md says what to replace with yours.',
+  ];
+}

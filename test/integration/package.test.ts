@@ -1,0 +1,93 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import manifest from '../../package.json' with { type: 'json' };
+
+const run = promisify(execFile);
+const repository = resolve(import.meta.dirname, '../..');
+const tarball = join(repository, 'out', `${manifest.name}-${manifest.version}.tgz`);
+
+/** The system's own commands, as a user has them: without those that npm puts before them for scripts. */
+const path = (process.env.PATH ?? '').split(delimiter).filter((folder) => !folder.includes('node_modules'));
+
+/** What npm and vitest set for this process, but the user's own npm would not have. */
+const isForeign = (name: string): boolean =>
+  name === 'TUTTI_TRUST' || /^npm_(?!config_(registry|cache|cafile|userconfig|(https_)?proxy)$)/.test(name);
+const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !isForeign(name)));
+
+let user = '';
+
+/** Runs a command in the user's folder. @returns what it prints */
+async function inFolder(command: string, ...args: string[]): Promise<string> {
+  const env = { ...inherited, PATH: path.join(delimiter), TUTTI_HOME: join(user, 'home') };
+  const { stdout } = await run(command, args, { cwd: user, env });
+  return stdout;
+}
+
+beforeAll(async () => {
+  user = await mkdtemp(join(tmpdir(), 'tutti-package-'));
+  await run(process.execPath, ['--disable-warning=ExperimentalWarning', 'scripts/package/build.ts'], {
+    cwd: repository,
+  });
+  await inFolder('npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', tarball);
+}, 180_000);
+
+afterAll(() => rm(user, { recursive: true, force: true }));
+
+describe('The package, installed in an empty folder', () => {
+  it("runs on the system's Node", async () => {
+    expect(await inFolder('npx', 'tutti', '--version')).toBe(`${manifest.version}\n`);
+  });
+
+  it('creates a project that trains, and whose types are right', async () => {
+    await inFolder('npx', 'tutti', 'create', 'mine', '--template', 'tabular');
+    const said = await inFolder('npx', 'tutti', 'train', 'mine', '--members', '2', '--max-epochs', '1');
+    expect(said).toContain('finished after 1 epoch, 5 steps');
+    expect(await readFile(join(user, 'mine', 'package.json'), 'utf8')).not.toContain('tutti-ensembles');
+    const compiler = join(repository, 'node_modules', 'typescript', 'bin', 'tsc');
+    const types = join(repository, 'node_modules', '@types');
+    expect(await inFolder(process.execPath, compiler, '-p', 'mine', '--typeRoots', types)).toBe('');
+  });
+
+  it('finds wrong types in a project', async () => {
+    await writeFile(
+      join(user, 'mine', 'wrong.ts'),
+      "import { defineProject } from 'tutti-ensembles';\ndefineProject({ name: 1 });\n",
+    );
+    const compiler = join(repository, 'node_modules', 'typescript', 'bin', 'tsc');
+    const types = join(repository, 'node_modules', '@types');
+    const failure = await inFolder(process.execPath, compiler, '-p', 'mine', '--typeRoots', types).catch(
+      (error: { stdout: string }) => error.stdout,
+    );
+    expect(failure).toContain("mine/wrong.ts(2,17): error TS2322: Type 'number' is not assignable to type 'string'");
+  });
+
+  it("runs a project in CommonJS, which gets the worker's copy of the library", async () => {
+    await mkdir(join(user, 'common'));
+    await writeFile(
+      join(user, 'common', 'project.js'),
+      `const { createSplits, defineProject, gaussianBlobs, tf, z } = require('tutti-ensembles');
+      module.exports = defineProject({
+        name: 'Common', description: '', task: 'classification', hyperparameters: z.object({}),
+        data: ({ seed }) => createSplits({ train: gaussianBlobs({ samples: 64, classes: 2, features: 2, seed }) }),
+        model: ({ targetSize }) => tf.sequential({ layers: [tf.layers.dense({ units: targetSize, inputShape: [2] })] }),
+      });`,
+    );
+    const said = await inFolder('npx', 'tutti', 'train', 'common', '--trust', '--members', '1', '--max-epochs', '1');
+    expect(said).toContain('finished after 1 epoch');
+  });
+
+  it('holds its examples as JavaScript, and neither tests nor benchmarks', async () => {
+    const { stdout } = await run('tar', ['-tzf', tarball]);
+    const files = stdout.trim().split('\n');
+    expect(files).toContain('package/examples/00_heteroscedastic_regression/project.js');
+    expect(
+      files.filter((file) =>
+        /\.test\.|\/(test|bench|docs|scripts)\/|(?<!\.d)\.ts$/.test(file.replace(/\/templates\/.*/, '')),
+      ),
+    ).toEqual([]);
+  });
+});
