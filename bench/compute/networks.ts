@@ -1,6 +1,7 @@
 import type { OptimizerConfig } from '../../core/protocol/run/config.ts';
 import type { Batch } from '../../workers/data/dataset.ts';
 import { Generator } from '../../workers/random/index.ts';
+import type { RNN } from '@tensorflow/tfjs-layers';
 import { type LayersModel, type SymbolicTensor, tf } from '../../workers/tensorflow/tf.ts';
 import { type Task, taskOf } from '../../workers/member/tasks.ts';
 
@@ -41,6 +42,20 @@ export const cases: Record<string, TrainingCase> = {
   },
 };
 
+for (const [name, kind, units, inputs] of [
+  ['lstm-16', 'lstm', 16, 8],
+  ['gru-16', 'gru', 16, 8],
+  ['bidirectional-gru-16', 'bidirectional', 16, 8],
+  ['lstm-128', 'lstm', 128, 64],
+] as const) {
+  cases[name] = {
+    model: () => recurrent(kind, units, inputs),
+    task: taskOf('classification'),
+    optimizer: adam,
+    batch: () => images(64, [40, inputs]),
+  };
+}
+
 for (const size of [16, 64]) {
   for (const isStacked of [false, true]) {
     cases[`members-${size}-${isStacked ? 'stacked' : 'alone'}`] = {
@@ -51,6 +66,19 @@ for (const size of [16, 64]) {
       members: { count: 8, isStacked },
     };
   }
+}
+
+/** A recurrent layer over sequences of 40 steps, then dense to 10 from its last state. */
+function recurrent(kind: 'lstm' | 'gru' | 'bidirectional', units: number, inputs: number): LayersModel {
+  const inputShape = [40, inputs];
+  const options = { units, recurrentActivation: 'sigmoid', inputShape } as const;
+  const layers = {
+    lstm: () => tf.layers.lstm(options),
+    gru: () => tf.layers.gru(options),
+    bidirectional: () =>
+      tf.layers.bidirectional({ layer: tf.layers.gru(options) as RNN, mergeMode: 'concat', inputShape }),
+  };
+  return tf.sequential({ layers: [layers[kind](), tf.layers.dense({ units: 10 })] });
 }
 
 /** 64-64-10. */

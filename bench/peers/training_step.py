@@ -68,6 +68,19 @@ def resnet_18():
     return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, 10))
 
 
+class Recurrent(nn.Module):
+    def __init__(self, kind, inputs, units, bidirectional=False):
+        super().__init__()
+        self.layer = kind(inputs, units, batch_first=True, bidirectional=bidirectional)
+        self.head = nn.Linear(units * (2 if bidirectional else 1), 10)
+        self.bidirectional = bidirectional
+
+    def forward(self, x):
+        _, state = self.layer(x)
+        last = state[0] if isinstance(state, tuple) else state
+        return self.head(torch.cat((last[0], last[1]), 1) if self.bidirectional else last[0])
+
+
 def gaussian_nll(outputs, targets):
     mean, variance = outputs
     return (torch.log(variance) + (targets - mean) ** 2 / variance).mean()
@@ -94,6 +107,10 @@ CASES = {
     "mlp": (multilayer_perceptron, adam, functional.cross_entropy, lambda: images(128, 3072)),
     "cnn": (small_cnn, adam, functional.cross_entropy, lambda: images(64, 1, 28, 28)),
     "two-nets": (MeanAndVariance, adam, gaussian_nll, points),
+    "lstm-16": (lambda: Recurrent(nn.LSTM, 8, 16), adam, functional.cross_entropy, lambda: images(64, 40, 8)),
+    "gru-16": (lambda: Recurrent(nn.GRU, 8, 16), adam, functional.cross_entropy, lambda: images(64, 40, 8)),
+    "bidirectional-gru-16": (lambda: Recurrent(nn.GRU, 8, 16, True), adam, functional.cross_entropy, lambda: images(64, 40, 8)),
+    "lstm-128": (lambda: Recurrent(nn.LSTM, 64, 128), adam, functional.cross_entropy, lambda: images(64, 40, 64)),
     "resnet-18": (resnet_18, sgd, functional.cross_entropy, lambda: images(32, 3, 32, 32)),
 }
 

@@ -11,6 +11,16 @@ const rows: (Row & { own: number | null; blas: number })[] = [
   { name: 'CNN 28x28x1, batch 64, Adam', case: 'cnn', steps: 15, own: 1.6, blas: 1 },
   { name: 'two nets 1-50-1, 20 samples, Adam', case: 'two-nets', steps: 500, own: 0.9, blas: 0.9 },
   { name: 'ResNet-18 for CIFAR, batch 32, SGD', case: 'resnet-18', steps: 3, own: null, blas: 1.3 },
+  { name: 'LSTM 16, 40 steps, batch 64, Adam', case: 'lstm-16', steps: 30, own: 1.5, blas: 1.5 },
+  { name: 'GRU 16, 40 steps, batch 64, Adam', case: 'gru-16', steps: 30, own: 1.5, blas: 1.5 },
+  {
+    name: 'bidirectional GRU 16, 40 steps, batch 64, Adam',
+    case: 'bidirectional-gru-16',
+    steps: 20,
+    own: 1.5,
+    blas: 1.5,
+  },
+  { name: 'LSTM 128, 40 steps, batch 64, Adam', case: 'lstm-128', steps: 8, own: 1.5, blas: 1.5 },
 ];
 
 /** Training steps on one core, in alternation with PyTorch on one thread. */

@@ -8,32 +8,59 @@ export interface Recurrent {
   readonly goBackwards?: boolean;
   readonly activation?: FunctionName;
   readonly recurrentActivation?: FunctionName;
+  /** `[B][T]`, in order of time: a step with 0 keeps the state and repeats the output. */
+  readonly mask?: readonly (readonly number[])[];
+  /** h, and c of an LSTM; zeros by default. */
+  readonly initialState?: readonly Value[];
 }
 
 /** [kernel `[I, G·U]`, recurrent kernel `[U, G·U]`, optional bias `[G·U]`] of a cell with G gates. */
 type Weights = readonly Value[];
 
 /**
- * Runs through a sequence `[B, T, I]` from a zero state. `step` maps an input and the state to the next state, whose first part is the
+ * Runs through a sequence `[B, T, I]` from the initial state. `step` maps an input and the state to the next state, whose first part is the
  * output.
  */
 function unroll(
   x: Value,
-  { units, returnSequences = false, goBackwards = false }: Recurrent,
+  { units, returnSequences = false, goBackwards = false, mask, initialState }: Recurrent,
   states: number,
   step: (input: Value, state: Value[]) => Value[],
 ): Value {
   const [batch, length, inputs] = x.shape;
   const zero = new Value(new Float64Array(batch * units), [batch, units]);
-  let state = Array.from({ length: states }, () => zero);
+  let state = [...(initialState ?? Array.from({ length: states }, () => zero))];
   const outputs: Value[] = [];
   for (let t = 0; t < length; t++) {
     const at = goBackwards ? length - 1 - t : t;
     const input = reshape(slice(x, [0, at, 0], [batch, 1, inputs]), [batch, inputs]);
-    state = step(input, state);
+    const next = step(input, state);
+    const kept = mask?.map((row) => row[at]);
+    state = kept === undefined ? next : next.map((value, i) => choose(value, state[i], kept));
     outputs.push(state[0]);
   }
   return returnSequences ? stack(outputs, 1) : state[0];
+}
+
+/** Row b of `value` where `kept[b]` is 1, else of `before`; both `[B, U]`. */
+function choose(value: Value, before: Value, kept: readonly number[]): Value {
+  const units = value.shape[1];
+  const weights = (weightOf: (row: number) => number): Value =>
+    new Value(
+      value.data.map((_, i) => weightOf(Math.floor(i / units))),
+      value.shape,
+    );
+  const chosen = multiply(
+    value,
+    weights((row) => kept[row]),
+  );
+  return add(
+    chosen,
+    multiply(
+      before,
+      weights((row) => 1 - kept[row]),
+    ),
+  );
 }
 
 function withBias(x: Value, bias: Value | undefined): Value {

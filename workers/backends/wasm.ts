@@ -8,6 +8,7 @@ import { createGemm } from './wasm/products/gemm.ts';
 import { registerGradients } from './wasm/gradients.ts';
 import { type Determinism, loadKernels } from './wasm/kernel-module.ts';
 import { normalizeInLayers } from './wasm/fused-layers.ts';
+import { runSequencesInLayers } from './wasm/recurrent/layers.ts';
 import { registerKernels } from './wasm/register.ts';
 import { saveTensorsCheaply } from './wasm/memory/saved-tensors.ts';
 import { TensorMemory } from './wasm/memory/tensor-memory.ts';
@@ -37,6 +38,7 @@ export async function start({ determinism: wanted = 'relaxed', blas = null }: Ba
   registerGradients();
   denseInLayers();
   normalizeInLayers();
+  runSequencesInLayers();
   saveTensorsCheaply(memory);
   registerUpdateKernels('wasm', createUpdateKernels(runtime));
   return {

@@ -90,7 +90,7 @@ function moveTowards(average: LayerVariable, value: Tensor, momentum: number): v
 }
 
 /** Whether a gradient of a gradient is being computed: the fused ops have only first derivatives. */
-function isInNestedGradient(): boolean {
+export function isInNestedGradient(): boolean {
   const { state } = tf.engine() as unknown as { state: { gradientDepth: number } };
   return state.gradientDepth > 1;
 }

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { RecurrentModule } from './recurrent/recurrent-module.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import { ownFile } from '../../system/own-files.ts';
 
@@ -23,7 +24,7 @@ export interface GemmModule {
 }
 
 /** Exports of `workers/kernels/assembly/index.ts`. */
-export interface KernelModule extends GemmModule {
+export interface KernelModule extends GemmModule, RecurrentModule {
   addBias(x: number, bias: number, rows: number, columns: number, activation: number): void;
   im2col(images: number, window: number, from: number, to: number, columns: number): void;
   col2im(columns: number, window: number, from: number, to: number, images: number): void;

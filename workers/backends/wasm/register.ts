@@ -11,6 +11,7 @@ import { gatherKernels } from './kernels/gather.ts';
 import { crossEntropy, crossEntropyGradient, gaussianNll, gaussianNllGradient } from './kernels/losses.ts';
 import { batchMatMul, fusedMatMul } from './products/mat-mul.ts';
 import { poolKernels } from './kernels/pool.ts';
+import { recurrentKernels } from './recurrent/kernels.ts';
 import { max, mean, sum } from './kernels/reductions.ts';
 import { transpose } from './kernels/transpose.ts';
 
@@ -32,6 +33,7 @@ const kernels: Record<string, Kernel> = {
   ...elementwiseKernels,
   ...poolKernels,
   ...gatherKernels,
+  ...recurrentKernels,
   ...borrowedKernels,
 };
 

@@ -47,3 +47,8 @@ export function addScaled(target: usize, source: usize, factor: f32, count: i32)
     store<f32>(at(target, i), load<f32>(at(target, i)) + factor * load<f32>(at(source, i)));
   }
 }
+
+/** Copies `rows` rows of `columns` values; distances between rows are in values. */
+export function copyRows(source: usize, sourceRow: i32, target: usize, targetRow: i32, rows: i32, columns: i32): void {
+  for (let i = 0; i < rows; i++) copy(at(source, i * sourceRow), at(target, i * targetRow), columns);
+}
