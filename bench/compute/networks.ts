@@ -1,7 +1,6 @@
 import type { OptimizerConfig } from '../../core/protocol/run/config.ts';
 import type { Batch } from '../../workers/data/dataset.ts';
 import { Generator } from '../../workers/random/index.ts';
-import type { RNN } from '@tensorflow/tfjs-layers';
 import { type LayersModel, type SymbolicTensor, tf } from '../../workers/tensorflow/tf.ts';
 import { type Task, taskOf } from '../../workers/member/tasks.ts';
 
@@ -75,8 +74,7 @@ function recurrent(kind: 'lstm' | 'gru' | 'bidirectional', units: number, inputs
   const layers = {
     lstm: () => tf.layers.lstm(options),
     gru: () => tf.layers.gru(options),
-    bidirectional: () =>
-      tf.layers.bidirectional({ layer: tf.layers.gru(options) as RNN, mergeMode: 'concat', inputShape }),
+    bidirectional: () => tf.layers.bidirectional({ layer: tf.layers.gru(options), mergeMode: 'concat', inputShape }),
   };
   return tf.sequential({ layers: [layers[kind](), tf.layers.dense({ units: 10 })] });
 }

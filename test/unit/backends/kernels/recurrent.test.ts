@@ -45,7 +45,7 @@ function applyLayer(kind: Kind, { units, options, mask }: Drawn, [x, ...others]:
     units,
     ...common,
     ...(kind === 'simpleRNN' ? {} : { recurrentActivation }),
-  } as never);
+  });
   layer.build(x.shape);
   const read = layer.trainableWeights.map((weight) => weight.read());
   layer.trainableWeights.forEach((weight, i) => Object.assign(weight, { val: others[i] }));
@@ -94,7 +94,7 @@ describe.each(['simpleRNN', 'gru', 'lstm'] as const)('%s over whole sequences', 
   it('returns the last states, with gradients through them', async () => {
     const { values, units } = draw(kind, 3);
     const [x] = values.map(({ data, shape }) => tf.tensor(data, shape));
-    const layer = tf.layers[kind]({ units, returnSequences: true, returnState: true } as never);
+    const layer = tf.layers[kind]({ units, returnSequences: true, returnState: true });
     const [sequence, ...last] = layer.apply(x) as Tensor[];
     expect(last).toHaveLength(states[kind]);
     const [, length] = sequence.shape;
@@ -110,7 +110,7 @@ describe.each(['simpleRNN', 'gru', 'lstm'] as const)('%s over whole sequences', 
   });
 
   it('runs as one op, whatever the length of the sequence', async () => {
-    const layer = tf.layers[kind]({ units: 3, recurrentActivation: 'sigmoid' } as never);
+    const layer = tf.layers[kind]({ units: 3, recurrentActivation: 'sigmoid' });
     const kernelsFor = async (length: number): Promise<string[]> => {
       const { kernelNames } = await tf.profile(() => layer.apply(tf.ones([2, length, 4])) as Tensor);
       return kernelNames;

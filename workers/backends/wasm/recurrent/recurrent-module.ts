@@ -1,118 +1,15 @@
-/** Exports of `workers/kernels/assembly/recurrent/`, and `copyRows`. Distances between rows (`...Row`) are in values. */
+/** A kernel of `workers/kernels/assembly/recurrent/`, with the address of a `Sequence`. */
+type StepKernel = (sequence: number, step: number) => void;
+
+/** Exports of that folder, and `copyRows`. */
 export interface RecurrentModule {
-  lstmStep(
-    gates: number,
-    gatesRow: number,
-    beforeH: number,
-    beforeC: number,
-    beforeRow: number,
-    h: number,
-    c: number,
-    row: number,
-    mask: number,
-    maskRow: number,
-    rows: number,
-    units: number,
-    activation: number,
-    gateActivation: number,
-  ): void;
-  lstmStepGradient(
-    gates: number,
-    dGates: number,
-    gatesRow: number,
-    beforeC: number,
-    beforeRow: number,
-    c: number,
-    row: number,
-    dh: number,
-    dhRow: number,
-    carryH: number,
-    carryC: number,
-    mask: number,
-    maskRow: number,
-    rows: number,
-    units: number,
-    activation: number,
-    gateActivation: number,
-  ): void;
-  gruGates(
-    gates: number,
-    gatesRow: number,
-    before: number,
-    beforeRow: number,
-    reset: number,
-    resetRow: number,
-    rows: number,
-    units: number,
-    gateActivation: number,
-  ): void;
-  gruStep(
-    gates: number,
-    gatesRow: number,
-    before: number,
-    beforeRow: number,
-    h: number,
-    row: number,
-    mask: number,
-    maskRow: number,
-    rows: number,
-    units: number,
-    activation: number,
-  ): void;
-  gruStepGradient(
-    gates: number,
-    dGates: number,
-    gatesRow: number,
-    before: number,
-    beforeRow: number,
-    dh: number,
-    dhRow: number,
-    carry: number,
-    mask: number,
-    maskRow: number,
-    rows: number,
-    units: number,
-    activation: number,
-    gateActivation: number,
-  ): void;
-  gruGatesGradient(
-    gates: number,
-    dGates: number,
-    gatesRow: number,
-    before: number,
-    beforeRow: number,
-    dReset: number,
-    carry: number,
-    mask: number,
-    maskRow: number,
-    rows: number,
-    units: number,
-    gateActivation: number,
-  ): void;
-  simpleStep(
-    sums: number,
-    before: number,
-    beforeRow: number,
-    h: number,
-    row: number,
-    mask: number,
-    maskRow: number,
-    rows: number,
-    units: number,
-    activation: number,
-  ): void;
-  simpleStepGradient(
-    h: number,
-    dSums: number,
-    row: number,
-    dh: number,
-    dhRow: number,
-    carry: number,
-    mask: number,
-    maskRow: number,
-    rows: number,
-    units: number,
-    activation: number,
-  ): void;
+  lstmStep: StepKernel;
+  lstmStepGradient: StepKernel;
+  gruGates: StepKernel;
+  gruStep: StepKernel;
+  gruStepGradient: StepKernel;
+  gruGatesGradient: StepKernel;
+  simpleStep: StepKernel;
+  simpleStepGradient: StepKernel;
   copyRows(source: number, sourceRow: number, target: number, targetRow: number, rows: number, columns: number): void;
 }

@@ -1,10 +1,9 @@
 import type { NamedAttrMap, NamedTensorInfoMap, TensorInfo } from '@tensorflow/tfjs-core';
 import { required, requireFloats, type WasmRuntime } from '../kernel.ts';
+import { Products } from './products.ts';
 
-/** The kinds of cells, with the number of gates in their weights. */
-export const gateCounts = { simpleRNN: 1, gru: 3, lstm: 4 } as const;
-
-export type CellKind = keyof typeof gateCounts;
+/** The kinds of cells. */
+export type CellKind = 'simpleRNN' | 'gru' | 'lstm';
 
 /** The activations that the kernels know, by tfjs's names, as in `workers/kernels/assembly/recurrent/activations.ts`. */
 export const activationCodes: ReadonlyMap<string, number> = new Map([
@@ -15,93 +14,121 @@ export const activationCodes: ReadonlyMap<string, number> = new Map([
   ['hardSigmoid', 4],
 ]);
 
+/** The arrays that a call fills or reads beside the layer's inputs; see the assembly's `Sequence`. */
+interface Arrays {
+  gates: TensorInfo;
+  hidden: TensorInfo;
+  cells?: TensorInfo;
+  resets?: TensorInfo;
+  dGates?: TensorInfo;
+  dOutput?: TensorInfo;
+  carryH?: TensorInfo;
+  carryC?: TensorInfo;
+}
+
+/** Size of the kernels' `Sequence`: 20 values of 32 bits. */
+const sequenceBytes = 20 * 4;
+
 /** A call of a recurrent layer: B sequences of T steps, of I values each, for U units with G gates. */
-export interface Sequence {
+export class Sequence {
+  readonly #runtime: WasmRuntime;
+  readonly #inputs: NamedTensorInfoMap;
+  readonly #attributes: NamedAttrMap;
   readonly batch: number;
   readonly length: number;
-  readonly inputs: number;
   readonly units: number;
   /** G · U */
   readonly width: number;
-  readonly activation: number;
-  readonly gateActivation: number;
-  /** Address of the weights of the state, `[U, G·U]`. */
-  readonly recurrent: number;
-  /** Address of the mask `[B, T]`, in order of time; 0: every step counts. */
-  readonly mask: number;
-  /** The place in time that is read in each step: backwards, the last one first. */
-  readonly timeOf: (step: number) => number;
-}
+  /** Address of the kernels' `Sequence`; after it lie a state of zeros and one for gradients of r · h'. Written by {@link runWith}. */
+  #address = 0;
 
-export function sequenceOf({ memory }: WasmRuntime, inputs: NamedTensorInfoMap, attributes: NamedAttrMap): Sequence {
-  const [x, kernel, recurrent] = ['x', 'kernel', 'recurrent'].map((name) => required(inputs, name));
-  requireFloats('A recurrent layer', x, kernel, recurrent);
-  const [batch, length, inputSize] = x.shape;
-  const [units, width] = recurrent.shape;
-  const { mask } = inputs;
-  return {
-    batch,
-    length,
-    inputs: inputSize,
-    units,
-    width,
-    activation: Number(attributes.activation),
-    gateActivation: Number(attributes.gateActivation),
-    recurrent: memory.address(recurrent),
-    mask: mask === undefined ? 0 : memory.address(mask),
-    timeOf: attributes.goBackwards === true ? (step) => length - 1 - step : (step) => step,
-  };
-}
-
-/** Where a state lies: its address and the distance between the rows of two sequences, in values. */
-export interface State {
-  readonly address: number;
-  readonly row: number;
-}
-
-/** The states `[B, T, U]` of all steps in `states`, as seen from a step: of the step before, or the initial ones. */
-export function stateBefore({ length, units }: Sequence, states: number, initial: number, step: number): State {
-  if (step === 0) return { address: initial, row: units };
-  return { address: states + 4 * (step - 1) * units, row: length * units };
-}
-
-/** Runs `use` with the address of a state `[B, U]`: the given one, or zeros. */
-export function withInitial<T>(
-  { memory }: WasmRuntime,
-  { batch, units }: Sequence,
-  initial: TensorInfo | undefined,
-  use: (address: number) => T,
-): T {
-  if (initial !== undefined) return use(memory.address(initial));
-  const zeros = memory.allocate(4 * batch * units);
-  memory.floats(zeros, batch * units).fill(0);
-  try {
-    return use(zeros);
-  } finally {
-    memory.free(zeros);
+  constructor(runtime: WasmRuntime, inputs: NamedTensorInfoMap, attributes: NamedAttrMap) {
+    const [x, kernel, recurrent] = ['x', 'kernel', 'recurrent'].map((name) => required(inputs, name));
+    requireFloats('A recurrent layer', x, kernel, recurrent);
+    this.#runtime = runtime;
+    this.#inputs = inputs;
+    this.#attributes = attributes;
+    [this.batch, this.length] = x.shape;
+    [this.units, this.width] = recurrent.shape;
   }
-}
 
-/** x W + b of all steps, `[B, T, G·U]`: one product for the whole sequence. */
-export function sumsOfInputs(runtime: WasmRuntime, sequence: Sequence, inputs: NamedTensorInfoMap): TensorInfo {
-  const { memory, kernels, gemm } = runtime;
-  const { batch, length, width, inputs: depth } = sequence;
-  const sums = memory.output([batch, length, width]);
-  const [to, rows] = [memory.address(sums), batch * length];
-  const [x, kernel] = ['x', 'kernel'].map((name) => memory.address(required(inputs, name)));
-  gemm(false, false, rows, width, depth, x, depth, kernel, width, 0, to, width);
-  if (inputs.bias !== undefined) kernels.addBias(to, memory.address(inputs.bias), rows, width, 0);
-  return sums;
-}
+  /** A new array `[B, T, U]`. */
+  states(): TensorInfo {
+    return this.#runtime.memory.output([this.batch, this.length, this.units]);
+  }
 
-/** A tensor of zeros. */
-export function zeros({ memory }: WasmRuntime, shape: number[]): TensorInfo {
-  const tensor = memory.output(shape);
-  memory
-    .floats(
-      memory.address(tensor),
-      shape.reduce((product, size) => product * size, 1),
-    )
-    .fill(0);
-  return tensor;
+  /** A new array `[B, U]` of zeros. */
+  zeros(): TensorInfo {
+    const { memory } = this.#runtime;
+    const tensor = memory.output([this.batch, this.units]);
+    memory.floats(memory.address(tensor), this.batch * this.units).fill(0);
+    return tensor;
+  }
+
+  /** x W + b of all steps, `[B, T, G·U]` in order of time: one product for the whole sequence. */
+  sumsOfInputs(): TensorInfo {
+    const { memory, kernels, gemm } = this.#runtime;
+    const { width, batch, length } = this;
+    const { bias } = this.#inputs;
+    const sums = memory.output([batch, length, width]);
+    const [to, rows, depth] = [memory.address(sums), batch * length, required(this.#inputs, 'kernel').shape[0]];
+    const [x, kernel] = [this.#addressOf('x'), this.#addressOf('kernel')];
+    gemm(false, false, rows, width, depth, x, depth, kernel, width, 0, to, width);
+    if (bias !== undefined) kernels.addBias(to, memory.address(bias), rows, width, 0);
+    return sums;
+  }
+
+  /** Runs the steps of `work`, which gets the address for the kernels, with its arrays in place. */
+  runWith(arrays: Arrays, work: (sequence: number, products: Products) => void): void {
+    const { memory } = this.#runtime;
+    const stateBytes = 4 * this.batch * this.units;
+    this.#address = memory.allocate(sequenceBytes + 2 * stateBytes);
+    const zeros = this.#address + sequenceBytes;
+    try {
+      memory.floats(zeros, this.batch * this.units).fill(0);
+      const places = this.#placesOf(arrays, zeros, zeros + stateBytes);
+      memory.integers(this.#address, places.length).set(places);
+      work(this.#address, this.#productsWith(arrays, zeros, zeros + stateBytes));
+    } finally {
+      memory.free(this.#address);
+    }
+  }
+
+  /** The kernels' `Sequence`, in the order of its fields. */
+  #placesOf(arrays: Arrays, zeros: number, dReset: number): number[] {
+    const { activation, gateActivation, goBackwards } = this.#attributes;
+    const addressOf = (tensor: TensorInfo | undefined): number =>
+      tensor === undefined ? 0 : this.#runtime.memory.address(tensor);
+    const { mask, initialH, initialC } = this.#inputs;
+    return [
+      ...[this.batch, this.length, this.units, this.width],
+      ...[Number(activation), Number(gateActivation), Number(goBackwards), addressOf(mask)],
+      ...[initialH, initialC].map((state) => (state === undefined ? zeros : addressOf(state))),
+      ...[arrays.gates, arrays.hidden, arrays.cells, arrays.resets, arrays.dGates, arrays.dOutput].map(addressOf),
+      Number(arrays.dOutput?.shape.length === 3),
+      ...[arrays.carryH, arrays.carryC].map(addressOf),
+      dReset,
+    ];
+  }
+
+  #productsWith(arrays: Arrays, zeros: number, dReset: number): Products {
+    const { memory } = this.#runtime;
+    const initial = this.#inputs.initialH === undefined ? zeros : this.#addressOf('initialH');
+    const addressOf = (tensor: TensorInfo | undefined): number => (tensor === undefined ? 0 : memory.address(tensor));
+    const { gates, hidden, resets, dGates } = arrays;
+    return new Products(this.#runtime, this, {
+      recurrent: this.#addressOf('recurrent'),
+      isBackwards: this.#attributes.goBackwards === true,
+      initial,
+      dReset,
+      hidden: addressOf(hidden),
+      gates: addressOf(gates),
+      resets: addressOf(resets),
+      dGates: addressOf(dGates),
+    });
+  }
+
+  #addressOf(name: string): number {
+    return this.#runtime.memory.address(required(this.#inputs, name));
+  }
 }

@@ -1,142 +1,98 @@
 import { at } from '../arithmetic';
 import { addTo, clear, copy } from '../rows';
 import { activate, slope } from './activations';
-import { counts, loadLanes, storeLanes } from './lanes';
+import { loadLanes, storeLanes } from './lanes';
+import { Sequence } from './sequence';
 
 /**
- * The first half of a step of a GRU (Cho et al., 2014) for `rows` sequences. `gates` holds the sums of the gates z and r, and becomes their
- * activations; `reset` becomes r · h', with h' of the step before. Distances between rows are in values.
+ * The first half of a step of a GRU (Cho et al., 2014): the sums of the gates z and r become their activations, and `resets` r · h', with h' of the step
+ * before.
  */
-export function gruGates(
-  gates: usize,
-  gatesRow: i32,
-  before: usize,
-  beforeRow: i32,
-  reset: usize,
-  resetRow: i32,
-  rows: i32,
-  units: i32,
-  gateActivation: i32,
-): void {
-  for (let b = 0; b < rows; b++) {
-    const gateZ = at(gates, b * gatesRow);
+export function gruGates(sequence: Sequence, step: i32): void {
+  const units = sequence.units;
+  const gate = sequence.gateActivation;
+  for (let b = 0; b < sequence.batch; b++) {
+    const gateZ = sequence.gatesRow(sequence.gates, b, step);
     const gateR = at(gateZ, units);
-    const old = at(before, b * beforeRow);
-    const product = at(reset, b * resetRow);
+    const before = sequence.rowBefore(sequence.hidden, sequence.initialH, b, step);
+    const reset = sequence.resetRow(b, step);
     for (let j = 0; j < units; j += 4) {
-      const r = activate(gateActivation, loadLanes(gateR, j, units));
-      storeLanes(gateZ, j, units, activate(gateActivation, loadLanes(gateZ, j, units)));
+      const r = activate(gate, loadLanes(gateR, j, units));
+      storeLanes(gateZ, j, units, activate(gate, loadLanes(gateZ, j, units)));
       storeLanes(gateR, j, units, r);
-      storeLanes(product, j, units, f32x4.mul(r, loadLanes(old, j, units)));
+      storeLanes(reset, j, units, f32x4.mul(r, loadLanes(before, j, units)));
     }
   }
 }
 
-/** The second half: `gates` also holds the sum of the candidate n, and h = z · h' + (1 − z) · act(n). A step that does not count keeps h'. */
-export function gruStep(
-  gates: usize,
-  gatesRow: i32,
-  before: usize,
-  beforeRow: i32,
-  h: usize,
-  row: i32,
-  mask: usize,
-  maskRow: i32,
-  rows: i32,
-  units: i32,
-  activation: i32,
-): void {
-  for (let b = 0; b < rows; b++) {
-    const gateZ = at(gates, b * gatesRow);
+/** The second half: the sum of the candidate n becomes its activation, and h = z · h' + (1 − z) · n. */
+export function gruStep(sequence: Sequence, step: i32): void {
+  const units = sequence.units;
+  for (let b = 0; b < sequence.batch; b++) {
+    const gateZ = sequence.gatesRow(sequence.gates, b, step);
     const candidate = at(gateZ, 2 * units);
-    const old = at(before, b * beforeRow);
-    const newH = at(h, b * row);
-    if (!counts(mask, b * maskRow)) {
-      copy(old, newH, units);
+    const before = sequence.rowBefore(sequence.hidden, sequence.initialH, b, step);
+    const h = sequence.stateRow(sequence.hidden, b, step);
+    if (!sequence.counts(b, step)) {
+      copy(before, h, units);
       continue;
     }
     for (let j = 0; j < units; j += 4) {
       const z = loadLanes(gateZ, j, units);
-      const n = activate(activation, loadLanes(candidate, j, units));
+      const n = activate(sequence.activation, loadLanes(candidate, j, units));
       storeLanes(candidate, j, units, n);
-      const kept = f32x4.mul(z, loadLanes(old, j, units));
-      storeLanes(newH, j, units, f32x4.add(kept, f32x4.mul(f32x4.sub(f32x4.splat(1), z), n)));
+      const kept = f32x4.mul(z, loadLanes(before, j, units));
+      storeLanes(h, j, units, f32x4.add(kept, f32x4.mul(f32x4.sub(f32x4.splat(1), z), n)));
     }
   }
 }
 
 /**
- * The gradients of {@link gruStep} with respect to the sums of z and n, written to `dGates`. `carry` (`[rows, units]`) holds the gradient of h
- * that comes from the steps after; `dh` adds the output's gradient (address 0: none). `carry` becomes the part of the gradient of h' that
- * passes by the gates.
+ * The gradients of {@link gruStep} with respect to the sums of z and n. `carryH` holds the gradient of h that comes from the steps after, and
+ * becomes the part of that of h' that passes by the gates.
  */
-export function gruStepGradient(
-  gates: usize,
-  dGates: usize,
-  gatesRow: i32,
-  before: usize,
-  beforeRow: i32,
-  dh: usize,
-  dhRow: i32,
-  carry: usize,
-  mask: usize,
-  maskRow: i32,
-  rows: i32,
-  units: i32,
-  activation: i32,
-  gateActivation: i32,
-): void {
-  for (let b = 0; b < rows; b++) {
-    const ofH = at(carry, b * units);
-    if (dh != 0) addTo(ofH, at(dh, b * dhRow), units);
-    const dZ = at(dGates, b * gatesRow);
-    if (!counts(mask, b * maskRow)) {
-      clear(dZ, 3 * units);
+export function gruStepGradient(sequence: Sequence, step: i32): void {
+  const units = sequence.units;
+  for (let b = 0; b < sequence.batch; b++) {
+    const carry = sequence.carryRow(sequence.carryH, b);
+    const output = sequence.outputRow(b, step);
+    if (output != 0) addTo(carry, output, units);
+    const sumZ = sequence.gatesRow(sequence.dGates, b, step);
+    if (!sequence.counts(b, step)) {
+      clear(sumZ, 3 * units);
       continue;
     }
-    const gateZ = at(gates, b * gatesRow);
-    const old = at(before, b * beforeRow);
+    const gateZ = sequence.gatesRow(sequence.gates, b, step);
+    const before = sequence.rowBefore(sequence.hidden, sequence.initialH, b, step);
     for (let j = 0; j < units; j += 4) {
       const z = loadLanes(gateZ, j, units);
       const n = loadLanes(at(gateZ, 2 * units), j, units);
-      const slopeH = loadLanes(ofH, j, units);
-      const ofZ = f32x4.mul(slopeH, f32x4.sub(loadLanes(old, j, units), n));
-      const ofN = f32x4.mul(slopeH, f32x4.sub(f32x4.splat(1), z));
-      storeLanes(dZ, j, units, f32x4.mul(ofZ, slope(gateActivation, z)));
-      storeLanes(at(dZ, 2 * units), j, units, f32x4.mul(ofN, slope(activation, n)));
-      storeLanes(ofH, j, units, f32x4.mul(slopeH, z));
+      const ofH = loadLanes(carry, j, units);
+      const ofZ = f32x4.mul(ofH, f32x4.sub(loadLanes(before, j, units), n));
+      const ofN = f32x4.mul(ofH, f32x4.sub(f32x4.splat(1), z));
+      storeLanes(sumZ, j, units, f32x4.mul(ofZ, slope(sequence.gateActivation, z)));
+      storeLanes(at(sumZ, 2 * units), j, units, f32x4.mul(ofN, slope(sequence.activation, n)));
+      storeLanes(carry, j, units, f32x4.mul(ofH, z));
     }
   }
 }
 
-/** The gradients of {@link gruGates}: from `dReset` (`[rows, units]`), that of r · h', the gradient of r's sum, and r · dReset added to `carry`. */
-export function gruGatesGradient(
-  gates: usize,
-  dGates: usize,
-  gatesRow: i32,
-  before: usize,
-  beforeRow: i32,
-  dReset: usize,
-  carry: usize,
-  mask: usize,
-  maskRow: i32,
-  rows: i32,
-  units: i32,
-  gateActivation: i32,
-): void {
-  for (let b = 0; b < rows; b++) {
-    if (!counts(mask, b * maskRow)) continue;
-    const gateR = at(gates, b * gatesRow + units);
-    const dR = at(dGates, b * gatesRow + units);
-    const old = at(before, b * beforeRow);
-    const product = at(dReset, b * units);
-    const ofH = at(carry, b * units);
+/** The gradients of {@link gruGates}: from `dReset`, that of r · h', the gradient of r's sum; adds r · dReset to `carryH`. */
+export function gruGatesGradient(sequence: Sequence, step: i32): void {
+  const units = sequence.units;
+  for (let b = 0; b < sequence.batch; b++) {
+    if (!sequence.counts(b, step)) continue;
+    const gateR = at(sequence.gatesRow(sequence.gates, b, step), units);
+    const sumR = at(sequence.gatesRow(sequence.dGates, b, step), units);
+    const before = sequence.rowBefore(sequence.hidden, sequence.initialH, b, step);
+    const dReset = sequence.carryRow(sequence.dReset, b);
+    const carry = sequence.carryRow(sequence.carryH, b);
     for (let j = 0; j < units; j += 4) {
       const r = loadLanes(gateR, j, units);
-      const slopeReset = loadLanes(product, j, units);
-      const ofR = f32x4.mul(slopeReset, loadLanes(old, j, units));
-      storeLanes(dR, j, units, f32x4.mul(ofR, slope(gateActivation, r)));
-      storeLanes(ofH, j, units, f32x4.add(loadLanes(ofH, j, units), f32x4.mul(slopeReset, r)));
+      const ofReset = loadLanes(dReset, j, units);
+      const ofR = f32x4.mul(ofReset, loadLanes(before, j, units));
+      storeLanes(sumR, j, units, f32x4.mul(ofR, slope(sequence.gateActivation, r)));
+      storeLanes(carry, j, units, f32x4.add(loadLanes(carry, j, units), f32x4.mul(ofReset, r)));
     }
   }
 }

@@ -21,8 +21,3 @@ export function storeLanes(row: usize, j: i32, size: i32, lanes: v128): void {
   if (j + 1 < size) store<f32>(address, f32x4.extract_lane(lanes, 1), 4);
   if (j + 2 < size) store<f32>(address, f32x4.extract_lane(lanes, 2), 8);
 }
-
-/** Whether a step of a sequence counts. At address 0 there is no mask: all count. */
-export function counts(mask: usize, index: i32): bool {
-  return mask == 0 || load<f32>(at(mask, index)) != 0;
-}

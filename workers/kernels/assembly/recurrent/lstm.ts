@@ -1,113 +1,86 @@
 import { at } from '../arithmetic';
 import { addTo, clear, copy } from '../rows';
 import { activate, slope } from './activations';
-import { counts, loadLanes, storeLanes } from './lanes';
+import { loadLanes, storeLanes } from './lanes';
+import { Sequence } from './sequence';
 
 /**
- * One step of an LSTM (Hochreiter and Schmidhuber, 1997) for `rows` sequences. `gates` holds the sums of the gates i, f, g, o, and becomes their
- * activations: c = f · c' + i · g, h = o · act(c), with c' of the step before. A step that does not count keeps h' and c'. Distances between
- * rows are in values.
+ * One step of an LSTM (Hochreiter and Schmidhuber, 1997). `gates` holds the sums of the gates i, f, g, o, and becomes their activations:
+ * c = f · c' + i · g, h = o · act(c), with c' of the step before.
  */
-export function lstmStep(
-  gates: usize,
-  gatesRow: i32,
-  beforeH: usize,
-  beforeC: usize,
-  beforeRow: i32,
-  h: usize,
-  c: usize,
-  row: i32,
-  mask: usize,
-  maskRow: i32,
-  rows: i32,
-  units: i32,
-  activation: i32,
-  gateActivation: i32,
-): void {
-  for (let b = 0; b < rows; b++) {
-    const oldC = at(beforeC, b * beforeRow);
-    const newH = at(h, b * row);
-    const newC = at(c, b * row);
-    if (!counts(mask, b * maskRow)) {
-      copy(at(beforeH, b * beforeRow), newH, units);
-      copy(oldC, newC, units);
-      continue;
-    }
-    const gateI = at(gates, b * gatesRow);
-    const gateF = at(gateI, units);
-    const gateG = at(gateF, units);
-    const gateO = at(gateG, units);
-    for (let j = 0; j < units; j += 4) {
-      const i = activate(gateActivation, loadLanes(gateI, j, units));
-      const f = activate(gateActivation, loadLanes(gateF, j, units));
-      const g = activate(activation, loadLanes(gateG, j, units));
-      const o = activate(gateActivation, loadLanes(gateO, j, units));
-      const cell = f32x4.add(f32x4.mul(f, loadLanes(oldC, j, units)), f32x4.mul(i, g));
-      storeLanes(gateI, j, units, i);
-      storeLanes(gateF, j, units, f);
-      storeLanes(gateG, j, units, g);
-      storeLanes(gateO, j, units, o);
-      storeLanes(newC, j, units, cell);
-      storeLanes(newH, j, units, f32x4.mul(o, activate(activation, cell)));
+export function lstmStep(sequence: Sequence, step: i32): void {
+  for (let b = 0; b < sequence.batch; b++) {
+    const before = sequence.rowBefore(sequence.cells, sequence.initialC, b, step);
+    const h = sequence.stateRow(sequence.hidden, b, step);
+    const c = sequence.stateRow(sequence.cells, b, step);
+    if (sequence.counts(b, step)) {
+      activateRow(sequence, sequence.gatesRow(sequence.gates, b, step), before, h, c);
+    } else {
+      copy(sequence.rowBefore(sequence.hidden, sequence.initialH, b, step), h, sequence.units);
+      copy(before, c, sequence.units);
     }
   }
 }
 
+function activateRow(sequence: Sequence, gates: usize, before: usize, h: usize, c: usize): void {
+  const units = sequence.units;
+  const gate = sequence.gateActivation;
+  for (let j = 0; j < units; j += 4) {
+    const i = activate(gate, loadLanes(gates, j, units));
+    const f = activate(gate, loadLanes(at(gates, units), j, units));
+    const g = activate(sequence.activation, loadLanes(at(gates, 2 * units), j, units));
+    const o = activate(gate, loadLanes(at(gates, 3 * units), j, units));
+    const cell = f32x4.add(f32x4.mul(f, loadLanes(before, j, units)), f32x4.mul(i, g));
+    storeLanes(gates, j, units, i);
+    storeLanes(at(gates, units), j, units, f);
+    storeLanes(at(gates, 2 * units), j, units, g);
+    storeLanes(at(gates, 3 * units), j, units, o);
+    storeLanes(c, j, units, cell);
+    storeLanes(h, j, units, f32x4.mul(o, activate(sequence.activation, cell)));
+  }
+}
+
 /**
- * Gradients of {@link lstmStep}. `carryH` and `carryC` (`[rows, units]`) hold the gradients that come from the steps after; `dh` adds the
- * output's gradient (address 0: none). Writes the gradients of the gates' sums to `dGates`, and into the carries those of c' and the part of
- * those of h' that passes by the gates.
+ * Gradients of {@link lstmStep}. The carries hold the gradients of h and c that come from the steps after. Writes those of the gates' sums, and
+ * leaves in the carries that of c' and the part of that of h' that passes by the gates.
  */
-export function lstmStepGradient(
-  gates: usize,
-  dGates: usize,
-  gatesRow: i32,
-  beforeC: usize,
-  beforeRow: i32,
-  c: usize,
-  row: i32,
-  dh: usize,
-  dhRow: i32,
-  carryH: usize,
-  carryC: usize,
-  mask: usize,
-  maskRow: i32,
-  rows: i32,
-  units: i32,
-  activation: i32,
-  gateActivation: i32,
-): void {
-  for (let b = 0; b < rows; b++) {
-    const ofH = at(carryH, b * units);
-    const ofC = at(carryC, b * units);
-    if (dh != 0) addTo(ofH, at(dh, b * dhRow), units);
-    const dI = at(dGates, b * gatesRow);
-    if (!counts(mask, b * maskRow)) {
-      clear(dI, 4 * units);
+export function lstmStepGradient(sequence: Sequence, step: i32): void {
+  const units = sequence.units;
+  for (let b = 0; b < sequence.batch; b++) {
+    const carryH = sequence.carryRow(sequence.carryH, b);
+    const output = sequence.outputRow(b, step);
+    if (output != 0) addTo(carryH, output, units);
+    const sums = sequence.gatesRow(sequence.dGates, b, step);
+    if (!sequence.counts(b, step)) {
+      clear(sums, 4 * units);
       continue;
     }
-    const gateI = at(gates, b * gatesRow);
-    const oldC = at(beforeC, b * beforeRow);
-    const newC = at(c, b * row);
-    for (let j = 0; j < units; j += 4) {
-      const i = loadLanes(gateI, j, units);
-      const f = loadLanes(at(gateI, units), j, units);
-      const g = loadLanes(at(gateI, 2 * units), j, units);
-      const o = loadLanes(at(gateI, 3 * units), j, units);
-      const y = activate(activation, loadLanes(newC, j, units));
-      const slopeH = loadLanes(ofH, j, units);
-      const throughOutput = f32x4.mul(f32x4.mul(slopeH, o), slope(activation, y));
-      const slopeC = f32x4.add(loadLanes(ofC, j, units), throughOutput);
-      const sumI = f32x4.mul(f32x4.mul(slopeC, g), slope(gateActivation, i));
-      const sumF = f32x4.mul(f32x4.mul(slopeC, loadLanes(oldC, j, units)), slope(gateActivation, f));
-      const sumG = f32x4.mul(f32x4.mul(slopeC, i), slope(activation, g));
-      const sumO = f32x4.mul(f32x4.mul(slopeH, y), slope(gateActivation, o));
-      storeLanes(dI, j, units, sumI);
-      storeLanes(at(dI, units), j, units, sumF);
-      storeLanes(at(dI, 2 * units), j, units, sumG);
-      storeLanes(at(dI, 3 * units), j, units, sumO);
-      storeLanes(ofC, j, units, f32x4.mul(slopeC, f));
-    }
-    clear(ofH, units);
+    pullRow(sequence, step, b, sums, carryH);
+    clear(carryH, units);
+  }
+}
+
+/** The gradients of a sequence's gates. */
+function pullRow(sequence: Sequence, step: i32, b: i32, sums: usize, carryH: usize): void {
+  const units = sequence.units;
+  const gate = sequence.gateActivation;
+  const gates = sequence.gatesRow(sequence.gates, b, step);
+  const before = sequence.rowBefore(sequence.cells, sequence.initialC, b, step);
+  const c = sequence.stateRow(sequence.cells, b, step);
+  const carryC = sequence.carryRow(sequence.carryC, b);
+  for (let j = 0; j < units; j += 4) {
+    const i = loadLanes(gates, j, units);
+    const f = loadLanes(at(gates, units), j, units);
+    const g = loadLanes(at(gates, 2 * units), j, units);
+    const o = loadLanes(at(gates, 3 * units), j, units);
+    const y = activate(sequence.activation, loadLanes(c, j, units));
+    const ofH = loadLanes(carryH, j, units);
+    const throughOutput = f32x4.mul(f32x4.mul(ofH, o), slope(sequence.activation, y));
+    const ofC = f32x4.add(loadLanes(carryC, j, units), throughOutput);
+    storeLanes(sums, j, units, f32x4.mul(f32x4.mul(ofC, g), slope(gate, i)));
+    storeLanes(at(sums, units), j, units, f32x4.mul(f32x4.mul(ofC, loadLanes(before, j, units)), slope(gate, f)));
+    storeLanes(at(sums, 2 * units), j, units, f32x4.mul(f32x4.mul(ofC, i), slope(sequence.activation, g)));
+    storeLanes(at(sums, 3 * units), j, units, f32x4.mul(f32x4.mul(ofH, y), slope(gate, o)));
+    storeLanes(carryC, j, units, f32x4.mul(ofC, f));
   }
 }
