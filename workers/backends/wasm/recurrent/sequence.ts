@@ -101,8 +101,14 @@ export class Sequence {
       tensor === undefined ? 0 : this.#runtime.memory.address(tensor);
     const { mask, initialH, initialC } = this.#inputs;
     return [
-      ...[this.batch, this.length, this.units, this.width],
-      ...[Number(activation), Number(gateActivation), Number(goBackwards), addressOf(mask)],
+      this.batch,
+      this.length,
+      this.units,
+      this.width,
+      Number(activation),
+      Number(gateActivation),
+      Number(goBackwards),
+      addressOf(mask),
       ...[initialH, initialC].map((state) => (state === undefined ? zeros : addressOf(state))),
       ...[arrays.gates, arrays.hidden, arrays.cells, arrays.resets, arrays.dGates, arrays.dOutput].map(addressOf),
       Number(arrays.dOutput?.shape.length === 3),
