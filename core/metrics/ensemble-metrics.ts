@@ -1,9 +1,11 @@
 import { classEvaluation, productPrediction } from './registry/class-evaluation.ts';
 import { classMetrics } from './registry/class-metrics.ts';
+import { countEvaluation, countMetrics } from './registry/count-metrics.ts';
+import { labelEvaluation, labelMetrics } from './registry/label-metrics.ts';
 import { gaussianEvaluation, gaussianMetrics } from './registry/gaussian-metrics.ts';
 import { chosenMetrics, evaluateMetrics, type Metrics, scoresOf } from './registry/metric.ts';
 import { valueEvaluation, valueMetrics } from './registry/value-metrics.ts';
-import type { StackedClasses, StackedValues, Values } from './stacks.ts';
+import type { StackedClasses, StackedLogits, StackedValues, Values } from './stacks.ts';
 
 export type { Metrics };
 
@@ -74,4 +76,38 @@ export function regressionMetrics(
   }
   const evaluation = gaussianEvaluation(means, variances, targets, ranks, columns);
   return evaluateMetrics(chosenMetrics(gaussianMetrics, more), evaluation, means.members);
+}
+
+/**
+ * The metrics of a multi-label ensemble, which predicts the mean of its members' probabilities.
+ *
+ * @param stack a logit for each label, shape `[M, N, L]`
+ * @param targets 0 or 1, shape `[N, L]`
+ * @param ranks the rank of every member, shape `[M]`
+ */
+export function labelEnsembleMetrics(
+  stack: StackedLogits,
+  targets: ArrayLike<number>,
+  ranks: number[],
+  { more = [] }: MetricOptions = {},
+): Metrics {
+  return evaluateMetrics(chosenMetrics(labelMetrics, more), labelEvaluation(stack, targets, ranks), stack.members);
+}
+
+/**
+ * The metrics of an ensemble of Poisson regressions, which is the uniformly weighted mixture of their distributions.
+ *
+ * @param rates shape `[M, N]`, in which several targets of a sample follow each other
+ * @param counts whole numbers from 0, shape `[N]`
+ * @param ranks the rank of every member, shape `[M]`
+ * @param columns T, targets of a sample; 1 by default
+ */
+export function countEnsembleMetrics(
+  rates: StackedValues,
+  counts: Values,
+  ranks: number[],
+  { more = [], columns = 1 }: MetricOptions & { columns?: number } = {},
+): Metrics {
+  const evaluation = countEvaluation(rates, counts, ranks, columns);
+  return evaluateMetrics(chosenMetrics(countMetrics, more), evaluation, rates.members);
 }

@@ -10,6 +10,8 @@ export { accuracy, brierScore, mostProbableClass, negativeLogLikelihood } from '
 export { averageMemberNll, disagreement, jensenGap, pairwiseDisagreement, shareNotUnanimous } from './diversity.ts';
 export {
   classificationMetrics,
+  countEnsembleMetrics,
+  labelEnsembleMetrics,
   productMetrics,
   regressionMetrics,
   type MetricOptions,

@@ -52,7 +52,8 @@ async function predictRange(
     const outputs = tf.tidy(() => {
       const batch = batches.batch(indices);
       const [features] = batchTensors(batch);
-      return outputsOf(model, modelInputs(model, batch, features), false);
+      const outputs = outputsOf(model, modelInputs(model, batch, features), false);
+      return task.predictionsOf?.(outputs) ?? outputs;
     });
     parts.push(await Promise.all(outputs.map(async (output) => (await output.data()) as Float32Array)));
     tf.dispose(outputs);

@@ -3,7 +3,7 @@ import { logitsOf, probabilitiesOf } from '../../core/metrics/index.ts';
 /** Predictions of one member for a split: one array `[N, W]` per output of the task. */
 export interface Predictions {
   /** Projects receive probabilities where the run keeps logits. */
-  kind: 'logits' | 'probabilities' | 'values';
+  kind: 'logits' | 'label-logits' | 'probabilities' | 'values';
   samples: number;
   width: number;
   values: Float32Array<ArrayBuffer>[];
@@ -35,6 +35,9 @@ export function joinStacks(given: readonly MemberOutputs[]): MemberOutputs {
 /** A copy for projects: class probabilities in float32 where the run keeps logits, all else unchanged. */
 export function copyForProject<P extends Predictions>(predictions: P): P {
   const { kind, width, values } = predictions;
+  if (kind === 'label-logits') {
+    return { ...predictions, kind: 'probabilities', values: values.map((output) => probabilitiesOf(output, 1)) };
+  }
   if (kind !== 'logits') return { ...predictions, values: values.map((output) => output.slice()) };
   return { ...predictions, kind: 'probabilities', values: values.map((output) => probabilitiesOf(output, width)) };
 }

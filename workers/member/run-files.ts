@@ -22,6 +22,13 @@ import type { Dataset } from '../data/dataset.ts';
 import type { MemberOutputs, Predictions } from './predictions.ts';
 import type { SaveRoom } from './save-room.ts';
 
+/** Names of tensors that say what they hold; others are `output_<n>`. */
+const tensorNames: Partial<Record<Predictions['kind'], string>> = { logits: 'logits', 'label-logits': 'label_logits' };
+const kindsByTensor = new Map<string, Predictions['kind']>([
+  ['logits', 'logits'],
+  ['label_logits', 'label-logits'],
+]);
+
 export type Split = 'validation' | 'test';
 
 export interface KeptPredictions extends MemberOutputs {
@@ -112,7 +119,7 @@ export class RunFiles {
     epoch: number,
   ): Promise<void> {
     const tensors = values.map((data, output): NamedTensor => ({
-      name: kind === 'logits' ? 'logits' : `output_${output}`,
+      name: tensorNames[kind] ?? `output_${output}`,
       dtype: 'F32',
       shape: [samples, width],
       data,
@@ -159,7 +166,7 @@ export class RunFiles {
     const { tensors, metadata } = decodeSafetensors(await readFile(path));
     const [samples, width] = tensors[0].shape;
     const values = tensors.map(({ data }) => data as Float32Array<ArrayBuffer>);
-    const kind = tensors[0].name === 'logits' ? 'logits' : 'values';
+    const kind = kindsByTensor.get(tensors[0].name) ?? 'values';
     return { kind, ranks: [rank], samples, width, values, epoch: Number(metadata.epoch) };
   }
 

@@ -23,3 +23,12 @@ export function gaussianLosses(mean: Tensor, variance: Tensor, targets: Tensor):
   const error = tf.square(tf.sub(mean, tf.reshape(targets, mean.shape)));
   return tf.add(tf.log(variance), tf.div(error, variance));
 }
+
+/**
+ * Sigmoid cross-entropy of logits z against states y, 0 or 1, in the logits' shape: log(1 + exp((1 − 2y) z)). TensorFlow.js's
+ * `sigmoidCrossEntropy` has a gradient of −y at z = 0, where it is 1/2 − y.
+ */
+export function stateLosses(logits: Tensor, states: Tensor): Tensor {
+  const signs = tf.sub(1, tf.mul(2, tf.reshape(tf.cast(states, 'float32'), logits.shape)));
+  return tf.softplus(tf.mul(signs, logits));
+}

@@ -7,40 +7,18 @@ import {
   type StackedClasses,
 } from '../../core/metrics/index.ts';
 import type { TaskKind } from '../../core/metrics/registry/task-kinds.ts';
-import { tf, type LayersModel, type Scalar, type Tensor } from '../tensorflow/tf.ts';
+import { tf, type Scalar, type Tensor } from '../tensorflow/tf.ts';
 import { requireLogits, requirePositiveVariance } from './output-activation.ts';
 import type { MemberOutputs } from './predictions.ts';
-import { gaussianLosses, labelLosses, type Softening } from './sample-losses.ts';
+import { requireOutputs, requireValues, targetColumns } from './tasks/checks.ts';
+import { poissonRegression } from './tasks/count-task.ts';
+import { multiLabel } from './tasks/label-task.ts';
+import type { MetricsOf, Task } from './tasks/task.ts';
+import { gaussianLosses, labelLosses, type Softening, stateLosses } from './sample-losses.ts';
 
-export type MetricsOf = (stack: MemberOutputs, dataset: Dataset, options?: MetricOptions) => Map<string, number>;
+export type { MetricsOf, Task };
 
 const hard: Softening = { labelSmoothing: 0, temperature: 1 };
-
-/**
- * What a model learns. Sizes: `B` batch, `N` samples, `M` members, `K` classes, `T` targets per sample.
- */
-export interface Task {
-  readonly kind: TaskKind;
-  /** Number of predicted values per sample: K or T. */
-  targetSize(dataset: Dataset): number;
-  /** @throws when the model's outputs do not fit the data's targets */
-  check(model: LayersModel, dataset: Dataset): void;
-  /**
-   * Mean loss of a batch, to minimise. For stacked members (outputs `[M, B, ...]`, targets `[M, B]` or `[M, B, T]`) one loss
-   * for each member, `[M]`.
-   * @param softening only classification uses it
-   */
-  loss(outputs: Tensor[], targets: Tensor, softening?: Softening): Tensor;
-  /** The losses that `loss` averages, `[..., B]` or `[..., B, T]`, for data with weights or masks; absent where a task cannot use these. */
-  losses?(outputs: Tensor[], targets: Tensor, softening: Softening): Tensor;
-  /** The kind of the members' outputs, `[B, W]` each: logits, or values (means and variances). */
-  readonly predicts: 'logits' | 'values';
-  /** Ensemble and member metrics of gathered predictions, named without their split. */
-  readonly metrics: MetricsOf;
-  /** The ensemble's main metric, which `auto` monitors. */
-  readonly ensembleMonitor: string;
-  readonly memberMonitor: string;
-}
 
 const classification: Task = {
   kind: 'classification',
@@ -69,14 +47,8 @@ const binary: Task = {
     requireLogits(model, 'sigmoid');
     requireLabels(dataset, 2);
   },
-  loss: ([logits], labels) => {
-    const targets = tf.reshape(tf.cast(labels, 'float32'), logits.shape);
-    return meanOfBatch(tf.losses.sigmoidCrossEntropy(targets, logits, undefined, undefined, tf.Reduction.NONE));
-  },
-  losses: ([logits], labels) => {
-    const targets = tf.reshape(tf.cast(labels, 'float32'), logits.shape);
-    return tf.losses.sigmoidCrossEntropy(targets, logits, undefined, undefined, tf.Reduction.NONE);
-  },
+  loss: ([logits], labels) => meanOfBatch(stateLosses(logits, labels)),
+  losses: ([logits], labels) => stateLosses(logits, labels),
   predicts: 'logits',
   metrics: classificationMetricsOf,
 };
@@ -101,9 +73,11 @@ const heteroscedasticRegression: Task = {
   kind: 'heteroscedastic-regression',
   ensembleMonitor: 'val/ens_nll',
   memberMonitor: 'val/member_{rank}_nll',
-  targetSize: () => 1,
+  targetSize: targetColumns,
   check(model, dataset) {
-    requireOutputs(model, [1, 1], 'two outputs of 1 value each: the mean and the (positive) variance');
+    const columns = targetColumns(dataset);
+    const expected = `two outputs of ${columns} value(s) each: the mean and the (positive) variance`;
+    requireOutputs(model, [columns, columns], expected);
     requirePositiveVariance(model);
     requireValues(dataset);
   },
@@ -118,6 +92,8 @@ const tasks: Record<TaskKind, Task> = {
   binary,
   regression,
   'heteroscedastic-regression': heteroscedasticRegression,
+  'multi-label': multiLabel,
+  'poisson-regression': poissonRegression,
 };
 
 /** @throws when the project names an unknown task */
@@ -164,9 +140,10 @@ export function gaussianNllLoss(mean: Tensor, variance: Tensor, targets: Tensor)
   return gaussianNllLosses(mean, variance, targets) as Scalar;
 }
 
-/** The same for stacked members: shapes `[..., B, 1]`, targets `[..., B]`, the result `[...]`. */
+/** The same for stacked members, and for several targets: shapes `[..., B, T]`, targets of that size, the result `[...]`. */
 function gaussianNllLosses(mean: Tensor, variance: Tensor, targets: Tensor): Tensor {
-  const fits = mean.size === variance.size && mean.size === targets.size;
+  const isSingle = mean.shape[mean.rank - 1] === 1;
+  const fits = isSingle && mean.size === variance.size && mean.size === targets.size;
   if (canFuse('GaussianNll') && fits) return tf.engine().runKernel('GaussianNll', { mean, variance, targets });
   const error = tf.square(tf.sub(mean, tf.reshape(targets, mean.shape)));
   return tf.mean(tf.add(tf.log(variance), tf.div(error, variance)), [-2, -1]);
@@ -220,20 +197,6 @@ function classCount(dataset: Dataset): number {
   return dataset.classCount;
 }
 
-function targetColumns(dataset: Dataset): number {
-  return dataset.targets.length / dataset.length;
-}
-
-function requireOutputs(model: LayersModel, widths: number[], expected: string): void {
-  const shapes = model.outputs.map((output) => output.shape);
-  const fits = shapes.length === widths.length && shapes.every((s, i) => s.length === 2 && s[1] === widths[i]);
-  if (fits) return;
-  const found = shapes.map((shape) => `[${shape.map((size) => size ?? 'B').join(', ')}]`).join(' and ');
-  throw new Error(
-    `The model's output has shape ${found}, but the task needs ${expected}. Change the model's last layer.`,
-  );
-}
-
 function requireLabels(dataset: Dataset, classes: number): void {
   if (!(dataset.targets instanceof Int32Array)) {
     throw new Error(
@@ -246,11 +209,5 @@ function requireLabels(dataset: Dataset, classes: number): void {
       `Label ${dataset.targets[wrong]} of sample ${wrong} in ${dataset.name} is not in 0..${classes - 1}. ` +
         `Correct the data, or the classCount (${classes}).`,
     );
-  }
-}
-
-function requireValues(dataset: Dataset): void {
-  if (!(dataset.targets instanceof Float32Array)) {
-    throw new Error(`Targets of ${dataset.name} are class labels: a regression task needs a Float32Array of values.`);
   }
 }

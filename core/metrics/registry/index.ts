@@ -1,11 +1,19 @@
 import { classMetrics } from './class-metrics.ts';
+import { countOnly } from './count-metrics.ts';
 import { gaussianOnly } from './gaussian-metrics.ts';
+import { labelMetrics } from './label-metrics.ts';
 import type { Direction, MetricInfo } from './metric.ts';
 import type { TaskKind } from './task-kinds.ts';
 import { valueMetrics } from './value-metrics.ts';
 
 /** All metrics. A name may occur once for each task, always with the same direction. */
-export const registry: readonly MetricInfo[] = [...classMetrics, ...valueMetrics, ...gaussianOnly];
+export const registry: readonly MetricInfo[] = [
+  ...classMetrics,
+  ...labelMetrics,
+  ...valueMetrics,
+  ...gaussianOnly,
+  ...countOnly,
+];
 
 /** What a recorded name such as `member_3_nll` stands for. */
 export interface NamedMetric {

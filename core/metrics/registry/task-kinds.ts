@@ -1,3 +1,10 @@
 /** What a model can learn: the values of a project's `task`. */
-export const taskKinds = ['classification', 'binary', 'regression', 'heteroscedastic-regression'] as const;
+export const taskKinds = [
+  'classification',
+  'binary',
+  'multi-label',
+  'regression',
+  'heteroscedastic-regression',
+  'poisson-regression',
+] as const;
 export type TaskKind = (typeof taskKinds)[number];

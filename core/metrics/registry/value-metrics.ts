@@ -45,7 +45,7 @@ export function valueEvaluation(
 type ValueMetric = Metric<ValuePrediction, ValueEvaluation>;
 type Text = Pick<MetricInfo, 'name' | 'title' | 'direction' | 'isStandard' | 'meaning' | 'formula' | 'reference'>;
 
-const tasks: readonly TaskKind[] = ['regression', 'heteroscedastic-regression'];
+const tasks: readonly TaskKind[] = ['regression', 'heteroscedastic-regression', 'poisson-regression'];
 
 function score(text: Text, compute: (prediction: ValuePrediction) => number): ValueMetric {
   return { ...text, tasks, of: 'prediction', compute };

@@ -4,7 +4,7 @@ import type { Direction } from '../../../core/metrics/registry/index.ts';
 import type { OwnMetric } from '../../../core/metrics/registry/own-metrics.ts';
 import type { Dataset } from '../../data/dataset.ts';
 import { copyForProject, type MemberOutputs, type Predictions } from '../predictions.ts';
-import type { MetricsOf } from '../tasks.ts';
+import type { MetricsOf } from './task.ts';
 import { tf } from '../../tensorflow/tf.ts';
 
 /** What a project's metric receives. */

@@ -99,6 +99,13 @@ export function familiesOfTask(task: string): Family[] {
 const standardFamilies: Record<string, Family[]> = {
   classification: classifierFamilies,
   binary: classifierFamilies,
+  'multi-label': [
+    nll,
+    nllGain,
+    { id: 'accuracy', title: 'Accuracy of labels', yLabel: 'share', lines: ensembleAndMembers('acc') },
+    { id: 'f1', title: 'F1', yLabel: 'F1', lines: ensembleAndMembers('f1') },
+  ],
+  'poisson-regression': [{ ...nll, isLinear: true }, nllGain, mse, { ...mseGain, title: 'Ensemble gain' }, spread],
   regression: [mse, mseGain, spread],
   'heteroscedastic-regression': [
     { ...nll, isLinear: true },

@@ -54,7 +54,9 @@ export function chartSpecs(run: ChartedRun): ChartSpec[] {
   const grouped = Map.groupBy(others, (metric) => metric.replace(/\/(ens|member_\d+)_/, '/'));
   return [
     ...families.map((family) => specOf(family, run)).filter(isDrawn),
-    ...[...grouped].map(([name, metrics]) => specOfOthers(name, metrics, bestOfOwn(name, run.own))),
+    ...[...grouped].map(([name, metrics]) =>
+      specOfOthers(name, metrics, modeOfMetric(metrics[0]) ?? bestOfOwn(name, run.own)),
+    ),
   ];
 }
 

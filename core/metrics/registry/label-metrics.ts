@@ -1,0 +1,226 @@
+import { checkShape } from '../checks.ts';
+import { mixtureLogLikelihoods, nllOf } from '../likelihood.ts';
+import { mean } from '../predictions.ts';
+import {
+  exactMatch,
+  labelAccuracy,
+  labelAuroc,
+  labelAveragePrecision,
+  labelBrier,
+  type LabelProbabilities,
+  macroLabelF1,
+  microLabelF1,
+} from '../scores/label-scores.ts';
+import type { StackedLogits } from '../stacks.ts';
+import type { Evaluation, Metric, MetricInfo } from './metric.ts';
+import { abe, standard } from './sources.ts';
+
+/** What a multi-label classifier predicts for a split. */
+export interface LabelPrediction extends LabelProbabilities {
+  /** Log-probabilities of the labels' states in nats, shape `[N, L]`. */
+  logLikelihoods: Float64Array;
+}
+
+/** Multi-label classifiers of the same split. */
+export interface LabelEvaluation extends Evaluation<LabelPrediction> {
+  members: readonly LabelPrediction[];
+}
+
+/**
+ * @param stack a logit for each label, shape `[M, N, L]`
+ * @param targets 0 or 1, shape `[N, L]`
+ */
+export function labelEvaluation(
+  { members, samples, classes: labels, logits }: StackedLogits,
+  targets: ArrayLike<number>,
+  ranks: readonly number[],
+): LabelEvaluation {
+  const size = samples * labels;
+  checkShape('logits', logits, [members, samples, labels]);
+  checkShape('targets', targets, [samples, labels]);
+  const predictions = Array.from({ length: members }, (_, member): LabelPrediction => {
+    const own = Float64Array.from(logits.subarray(member * size, (member + 1) * size));
+    const logLikelihoods = own.map((logit, index) => logSigmoid(targets[index] === 1 ? logit : -logit));
+    return { probabilities: own.map((logit) => 1 / (1 + Math.exp(-logit))), logLikelihoods, targets, labels };
+  });
+  const probabilities = new Float64Array(size).map(
+    (_, index) => predictions.reduce((sum, prediction) => sum + prediction.probabilities[index], 0) / members,
+  );
+  const logLikelihoods = mixtureLogLikelihoods(predictions.map((prediction) => prediction.logLikelihoods));
+  return {
+    ranks,
+    members: predictions,
+    ensemble: { probabilities, logLikelihoods, targets, labels },
+    member: (position) => predictions[position],
+  };
+}
+
+/** log(1 / (1 + exp(-z))), exact for large |z|. */
+function logSigmoid(logit: number): number {
+  return Math.min(logit, 0) - Math.log1p(Math.exp(-Math.abs(logit)));
+}
+
+type LabelMetric = Metric<LabelPrediction, LabelEvaluation>;
+type Text = Pick<MetricInfo, 'name' | 'title' | 'direction' | 'meaning' | 'formula' | 'reference'>;
+
+const common = { tasks: ['multi-label'], isStandard: true } as const;
+const score = (text: Text, compute: (prediction: LabelPrediction) => number): LabelMetric => ({
+  ...common,
+  ...text,
+  of: 'prediction',
+  compute,
+});
+const more = (text: Text, compute: (prediction: LabelPrediction) => number): LabelMetric => ({
+  ...score(text, compute),
+  isStandard: false,
+});
+const ofEnsemble = (text: Text, compute: (evaluation: LabelEvaluation) => number): LabelMetric => ({
+  ...common,
+  ...text,
+  of: 'ensemble',
+  compute,
+});
+
+const averageMemberNll = ({ members }: LabelEvaluation): number =>
+  mean(members.map(({ logLikelihoods }) => nllOf(logLikelihoods)));
+
+/** Share of labels that two members decide differently, over all pairs of members; 0 for one member. */
+function disagreement({ members }: LabelEvaluation): number {
+  const shares = members.flatMap(({ probabilities }, at) =>
+    members.slice(0, at).map((other) =>
+      mean(
+        probabilities.map((p, index) => {
+          const q = other.probabilities[index];
+          if (!Number.isFinite(p) || !Number.isFinite(q)) return NaN;
+          return p > 0.5 === q > 0.5 ? 0 : 1;
+        }),
+      ),
+    ),
+  );
+  return shares.length === 0 ? 0 : mean(shares);
+}
+
+/** The metrics of multi-label classification, in order of presentation. A label is predicted from a probability above 1/2. */
+export const labelMetrics: readonly LabelMetric[] = [
+  score(
+    {
+      name: 'nll',
+      title: 'NLL',
+      direction: 'min',
+      meaning: 'Negative log-likelihood of the states of the labels, in nats, the mean over samples and labels.',
+      formula: '−1/(N·L) Σ Σ_l log p̄_l(y_l)',
+      reference: standard,
+    },
+    ({ logLikelihoods }) => nllOf(logLikelihoods),
+  ),
+  score(
+    {
+      name: 'acc',
+      title: 'Accuracy',
+      direction: 'max',
+      meaning: 'Share of all labels of all samples that are right (1 − Hamming loss).',
+      formula: '1/(N·L) Σ Σ_l [(p̄_l > 1/2) = y_l]',
+      reference: 'scikit-learn, hamming_loss',
+    },
+    labelAccuracy,
+  ),
+  score(
+    {
+      name: 'exact_match',
+      title: 'Exact match',
+      direction: 'max',
+      meaning: 'Share of samples with all labels right.',
+      formula: '1/N Σ [(p̄_l > 1/2) = y_l for all l]',
+      reference: 'scikit-learn, accuracy_score',
+    },
+    exactMatch,
+  ),
+  score(
+    {
+      name: 'f1',
+      title: 'F1',
+      direction: 'max',
+      meaning: 'Harmonic mean of precision and recall of each label, averaged over the labels (macro).',
+      formula: '1/L Σ_l 2 TP_l / (2 TP_l + FP_l + FN_l)',
+      reference: 'scikit-learn, f1_score with average="macro"',
+    },
+    macroLabelF1,
+  ),
+  score(
+    {
+      name: 'f1_micro',
+      title: 'F1, micro',
+      direction: 'max',
+      meaning: 'Harmonic mean of precision and recall of all labels together.',
+      formula: '2 TP / (2 TP + FP + FN), sums over samples and labels',
+      reference: 'scikit-learn, f1_score with average="micro"',
+    },
+    microLabelF1,
+  ),
+  score(
+    {
+      name: 'brier',
+      title: 'Brier score',
+      direction: 'min',
+      meaning: 'Mean squared distance between the probabilities and the states of the labels.',
+      formula: '1/(N·L) Σ Σ_l (p̄_l − y_l)²',
+      reference: 'Brier, 1950, Verification of forecasts expressed in terms of probability',
+    },
+    labelBrier,
+  ),
+  ofEnsemble(
+    {
+      name: 'avg_member_nll',
+      title: 'Mean member NLL',
+      direction: 'min',
+      meaning: 'The mean of the members’ NLLs: what one member alone achieves on average.',
+      formula: '1/M Σ_m NLL_m',
+      reference: standard,
+    },
+    averageMemberNll,
+  ),
+  ofEnsemble(
+    {
+      name: 'ambiguity',
+      title: 'Jensen gap',
+      direction: 'none',
+      meaning: 'How much smaller the ensemble’s NLL is than its members’ on average. It is never negative.',
+      formula: '1/M Σ_m NLL_m − NLL',
+      reference: abe,
+    },
+    (evaluation) => averageMemberNll(evaluation) - nllOf(evaluation.ensemble.logLikelihoods),
+  ),
+  ofEnsemble(
+    {
+      name: 'disagreement',
+      title: 'Disagreement',
+      direction: 'none',
+      meaning: 'Share of labels that two members decide differently, averaged over all pairs of members.',
+      formula: '2/(M(M − 1)) Σ_m<m′ 1/(N·L) Σ Σ_l [(p_m,l > 1/2) ≠ (p_m′,l > 1/2)]',
+      reference: 'Fort et al., 2019, Deep ensembles: a loss landscape perspective',
+    },
+    disagreement,
+  ),
+  more(
+    {
+      name: 'auroc',
+      title: 'AUROC',
+      direction: 'max',
+      meaning: 'Area under the ROC curve of each label, averaged over the labels.',
+      formula: '1/L Σ_l P(p̄_l(n) > p̄_l(n′) | y_n has l, y_n′ has not)',
+      reference: 'Hanley and McNeil, 1982, The meaning and use of the area under a ROC curve',
+    },
+    labelAuroc,
+  ),
+  more(
+    {
+      name: 'ap',
+      title: 'Average precision',
+      direction: 'max',
+      meaning: 'Average precision of each label, averaged over the labels.',
+      formula: '1/L Σ_l Σ_t (recall_t − recall_(t−1)) · precision_t',
+      reference: 'scikit-learn, average_precision_score',
+    },
+    labelAveragePrecision,
+  ),
+];

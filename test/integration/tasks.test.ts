@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest';
+import { metricValues, train, useHub } from './harness.ts';
+
+const { hub } = useHub();
+const last = (folder: string, metric: string): number => Number(metricValues(folder, metric).at(-1));
+
+it('an ensemble learns several labels of a sample, and early stopping watches a metric on request', async () => {
+  const { record, folder } = await train(hub(), 'labels', {
+    members: 2,
+    membersPerDevice: 2,
+    earlyStopping: { enabled: true, monitor: 'val/ens_auroc', patience: 15 },
+  });
+  expect(record.status).toBe('finished');
+  expect(last(folder, 'val/ens_f1')).toBeGreaterThan(0.9);
+  expect(last(folder, 'val/ens_auroc')).toBeGreaterThan(0.95);
+  expect(record.summary?.evaluatedSets[0].ensemble.exact_match).toBeGreaterThan(0.8);
+});
+
+it('an ensemble learns the rates of counts', async () => {
+  const { record, folder } = await train(hub(), 'counts', { members: 2 });
+  expect(record.status).toBe('finished');
+  // The counts of a rate have a variance of 2/3.
+  expect(last(folder, 'val/ens_mse')).toBeLessThan(1);
+  expect(last(folder, 'val/ens_nll')).toBeLessThan(1.8);
+});

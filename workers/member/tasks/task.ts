@@ -1,0 +1,36 @@
+import type { MetricOptions } from '../../../core/metrics/index.ts';
+import type { TaskKind } from '../../../core/metrics/registry/task-kinds.ts';
+import type { Dataset } from '../../data/dataset.ts';
+import type { LayersModel, Tensor } from '../../tensorflow/tf.ts';
+import type { MemberOutputs, Predictions } from '../predictions.ts';
+import type { Softening } from '../sample-losses.ts';
+
+export type MetricsOf = (stack: MemberOutputs, dataset: Dataset, options?: MetricOptions) => Map<string, number>;
+
+/**
+ * What a model learns. Sizes: `B` batch, `N` samples, `M` members, `K` classes, `T` targets per sample.
+ */
+export interface Task {
+  readonly kind: TaskKind;
+  /** Number of predicted values per sample: K or T. */
+  targetSize(dataset: Dataset): number;
+  /** @throws when the model's outputs do not fit the data's targets */
+  check(model: LayersModel, dataset: Dataset): void;
+  /**
+   * Mean loss of a batch, to minimise. For stacked members (outputs `[M, B, ...]`, targets `[M, B]` or `[M, B, T]`) one loss
+   * for each member, `[M]`.
+   * @param softening only classification uses it
+   */
+  loss(outputs: Tensor[], targets: Tensor, softening?: Softening): Tensor;
+  /** The losses that `loss` averages, `[..., B]` or `[..., B, T]`, for data with weights or masks; absent where a task cannot use these. */
+  losses?(outputs: Tensor[], targets: Tensor, softening: Softening): Tensor;
+  /** The kind of the members' outputs, `[B, W]` each: logits, or values (means and variances). */
+  readonly predicts: Predictions['kind'];
+  /** What the run keeps of the model's outputs, `[B, W]` each; absent: the outputs. */
+  predictionsOf?(outputs: Tensor[]): Tensor[];
+  /** Ensemble and member metrics of gathered predictions, named without their split. */
+  readonly metrics: MetricsOf;
+  /** The ensemble's main metric, which `auto` monitors. */
+  readonly ensembleMonitor: string;
+  readonly memberMonitor: string;
+}
