@@ -1,5 +1,5 @@
 import { classEvaluation, productPrediction } from './registry/class-evaluation.ts';
-import { classMetrics } from './registry/class-metrics.ts';
+import { classMetrics, ordinalOnly } from './registry/class-metrics.ts';
 import { countEvaluation, countMetrics } from './registry/count-metrics.ts';
 import { labelEvaluation, labelMetrics } from './registry/label-metrics.ts';
 import { gaussianEvaluation, gaussianMetrics } from './registry/gaussian-metrics.ts';
@@ -24,6 +24,7 @@ export interface MetricOptions {
  * @param stack probabilities or logits, shape `[M, N, K]`; for a binary task see `toTwoClasses` and `toTwoLogits`
  * @param targets class indices, shape `[N]`
  * @param ranks the rank of every member, shape `[M]`
+ * @param task `ordinal` for ordered classes, which have more metrics
  * @throws RangeError when shapes differ, a probability is outside [0, 1], a target outside [0, K), or ranks repeat
  */
 export function classificationMetrics(
@@ -31,9 +32,11 @@ export function classificationMetrics(
   targets: Int32Array,
   ranks: number[],
   { more = [], nllEpsilon }: MetricOptions = {},
+  task: 'classification' | 'ordinal' = 'classification',
 ): Metrics {
+  const metrics = task === 'ordinal' ? [...classMetrics, ...ordinalOnly] : classMetrics;
   const evaluation = classEvaluation(stack, targets, ranks, nllEpsilon);
-  return evaluateMetrics(chosenMetrics(classMetrics, more), evaluation, stack.members);
+  return evaluateMetrics(chosenMetrics(metrics, more), evaluation, stack.members);
 }
 
 /**

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { readPredictions } from '../../src-main/rpc/runs/predictions.ts';
 import { metricValues, train, useHub } from './harness.ts';
 
 const { hub } = useHub();
@@ -22,4 +23,13 @@ it('an ensemble learns the rates of counts', async () => {
   // The counts of a rate have a variance of 2/3.
   expect(last(folder, 'val/ens_mse')).toBeLessThan(1);
   expect(last(folder, 'val/ens_nll')).toBeLessThan(1.8);
+});
+
+it('an ensemble learns ordered classes, and its predictions are class probabilities for pages', async () => {
+  const { record, folder } = await train(hub(), 'grades', { members: 2, checkpoints: { monitor: 'val/ens_kappa' } });
+  expect(record.status).toBe('finished');
+  expect(last(folder, 'val/ens_kappa')).toBeGreaterThan(0.5);
+  expect(record.summary?.best?.metric).toBe('val/ens_kappa');
+  const kept = await readPredictions({ hub: hub() }, record.id, { split: 'validation', name: 'best' });
+  expect(kept).toMatchObject({ task: 'ordinal', kind: 'logits', width: 3, samples: 75 });
 });

@@ -10,9 +10,10 @@ import type { TaskKind } from '../../core/metrics/registry/task-kinds.ts';
 import { tf, type Scalar, type Tensor } from '../tensorflow/tf.ts';
 import { requireLogits, requirePositiveVariance } from './output-activation.ts';
 import type { MemberOutputs } from './predictions.ts';
-import { requireOutputs, requireValues, targetColumns } from './tasks/checks.ts';
+import { classCount, requireLabels, requireOutputs, requireValues, targetColumns } from './tasks/checks.ts';
 import { poissonRegression } from './tasks/count-task.ts';
 import { multiLabel } from './tasks/label-task.ts';
+import { ordinal } from './tasks/ordinal-task.ts';
 import type { MetricsOf, Task } from './tasks/task.ts';
 import { gaussianLosses, labelLosses, type Softening, stateLosses } from './sample-losses.ts';
 
@@ -93,6 +94,7 @@ const tasks: Record<TaskKind, Task> = {
   regression,
   'heteroscedastic-regression': heteroscedasticRegression,
   'multi-label': multiLabel,
+  ordinal,
   'poisson-regression': poissonRegression,
 };
 
@@ -188,26 +190,4 @@ export function regressionMetricsOf(
 
 function stackOf(stack: MemberOutputs, output: number) {
   return { members: stack.ranks.length, samples: stack.samples * stack.width, values: stack.values[output] };
-}
-
-function classCount(dataset: Dataset): number {
-  if (dataset.classCount === undefined) {
-    throw new Error(`Data set ${dataset.name} has no class count: set its classCount.`);
-  }
-  return dataset.classCount;
-}
-
-function requireLabels(dataset: Dataset, classes: number): void {
-  if (!(dataset.targets instanceof Int32Array)) {
-    throw new Error(
-      `Targets of ${dataset.name} are not class labels: a classification task needs an Int32Array of labels.`,
-    );
-  }
-  const wrong = dataset.targets.findIndex((label) => label < 0 || label >= classes);
-  if (wrong >= 0) {
-    throw new Error(
-      `Label ${dataset.targets[wrong]} of sample ${wrong} in ${dataset.name} is not in 0..${classes - 1}. ` +
-        `Correct the data, or the classCount (${classes}).`,
-    );
-  }
 }

@@ -92,7 +92,7 @@ export interface Project<S extends HyperparameterSchema = HyperparameterSchema> 
    * The task, which determines the loss, the meaning of the outputs and the metrics:
    * `classification` (logits `[B, K]`), `binary` (logits `[B, 1]`), `regression` (`[B, T]`), `heteroscedastic-regression`
    * (two outputs `[B, T]`: mean and variance, the variance positive), `multi-label` (a logit for each label, `[B, L]`),
-   * `poisson-regression` (logarithms of rates, `[B, T]`).
+   * `poisson-regression` (logarithms of rates, `[B, T]`), `ordinal` (ordered classes: logits of P(y > k given y ≥ k), `[B, K - 1]`).
    */
   task: TaskKind;
   /** Options that override the general defaults of the run configuration. */

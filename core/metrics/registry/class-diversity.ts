@@ -10,7 +10,7 @@ type Text = Pick<MetricInfo, 'name' | 'title' | 'direction' | 'meaning' | 'formu
 type ClassMetric = Metric<ClassPrediction, ClassEvaluation>;
 
 function ofEnsemble(text: Text, compute: (evaluation: ClassEvaluation) => number): ClassMetric {
-  return { ...text, tasks: ['classification', 'binary'], isStandard: true, of: 'ensemble', compute };
+  return { ...text, tasks: ['classification', 'binary', 'ordinal'], isStandard: true, of: 'ensemble', compute };
 }
 
 const averageMemberNll = ({ logLikelihoods }: ClassEvaluation): number => mean(logLikelihoods.map(nllOf));

@@ -3,6 +3,7 @@ import { accuracy, brierScore } from '../classification.ts';
 import { classwiseCalibrationError, equalMassCalibrationError } from '../scores/calibration-scores.ts';
 import { auroc, macroF1, meanAveragePrecision, topAccuracy } from '../scores/class-scores.ts';
 import { nllOf } from '../likelihood.ts';
+import { classDistance, quadraticKappa } from '../scores/ordinal-scores.ts';
 import type { Probabilities } from '../stacks.ts';
 import type { ClassEvaluation, ClassPrediction } from './class-evaluation.ts';
 import { classDiversity } from './class-diversity.ts';
@@ -14,7 +15,7 @@ type ClassMetric = Metric<ClassPrediction, ClassEvaluation>;
 type Text = Pick<MetricInfo, 'name' | 'title' | 'direction' | 'meaning' | 'formula' | 'reference'> &
   Partial<Pick<MetricInfo, 'memberFormula'>>;
 
-const tasks: readonly TaskKind[] = ['classification', 'binary'];
+const tasks: readonly TaskKind[] = ['classification', 'binary', 'ordinal'];
 
 /** A score of probabilities that every evaluation computes. */
 function score(text: Text, compute: (probabilities: Probabilities, targets: Int32Array) => number): ClassMetric {
@@ -61,7 +62,7 @@ const topAccuracies = [2, 3, 5, 10].map((count) =>
   ),
 );
 
-/** The metrics of classification and binary classification, in order of presentation. */
+/** The metrics of classification, in order of presentation. */
 export const classMetrics: readonly ClassMetric[] = [
   nll,
   score(
@@ -162,4 +163,37 @@ export const classMetrics: readonly ClassMetric[] = [
     },
     equalMassCalibrationError,
   ),
+];
+
+/** The metrics of ordered classes alone. */
+export const ordinalOnly: readonly ClassMetric[] = [
+  {
+    ...score(
+      {
+        name: 'mae',
+        title: 'MAE of the class',
+        direction: 'min',
+        meaning: 'Mean distance between the most probable class and the label.',
+        formula: '1/N Σ |argmax p̄ − y|',
+        reference: standard,
+      },
+      classDistance,
+    ),
+    tasks: ['ordinal'],
+  },
+  {
+    ...score(
+      {
+        name: 'kappa',
+        title: 'Quadratic kappa',
+        direction: 'max',
+        meaning: 'Agreement of the most probable class with the label, by squared distances, beyond that of chance.',
+        formula: '1 − Σ (argmax p̄ − y)² / (1/N Σ_n Σ_n′ (argmax p̄_n − y_n′)²)',
+        memberFormula: '1 − Σ (argmax p_m − y)² / (1/N Σ_n Σ_n′ (argmax p_m,n − y_n′)²)',
+        reference: 'scikit-learn, cohen_kappa_score with weights="quadratic"',
+      },
+      quadraticKappa,
+    ),
+    tasks: ['ordinal'],
+  },
 ];

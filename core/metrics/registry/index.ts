@@ -1,4 +1,4 @@
-import { classMetrics } from './class-metrics.ts';
+import { classMetrics, ordinalOnly } from './class-metrics.ts';
 import { countOnly } from './count-metrics.ts';
 import { gaussianOnly } from './gaussian-metrics.ts';
 import { labelMetrics } from './label-metrics.ts';
@@ -9,6 +9,7 @@ import { valueMetrics } from './value-metrics.ts';
 /** All metrics. A name may occur once for each task, always with the same direction. */
 export const registry: readonly MetricInfo[] = [
   ...classMetrics,
+  ...ordinalOnly,
   ...labelMetrics,
   ...valueMetrics,
   ...gaussianOnly,

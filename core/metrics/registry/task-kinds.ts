@@ -2,6 +2,7 @@
 export const taskKinds = [
   'classification',
   'binary',
+  'ordinal',
   'multi-label',
   'regression',
   'heteroscedastic-regression',

@@ -36,7 +36,7 @@ export async function listPredictions(
 
 /** The predictions of all members that kept some under this name; null if there are none. */
 export async function readPredictions(
-  { hub }: HubParts,
+  { hub }: Pick<HubParts, 'hub'>,
   id: string,
   { split, name }: { split: Split; name: string },
 ): Promise<PredictionData | null> {

@@ -93,10 +93,35 @@ def heteroscedastic(members=2, samples=7, columns=3):
     )
 
 
+def ordinal(members=3, samples=25, classes=5):
+    z = in_steps((members, samples, classes - 1), 1.5)
+    y = torch.tensor(random.integers(0, classes, samples))
+
+    def log_p(own):
+        onward = F.logsigmoid(own).cumsum(-1)
+        reached = torch.cat([torch.zeros_like(onward[..., :1]), onward], -1)
+        return reached + torch.cat([F.logsigmoid(-own), torch.zeros_like(own[..., :1])], -1)
+
+    mean = log_p(z).exp().mean(dim=0)
+    assert torch.allclose(mean.sum(-1), torch.ones(samples).double())
+    chosen = mean.argmax(-1)
+    return {"classes": classes} | case(
+        [z],
+        y,
+        lambda own, targets: F.nll_loss(log_p(own), targets),
+        ens_nll=F.nll_loss(mean.log(), y).item(),
+        member_1_nll=F.nll_loss(log_p(z)[1], y).item(),
+        ens_acc=metrics.accuracy_score(y, chosen),
+        ens_mae=metrics.mean_absolute_error(y, chosen),
+        ens_kappa=metrics.cohen_kappa_score(y, chosen, weights="quadratic"),
+    )
+
+
 recorded = {
     "versions": {"torch": torch.__version__.split("+")[0], "scikit-learn": sklearn.__version__},
     "multi-label": multi_label(),
     "poisson-regression": poisson(),
     "heteroscedastic-regression": heteroscedastic(),
+    "ordinal": ordinal(),
 }
 pathlib.Path(__file__).with_name("tasks.json").write_text(json.dumps(recorded, separators=(",", ":")) + "\n")

@@ -9,6 +9,8 @@ import { tf } from '../../../workers/tensorflow/tf.ts';
 import { readGolden } from '../../golden/read-golden.ts';
 
 interface Case {
+  /** K, where targets are labels. */
+  classes?: number;
   shape: [members: number, samples: number, width: number];
   outputs: number[][];
   targets: number[];
@@ -21,12 +23,14 @@ const golden = readGolden('tasks/tasks.json') as Record<string, Case>;
 const kinds: TaskKind[] = Object.keys(golden).filter((kind): kind is TaskKind => kind !== 'versions');
 
 const close = (values: readonly number[]) => values.map((value) => expect.closeTo(value, 5) as number);
-const datasetOf = ({ shape: [, samples], targets }: Pick<Case, 'shape' | 'targets'>) =>
+const datasetOf = ({ shape: [, samples], targets, classes }: Pick<Case, 'shape' | 'targets' | 'classes'>) =>
   createDataset({
     name: 'drawn',
     featureShape: [1],
     features: new Float32Array(samples),
-    targets: Float32Array.from(targets),
+    ...(classes === undefined
+      ? { targets: Float32Array.from(targets) }
+      : { targets: Int32Array.from(targets), classCount: classes }),
   });
 
 beforeAll(() => startBackend('wasm'));
@@ -35,7 +39,9 @@ describe.each(kinds)('the task %s, against PyTorch and scikit-learn', (kind) => 
   const task = taskOf(kind);
   const given = golden[kind];
   const [members, samples, width] = given.shape;
-  const targets = () => tf.tensor(given.targets, [samples, width]);
+  const hasLabels = given.classes !== undefined;
+  const targetShape = hasLabels ? [samples] : [samples, width];
+  const targets = () => tf.tensor(given.targets, targetShape, hasLabels ? 'int32' : 'float32');
 
   it('has the loss and its gradients', () => {
     given.members.forEach(({ loss, gradients }, member) => {
@@ -51,7 +57,7 @@ describe.each(kinds)('the task %s, against PyTorch and scikit-learn', (kind) => 
 
   it('has one loss for each of several stacked members', () => {
     const outputs = given.outputs.map((output) => tf.tensor(output, given.shape));
-    const repeated = tf.tile(tf.expandDims(targets(), 0), [members, 1, 1]);
+    const repeated = tf.tile(tf.expandDims(targets(), 0), [members, ...targetShape.map(() => 1)]);
     const losses = task.loss(outputs, repeated);
     expect(losses.shape).toEqual([members]);
     given.members.forEach(({ loss }, member) => expect(losses.dataSync()[member]).toBeCloseTo(loss, 4));
@@ -63,7 +69,8 @@ describe.each(kinds)('the task %s, against PyTorch and scikit-learn', (kind) => 
     const values = kept.map((output) => Float32Array.from(output.dataSync()));
     const ranks = Array.from({ length: members }, (_, rank) => rank);
     const more = ['auroc', 'ap', 'r2'];
-    const found = task.metrics({ kind: task.predicts, ranks, samples, width, values }, datasetOf(given), { more });
+    const stack = { kind: task.predicts, ranks, samples, width: kept[0].shape[1] ?? 1, values };
+    const found = task.metrics(stack, datasetOf(given), { more });
     for (const [name, value] of Object.entries(given.metrics)) expect(found.get(name), name).toBeCloseTo(value, 5);
   });
 

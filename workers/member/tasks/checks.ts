@@ -23,3 +23,27 @@ export function requireValues(dataset: Dataset): void {
     throw new Error(`Targets of ${dataset.name} are class labels: a regression task needs a Float32Array of values.`);
   }
 }
+
+/** K. @throws Error where the data set names no number of classes */
+export function classCount(dataset: Dataset): number {
+  if (dataset.classCount === undefined) {
+    throw new Error(`Data set ${dataset.name} has no class count: set its classCount.`);
+  }
+  return dataset.classCount;
+}
+
+/** @throws Error unless targets are labels from 0 to `classes` - 1 */
+export function requireLabels(dataset: Dataset, classes: number): void {
+  if (!(dataset.targets instanceof Int32Array)) {
+    throw new Error(
+      `Targets of ${dataset.name} are not class labels: a classification task needs an Int32Array of labels.`,
+    );
+  }
+  const wrong = dataset.targets.findIndex((label) => label < 0 || label >= classes);
+  if (wrong >= 0) {
+    throw new Error(
+      `Label ${dataset.targets[wrong]} of sample ${wrong} in ${dataset.name} is not in 0..${classes - 1}. ` +
+        `Correct the data, or the classCount (${classes}).`,
+    );
+  }
+}

@@ -99,6 +99,11 @@ export function familiesOfTask(task: string): Family[] {
 const standardFamilies: Record<string, Family[]> = {
   classification: classifierFamilies,
   binary: classifierFamilies,
+  ordinal: [
+    ...classifierFamilies,
+    { id: 'mae', title: 'MAE of the class', yLabel: 'classes', lines: ensembleAndMembers('mae') },
+    { id: 'kappa', title: 'Quadratic kappa', yLabel: 'kappa', lines: ensembleAndMembers('kappa'), isLinear: true },
+  ],
   'multi-label': [
     nll,
     nllGain,
