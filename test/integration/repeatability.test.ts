@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RunConfigInput } from '../../core/protocol/run/config.ts';
-import { metricColumns, metricValues, readCheckpointRecord, train, useHub } from './harness.ts';
+import { mergedMetrics, metricValues, readCheckpointRecord, train, useHub } from './harness.ts';
 
 const { hub } = useHub();
 const shortRun: RunConfigInput = { members: 2, devices: 2, maxEpochs: 2, seed: 11 };
@@ -12,8 +12,8 @@ describe('the same configuration', () => {
     const first = await train(hub(), 'blobs', shortRun);
     const second = await train(hub(), 'blobs', shortRun);
     expect(first.record.status).toBe('finished');
-    expect(metricColumns(first.folder).get('train/member_0_loss')?.filter(Boolean)).toHaveLength(6);
-    expect(metricColumns(first.folder)).toEqual(metricColumns(second.folder));
+    expect(metricValues(first.folder, 'train/member_0_loss')).toHaveLength(6);
+    expect(await mergedMetrics(first.folder)).toEqual(await mergedMetrics(second.folder));
     for (const rank of [0, 1]) expect(finalHash(first.folder, rank)).toBe(finalHash(second.folder, rank));
     expect(finalHash(first.folder, 0)).not.toBe(finalHash(first.folder, 1));
   });

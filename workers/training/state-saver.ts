@@ -52,9 +52,15 @@ export class StateSaver {
    * @throws CollectiveError if the hub has died; the state is saved
    */
   async saveAfterEvaluation(): Promise<void> {
-    const { report, controls } = this.#rank.training.parts;
-    // Otherwise a hub that dies now would leave a gap of metrics before the step at which a run resumes.
-    await report.recorded();
+    const { training } = this.#rank;
+    const { report, group, controls } = training.parts;
+    try {
+      // Otherwise a hub that dies now would leave a gap of metrics before the step at which a run resumes.
+      if (training.isFirst) await report.recorded();
+      await group.barrier();
+    } catch (error) {
+      if (!controls.isHubGone) throw error;
+    }
     if (!controls.isHubGone) return await this.#save(null);
     // The hub may not have written the newest points, so they belong to the state.
     this.#rank.beforeSave();

@@ -10,14 +10,16 @@ import {
   resume,
   startRun,
   train,
+  trainOnce,
   untilStep,
   useHub,
   type WatchedRun,
 } from '../harness.ts';
 
 const { hub } = useHub();
+const undisturbed = trainOnce();
 
-const config: RunConfigInput = { ...killable, members: 3, maxEpochs: 160, onMemberLoss: { kind: 'continue' } };
+const config: RunConfigInput = { ...killable, members: 3, maxEpochs: 100, onMemberLoss: { kind: 'continue' } };
 
 /** Trains to the end, and kills a rank once it has done that many steps. */
 async function trainWithout(lost: number, step: number, changes: RunConfigInput = {}): Promise<WatchedRun> {
@@ -41,7 +43,7 @@ function setOf({ summary }: RunRecord, name: EvaluatedSet['set']): EvaluatedSet 
 
 describe('a missing member that is completed later', () => {
   it.each([0, 2])('(rank %i) has the bits of an uninterrupted run, and so has the evaluation of all', async (lost) => {
-    const run = await trainWithout(lost, 120);
+    const run = await trainWithout(lost, 100);
     const rows = metricValues(run.folder, 'val/ens_nll');
     const record = await complete(run.folder, lost);
     expect(record).toMatchObject({ status: 'finished', error: null });
@@ -50,52 +52,57 @@ describe('a missing member that is completed later', () => {
       { kind: 'start', completes: undefined, status: 'finished' },
       { kind: 'resume', completes: [lost], status: 'finished' },
     ]);
-    const undisturbed = await train(hub(), 'blobs', config);
+    const whole = await undisturbed(hub(), 'blobs', config);
     for (const name of ['final', 'member-best']) {
-      expect(hashOf(run.folder, lost, name)).toBe(hashOf(undisturbed.folder, lost, name));
+      expect(hashOf(run.folder, lost, name)).toBe(hashOf(whole.folder, lost, name));
     }
     for (const name of ['final', 'member-best'] as const) {
-      expect(setOf(record, name)).toEqual(setOf(undisturbed.record, name));
+      expect(setOf(record, name)).toEqual(setOf(whole.record, name));
     }
     // The others decided which evaluation was best, and the completed member has its weights of that one.
     const best = setOf(record, 'ensemble-best');
     expect(best?.ranks).toEqual([0, 1, 2]);
     expect(new Set(best?.epochs).size).toBe(1);
     expect(metricValues(run.folder, `val/member_${lost}_nll`)).toEqual(
-      metricValues(undisturbed.folder, `val/member_${lost}_nll`),
+      metricValues(whole.folder, `val/member_${lost}_nll`),
     );
     // What was measured of the others stays.
     expect(metricValues(run.folder, 'val/ens_nll')).toEqual(rows);
-    expect(metricValues(run.folder, 'train/loss')).toHaveLength(8);
+    expect(metricValues(run.folder, 'train/loss')).toHaveLength(5);
     expect((await readEvents(run.folder)).map(({ kind }) => kind)).toContain('member-completed');
     // All can train on together.
-    const longer = await resume(hub(), run.folder, { maxEpochs: 200 });
+    const longer = await resume(hub(), run.folder, { maxEpochs: 120 });
     expect(longer.status).toBe('finished');
-    const whole = await train(hub(), 'blobs', { ...config, maxEpochs: 200 });
-    for (const rank of [0, 1, 2]) expect(hashOf(run.folder, rank, 'final')).toBe(hashOf(whole.folder, rank, 'final'));
+    const further = await undisturbed(hub(), 'blobs', { ...config, maxEpochs: 120 });
+    for (const rank of [0, 1, 2]) expect(hashOf(run.folder, rank, 'final')).toBe(hashOf(further.folder, rank, 'final'));
   });
 
   it('starts again if it was lost before its first state was saved', async () => {
     const changes: RunConfigInput = { checkpoints: { stateEverySeconds: 3600 } };
     const run = await trainWithout(1, 60, changes);
     expect((await complete(run.folder, 1)).lostMembers).toBeUndefined();
-    const undisturbed = await train(hub(), 'blobs', { ...config, ...changes });
-    expect(hashOf(run.folder, 1, 'final')).toBe(hashOf(undisturbed.folder, 1, 'final'));
+    const whole = await undisturbed(hub(), 'blobs', { ...config, ...changes });
+    expect(hashOf(run.folder, 1, 'final')).toBe(hashOf(whole.folder, 1, 'final'));
   });
 
   it('ends where the others stopped early', async () => {
-    // Nothing improves by 10, so all stop after the first evaluation (epoch 19) and 6 more. A fast rank is killed long before.
-    const earlyStopping = { enabled: true, patience: 6, minDelta: 10 };
+    // Nothing improves by 10, so all stop after the first evaluation (epoch 19) and 3 more. Each waits for the hub.
+    const earlyStopping = { enabled: true, patience: 3, minDelta: 10 };
     const run = await trainWithout(1, 40, { earlyStopping });
     const record = await complete(run.folder, 1);
     expect(record).toMatchObject({ status: 'finished', summary: { stopReason: 'early-stopping' } });
     const finals = [0, 1, 2].map((rank) => readCheckpointRecord(run.folder, rank, 'final').step);
     expect(new Set(finals).size).toBe(1);
-    expect(setOf(record, 'final')?.epochs).toEqual([139, 139, 139]);
+    expect(setOf(record, 'final')?.epochs).toEqual([79, 79, 79]);
   });
 
-  it('remains missing if the completion is stopped, and the run stays finished', async () => {
+  it('is refused for another rank and with other options, and remains missing if its completion is stopped', async () => {
     const run = await trainWithout(1, 60);
+    await expect(complete(run.folder, 2)).rejects.toThrow(/Rank 2 of the run .* is not missing: only 1 is\./);
+    await expect(hub().resume(run.folder, { maxEpochs: 7 }, () => {}, { rank: 1 })).rejects.toThrow(
+      'A missing member is completed with the options of its run, so maxEpochs cannot change. Omit it, or omit the rank.',
+    );
+    await expect(resume(hub(), run.folder)).rejects.toThrow(/To complete a missing member: tutti resume .* --rank 1/);
     const session = await hub().resume(
       run.folder,
       {},
@@ -111,15 +118,6 @@ describe('a missing member that is completed later', () => {
       summary: before.summary,
     });
     expect((await complete(run.folder, 1)).lostMembers).toBeUndefined();
-  });
-
-  it('is refused for a rank that is not missing, and with other options', async () => {
-    const run = await trainWithout(1, 60);
-    await expect(complete(run.folder, 2)).rejects.toThrow(/Rank 2 of the run .* is not missing: only 1 is\./);
-    await expect(hub().resume(run.folder, { maxEpochs: 7 }, () => {}, { rank: 1 })).rejects.toThrow(
-      'A missing member is completed with the options of its run, so maxEpochs cannot change. Omit it, or omit the rank.',
-    );
-    await expect(resume(hub(), run.folder)).rejects.toThrow(/To complete a missing member: tutti resume .* --rank 1/);
   });
 });
 

@@ -40,15 +40,22 @@ function findOldNode(): string | null {
   return binaries.find((node) => existsSync(node) && majorOf(node) >= 20 && majorOf(node) < 24) ?? null;
 }
 
-/** Starts an endless run and waits until it trains. `enclose` makes the whole command of its words. */
+interface Start {
+  project?: string;
+  members?: number;
+  options?: readonly string[];
+  /** Makes the whole command of its words. */
+  enclose?: (words: readonly string[]) => readonly string[];
+}
+
+/** Starts an endless run and waits until it trains. */
 async function startTraining(
   way: string,
-  options: readonly string[] = [],
-  enclose = (words: readonly string[]): readonly string[] => words,
+  { project = 'blobs', members = 1, options = [], enclose = (words) => words }: Start = {},
 ): Promise<Training> {
   const folder = join(home(), 'runs', `signals-${crypto.randomUUID()}`);
-  const project = projectFolder(options.length === 0 ? 'blobs' : 'faulty');
-  const words = ['train', project, '--max-epochs', '1000000', '--devices', '2', '--json', '--out', folder, ...options];
+  const places = ['--devices', String(members), '--json', '--out', folder];
+  const words = ['train', projectFolder(project), '--max-epochs', '1000000', ...places, ...options];
   const [command, ...args] = enclose([...ways[way], ...words]);
   // In a separate group, as a shell starts a command.
   const top = spawn(command, args, { cwd: root, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
@@ -115,7 +122,7 @@ describe('Ctrl-C', () => {
   it.each(['npm run', 'npx', ...(noOldNode === null ? ['an older Node'] : [])])(
     'reaches several processes and counts once (%s)',
     async (way) => {
-      const training = await startTraining(way);
+      const training = await startTraining(way, { members: 2 });
       process.kill(-(training.top.pid ?? 0), 'SIGINT');
       expect(await ending(training)).toMatchObject({ status: 'stopped' });
     },
@@ -124,7 +131,11 @@ describe('Ctrl-C', () => {
   it.skipIf(noOldNode !== null)(
     `aborts a run that does not stop when it is pressed again${notRun(noOldNode)}`,
     async () => {
-      const training = await startTraining('an older Node', ['--fault', 'loop', '--at-step', '3']);
+      const training = await startTraining('an older Node', {
+        project: 'faulty',
+        members: 2,
+        options: ['--fault', 'loop', '--at-step', '3'],
+      });
       const { top, folder } = training;
       await expect
         .poll(() => readFileSync(join(folder, 'logs', 'rank-1.log'), 'utf8'))
@@ -147,13 +158,13 @@ describe.skipIf(noTerminal !== null)(`in a terminal${notRun(noTerminal)}`, () =>
   const inTerminal = (words: readonly string[]): string[] => ['script', '-qec', words.join(' '), '/dev/null'];
 
   it.each(['Node itself', 'npm run'])('Ctrl-C stops the run jointly (%s)', async (way) => {
-    const training = await startTraining(way, [], inTerminal);
+    const training = await startTraining(way, { enclose: inTerminal });
     training.top.stdin?.write('\u0003');
     expect(await ending(training)).toMatchObject({ status: 'stopped' });
   });
 
   it.each(['Node itself', 'npm run'])('closing it leaves no process (%s)', async (way) => {
-    const training = await startTraining(way, [], inTerminal);
+    const training = await startTraining(way, { enclose: inTerminal });
     training.top.kill('SIGKILL');
     expect(['interrupted', 'stopped']).toContain((await ending(training)).status);
   });
