@@ -4,6 +4,7 @@ import { countEvaluation, countMetrics } from './registry/count-metrics.ts';
 import { labelEvaluation, labelMetrics } from './registry/label-metrics.ts';
 import { gaussianEvaluation, gaussianMetrics } from './registry/gaussian-metrics.ts';
 import { chosenMetrics, evaluateMetrics, type Metrics, scoresOf } from './registry/metric.ts';
+import { quantileEvaluation, quantileMetrics } from './registry/quantile-metrics.ts';
 import { valueEvaluation, valueMetrics } from './registry/value-metrics.ts';
 import type { StackedClasses, StackedLogits, StackedValues, Values } from './stacks.ts';
 
@@ -113,4 +114,23 @@ export function countEnsembleMetrics(
 ): Metrics {
   const evaluation = countEvaluation(rates, counts, ranks, columns);
   return evaluateMetrics(chosenMetrics(countMetrics, more), evaluation, rates.members);
+}
+
+/**
+ * The metrics of an ensemble of quantile regressions, which predicts the mean of its members' quantiles.
+ *
+ * @param stack shape `[M, N · Q]`, the quantiles of a sample together
+ * @param targets shape `[N]`
+ * @param ranks the rank of every member, shape `[M]`
+ * @param levels of the quantiles in (0, 1), ascending, shape `[Q]`
+ */
+export function quantileEnsembleMetrics(
+  stack: StackedValues,
+  targets: Values,
+  ranks: number[],
+  levels: readonly number[],
+  { more = [] }: MetricOptions = {},
+): Metrics {
+  const evaluation = quantileEvaluation(stack, targets, ranks, levels);
+  return evaluateMetrics(chosenMetrics(quantileMetrics, more), evaluation, stack.members);
 }

@@ -13,6 +13,7 @@ export {
   countEnsembleMetrics,
   labelEnsembleMetrics,
   productMetrics,
+  quantileEnsembleMetrics,
   regressionMetrics,
   type MetricOptions,
   type Metrics,

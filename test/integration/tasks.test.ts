@@ -33,3 +33,13 @@ it('an ensemble learns ordered classes, and its predictions are class probabilit
   const kept = await readPredictions({ hub: hub() }, record.id, { split: 'validation', name: 'best' });
   expect(kept).toMatchObject({ task: 'ordinal', kind: 'logits', width: 3, samples: 75 });
 });
+
+it("an ensemble learns the project's quantiles", async () => {
+  const { record, folder } = await train(hub(), 'quantiles', { members: 2 });
+  expect(record.status).toBe('finished');
+  expect(record.summary?.best?.metric).toBe('val/ens_pinball');
+  // The exact quantiles cover 80 %.
+  const coverage = last(folder, 'val/ens_interval_coverage');
+  expect(coverage).toBeGreaterThan(0.6);
+  expect(coverage).toBeLessThan(0.97);
+});

@@ -6,7 +6,7 @@ import {
   stackedClasses,
   type StackedClasses,
 } from '../../core/metrics/index.ts';
-import type { TaskKind } from '../../core/metrics/registry/task-kinds.ts';
+import { type TaskKind, taskKinds } from '../../core/metrics/registry/task-kinds.ts';
 import { tf, type Scalar, type Tensor } from '../tensorflow/tf.ts';
 import { requireLogits, requirePositiveVariance } from './output-activation.ts';
 import type { MemberOutputs } from './predictions.ts';
@@ -14,6 +14,7 @@ import { classCount, requireLabels, requireOutputs, requireValues, targetColumns
 import { poissonRegression } from './tasks/count-task.ts';
 import { multiLabel } from './tasks/label-task.ts';
 import { ordinal } from './tasks/ordinal-task.ts';
+import { quantileTask } from './tasks/quantile-task.ts';
 import type { MetricsOf, Task } from './tasks/task.ts';
 import { gaussianLosses, labelLosses, type Softening, stateLosses } from './sample-losses.ts';
 
@@ -88,7 +89,7 @@ const heteroscedasticRegression: Task = {
   metrics: regressionMetricsOf,
 };
 
-const tasks: Record<TaskKind, Task> = {
+const tasks: Record<Exclude<TaskKind, 'quantile-regression'>, Task> = {
   classification,
   binary,
   regression,
@@ -98,11 +99,15 @@ const tasks: Record<TaskKind, Task> = {
   'poisson-regression': poissonRegression,
 };
 
-/** @throws when the project names an unknown task */
-export function taskOf(kind: TaskKind): Task {
+/**
+ * @param levels of the quantiles, for quantile regression
+ * @throws when the project names an unknown task
+ */
+export function taskOf(kind: TaskKind, levels: readonly number[] = [0.05, 0.5, 0.95]): Task {
+  if (kind === 'quantile-regression') return quantileTask(levels);
   const task = tasks[kind];
   if (task === undefined) {
-    throw new Error(`Task "${kind}" does not exist: a project's task is one of ${Object.keys(tasks).join(', ')}.`);
+    throw new Error(`Task "${kind}" does not exist: a project's task is one of ${taskKinds.join(', ')}.`);
   }
   return task;
 }

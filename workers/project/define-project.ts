@@ -92,9 +92,12 @@ export interface Project<S extends HyperparameterSchema = HyperparameterSchema> 
    * The task, which determines the loss, the meaning of the outputs and the metrics:
    * `classification` (logits `[B, K]`), `binary` (logits `[B, 1]`), `regression` (`[B, T]`), `heteroscedastic-regression`
    * (two outputs `[B, T]`: mean and variance, the variance positive), `multi-label` (a logit for each label, `[B, L]`),
-   * `poisson-regression` (logarithms of rates, `[B, T]`), `ordinal` (ordered classes: logits of P(y > k given y ≥ k), `[B, K - 1]`).
+   * `poisson-regression` (logarithms of rates, `[B, T]`), `ordinal` (ordered classes: logits of P(y > k given y ≥ k), `[B, K - 1]`),
+   * `quantile-regression` (a value for each of the project's `quantiles`, `[B, Q]`).
    */
   task: TaskKind;
+  /** Levels of the task `quantile-regression`, in (0, 1), ascending; [0.05, 0.5, 0.95] by default. */
+  quantiles?: readonly number[];
   /** Options that override the general defaults of the run configuration. */
   defaults?: RunConfigInput;
   /** What it needs beyond what every project gets. The user is asked once. */

@@ -35,6 +35,14 @@ const metricsSchema = z
     }
   });
 
+const quantilesSchema = z
+  .array(z.number().gt(0).lt(1))
+  .min(1)
+  .refine(
+    (levels) => levels.every((level, i) => i === 0 || level > levels[i - 1]),
+    'must be levels in ascending order',
+  );
+
 const projectSchema = z.strictObject({
   name: z.string().min(1),
   description: z.string(),
@@ -45,6 +53,7 @@ const projectSchema = z.strictObject({
   data: isFunction,
   model: isFunction,
   loss: isFunction.optional(),
+  quantiles: quantilesSchema.optional(),
   metrics: metricsSchema.optional(),
   callbacks: isFunction.optional(),
   figures: isFunction.optional(),

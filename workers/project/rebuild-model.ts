@@ -97,7 +97,12 @@ export class RunModels {
     }
     const hyperparameters = parseHyperparameters(project, config.hyperparameters);
     const data = await loadProjectData(project, hyperparameters, this.#source);
-    return { project, hyperparameters, task: ensembleTask(taskOf(project.task), config, project.metrics), data };
+    return {
+      project,
+      hyperparameters,
+      task: ensembleTask(taskOf(project.task, project.quantiles), config, project.metrics),
+      data,
+    };
   }
 
   #warn(message: string): void {

@@ -97,7 +97,7 @@ async function prepareShared(seats: readonly Seat[]): Promise<{ shared: Shared; 
   );
   // Draws that belong to no rank come from the first rank's stream, as if it were alone.
   seeder.install();
-  const task = ensembleTask(taskOf(project.task), config, project.metrics);
+  const task = ensembleTask(taskOf(project.task, project.quantiles), config, project.metrics);
   const groups = seats.map((seat) => seat.links.group);
   const { splits: data, openBatches } = await loadData(launch, project, hyperparameters, groups);
   const shared = { project, hyperparameters, config, backend, task, data, openBatches };

@@ -3,6 +3,7 @@ import { countOnly } from './count-metrics.ts';
 import { gaussianOnly } from './gaussian-metrics.ts';
 import { labelMetrics } from './label-metrics.ts';
 import type { Direction, MetricInfo } from './metric.ts';
+import { quantileMetrics } from './quantile-metrics.ts';
 import type { TaskKind } from './task-kinds.ts';
 import { valueMetrics } from './value-metrics.ts';
 
@@ -14,6 +15,7 @@ export const registry: readonly MetricInfo[] = [
   ...valueMetrics,
   ...gaussianOnly,
   ...countOnly,
+  ...quantileMetrics,
 ];
 
 /** What a recorded name such as `member_3_nll` stands for. */

@@ -7,5 +7,6 @@ export const taskKinds = [
   'regression',
   'heteroscedastic-regression',
   'poisson-regression',
+  'quantile-regression',
 ] as const;
 export type TaskKind = (typeof taskKinds)[number];

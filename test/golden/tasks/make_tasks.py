@@ -117,11 +117,39 @@ def ordinal(members=3, samples=25, classes=5):
     )
 
 
+def quantiles(members=3, samples=30, levels=(0.05, 0.5, 0.95)):
+    values = in_steps((members, samples, len(levels))) + torch.tensor([-2.0, 0, 2.0])
+    # Between the steps: at a target the loss has no gradient.
+    y = in_steps((samples,), 2) + 1 / 128
+    q = torch.tensor(levels).double()
+    mean = values.mean(dim=0)
+
+    def loss(own, targets):
+        error = targets[:, None] - own
+        return torch.maximum(q * error, (q - 1) * error).mean()
+
+    def pinball(own):
+        return float(np.mean([metrics.mean_pinball_loss(y, own[:, i], alpha=level) for i, level in enumerate(levels)]))
+
+    assert math.isclose(loss(mean, y).item(), pinball(mean), rel_tol=1e-6)
+    return case(
+        [values],
+        y,
+        loss,
+        ens_pinball=pinball(mean),
+        member_1_pinball=pinball(values[1]),
+        avg_member_pinball=float(np.mean([pinball(own) for own in values])),
+        ens_interval_coverage=((mean[:, 0] <= y) & (y <= mean[:, 2])).double().mean().item(),
+        ens_mae=metrics.mean_absolute_error(y, mean[:, 1]),
+    )
+
+
 recorded = {
     "versions": {"torch": torch.__version__.split("+")[0], "scikit-learn": sklearn.__version__},
     "multi-label": multi_label(),
     "poisson-regression": poisson(),
     "heteroscedastic-regression": heteroscedastic(),
     "ordinal": ordinal(),
+    "quantile-regression": quantiles(),
 }
 pathlib.Path(__file__).with_name("tasks.json").write_text(json.dumps(recorded, separators=(",", ":")) + "\n")

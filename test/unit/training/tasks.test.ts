@@ -40,7 +40,7 @@ describe.each(kinds)('the task %s, against PyTorch and scikit-learn', (kind) => 
   const given = golden[kind];
   const [members, samples, width] = given.shape;
   const hasLabels = given.classes !== undefined;
-  const targetShape = hasLabels ? [samples] : [samples, width];
+  const targetShape = given.targets.length === samples ? [samples] : [samples, width];
   const targets = () => tf.tensor(given.targets, targetShape, hasLabels ? 'int32' : 'float32');
 
   it('has the loss and its gradients', () => {
@@ -68,7 +68,7 @@ describe.each(kinds)('the task %s, against PyTorch and scikit-learn', (kind) => 
     const kept = task.predictionsOf?.(outputs) ?? outputs;
     const values = kept.map((output) => Float32Array.from(output.dataSync()));
     const ranks = Array.from({ length: members }, (_, rank) => rank);
-    const more = ['auroc', 'ap', 'r2'];
+    const more = ['auroc', 'ap', 'r2', 'mae'];
     const stack = { kind: task.predicts, ranks, samples, width: kept[0].shape[1] ?? 1, values };
     const found = task.metrics(stack, datasetOf(given), { more });
     for (const [name, value] of Object.entries(given.metrics)) expect(found.get(name), name).toBeCloseTo(value, 5);

@@ -111,6 +111,10 @@ const standardFamilies: Record<string, Family[]> = {
     { id: 'f1', title: 'F1', yLabel: 'F1', lines: ensembleAndMembers('f1') },
   ],
   'poisson-regression': [{ ...nll, isLinear: true }, nllGain, mse, { ...mseGain, title: 'Ensemble gain' }, spread],
+  'quantile-regression': [
+    { id: 'pinball', title: 'Pinball loss', yLabel: 'pinball', lines: ensembleAndMembers('pinball') },
+    { ...mseGain, yLabel: 'pinball' },
+  ],
   regression: [mse, mseGain, spread],
   'heteroscedastic-regression': [
     { ...nll, isLinear: true },

@@ -1,0 +1,41 @@
+import { quantileEnsembleMetrics } from '../../../core/metrics/index.ts';
+import { tf, type Tensor } from '../../tensorflow/tf.ts';
+import { requireOutputs, requireValues, targetColumns } from './checks.ts';
+import type { Task } from './task.ts';
+
+/**
+ * Quantiles of one value: targets Float32Array `[N]`, one output for each level.
+ *
+ * @param levels in (0, 1), ascending
+ */
+export function quantileTask(levels: readonly number[]): Task {
+  return {
+    kind: 'quantile-regression',
+    ensembleMonitor: 'val/ens_pinball',
+    memberMonitor: 'val/member_{rank}_pinball',
+    targetSize: () => levels.length,
+    check(model, dataset) {
+      requireOutputs(model, [levels.length], `one output of ${levels.length} quantiles (levels ${levels.join(', ')})`);
+      requireValues(dataset);
+      if (targetColumns(dataset) === 1) return;
+      throw new Error(
+        `${dataset.name} has ${targetColumns(dataset)} targets per sample: the task quantile-regression learns the quantiles of one. Train one ` +
+          'project for each target.',
+      );
+    },
+    loss: ([values], targets) => tf.mean(pinballLosses(values, targets, levels), [-2, -1]),
+    losses: ([values], targets) => pinballLosses(values, targets, levels),
+    predicts: 'values',
+    metrics: ({ ranks, samples, width, values }, { targets }, options) => {
+      const stack = { members: ranks.length, samples: samples * width, values: values[0] };
+      return quantileEnsembleMetrics(stack, targets as Float32Array, ranks, levels, options);
+    },
+  };
+}
+
+/** max(q e, (q − 1) e) with e = y − value, as scikit-learn's `mean_pinball_loss`: values `[..., B, Q]`, targets `[..., B]`. */
+function pinballLosses(values: Tensor, targets: Tensor, levels: readonly number[]): Tensor {
+  const errors = tf.sub(tf.reshape(targets, [...values.shape.slice(0, -1), 1]), values);
+  const above = tf.tensor1d([...levels]);
+  return tf.maximum(tf.mul(above, errors), tf.mul(tf.sub(above, 1), errors));
+}
