@@ -74,12 +74,14 @@ export async function readFreeBytes(folder: string): Promise<number> {
 
 async function untilThereMayBeRoom({ path, code, neededBytes }: FileError, options: RoomOptions): Promise<void> {
   const pause = options.pause ?? (() => wait(lookEveryMs));
+  const fullBytes = await readFreeBytes(dirname(path));
   for (let looks = 1; looks <= looksBetweenAttempts; looks += 1) {
     await pause();
     if (options.isAbandoned()) return;
-    const isKnown = code === 'ENOSPC' && neededBytes !== null;
-    if (isKnown && (await readFreeBytes(dirname(path))) >= neededBytes) return;
-    if (!isKnown && looks === looksBetweenAttempts) return;
+    if (code !== 'ENOSPC') continue;
+    const freeBytes = await readFreeBytes(dirname(path));
+    // Where the need is not known, any space that became free is worth an attempt.
+    if (neededBytes === null ? freeBytes > fullBytes : freeBytes >= neededBytes) return;
   }
 }
 

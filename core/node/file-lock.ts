@@ -1,5 +1,7 @@
-import { type BigIntStats, statSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { type BigIntStats, closeSync, existsSync, openSync, rmSync, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
 import { messageOf } from '../text/errors.ts';
@@ -39,9 +41,10 @@ export class FileLock {
   /**
    * Takes the lock, and creates its file if there is none.
    * @returns null if another holder has it
-   * @throws Error if the file cannot be locked at all
+   * @throws FileError if the file cannot be created, Error if it cannot be locked at all
    */
   static tryTake(path: string): FileLock | null {
+    const isNew = createIfMissing(path);
     let database: DatabaseSync | null = null;
     try {
       database = new DatabaseSync(path, { timeout: 0 });
@@ -52,7 +55,8 @@ export class FileLock {
       return lock;
     } catch (error) {
       database?.close();
-      if (isBusy(error)) return null;
+      if (isBusy(error) && hasLocks(dirname(path))) return null;
+      if (isNew) rmSync(path, { force: true });
       throw new Error(`Cannot lock ${path}: ${reasonFor(error)}. ${remedyFor(error)}`, { cause: error });
     }
   }
@@ -109,6 +113,44 @@ export function lookAtLock(path: string): LockSight {
   }
 }
 
+/** SQLite would create the file, but not say why it cannot. Nobody holds the lock of a missing file, so that closing it here frees none. @returns whether it is new */
+function createIfMissing(path: string): boolean {
+  if (existsSync(path)) return false;
+  try {
+    closeSync(openSync(path, 'a'));
+    return true;
+  } catch (error) {
+    throw explainFileError(error, path, 'create the lock');
+  }
+}
+
+/** Devices on which a lock was got. */
+const devicesWithLocks = new Set<bigint>();
+
+/**
+ * Whether a folder's file system has locks, as far as a file that nobody else knows can tell: SQLite reports a missing lock service (ENOLCK) as
+ * if somebody had the lock.
+ */
+function hasLocks(folder: string): boolean {
+  let probe: string | null = null;
+  let database: DatabaseSync | null = null;
+  try {
+    const { dev } = statSync(folder, { bigint: true });
+    if (devicesWithLocks.has(dev)) return true;
+    probe = join(folder, `.${randomUUID()}.probe`);
+    database = new DatabaseSync(probe, { timeout: 0 });
+    database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
+    devicesWithLocks.add(dev);
+    return true;
+  } catch (error) {
+    // A folder that cannot be written says nothing about its locks.
+    return !isBusy(error);
+  } finally {
+    database?.close();
+    if (probe !== null) rmSync(probe, { force: true });
+  }
+}
+
 /** Device and number of a file. */
 function identityOf({ dev, ino }: BigIntStats): string {
   return `${dev}:${ino}`;
@@ -123,10 +165,15 @@ function sqliteCode(error: unknown): number | null {
   return typeof code === 'number' ? code & 0xff : null;
 }
 
+/** What SQLite makes of ENOTSUP and other refusals of `fcntl`. */
+const INPUT_OUTPUT = 10;
 const CANNOT_OPEN = 14;
+const LOCKING_PROTOCOL = 15;
 const NOT_A_DATABASE = 26;
 
 function reasonFor(error: unknown): string {
+  if ([SQLITE_BUSY, INPUT_OUTPUT, LOCKING_PROTOCOL].includes(sqliteCode(error) ?? 0))
+    return `its file system gives no lock (${messageOf(error)})`;
   if (sqliteCode(error) === CANNOT_OPEN) return 'this user may not open it';
   if (sqliteCode(error) === NOT_A_DATABASE) return 'it is not empty, so Tutti did not write it';
   return messageOf(error);
@@ -134,5 +181,8 @@ function reasonFor(error: unknown): string {
 
 function remedyFor(error: unknown): string {
   if (sqliteCode(error) === NOT_A_DATABASE) return 'Remove it, if no Tutti process trains the run.';
-  return 'This user must be able to write the folder, and its file system must have locks (network file systems: NFS with lockd, SMB).';
+  return (
+    'This user must be able to write the folder, and its file system must have locks (network file systems: NFS with lockd, SMB), so that no two ' +
+    'processes write one run. Or choose a folder on a local disk with --out or TUTTI_HOME.'
+  );
 }

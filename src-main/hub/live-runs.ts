@@ -102,6 +102,8 @@ export class LiveRuns {
       this.#take(id, update);
       // A resume has begun once it trains. If it fails earlier, it has changed nothing, and the caller gets the error.
       hasBegun ||= update.type === 'record' && update.record.attempts.at(-1)?.from !== undefined;
+      // The page shows that it waits for space on the disk.
+      hasBegun ||= update.type === 'event' && update.event.kind === 'disk-full';
       if (hasBegun) begun.resolve();
     });
     if (this.#runs.has(id)) throw new Error(`The run ${id} is already training.`);

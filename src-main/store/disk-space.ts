@@ -1,7 +1,10 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { formatBytes } from '../../core/text/numbers.ts';
-import { resolve } from 'node:path';
 import type { OptimizerConfig, RunConfig } from '../../core/protocol/run/config.ts';
 import { readFreeBytes } from '../../core/node/disk-room.ts';
+import { FileError, unlessMissing } from '../../core/node/file-error.ts';
+import { runPaths } from './runs/run-folder.ts';
 
 const BYTES_PER_PARAMETER = 4;
 /** A rank keeps its two newest states, and removes the older one only once the third is complete. */
@@ -38,13 +41,27 @@ function optimizerSlots(optimizer: OptimizerConfig): number {
   return 2;
 }
 
-/** @throws Error if the disk of `folder` (which need not exist yet) has less than `neededBytes` free */
+/** Bytes of a run's checkpoints and states that later ones replace. Those with a second name in `attempts/` stay on the disk. */
+export async function replacedBytes(folder: string): Promise<number> {
+  const { checkpoints, state } = runPaths(folder);
+  const lists = [checkpoints, state].map((root) =>
+    unlessMissing(readdir(root, { recursive: true, withFileTypes: true })),
+  );
+  const files = (await Promise.all(lists)).flatMap((list) => list ?? []).filter((entry) => entry.isFile());
+  const sizes = files.map(async ({ parentPath, name }) => {
+    const { nlink, size } = await stat(join(parentPath, name));
+    return nlink === 1 ? size : 0;
+  });
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+}
+
+/** @throws FileError (ENOSPC) if the disk of `folder` (which need not exist yet) has less than `neededBytes` free */
 export async function checkDiskSpace(folder: string, neededBytes: number): Promise<void> {
   const freeBytes = await readFreeBytes(resolve(folder));
   if (freeBytes >= neededBytes) return;
-  throw new Error(
+  const message =
     `The run may take ${formatBytes(neededBytes)}, but only ${formatBytes(freeBytes)} are free on the disk of ${folder}. ` +
-      'Free some space, choose a folder on another disk with --out, or keep fewer checkpoints ' +
-      '(checkpoints.keepLast, checkpoints.everyEpochs, checkpoints.memberBest, checkpoints.final).',
-  );
+    'Free some space, choose a folder on another disk with --out, or keep fewer checkpoints ' +
+    '(checkpoints.keepLast, checkpoints.everyEpochs, checkpoints.memberBest, checkpoints.final).';
+  throw new FileError(message, { path: runPaths(folder).checkpoints, code: 'ENOSPC', neededBytes }, undefined);
 }

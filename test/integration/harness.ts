@@ -94,11 +94,19 @@ export async function resume(hub: Hub, folder: string, override: RunConfigInput 
   return (await hub.resume(folder, override, () => {})).run();
 }
 
-function watch(open: (listener: (update: RunUpdate) => void) => RunSession, folder: string): WatchedRun {
+/** Starts to resume a run. */
+export function watchResume(hub: Hub, folder: string, override: RunConfigInput = {}): Promise<WatchedRun> {
+  return watch((listener) => hub.resume(folder, override, listener), folder);
+}
+
+async function watch(
+  open: (listener: (update: RunUpdate) => void) => RunSession | Promise<RunSession>,
+  folder: string,
+): Promise<WatchedRun> {
   const updates: RunUpdate[] = [];
   const waiting = new Set<() => void>();
   let isOver = false;
-  const session = open((update) => {
+  const session = await open((update) => {
     updates.push(update);
     for (const look of waiting) look();
   });

@@ -16,6 +16,7 @@ import { RunControls } from '../control/run-controls.ts';
 import { type ResumeStart, type RunListener, RunRecorder } from '../recording/run-recorder.ts';
 import { keepEndedAttempt } from '../../store/runs/kept-attempt.ts';
 import { keepSource } from '../recording/kept-source.ts';
+import { RecordRoom } from '../recording/record-room.ts';
 import { FolderGuard } from './folder-guard.ts';
 import { ScratchFolder } from './scratch.ts';
 import type { WaveOutcome } from './wave.ts';
@@ -52,9 +53,15 @@ export class RunSession {
   private hasBegun = false;
   private readonly controls = new RunControls();
   private recorder: RunRecorder | null = null;
+  /** Lets the first write of a resume wait for space, when there is no recorder yet. */
+  private readonly claimRoom: RecordRoom;
 
   constructor(options: SessionOptions) {
     this.options = options;
+    this.claimRoom = new RecordRoom((kind, message, data) => {
+      const at = { time: new Date().toISOString(), attempt: 1, rank: null, epoch: null, step: null };
+      options.listener({ type: 'event', event: { ...at, kind, message, data } });
+    });
   }
 
   /**
@@ -69,7 +76,7 @@ export class RunSession {
     const server = await listen(socketPath);
     try {
       const controlSocket = await ControlSocket.open(socketPath, (request) => this.obey(request));
-      const claim = await this.options.claim({ host: hostname(), pid: process.pid, socket: socketPath });
+      const claim = await this.claim({ host: hostname(), pid: process.pid, socket: socketPath });
       server.onConnection((channel) => this.greet(channel, controlSocket));
       try {
         return await this.attempt(claim, { scratchFolder: scratch.path, socketPath });
@@ -88,6 +95,7 @@ export class RunSession {
    */
   control(control: Control): void {
     this.controls.take(control);
+    if (control.action === 'stop' && !this.hasBegun) this.waitNoMore();
   }
 
   /** Records an event that concerns this process and no rank. Does nothing before the run has a record. */
@@ -103,8 +111,20 @@ export class RunSession {
   /** Kills all workers immediately. */
   abort(): void {
     this.isAborted = true;
-    this.recorder?.waitNoMore();
+    this.waitNoMore();
     this.waves?.abort();
+  }
+
+  /** Lets writes that wait for space on the disk fail. */
+  private waitNoMore(): void {
+    this.claimRoom.abandon();
+    this.recorder?.waitNoMore();
+  }
+
+  /** A new run is refused where the disk is full; a resume waits for space. */
+  private claim(hub: NonNullable<RunRecord['hub']>): Promise<Claim> {
+    const { claim, resume } = this.options;
+    return resume ? this.claimRoom.write(() => claim(hub)) : claim(hub);
   }
 
   private async attempt(
@@ -134,7 +154,7 @@ export class RunSession {
     const guard = new FolderGuard(lock, () => waves.abort());
     const train = async (): Promise<WaveOutcome> => {
       // First of all, because ranks that continue undo the last evaluation of a stop.
-      if (before !== null) await keepEndedAttempt(folder, before);
+      if (before !== null) await recorder.whenThereIsRoom(() => keepEndedAttempt(folder, before));
       return waves.run();
     };
     const outcome = await train().catch((reason: unknown): WaveOutcome => {
@@ -154,7 +174,7 @@ export class RunSession {
     await recorder.begin(resume ? from : null);
     this.hasBegun = true;
     const { attempts, project } = recorder.record;
-    await keepSource(recorder.folder, project.folder);
+    await recorder.whenThereIsRoom(() => keepSource(recorder.folder, project.folder));
     recorder.event(null, 'started', `Attempt ${attempts.length} started.`, { step: from?.at?.step ?? null });
     if (hasNewSource(attempts)) recorder.event(null, 'source-changed', sourceChanged(recorder.record));
   }

@@ -6,7 +6,7 @@ import type { Device, Placement } from '../../../core/protocol/machine/devices.t
 import type { Launch } from '../../../core/protocol/run/messages.ts';
 import type { StrategyConfig } from '../../../core/protocol/run/config.ts';
 import type { RunError } from '../../../core/protocol/run/record.ts';
-import { checkDiskSpace, forecastRunBytes } from '../../store/disk-space.ts';
+import { checkDiskSpace, forecastRunBytes, replacedBytes } from '../../store/disk-space.ts';
 import type { Grant } from '../../processes/confined.ts';
 import { describeGrant, grantFor } from '../../trust/grant.ts';
 import { requireTrust } from '../../trust/project-trust.ts';
@@ -136,7 +136,7 @@ export class WaveSequence {
         exited: ({ rank, epoch, step, pid }) =>
           recorder.update({ type: 'worker', rank, state: 'exited', epoch, step, pid }),
         beforeStart: async () => {
-          await this.#checkDisk();
+          await this.#checkDisk(note === null && placements === this.#waves[0]);
           await this.#options.begin(await this.#startOf(point));
           this.#reportDamages(point);
           this.#reportGrant(placements[0].device, scratchFolder);
@@ -254,11 +254,15 @@ export class WaveSequence {
     };
   }
 
-  async #checkDisk(): Promise<void> {
-    const { record, facts, folder } = this.#options.recorder;
+  /** A new run is refused without room for its largest size. One that has begun waits for room, as it does while it trains. */
+  async #checkDisk(isFirstStart: boolean): Promise<void> {
+    const { recorder, resume } = this.#options;
+    const { record, facts, folder } = recorder;
     const { config } = record;
     const parameterCount = facts?.parameterCount ?? 0;
-    await checkDiskSpace(folder, forecastRunBytes({ parameterCount, members: config.members, config }));
+    const wholeBytes = forecastRunBytes({ parameterCount, members: config.members, config });
+    if (isFirstStart && !resume) return checkDiskSpace(folder, wholeBytes);
+    await recorder.whenThereIsRoom(async () => checkDiskSpace(folder, wholeBytes - (await replacedBytes(folder))));
   }
 }
 

@@ -75,6 +75,11 @@ export class RunRecorder {
     });
   }
 
+  /** Repeats a write to the run's folder while the disk is full. */
+  whenThereIsRoom<T>(write: () => Promise<T>): Promise<T> {
+    return this.room.write(write);
+  }
+
   /** Lets writes that wait for space on the disk fail. */
   waitNoMore(): void {
     this.room.abandon();
@@ -105,12 +110,13 @@ export class RunRecorder {
 
   private async openMetrics(from: ResumeStart | null): Promise<void> {
     const ranks = this.record.plan.map(({ rank }) => rank);
-    this.metrics = await MetricsLog.open(this.folder, {
+    const options = {
       ranks,
       kept: { step: from?.at?.step ?? Infinity, rows: from?.rows ?? Infinity },
-      onError: (error) => this.failedToWrite(error),
-      whenThereIsRoom: (write) => this.room.write(write),
-    });
+      onError: (error: unknown) => this.failedToWrite(error),
+      whenThereIsRoom: (write: () => Promise<void>) => this.room.write(write),
+    };
+    this.metrics = await this.room.write(() => MetricsLog.open(this.folder, options));
     if (this.ranks !== null) this.metrics.setRanks(this.ranks);
   }
 

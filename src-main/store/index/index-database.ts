@@ -7,8 +7,11 @@ const SCHEMA_VERSION = 3;
 const BUSY_TIMEOUT_MS = 5_000;
 const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
-/** SQLITE_PERM, _READONLY, _IOERR, _FULL and _CANTOPEN: the file or its folder cannot be written. */
-const UNWRITABLE: ReadonlySet<number> = new Set([3, 8, 10, 13, 14]);
+/**
+ * SQLITE_PERM, _BUSY, _READONLY, _IOERR, _FULL, _CANTOPEN and _PROTOCOL: the file or its folder cannot be written, or its file system has no
+ * locks (SQLite reports ENOLCK as _BUSY).
+ */
+const UNWRITABLE: ReadonlySet<number> = new Set([3, 5, 8, 10, 13, 14, 15]);
 
 const SCHEMA = `
   DROP TABLE IF EXISTS runs;
@@ -125,7 +128,7 @@ function codeOf(error: unknown): number {
 function explainOpenError(error: unknown, path: string): Error {
   const reason = messageOf(error);
   return new Error(
-    `Cannot open the index of runs ${path}: ${reason}. This user must be able to write the file and its folder; ` +
+    `Cannot open the index of runs ${path}: ${reason}. This user must be able to write the file and its folder, and its file system must have locks; ` +
       'correct the permissions, or choose another folder with TUTTI_HOME.',
     { cause: error },
   );

@@ -1,4 +1,5 @@
-import { stat } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { rmdir, stat } from 'node:fs/promises';
 import { messageOf } from '../../../core/text/errors.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import { errorCode } from '../../../core/node/file-error.ts';
@@ -30,8 +31,13 @@ export interface TakenRun {
  * @throws Error if the folder holds a run or files of one
  */
 export async function createOwnRun(folder: string, record: RunRecord): Promise<FileLock> {
+  const isNew = !existsSync(folder);
   await makeRunFolder(folder);
-  const lock = await takeHubLock(folder);
+  const lock = await takeHubLock(folder).catch(async (error: unknown) => {
+    // Where there can be no lock, nothing of the refused run remains.
+    if (isNew) await rmdir(folder).catch(() => undefined);
+    throw error;
+  });
   if (lock === null) throw await refusal(folder);
   try {
     await createRunFolder(folder, record);

@@ -5,7 +5,16 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
 import type { RunEvent } from '../../../core/protocol/run/record.ts';
 import { readEvents, readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
-import { metricValues, pidOnceTraining, resume, startRun, train, useHub, type WatchedRun } from '../harness.ts';
+import {
+  metricValues,
+  pidOnceTraining,
+  resume,
+  startRun,
+  train,
+  useHub,
+  type WatchedRun,
+  watchResume,
+} from '../harness.ts';
 
 const { hub, home } = useHub();
 const noMount = 'no disk can be mounted here';
@@ -31,6 +40,12 @@ function mountTinyDisk(name: string, bytes: number): string | null {
   return folder;
 }
 
+function fill(filler: string): void {
+  expect(() => {
+    for (;;) appendFileSync(filler, Buffer.alloc(65_536));
+  }).toThrow('ENOSPC');
+}
+
 /** Starts a run on a disk and fills the disk once both ranks train. @returns null where no disk can be mounted */
 async function runOnFilledDisk(name: string): Promise<{ run: WatchedRun; makeRoom: () => void } | null> {
   const disk = mountTinyDisk(name, 24 * 1024 ** 2);
@@ -38,9 +53,7 @@ async function runOnFilledDisk(name: string): Promise<{ run: WatchedRun; makeRoo
   const run = await startRun(hub(), 'blobs', config, join(disk, 'run'));
   for (const rank of [0, 1]) await pidOnceTraining(run, rank);
   const filler = join(disk, 'filler');
-  expect(() => {
-    for (;;) appendFileSync(filler, Buffer.alloc(65_536));
-  }).toThrow('ENOSPC');
+  fill(filler);
   return { run, makeRoom: () => truncateSync(filler) };
 }
 
@@ -117,5 +130,25 @@ describe('a disk without room', () => {
     const epochs = (found?.epoch ?? 0) + 5;
     expect(await resume(hub(), run.folder, { maxEpochs: epochs })).toMatchObject({ status: 'finished' });
     expect(metricValues(run.folder, 'val/ens_nll')).toHaveLength(epochs);
+  });
+
+  it('lets a resume wait before it starts, until there is room or the user stops it', async ({ skip }) => {
+    const disk = mountTinyDisk('resumed-disk', 24 * 1024 ** 2);
+    if (disk === null) return skip(noMount);
+    const first = await startRun(hub(), 'blobs', { ...config, maxEpochs: 2 }, join(disk, 'run'));
+    expect(await first.ended).toMatchObject({ status: 'finished' });
+    const filler = join(disk, 'filler');
+    fill(filler);
+    const stopped = await watchResume(hub(), first.folder, { maxEpochs: 4 });
+    await untilEvent(stopped, ofKind('disk-full'));
+    stopped.session.control({ action: 'stop' });
+    await expect(stopped.ended).rejects.toThrow(/disk is full|are free on the disk/);
+    const resumed = await watchResume(hub(), first.folder, { maxEpochs: 4 });
+    const { message } = await untilEvent(resumed, ofKind('disk-full'));
+    expect(message).toMatch(/^Waiting for disk space: the disk is full \(ENOSPC\), and .*resumed-disk\/run/);
+    truncateSync(filler);
+    expect(await resumed.ended).toMatchObject({ status: 'finished', error: null, summary: { epochs: 4 } });
+    const undisturbed = await train(hub(), 'blobs', { ...config, maxEpochs: 4 });
+    expect(metricValues(resumed.folder, 'val/ens_nll')).toEqual(metricValues(undisturbed.folder, 'val/ens_nll'));
   });
 });
