@@ -15,8 +15,10 @@ export class FileError extends Error {
   }
 }
 
-const OTHER_FOLDER = 'choose another folder with --out or TUTTI_HOME.';
-const OTHER_DISK = 'choose a folder on another disk with --out or TUTTI_HOME.';
+/** What chooses the folder of a run, as messages name it. */
+export const folderFlags = '--out or TUTTI_HOME';
+const OTHER_FOLDER = `choose another folder with ${folderFlags}.`;
+const OTHER_DISK = `choose a folder on another disk with ${folderFlags}.`;
 const PERMISSION = { rule: 'this user may not', remedy: `Change the permissions, or ${OTHER_FOLDER}` };
 
 const EXPLANATIONS: Record<string, { rule: string; remedy: string }> = {
@@ -24,7 +26,7 @@ const EXPLANATIONS: Record<string, { rule: string; remedy: string }> = {
   EDQUOT: { rule: "this user's disk quota is used up", remedy: `Free some space there, or ${OTHER_DISK}` },
   EFBIG: {
     rule: 'the file would be larger than the system allows',
-    remedy: 'Raise the limit (ulimit -f), or choose a folder on another file system with --out or TUTTI_HOME.',
+    remedy: `Raise the limit (ulimit -f), or choose a folder on another file system with ${folderFlags}.`,
   },
   EACCES: PERMISSION,
   EPERM: PERMISSION,

@@ -29,6 +29,7 @@ const notable = new Set([
   'resumed',
   'change-requested',
   'checkpoint-requested',
+  'checkpoints-kept',
   'source-changed',
   'model-changed',
   'model-not-described',

@@ -2,6 +2,7 @@ import { isAbsolute, relative, resolve } from 'node:path';
 import { readRunRecord } from '../store/runs/run-folder.ts';
 import type { SkippedFile } from './checkpoint-entries.ts';
 import type { CheckpointKey } from '../../core/protocol/run/checkpoint-tasks.ts';
+import { explainExportError } from './export-errors.ts';
 import { runEntries, usualFormats, type ExportFormat } from './run-entries.ts';
 import { openFolderSink, openZipSink } from './sinks.ts';
 
@@ -48,7 +49,7 @@ export async function exportRun(folder: string, options: ExportOptions): Promise
     await sink.finish();
   } catch (error) {
     await sink.abort(error);
-    throw error;
+    throw await explainExportError(error, folder, to);
   }
   return report;
 }

@@ -10,6 +10,7 @@ import { dataFolders, tuttiHome } from '../store/home.ts';
 import { privateMode } from '../store/private-home.ts';
 import { type Check, checkBackends } from './backend-checks.ts';
 import { describeUse, isUsable } from './device-use.ts';
+import { limitChecks } from './limit-checks.ts';
 
 /** A run keeps a few copies of its weights. With less space than this, a run of a larger model is likely to be refused. */
 const littleDiskBytes = 2 * 2 ** 30;
@@ -21,6 +22,7 @@ export async function runChecks(): Promise<Check[]> {
     attempt('home', checkHome, 'Set TUTTI_HOME to a folder that you may write to.'),
     attempt('data', checkData, 'Create that folder, or unset TUTTI_DATA.'),
     attempt('scratch', checkScratch, 'Set TMPDIR to a folder of yours with a short path.'),
+    ...Object.entries(limitChecks).map(([name, { check, remedy }]) => attempt(name, check, remedy)),
   ];
   const backends = await checkBackends().catch((error: unknown): Check[] => [
     { name: 'backends', status: 'fail', detail: messageOf(error), remedy: 'See the check of the home below.' },

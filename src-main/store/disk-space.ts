@@ -4,7 +4,6 @@ import { formatBytes } from '../../core/text/numbers.ts';
 import type { OptimizerConfig, RunConfig } from '../../core/protocol/run/config.ts';
 import { readFreeBytes } from '../../core/node/disk-room.ts';
 import { FileError, unlessMissing } from '../../core/node/file-error.ts';
-import { runPaths } from './runs/run-folder.ts';
 
 const BYTES_PER_PARAMETER = 4;
 /** A rank keeps its two newest states, and removes the older one only once the third is complete. */
@@ -41,12 +40,9 @@ function optimizerSlots(optimizer: OptimizerConfig): number {
   return 2;
 }
 
-/** Bytes of a run's checkpoints and states that later ones replace. Those with a second name in `attempts/` stay on the disk. */
-export async function replacedBytes(folder: string): Promise<number> {
-  const { checkpoints, state } = runPaths(folder);
-  const lists = [checkpoints, state].map((root) =>
-    unlessMissing(readdir(root, { recursive: true, withFileTypes: true })),
-  );
+/** Bytes of the files in the folders of a run's checkpoints and states, which later ones replace. Those with a second name in `attempts/` stay on the disk. */
+export async function replacedBytes(folders: readonly string[]): Promise<number> {
+  const lists = folders.map((root) => unlessMissing(readdir(root, { recursive: true, withFileTypes: true })));
   const files = (await Promise.all(lists)).flatMap((list) => list ?? []).filter((entry) => entry.isFile());
   const sizes = files.map(async ({ parentPath, name }) => {
     const { nlink, size } = await stat(join(parentPath, name));
@@ -63,5 +59,5 @@ export async function checkDiskSpace(folder: string, neededBytes: number): Promi
     `The run may take ${formatBytes(neededBytes)}, but only ${formatBytes(freeBytes)} are free on the disk of ${folder}. ` +
     'Free some space, choose a folder on another disk with --out, or keep fewer checkpoints ' +
     '(checkpoints.keepLast, checkpoints.everyEpochs, checkpoints.memberBest, checkpoints.final).';
-  throw new FileError(message, { path: runPaths(folder).checkpoints, code: 'ENOSPC', neededBytes }, undefined);
+  throw new FileError(message, { path: join(folder, 'checkpoints'), code: 'ENOSPC', neededBytes }, undefined);
 }

@@ -1,3 +1,4 @@
+import { messageOf } from '../../core/text/errors.ts';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -72,9 +73,21 @@ function byScore(a: Kept, b: Kept, mode: MetricMode): number {
 /** The part of `notes.json` that says what must stay. */
 const pinsSchema = z.looseObject({ pinnedCheckpoints: z.array(checkpointKeySchema).default([]) });
 
-/** The names of a rank's checkpoints that the user pinned. @throws Error if `notes.json` is damaged, because nothing may be removed then */
+/** The names of a rank's checkpoints that the user pinned. @throws Error if `notes.json` cannot be read, because nothing may be removed then */
 export async function readPins(runFolder: string, rank: number): Promise<ReadonlySet<string>> {
-  const text = await unlessMissing(readFile(join(runFolder, 'notes.json'), 'utf8'));
-  const { pinnedCheckpoints } = pinsSchema.parse(JSON.parse(text ?? '{}'));
+  const path = join(runFolder, 'notes.json');
+  const pinnedCheckpoints = await parsePins(path).catch((error: unknown) => {
+    throw new Error(
+      `${path} cannot be read, so that no checkpoint is removed: ${messageOf(error)}. Correct or remove it.`,
+      {
+        cause: error,
+      },
+    );
+  });
   return new Set(pinnedCheckpoints.flatMap((pin) => (pin.rank === rank ? [pin.name] : [])));
+}
+
+async function parsePins(path: string) {
+  const text = await unlessMissing(readFile(path, 'utf8'));
+  return pinsSchema.parse(JSON.parse(text ?? '{}')).pinnedCheckpoints;
 }

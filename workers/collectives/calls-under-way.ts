@@ -10,6 +10,7 @@ import {
   noSignals,
 } from '../../core/protocol/wire/collectives.ts';
 import type { CollectiveFrame } from '../../core/protocol/wire/frames.ts';
+import { whyNotAnswer } from './check-answer.ts';
 import { MemoryExchange, type Operands, type Request } from './memory/memory-exchange.ts';
 import type { MappedSlots } from './memory/mapped-slots.ts';
 import type { SharedMemory } from './memory/shared-memory.ts';
@@ -111,6 +112,8 @@ export class CallsUnderWay {
         ),
       );
     }
+    const reason = whyNotAnswer(pending.call, frame, { rank: this.#rank, ranks: this.#remaining });
+    if (reason !== null) return this.fail(new CollectiveError(`The hub ${reason}.`));
     this.#pending.delete(sequence);
     this.#ranks = this.#remaining;
     this.#count(sequence, frame.signals, frame.data);

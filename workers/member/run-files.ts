@@ -1,3 +1,4 @@
+import { messageOf } from '../../core/text/errors.ts';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -96,14 +97,19 @@ export class RunFiles {
     });
   }
 
-  /** Removes checkpoints of this rank that the policy no longer keeps, now that `saved` is on the disk. Not while replaced ones are kept. */
-  async removeSuperseded(policy: RetentionPolicy, saved: string): Promise<void> {
-    if (this.#keepsReplaced) return;
-    if (policy.keepLast === 0 && policy.quotaBytes === null && !saved.startsWith('top-')) return;
+  /**
+   * Removes checkpoints of this rank that the policy no longer keeps, now that `saved` is on the disk. Not while replaced ones are kept.
+   * @returns why nothing was removed, if the user's notes cannot be read
+   */
+  async removeSuperseded(policy: RetentionPolicy, saved: string): Promise<string | null> {
+    if (this.#keepsReplaced) return null;
+    if (policy.keepLast === 0 && policy.quotaBytes === null && !saved.startsWith('top-')) return null;
     const own = await readableCheckpoints(this.folder, this.rank);
-    const pinned = await readPins(this.folder, this.rank);
+    const pinned = await readPins(this.folder, this.rank).catch((error: unknown) => messageOf(error));
+    if (typeof pinned === 'string') return pinned;
     for (const name of supersededCheckpoints(own, policy, saved, pinned))
       await removeCheckpoint(this.folder, this.rank, name);
+    return null;
   }
 
   /** This rank's checkpoint of that name, or null if there is none. @throws when it is damaged */

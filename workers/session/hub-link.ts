@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { hubMessageSchema, type HubMessage, type WorkerMessage } from '../../core/protocol/run/messages.ts';
 import type { Channel } from '../../core/protocol/wire/channel.ts';
 import type { CollectiveFrame, Frame, WireArray } from '../../core/protocol/wire/frames.ts';
@@ -21,7 +22,7 @@ export class HubLink {
       handlers.closed(error);
     });
     channel.onFrame((frame: Frame) => {
-      if (frame.kind === 'message') handlers.message(hubMessageSchema.parse(frame.message));
+      if (frame.kind === 'message') handlers.message(parseMessage(frame.message));
       else handlers.collective(frame);
     });
   }
@@ -39,4 +40,17 @@ export class HubLink {
   close(): void {
     this.channel.close();
   }
+}
+
+/** @throws Error that names the message. It fails the process's ranks, because they would not do what the hub expects. */
+function parseMessage(message: unknown): HubMessage {
+  const parsed = hubMessageSchema.safeParse(message);
+  if (parsed.success) return parsed.data;
+  const type =
+    typeof message === 'object' && message !== null && 'type' in message ? JSON.stringify(message.type) : 'no';
+  throw new Error(
+    `The hub sent a message of ${type} type that this worker does not know or that is not whole:\n${z.prettifyError(parsed.error)}\n` +
+      'Hub and workers must be of the same version: end Tutti, and start it again.',
+    { cause: parsed.error },
+  );
 }

@@ -72,6 +72,8 @@ export class RankTraining implements Training {
   private readonly isOneModel: boolean;
   private isAssembled = false;
   private hasVotedStop = false;
+  /** Why the last checkpoint removed no other, if the user's notes could not be read. */
+  private retentionProblem: string | null = null;
   private lastPredictions: Predictions | null = null;
   /** SHA-256 of the model's architecture in the run folder; null where it has no description. */
   private topology: string | null = null;
@@ -215,7 +217,9 @@ export class RankTraining implements Training {
       const record = await files.saveCheckpoint(await readWeights(this.model), about);
       if (record === null) return;
       report.checkpoint(record);
-      await files.removeSuperseded(this.retention, name);
+      const problem = await files.removeSuperseded(this.retention, name);
+      if (problem !== null && this.retentionProblem === null) report.event('checkpoints-kept', problem, this.position);
+      this.retentionProblem = problem;
     });
   }
 

@@ -12,6 +12,7 @@ import { describeGrant, grantFor } from '../../trust/grant.ts';
 import { requireTrust } from '../../trust/project-trust.ts';
 import { dataFolders } from '../../store/home.ts';
 import { findResumePoint, type ResumePoint } from '../../store/runs/resume-point.ts';
+import { runPaths } from '../../store/runs/run-folder.ts';
 import type { LogFile } from '../recording/log-file.ts';
 import type { Completion } from './completion.ts';
 import { keepMessage } from './rank-messages.ts';
@@ -262,7 +263,10 @@ export class WaveSequence {
     const parameterCount = facts?.parameterCount ?? 0;
     const wholeBytes = forecastRunBytes({ parameterCount, members: config.members, config });
     if (isFirstStart && !resume) return checkDiskSpace(folder, wholeBytes);
-    await recorder.whenThereIsRoom(async () => checkDiskSpace(folder, wholeBytes - (await replacedBytes(folder))));
+    const { checkpoints, state } = runPaths(folder);
+    await recorder.whenThereIsRoom(async () =>
+      checkDiskSpace(folder, wholeBytes - (await replacedBytes([checkpoints, state]))),
+    );
   }
 }
 

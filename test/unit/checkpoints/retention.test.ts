@@ -98,10 +98,16 @@ it('a rank removes superseded checkpoints after the new one is on the disk, and 
     const name = `epoch-0000${epoch}`;
     const tensors = [{ name: 'w', dtype: 'F32' as const, shape: [1], data: new Float32Array([epoch]) }];
     await files.saveCheckpoint(tensors, { name, epoch, step: epoch, monitor: null, score: null, model: undefined });
-    await files.removeSuperseded({ ...all, keepLast: 1 }, name);
+    return files.removeSuperseded({ ...all, keepLast: 1 }, name);
   };
   await save(0);
   await writeFile(join(folder, 'notes.json'), '{ "pinnedCheckpoints": [{ "rank": 1, "name": "epoch-00000" }] }');
   for (const epoch of [1, 2, 3]) await save(epoch);
-  expect((await listCheckpoints(folder)).map(({ name }) => name)).toEqual(['epoch-00000', 'epoch-00003']);
+  const names = async () => (await listCheckpoints(folder)).map(({ name }) => name);
+  expect(await names()).toEqual(['epoch-00000', 'epoch-00003']);
+  await writeFile(join(folder, 'notes.json'), '{ "pinnedCheckpoints": [{ "rank": 1, "na');
+  expect(await save(4)).toMatch(
+    /notes\.json cannot be read, so that no checkpoint is removed: .*Correct or remove it\.$/,
+  );
+  expect(await names()).toEqual(['epoch-00000', 'epoch-00003', 'epoch-00004']);
 });

@@ -1,3 +1,5 @@
+import { type CollectiveArray, type CollectiveCall, describeCall } from '../../../core/protocol/wire/collectives.ts';
+import { whyNotAnswer } from '../../../workers/collectives/check-answer.ts';
 import { describe, expect, it } from 'vitest';
 import { CollectiveError, noSignals, type ControlSignals } from '../../../core/protocol/wire/collectives.ts';
 import type { CollectiveFrame } from '../../../core/protocol/wire/frames.ts';
@@ -157,6 +159,56 @@ describe('a rank of a larger group', () => {
       signals: noSignals,
       data: new Int32Array(1),
     });
-    await expect(pending).rejects.toThrow('The hub answered with int32 to float32.');
+    await expect(pending).rejects.toThrow(
+      'The hub answered all-reduce(sum) of float32[1], sequence number 1 with that of barrier, sequence number 1.',
+    );
+  });
+});
+
+describe('an answer of the hub', () => {
+  const base = {
+    reduce: null,
+    dataType: 'float32',
+    shape: [6],
+    root: null,
+    distance: null,
+    sequence: 1,
+    stage: 'whole',
+  };
+  const call = (what: Partial<CollectiveCall>) => ({ ...base, ...what }) as CollectiveCall;
+  const group = { rank: 1, ranks: [0, 1, 4] };
+  const floats = (length: number) => new Float32Array(length);
+
+  it.each<[string, CollectiveCall, CollectiveArray | null]>([
+    ['all-gather: 3 ranks of 6', call({ operation: 'all-gather' }), floats(18)],
+    ['all-reduce', call({ operation: 'all-reduce', reduce: 'sum' }), floats(6)],
+    ['reduce-scatter: 6 / 3', call({ operation: 'reduce-scatter', reduce: 'sum' }), floats(2)],
+    ['broadcast, to another rank', call({ operation: 'broadcast', root: 0 }), floats(6)],
+    ['broadcast, to its root', call({ operation: 'broadcast', root: 1 }), null],
+    ['shift, from a rank', call({ operation: 'shift', distance: 1 }), floats(6)],
+    ['shift, from nowhere', call({ operation: 'shift', distance: 1 }), null],
+    ['barrier', call({ operation: 'barrier', dataType: 'uint8', shape: [0] }), null],
+    ['through memory', call({ operation: 'all-gather', stage: 'written' }), null],
+  ])('fits: %s', (_name, own, data) => {
+    expect(whyNotAnswer(own, { call: { ...own, shape: [data?.length ?? 0] }, data }, group)).toBeNull();
+  });
+
+  it.each<[string, CollectiveCall, CollectiveArray | null, string]>([
+    ['too short', call({ operation: 'all-gather' }), floats(12), 'with float32[12], not float32[18]'],
+    [
+      'of another type',
+      call({ operation: 'all-reduce', reduce: 'sum' }),
+      new Int32Array(6),
+      'with int32[6], not float32[6]',
+    ],
+    ['missing', call({ operation: 'broadcast', root: 0 }), null, 'with no array'],
+    [
+      'unasked',
+      call({ operation: 'barrier', dataType: 'uint8', shape: [0] }),
+      new Uint8Array(1),
+      'with uint8[1], not uint8[0]',
+    ],
+  ])('is refused: %s', (_name, own, data, end) => {
+    expect(whyNotAnswer(own, { call: own, data }, group)).toBe(`answered ${describeCall(own)} ${end}`);
   });
 });

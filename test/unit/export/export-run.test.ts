@@ -4,7 +4,8 @@ import { appendFile, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/pro
 import { dirname, join, relative, sep } from 'node:path';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { FaultyDisk } from '../../faults/faulty-disk.ts';
 import { openFolderSink, openZipSink } from '../../../src-main/export/sinks.ts';
 import { exportRun } from '../../../src-main/export/export-run.ts';
 import { appendEvent, createRunFolder } from '../../../src-main/store/runs/run-folder.ts';
@@ -297,5 +298,18 @@ describe('exportRun on failures', () => {
     const { stdout } = await promisify(execFile)(process.execPath, [script, folder, join(to, 'run.zip')]);
     expect(stdout).toMatch(/Cannot write .*run\.zip.*\(EFBIG\)/);
     expect(await readdir(to)).toEqual([]);
+  });
+
+  it.each([true, false])('names the bytes and the flag when the disk is full (ZIP: %s)', async (zip) => {
+    const folder = await sampleRun();
+    const to = join(await temporaryFolder(), 'export');
+    const disk = FaultyDisk.install(dirname(to));
+    onTestFinished(() => disk.remove());
+    disk.fault = ({ name }) => (name === 'writeFile' ? { code: 'ENOSPC' } : null);
+    await expect(exportRun(folder, { to, zip })).rejects.toThrow(
+      /^Cannot export to .*export: the disk is full \(ENOSPC\)\. An export of this run takes up to 29\d KiB, and [\d.]+ [KMGT]iB are free there\. .*--to/,
+    );
+    disk.fault = ({ name }) => (name === 'writeFile' ? { code: 'EROFS' } : null);
+    await expect(exportRun(folder, { to, zip, overwrite: true })).rejects.toThrow(/choose another folder with --to\.$/);
   });
 });

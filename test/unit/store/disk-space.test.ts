@@ -1,9 +1,9 @@
-import { statfs } from 'node:fs/promises';
+import { link, mkdir, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runConfigSchema } from '../../../core/protocol/run/config.ts';
 import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
-import { checkDiskSpace, forecastRunBytes } from '../../../src-main/store/disk-space.ts';
+import { checkDiskSpace, forecastRunBytes, replacedBytes } from '../../../src-main/store/disk-space.ts';
 import { temporaryFolder } from './fixtures.ts';
 
 const SMALL_FILES = 16 * 1024 * 1024;
@@ -49,4 +49,14 @@ describe('checkDiskSpace', () => {
       /The run may take 1 PiB, but only .+ are free on the disk of .*not\/yet\. Free some space/,
     );
   });
+});
+
+it('counts the bytes that later files replace: not those with a second name, nor folders that do not exist', async () => {
+  const folder = await temporaryFolder();
+  const rank = join(folder, 'state', 'rank-0');
+  await mkdir(rank, { recursive: true });
+  await writeFile(join(rank, 'round-1.safetensors'), Buffer.alloc(300));
+  await writeFile(join(rank, 'round-2.safetensors'), Buffer.alloc(5_000));
+  await link(join(rank, 'round-2.safetensors'), join(folder, 'kept'));
+  expect(await replacedBytes([join(folder, 'checkpoints'), join(folder, 'state')])).toBe(300);
 });

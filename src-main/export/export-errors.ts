@@ -1,0 +1,34 @@
+import { lstat, readdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { asFullDisk, readFreeBytes } from '../../core/node/disk-room.ts';
+import { FileError, folderFlags } from '../../core/node/file-error.ts';
+import { formatBytes } from '../../core/text/numbers.ts';
+
+/**
+ * Why an export failed, with the flag that names its place. A full disk also names the bytes that the export may take and those that are free.
+ * @param folder the run's folder
+ * @param to the folder or ZIP of the export, of which an unfinished ZIP has been removed
+ */
+export async function explainExportError(error: unknown, folder: string, to: string): Promise<unknown> {
+  if (!(error instanceof FileError) || !error.path.startsWith(dirname(to))) return error;
+  const full = asFullDisk(error);
+  if (full === null) return new Error(error.message.replaceAll(folderFlags, '--to'), { cause: error });
+  const [takenBytes, freeBytes] = await Promise.all([folderBytes(folder), readFreeBytes(dirname(to))]);
+  const reason = full.code === 'EDQUOT' ? "this user's disk quota is used up" : 'the disk is full';
+  return new Error(
+    `Cannot export to ${to}: ${reason} (${full.code}). An export of this run takes up to ${formatBytes(takenBytes)}, and ${formatBytes(freeBytes)} are free ` +
+      'there. Free some space, choose a place on another disk with --to (for exports from pages: TUTTI_HOME), or export fewer formats.',
+    { cause: error },
+  );
+}
+
+/** The sum of the sizes of all files in a folder. */
+async function folderBytes(folder: string): Promise<number> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const sizes = entries.map(async ({ parentPath, name }) => {
+    // A run that trains may remove a file meanwhile.
+    const stats = await lstat(join(parentPath, name)).catch(() => null);
+    return stats?.isFile() === true ? stats.size : 0;
+  });
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+}
