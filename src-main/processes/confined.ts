@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { type Confinement, confinementVariable } from '../../core/protocol/machine/confinement.ts';
+import { errorCode } from '../../core/node/file-error.ts';
 import type { Device } from '../../core/protocol/machine/devices.ts';
 import { entryFile } from './app-files.ts';
 import { childEnvironment } from './node-process.ts';
@@ -59,8 +60,7 @@ export function confinedEnvironment(grant: Grant, device?: Device): NodeJS.Proce
 /** Flags of Node's permission model (https://nodejs.org/docs/latest-v24.x/api/permissions.html), and what runs before the entry. */
 export function confinementFlags(grant: Grant, { needsThreads = false } = {}): string[] {
   const { read, write, processes, memoryBytes } = grant;
-  // Node grants what lies in a folder only if the folder exists.
-  mkdirSync(grant.compileCache, { recursive: true, mode: 0o700 });
+  makeCompileCache(grant.compileCache);
   const writable = [...write, grant.compileCache];
   const readable = [...read, ...filesOfEnvironment(grant), ...writable];
   return [
@@ -78,6 +78,15 @@ export function confinementFlags(grant: Grant, { needsThreads = false } = {}): s
     '--require',
     confineEntry,
   ];
+}
+
+/** Node grants what lies in a folder only if the folder exists. On a read-only or full disk there is none: the code is then compiled each time. */
+function makeCompileCache(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    if (!['EROFS', 'EACCES', 'EPERM', 'ENOSPC', 'EDQUOT'].includes(errorCode(error) ?? '')) throw error;
+  }
 }
 
 /** V8's own limit of the heap is lower than most machines' memory. */

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { asFullDisk } from '../../core/node/disk-room.ts';
 import type { RunConfig } from '../../core/protocol/run/config.ts';
 import type { ProcessGroup } from '../collectives/process-group.ts';
 import { type BatchSource, BroadcastBatches, ownBatches } from './batches.ts';
@@ -18,8 +19,8 @@ export interface Distribution {
   mode: RunConfig['data']['mode'];
   /** The groups of this process's ranks, which share one copy of the data; a single one if batches are broadcast. */
   groups: readonly ProcessGroup[];
-  /** The run's private folder for temporary files. */
-  folder: string;
+  /** The run's private folders for temporary files. A data set that does not fit into the first goes into the next. */
+  folders: readonly string[];
   /** Whether another group of ranks needs the data after this one has ended. */
   isWantedLater: boolean;
 }
@@ -33,20 +34,37 @@ export async function distributeData(how: Distribution, load: () => Promise<Spli
 
 /** Removes the file as soon as all ranks have loaded it: it lies in memory, and must not remain after a run whose processes are killed. */
 async function loadOnce(how: Distribution, load: () => Promise<Splits>): Promise<Splits> {
-  const { mode, groups, folder, isWantedLater } = how;
+  const { mode, groups, folders, isWantedLater } = how;
   const [group] = groups;
   const barrier = () => Promise.all(groups.map((of) => of.barrier()));
-  const file = join(folder, 'data.bin');
+  const files = folders.map((folder) => join(folder, 'data.bin'));
   const isFirst = group.rank === group.ranks[0];
-  const isThere = existsSync(file);
+  const isThere = files.some(existsSync);
   if (group.worldSize === 1 && !isWantedLater && !isThere) return load();
   const loaded = isFirst && !isThere ? await load() : null;
-  if (loaded !== null) await writeSplits(file, loaded);
+  if (loaded !== null) await writeWhereRoomIs(files, loaded);
   await barrier();
+  const file = files.find(existsSync) ?? files[0];
   const splits = mode === 'shared' ? await mapSplits(file) : (loaded ?? (await readSplits(file)));
   await barrier();
   if (isFirst && !isWantedLater) await rm(file);
   return splits;
+}
+
+/** @throws Error of each file if none of them has room */
+async function writeWhereRoomIs(files: readonly string[], splits: Splits): Promise<void> {
+  const problems: string[] = [];
+  for (const file of files) {
+    try {
+      await writeSplits(file, splits);
+      for (const problem of problems) console.log(`${problem} It is shared through ${file} instead.`);
+      return;
+    } catch (error) {
+      if (!(error instanceof Error) || asFullDisk(error.cause) === null) throw error;
+      problems.push(error.message);
+    }
+  }
+  throw new Error(problems.join('\n'));
 }
 
 /** Sends whole evaluation splits to every rank, which predicts all of them, but only one training sample, for type and shape. */

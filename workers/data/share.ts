@@ -1,7 +1,9 @@
 import { open, rename, rm, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { z } from 'zod';
 import { preprocessingSchema } from '../../core/preprocessing/schema.ts';
+import { readFreeBytes } from '../../core/node/disk-room.ts';
 import { mapFile } from '../system/libc.ts';
 import { createDataset, createSplits, mapEachSplit } from './dataset.ts';
 import type { Dataset, Splits } from './dataset.ts';
@@ -68,9 +70,10 @@ export async function writeSplits(file: string, splits: Splits): Promise<void> {
     await rename(aside, file);
   } catch (error) {
     await rm(aside, { force: true });
+    const free = await readFreeBytes(dirname(file)).catch(() => null);
     throw new Error(
       `The decoded data could not be shared through ${file} (${reasonOf(error)}). It takes ` +
-        `${byteCount(parts.reduce((sum, part) => sum + part.length, 0))}: make that much room there.`,
+        `${byteCount(parts.reduce((sum, part) => sum + part.length, 0))}${free === null ? '' : `, and ${byteCount(free)} are free`}: make that much room there.`,
       { cause: error },
     );
   }

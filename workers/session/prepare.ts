@@ -190,9 +190,10 @@ function loadData(
   hyperparameters: Record<string, unknown>,
   groups: readonly ProcessGroup[],
 ): Promise<RankData> {
-  const { config, scratchFolder, groupRanks, finishedRanks, lostRanks } = launch;
+  const { config, scratchFolder, overflowFolder, groupRanks, finishedRanks, lostRanks } = launch;
   const isWantedLater = finishedRanks.length + groupRanks.length + lostRanks.length < config.members;
-  const how = { mode: config.data.mode, groups, folder: scratchFolder, isWantedLater };
+  const folders = overflowFolder === null ? [scratchFolder] : [scratchFolder, overflowFolder];
+  const how = { mode: config.data.mode, groups, folders, isWantedLater };
   return distributeData(how, () => loadProjectData(project, hyperparameters, launch));
 }
 

@@ -48,6 +48,8 @@ export const launchSchema = z.strictObject({
   runFolder: z.string(),
   /** Owner-only folder for files that last as long as the run: the socket, decoded data shared by the ranks. */
   scratchFolder: z.string(),
+  /** The same on a disk, for data that do not fit into a scratch folder in memory; null where that lies on a disk, or there is none. */
+  overflowFolder: z.string().nullable(),
   projectFolder: z.string(),
   dataFolders: z.strictObject({ lookup: z.string().nullable(), cache: z.string() }),
   config: runConfigSchema,

@@ -79,7 +79,7 @@ export class RunSession {
       const claim = await this.claim({ host: hostname(), pid: process.pid, socket: socketPath });
       server.onConnection((channel) => this.greet(channel, controlSocket));
       try {
-        return await this.attempt(claim, { scratchFolder: scratch.path, socketPath });
+        return await this.attempt(claim, { scratchFolder: scratch.path, overflowFolder: scratch.overflow, socketPath });
       } finally {
         claim.lock.release();
       }
@@ -129,7 +129,7 @@ export class RunSession {
 
   private async attempt(
     { record, before, lock }: Claim,
-    paths: { scratchFolder: string; socketPath: string },
+    paths: { scratchFolder: string; overflowFolder: string | null; socketPath: string },
   ): Promise<RunRecord> {
     const { folder, index, listener } = this.options;
     const recorder = new RunRecorder(folder, record, index, listener, (event) => this.waves?.follow(event));

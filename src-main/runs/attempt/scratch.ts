@@ -2,13 +2,22 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { explainFileError } from '../../../core/node/file-error.ts';
+import { messageOf } from '../../../core/text/errors.ts';
 import { FileLock, lookAtLock } from '../../../core/node/file-lock.ts';
 
 const prefix = 'tutti-';
+/** A folder in memory, on Linux. */
+const memory = '/dev/shm';
 /** Space that decoded data may need. The folder is in memory if that much is free there, else on disk. */
 const wantedBytes = 2 ** 30;
 /** Other processes may take the lock of a new folder before its owner does, and then remove the folder. */
 const attempts = 10;
+
+interface LockedFolder {
+  path: string;
+  lock: FileLock;
+}
 
 /**
  * The owner-only folder for files that last as long as a run: its socket, and the data that its ranks share. The folder is in memory
@@ -17,34 +26,67 @@ const attempts = 10;
  */
 export class ScratchFolder {
   readonly path: string;
-  readonly #lock: FileLock;
+  /** Another such folder on a disk, for data that do not fit into memory; null if `path` is on a disk, or none could be made. */
+  readonly overflow: string | null;
+  readonly #folders: readonly LockedFolder[];
 
-  private constructor(path: string, lock: FileLock) {
-    this.path = path;
-    this.#lock = lock;
+  private constructor(folders: readonly LockedFolder[]) {
+    this.#folders = folders;
+    this.path = folders[0].path;
+    this.overflow = folders[1]?.path ?? null;
   }
 
-  /** Creates a folder, and removes those of dead hubs. */
-  static async create(): Promise<ScratchFolder> {
-    const parent = (await hasRoom('/dev/shm')) ? '/dev/shm' : tmpdir();
-    await removeAbandoned(parent);
-    for (let attempt = 0; attempt < attempts; attempt += 1) {
-      const path = await mkdtemp(join(parent, `${prefix}${process.pid}-`));
-      const lock = FileLock.tryTake(lockPath(path));
-      if (lock !== null && (await lock.isInPlace())) return new ScratchFolder(path, lock);
-      lock?.release();
-      await rm(path, { recursive: true, force: true });
+  /**
+   * Creates a folder, and removes those of dead hubs.
+   * @param parents where, in the order in which they are tried; the first one that works is used
+   * @throws Error with the reason for each parent
+   */
+  static async create(parents?: readonly string[]): Promise<ScratchFolder> {
+    const places = parents ?? ((await hasRoom(memory)) ? [memory, tmpdir()] : [tmpdir(), memory]);
+    const problems: string[] = [];
+    for (const [index, parent] of places.entries()) {
+      try {
+        const first = await createIn(parent);
+        const isOnlyInMemory = parent !== tmpdir() && index + 1 < places.length;
+        // Few runs need it, so that its failure counts only once data do not fit.
+        const overflow = isOnlyInMemory ? await createIn(places[index + 1]).catch(() => null) : null;
+        return new ScratchFolder(overflow === null ? [first] : [first, overflow]);
+      } catch (error) {
+        problems.push(messageOf(explainFileError(error, parent, 'create a scratch folder in')));
+      }
     }
     throw new Error(
-      `Other processes removed ${attempts} new folders in ${parent} before this one could lock them. Try again.`,
+      `A run needs a folder for its socket and shared data, and there is none:\n${problems.join('\n')}\n` +
+        'Make room in one of them, or set TMPDIR to a folder of yours with a short path.',
     );
   }
 
   async remove(): Promise<void> {
-    // Windows cannot remove an open file.
-    this.#lock.release();
-    await rm(this.path, { recursive: true, force: true });
+    for (const { path, lock } of this.#folders) {
+      // Windows cannot remove an open file.
+      lock.release();
+      await rm(path, { recursive: true, force: true });
+    }
   }
+}
+
+async function createIn(parent: string): Promise<LockedFolder> {
+  await removeAbandoned(parent);
+  for (let attempt = 0; attempt < attempts; attempt += 1) {
+    const path = await mkdtemp(join(parent, `${prefix}${process.pid}-`));
+    try {
+      const lock = FileLock.tryTake(lockPath(path));
+      if (lock !== null && (await lock.isInPlace())) return { path, lock };
+      lock?.release();
+    } catch (error) {
+      await rm(path, { recursive: true, force: true });
+      throw error;
+    }
+    await rm(path, { recursive: true, force: true });
+  }
+  throw new Error(
+    `Other processes removed ${attempts} new folders in ${parent} before this one could lock them. Try again.`,
+  );
 }
 
 function lockPath(folder: string): string {

@@ -27,6 +27,8 @@ export interface WaveSequenceOptions {
   controls: RunControls;
   /** Owner-only; removed at the end of the session. */
   scratchFolder: string;
+  /** The same on a disk, for what does not fit into one in memory; null: none. */
+  overflowFolder: string | null;
   socketPath: string;
   /** The token that workers send with their hello. */
   token: string;
@@ -37,6 +39,9 @@ export interface WaveSequenceOptions {
   /** Called each time that all ranks of a wave are ready, before they train, with the position at which they continue. */
   begin(from: ResumeStart): Promise<void>;
 }
+
+/** Folders that the ranks of a run may write. */
+type RankFolders = Pick<Launch, 'scratchFolder' | 'overflowFolder'>;
 
 /**
  * Runs the waves of a run, one after the other. A wave that loses a process restarts from the newest state that all its ranks have saved
@@ -117,15 +122,15 @@ export class WaveSequence {
     note: string | null,
   ): Promise<WaveOutcome> {
     const { recorder, controls, socketPath, token } = this.#options;
-    const scratchFolder = await this.#emptyFolderOfRanks(note !== null);
+    const folders = await this.#emptyFoldersOfRanks(note !== null);
     if (this.#aborted.signal.aborted) return { kind: 'aborted' };
     recorder.setRanks(placements.map(({ rank }) => rank));
     this.#wave = new Wave({
       placements,
-      launch: { ...this.#launch(scratchFolder, placements), resumeRound: point?.round ?? null },
+      launch: { ...this.#launch(folders, placements), resumeRound: point?.round ?? null },
       socketPath,
       token,
-      grantOn: (device) => this.#grantOn(device, scratchFolder),
+      grantOn: (device) => this.#grantOn(device, folders),
       openLog: (rank) => openLog(recorder, rank, note),
       listener: {
         message: (handle, message, arrays) => keepMessage(recorder, handle, message, arrays),
@@ -140,7 +145,7 @@ export class WaveSequence {
           await this.#checkDisk(note === null && placements === this.#waves[0]);
           await this.#options.begin(await this.#startOf(point));
           this.#reportDamages(point);
-          this.#reportGrant(placements[0].device, scratchFolder);
+          this.#reportGrant(placements[0].device, folders);
         },
       },
     });
@@ -149,17 +154,17 @@ export class WaveSequence {
   }
 
   /** What a worker gets: its run's folder and the ranks' scratch folder, beside what all processes of the project get. */
-  #grantOn(device: Device, scratchFolder: string): Grant {
+  #grantOn(device: Device, { scratchFolder, overflowFolder }: RankFolders): Grant {
     const { folder, record } = this.#options.recorder;
     const { project, config } = record;
-    const write = [folder, scratchFolder];
+    const write = [folder, scratchFolder, ...(overflowFolder === null ? [] : [overflowFolder])];
     const { memoryLimitBytes, strategy } = config;
     return grantFor({ project: project.folder, read: warmStartOf(strategy), write, memoryLimitBytes, device });
   }
 
   /** Lists in the run's events what its workers may do. */
-  #reportGrant(device: Device, scratchFolder: string): void {
-    const phrases = describeGrant(this.#grantOn(device, scratchFolder));
+  #reportGrant(device: Device, folders: RankFolders): void {
+    const phrases = describeGrant(this.#grantOn(device, folders));
     this.#options.recorder.event(null, 'granted', `Each worker ${phrases.join('; ')}.`);
   }
 
@@ -219,16 +224,23 @@ export class WaveSequence {
     this.#options.recorder.event(null, 'state-skipped', message, { epoch, step, data: { round } });
   }
 
-  /** The folder for files that ranks share. Later waves reuse them; a restart empties it, because a killed rank may have left parts. */
-  async #emptyFolderOfRanks(isRestart: boolean): Promise<string> {
-    const folder = join(this.#options.scratchFolder, 'ranks');
-    if (isRestart) await rm(folder, { recursive: true });
-    await mkdir(folder, { recursive: true });
-    return folder;
+  /** The folders for files that ranks share. Later waves reuse them; a restart empties them, because a killed rank may have left parts. */
+  async #emptyFoldersOfRanks(isRestart: boolean): Promise<RankFolders> {
+    const { scratchFolder, overflowFolder } = this.#options;
+    const empty = async (parent: string): Promise<string> => {
+      const folder = join(parent, 'ranks');
+      if (isRestart) await rm(folder, { recursive: true });
+      await mkdir(folder, { recursive: true });
+      return folder;
+    };
+    return {
+      scratchFolder: await empty(scratchFolder),
+      overflowFolder: overflowFolder === null ? null : await empty(overflowFolder),
+    };
   }
 
   #launch(
-    scratchFolder: string,
+    folders: RankFolders,
     placements: readonly Placement[],
   ): Omit<Launch, 'placement' | 'groupRanks' | 'resumeRound'> {
     const { record, folder } = this.#options.recorder;
@@ -241,7 +253,7 @@ export class WaveSequence {
     return {
       runId: record.id,
       runFolder: folder,
-      scratchFolder,
+      ...folders,
       projectFolder: requireTrust(record.project.folder),
       dataFolders: dataFolders(),
       finishedRanks: finished.map(({ rank }) => rank),

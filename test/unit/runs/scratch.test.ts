@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { ScratchFolder } from '../../../src-main/runs/attempt/scratch.ts';
@@ -62,3 +63,20 @@ it.skipIf(noNamespace !== null)(
     expect(folders.map(existsSync)).toEqual([false, false]);
   },
 );
+
+it('is made in the next place where the first has none, with a second folder for what does not fit into memory', async () => {
+  const [first, second] = [
+    await makeFolder(tmpdir(), `place-${process.pid}-1`),
+    await makeFolder(tmpdir(), `place-${process.pid}-2`),
+  ];
+  const both = await ScratchFolder.create([first, second]);
+  expect([dirname(both.path), dirname(both.overflow ?? '')]).toEqual([first, second]);
+  await both.remove();
+  expect([both.path, both.overflow ?? ''].map(existsSync)).toEqual([false, false]);
+  const one = await ScratchFolder.create([join(first, 'none'), second]);
+  expect([dirname(one.path), one.overflow]).toEqual([second, null]);
+  await one.remove();
+  await expect(ScratchFolder.create([join(first, 'none'), join(second, 'none')])).rejects.toThrow(
+    /there is none:\nCannot create a scratch folder in .*-1\/none: .*\(ENOENT\).*\nCannot .*-2\/none: .*\nMake room/,
+  );
+});

@@ -1,0 +1,59 @@
+import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { createDataset, createSplits } from '../../../workers/data/dataset.ts';
+import { distributeData } from '../../../workers/data/distribute.ts';
+import { ProcessGroup } from '../../../workers/collectives/process-group.ts';
+import { FaultyDisk } from '../../faults/faulty-disk.ts';
+import { temporaryFolder } from './temp-folder.ts';
+
+const splits = createSplits({
+  train: createDataset({
+    name: 'two',
+    featureShape: [1],
+    features: Float32Array.of(1, 2),
+    targets: Float32Array.of(3, 4),
+  }),
+});
+
+/** A folder in memory that is full, and one on a disk. */
+async function places() {
+  const root = await temporaryFolder();
+  const [memory, disk] = [join(root, 'memory'), join(root, 'disk')];
+  for (const folder of [memory, disk]) await mkdir(folder);
+  const faulty = FaultyDisk.install(root);
+  onTestFinished(() => faulty.remove());
+  const log = vi.spyOn(console, 'log').mockImplementation(() => undefined);
+  onTestFinished(() => log.mockRestore());
+  return { memory, disk, faulty, log };
+}
+
+const how = (folders: string[], groups = [ProcessGroup.alone(0)]) =>
+  ({ mode: 'local', groups, folders, isWantedLater: true }) as const;
+
+it('data that do not fit into memory are shared through the disk, for all ranks', async () => {
+  const { memory, disk, faulty, log } = await places();
+  faulty.fault = ({ name, path }) =>
+    name === 'writeFile' && path.startsWith(memory) ? { code: 'ENOSPC', half: true } : null;
+  const first = await distributeData(how([memory, disk]), () => Promise.resolve(splits));
+  expect([existsSync(join(memory, 'data.bin')), existsSync(join(disk, 'data.bin'))]).toEqual([false, true]);
+  expect(log.mock.calls.flat()).toEqual([
+    expect.stringMatching(
+      /memory\/data\.bin \(.*ENOSPC.*\)\. It takes \d+ bytes.* It is shared through .*disk\/data\.bin instead\.$/,
+    ),
+  ]);
+  // A rank of a later wave finds it there.
+  const later = await distributeData(how([memory, disk], [ProcessGroup.alone(1)]), () =>
+    Promise.reject(new Error('It is there already.')),
+  );
+  expect(later.splits.train.targets).toEqual(first.splits.train.targets);
+});
+
+it('names the bytes of each place when none has room', async () => {
+  const { memory, disk, faulty } = await places();
+  faulty.fault = ({ name }) => (name === 'writeFile' ? { code: 'ENOSPC' } : null);
+  await expect(distributeData(how([memory, disk]), () => Promise.resolve(splits))).rejects.toThrow(
+    /memory\/data\.bin.* It takes \d+ bytes, and [\d,]+ bytes are free: make that much room there\.\n.*disk\/data\.bin/,
+  );
+});
