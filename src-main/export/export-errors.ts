@@ -9,16 +9,16 @@ import { formatBytes } from '../../core/text/numbers.ts';
  * @param folder the run's folder
  * @param to the folder or ZIP of the export, of which an unfinished ZIP has been removed
  */
-export async function explainExportError(error: unknown, folder: string, to: string): Promise<unknown> {
-  if (!(error instanceof FileError) || !error.path.startsWith(dirname(to))) return error;
-  const full = asFullDisk(error);
-  if (full === null) return new Error(error.message.replaceAll(folderFlags, '--to'), { cause: error });
+export async function explainExportError(failure: unknown, folder: string, to: string): Promise<unknown> {
+  if (!(failure instanceof FileError) || !failure.path.startsWith(dirname(to))) return failure;
+  const full = asFullDisk(failure);
+  if (full === null) return new Error(failure.message.replaceAll(folderFlags, '--to'), { cause: failure });
   const [takenBytes, freeBytes] = await Promise.all([folderBytes(folder), readFreeBytes(dirname(to))]);
   const reason = full.code === 'EDQUOT' ? "this user's disk quota is used up" : 'the disk is full';
   return new Error(
     `Cannot export to ${to}: ${reason} (${full.code}). An export of this run takes up to ${formatBytes(takenBytes)}, and ${formatBytes(freeBytes)} are free ` +
       'there. Free some space, choose a place on another disk with --to (for exports from pages: TUTTI_HOME), or export fewer formats.',
-    { cause: error },
+    { cause: failure },
   );
 }
 

@@ -123,8 +123,8 @@ export class RunSession {
 
   /** A new run is refused where the disk is full; a resume waits for space. */
   private claim(hub: NonNullable<RunRecord['hub']>): Promise<Claim> {
-    const { claim, resume } = this.options;
-    return resume ? this.claimRoom.write(() => claim(hub)) : claim(hub);
+    const { options } = this;
+    return options.resume ? this.claimRoom.write(() => options.claim(hub)) : options.claim(hub);
   }
 
   private async attempt(
