@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type BigIntStats, closeSync, existsSync, openSync, rmSync, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
 import { messageOf } from '../text/errors.ts';
 import { errorCode, explainFileError } from './file-error.ts';
@@ -47,7 +47,7 @@ export class FileLock {
     const isNew = createIfMissing(path);
     let database: DatabaseSync | null = null;
     try {
-      database = new DatabaseSync(path, { timeout: 0 });
+      database = openDatabase(path, { timeout: 0 });
       // A journal on the disk would be a second file.
       database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
       const lock = new FileLock(path, database);
@@ -101,7 +101,7 @@ export function lookAtLock(path: string): LockSight {
   }
   let database: DatabaseSync | null = null;
   try {
-    database = new DatabaseSync(path, { readOnly: true, timeout: 0 });
+    database = openDatabase(path, { readOnly: true, timeout: 0 });
     // Reading takes the shared lock, which excludes a holder's exclusive one but no other reader.
     database.exec('SELECT 1 FROM sqlite_schema');
     return { kind: 'free' };
@@ -138,7 +138,7 @@ function hasLocks(folder: string): boolean {
     const { dev } = statSync(folder, { bigint: true });
     if (devicesWithLocks.has(dev)) return true;
     probe = join(folder, `.${randomUUID()}.probe`);
-    database = new DatabaseSync(probe, { timeout: 0 });
+    database = openDatabase(probe, { timeout: 0 });
     database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
     devicesWithLocks.add(dev);
     return true;
@@ -185,4 +185,10 @@ function remedyFor(error: unknown): string {
     'This user must be able to write the folder, and its file system must have locks (network file systems: NFS with lockd, SMB), so that no two ' +
     'processes write one run. Or choose a folder on a local disk with --out or TUTTI_HOME.'
   );
+}
+
+/** SQLite is loaded when the first lock is: Node 20, on which users' own scripts may import the library, lacks it. */
+function openDatabase(path: string, options: { timeout: number; readOnly?: boolean }): DatabaseSync {
+  const sqlite = process.getBuiltinModule('node:sqlite');
+  return new sqlite.DatabaseSync(path, options);
 }

@@ -42,6 +42,13 @@ describe('The package, installed in an empty folder', () => {
     expect(await inFolder('npx', 'tutti', '--version')).toBe(`${manifest.version}\n`);
   });
 
+  it("is imported and required by the user's own scripts", async () => {
+    const imported = "import { defineProject } from 'tutti-ensembles'; console.log(typeof defineProject);";
+    expect(await inFolder('node', '--input-type=module', '--eval', imported)).toBe('function\n');
+    const required = "console.log(typeof require('tutti-ensembles').defineProject);";
+    expect(await inFolder('node', '--input-type=commonjs', '--eval', required)).toBe('function\n');
+  });
+
   it('creates a project that trains, and whose types are right', async () => {
     await inFolder('npx', 'tutti', 'create', 'mine', '--template', 'tabular');
     const said = await inFolder('npx', 'tutti', 'train', 'mine', '--members', '2', '--max-epochs', '1');
@@ -55,7 +62,7 @@ describe('The package, installed in an empty folder', () => {
   it('finds wrong types in a project', async () => {
     await writeFile(
       join(user, 'mine', 'wrong.ts'),
-      "import { defineProject } from 'tutti-ensembles';\ndefineProject({ name: 1 });\n",
+      "import { defineProject, tf } from 'tutti-ensembles';\ndefineProject({ name: 1 });\ntf.sequential(1);\n",
     );
     const compiler = join(repository, 'node_modules', 'typescript', 'bin', 'tsc');
     const types = join(repository, 'node_modules', '@types');
@@ -63,6 +70,8 @@ describe('The package, installed in an empty folder', () => {
       (error: { stdout: string }) => error.stdout,
     );
     expect(failure).toContain("mine/wrong.ts(2,17): error TS2322: Type 'number' is not assignable to type 'string'");
+    // TensorFlow.js's types are found too: without them, everything would be allowed.
+    expect(failure).toContain('mine/wrong.ts(3,15): error TS');
   });
 
   it("runs a project in CommonJS, which gets the worker's copy of the library", async () => {
@@ -72,7 +81,7 @@ describe('The package, installed in an empty folder', () => {
       `const { createSplits, defineProject, gaussianBlobs, tf, z } = require('tutti-ensembles');
       module.exports = defineProject({
         name: 'Common', description: '', task: 'classification', hyperparameters: z.object({}),
-        data: ({ seed }) => createSplits({ train: gaussianBlobs({ samples: 64, classes: 2, features: 2, seed }) }),
+        data: ({ seed }) => createSplits({ train: gaussianBlobs({ samples: 64, classes: 2, seed }) }),
         model: ({ targetSize }) => tf.sequential({ layers: [tf.layers.dense({ units: targetSize, inputShape: [2] })] }),
       });`,
     );

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { registerHooks } from 'node:module';
+// Not by name: Node 20, on which users' own scripts may import the library, has no such hooks.
+import nodeModule from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { ownModule } from './own-files.ts';
 
@@ -22,7 +23,7 @@ let isShared = false;
 export function shareOwnCopies(): void {
   if (isShared) return;
   isShared = true;
-  registerHooks({
+  nodeModule.registerHooks({
     resolve(specifier, context, next) {
       const url = ownCopies.get(specifier);
       return url === undefined ? next(specifier, context) : { url, shortCircuit: true };
