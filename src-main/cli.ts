@@ -7,6 +7,7 @@ import { protectTerminal } from './processes/terminal.ts';
 import type { CreateOptions } from './cli/commands/create.ts';
 import type { StopOptions } from './cli/commands/control.ts';
 import type { ExportArguments } from './cli/commands/export.ts';
+import type { ForkOptions } from './cli/commands/fork.ts';
 import type { RunsOptions } from './cli/commands/runs.ts';
 import type { WatchOptions } from './cli/commands/watch-run.ts';
 import type { ResumeOptions } from './cli/commands/resume.ts';
@@ -60,6 +61,7 @@ function createProgram(): Command {
     .exitOverride()
     .addHelpText('after', epilogue);
   addTraining(program);
+  addFork(program);
   addControlling(program);
   addChanging(program);
   addRuns(program);
@@ -110,6 +112,28 @@ function addResuming(program: Command): void {
     .action(
       exitWith(async (run: string, options: ResumeOptions) =>
         (await import('./cli/commands/resume.ts')).resume(run, options),
+      ),
+    );
+}
+
+function addFork(program: Command): void {
+  program
+    .command('fork')
+    .description('start a new run from a saved state or checkpoint of a run, which stays unchanged')
+    .argument(...theRun)
+    .option('--at <point>', 'an epoch, or a point that `tutti show <run>` lists')
+    .option('--best', "at the ensemble's best checkpoint")
+    .option('--last', 'at the newest state (default)')
+    .option('--set <path=value>', 'change an option, such as maxEpochs=200 (repeatable)', collect, [])
+    .option('--name <text>', "name of the fork; by default the run's with (fork)")
+    .option('--out <folder>', "the fork's folder; by default a new one in Tutti's home")
+    .option('--trust', "trust the project's folder from now on, without a question")
+    .option('--detach', 'train without this terminal: return once all ranks are ready')
+    .option('--json', 'print one JSON object per line')
+    .option('--quiet', 'print no progress, only how the run ended')
+    .action(
+      exitWith(async (run: string, options: ForkOptions) =>
+        (await import('./cli/commands/fork.ts')).fork(run, options),
       ),
     );
 }
@@ -185,6 +209,16 @@ function addRuns(program: Command): void {
     .option('--limit <n>', 'maximum number of runs')
     .option('--json', 'print one JSON object per line')
     .action(exitWith(async (options: RunsOptions) => (await import('./cli/commands/runs.ts')).listRuns(options)));
+  program
+    .command('show')
+    .description('show the configuration, attempts, origin and forks of a run, and where a fork can begin')
+    .argument(...theRun)
+    .option('--json', 'print a JSON object')
+    .action(
+      exitWith(async (run: string, options: { json?: boolean }) =>
+        (await import('./cli/commands/show.ts')).show(run, options),
+      ),
+    );
   program
     .command('export')
     .description('write metrics, checkpoints and plots of a run to a folder or one ZIP')

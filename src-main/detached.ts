@@ -5,6 +5,7 @@ import { guardOutputs } from './cli/outputs.ts';
 import { watchSignals } from './cli/signals.ts';
 import type { DetachedJob, DetachedReport } from './hub/detach.ts';
 import { Hub } from './hub/hub.ts';
+import type { RunSession } from './runs/attempt/run-session.ts';
 import { NothingLeftError } from './runs/attempt/resume-run.ts';
 
 /**
@@ -25,10 +26,7 @@ process.once('message', (job) => {
 async function train(job: DetachedJob): Promise<void> {
   const hub = await Hub.open();
   try {
-    const session =
-      job.kind === 'start'
-        ? hub.start(job.planned, follow)
-        : await hub.resume(job.folder, job.override, follow, { rank: job.rank });
+    const session = await open(hub, job);
     const signals = watchSignals(session, say);
     say(`Process ${process.pid} trains the run in ${job.folder}.`);
     const { status, error, ...record } = await session.run().finally(() => signals.release());
@@ -37,6 +35,12 @@ async function train(job: DetachedJob): Promise<void> {
   } finally {
     hub.close();
   }
+}
+
+async function open(hub: Hub, job: DetachedJob): Promise<RunSession> {
+  if (job.kind === 'start') return hub.start(job.planned, follow);
+  if (job.kind === 'fork') return hub.fork(job.planned, follow);
+  return hub.resume(job.folder, job.override, follow, { rank: job.rank });
 }
 
 function follow(update: RunUpdate): void {

@@ -9,11 +9,13 @@ import { nodeBinary, nodeFlags } from '../processes/node-process.ts';
 import { tuttiHome } from '../store/home.ts';
 import { holdsRun } from '../store/runs/known-folders.ts';
 import { makeRunFolder, runPaths } from '../store/runs/run-folder.ts';
+import type { PlannedFork } from './fork-run.ts';
 import type { PlannedRun } from './plan-run.ts';
 
 /** What a detached hub trains. */
 export type DetachedJob =
   | { kind: 'start'; folder: string; planned: PlannedRun }
+  | { kind: 'fork'; folder: string; planned: PlannedFork }
   | { kind: 'resume'; folder: string; override: PlainObject; rank: number | undefined };
 
 /** What a detached hub reports while the process that started it listens. */

@@ -7,6 +7,10 @@ import { blasOfResumed } from '../backends/choose-blas.ts';
 import type { Detected } from '../../core/protocol/machine/devices.ts';
 import { detectDevices } from '../devices/detect.ts';
 import { type ExportOptions, type ExportReport, exportRun } from '../export/export-run.ts';
+import type { ForkPoint } from '../../core/protocol/run/fork.ts';
+import { copyForFork } from '../runs/fork/copy-run.ts';
+import { readForkPoints } from '../runs/fork/fork-points.ts';
+import { type ForkRequest, planFork, type PlannedFork } from './fork-run.ts';
 import { planCompletion } from '../runs/attempt/completion.ts';
 import { resumedRecord, whyNotResume } from '../runs/attempt/resume-run.ts';
 import { RunSession } from '../runs/attempt/run-session.ts';
@@ -125,6 +129,33 @@ export class Hub {
         hub,
       }));
     return new RunSession({ folder, index: this.index, listener, claim, resume: true, completion });
+  }
+
+  /** The points of a run at which a fork can begin. */
+  async forkPoints(run: string): Promise<ForkPoint[]> {
+    const { folder } = await this.find(run);
+    return readForkPoints(folder, await readRunRecord(folder));
+  }
+
+  /** @throws as {@link planFork} does */
+  async planFork(run: string, request: ForkRequest): Promise<PlannedFork> {
+    return planFork(await this.find(run), request);
+  }
+
+  /** A session that creates the planned fork when it is run. The run that is forked stays unchanged. */
+  fork({ source, point, record, folder, start }: PlannedFork, listener: RunListener): RunSession {
+    return new RunSession({
+      folder,
+      index: this.index,
+      listener,
+      resume: true,
+      start,
+      claim: async (hub) => {
+        const claimed = { ...record, hub };
+        const lock = await createOwnRun(folder, claimed, () => copyForFork(source, point, folder));
+        return { record: claimed, before: null, lock };
+      },
+    });
   }
 
   runs(query: RunQuery): IndexedRun[] {

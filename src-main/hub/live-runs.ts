@@ -5,6 +5,7 @@ import type { EvaluatedSet, RunEvent } from '../../core/protocol/run/record.ts';
 import { isDiskEvent } from '../../core/protocol/pages/disk-waits.ts';
 import type { RunFacts, RunUpdate } from '../../core/protocol/pages/run-updates.ts';
 import type { Hub } from './hub.ts';
+import type { PlannedFork } from './fork-run.ts';
 import type { PlannedRun } from './plan-run.ts';
 import type { RunListener } from '../runs/recording/run-recorder.ts';
 import type { RunSession } from '../runs/attempt/run-session.ts';
@@ -69,6 +70,11 @@ export class LiveRuns {
   /** Starts a run. Resolves once it is on disk and its workers are about to start. @throws if it cannot start */
   start(planned: PlannedRun): Promise<void> {
     return this.#run(planned.id, (listener) => this.#hub.start(planned, listener));
+  }
+
+  /** Starts a fork, as {@link start} starts a run. */
+  fork(planned: PlannedFork): Promise<void> {
+    return this.#run(planned.record.id, (listener) => this.#hub.fork(planned, listener));
   }
 
   /** Resumes a run with some options changed, as {@link start} starts one. */

@@ -48,7 +48,7 @@ export async function planRun(request: TrainRequest, project: ProjectDescription
   const config = { ...requested, backend: backendOn(plan[0].device, requested.backend) };
   refuseCombinations(config, plan, project);
   const blas = await chooseBlas(config);
-  const id = createRunId(basename(resolve(request.projectFolder)));
+  const id = createRunId(request.projectFolder);
   return {
     project,
     projectFolder: resolve(request.projectFolder),
@@ -76,9 +76,9 @@ export async function placeMembers(config: RunConfig): Promise<Placement[]> {
 }
 
 /** `20261121-081502-joint-early-stopping-3fa9`: sorts by time and is unique. */
-function createRunId(project: string): string {
+export function createRunId(projectFolder: string): string {
   const time = new Date().toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 15);
-  const slug = project
+  const slug = basename(resolve(projectFolder))
     .replace(/[^a-zA-Z0-9]+/g, '-')
     .toLowerCase()
     .slice(0, 100);

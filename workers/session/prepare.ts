@@ -32,6 +32,7 @@ import { type LossFunction, Member } from '../member/member.ts';
 import { createOptimizer } from '../optimizers/optimizers.ts';
 import { RunFiles } from '../member/run-files.ts';
 import { SaveRoom } from '../member/save-room.ts';
+import { loadForkedWeights } from '../training/forked-weights.ts';
 import { loadTrainingState } from '../training/saved-state.ts';
 import { type Task, taskOf } from '../member/tasks.ts';
 import type { TrainerParts } from '../training/rank-training.ts';
@@ -237,7 +238,7 @@ function requireWeighable({ config, data: { train } }: Shared): void {
 }
 
 async function resumed(launch: Launch, parts: TrainerParts) {
-  const { resumeRound } = launch;
-  if (resumeRound === null) return undefined;
-  return loadTrainingState(parts.files, resumeRound, parts.member, parts.callbacks);
+  const { resumeRound, forkedAt } = launch;
+  if (resumeRound !== null) return loadTrainingState(parts.files, resumeRound, parts.member, parts.callbacks);
+  return forkedAt === null ? undefined : loadForkedWeights(launch, parts.member, forkedAt);
 }

@@ -70,6 +70,8 @@ export const launchSchema = z.strictObject({
   attempt: z.int().min(1),
   /** The round of saved states from which the ranks of this wave continue; null: from the start. */
   resumeRound: z.int().min(0).nullable(),
+  /** The position of the checkpoint from which a forked run takes its first weights; null: from the model's initializers. */
+  forkedAt: z.strictObject(position).nullable(),
 });
 export type Launch = z.output<typeof launchSchema>;
 

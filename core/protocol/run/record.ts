@@ -73,8 +73,8 @@ export const attemptSchema = z.strictObject({
   endedAt: z.iso.datetime().nullable(),
   status: runStatusSchema,
   // Attempts of earlier versions lack the fields below.
-  /** Its cause: the start of the run, a user's resume, or a restart after a lost process. */
-  kind: z.enum(['start', 'resume', 'restart']).optional(),
+  /** Its cause: the start of the run, its start as a fork of another one, a user's resume, or a restart after a lost process. */
+  kind: z.enum(['start', 'fork', 'resume', 'restart']).optional(),
   /** The requested changes to the project's defaults, or to the configuration of the attempt before. */
   overrides: z.preprocess(withMemberLoss, z.record(z.string(), z.unknown())).optional(),
   /** Its whole configuration. */
@@ -103,6 +103,24 @@ export const lostMemberSchema = z.strictObject({
   how: z.string(),
 });
 export type LostMember = z.output<typeof lostMemberSchema>;
+
+/** Where a forked run begins: a saved point of another run. */
+export const originSchema = z.strictObject({
+  /** Id, name and folder of that run when the fork was made. */
+  run: z.string(),
+  name: z.string(),
+  folder: z.string(),
+  /** Its attempt that saved the point. */
+  attempt: z.int().min(1),
+  /** `state`: training continues exactly. `checkpoint`: with the weights alone, so that optimizer and callbacks start anew. */
+  kind: z.enum(['state', 'checkpoint']),
+  /** The point's name, as `tutti show` lists it: `round-40`, `ensemble-best`. */
+  point: z.string(),
+  /** Epoch of the last step before the point, and the steps done. */
+  epoch: z.int(),
+  step: z.int(),
+});
+export type RunOrigin = z.output<typeof originSchema>;
 
 /** Runs without `initializers` are older than their correction: ranks that start later in them use the old ones, as the others did. */
 function withOldInitializers(config: unknown): unknown {
@@ -146,6 +164,8 @@ export const runRecordSchema = z.strictObject({
   versions: z.record(z.string(), z.string()),
   gitCommit: z.string().nullable(),
   attempts: z.array(attemptSchema),
+  /** The point of another run at which this one begins; absent from runs that begin at the start. */
+  origin: originSchema.optional(),
   /** The hub that trains it, for messages and controls; null if none does. It is alive as long as the lock of `hub.lock` is held. */
   hub: z.strictObject({ host: z.string(), pid: z.int(), socket: z.string() }).nullable(),
   error: runErrorSchema.nullable(),

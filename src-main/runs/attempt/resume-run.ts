@@ -83,7 +83,10 @@ function keepConfigOfLast({ attempts, config, changed }: RunRecord): RunRecord['
 }
 
 /** The settings that were changed while the run trained and are not overridden now. */
-function stillChanged({ changed }: RunRecord, override: PlainObject): SettingChanges | undefined {
+export function stillChanged(
+  { changed }: Pick<RunRecord, 'changed'>,
+  override: PlainObject,
+): SettingChanges | undefined {
   if (changed === undefined) return undefined;
   const isOverridden = (name: SettingName) => getPath(override, settingPaths[name].split('.')) !== undefined;
   const kept = settingNames.filter((name) => changed[name] !== undefined && !isOverridden(name));

@@ -31,6 +31,8 @@ export interface SessionOptions {
   claim(hub: NonNullable<RunRecord['hub']>): Promise<Claim>;
   /** Whether the ranks continue from their newest common state. */
   resume: boolean;
+  /** Where a forked run begins; absent for other runs. */
+  start?: ResumeStart;
   /** Missing members that train alone; absent or null: all ranks that are not missing train. */
   completion?: Completion | null;
 }
@@ -136,7 +138,7 @@ export class RunSession {
     this.recorder = recorder;
     this.controls.begin(recorder);
     // The files of a resumed run stay unchanged until its ranks are ready.
-    if (before === null) await this.begin(recorder, null);
+    if (before === null) await this.begin(recorder, this.options.start ?? null);
     await recorder.change({ status: 'running' });
     const loads = this.sampleLoads(recorder);
     const { controls, token, options, isAborted } = this;

@@ -20,6 +20,7 @@ import { currentSettings, type RunControls } from '../control/run-controls.ts';
 import type { ResumeStart, RunRecorder } from '../recording/run-recorder.ts';
 import { lostRanksOf } from '../../../core/protocol/run/lost-members.ts';
 import { type Restart, Restarts } from './restarts.ts';
+import { forkedAt, refuseWithoutState, startOfRun } from '../fork/fork-start.ts';
 import { type Hello, Wave, type WaveOutcome } from './wave.ts';
 
 export interface WaveSequenceOptions {
@@ -94,6 +95,7 @@ export class WaveSequence {
     const ranks = placements.map(({ rank }) => rank);
     const restarts = new Restarts(recorder.record.config.onMemberLoss);
     let point = this.#options.resume ? await findResumePoint(recorder.folder, ranks) : null;
+    if (point === null) refuseWithoutState(recorder.record);
     let outcome = await this.#runWave(placements, point, null);
     while (outcome.kind === 'failed' && outcome.isProcessLost && !this.#aborted.signal.aborted) {
       point = await findResumePoint(recorder.folder, ranks);
@@ -191,7 +193,8 @@ export class WaveSequence {
   async #startOf(point: ResumePoint | null): Promise<ResumeStart> {
     if (this.#options.completion !== null) return { at: null, rows: null };
     if (this.#waves.length > 1) return { at: null, rows: await this.#rowsBeforeStop() };
-    return { at: { epoch: point?.epoch ?? 0, step: point?.step ?? 0 }, rows: this.#rowsOf(point) };
+    const { epoch, step } = point ?? startOfRun(this.#options.recorder.record);
+    return { at: { epoch, step }, rows: this.#rowsOf(point) };
   }
 
   /** Rows before the last evaluation of the stop that ended the attempt before; null where it ended otherwise. */
@@ -264,6 +267,7 @@ export class WaveSequence {
       blas: record.blas,
       settings: currentSettings(record),
       attempt: record.attempts.length,
+      forkedAt: forkedAt(record),
     };
   }
 

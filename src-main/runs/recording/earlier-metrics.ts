@@ -11,12 +11,19 @@ export class EarlierMetrics {
   readonly lastValues = new Map<string, number>();
   readonly #best = { min: new Map<string, Best>(), max: new Map<string, Best>() };
 
-  /** @param onDamage called with the error of each damaged row, which is then left out */
-  static async read(folder: string, onDamage: (damage: Error) => void): Promise<EarlierMetrics> {
+  /**
+   * @param onDamage called with the error of each damaged row, which is then left out
+   * @param bestAfterStep the best values are those of later steps
+   */
+  static async read(
+    folder: string,
+    onDamage: (damage: Error) => void,
+    bestAfterStep = -Infinity,
+  ): Promise<EarlierMetrics> {
     const earlier = new EarlierMetrics();
     const take = async (rows: MetricRows): Promise<void> => {
       for await (const portion of rows) {
-        for (const row of portion) earlier.#take(row, rows.columns);
+        for (const row of portion) earlier.#take(row, rows.columns, row.step > bestAfterStep);
       }
     };
     await withMetricRows(folder, take, onDamage);
@@ -28,11 +35,12 @@ export class EarlierMetrics {
     return this.#best[mode].get(metric) ?? null;
   }
 
-  #take({ epoch, step, cells }: ParsedRow, metrics: readonly string[]): void {
+  #take({ epoch, step, cells }: ParsedRow, metrics: readonly string[], mayBeBest: boolean): void {
     for (const [column, value] of cells.entries()) {
       if (value === null) continue;
       const metric = metrics[column];
       this.lastValues.set(metric, value);
+      if (!mayBeBest) continue;
       for (const mode of ['min', 'max'] as const) {
         const best = this.best(metric, mode)?.value ?? null;
         if (improves(value, best, mode)) this.#best[mode].set(metric, { metric, value, epoch, step });

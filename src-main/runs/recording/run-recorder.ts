@@ -123,7 +123,10 @@ export class RunRecorder {
   /** Reads earlier metrics, whose values count until they are reported again. */
   private async readEarlier(): Promise<void> {
     const damages: string[] = [];
-    this.earlier = await EarlierMetrics.read(this.folder, ({ message }) => damages.push(message));
+    const { origin } = this.record;
+    // Weights alone bring no best checkpoint with them, so the fork's best is its own.
+    const bestAfterStep = origin?.kind === 'checkpoint' ? origin.step : -Infinity;
+    this.earlier = await EarlierMetrics.read(this.folder, ({ message }) => damages.push(message), bestAfterStep);
     if (damages.length > 0) {
       const message = `Damaged rows of metrics were skipped: ${damages.length}. The first: ${damages[0]}`;
       this.event(null, 'metrics-damaged', message);

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { messageOf } from '../../../core/text/errors.ts';
 
 /** Incremented with every change of the table. An index of another version is dropped and rebuilt from the run folders. */
-const SCHEMA_VERSION = 3;
+const SCHEMA_VERSION = 4;
 const BUSY_TIMEOUT_MS = 5_000;
 const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
@@ -33,12 +33,14 @@ const SCHEMA = `
     error TEXT,
     not_finite TEXT,
     config TEXT NOT NULL,
+    origin TEXT,
     given_name TEXT,
     tags TEXT NOT NULL DEFAULT '[]',
     note TEXT NOT NULL DEFAULT '',
     is_archived INTEGER NOT NULL DEFAULT 0
   ) STRICT;
   CREATE INDEX runs_by_id ON runs (id);
+  CREATE INDEX runs_by_origin ON runs (origin);
   CREATE INDEX runs_by_creation ON runs (created_at);
   PRAGMA user_version = ${SCHEMA_VERSION};
 `;

@@ -32,6 +32,8 @@ const indexedRunSchema = z.object({
   notFinite: z.string().nullable(),
   /** The run's configuration in the format of the version that wrote it. */
   config: json.pipe(z.unknown()),
+  /** The id of the run that it is a fork of; null for others. */
+  origin: z.string().nullable(),
   tags: json.pipe(z.array(z.string())),
   note: z.string(),
   isArchived: z.number().transform(Boolean),
@@ -47,7 +49,7 @@ export type IndexRow = z.output<typeof rowSchema>;
 const select = (columns: string): string => `
   SELECT id, folder, name, project, project_folder AS projectFolder, task, strategy, members, status, created_at AS createdAt, ended_at AS endedAt,
     best_metric AS bestMetric, best_value AS bestValue, best_epoch AS bestEpoch, error,
-    not_finite AS notFinite, tags, note, is_archived AS isArchived${columns} FROM runs`;
+    not_finite AS notFinite, origin, tags, note, is_archived AS isArchived${columns} FROM runs`;
 
 export const SELECT_ROWS = select('');
 export const SELECT_RUNS = select(', config');
@@ -65,6 +67,8 @@ export interface RunQuery {
   status?: readonly RunStatus[] | undefined;
   project?: string | undefined;
   projectFolder?: string | undefined;
+  /** Only forks of the run with this id. */
+  origin?: string | undefined;
   /** Part of the id, name, project or folder; upper and lower case are equal. */
   search?: string | undefined;
   limit?: number | undefined;
@@ -89,6 +93,10 @@ export function toClauses(query: RunQuery): { clauses: string; parameters: Param
   if (query.projectFolder !== undefined) {
     conditions.push('project_folder = :projectFolder');
     parameters.projectFolder = query.projectFolder;
+  }
+  if (query.origin !== undefined) {
+    conditions.push('origin = :origin');
+    parameters.origin = query.origin;
   }
   if (query.search !== undefined) {
     conditions.push("instr(lower(id || ' ' || name || ' ' || project || ' ' || folder), lower(:search)) > 0");

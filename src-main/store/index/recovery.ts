@@ -27,10 +27,15 @@ export interface TakenRun {
 
 /**
  * Creates a run that this process trains. If several processes try at the same time, exactly one succeeds.
+ * @param fill writes the files that a forked run begins with, before the folder becomes a run; after an error the folder is as it was
  * @returns its lock, held until the run has ended
  * @throws Error if the folder holds a run or files of one
  */
-export async function createOwnRun(folder: string, record: RunRecord): Promise<FileLock> {
+export async function createOwnRun(
+  folder: string,
+  record: RunRecord,
+  fill: () => Promise<void> = () => Promise.resolve(),
+): Promise<FileLock> {
   const isNew = !existsSync(folder);
   await makeRunFolder(folder);
   const lock = await takeHubLock(folder).catch(async (error: unknown) => {
@@ -40,7 +45,7 @@ export async function createOwnRun(folder: string, record: RunRecord): Promise<F
   });
   if (lock === null) throw await refusal(folder);
   try {
-    await createRunFolder(folder, record);
+    await createRunFolder(folder, record, fill);
     return lock;
   } catch (error) {
     lock.release();

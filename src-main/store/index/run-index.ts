@@ -196,6 +196,7 @@ export class RunIndex {
       best_epoch: best?.epoch ?? null,
       error: record.error?.message ?? null,
       not_finite: describeNotFinite(record),
+      origin: record.origin?.run ?? null,
       config: toJson(record.config),
     };
     const columns = Object.keys(row);

@@ -1,3 +1,4 @@
+import { constants } from 'node:fs';
 import { type FileHandle, open, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { linkExclusively, replaceFile, writeFileAtomic } from '../../../core/node/atomic-file.ts';
@@ -50,6 +51,25 @@ export async function repairMetrics(path: string, kept: KeptRows): Promise<{ met
     if (hasLaterRows || nlink > 1) await rewrite();
     else if (wholeBytes < size) await truncate(path, wholeBytes);
     return { metrics, rows: keptRows };
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * Writes the given rows of one `metrics.csv` into another.
+ * @returns the number of rows written
+ */
+export async function copyMetrics(from: string, to: string, kept: KeptRows): Promise<number> {
+  const file = await unlessMissing(open(from, constants.O_RDONLY | constants.O_NOFOLLOW));
+  if (file === null) return (await createMetrics(to)).rows;
+  try {
+    const { wholeBytes, keptRows } = await inspect(file, from, kept);
+    if (wholeBytes === 0) return (await createMetrics(to)).rows;
+    await copyLines(file, wholeBytes, to, (line, number) =>
+      number === 1 || isKept(line, number - 1, kept) ? line : null,
+    );
+    return keptRows;
   } finally {
     await file.close();
   }

@@ -41,7 +41,7 @@ function isIntact(state: SavedRound | Error): state is SavedRound {
 }
 
 /** A rank that saved alone may have done so late, when another attempt had begun. */
-function belongTogether(states: readonly SavedRound[]): boolean {
+export function belongTogether(states: readonly SavedRound[]): boolean {
   const isAnyAlone = states.some(({ isAlone }) => isAlone);
   return !isAnyAlone || new Set(states.map(({ attempt }) => attempt)).size === 1;
 }

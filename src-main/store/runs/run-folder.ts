@@ -30,11 +30,17 @@ export function runPaths(folder: string) {
 
 /**
  * Creates the folder of a new run and writes its record. If several processes try at the same time, exactly one succeeds.
+ * @param fill writes other files of the run before its record
  * @throws Error if the folder already holds a run (which it names) or files of one
  */
-export async function createRunFolder(folder: string, record: RunRecord): Promise<void> {
+export async function createRunFolder(
+  folder: string,
+  record: RunRecord,
+  fill: () => Promise<void> = () => Promise.resolve(),
+): Promise<void> {
   await makeRunFolder(folder);
   await refuseRemains(folder);
+  await fill();
   if (!(await createFileExclusively(runPaths(folder).record, formatRecord(record)))) await refuseHeldFolder(folder);
 }
 

@@ -7,7 +7,7 @@ import { unlessMissing } from '../../../core/node/file-error.ts';
 import { roundPath } from '../../../core/node/saved-rounds.ts';
 
 /** The fields of `state/rank-<r>/round-<n>.json` (written by the workers) that a resume needs. */
-const savedRoundSchema = z.object({
+const savedRoundSchema = z.looseObject({
   round: z.int(),
   epoch: z.int(),
   step: z.int(),
@@ -19,6 +19,7 @@ const savedRoundSchema = z.object({
   isAlone: z.boolean().default(false),
   sha256: z.string(),
   bytes: z.int(),
+  savedAt: z.string().default(''),
 });
 export type SavedRound = z.output<typeof savedRoundSchema>;
 
@@ -30,7 +31,7 @@ const pieceBytes = 2 ** 20;
  */
 export async function checkRound(folder: string, rank: number, round: number): Promise<SavedRound | Error> {
   const base = roundPath(folder, rank, round);
-  const record = await readRecord(`${base}.json`);
+  const record = await readSavedRound(folder, rank, round);
   if (record instanceof Error) return record;
   // A crash may have left the data of the present record under this name: `workers/checkpoints/sealed-file.ts`.
   if (await isIntact(`${base}.safetensors.next`, record)) return record;
@@ -38,9 +39,16 @@ export async function checkRound(folder: string, rank: number, round: number): P
   return new Error(`${base}.safetensors is missing or damaged: it does not match the size and hash in its .json`);
 }
 
-async function readRecord(path: string): Promise<SavedRound | Error> {
+/** @throws ZodError or SyntaxError */
+export function parseSavedRound(text: string): SavedRound {
+  return savedRoundSchema.parse(JSON.parse(text));
+}
+
+/** The record of a rank's state, or an error that says what is wrong with it. */
+export async function readSavedRound(folder: string, rank: number, round: number): Promise<SavedRound | Error> {
+  const path = `${roundPath(folder, rank, round)}.json`;
   try {
-    return savedRoundSchema.parse(JSON.parse(await readFile(path, 'utf8')));
+    return parseSavedRound(await readFile(path, 'utf8'));
   } catch (error) {
     const reason = error instanceof z.ZodError ? z.prettifyError(error).replaceAll(/\s+/g, ' ') : messageOf(error);
     return new Error(`${path} is damaged: ${reason}`, { cause: error });

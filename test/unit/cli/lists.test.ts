@@ -20,6 +20,7 @@ const run = {
   bestEpoch: 9,
   error: null,
   notFinite: null,
+  origin: null,
   config: {},
   tags: [] as string[],
   note: '',

@@ -1,4 +1,4 @@
-import type { PlainObject } from '../../../../core/options/index.ts';
+import { leavesOf, type PlainObject } from '../../../../core/options/index.ts';
 
 /** An option that differs between configurations, or within the history of one. */
 export interface ConfigDifference {
@@ -27,15 +27,6 @@ export function spellHistory(values: readonly unknown[]): string {
 /** A value as the terminal takes it: `adam`, `true`, `[0,2]`; `-` for none. */
 export function spellValue(value: unknown): string {
   return typeof value === 'string' ? value : keyOf(value);
-}
-
-/** The options of a configuration with their paths, `earlyStopping.patience`; an array is one value. */
-export function leavesOf(config: object, path = ''): [path: string, value: unknown][] {
-  return Object.entries(config).flatMap(([key, child]: [string, unknown]): [string, unknown][] => {
-    const childPath = path === '' ? key : `${path}.${key}`;
-    const hasMembers = typeof child === 'object' && child !== null && !Array.isArray(child);
-    return hasMembers ? leavesOf(child, childPath) : [[childPath, child]];
-  });
 }
 
 function withoutRepeats(values: readonly unknown[]): unknown[] {

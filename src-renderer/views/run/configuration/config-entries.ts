@@ -1,6 +1,6 @@
 import type { OptionDescription } from '../../../../core/options/index.ts';
 import type { RunConfig } from '../../../../core/protocol/run/config.ts';
-import { leavesOf } from './config-differences.ts';
+import { leavesOf } from '../../../../core/options/index.ts';
 
 /** One option of a run's configuration and its default. */
 export interface ConfigEntry {

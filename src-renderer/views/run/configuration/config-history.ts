@@ -18,7 +18,7 @@ export function configHistory(record: Pick<RunRecord, 'attempts' | 'config' | 'c
 
 /** `Attempt 2, resumed at epoch 5 (step 12)`. */
 export function describeAttempt({ attempt, kind, from }: Attempt): string {
-  const verbs = { start: 'started', resume: 'resumed', restart: 'restarted' };
+  const verbs = { start: 'started', fork: 'forked', resume: 'resumed', restart: 'restarted' };
   const begun = `Attempt ${attempt}${kind === undefined ? '' : `, ${verbs[kind]}`}`;
   if (from === undefined || from === null || from.step === 0) return begun;
   return `${begun} at epoch ${from.epoch + 1} (step ${from.step})`;

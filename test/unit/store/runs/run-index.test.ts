@@ -79,6 +79,7 @@ describe('RunIndex.list', () => {
         bestEpoch: 3,
         error: 'Rank 1 died.',
         notFinite: null,
+        origin: null,
         config: record.config,
         projectFolder: '/projects/wine',
         tags: [],

@@ -1,0 +1,103 @@
+import { type AttemptHistory, attemptHistory } from '../../../core/protocol/run/history.ts';
+import type { ForkPoint } from '../../../core/protocol/run/fork.ts';
+import type { RunRecord } from '../../../core/protocol/run/record.ts';
+import { leavesOf } from '../../../core/options/index.ts';
+import { toJson } from '../../../core/protocol/wire/numbers.ts';
+import { printableLine } from '../../../core/text/printable.ts';
+import { readEvents } from '../../store/runs/run-folder.ts';
+import { exitCodes, orUsageError } from '../errors.ts';
+import { countEpoch } from '../format.ts';
+import { withHub } from '../open-hub.ts';
+import { renderTable } from '../table.ts';
+
+/** A run with its history. */
+export interface ShownRun {
+  folder: string;
+  name: string;
+  record: RunRecord;
+  history: AttemptHistory[];
+  forks: { id: string; name: string; status: string; folder: string }[];
+  forkPoints: ForkPoint[];
+}
+
+/** `tutti show <run>`. @returns the exit code */
+export function show(run: string, { json = false }: { json?: boolean }): Promise<number> {
+  return withHub(async (hub) => {
+    const { folder, name } = await orUsageError(hub.find(run));
+    const record = await hub.record(folder);
+    const events = await readEvents(folder, ({ message }) => console.error(message));
+    const forks = hub.runs({ origin: record.id }).map(({ id, name, status, folder }) => ({ id, name, status, folder }));
+    const forkPoints = await hub.forkPoints(folder);
+    const shown = { folder, name, record, history: attemptHistory(record, events), forks, forkPoints };
+    process.stdout.write(json ? `${toJson(shown)}\n` : `${describeRun(shown).join('\n')}\n`);
+    return exitCodes.finished;
+  });
+}
+
+export function describeRun({ folder, name, record, history, forks, forkPoints }: ShownRun): string[] {
+  const { id, status, project, origin } = record;
+  return [
+    `${printableLine(name)} · ${id} · ${status}`,
+    `project: ${printableLine(project.name)}, ${printableLine(project.folder)}`,
+    `folder: ${printableLine(folder)}`,
+    ...(origin === undefined
+      ? []
+      : [
+          `fork of ${origin.run} ("${printableLine(origin.name)}"), attempt ${origin.attempt}: ${origin.point} ` +
+            `after epoch ${countEpoch(origin.epoch)}, step ${origin.step}`,
+        ]),
+    '',
+    'Attempts:',
+    ...history.flatMap(describeAttempt),
+    '',
+    ...(forks.length === 0 ? ['No forks.'] : ['Forks:', ...forks.map(describeFork)]),
+    '',
+    ...describePoints(id, forkPoints),
+    '',
+    'Configuration:',
+    ...leavesOf(record.config).map(([path, value]) => `  ${printableLine(path)} = ${spell(value)}`),
+  ];
+}
+
+function describeAttempt({ attempt, changes, hasNewSource, ending }: AttemptHistory): string[] {
+  const { attempt: number, kind = 'start', status, startedAt, from, sourceHash, gitCommit, environment } = attempt;
+  const at = from === undefined || from === null || from.step === 0 ? '' : ` at step ${from.step}`;
+  const source = sourceHash?.slice(0, 12) ?? 'unknown';
+  return [
+    `  ${number}  ${kind}${at}, ${startedAt}: ${status}${ending === null ? '' : `. ${printableLine(ending)}`}`,
+    ...(changes ?? []).map(({ path, from, to }) => `     ${printableLine(path)}: ${spell(from)} → ${spell(to)}`),
+    `     source ${source}${hasNewSource ? ' (changed)' : ''}, commit ${printableLine(gitCommit?.slice(0, 12) ?? '-')}`,
+    ...(environment === undefined
+      ? []
+      : [
+          `     ${printableLine(`${environment.host}, ${environment.os}, Node ${environment.node}, ${environment.devices.join(', ')}`)}`,
+        ]),
+  ];
+}
+
+function describeFork({ id, name, status }: ShownRun['forks'][number]): string {
+  return `  ${id}  ${printableLine(name)}  ${status}`;
+}
+
+function describePoints(id: string, points: readonly ForkPoint[]): string[] {
+  if (points.length === 0) return ['A fork can begin nowhere: there is no state or checkpoint that all members share.'];
+  const columns = [
+    { title: '  point' },
+    { title: 'kind' },
+    { title: 'attempt', right: true },
+    { title: 'epoch', right: true },
+    { title: 'step', right: true },
+  ];
+  const rows = points.map(({ name, kind, attempt, epoch, step }) => [
+    `  ${name}`,
+    kind === 'state' ? 'state, continues exactly' : 'weights only',
+    String(attempt),
+    String(countEpoch(epoch)),
+    String(step),
+  ]);
+  return [`A fork can begin at (tutti fork ${id} --at <point>):`, ...renderTable(columns, rows)];
+}
+
+function spell(value: unknown): string {
+  return value === undefined ? '-' : printableLine(typeof value === 'string' ? value : toJson(value));
+}

@@ -1,0 +1,185 @@
+import { join, resolve } from 'node:path';
+import { mergeConfig, type PlainObject } from '../../core/options/index.ts';
+import { roundPath } from '../../core/node/saved-rounds.ts';
+import { chooseForkPoint, type ForkChoice, type ForkPoint } from '../../core/protocol/run/fork.ts';
+import type { RunConfig } from '../../core/protocol/run/config.ts';
+import { configOfAttempt, type RunOrigin, type RunRecord } from '../../core/protocol/run/record.ts';
+import { type SettingChanges, settingNames, settingsOf, withChanges } from '../../core/protocol/run/settings.ts';
+import { blasOfResumed } from '../backends/choose-blas.ts';
+import { stillChanged } from '../runs/attempt/resume-run.ts';
+import { refuseCombinations } from '../runs/configuration/combinations.ts';
+import { changeConfig, parseConfig } from '../runs/configuration/resolve-config.ts';
+import type { ForkSource } from '../runs/fork/copy-run.ts';
+import { folderOfPoint, ranksOfState, readForkPoints, readStateData, roundOf } from '../runs/fork/fork-points.ts';
+import { positionAfter } from '../runs/fork/fork-start.ts';
+import type { ResumeStart } from '../runs/recording/run-recorder.ts';
+import { withNext } from '../runs/recording/attempts.ts';
+import { homePaths } from '../store/home.ts';
+import type { IndexedRun } from '../store/index/indexed-run.ts';
+import { readSavedRound } from '../store/runs/saved-rounds.ts';
+import { readRunRecord } from '../store/runs/run-folder.ts';
+import { requireTrust } from '../trust/project-trust.ts';
+import { originOf } from './new-record.ts';
+import { createRunId, placeMembers } from './plan-run.ts';
+
+export interface ForkRequest {
+  choice: ForkChoice;
+  /** Changes to the configuration of the attempt that saved the point. */
+  overrides: PlainObject;
+  name?: string | undefined;
+  /** The fork's folder; by default a new one in Tutti's home. */
+  folder?: string | undefined;
+}
+
+/** A fork that was checked and placed on devices but has not started. */
+export interface PlannedFork {
+  source: ForkSource;
+  point: ForkPoint;
+  /** The fork's first record, without its hub. */
+  record: RunRecord;
+  folder: string;
+  start: ResumeStart;
+}
+
+/** The configuration at a point of a run, with what was changed while it trained. */
+export async function configAt(
+  { folder, record }: ForkSource,
+  point: ForkPoint,
+): Promise<{ config: RunConfig; changed: SettingChanges }> {
+  const attempt = record.attempts.find((one) => one.attempt === point.attempt);
+  const config = (attempt && configOfAttempt(record, attempt)) ?? record.config;
+  const isLast = point.attempt === record.attempts.length;
+  if (point.kind === 'checkpoint') return { config, changed: (isLast ? record.changed : attempt?.changed) ?? {} };
+  const { folder: from, own } = folderOfPoint(folder, point.name);
+  const [first] = ranksOfState(record);
+  const round = roundOf(own);
+  const data = await readStateData(from, first, round);
+  if (data === null) {
+    throw new Error(`${roundPath(from, first, round)}.safetensors is missing or damaged. Fork from another point.`);
+  }
+  const configured = settingsOf(config);
+  const names = settingNames.filter((name) => data.settings[name] !== configured[name]);
+  return { config, changed: Object.fromEntries(names.map((name) => [name, data.settings[name]])) };
+}
+
+/** The source of a fork and the point that is asked for. @throws Error if there is no such point */
+export async function findForkPoint(
+  { id, folder }: IndexedRun,
+  choice: ForkChoice,
+): Promise<{ source: ForkSource; point: ForkPoint }> {
+  const record = await readRunRecord(folder);
+  const point = chooseForkPoint(id, await readForkPoints(folder, record), choice);
+  return { source: { folder, record }, point };
+}
+
+/**
+ * @throws Error if there is no such point, the configuration is invalid, or the fork would not train
+ * @throws UntrustedError if the project is not trusted
+ */
+export async function planFork(run: IndexedRun, request: ForkRequest): Promise<PlannedFork> {
+  const { source, point } = await findForkPoint(run, request.choice);
+  const { record: before } = source;
+  const { overrides } = request;
+  const at = await configAt(source, point);
+  const config = withoutWarmStart(changeConfig(at.config, overrides), point);
+  const plan = await placeMembers(config);
+  // The project's loss was checked when the run was created.
+  refuseCombinations(config, plan, { task: before.task, hasOwnLoss: false });
+  refuseWaves(point, new Set(plan.map(({ wave }) => wave)).size);
+  const changed = stillChanged({ changed: at.changed }, overrides);
+  const start = await positionOf(source, point);
+  refuseNothingLeft(source.record, { point, start, config });
+  requireTrust(before.project.folder);
+  const blas = await blasOfResumed(before, config);
+  const id = createRunId(before.project.folder);
+  const facts = await originOf(before.project.folder, plan);
+  const record: RunRecord = {
+    format: 1,
+    id,
+    name: request.name ?? `${run.name} (fork)`,
+    project: before.project,
+    task: before.task,
+    ...(before.metrics === undefined ? {} : { metrics: before.metrics }),
+    config,
+    ...(changed === undefined || Object.keys(changed).length === 0 ? {} : { changed }),
+    status: 'created',
+    createdAt: new Date().toISOString(),
+    endedAt: null,
+    plan,
+    ...lostMembersAt(before, point),
+    seeds: plan.map(({ rank }) => (config.identicalSeeds ? config.seed : (config.seed + rank) >>> 0)),
+    blas,
+    versions: { node: process.versions.node },
+    gitCommit: facts.gitCommit ?? null,
+    attempts: withNext([], { kind: 'fork', overrides, config, ...facts }),
+    origin: originFrom(run, before, point),
+    hub: null,
+    error: null,
+    summary: null,
+  };
+  const folder = resolve(request.folder ?? join(homePaths().runs, id));
+  return { source, point, record, folder, start: { at: start, rows: null } };
+}
+
+/** The configuration that a form of a fork starts with. */
+export async function startingConfig(source: ForkSource, point: ForkPoint): Promise<RunConfig> {
+  const { config, changed } = await configAt(source, point);
+  return parseConfig(withChanges(config, changed));
+}
+
+function originFrom(run: IndexedRun, { id }: RunRecord, { name, kind, attempt, epoch, step }: ForkPoint): RunOrigin {
+  return { run: id, name: run.name, folder: run.folder, attempt, kind, point: name, epoch, step };
+}
+
+/** Where training goes on: a state may be one within an epoch. */
+async function positionOf({ folder, record }: ForkSource, point: ForkPoint): Promise<{ epoch: number; step: number }> {
+  if (point.kind === 'checkpoint') return positionAfter(point);
+  const { folder: from, own } = folderOfPoint(folder, point.name);
+  const round = roundOf(own);
+  const states = await Promise.all(ranksOfState(record).map((rank) => readSavedRound(from, rank, round)));
+  const epochs = states.map((state) => {
+    if (state instanceof Error) throw state;
+    return state.epoch;
+  });
+  return { epoch: Math.max(...epochs), step: point.step };
+}
+
+/** Checkpoints hold the weights of all members; states only of those that were not lost. */
+function lostMembersAt(before: RunRecord, { kind }: ForkPoint): Pick<RunRecord, 'lostMembers'> {
+  if (kind === 'checkpoint' || before.lostMembers === undefined) return {};
+  return { lostMembers: before.lostMembers.map((lost) => ({ ...lost, attempt: 1 })) };
+}
+
+/** A checkpoint's weights replace those of a warm start. */
+function withoutWarmStart(config: RunConfig, { kind }: ForkPoint): RunConfig {
+  if (kind === 'state' || config.strategy.kind !== 'hdet' || config.strategy.warmStart === '') return config;
+  return parseConfig(mergeConfig(config, { strategy: { warmStart: '', noise: 0 } }));
+}
+
+function refuseWaves({ kind, name }: ForkPoint, waves: number): void {
+  if (kind === 'checkpoint' || waves === 1) return;
+  throw new Error(
+    `The state ${name} is one of all ranks, but with this configuration they train in ${waves} waves. ` +
+      'Fork from a checkpoint, or use as many devices as before.',
+  );
+}
+
+/** @throws Error if the fork would do no step */
+function refuseNothingLeft(
+  { id, config: before, summary }: RunRecord,
+  { point, start, config }: { point: ForkPoint; start: { epoch: number; step: number }; config: RunConfig },
+): void {
+  const { epoch, step } = start;
+  const isDone = epoch >= config.maxEpochs || (config.maxSteps > 0 && step >= config.maxSteps);
+  if (isDone) {
+    const limit = epoch >= config.maxEpochs ? `maxEpochs=${2 * config.maxEpochs}` : `maxSteps=${2 * config.maxSteps}`;
+    throw new Error(`A fork of ${id} at ${point.name} has nothing left to train. To train it further: --set ${limit}`);
+  }
+  const isSame = JSON.stringify(config.earlyStopping) === JSON.stringify(before.earlyStopping);
+  const isStopped = summary?.stopReason === 'early-stopping' && summary.steps === step && point.kind === 'state';
+  if (!isStopped || !isSame) return;
+  throw new Error(
+    `A fork of ${id} at ${point.name} has nothing left to train, because early stopping ended the run there. ` +
+      `To train it further: --set earlyStopping.patience=${2 * config.earlyStopping.patience}, or fork from an earlier point.`,
+  );
+}

@@ -1,0 +1,123 @@
+import { readdir, rm } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { unlessMissing } from '../../../core/node/file-error.ts';
+import { roundPath } from '../../../core/node/saved-rounds.ts';
+import type { ForkPoint } from '../../../core/protocol/run/fork.ts';
+import { checkpointRecordSchema, type RunRecord } from '../../../core/protocol/run/record.ts';
+import { toJson } from '../../../core/protocol/wire/numbers.ts';
+import { copyMetrics } from '../../store/metrics/metrics-rewrite.ts';
+import { readCheckpointRecords } from '../../store/runs/checkpoint-records.ts';
+import { runPaths } from '../../store/runs/run-folder.ts';
+import { readTensorMetadata } from '../../store/runs/safetensors-reader.ts';
+import { parseSavedRound, type SavedRound } from '../../store/runs/saved-rounds.ts';
+import { copyOwnFile, copySealed } from './copy-sealed.ts';
+import { folderOfPoint, ranksOfCheckpoint, ranksOfState, roundOf } from './fork-points.ts';
+
+/** The run that is forked. Nothing is written to its folder. */
+export interface ForkSource {
+  folder: string;
+  record: RunRecord;
+}
+
+/** The entries of a run's folder that a fork begins with. */
+const copiedEntries = ['models', 'state', 'checkpoints', 'predictions', 'origin', 'metrics.csv'];
+
+/** Checkpoints that later evaluations compare with, beside the state. */
+const isComparedLater = (name: string): boolean => /^(ensemble-best|member-best|top-\d+)$/.test(name);
+
+/**
+ * Copies what a fork begins with into its folder: the metrics up to the point, the models' architectures, and the state with the best checkpoints
+ * so far, or the weights alone. After an error nothing of it remains.
+ */
+export async function copyForFork(source: ForkSource, point: ForkPoint, target: string): Promise<void> {
+  try {
+    await copyTree(source.folder, 'models', target, () => Promise.resolve(true));
+    if (point.kind === 'state') await copyState(source, point, target);
+    else await copyWeights(source, point, target);
+  } catch (error) {
+    for (const name of copiedEntries) await rm(join(target, name), { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function copyWeights({ folder, record }: ForkSource, { name, step }: ForkPoint, target: string): Promise<void> {
+  const { folder: from, own } = folderOfPoint(folder, name);
+  for (const rank of ranksOfCheckpoint(record)) {
+    const base = join('checkpoints', `rank-${rank}`, own);
+    const copied = await copySealed(from, base, join(target, 'origin', `rank-${rank}`), parseCheckpoint, toJson);
+    if (copied.step !== step) throw replacedMeanwhile(name);
+  }
+  await copyMetrics(runPaths(from).metrics, runPaths(target).metrics, { step, rows: Infinity });
+}
+
+async function copyState({ folder, record }: ForkSource, point: ForkPoint, target: string): Promise<void> {
+  const { folder: from, own } = folderOfPoint(folder, point.name);
+  const round = roundOf(own);
+  const ranks = ranksOfState(record);
+  const states = new Map<number, SavedRound>();
+  for (const rank of ranks) {
+    const base = (run: string): string => roundPath(run, rank, round);
+    // The first attempt of the fork owns the state, and its rows are counted below.
+    const copy = (state: object): string => toJson({ ...state, attempt: 1, metricRows: null });
+    states.set(rank, await copySealed(from, relative(from, base(from)), base(target), parseSavedRound, copy));
+  }
+  const rows = [...states.values()].find(({ metricRows }) => metricRows !== null)?.metricRows ?? null;
+  if (rows !== null) for (const rank of ranks) await copyReplaced(from, rank, target);
+  await copyMetrics(runPaths(from).metrics, runPaths(target).metrics, { step: point.step, rows: rows ?? Infinity });
+  await copyBest(from, states, rows !== null, target);
+  await copyTree(from, join('predictions', 'validation'), target, (path) => isEarlierPrediction(from, path, point));
+}
+
+/** The best checkpoints at the time of the state. One that was replaced since is gone. */
+async function copyBest(
+  from: string,
+  states: ReadonlyMap<number, SavedRound>,
+  isWithinRound: boolean,
+  target: string,
+): Promise<void> {
+  for (const { rank, name, step } of await readCheckpointRecords(from, () => undefined)) {
+    const state = states.get(rank);
+    if (state === undefined || !isComparedLater(name) || step > state.step) continue;
+    const base = join('checkpoints', `rank-${rank}`, name);
+    // The last evaluation of a stop is none of a run that goes on; without a copy of what it replaced, that is gone.
+    const isOfStop = isWithinRound && step === state.step;
+    if (isOfStop && !(await isReplacedKept(from, rank))) continue;
+    await copySealed(from, base, join(target, base), parseCheckpoint, toJson);
+  }
+}
+
+async function isReplacedKept(from: string, rank: number): Promise<boolean> {
+  return (await unlessMissing(readdir(join(from, 'state', `rank-${rank}`, 'replaced')))) !== null;
+}
+
+/** What the last evaluation of a stop replaced, which the ranks put back. */
+async function copyReplaced(from: string, rank: number, target: string): Promise<void> {
+  await copyTree(from, join('state', `rank-${rank}`, 'replaced'), target, () => Promise.resolve(true));
+}
+
+async function isEarlierPrediction(from: string, path: string, point: ForkPoint): Promise<boolean> {
+  if (!/(?:best|epoch-\d+)\.safetensors$/.test(path)) return false;
+  const { epoch } = await readTensorMetadata(from, path);
+  return epoch !== undefined && Number(epoch) <= point.epoch;
+}
+
+async function copyTree(
+  from: string,
+  entry: string,
+  target: string,
+  isWanted: (path: string) => Promise<boolean>,
+): Promise<void> {
+  const names = (await unlessMissing(readdir(join(from, entry), { recursive: true, withFileTypes: true }))) ?? [];
+  for (const file of names.filter((name) => name.isFile() && !name.name.endsWith('.tmp'))) {
+    const path = relative(from, join(file.parentPath, file.name));
+    if (await isWanted(path)) await copyOwnFile(from, path, join(target, path));
+  }
+}
+
+function parseCheckpoint(text: string) {
+  return checkpointRecordSchema.parse(JSON.parse(text));
+}
+
+function replacedMeanwhile(name: string): Error {
+  return new Error(`The checkpoint "${name}" was replaced while it was copied, because the run trains. Fork again.`);
+}

@@ -1,0 +1,129 @@
+import { readdir } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { z } from 'zod';
+import { unlessMissing } from '../../../core/node/file-error.ts';
+import { roundPath, roundsOf } from '../../../core/node/saved-rounds.ts';
+import type { ForkPoint } from '../../../core/protocol/run/fork.ts';
+import { lostRanksOf } from '../../../core/protocol/run/lost-members.ts';
+import type { CheckpointRecord, RunRecord } from '../../../core/protocol/run/record.ts';
+import { type RunSettings, runSettingsSchema } from '../../../core/protocol/run/settings.ts';
+import { memberCountOf } from '../../../core/protocol/run/strategy-rules.ts';
+import { readCheckpointRecords } from '../../store/runs/checkpoint-records.ts';
+import { keptAttemptFolder } from '../../store/runs/kept-attempt.ts';
+import { readTensorMetadata } from '../../store/runs/safetensors-reader.ts';
+import { belongTogether } from '../../store/runs/resume-point.ts';
+import { readSavedRound, type SavedRound } from '../../store/runs/saved-rounds.ts';
+
+/** What a state says beside its tensors. */
+const stateDataSchema = z.object({
+  progress: z.object({ epoch: z.int(), batch: z.int() }),
+  settings: runSettingsSchema,
+});
+
+/** Ranks whose states a fork of the run needs: all that are not missing. */
+export function ranksOfState(record: RunRecord): number[] {
+  const lost = lostRanksOf(record);
+  return record.plan.map(({ rank }) => rank).filter((rank) => !lost.includes(rank));
+}
+
+/** Ranks whose checkpoints a fork of the run needs: all members. */
+export function ranksOfCheckpoint({ config }: Pick<RunRecord, 'config'>): number[] {
+  return Array.from({ length: memberCountOf(config) }, (_, rank) => rank);
+}
+
+/** The folder with a point's files: the run's, or that of a kept attempt. */
+export function folderOfPoint(folder: string, name: string): { folder: string; own: string } {
+  const [, attempt, own] = /^attempt-(\d+)\/(.+)$/.exec(name) ?? [];
+  return attempt === undefined ? { folder, own: name } : { folder: keptAttemptFolder(folder, Number(attempt)), own };
+}
+
+/** The round of a state's name, `round-40`. */
+export function roundOf(name: string): number {
+  return Number(name.replace('round-', ''));
+}
+
+/**
+ * The points at which a fork of a run can begin, by step: states that all ranks share, then checkpoints that all members saved at the same step. A run
+ * in waves has no common states. What cannot be read is left out.
+ */
+export async function readForkPoints(folder: string, record: RunRecord): Promise<ForkPoint[]> {
+  const own = await pointsIn(folder, '', record);
+  const seen = new Set(own.map(keyOf));
+  const kept = (await unlessMissing(readdir(join(folder, 'attempts')))) ?? [];
+  const earlier = kept
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => pointsIn(keptAttemptFolder(folder, Number(name)), `attempt-${name}/`, record));
+  const others = (await Promise.all(earlier)).flat().filter((point) => !seen.has(keyOf(point)));
+  return [...own, ...others].toSorted((a, b) => a.step - b.step || (a.name < b.name ? -1 : 1));
+}
+
+/** A file that a run kept and did not replace since has two names. */
+function keyOf({ name, savedAt }: ForkPoint): string {
+  return `${name.split('/').at(-1)} ${savedAt}`;
+}
+
+async function pointsIn(folder: string, prefix: string, record: RunRecord): Promise<ForkPoint[]> {
+  const points = [...(await statePoints(folder, record)), ...(await checkpointPoints(folder, record))];
+  return points.map((point) => ({ ...point, name: prefix + point.name }));
+}
+
+async function statePoints(folder: string, record: RunRecord): Promise<ForkPoint[]> {
+  if (new Set(record.plan.map(({ wave }) => wave)).size > 1) return [];
+  const [first, ...others] = ranksOfState(record);
+  const rounds = first === undefined ? [] : await roundsOf(folder, first);
+  const points = rounds.map(async (round): Promise<ForkPoint[]> => {
+    const states = await Promise.all([first, ...others].map((rank) => readSavedRound(folder, rank, round)));
+    const whole = states.filter((state): state is SavedRound => !(state instanceof Error));
+    const data = await readStateData(folder, first, round);
+    if (whole.length < states.length || data === null || !belongTogether(whole)) return [];
+    const step = Math.max(...whole.map((state) => state.step));
+    const { attempt = record.attempts.length, savedAt } = whole[0];
+    return [{ name: `round-${round}`, kind: 'state', attempt, epoch: data.epoch, step, savedAt }];
+  });
+  return (await Promise.all(points)).flat();
+}
+
+/** What the state of a rank says: the epoch of its last step, and its settings; null where it cannot be read. */
+export async function readStateData(
+  folder: string,
+  rank: number,
+  round: number,
+): Promise<{ epoch: number; settings: RunSettings } | null> {
+  const path = relative(folder, `${roundPath(folder, rank, round)}.safetensors`);
+  const metadata = await readTensorMetadata(folder, path).catch(() => null);
+  const parsed = stateDataSchema.safeParse(parseJson(metadata?.data));
+  if (!parsed.success) return null;
+  const { progress, settings } = parsed.data;
+  return { epoch: progress.batch > 0 ? progress.epoch : Math.max(0, progress.epoch - 1), settings };
+}
+
+function parseJson(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? 'null');
+  } catch {
+    // Its size and hash tell what is wrong with it when somebody forks from it.
+    return null;
+  }
+}
+
+async function checkpointPoints(folder: string, record: RunRecord): Promise<ForkPoint[]> {
+  const records = await readCheckpointRecords(folder, () => undefined);
+  const ranks = ranksOfCheckpoint(record);
+  return [...Map.groupBy(records, ({ name }) => name)].flatMap(([name, same]): ForkPoint[] => {
+    const [first] = same;
+    const isCommon = ranks.every((rank) => same.some((one) => one.rank === rank && isAtOnce(one, first)));
+    if (!isCommon) return [];
+    const { epoch, step, savedAt } = first;
+    return [{ name, kind: 'checkpoint', attempt: attemptAt(record, savedAt), epoch, step, savedAt }];
+  });
+}
+
+function isAtOnce(one: CheckpointRecord, other: CheckpointRecord): boolean {
+  return one.epoch === other.epoch && one.step === other.step;
+}
+
+/** The attempt that trained at a time. */
+function attemptAt({ attempts }: RunRecord, time: string): number {
+  const begun = attempts.filter(({ startedAt }) => Date.parse(startedAt) <= Date.parse(time));
+  return begun.at(-1)?.attempt ?? 1;
+}
