@@ -4,10 +4,11 @@ import { roundPath } from '../../core/node/saved-rounds.ts';
 import { chooseForkPoint, type ForkChoice, type ForkPoint } from '../../core/protocol/run/fork.ts';
 import type { RunConfig } from '../../core/protocol/run/config.ts';
 import { configOfAttempt, type RunOrigin, type RunRecord } from '../../core/protocol/run/record.ts';
-import { type SettingChanges, settingNames, settingsOf, withChanges } from '../../core/protocol/run/settings.ts';
+import { type SettingChanges, settingNames, settingsOf } from '../../core/protocol/run/settings.ts';
 import { blasOfResumed } from '../backends/choose-blas.ts';
 import { stillChanged } from '../runs/attempt/resume-run.ts';
 import { refuseCombinations } from '../runs/configuration/combinations.ts';
+import { withOwnModes } from '../runs/configuration/metric-combinations.ts';
 import { changeConfig, parseConfig } from '../runs/configuration/resolve-config.ts';
 import type { ForkSource } from '../runs/fork/copy-run.ts';
 import { folderOfPoint, ranksOfState, readForkPoints, readStateData, roundOf } from '../runs/fork/fork-points.ts';
@@ -42,7 +43,7 @@ export interface PlannedFork {
 }
 
 /** The configuration at a point of a run, with what was changed while it trained. */
-export async function configAt(
+async function configAt(
   { folder, record }: ForkSource,
   point: ForkPoint,
 ): Promise<{ config: RunConfig; changed: SettingChanges }> {
@@ -63,7 +64,7 @@ export async function configAt(
 }
 
 /** The source of a fork and the point that is asked for. @throws Error if there is no such point */
-export async function findForkPoint(
+async function findForkPoint(
   { id, folder }: IndexedRun,
   choice: ForkChoice,
 ): Promise<{ source: ForkSource; point: ForkPoint }> {
@@ -81,50 +82,64 @@ export async function planFork(run: IndexedRun, request: ForkRequest): Promise<P
   const { record: before } = source;
   const { overrides } = request;
   const at = await configAt(source, point);
-  const config = withoutWarmStart(changeConfig(at.config, overrides), point);
+  const config = withoutWarmStart(withOwnModes(changeConfig(at.config, overrides), before), point);
   const plan = await placeMembers(config);
   // The project's loss was checked when the run was created.
-  refuseCombinations(config, plan, { task: before.task, hasOwnLoss: false });
+  refuseCombinations(config, plan, { task: before.task, hasOwnLoss: false, metrics: before.metrics });
   refuseWaves(point, new Set(plan.map(({ wave }) => wave)).size);
   const changed = stillChanged({ changed: at.changed }, overrides);
   const start = await positionOf(source, point);
   refuseNothingLeft(source.record, { point, start, config });
   requireTrust(before.project.folder);
-  const blas = await blasOfResumed(before, config);
-  const id = createRunId(before.project.folder);
-  const facts = await originOf(before.project.folder, plan);
-  const record: RunRecord = {
-    format: 1,
-    id,
-    name: request.name ?? `${run.name} (fork)`,
-    project: before.project,
-    task: before.task,
-    ...(before.metrics === undefined ? {} : { metrics: before.metrics }),
+  const record = await firstRecord(source, {
+    point,
     config,
-    ...(changed === undefined || Object.keys(changed).length === 0 ? {} : { changed }),
+    overrides,
+    plan,
+    name: request.name ?? `${run.name} (fork)`,
+  });
+  const marks = changed === undefined || Object.keys(changed).length === 0 ? {} : { changed };
+  const folder = resolve(request.folder ?? join(homePaths().runs, record.id));
+  const origin = originFrom(run, before, point);
+  return { source, point, record: { ...record, ...marks, origin }, folder, start: { at: start, rows: null } };
+}
+
+interface Chosen {
+  point: ForkPoint;
+  config: RunConfig;
+  overrides: PlainObject;
+  plan: RunRecord['plan'];
+  name: string;
+}
+
+async function firstRecord(
+  { record: before }: ForkSource,
+  { point, config, overrides, plan, name }: Chosen,
+): Promise<RunRecord> {
+  const { project, task, metrics } = before;
+  const facts = await originOf(project.folder, plan);
+  return {
+    format: 1,
+    id: createRunId(project.folder),
+    name,
+    project,
+    task,
+    ...(metrics === undefined ? {} : { metrics }),
+    config,
     status: 'created',
     createdAt: new Date().toISOString(),
     endedAt: null,
     plan,
     ...lostMembersAt(before, point),
     seeds: plan.map(({ rank }) => (config.identicalSeeds ? config.seed : (config.seed + rank) >>> 0)),
-    blas,
+    blas: await blasOfResumed(before, config),
     versions: { node: process.versions.node },
     gitCommit: facts.gitCommit ?? null,
     attempts: withNext([], { kind: 'fork', overrides, config, ...facts }),
-    origin: originFrom(run, before, point),
     hub: null,
     error: null,
     summary: null,
   };
-  const folder = resolve(request.folder ?? join(homePaths().runs, id));
-  return { source, point, record, folder, start: { at: start, rows: null } };
-}
-
-/** The configuration that a form of a fork starts with. */
-export async function startingConfig(source: ForkSource, point: ForkPoint): Promise<RunConfig> {
-  const { config, changed } = await configAt(source, point);
-  return parseConfig(withChanges(config, changed));
 }
 
 function originFrom(run: IndexedRun, { id }: RunRecord, { name, kind, attempt, epoch, step }: ForkPoint): RunOrigin {
