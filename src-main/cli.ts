@@ -7,7 +7,7 @@ import { protectTerminal } from './processes/terminal.ts';
 import type { CreateOptions } from './cli/commands/create.ts';
 import type { StopOptions } from './cli/commands/control.ts';
 import type { ExportArguments } from './cli/commands/export.ts';
-import type { ForkOptions } from './cli/commands/fork.ts';
+import type { ForkOptions } from './cli/commands/history/fork.ts';
 import type { RunsOptions } from './cli/commands/runs.ts';
 import type { WatchOptions } from './cli/commands/watch-run.ts';
 import type { ResumeOptions } from './cli/commands/resume.ts';
@@ -133,7 +133,7 @@ function addFork(program: Command): void {
     .option('--quiet', 'print no progress, only how the run ended')
     .action(
       exitWith(async (run: string, options: ForkOptions) =>
-        (await import('./cli/commands/fork.ts')).fork(run, options),
+        (await import('./cli/commands/history/fork.ts')).fork(run, options),
       ),
     );
 }
@@ -216,7 +216,7 @@ function addRuns(program: Command): void {
     .option('--json', 'print a JSON object')
     .action(
       exitWith(async (run: string, options: { json?: boolean }) =>
-        (await import('./cli/commands/show.ts')).show(run, options),
+        (await import('./cli/commands/history/show.ts')).show(run, options),
       ),
     );
   program

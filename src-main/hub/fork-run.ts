@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { mergeConfig, type PlainObject } from '../../core/options/index.ts';
 import { roundPath } from '../../core/node/saved-rounds.ts';
-import { chooseForkPoint, type ForkChoice, type ForkPoint } from '../../core/protocol/run/fork.ts';
+import { chooseForkPoint, type ForkChoice, type ForkPoint } from '../../core/protocol/history/fork.ts';
 import type { RunConfig } from '../../core/protocol/run/config.ts';
 import { configOfAttempt, type RunOrigin, type RunRecord } from '../../core/protocol/run/record.ts';
 import { type SettingChanges, settingNames, settingsOf } from '../../core/protocol/run/settings.ts';

@@ -7,7 +7,7 @@ import { blasOfResumed } from '../backends/choose-blas.ts';
 import type { Detected } from '../../core/protocol/machine/devices.ts';
 import { detectDevices } from '../devices/detect.ts';
 import { type ExportOptions, type ExportReport, exportRun } from '../export/export-run.ts';
-import type { ForkPoint } from '../../core/protocol/run/fork.ts';
+import type { ForkPoint } from '../../core/protocol/history/fork.ts';
 import { copyForFork } from '../runs/fork/copy-run.ts';
 import { readForkPoints } from '../runs/fork/fork-points.ts';
 import { type ForkRequest, planFork, type PlannedFork } from './fork-run.ts';

@@ -2,7 +2,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { unlessMissing } from '../../../core/node/file-error.ts';
 import { roundPath } from '../../../core/node/saved-rounds.ts';
-import type { ForkPoint } from '../../../core/protocol/run/fork.ts';
+import type { ForkPoint } from '../../../core/protocol/history/fork.ts';
 import { checkpointRecordSchema, type RunRecord } from '../../../core/protocol/run/record.ts';
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
 import { copyMetrics } from '../../store/metrics/metrics-rewrite.ts';

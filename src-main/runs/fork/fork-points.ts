@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import { z } from 'zod';
 import { unlessMissing } from '../../../core/node/file-error.ts';
 import { roundPath, roundsOf } from '../../../core/node/saved-rounds.ts';
-import type { ForkPoint } from '../../../core/protocol/run/fork.ts';
+import type { ForkPoint } from '../../../core/protocol/history/fork.ts';
 import { lostRanksOf } from '../../../core/protocol/run/lost-members.ts';
 import type { CheckpointRecord, RunRecord } from '../../../core/protocol/run/record.ts';
 import { type RunSettings, runSettingsSchema } from '../../../core/protocol/run/settings.ts';

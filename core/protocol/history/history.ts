@@ -1,5 +1,5 @@
 import { leavesOf } from '../../options/index.ts';
-import { type Attempt, configOfAttempt, type RunEvent, type RunRecord } from './record.ts';
+import { type Attempt, configOfAttempt, type RunEvent, type RunRecord } from '../run/record.ts';
 
 /** An option that an attempt changed. */
 export interface ConfigChange {

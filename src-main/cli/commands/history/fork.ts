@@ -1,14 +1,14 @@
-import type { ForkChoice } from '../../../core/protocol/run/fork.ts';
-import type { ForkRequest, PlannedFork } from '../../hub/fork-run.ts';
-import type { Hub } from '../../hub/hub.ts';
-import { runFlagsOf } from '../../runs/configuration/run-flags.ts';
-import { UntrustedError } from '../../trust/project-trust.ts';
-import { parseAssignments } from '../arguments.ts';
-import { type Consent, consentOf, ensureTrusted } from '../consent.ts';
-import { orUsageError, UsageError } from '../errors.ts';
-import { withHub } from '../open-hub.ts';
-import { trainDetached } from './train-detached.ts';
-import { watchRun, type WatchOptions } from './watch-run.ts';
+import type { ForkChoice } from '../../../../core/protocol/history/fork.ts';
+import type { ForkRequest, PlannedFork } from '../../../hub/fork-run.ts';
+import type { Hub } from '../../../hub/hub.ts';
+import { runFlagsOf } from '../../../runs/configuration/run-flags.ts';
+import { UntrustedError } from '../../../trust/project-trust.ts';
+import { parseAssignments } from '../../arguments.ts';
+import { type Consent, consentOf, ensureTrusted } from '../../consent.ts';
+import { orUsageError, UsageError } from '../../errors.ts';
+import { withHub } from '../../open-hub.ts';
+import { trainDetached } from '../train-detached.ts';
+import { watchRun, type WatchOptions } from '../watch-run.ts';
 
 export interface ForkOptions extends WatchOptions {
   at?: string;

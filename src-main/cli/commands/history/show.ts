@@ -1,14 +1,14 @@
-import { type AttemptHistory, attemptHistory } from '../../../core/protocol/run/history.ts';
-import type { ForkPoint } from '../../../core/protocol/run/fork.ts';
-import type { RunRecord } from '../../../core/protocol/run/record.ts';
-import { leavesOf } from '../../../core/options/index.ts';
-import { toJson } from '../../../core/protocol/wire/numbers.ts';
-import { printableLine } from '../../../core/text/printable.ts';
-import { readEvents } from '../../store/runs/run-folder.ts';
-import { exitCodes, orUsageError } from '../errors.ts';
-import { countEpoch } from '../format.ts';
-import { withHub } from '../open-hub.ts';
-import { renderTable } from '../table.ts';
+import { type AttemptHistory, attemptHistory } from '../../../../core/protocol/history/history.ts';
+import type { ForkPoint } from '../../../../core/protocol/history/fork.ts';
+import type { RunRecord } from '../../../../core/protocol/run/record.ts';
+import { leavesOf } from '../../../../core/options/index.ts';
+import { toJson } from '../../../../core/protocol/wire/numbers.ts';
+import { printableLine } from '../../../../core/text/printable.ts';
+import { readEvents } from '../../../store/runs/run-folder.ts';
+import { exitCodes, orUsageError } from '../../errors.ts';
+import { countEpoch } from '../../format.ts';
+import { withHub } from '../../open-hub.ts';
+import { renderTable } from '../../table.ts';
 
 /** A run with its history. */
 export interface ShownRun {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { RunOrigin } from './record.ts';
+import type { RunOrigin } from '../run/record.ts';
 
 /** A saved point of a run at which a fork can begin. */
 export interface ForkPoint extends Pick<RunOrigin, 'kind' | 'epoch' | 'step' | 'attempt'> {
