@@ -24,6 +24,7 @@ const order: Record<string, readonly string[]> = {
     'protocol/wire',
     'safetensors',
     'protocol/run',
+    'protocol/history',
     'protocol/pages',
     'node',
   ],
