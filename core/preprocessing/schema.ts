@@ -28,9 +28,13 @@ const categoryColumnSchema = z.strictObject({
   categories: z.array(z.string()).min(1),
 });
 
-const columnStepSchema = z.discriminatedUnion('type', [numberColumnSchema, categoryColumnSchema]);
+export const columnStepSchema = z.discriminatedUnion('type', [numberColumnSchema, categoryColumnSchema]);
+/** How a column of a table becomes features. */
+export type ColumnStep = z.output<typeof columnStepSchema>;
 
 const tableStepSchema = z.strictObject({ kind: z.literal('table'), columns: z.array(columnStepSchema) });
+/** Features are the columns' features, one after the other. */
+export type TableStep = z.output<typeof tableStepSchema>;
 
 const standardizeStepSchema = z.strictObject({
   kind: z.literal('standardize'),
@@ -48,6 +52,8 @@ const targetSchema = z.discriminatedUnion('kind', [
     std: z.array(finite),
   }),
 ]);
+/** What a target's number means: a class, or mean + std · value in the target's own unit. */
+export type TargetMeaning = z.output<typeof targetSchema>;
 
 export const preprocessingSchema = z.strictObject({
   format: z.literal(1),

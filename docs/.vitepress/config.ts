@@ -29,6 +29,7 @@ export default defineConfig({
         items: [
           { text: 'Start', link: '/README' },
           { text: 'Writing a project', link: '/docs/projects' },
+          { text: 'Tables', link: '/docs/guides/tables' },
           { text: 'Options', link: '/docs/options' },
           { text: 'Metrics', link: '/docs/metrics' },
           { text: 'Dashboard', link: '/docs/dashboard' },

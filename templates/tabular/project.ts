@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { defineProject, Generator, splitDataset, standardize, table, tf, z } from 'tutti-ensembles';
+import { defineProject, readTable, tableSplits, tf, z } from 'tutti-ensembles';
 
 export default defineProject({
   name: 'My table',
@@ -9,9 +9,8 @@ export default defineProject({
   defaults: { members: 4, maxEpochs: 30, batchSize: 32, optimizer: { kind: 'adam', learningRate: 0.01 } },
 
   async data({ seed }) {
-    const plants = await table(join(import.meta.dirname, 'plants.csv'), { target: 'variety', targetKind: 'classes' });
-    const splits = splitDataset(plants, { validation: 0.2, test: 0.2 }, new Generator(seed, 'split'));
-    return standardize(splits).splits;
+    const plants = await readTable(join(import.meta.dirname, 'plants.csv'));
+    return tableSplits(plants, { seed, target: 'variety', missing: 'impute', validation: 0.2, test: 0.2 });
   },
 
   model: ({ hyperparameters: { width }, featureShape, targetSize }) =>

@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cifar10 } from '../../../workers/data/sources/cifar10.ts';
 import { readIdx } from '../../../workers/data/sources/idx.ts';
-import { parseTable } from '../../../workers/data/sources/table.ts';
+import { parseTable } from '../../../workers/data/tables/read-table.ts';
+import { tableDataset, tableSplits } from '../../../workers/data/tables/table-splits.ts';
 import { readTar } from '../../../workers/data/sources/tar.ts';
 import { decodeSplits, encodeSplits } from '../../../workers/data/share.ts';
 import { createSplits } from '../../../workers/data/dataset.ts';
@@ -86,38 +87,51 @@ const tar: FuzzTarget = {
   },
 };
 
+/** Reads a table, and splits it as a project would. */
+async function readAsProject(bytes: Buffer, file: string): Promise<void> {
+  const table = await parseTable(bytes, file);
+  if (table.length < 4) return;
+  tableSplits(table, { seed: 1, test: 1, missing: 'impute', targetKind: 'classes' });
+}
+
 const table: FuzzTarget = {
   name: 'csv',
-  reads: 'tables of numbers or classes, all delimiters',
+  reads: 'tables of text in columns, all delimiters',
   seeds: async () => [
     text('x,y\n1,2\n3,4\n'),
     text('1.5 2 3\r\n4 5 6\r\n'),
     text('"a;b";c\n"1";"2"\n1e-3;-4\n'),
     text('\u{feff}x\ty\r1\t2\r'),
+    text('when,size,kind,ok\n2026-01-31,1,a,true\n2026-02-01T10:00:00Z,,b,false\n,3,,true\n2026-02-03,4,a,true\n'),
   ],
-  run(bytes) {
-    const results = (['values', 'classes'] as const).map((targetKind) =>
-      attempt(() => parseTable(bytes, 'table.csv', { targetKind })),
-    );
-    for (const error of results) if (error !== null) throw error;
-  },
+  run: (bytes) => readAsProject(bytes, 'table.csv'),
 };
 
-/** The error of an action; null if it succeeds. */
-function attempt(action: () => unknown): Error | null {
-  try {
-    action();
-    return null;
-  } catch (error) {
-    return error as Error;
-  }
-}
+const jsonLines: FuzzTarget = {
+  name: 'json-lines',
+  reads: 'tables of one JSON object a line',
+  seeds: async () => [text('{"x":1,"y":"a"}\n{"x":2,"y":"b"}\n{"x":null,"y":"a"}\n{"x":4,"y":"b","z":true}\n')],
+  run: (bytes) => readAsProject(bytes, 'table.jsonl'),
+};
+
+const goldenTables = new URL('../../golden/tables/', import.meta.url);
+
+const parquet: FuzzTarget = {
+  name: 'parquet',
+  reads: 'tables in Parquet files, all compressions and versions of pages',
+  seeds: async () => {
+    const names = ['passengers.parquet', 'passengers-plain-v2.parquet', 'passengers-zstd.parquet'];
+    return Promise.all(names.map((name) => readFile(new URL(name, goldenTables))));
+  },
+  run: (bytes) => readAsProject(bytes, 'table.parquet'),
+  weight: 0.5,
+};
 
 const splits: FuzzTarget = {
   name: 'shared-data',
   reads: 'the file in which ranks share a data set, with a valid checksum',
   seeds: async () => {
-    const dataset = parseTable(Buffer.from('x,y\n1,2\n3,4\n'), 'table.csv');
+    const dataset = tableDataset(await parseTable(Buffer.from('x,y\n1,2\n3,4\n'), 'table.csv'));
     return [Buffer.concat(encodeSplits(createSplits({ train: dataset })))];
   },
   async run(bytes) {
@@ -136,4 +150,4 @@ async function sealed(bytes: Buffer): Promise<Buffer<ArrayBuffer>> {
   return copy;
 }
 
-export const dataTargets = [idx, cifar, cifarArchive, tar, table, splits];
+export const dataTargets = [idx, cifar, cifarArchive, tar, table, jsonLines, parquet, splits];

@@ -1,12 +1,14 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseTable, uciTable } from '../../../workers/data/sources/table.ts';
-import type { TableOptions, UciName } from '../../../workers/data/sources/table.ts';
+import { uciTable, type UciName } from '../../../workers/data/sources/uci.ts';
+import { parseTable, type ReadTableOptions } from '../../../workers/data/tables/read-table.ts';
+import { tableDataset, type TableDatasetOptions } from '../../../workers/data/tables/table-splits.ts';
 import { samples } from '../../samples/samples.ts';
 import { temporaryFolder } from './temp-folder.ts';
 
-const parse = (text: string, options?: TableOptions) => parseTable(Buffer.from(text), 'file.txt', options);
+const parse = async (text: string, options: ReadTableOptions & TableDatasetOptions = {}) =>
+  tableDataset(await parseTable(Buffer.from(text), 'file.txt', { missingValues: [], ...options }), options);
 
 describe('parseTable', () => {
   it.each([
@@ -14,38 +16,40 @@ describe('parseTable', () => {
     ['commas', '1,2,3\r\n4,5,6\r\n'],
     ['semicolons', '1; 2;3\n4;5;6'],
     ['tabs', '1\t2\t3\n4\t5\t6\n'],
-  ])('reads columns separated by %s, with the last one as target', (_, text) => {
-    const { features, featureShape, targets } = parse(text);
+  ])('reads columns separated by %s, with the last one as target', async (_, text) => {
+    const { features, featureShape, targets } = await parse(text);
     expect(features).toEqual(Float32Array.of(1, 2, 4, 5));
     expect(featureShape).toEqual([2]);
     expect(targets).toEqual(Float32Array.of(3, 6));
   });
 
-  it('reads signs, fractions and exponents', () => {
-    expect(parse('-1.5e-02 .5 +3. 7E2 0\n').features).toEqual(Float32Array.of(-0.015, 0.5, 3, 700));
+  it('reads signs, fractions and exponents', async () => {
+    expect((await parse('-1.5e-02 .5 +3. 7E2 0\n')).features).toEqual(Float32Array.of(-0.015, 0.5, 3, 700));
   });
 
-  it('treats a first line without numbers as a header, and finds the target by its name', () => {
+  it('treats a first line without numbers as a header, and finds the target by its name', async () => {
     const text = '\uFEFF"fixed; acidity";quality;"alcohol"\n7.4;5;9.4\n';
-    const { features, targets } = parse(text, { target: 'quality' });
+    const { features, targets } = await parse(text, { target: 'quality' });
     expect([features, targets]).toEqual([Float32Array.of(7.4, 9.4), Float32Array.of(5)]);
-    expect(parse(text, { target: 0 }).targets).toEqual(Float32Array.of(7.4));
+    expect((await parse(text, { target: 0 })).targets).toEqual(Float32Array.of(7.4));
   });
 
-  it('treats a line of numbers as a header only on request', () => {
-    expect(parse('2019 2020\n1 2\n').length).toBe(2);
-    expect(parse('2019 2020\n1 2\n', { header: true }).length).toBe(1);
+  it('treats a line of numbers as a header only on request', async () => {
+    expect((await parse('2019 2020\n1 2\n')).length).toBe(2);
+    expect((await parse('2019 2020\n1 2\n', { header: true })).length).toBe(1);
   });
 
-  it('keeps empty fields between tabs', () => {
-    expect(() => parse('1\t\t3\n', { delimiter: '\t' })).toThrow('file.txt, line 1, column 2: "" is not a number');
+  it('keeps empty fields between tabs', async () => {
+    await expect(parse('1\t\t3\n', { delimiter: '\t' })).rejects.toThrow(
+      'file.txt, line 1, column 2: "" is not a number',
+    );
   });
 
-  it('reads classes from any text, in sorted order', () => {
-    const iris = parse('5.1,3.5,virginica\n4.9,3.0,setosa\n4.7,3.2,virginica\n', { targetKind: 'classes' });
+  it('reads classes from any text, in sorted order', async () => {
+    const iris = await parse('5.1,3.5,virginica\n4.9,3.0,setosa\n4.7,3.2,virginica\n', { targetKind: 'classes' });
     expect(iris).toMatchObject({ classNames: ['setosa', 'virginica'], classCount: 2 });
     expect(iris.targets).toEqual(Int32Array.of(1, 0, 1));
-    expect(parse('0 10\n0 9\n', { targetKind: 'classes' }).classNames).toEqual(['9', '10']);
+    expect((await parse('0 10\n0 9\n', { targetKind: 'classes' })).classNames).toEqual(['9', '10']);
   });
 
   it.each([
@@ -60,47 +64,50 @@ describe('parseTable', () => {
     ['the last field of a file without a last line end', '1,"a"', 'a'],
     ['a quoted field between blanks', '1 "a b"\n', 'a b'],
     ['an apostrophe', "1,it's\n", "it's"],
-  ])('keeps the content of a quoted field: %s', (_, text, className) => {
-    expect(parse(text, { targetKind: 'classes' }).classNames).toEqual([className]);
+  ])('keeps the content of a quoted field: %s', async (_, text, className) => {
+    expect((await parse(text, { targetKind: 'classes' })).classNames).toEqual([className]);
   });
 
-  it('skips blank lines ended by CR LF, LF or CR, and a byte order mark', () => {
-    const { features, targets } = parse('\uFEFF\r\n  \n1,2\r\n\r\n3,4\r5,6\n \t\n');
+  it('skips blank lines ended by CR LF, LF or CR, and a byte order mark', async () => {
+    const { features, targets } = await parse('\uFEFF\r\n  \n1,2\r\n\r\n3,4\r5,6\n \t\n');
     expect([features, targets]).toEqual([Float32Array.of(1, 3, 5), Float32Array.of(2, 4, 6)]);
   });
 
-  it('reads back any fields quoted by RFC 4180, and names the line of the row after them', () => {
+  it('reads back any fields quoted by RFC 4180, and names the line of the row after them', async () => {
     const field = fc.string({ unit: fc.constantFrom('"', ',', ';', '\t', '\n', '\r', ' ', 'a', '7', 'é') });
     const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
-    const property = fc.property(
+    const options = {
+      targetKind: 'classes' as const,
+      delimiter: ',' as const,
+      header: false,
+      columns: { 'column 2': 'category' as const },
+    };
+    const property = fc.asyncProperty(
       fc.array(field, { minLength: 1 }),
       fc.constantFrom('\n', '\r\n', '\r'),
-      (classes, end) => {
+      async (classes, end) => {
         const text = classes.map((name, index) => `${index},${quoted(name)}${end}`).join('');
-        const { features, targets, classNames } = parse(text, { targetKind: 'classes', delimiter: ',', header: false });
+        const { features, targets, classNames } = await parse(text, options);
         expect([...targets].map((label) => classNames?.[label])).toEqual(classes);
         expect([...features]).toEqual(classes.map((_, index) => index));
         const line = text.split(/\r\n|\n|\r/).length;
-        expect(() => parse(`${text}x,y`, { targetKind: 'classes', delimiter: ',', header: false })).toThrow(
+        await expect(parse(`${text}x,y`, options)).rejects.toThrow(
           `file.txt, line ${line}, column 1: "x" is not a number`,
         );
       },
     );
-    fc.assert(property, { seed: 4180, numRuns: 300 });
+    await fc.assert(property, { seed: 4180, numRuns: 300 });
   });
 
   it.each([
     ['1 2 3\n4 x 6\n', undefined, 'file.txt, line 2, column 2: "x" is not a number'],
-    ['a b c\n\n1 2 ?\n', undefined, 'file.txt, line 3, column 3: "?" is not a number'],
-    ['1 x 3\n', undefined, 'file.txt, line 1, column 2: "x" is not a number'],
     ['1 2\n3 NaN\n', undefined, 'line 2, column 2: "NaN" is not a number'],
     ['1 2\n3 1e39\n', undefined, 'line 2, column 2: "1e39" is not a number'],
     ['1 2\n0x10 3\n', undefined, 'line 2, column 1: "0x10" is not a number'],
-    ['7,4;1\n', undefined, 'line 1, column 1: "7,4" is not a number (finite, with a decimal point'],
     ['1 2 3\n4 5\n', undefined, 'file.txt, line 2: 2 fields, the first line has 3'],
     ['1,2,3\r\n\r\n4,5\r\n', undefined, 'file.txt, line 3: 2 fields, the first line has 3. Give every line the same'],
     ['1,2\n"3\n3",4,5\n', undefined, 'file.txt, line 2: 3 fields, the first line has 2'],
-    ['1,2\n"3\n3",4\n', undefined, 'file.txt, line 2, column 1: "3\n3" is not a number'],
+    ['1,2\n"3\n3",4\n', undefined, 'file.txt, line 2, column 1: "3\\n3" is not a number'],
     ['1,"2\n', undefined, 'file.txt, line 1: a quote is opened in this row and not closed. Close it, or double'],
     ['1,2\n\n3,"4\n5,6\n', undefined, 'file.txt, line 3: a quote is opened in this row and not closed'],
     ['1,2\n3,4"5"\n', undefined, 'file.txt, line 2: a quote stands inside a field without quotes. Put the whole'],
@@ -109,10 +116,10 @@ describe('parseTable', () => {
     ['1\n2\n', undefined, 'file.txt has one column'],
     ['\n \n', undefined, 'file.txt has no rows of data'],
     ['a,b\n', undefined, 'file.txt has no rows of data'],
-    ['1 2\n', { target: 2 }, 'no target column 2: choose one of its 2 columns, which have no names'],
-    ['a b\n1 2\n', { target: 'c' }, 'no target column "c": choose one of its 2 columns (a, b)'],
-  ])('refuses %j', (text, options, message) => {
-    expect(() => parse(text, options)).toThrow(message);
+    ['1 2\n', { target: 2 }, 'file.txt has no column 2. Choose one of column 1, column 2.'],
+    ['a b\n1 2\n', { target: 'c' }, 'file.txt has no column "c". Did you mean'],
+  ])('refuses %j', async (text, options, message) => {
+    await expect(parse(text, options)).rejects.toThrow(message);
   });
 });
 

@@ -1,0 +1,220 @@
+import { readFile } from 'node:fs/promises';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { fitColumn, fitted, tableFeatures } from '../../../workers/data/preprocessing/table-features.ts';
+import { parseTable, type ReadTableOptions } from '../../../workers/data/tables/read-table.ts';
+import { tableSplits, type TableSplitOptions } from '../../../workers/data/tables/table-splits.ts';
+import { goldenFile, readGolden } from '../../golden/read-golden.ts';
+
+interface Expected {
+  columns: Record<string, (number | string | null)[]>;
+  train: number[];
+  rest: number[];
+  features: number[][];
+  categories: string[];
+  classWeights: number[];
+}
+
+const expected = readGolden('tables/expected.json') as Expected;
+const golden = async (name: string, options?: ReadTableOptions) =>
+  parseTable(await readFile(goldenFile(`tables/${name}`)), name, options);
+const tableOf = (text: string, options?: ReadTableOptions) => parseTable(Buffer.from(text), 'file.csv', options);
+const featureNames = ['fare', 'age', 'port', 'alone', 'boarded'];
+
+describe('readTable', () => {
+  it.each([
+    'passengers.csv',
+    'passengers.jsonl',
+    'passengers.parquet',
+    'passengers-zstd.parquet',
+    'passengers-gzip.parquet',
+    'passengers-plain-v2.parquet',
+  ])('reads %s as pandas wrote it', async (name) => {
+    const { columns, length } = await golden(name);
+    expect(length).toBe(40);
+    const types = columns.map((column) => [column.name, column.type]);
+    expect(types).toEqual([
+      ['fare', 'number'],
+      ['age', 'number'],
+      ['port', 'category'],
+      ['alone', 'boolean'],
+      ['boarded', 'date'],
+      ['class', 'category'],
+    ]);
+    for (const { name: column, values } of columns) {
+      const found = Array.from(values as ArrayLike<number | string | null>, (value) =>
+        Number.isNaN(value) ? null : value,
+      );
+      expect(found).toEqual(expected.columns[column]);
+    }
+  });
+
+  it('reads columns by the given types, without the ignored ones', async () => {
+    const table = await tableOf('id,zip,size\n1,00123,-\n2,10115,7\n', {
+      columns: { id: 'ignore', zip: 'category' },
+      missingValues: ['-'],
+    });
+    expect(table.columns).toEqual([
+      { name: 'zip', type: 'category', values: ['00123', '10115'] },
+      { name: 'size', type: 'number', values: Float64Array.of(Number.NaN, 7) },
+    ]);
+  });
+
+  it('reads dates with zones and fractions, and refuses days that do not exist', async () => {
+    const dates = ['1970-01-02', '1969-12-31T12:00:00Z', '2000-02-29 00:00:00.5+01:00'];
+    const { columns } = await tableOf(`when,x\n${dates.map((date) => `${date},1`).join('\n')}\n`);
+    expect(columns[0].values).toEqual(Float64Array.of(1, -0.5, 11_016 - 1 / 24 + 0.5 / 86_400));
+    await expect(tableOf('when,x\n2026-02-30,1\n', { columns: { when: 'date' } })).rejects.toThrow(
+      'file.csv, line 2, column 1 (when): "2026-02-30" is not a date',
+    );
+  });
+
+  it.each([
+    ['a,b\n1,2\n3,x\n5,6\n', {}, 'file.csv, line 3, column 2 (b): "x" is not a number'],
+    ['a,a\n1,2\n', {}, 'file.csv has two columns named "a"'],
+    ['a,b\n1,2\n', { columns: { c: 'number' } }, 'file.csv has no column "c"'],
+    ['a,b\n', {}, 'file.csv has no rows of data'],
+  ] as const)('refuses %j', async (text, options, message) => {
+    await expect(tableOf(text, options)).rejects.toThrow(message);
+  });
+
+  it.each([
+    ['{"a":1}\n[1]\n', 'rows.jsonl, line 2: it is not an object'],
+    ['{"a":1}\n\n{"a":', 'rows.jsonl, line 3: it is not JSON'],
+    ['{"a":[1]}\n', 'rows.jsonl, line 1: "a" holds a list or an object'],
+  ])('refuses JSON lines %j', async (text, message) => {
+    await expect(parseTable(Buffer.from(text), 'rows.jsonl')).rejects.toThrow(message);
+  });
+
+  it('refuses a damaged Parquet file', async () => {
+    const bytes = await readFile(goldenFile('tables/passengers.parquet'));
+    await expect(parseTable(bytes.subarray(0, -9), 'cut.parquet')).rejects.toThrow(
+      'cut.parquet cannot be read as Parquet',
+    );
+  });
+});
+
+describe('fitted columns', () => {
+  it('are those of pandas and scikit-learn', async () => {
+    const table = await golden('passengers.csv');
+    const rows = Int32Array.from(expected.train);
+    const about = { name: 'passengers', rows, standardize: true, imputes: () => true };
+    const columns = featureNames.map((name) => {
+      const column = table.columns.find((own) => own.name === name);
+      if (column === undefined) throw new Error(name);
+      return fitColumn(column, about);
+    });
+    const step = { kind: 'table' as const, columns };
+    const { features, width } = tableFeatures(
+      step,
+      table,
+      Int32Array.from({ length: 40 }, (_, row) => row),
+    );
+    expect(width).toBe(expected.features[0].length);
+    features.forEach((value, i) => expect(value).toBeCloseTo(expected.features[Math.floor(i / width)][i % width], 5));
+    expect(fitted({ format: 1, steps: [step] }).features(table)).toEqual(features);
+  });
+
+  it('impute ties by the first value in order', async () => {
+    const table = await tableOf('kind,y\nb,1\na,2\n,3\n');
+    const about = { name: 'ties', rows: Int32Array.of(0, 1, 2), standardize: true, imputes: () => true };
+    expect(fitColumn(table.columns[0], about)).toMatchObject({ impute: { value: 'a', indicator: true } });
+  });
+});
+
+describe('tableSplits', () => {
+  const labels = (count: number) =>
+    Array.from({ length: count }, (_, i) => `${i},${i % 4 === 0 ? 'no' : 'yes'},g${i % 7}`);
+  const table = () => tableOf(`x,y,g\n${labels(40).join('\n')}\n`);
+  const options: TableSplitOptions = { seed: 3, target: 'y', group: 'g', standardize: false };
+  const rowsOf = (dataset?: { features: ArrayLike<number> }) => Array.from(dataset?.features ?? []);
+
+  it('partitions the rows, repeatably, with the classes in proportion', async () => {
+    const own = { ...options, group: undefined, stratify: true, test: 0.2, validation: 8 };
+    const columns = { g: 'ignore' as const };
+    const split = tableSplits(await tableOf(`x,y,g\n${labels(40).join('\n')}\n`, { columns }), own);
+    const { train, validation, test } = split;
+    const all = [train, validation, test].flatMap(rowsOf).sort((a, b) => a - b);
+    expect(all).toEqual(Array.from({ length: 40 }, (_, i) => i));
+    const noes = [train, validation, test].map((part) => part?.targets.filter((label) => label === 0).length);
+    expect([noes, test?.length, validation?.length]).toEqual([[6, 2, 2], 8, 8]);
+    expect(train.classNames).toEqual(['no', 'yes']);
+    expect(tableSplits(await tableOf(`x,y,g\n${labels(40).join('\n')}\n`, { columns }), own)).toEqual(split);
+  });
+
+  it('keeps groups together, also in folds, which partition the rows', async () => {
+    const { train, test } = tableSplits(await table(), { ...options, test: 0.3 });
+    const groups = (dataset?: { features: ArrayLike<number> }) => new Set(rowsOf(dataset).map((row) => row % 7));
+    expect([...groups(train)].filter((group) => groups(test).has(group))).toEqual([]);
+    const folds = await Promise.all(
+      [0, 1, 2].map(async (index) => tableSplits(await table(), { ...options, fold: { count: 3, index } }).test),
+    );
+    expect(folds.flatMap(rowsOf).sort((a, b) => a - b)).toEqual(Array.from({ length: 40 }, (_, i) => i));
+    expect(folds.map((fold) => groups(fold).size).sort()).toEqual([2, 2, 3]);
+  });
+
+  it('has stratified folds whose sizes differ by at most one', async () => {
+    const property = fc.property(fc.integer({ min: 2, max: 7 }), fc.integer({ min: 0, max: 1000 }), (count, seed) => {
+      const sizes = Array.from({ length: count }, (_, index) => {
+        const { test } = tableSplits(shared, {
+          ...options,
+          group: undefined,
+          stratify: true,
+          seed,
+          fold: { count, index },
+        });
+        return [test?.length ?? 0, test?.targets.filter((label) => label === 0).length ?? 0];
+      });
+      for (const part of [0, 1]) {
+        const own = sizes.map((size) => size[part]);
+        expect(Math.max(...own) - Math.min(...own)).toBeLessThanOrEqual(1);
+      }
+    });
+    const shared = await tableOf(
+      `x,y\n${labels(40)
+        .map((line) => line.slice(0, line.lastIndexOf(',')))
+        .join('\n')}\n`,
+    );
+    fc.assert(property, { seed: 5, numRuns: 50 });
+  });
+
+  it('weighs classes as scikit-learn does, times the column of weights', async () => {
+    const { columns } = expected;
+    const lines = expected.train.map((row) => `${row},2,${columns.class[row]}`);
+    const { train } = tableSplits(await tableOf(`x,w,y\n${lines.join('\n')}\n`), {
+      seed: 1,
+      classWeights: 'balanced',
+      weights: 'w',
+    });
+    train.targets.forEach((label, i) => expect(train.weights?.[i]).toBeCloseTo(2 * expected.classWeights[label], 5));
+  });
+
+  it('standardizes values, and says how to convert them back', async () => {
+    const values = await tableOf('x,y\n1,10\n2,20\n3,30\n4,40\n');
+    const { train, preprocessing } = tableSplits(values, { seed: 1, standardizeTargets: true });
+    expect(train.targets[0]).toBeCloseTo(-15 / Math.sqrt(125), 6);
+    if (preprocessing === undefined) throw new Error('nothing was fitted');
+    expect(fitted(preprocessing).targetValue(train.targets[3])).toBeCloseTo(40, 5);
+  });
+
+  it.each<[Partial<TableSplitOptions>, string]>([
+    [{}, 'Column "x" of file.csv has no value in row 2. Choose missing:'],
+    [
+      { missing: 'impute' },
+      'Column "y" of file.csv has no value in row 3. Targets, weights and groups cannot be imputed',
+    ],
+    [{ missing: 'drop', test: 5 }, 'a test split of 5 is not possible with 2 rows'],
+    [{ missing: 'drop', classWeights: { maybe: 2 } }, 'has no class "maybe": its classes are no, yes'],
+    [{ missing: 'drop', stratify: true, group: 'g' }, 'either stratified or grouped'],
+    [{ missing: 'drop', fold: { count: 2, index: 2 } }, 'There is no fold 2 of 2'],
+  ])('refuses %j', async (change, message) => {
+    const gaps = await tableOf('x,y,g\n1,no,a\n,yes,a\n3,,b\n4,yes,b\n');
+    expect(() => tableSplits(gaps, { seed: 1, target: 'y', ...change })).toThrow(message);
+  });
+
+  it('refuses text as a feature', async () => {
+    const texts = Array.from({ length: 101 }, (_, i) => `comment ${i},${i}`);
+    const table = await tableOf(`comment,y\n${texts.join('\n')}\n`);
+    expect(() => tableSplits(table, { seed: 1 })).toThrow('Column "comment" of file.csv is text');
+  });
+});

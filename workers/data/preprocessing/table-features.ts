@@ -1,0 +1,162 @@
+import type { ColumnStep, Preprocessing, TableStep } from '../../../core/preprocessing/schema.ts';
+import { columnMoments } from '../column-moments.ts';
+import { type Column, isMissingAt, type NumericColumn, sortedTexts, type TextColumn } from '../tables/columns.ts';
+import { columnOf, type Table } from '../tables/read-table.ts';
+
+/** How a table's columns become features, fitted on some of its rows. */
+export interface FitOptions {
+  /** Name of the table, for messages. */
+  name: string;
+  /** Rows of the training split. */
+  rows: Int32Array;
+  /** Whether columns of numbers and dates get mean 0 and standard deviation 1. */
+  standardize: boolean;
+  /** Whether a column's missing values may be imputed; a training split without any needs no indicator. */
+  imputes: (column: string) => boolean;
+}
+
+/**
+ * Fits one column. Missing numbers and dates are imputed by the median, categories and booleans by the most frequent value (the first
+ * in order if several are), then numbers are standardized, as by scikit-learn's `SimpleImputer` and `StandardScaler`.
+ * @throws Error for a column of text, and for one without any value in the training split
+ */
+export function fitColumn(column: Column, options: FitOptions): ColumnStep {
+  const { name, type } = column;
+  if (type === 'text') {
+    throw new Error(
+      `Column "${name}" of ${options.name} is text, of which a model has no features. Give it the type ignore, or category: ` +
+        `readTable(file, { columns: { ${JSON.stringify(name)}: 'ignore' } }).`,
+    );
+  }
+  return type === 'category'
+    ? fitCategories(column as TextColumn, options)
+    : fitNumbers(column as NumericColumn, options);
+}
+
+function fitCategories({ name, values }: TextColumn, { name: table, rows, imputes }: FitOptions): ColumnStep {
+  const present = Array.from(rows, (row) => values[row]).filter((value) => value !== null);
+  const categories = sortedTexts(present);
+  if (categories.length === 0) throw withoutValues(table, name);
+  const counts = Map.groupBy(present, (value) => value);
+  const largest = Math.max(...categories.map((category) => counts.get(category)?.length ?? 0));
+  const most = categories.find((category) => counts.get(category)?.length === largest) ?? categories[0];
+  const impute = imputes(name) ? { value: most, indicator: present.length < rows.length } : null;
+  return { name, type: 'category', impute, categories };
+}
+
+function fitNumbers({ name, type, values }: NumericColumn, options: FitOptions): ColumnStep {
+  const { name: table, rows, imputes } = options;
+  const own = Float64Array.from(rows, (row) => values[row]);
+  const present = own.filter((value) => !Number.isNaN(value)).sort();
+  if (present.length === 0) throw withoutValues(table, name);
+  const value = type === 'boolean' ? mostFrequentBit(present) : medianOf(present);
+  const impute = imputes(name) ? { value, indicator: present.length < own.length } : null;
+  if (type === 'boolean' || !options.standardize) return { name, type, impute, mean: 0, std: 1 };
+  const complete = own.map((found) => (Number.isNaN(found) && impute ? value : found));
+  const { mean, std } = columnMoments({ name: table, kind: `"${name}",`, values: complete, count: 1 });
+  return { name, type, impute, mean: mean[0], std: std[0] };
+}
+
+function medianOf(sorted: Float64Array): number {
+  const middle = sorted.length / 2;
+  return Number.isInteger(middle) ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted[Math.floor(middle)];
+}
+
+function mostFrequentBit(values: Float64Array): number {
+  const ones = values.filter((value) => value === 1).length;
+  return 2 * ones > values.length ? 1 : 0;
+}
+
+function withoutValues(table: string, column: string): Error {
+  return new Error(
+    `Column "${column}" of ${table} has no value in the training split. Give it the type ignore, or correct the table.`,
+  );
+}
+
+/** Number of features that a column becomes. */
+function widthOf(step: ColumnStep): number {
+  return (step.type === 'category' ? step.categories.length : 1) + (step.impute?.indicator ? 1 : 0);
+}
+
+/**
+ * Features of a table's rows, shape `[rows, F]`: each column's own, then its indicator if it has one.
+ * @throws Error if a column is absent, of another type, or has a missing value that is not imputed
+ */
+export function tableFeatures({ columns: steps }: TableStep, table: Table, rows: Int32Array) {
+  const width = steps.reduce((sum, step) => sum + widthOf(step), 0);
+  const features = new Float32Array(rows.length * width);
+  let at = 0;
+  for (const step of steps) {
+    const column = columnOf(table, step.name);
+    if (column.type !== step.type) throw wrongType(table, column, step);
+    rows.forEach((row, i) => writeFeatures(step, { table, column, row }, features, i * width + at));
+    at += widthOf(step);
+  }
+  return { features, width };
+}
+
+interface TableCell {
+  table: Table;
+  column: Column;
+  row: number;
+}
+
+function writeFeatures(step: ColumnStep, cell: TableCell, features: Float32Array, at: number): void {
+  const { table, column, row } = cell;
+  const isMissing = isMissingAt(column, row);
+  if (isMissing && step.impute === null) throw missingAt(table, column, row);
+  const value = isMissing ? step.impute?.value : column.values[row];
+  if (step.type === 'category') {
+    const category = step.categories.indexOf(String(value));
+    if (category >= 0) features[at + category] = 1;
+  } else {
+    features[at] = (Number(value) - step.mean) / step.std;
+  }
+  if (step.impute?.indicator && isMissing) features[at + widthOf(step) - 1] = 1;
+}
+
+/** A missing value that nothing replaces. */
+export function missingAt(table: Table, { name }: Column, row: number): Error {
+  return new Error(
+    `Column "${name}" of ${table.name} has no value in row ${row + 1}. Choose missing: 'drop' to leave out such rows, or ` +
+      `'impute' to fill them in; for one column: missing: { ${JSON.stringify(name)}: 'impute' }.`,
+  );
+}
+
+function wrongType({ name: table }: Table, { name, type }: Column, step: ColumnStep): Error {
+  return new Error(
+    `Column "${name}" of ${table} is of type ${type}, but of type ${step.type} in the training data. Read it with the types of the ` +
+      'training data: readTable(file, { columns: columnTypes(preprocessing) }).',
+  );
+}
+
+/** What was fitted on a training split, ready to be applied to other data. */
+export interface Fitted {
+  /** Features of all rows of a table with the training data's columns, shape `[rows, F]`. */
+  features(table: Table): Float32Array;
+  /** The target's value of an output, in its own unit. @param column which of several targets, counted from 0 */
+  targetValue(output: number, column?: number): number;
+}
+
+/** Applies what a run keeps in `preprocessing.json`. @throws Error if it was not fitted on a table */
+export function fitted({ steps, target }: Preprocessing): Fitted {
+  const step = steps.find(({ kind }) => kind === 'table');
+  if (step?.kind !== 'table')
+    throw new Error('The preprocessing has no step for a table: it was fitted on other data.');
+  return {
+    features: (table) =>
+      tableFeatures(
+        step,
+        table,
+        Int32Array.from({ length: table.length }, (_, row) => row),
+      ).features,
+    targetValue: (output, column = 0) =>
+      target?.kind === 'values' ? target.mean[column] + target.std[column] * output : output,
+  };
+}
+
+/** The types with which to read a table that the preprocessing is to be applied to. */
+export function columnTypes({ steps }: Preprocessing): Record<string, ColumnStep['type']> {
+  const columns = steps.flatMap((step) => (step.kind === 'table' ? step.columns : []));
+  return Object.fromEntries(columns.map(({ name, type }) => [name, type]));
+}

@@ -1,0 +1,217 @@
+import type { Preprocessing, TargetMeaning } from '../../../core/preprocessing/schema.ts';
+import { Generator } from '../../random/generator.ts';
+import { createDataset, createSplits, type Dataset, type Splits } from '../dataset.ts';
+import { fitColumn, missingAt, tableFeatures } from '../preprocessing/table-features.ts';
+import { type Division, foldRows, type RowSplits, takeRows } from './assign-rows.ts';
+import { type Column, isMissingAt } from './columns.ts';
+import { columnOf, type Table } from './read-table.ts';
+import { classWeightsOf, type ClassWeights, fitTarget, targetsOf } from './targets.ts';
+
+/** What to do with rows that lack a value. A target is never imputed. */
+export type MissingPolicy = 'refuse' | 'drop' | 'impute';
+
+/** Which columns a model learns from and predicts. */
+export interface TableDatasetOptions {
+  /** The column to predict, by name or index; several columns of numbers for several values. The last column by default. */
+  target?: string | number | readonly string[];
+  /** `classes`: each distinct value is a class, in sorted order. By default numbers are `values`, all else `classes`. */
+  targetKind?: 'values' | 'classes';
+  /** Rows without a value: `refuse` (default), `drop`, `impute`; or the policy of columns by name. */
+  missing?: MissingPolicy | Readonly<Record<string, MissingPolicy>>;
+  /** The column that holds the samples' weights, which is then no feature. */
+  weights?: string;
+  /** The column whose value rows of one group share, which is then no feature: a group lies in one split. */
+  group?: string;
+  /** Mean 0 and standard deviation 1 on the training split for columns of numbers and dates; true by default. */
+  standardize?: boolean;
+}
+
+/** How to split a table. */
+export interface TableSplitOptions extends TableDatasetOptions {
+  /** Decides the splits. */
+  seed: number;
+  /** Size of the validation split: below 1 a fraction of all rows, from 1 a count; 0 by default. */
+  validation?: number;
+  /** Size of the test split; 0 by default. */
+  test?: number;
+  /** Makes fold `index` (from 0) of `count` the test split. Every seed gives other folds. */
+  fold?: { count: number; index: number };
+  /** Whether all splits have the classes in the same proportions. */
+  stratify?: boolean;
+  /** Weights of the training split's classes: by name, or `balanced`: N / (K · samples of the class). */
+  classWeights?: ClassWeights;
+  /** Mean 0 and standard deviation 1 for targets that are values; false by default. */
+  standardizeTargets?: boolean;
+}
+
+/**
+ * Splits a table, fits its columns on the training split and applies them to all splits. Features are float32 `[N, F]`: numbers, dates
+ * and booleans give one each, a category one for each value that the training split has. The splits carry what was fitted.
+ * @throws Error that names column, row and remedy
+ */
+export function tableSplits(table: Table, options: TableSplitOptions): Splits {
+  const parts = partsOf(table, options);
+  const rows = completeRows(table, parts, options);
+  const splits = assign(table, rows, options, parts);
+  const { step, target } = fit(table, parts, splits.train, options);
+  const datasetOf = (name: string, own: Int32Array) => toDataset(table, name, own, { step, target, parts });
+  const train = datasetOf(table.name, splits.train);
+  const preprocessing: Preprocessing = { format: 1, steps: [step], target };
+  return createSplits({
+    train: options.classWeights === undefined ? train : weighted(train, options.classWeights),
+    validation: splits.validation.length > 0 ? datasetOf(`${table.name} validation`, splits.validation) : undefined,
+    test: splits.test.length > 0 ? datasetOf(`${table.name} test`, splits.test) : undefined,
+    preprocessing,
+  });
+}
+
+/** The whole table as one data set, with values as they are: `standardize` is false by default. */
+export function tableDataset(table: Table, options: TableDatasetOptions = {}): Dataset {
+  const own = { standardize: false, ...options };
+  const parts = partsOf(table, own);
+  const rows = completeRows(table, parts, own);
+  return toDataset(table, table.name, rows, { ...fit(table, parts, rows, own), parts });
+}
+
+interface Parts {
+  targets: Column[];
+  features: Column[];
+  weights: Column | null;
+  group: Column | null;
+}
+
+function partsOf(table: Table, { target = table.columns.length - 1, weights, group }: TableDatasetOptions): Parts {
+  if (table.columns.length < 2)
+    throw new Error(`${table.name} has one column; a table needs a feature and a target at least.`);
+  const names = typeof target === 'object' ? target : [target];
+  const targets = names.map((name) => columnOf(table, name));
+  const [weightColumn, groupColumn] = [weights, group].map((name) =>
+    name === undefined ? null : columnOf(table, name),
+  );
+  const others = new Set<Column | null>([...targets, weightColumn, groupColumn]);
+  const features = table.columns.filter((column) => !others.has(column));
+  if (features.length === 0) throw new Error(`${table.name} has no columns left for features.`);
+  if (weightColumn !== null && !(weightColumn.values instanceof Float64Array)) {
+    throw new Error(`Column "${weightColumn.name}" of ${table.name} is to hold weights, but not numbers.`);
+  }
+  return { targets, features, weights: weightColumn, group: groupColumn };
+}
+
+function policyOf({ missing = 'refuse' }: TableDatasetOptions, column: string): MissingPolicy {
+  if (typeof missing === 'string') return missing;
+  return Object.hasOwn(missing, column) ? missing[column] : 'refuse';
+}
+
+/** The rows that are used: all but those dropped. @throws Error for a missing value that may not be imputed */
+function completeRows(table: Table, parts: Parts, options: TableDatasetOptions): Int32Array {
+  for (const name of Object.keys(typeof options.missing === 'object' ? options.missing : {})) columnOf(table, name);
+  const others = [...parts.targets, parts.weights, parts.group].filter((column) => column !== null);
+  const rows: number[] = [];
+  for (let row = 0; row < table.length; row++) {
+    const missing = [...others, ...parts.features].filter((column) => isMissingAt(column, row));
+    const refused = missing.find((column) => policyOf(options, column.name) === 'refuse');
+    if (refused !== undefined) throw missingAt(table, refused, row);
+    if (missing.some((column) => policyOf(options, column.name) === 'drop')) continue;
+    const unknown = missing.find((column) => others.includes(column));
+    if (unknown !== undefined) {
+      throw new Error(
+        `Column "${unknown.name}" of ${table.name} has no value in row ${row + 1}. Targets, weights and groups cannot be imputed: choose ` +
+          `missing: { ${JSON.stringify(unknown.name)}: 'drop', ... }.`,
+      );
+    }
+    rows.push(row);
+  }
+  return Int32Array.from(rows);
+}
+
+function assign(table: Table, rows: Int32Array, options: TableSplitOptions, { targets, group }: Parts): RowSplits {
+  const { seed, stratify = false, fold } = options;
+  if (stratify && group !== null)
+    throw new Error('Splits are either stratified or grouped: leave out stratify or group.');
+  if (
+    fold &&
+    !(
+      Number.isInteger(fold.count) &&
+      fold.count >= 2 &&
+      Number.isInteger(fold.index) &&
+      fold.index >= 0 &&
+      fold.index < fold.count
+    )
+  ) {
+    throw new Error(
+      `There is no fold ${fold.index} of ${fold.count}: give at least 2 folds, and an index from 0 to count − 1.`,
+    );
+  }
+  const division: Division = {
+    strata: stratify ? numbersOf(targets[0]) : null,
+    groups: group === null ? null : numbersOf(group),
+  };
+  const generator = new Generator(seed, 'table-splits');
+  const test = fold
+    ? foldRows(rows, fold, division, generator)
+    : takeRows(rows, countOf(table, 'test', options.test, rows.length), division, generator);
+  const rest = without(rows, test);
+  const validation = takeRows(rest, countOf(table, 'validation', options.validation, rows.length), division, generator);
+  const train = without(rest, validation);
+  if (train.length > 0) return { train, validation, test };
+  throw new RangeError(
+    `Splitting ${table.name}: all ${rows.length} rows are held out. Make validation or test smaller.`,
+  );
+}
+
+function numbersOf({ values }: Column): Int32Array {
+  const numbers = new Map<unknown, number>();
+  return Int32Array.from(values as ArrayLike<unknown>, (value) => {
+    const number = numbers.get(value) ?? numbers.size;
+    numbers.set(value, number);
+    return number;
+  });
+}
+
+function without(rows: Int32Array, taken: Int32Array): Int32Array {
+  const held = new Set(taken);
+  return rows.filter((row) => !held.has(row));
+}
+
+function countOf({ name }: Table, split: string, size = 0, rows: number): number {
+  const count = size < 1 ? Math.round(size * rows) : size;
+  if (Number.isInteger(count) && count >= (size === 0 ? 0 : 1) && count < rows) return count;
+  throw new RangeError(
+    `Splitting ${name}: a ${split} split of ${size} is not possible with ${rows} rows. Give a fraction below 1 that holds at ` +
+      'least one row, or a whole number of rows; leave it out for none.',
+  );
+}
+
+function fit(table: Table, { features, targets }: Parts, rows: Int32Array, options: Partial<TableSplitOptions>) {
+  const { standardize = true } = options;
+  if (rows.length === 0)
+    throw new Error(`${table.name} has no rows without missing values. Impute some of its columns.`);
+  const imputes = (column: string) => policyOf(options, column) === 'impute';
+  const about = { name: table.name, rows, standardize, imputes };
+  const step = { kind: 'table' as const, columns: features.map((column) => fitColumn(column, about)) };
+  return { step, target: fitTarget(table.name, targets, rows, options) };
+}
+
+interface FittedTable {
+  step: Preprocessing['steps'][number] & { kind: 'table' };
+  target: TargetMeaning;
+  parts: Parts;
+}
+
+function toDataset(table: Table, name: string, rows: Int32Array, { step, target, parts }: FittedTable): Dataset {
+  const { features, width } = tableFeatures(step, table, rows);
+  const weights = parts.weights && Float32Array.from(rows, (row) => Number(parts.weights?.values[row]));
+  return createDataset({
+    name,
+    featureShape: [width],
+    features,
+    ...targetsOf(name, target, parts.targets, rows),
+    ...(weights && { weights }),
+  });
+}
+
+function weighted(train: Dataset, classWeights: ClassWeights): Dataset {
+  const own = classWeightsOf(train, classWeights);
+  const weights = Float32Array.from(train.targets, (label, i) => own[label] * (train.weights?.[i] ?? 1));
+  return createDataset({ ...train, weights });
+}

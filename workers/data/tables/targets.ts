@@ -1,0 +1,85 @@
+import type { TargetMeaning } from '../../../core/preprocessing/schema.ts';
+import { columnMoments } from '../column-moments.ts';
+import type { Dataset } from '../dataset.ts';
+import { type Column, sortedTexts } from './columns.ts';
+
+/** Weights of classes by name, or `balanced`: N / (K · samples of the class), as scikit-learn's `class_weight`. */
+export type ClassWeights = 'balanced' | Readonly<Record<string, number>>;
+
+interface TargetOptions {
+  targetKind?: 'values' | 'classes';
+  standardizeTargets?: boolean;
+}
+
+/** What the targets mean: classes are those of the rows of the training split. @throws Error if the columns do not fit the kind */
+export function fitTarget(
+  table: string,
+  columns: readonly Column[],
+  rows: Int32Array,
+  options: TargetOptions,
+): TargetMeaning {
+  const [first] = columns;
+  const kind = options.targetKind ?? (first.type === 'number' || first.type === 'date' ? 'values' : 'classes');
+  if (kind === 'classes') {
+    if (columns.length > 1) throw new Error(`${table} has ${columns.length} target columns: classes need one.`);
+    return { kind, column: first.name, classNames: sortedTexts(Array.from(rows, (row) => classNameOf(first, row))) };
+  }
+  const moments = columns.map(({ name, values }) => {
+    if (!(values instanceof Float64Array)) {
+      throw new Error(`Target "${name}" of ${table} is not a column of numbers. Choose targetKind: 'classes'.`);
+    }
+    if (!options.standardizeTargets) return { mean: 0, std: 1 };
+    const own = Float64Array.from(rows, (row) => values[row]);
+    const { mean, std } = columnMoments({ name: table, kind: `"${name}",`, values: own, count: 1 });
+    return { mean: mean[0], std: std[0] };
+  });
+  return {
+    kind,
+    columns: columns.map(({ name }) => name),
+    mean: moments.map(({ mean }) => mean),
+    std: moments.map(({ std }) => std),
+  };
+}
+
+/** Targets of rows as they are trained with. @throws Error for a class that the training split lacks */
+export function targetsOf(name: string, target: TargetMeaning, columns: readonly Column[], rows: Int32Array) {
+  if (target.kind === 'classes') {
+    const labels = new Map(target.classNames.map((className, label) => [className, label]));
+    const targets = Int32Array.from(rows, (row) => {
+      const className = classNameOf(columns[0], row);
+      const label = labels.get(className);
+      if (label !== undefined) return label;
+      throw new Error(
+        `${name}: row ${row + 1} has the class ${JSON.stringify(className)}, which the training split lacks. Choose stratify: true, or ` +
+          'leave out classes with very few rows.',
+      );
+    });
+    return { targets, classNames: target.classNames };
+  }
+  const targets = new Float32Array(rows.length * columns.length);
+  columns.forEach(({ values }, column) => {
+    rows.forEach((row, i) => {
+      targets[i * columns.length + column] = (Number(values[row]) - target.mean[column]) / target.std[column];
+    });
+  });
+  return { targets };
+}
+
+/** The weight of each class, shape `[K]`. @throws Error for a name that is no class, or targets that are values */
+export function classWeightsOf({ name, targets, classNames }: Dataset, weights: ClassWeights): number[] {
+  if (classNames === undefined) throw new Error(`The targets of ${name} are values: only classes have class weights.`);
+  if (weights === 'balanced') {
+    const counts = new Float64Array(classNames.length);
+    for (const label of targets) counts[label]++;
+    return Array.from(counts, (count) => targets.length / (classNames.length * count));
+  }
+  const unknown = Object.keys(weights).find((className) => !classNames.includes(className));
+  if (unknown !== undefined) {
+    throw new Error(`${name} has no class ${JSON.stringify(unknown)}: its classes are ${classNames.join(', ')}.`);
+  }
+  return classNames.map((className) => (Object.hasOwn(weights, className) ? weights[className] : 1));
+}
+
+function classNameOf({ type, values }: Column, row: number): string {
+  return type === 'boolean' ? String(values[row] === 1) : String(values[row]);
+}
