@@ -22,6 +22,8 @@ export type { Column, ColumnType, NumericColumn, TextColumn } from './tables/col
 export { tableDataset, tableSplits } from './tables/table-splits.ts';
 export type { MissingPolicy, TableDatasetOptions, TableSplitOptions } from './tables/table-splits.ts';
 export type { ClassWeights } from './tables/targets.ts';
+export { readArrays } from './arrays/read-arrays.ts';
+export type { FileArray } from './arrays/npy.ts';
 export { columnTypes, fitted } from './preprocessing/table-features.ts';
 export type { Fitted } from './preprocessing/table-features.ts';
 export type { Preprocessing } from '../../core/preprocessing/schema.ts';

@@ -5,6 +5,7 @@ import { cifar10 } from '../../../workers/data/sources/cifar10.ts';
 import { readIdx } from '../../../workers/data/sources/idx.ts';
 import { parseTable } from '../../../workers/data/tables/read-table.ts';
 import { tableDataset, tableSplits } from '../../../workers/data/tables/table-splits.ts';
+import { parseArrays } from '../../../workers/data/arrays/read-arrays.ts';
 import { readTar } from '../../../workers/data/sources/tar.ts';
 import { decodeSplits, encodeSplits } from '../../../workers/data/share.ts';
 import { createSplits } from '../../../workers/data/dataset.ts';
@@ -127,6 +128,22 @@ const parquet: FuzzTarget = {
   weight: 0.5,
 };
 
+const goldenArrays = new URL('../../golden/arrays/', import.meta.url);
+
+const npy: FuzzTarget = {
+  name: 'npy',
+  reads: 'NumPy arrays',
+  seeds: async () => Promise.all(['fortran.npy', 'objects.npy'].map((name) => readFile(new URL(name, goldenArrays)))),
+  run: (bytes) => void parseArrays(bytes, 'array.npy'),
+};
+
+const npz: FuzzTarget = {
+  name: 'npz',
+  reads: 'archives of NumPy arrays',
+  seeds: async () => Promise.all(['stored.npz', 'deflated.npz'].map((name) => readFile(new URL(name, goldenArrays)))),
+  run: (bytes) => void parseArrays(bytes, 'arrays.npz'),
+};
+
 const splits: FuzzTarget = {
   name: 'shared-data',
   reads: 'the file in which ranks share a data set, with a valid checksum',
@@ -150,4 +167,4 @@ async function sealed(bytes: Buffer): Promise<Buffer<ArrayBuffer>> {
   return copy;
 }
 
-export const dataTargets = [idx, cifar, cifarArchive, tar, table, jsonLines, parquet, splits];
+export const dataTargets = [idx, cifar, cifarArchive, tar, table, jsonLines, parquet, npy, npz, splits];

@@ -21,16 +21,16 @@ export interface FitOptions {
  * @throws Error for a column of text, and for one without any value in the training split
  */
 export function fitColumn(column: Column, options: FitOptions): ColumnStep {
-  const { name, type } = column;
-  if (type === 'text') {
+  const { name } = column;
+  if (column.type === 'text') {
     throw new Error(
       `Column "${name}" of ${options.name} is text, of which a model has no features. Give it the type ignore, or category: ` +
         `readTable(file, { columns: { ${JSON.stringify(name)}: 'ignore' } }).`,
     );
   }
-  return type === 'category'
-    ? fitCategories(column as TextColumn, options)
-    : fitNumbers(column as NumericColumn, options);
+  return column.values instanceof Float64Array
+    ? fitNumbers(column as NumericColumn, options)
+    : fitCategories(column as TextColumn, options);
 }
 
 function fitCategories({ name, values }: TextColumn, { name: table, rows, imputes }: FitOptions): ColumnStep {

@@ -55,7 +55,7 @@ export function foldRows(
     const dealt = division.strata === null ? [...order] : byNumber(order, division.strata).flat();
     return Int32Array.from(dealt.filter((_, i) => i % count === index)).sort();
   }
-  const sizes = new Array<number>(count).fill(0);
+  const sizes = Array.from({ length: count }, () => 0);
   const own: number[] = [];
   for (const members of byNumber(order, division.groups).sort((a, b) => b.length - a.length)) {
     const fold = sizes.indexOf(Math.min(...sizes));

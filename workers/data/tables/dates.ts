@@ -7,7 +7,9 @@ const isoDate = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(
 export function parseDate(text: string): number {
   const [whole, ...parts] = isoDate.exec(text) ?? [];
   if (whole === undefined) return Number.NaN;
-  const [year, month, day, hour, minute, second] = parts.slice(0, 6).map((part = '0') => Number(part));
+  const [year, month, day, hour, minute, second] = parts
+    .slice(0, 6)
+    .map((part: string | undefined) => Number(part ?? 0));
   const midnight = new Date(0);
   midnight.setUTCFullYear(year, month - 1, day);
   const exists = midnight.getUTCMonth() === month - 1 && midnight.getUTCDate() === day;
