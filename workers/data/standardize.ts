@@ -1,6 +1,7 @@
+import type { Preprocessing, TargetMeaning } from '../../core/preprocessing/schema.ts';
 import { columnMoments } from './column-moments.ts';
 import { createDataset, createSplits, mapEachSplit } from './dataset.ts';
-import type { Dataset, Splits } from './dataset.ts';
+import type { Dataset, Normalization, Splits } from './dataset.ts';
 
 /** Undoes a standardization of T target columns: `value = mean + std * standardized`. */
 export interface TargetScale {
@@ -41,7 +42,29 @@ export function standardize(splits: Splits, options: { targets?: boolean } = {})
       normalization,
       targets: targetScale ? scaled(dataset.targets, targetScale) : dataset.targets,
     });
-  return Object.freeze({ splits: createSplits(mapEachSplit(splits, apply)), targetScale });
+  const preprocessing = withStep(splits, normalization, targetScale);
+  return Object.freeze({ splits: createSplits({ ...mapEachSplit(splits, apply), preprocessing }), targetScale });
+}
+
+/** What was fitted before, and now this; scaled targets that are scaled again keep both scales. */
+function withStep({ preprocessing }: Splits, { mean, std }: Normalization, scale?: TargetScale): Preprocessing {
+  const { steps = [], target } = preprocessing ?? {};
+  const step = { kind: 'standardize' as const, mean: [...mean], std: [...std] };
+  return { format: 1, steps: [...steps, step], ...targetAfter(target, scale) };
+}
+
+function targetAfter(target: TargetMeaning | undefined, scale?: TargetScale): { target?: TargetMeaning } {
+  if (scale === undefined || target?.kind === 'classes') return target === undefined ? {} : { target };
+  const columns = target?.columns ?? scale.mean.map((_, column) => `target ${column + 1}`);
+  const before = target ?? { mean: scale.mean.map(() => 0), std: scale.std.map(() => 1) };
+  return {
+    target: {
+      kind: 'values',
+      columns,
+      mean: scale.mean.map((mean, i) => before.mean[i] + before.std[i] * mean),
+      std: scale.std.map((std, i) => before.std[i] * std),
+    },
+  };
 }
 
 function targetScaleOf(train: Dataset): TargetScale {

@@ -36,6 +36,7 @@ describe('standardize', () => {
     expect(result.train.targets).toEqual(Float32Array.of(-1, 1));
     expect(result.test?.targets).toEqual(Float32Array.of(3));
     expect(targetScale).toEqual({ mean: [20], std: [10] });
+    expect(result.preprocessing?.target).toEqual({ kind: 'values', columns: ['target 1'], mean: [20], std: [10] });
     expect(splits.train.targets).toEqual(Float32Array.of(10, 30));
   });
 
@@ -53,7 +54,9 @@ describe('standardize', () => {
   it('standardizes every split, including one without labels', () => {
     const train = part([1, 5, 3, 5], [10, 30]);
     const { splits: result } = standardize({ train, validation: train, test: train, unlabelled: part([5, 5], [0]) });
-    expect(Object.keys(result).sort()).toEqual(['test', 'train', 'unlabelled', 'validation']);
+    expect(Object.keys(result).sort()).toEqual(['preprocessing', 'test', 'train', 'unlabelled', 'validation']);
+    const step = { kind: 'standardize', mean: result.train.normalization?.mean, std: result.train.normalization?.std };
+    expect(result.preprocessing).toEqual({ format: 1, steps: [step] });
     expect(result.unlabelled && gatherBatch(result.unlabelled, Int32Array.of(0)).features).toEqual(
       Float32Array.of(3, 0),
     );

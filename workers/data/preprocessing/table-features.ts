@@ -143,13 +143,21 @@ export function fitted({ steps, target }: Preprocessing): Fitted {
   const step = steps.find(({ kind }) => kind === 'table');
   if (step?.kind !== 'table')
     throw new Error('The preprocessing has no step for a table: it was fitted on other data.');
+  const scales = steps.filter((own) => own.kind === 'standardize');
   return {
-    features: (table) =>
-      tableFeatures(
+    features(table) {
+      const { features } = tableFeatures(
         step,
         table,
         Int32Array.from({ length: table.length }, (_, row) => row),
-      ).features,
+      );
+      for (const { mean, std } of scales) {
+        features.forEach((value, i) => {
+          features[i] = (value - mean[i % mean.length]) / std[i % mean.length];
+        });
+      }
+      return features;
+    },
     targetValue: (output, column = 0) =>
       target?.kind === 'values' ? target.mean[column] + target.std[column] * output : output,
   };
