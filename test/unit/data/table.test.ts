@@ -40,7 +40,7 @@ describe('parseTable', () => {
   });
 
   it('keeps empty fields between tabs', async () => {
-    await expect(parse('1\t\t3\n', { delimiter: '\t' })).rejects.toThrow(
+    await expect(parse('1\t\t3\n', { delimiter: '\t', columns: { 'column 2': 'number' } })).rejects.toThrow(
       'file.txt, line 1, column 2: "" is not a number',
     );
   });
