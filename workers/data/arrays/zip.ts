@@ -9,7 +9,7 @@ const mostComment = 2 ** 16;
 const mostBytes = 2 ** 32;
 
 /** A file in an archive. */
-export interface ZipEntry {
+interface ZipEntry {
   name: string;
   bytes: Uint8Array;
 }

@@ -4,7 +4,7 @@ import { type Column, isMissingAt, type NumericColumn, sortedTexts, type TextCol
 import { columnOf, type Table } from '../tables/read-table.ts';
 
 /** How a table's columns become features, fitted on some of its rows. */
-export interface FitOptions {
+interface FitOptions {
   /** Name of the table, for messages. */
   name: string;
   /** Rows of the training split. */

@@ -4,7 +4,7 @@ import { decompressPage } from 'hyparquet/src/datapage.js';
 import { byteCount } from '../sources/files.ts';
 
 /** What `parquetMetadata` returns. */
-export type Metadata = ReturnType<typeof parquetMetadata>;
+type Metadata = ReturnType<typeof parquetMetadata>;
 type ColumnChunk = NonNullable<Metadata['row_groups'][number]['columns'][number]['meta_data']>;
 type Header = ReturnType<typeof parquetHeader>;
 type Compressors = Parameters<typeof decompressPage>[3];
