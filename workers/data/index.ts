@@ -32,3 +32,11 @@ export type { GaussianBlobsOptions, HeteroscedasticSineOptions, TwoMoonsOptions 
 export { fetchFile } from './sources/download.ts';
 export type { DownloadOptions, DownloadProgress, RemoteFile } from './sources/download.ts';
 export type { DataFolders, DataSource } from './sources/locate.ts';
+export { windows, windowSplits } from './series/windows.ts';
+export type { SeriesOptions, SeriesSplitSizes } from './series/windows.ts';
+export { Tokenizer } from '../../core/tokens/tokenizer.ts';
+export type { TokenizerData } from '../../core/tokens/tokenizer.ts';
+export { fitTokenizer } from './text/fit-tokenizer.ts';
+export type { TokenizerOptions } from './text/fit-tokenizer.ts';
+export { textDataset } from './text/text-dataset.ts';
+export type { TextOptions } from './text/text-dataset.ts';
