@@ -30,6 +30,8 @@ export default defineConfig({
           { text: 'Start', link: '/README' },
           { text: 'Writing a project', link: '/docs/projects' },
           { text: 'Tables', link: '/docs/guides/tables' },
+          { text: 'Forecast a series', link: '/docs/guides/series' },
+          { text: 'Classify texts', link: '/docs/guides/text' },
           { text: 'Options', link: '/docs/options' },
           { text: 'Metrics', link: '/docs/metrics' },
           { text: 'Dashboard', link: '/docs/dashboard' },
