@@ -18,6 +18,7 @@ const order: Record<string, readonly string[]> = {
   core: [
     'text',
     'series',
+    'tokens',
     'protocol/machine',
     'options',
     'metrics',
