@@ -50,7 +50,7 @@ export class Tokenizer {
     if (this.data.kind !== 'bpe') return [this.#ids.get(part) ?? unknownId];
     const known = this.#ofWord.get(part);
     if (known !== undefined) return known;
-    const tokens = mergePairs([...part], (first, second) => this.#ranks.get(`${first} ${second}`));
+    const tokens = mergePairs(Array.from(part), (first, second) => this.#ranks.get(`${first} ${second}`));
     const ids = tokens.map((token) => this.#ids.get(token) ?? unknownId);
     this.#ofWord.set(part, ids);
     return ids;
@@ -63,5 +63,5 @@ const words = /[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\u200c\u200d]+|[^\p{Alphabetic}\p
 /** The parts of a text that are counted and looked up: words and marks, or characters. */
 export function partsOf(text: string, { kind, lowercase }: Pick<TokenizerData, 'kind' | 'lowercase'>): string[] {
   const cased = lowercase ? text.toLowerCase() : text;
-  return kind === 'character' ? [...cased] : (cased.match(words) ?? []);
+  return kind === 'character' ? Array.from(cased) : (cased.match(words) ?? []);
 }

@@ -21,10 +21,13 @@ export interface LearntPairs {
  * @param tokens the first tokens, before the characters
  */
 export function learnPairs(counts: ReadonlyMap<string, number>, size: number, tokens: readonly string[]): LearntPairs {
-  const characters = new Set([...counts.keys()].flatMap((word) => [...word]));
+  const characters = new Set([...counts.keys()].flatMap((word) => Array.from(word)));
   const learnt: LearntPairs = { tokens: [...tokens, ...[...characters].toSorted(compareCodePoints)], merges: [] };
   const ids = new Map(learnt.tokens.map((token, id) => [token, id]));
-  const words = [...counts].map(([word, count]): Word => ({ symbols: [...word].map((c) => ids.get(c) ?? 0), count }));
+  const words = [...counts].map(([word, count]): Word => ({
+    symbols: Array.from(word, (character) => ids.get(character) ?? 0),
+    count,
+  }));
   const pairs = new PairCounts(words);
   while (learnt.tokens.length < size) {
     const best = pairs.mostFrequent();
@@ -60,7 +63,7 @@ class PairCounts {
 
   /** Replaces a pair by one token in all words. */
   join([first, second]: readonly [number, number], token: number): void {
-    for (const index of [...(this.#places.get(first * most + second) ?? [])]) {
+    for (const index of Array.from(this.#places.get(first * most + second) ?? [])) {
       const word = this.#words[index];
       this.#count(index, -1);
       const symbols: number[] = [];
