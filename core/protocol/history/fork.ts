@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { RunOrigin } from '../run/record.ts';
 
 /** A saved point of a run at which a fork can begin. */
@@ -9,13 +8,7 @@ export interface ForkPoint extends Pick<RunOrigin, 'kind' | 'epoch' | 'step' | '
 }
 
 /** Which point a user asks for. Epochs count from 0. */
-export const forkChoiceSchema = z.discriminatedUnion('by', [
-  z.strictObject({ by: z.literal('last') }),
-  z.strictObject({ by: z.literal('best') }),
-  z.strictObject({ by: z.literal('epoch'), epoch: z.int().min(0) }),
-  z.strictObject({ by: z.literal('name'), name: z.string().min(1) }),
-]);
-export type ForkChoice = z.output<typeof forkChoiceSchema>;
+export type ForkChoice = { by: 'last' | 'best' } | { by: 'epoch'; epoch: number } | { by: 'name'; name: string };
 
 /**
  * The point that a user asks for. Of several at the same place a state comes first, because it continues exactly, then one of the run's own

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { attemptHistory } from '../../../core/protocol/history/history.ts';
+import type { Attempt } from '../../../core/protocol/run/record.ts';
+import { runConfigSchema } from '../../../core/protocol/run/config.ts';
+import { parseChoice } from '../../../src-main/cli/commands/history/fork.ts';
+import { describeRun } from '../../../src-main/cli/commands/history/show.ts';
+import { runEvent, runRecord } from '../store/records.ts';
+
+describe('the point of tutti fork', () => {
+  it('is an epoch counted from 1, a name, the best or the last', () => {
+    expect(parseChoice({ at: '12' })).toEqual({ by: 'epoch', epoch: 11 });
+    expect(parseChoice({ at: 'round-3' })).toEqual({ by: 'name', name: 'round-3' });
+    expect(parseChoice({ best: true })).toEqual({ by: 'best' });
+    expect(parseChoice({})).toEqual({ by: 'last' });
+  });
+
+  it('is one, and not before the first epoch', () => {
+    expect(() => parseChoice({ at: '2', best: true })).toThrow('exclude each other');
+    expect(() => parseChoice({ at: '0' })).toThrow('epochs count from 1');
+  });
+});
+
+const time = '2026-01-02T03:04:05.000Z';
+const attempt = (number: number, maxEpochs: number, changes: Partial<Attempt> = {}): Attempt => ({
+  attempt: number,
+  startedAt: time,
+  endedAt: time,
+  status: 'finished',
+  config: runConfigSchema.parse({ maxEpochs }),
+  sourceHash: 'a'.repeat(64),
+  gitCommit: null,
+  ...changes,
+});
+
+describe('the history of a run', () => {
+  const record = runRecord({
+    status: 'finished',
+    origin: {
+      run: 'run-0',
+      name: 'earlier\u001b[2J',
+      folder: '/runs/0',
+      attempt: 1,
+      kind: 'checkpoint',
+      point: 'ensemble-best',
+      epoch: 4,
+      step: 50,
+    },
+    attempts: [
+      attempt(1, 3, { kind: 'fork' }),
+      attempt(2, 9, { kind: 'resume', from: { epoch: 3, step: 90 }, sourceHash: 'b'.repeat(64) }),
+    ],
+  });
+  const events = [
+    runEvent({ kind: 'finished', message: 'The run ended: finished.' }),
+    runEvent({ kind: 'lost', attempt: 2, message: 'Rank 1 was killed.' }),
+  ];
+  const history = attemptHistory(record, events);
+
+  it('says what each attempt changed and how it ended', () => {
+    expect(history).toMatchObject([
+      { changes: [], hasNewSource: false, ending: 'The run ended: finished.' },
+      { changes: [{ path: 'maxEpochs', from: 3, to: 9 }], hasNewSource: true, ending: 'Rank 1 was killed.' },
+    ]);
+  });
+
+  it('is shown with origin, forks and points, without commands to the terminal', () => {
+    const forks = [{ id: 'run-2', name: 'later', status: 'running', folder: '/runs/2' }];
+    const point = { name: 'round-8', kind: 'state' as const, attempt: 2, epoch: 8, step: 90, savedAt: time };
+    const text = describeRun({ folder: '/runs/1', name: 'first', record, history, forks, forkPoints: [point] }).join(
+      '\n',
+    );
+    expect(text).toContain('fork of run-0 ("earlier\\u001b[2J"), attempt 1: ensemble-best after epoch 5, step 50');
+    expect(text).toContain(`  2  resume at step 90, ${time}: finished. Rank 1 was killed.\n     maxEpochs: 3 → 9`);
+    expect(text).toContain('  run-2  later  running');
+    expect(text).toMatch(/ {2}round-8 +state, continues exactly +2 +9 +90/);
+  });
+});
