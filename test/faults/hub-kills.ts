@@ -1,6 +1,6 @@
 /**
  * Kills hubs with SIGKILL at random moments and measures how long their workers live on, and how many reported steps a resume loses:
- * `node test/faults/hub-kills.ts [kills]`.
+ * `node test/faults/hub-kills.ts [kills] [kinds of runs, separated by commas]`.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,13 +25,20 @@ const base: RunConfigInput = {
   hyperparameters: { samples: 3000 },
   checkpoints: { stateEverySeconds: 60 },
 };
-const kinds: [string, string, RunConfigInput][] = [
+const allKinds: [string, string, RunConfigInput][] = [
   ['independent', 'blobs', base],
   ['stacked', 'blobs', { ...base, devices: 1, membersPerDevice: 2 }],
   ['joint', 'blobs', { ...base, strategy: { kind: 'joint', mode: 'reduce' } }],
+  ['pipelined', 'blobs', { ...base, strategy: { kind: 'joint', mode: 'pipelined' } }],
   ['data-parallel', 'blobs', { ...base, strategy: { kind: 'data-parallel' } }],
+  ['sharded', 'blobs', { ...base, strategy: { kind: 'sharded' } }],
+  ['hdet', 'blobs', { ...base, strategy: { kind: 'hdet', spread: 0.3, averageEverySteps: 5, adapt: false } }],
+  ['broadcast', 'blobs', { ...base, data: { mode: 'broadcast' } }],
   ['endless loop', 'faulty', { members: 2, devices: 2, hyperparameters: { fault: 'loop', atStep: 0 } }],
 ];
+
+const wanted = process.argv[3]?.split(',') ?? allKinds.map(([name]) => name);
+const kinds = allKinds.filter(([name]) => wanted.includes(name));
 
 interface Line {
   pid?: number;

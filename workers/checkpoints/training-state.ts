@@ -96,6 +96,14 @@ export async function loadState(runFolder: string, rank: number, round: number):
   return state;
 }
 
+/**
+ * Removes the states of a rank that starts from the beginning, because another rank has none of their rounds. They would displace the rounds
+ * to come.
+ */
+export async function removeStates(runFolder: string, rank: number): Promise<void> {
+  await removeRounds(runFolder, rank, await roundsOf(runFolder, rank));
+}
+
 /** Reads a rank's state after checking its size and SHA-256. @throws with file and remedy when it is missing, damaged or changed */
 export async function readState(runFolder: string, rank: number, round: number): Promise<TrainingState> {
   const { record, content } = await readSealed(roundPath(runFolder, rank, round), stateRecordSchema);

@@ -39,6 +39,7 @@ export class CallsUnderWay {
   readonly agreed = new AgreedSignals();
   /** The signals that this rank sends with every collective. */
   signals: ControlSignals = noSignals;
+  onAnswer: (sequence: number) => void = () => undefined;
   readonly #rank: number;
   /** Ascending. It changes with the first result of the ranks that remain, so that a caller sees the ranks of its last result. */
   #ranks: readonly number[];
@@ -130,6 +131,7 @@ export class CallsUnderWay {
 
   #answerAlone({ sequence }: CollectiveCall, { data, into }: Operands): null {
     this.agreed.merge(this.signals, sequence);
+    this.onAnswer(sequence);
     if (data !== null) into?.set(data.whole());
     return null;
   }
@@ -176,6 +178,7 @@ export class CallsUnderWay {
 
   #count(sequence: number, signals: ControlSignals, data: CollectiveArray | null): void {
     this.agreed.merge(signals, sequence);
+    this.onAnswer(sequence);
     this.statistics.bytesReceived += data?.byteLength ?? 0;
   }
 

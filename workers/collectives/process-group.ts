@@ -78,6 +78,11 @@ export class ProcessGroup {
     this.#calls.signals = signals;
   }
 
+  /** Called with the number of each collective that all ranks have called, once this rank knows it and before it uses the result. */
+  set onAnswer(onAnswer: (sequence: number) => void) {
+    this.#calls.onAnswer = onAnswer;
+  }
+
   /**
    * Sends small arrays through memory from now on, if all ranks can map each other's: for ranks that exchange at every step.
    * All ranks must call it.

@@ -23,8 +23,10 @@ export interface Report {
   evaluated(set: EvaluatedSet): void;
   /** Resolves once all earlier reports are on disk, to the number of rows of the metrics that hold them; null where it is unknown. */
   recorded(): Promise<number | null>;
-  /** Points that may be lost if the hub is gone now. */
-  unrecorded(): ReportedPoint[];
+  /** Number of points reported so far. */
+  readonly reportedPoints: number;
+  /** Those of the first `count` points that may be lost if the hub is gone now. */
+  unrecorded(count: number): ReportedPoint[];
 }
 
 /** An error that all ranks throw at the same rendezvous, with the same message. */

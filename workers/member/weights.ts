@@ -26,11 +26,22 @@ export function trainedWeightNames(model: LayersModel): string[] {
   return model.trainableWeights.map((weight) => names[weights.indexOf(weight)]);
 }
 
-/** Copies of all weights, trainable or not, in the model's order. */
-export async function readWeights(model: LayersModel): Promise<NamedTensor[]> {
+const variablesOfModels = new WeakMap<LayersModel, ReadonlyMap<string, Variable>>();
+
+/** All weights, trainable or not, by name in the model's order. */
+export function weightVariables(model: LayersModel): ReadonlyMap<string, Variable> {
+  const known = variablesOfModels.get(model);
+  if (known !== undefined) return known;
   const names = weightNames(model);
   const weights = model.layers.flatMap((layer) => layer.weights);
-  return readTensors(new Map(weights.map((weight, i) => [names[i], weight.read()])));
+  const variables = new Map(weights.map((weight, i) => [names[i], weight.read() as Variable]));
+  variablesOfModels.set(model, variables);
+  return variables;
+}
+
+/** Copies of all weights, trainable or not, in the model's order. */
+export async function readWeights(model: LayersModel): Promise<NamedTensor[]> {
+  return readTensors(weightVariables(model));
 }
 
 /** A weight's values, row-major. */

@@ -1,2 +1,2 @@
 export { Generator, seedForRank, type GeneratorState } from './generator.ts';
-export { installAsMathRandom, withSeededMathRandom } from './math-random.ts';
+export { installAsMathRandom, recordDraws, withSeededMathRandom } from './math-random.ts';

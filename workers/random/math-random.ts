@@ -29,3 +29,29 @@ export async function withSeededMathRandom<T>(generator: Generator, body: () => 
     restore();
   }
 }
+
+/**
+ * Runs the body, and records what it drew from `Math.random`.
+ * @param replayed an earlier record, which the body draws again
+ * @throws Error when the body draws more numbers than were recorded
+ */
+export function recordDraws<T>(body: () => T, replayed: readonly number[] | null): { result: T; draws: number[] } {
+  const original = Math.random;
+  const draws: number[] = [];
+  Math.random = () => {
+    const draw = replayed === null ? original() : replayed[draws.length];
+    if (draw === undefined) {
+      throw new Error(
+        `The model draws more than the ${draws.length} random numbers of its saved forward pass: it was changed. ` +
+          'Resume the run with the project that it was started with.',
+      );
+    }
+    draws.push(draw);
+    return draw;
+  };
+  try {
+    return { result: body(), draws };
+  } finally {
+    Math.random = original;
+  }
+}

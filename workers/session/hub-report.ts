@@ -65,8 +65,14 @@ export class HubReport implements Report {
     this.link.send({ type: 'evaluated', set });
   }
 
-  unrecorded(): ReportedPoint[] {
-    return [...this.unwritten, ...this.points].map(({ name, epoch, step, value }) => ({ name, epoch, step, value }));
+  get reportedPoints(): number {
+    return this.sentCount + this.points.length;
+  }
+
+  unrecorded(count: number): ReportedPoint[] {
+    return [...this.unwritten, ...this.points]
+      .slice(0, Math.max(0, count - this.writtenCount))
+      .map(({ name, epoch, step, value }) => ({ name, epoch, step, value }));
   }
 
   /** The hub has written the first `count` points. */

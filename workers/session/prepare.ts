@@ -20,6 +20,7 @@ import { requireStackable } from '../stacked/model-graph.ts';
 import { stackedTraining } from '../stacked/stacked-training.ts';
 import { ensembleTask } from '../strategies/ensemble-task.ts';
 import { createStrategy } from '../strategies/index.ts';
+import { removeStates } from '../checkpoints/training-state.ts';
 import type { LayersModel } from '../tensorflow/tf.ts';
 import type { Report } from '../member/report.ts';
 import type { Completion } from '../training/completion.ts';
@@ -33,7 +34,7 @@ import { createOptimizer } from '../optimizers/optimizers.ts';
 import { RunFiles } from '../member/run-files.ts';
 import { SaveRoom } from '../member/save-room.ts';
 import { loadForkedWeights } from '../training/forked-weights.ts';
-import { loadTrainingState } from '../training/saved-state.ts';
+import { loadTrainingState } from '../training/state/saved-state.ts';
 import { type Task, taskOf } from '../member/tasks.ts';
 import type { TrainerParts } from '../training/rank-training.ts';
 import { plannedSteps, Trainer } from '../training/trainer.ts';
@@ -238,7 +239,8 @@ function requireWeighable({ config, data: { train } }: Shared): void {
 }
 
 async function resumed(launch: Launch, parts: TrainerParts) {
-  const { resumeRound, forkedAt } = launch;
+  const { resumeRound, forkedAt, runFolder, placement } = launch;
   if (resumeRound !== null) return loadTrainingState(parts.files, resumeRound, parts.member, parts.callbacks);
+  await removeStates(runFolder, placement.rank);
   return forkedAt === null ? undefined : loadForkedWeights(launch, parts.member, forkedAt);
 }

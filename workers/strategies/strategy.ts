@@ -6,6 +6,7 @@ import type { Member, StepPosition } from '../member/member.ts';
 import type { UpdateSettings } from '../optimizers/optimizers.ts';
 import type { Position } from '../member/report.ts';
 import type { Task } from '../member/tasks.ts';
+import type { Tensor } from '../tensorflow/tf.ts';
 
 /** The run's settings for a strategy, besides its options. */
 export interface StrategyContext {
@@ -30,6 +31,14 @@ export interface StepOutcome {
 export interface StrategyState {
   tensors: NamedTensor[];
   /** A JSON value. */
+  data: unknown;
+}
+
+/** The same before it is saved. */
+export interface LiveStrategyState {
+  /** The strategy owns them, and its next step changes them. */
+  tensors: ReadonlyMap<string, Tensor>;
+  /** A JSON value that later steps leave unchanged. */
   data: unknown;
 }
 
@@ -72,8 +81,13 @@ export interface Strategy {
   ): Promise<StepOutcome | null>;
   /** Completes a pending update, on all ranks, before each rendezvous; null where there is none. */
   settle?(): Promise<StepOutcome | null>;
-  /** The state for an exact resume; called after `settle`. */
-  state?(): Promise<StrategyState>;
+  /** The state for an exact resume. Called between two steps, and before each of them where ranks train in lockstep. */
+  state?(): LiveStrategyState;
+  /**
+   * Repeats, on all ranks after `setup` with a saved state, what the last step before the state had begun.
+   * @param lastBatch returns the batch of that step; all ranks call it or none does
+   */
+  repeatBegun?(member: Member, lastBatch: () => Promise<Batch>): Promise<void>;
   /**
    * Checks, on all ranks at each rendezvous before evaluation and saving, that the shared weights are the same on all of them.
    *

@@ -3,6 +3,7 @@ import { CollectiveError } from '../../core/protocol/wire/collectives.ts';
 import { settingsOf } from '../../core/protocol/run/settings.ts';
 import { mayShrink } from '../../core/protocol/run/strategy-rules.ts';
 import type { Evaluation } from '../callbacks/callback.ts';
+import type { Batch } from '../data/dataset.ts';
 import type { Sampler } from '../data/samplers.ts';
 import type { StrategyState } from '../strategies/strategy.ts';
 import { Throttle } from './throttle.ts';
@@ -22,8 +23,8 @@ import {
 import { RankTraining, type TrainerParts } from './rank-training.ts';
 import type { Position, ReportedPoint } from '../member/report.ts';
 import { settingsAt } from '../optimizers/schedules.ts';
-import type { ResumedTraining } from './saved-state.ts';
-import { StateSaver } from './state-saver.ts';
+import type { ResumedTraining } from './state/saved-state.ts';
+import { StateSaver } from './state/state-saver.ts';
 import { UserRequests } from './user-requests.ts';
 
 const start = { epoch: 0, batch: 0, step: 0, round: 0, rendezvous: 0, standingBy: false, stoppedAlone: false };
@@ -62,13 +63,13 @@ export class Trainer {
     this.history = resumed?.history ?? new History();
     this.settings = new LiveSettings(resumed?.settings ?? settingsOf(config), callbacks, report);
     this.meter = new LossMeter(report, config.logEverySteps, group.rank, resumed?.losses);
-    this.states = new StateSaver(this);
     this.requests = new UserRequests(this.training, this.settings, this.meter);
     this.totalSteps = plannedSteps(config, parts.sampler);
     this.lastStep = Math.min(this.totalSteps, parts.completion?.until.step ?? Infinity);
     this.throttle = parts.throttle ?? new Throttle();
     const isLockstep = parts.strategy.isLockstep || parts.batches.isLockstep;
     this.lockstep = isLockstep ? new Lockstep(group, parts.controls) : null;
+    this.states = new StateSaver(this, isLockstep);
     this.savedStrategy = resumed?.strategy ?? null;
     this.isResumed = resumed !== undefined;
     this.earlierModel = resumed?.model;
@@ -80,8 +81,7 @@ export class Trainer {
     try {
       return await this.trainToEnd();
     } catch (error) {
-      // Ranks in lockstep are in the middle of a step, and resume from their last common state.
-      if (this.parts.controls.isHubGone && this.lockstep === null) await this.states.saveAlone();
+      if (this.parts.controls.isHubGone) await this.states.saveAlone();
       throw error;
     }
   }
@@ -96,6 +96,7 @@ export class Trainer {
     if (this.isResumed) {
       progress.rendezvous = await agreeOnRendezvous(this.parts.group, progress);
       await this.parts.files.putReplacedBack();
+      await this.parts.strategy.repeatBegun?.(this.parts.member, () => this.lastBatch());
       for (const { name, value, ...position } of this.earlierPoints) this.parts.report.point(name, value, position);
     }
     for (;;) {
@@ -105,6 +106,8 @@ export class Trainer {
       await this.evaluateRound(agreed);
       const end = await this.agreeOnEnd(agreed);
       if (end !== null) {
+        // A rank in lockstep that ended while another lacks the last answer could no longer resume together with it.
+        if (this.lockstep !== null) await this.parts.group.barrier();
         await this.training.assemble();
         await this.training.each((callback) => callback.onFitEnd?.(this.training));
         return end;
@@ -133,11 +136,35 @@ export class Trainer {
       if (progress.batch === sampler.batchesPerEpoch) await this.endEpoch();
       if (controls.stopAtEpochEndRequested) break;
     }
-    const settled = await this.parts.strategy.settle?.();
+    await this.endRoundTraining();
+  }
+
+  private async endRoundTraining(): Promise<void> {
+    const { strategy } = this.parts;
+    // In lockstep, a rank that ends its round because the hub is gone is not where the others are.
+    if (this.lockstep !== null) this.requireHub();
+    const { isRoundComplete } = this;
+    const end = (): void => {
+      this.meter.endTraining();
+      this.states.beginRendezvous();
+    };
+    if (!isRoundComplete) end();
+    const settled = await strategy.settle?.();
     if (settled) this.meter.add(settled, this.training.position);
-    this.meter.endTraining();
-    this.states.beginRendezvous();
-    if (controls.isHubGone) throw new CollectiveError('The hub is gone, so that the ranks cannot meet.');
+    if (isRoundComplete) end();
+    this.requireHub();
+  }
+
+  private requireHub(): void {
+    if (this.parts.controls.isHubGone) throw new CollectiveError('The hub is gone, so that the ranks cannot meet.');
+  }
+
+  /** The batch of the step before the present position. */
+  private async lastBatch(): Promise<Batch> {
+    const { sampler, batches } = this.parts;
+    const { epoch, batch } = this.training.progress;
+    const [ofEpoch, index] = batch > 0 ? [epoch, batch - 1] : [epoch - 1, sampler.batchesPerEpoch - 1];
+    return await batches.batch([...sampler.batches(ofEpoch)][index]);
   }
 
   private async trainStep(indices: Int32Array): Promise<void> {
@@ -146,6 +173,7 @@ export class Trainer {
     const { rank } = files;
     const position = { epoch: progress.epoch, step: progress.step, totalSteps: this.totalSteps, rank };
     const settings = settingsAt(config.schedule, this.settings.now.learningRate, position);
+    this.states.beginStep();
     this.lockstep?.begin(this.hasFailed);
     const batch = await batches.batch(indices);
     const outcome = await strategy.trainStep(member, batch, settings, position);
@@ -193,16 +221,13 @@ export class Trainer {
     const { config, group, controls, member, strategy } = this.parts;
     const { position, progress } = this.training;
     const { meanLoss, nonFinite } = this.meter;
-    const { epoch, step } = progress;
-    // Where the others may continue without a rank that failed, its round is theirs.
-    const hasEnded = progress.standingBy || this.hasFailed;
     const agreed = await agreeOnRound(group, {
       position,
       meanLoss,
       nonFinite,
       stopRequested: controls.stopReceived,
-      isComplete: hasEnded || epoch >= this.lastEpoch || step >= this.totalSteps,
-      isAtPlannedEnd: hasEnded || epoch >= this.plannedEnd,
+      isComplete: this.isRoundComplete,
+      isAtPlannedEnd: this.hasEnded || progress.epoch >= this.plannedEnd,
     });
     if (agreed.nonFinite !== null && config.onNonFinite === 'stop') this.stopOnNonFinite(agreed.nonFinite, nonFinite);
     await strategy.verify?.(member, position);
@@ -293,6 +318,17 @@ export class Trainer {
   /** Epochs before the round's end, which the last epoch may bring earlier. */
   private get lastEpoch(): number {
     return Math.min(this.parts.config.maxEpochs, this.plannedEnd);
+  }
+
+  /** Whether this rank does no more steps. Where the others may continue without a rank that failed, its round is theirs. */
+  private get hasEnded(): boolean {
+    return this.training.progress.standingBy || this.hasFailed;
+  }
+
+  /** Whether this rank has done all its steps of the round. */
+  private get isRoundComplete(): boolean {
+    const { epoch, step } = this.training.progress;
+    return this.hasEnded || epoch >= this.lastEpoch || step >= this.totalSteps;
   }
 
   /** Whether this rank's training must end within the round. */

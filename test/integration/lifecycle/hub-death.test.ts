@@ -152,30 +152,39 @@ describe('a resumed run', () => {
     expect((await readEvents(running.folder)).some(({ kind }) => kind === 'interrupted')).toBe(true);
   });
 
-  it('continues from the step at which its ranks were when the hub died, long after the last regular state', async () => {
-    const config: RunConfigInput = {
-      members: 3,
-      devices: 2,
-      maxEpochs: 12,
-      evaluateEveryEpochs: 6,
-      logEverySteps: 7,
-      hyperparameters: { samples: 3000 },
-      checkpoints: { stateEverySeconds: 3600 },
-    };
-    const whole = await train(hub(), 'blobs', config);
-    const running = await startHub('blobs', 'within-a-round', config, ({ reportedStep = 0 }) => reportedStep > 100);
-    await end(running, 'SIGKILL');
-    await expectNoOrphans(running, 3);
-    const point = await findResumePoint(running.folder, [0, 1, 2]);
-    expect(point?.step).toBeGreaterThan(100);
-    await reopen();
-    expect((await resume(hub(), running.folder)).status).toBe('finished');
-    expect(await mergedMetrics(running.folder)).toEqual(await mergedMetrics(whole.folder));
-    for (const rank of [0, 1, 2]) {
-      const { sha256 } = readCheckpointRecord(whole.folder, rank, 'final');
-      expect(readCheckpointRecord(running.folder, rank, 'final').sha256).toBe(sha256);
-    }
-  });
+  it.each([
+    ['independent', { kind: 'independent' }, 0],
+    ['joint, pipelined', { kind: 'joint', mode: 'pipelined' }, 2],
+    ['sharded', { kind: 'sharded' }, 1],
+  ] as const)(
+    'continues from the step at which its ranks were when the hub died, long after the last regular state (%s)',
+    async (name, strategy, repeatedSteps) => {
+      const config: RunConfigInput = {
+        members: 3,
+        devices: 2,
+        strategy,
+        maxEpochs: 12,
+        evaluateEveryEpochs: 6,
+        logEverySteps: 7,
+        hyperparameters: { samples: 3000 },
+        checkpoints: { stateEverySeconds: 3600 },
+      };
+      const whole = await train(hub(), 'blobs', config);
+      const isAwaited = ({ reportedStep = 0 }: Line): boolean => reportedStep > 100;
+      const running = await startHub('blobs', `within-a-round-${name}`, config, isAwaited);
+      await end(running, 'SIGKILL');
+      await expectNoOrphans(running, 3);
+      const point = await findResumePoint(running.folder, [0, 1, 2]);
+      expect(point?.step).toBeGreaterThan(100 - repeatedSteps);
+      await reopen();
+      expect((await resume(hub(), running.folder)).status).toBe('finished');
+      expect(await mergedMetrics(running.folder)).toEqual(await mergedMetrics(whole.folder));
+      for (const rank of strategy.kind === 'sharded' ? [0] : [0, 1, 2]) {
+        const { sha256 } = readCheckpointRecord(whole.folder, rank, 'final');
+        expect(readCheckpointRecord(running.folder, rank, 'final').sha256).toBe(sha256);
+      }
+    },
+  );
 
   it('is refused under a living hub', async () => {
     const config = { members: 2, devices: 2, maxEpochs: 1_000_000 };

@@ -8,7 +8,7 @@ import { encodeSafetensors } from '../../../core/safetensors/safetensors.ts';
 import { groupsOfVariables } from '../../../workers/strategies/hdet/scalars.ts';
 import { tf, type LayersModel } from '../../../workers/tensorflow/tf.ts';
 import { readWeights } from '../../../workers/member/weights.ts';
-import { createModel, createRanks, largestDifference, trainRanks, weightsOf } from './ranks.ts';
+import { createModel, createRanks, largestDifference, savedState, trainRanks, weightsOf } from './ranks.ts';
 
 beforeAll(async () => void (await startBackend('cpu')));
 
@@ -113,7 +113,7 @@ describe('HDET', () => {
     const through = await createRanks(input, { totalSteps: 30 });
     await trainRanks(through, input, { to: 18 });
     const saved = await Promise.all(
-      through.map(async ({ strategy }) => JSON.parse(JSON.stringify(await strategy.state?.()))),
+      through.map(async ({ strategy }) => JSON.parse(JSON.stringify(await savedState(strategy)))),
     );
     const models = through.map(({ member }) => member.model.getWeights().map((weight) => weight.clone()));
     await trainRanks(through, input, { from: 18, to: 30 });

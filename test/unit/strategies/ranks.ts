@@ -10,6 +10,7 @@ import type { StepOutcome, Strategy, StrategyState } from '../../../workers/stra
 import { tf, type LayersModel } from '../../../workers/tensorflow/tf.ts';
 import { type LossFunction, Member } from '../../../workers/member/member.ts';
 import { createOptimizer } from '../../../workers/optimizers/optimizers.ts';
+import { readTensors } from '../../../workers/member/weights.ts';
 import { settingsAt } from '../../../workers/optimizers/schedules.ts';
 import { taskOf } from '../../../workers/member/tasks.ts';
 import { createInMemoryGroup, ranksOf } from '../relay/in-memory-group.ts';
@@ -119,6 +120,12 @@ export function samplesOf(config: RunConfig, rank: number, step: number): { epoc
   });
   const epoch = Math.floor(step / sampler.batchesPerEpoch);
   return { epoch, indices: [...sampler.batches(epoch)][step % sampler.batchesPerEpoch] };
+}
+
+/** What a run would save of a strategy's state. */
+export async function savedState(strategy: Strategy): Promise<StrategyState | null> {
+  const state = strategy.state?.();
+  return state === undefined ? null : { tensors: await readTensors(state.tensors), data: state.data };
 }
 
 /** All weights of a rank, concatenated. */

@@ -123,6 +123,9 @@ export interface KernelModule extends GemmModule, RecurrentModule {
     epsilon: number,
     keep: number,
     penalty: number,
+    newTheta: number,
+    newMean: number,
+    newSquare: number,
   ): void;
   updateSgd(
     theta: number,
@@ -133,6 +136,8 @@ export interface KernelModule extends GemmModule, RecurrentModule {
     momentum: number,
     penalty: number,
     nesterov: number,
+    newTheta: number,
+    newVelocity: number,
   ): void;
 }
 

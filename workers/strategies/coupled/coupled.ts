@@ -7,7 +7,7 @@ import { createSampler, type Sampler } from '../../data/samplers.ts';
 import { Generator, seedForRank } from '../../random/index.ts';
 import { tf } from '../../tensorflow/tf.ts';
 import { addGradients, type Gradient, type Member, type StepPosition } from '../../member/member.ts';
-import type { StepOutcome, Strategy, StrategyContext, StrategyState } from '../strategy.ts';
+import type { LiveStrategyState, StepOutcome, Strategy, StrategyContext, StrategyState } from '../strategy.ts';
 import type { UpdateSettings } from '../../optimizers/optimizers.ts';
 import { couple } from './coupling.ts';
 
@@ -96,8 +96,8 @@ export class Coupled implements Strategy {
     return this.update(member, supervised.loss, coupling.loss, gradients, settings);
   }
 
-  async state(): Promise<StrategyState> {
-    return { tensors: [], data: { ...this.sums } };
+  state(): LiveStrategyState {
+    return { tensors: new Map(), data: { ...this.sums } };
   }
 
   points(): Map<string, number> {

@@ -6,8 +6,15 @@ import { tf } from '../../tensorflow/tf.ts';
 import type { Member, StepPosition } from '../../member/member.ts';
 import type { Position } from '../../member/report.ts';
 import { createOptimizer, type Optimizer, type UpdateSettings } from '../../optimizers/optimizers.ts';
-import { readTensors, writeTensors } from '../../member/weights.ts';
-import type { StepOutcome, Strategy, StrategyContext, StrategyEvent, StrategyState } from '../strategy.ts';
+import { writeTensors } from '../../member/weights.ts';
+import type {
+  LiveStrategyState,
+  StepOutcome,
+  Strategy,
+  StrategyContext,
+  StrategyEvent,
+  StrategyState,
+} from '../strategy.ts';
 import { effectiveBatch } from './data-parallel.ts';
 import { clipByNorm, reduceScatterGradients, sumOfSquares } from './gradient-exchange.ts';
 import { GradientAccumulator } from './local-gradients.ts';
@@ -110,9 +117,9 @@ export class Sharded implements Strategy {
     return null;
   }
 
-  async state(): Promise<StrategyState> {
+  state(): LiveStrategyState {
     const { optimizer } = this.#ready();
-    return { tensors: await readTensors(optimizer.slots), data: { optimizerSteps: [...optimizer.steps] } };
+    return { tensors: optimizer.slots, data: { optimizerSteps: [...optimizer.steps] } };
   }
 
   events(): readonly StrategyEvent[] {

@@ -10,7 +10,14 @@ import { allReduceGradients, type MeanGradients } from '../data-parallel/gradien
 import { GradientAccumulator, type LocalGradients } from '../data-parallel/local-gradients.ts';
 import { requireEqualReplicas } from '../data-parallel/replica-check.ts';
 import { Replicas } from '../data-parallel/replicas.ts';
-import type { StepOutcome, Strategy, StrategyContext, StrategyEvent, StrategyState } from '../strategy.ts';
+import type {
+  LiveStrategyState,
+  StepOutcome,
+  Strategy,
+  StrategyContext,
+  StrategyEvent,
+  StrategyState,
+} from '../strategy.ts';
 import { AdaptationPlan } from './adaptation.ts';
 import { type ControllerState, HdetController } from './controller.ts';
 import { type HdetConfig, Scalars } from './scalars.ts';
@@ -147,10 +154,12 @@ export class Hdet implements Strategy {
     return () => weights.write(own);
   }
 
-  async state(): Promise<StrategyState> {
-    const { controller } = this.#prepared();
-    const data: SavedState = { controller: controller.state, interval: { ...this.#interval }, decay: this.#plan.decay };
-    return { tensors: [], data };
+  state(): LiveStrategyState {
+    const { state } = this.#prepared().controller;
+    // The controller changes its state in place.
+    const controller = { ...state, scalars: state.scalars.map((scalar) => ({ ...scalar })) };
+    const data: SavedState = { controller, interval: { ...this.#interval }, decay: this.#plan.decay };
+    return { tensors: new Map(), data };
   }
 
   /** Whether ranks' weights may differ between two steps. */

@@ -1,15 +1,32 @@
 import { z } from 'zod';
 import type { ProcessGroup } from '../../collectives/process-group.ts';
 import type { Batch } from '../../data/dataset.ts';
-import { tf } from '../../tensorflow/tf.ts';
+import { tf, type Tensor } from '../../tensorflow/tf.ts';
 import type { ForwardPass } from '../../member/forward-pass.ts';
 import { addGradients, type LossAndGradients, type Member } from '../../member/member.ts';
+import { weightVariables, writeWeights } from '../../member/weights.ts';
 import type { UpdateSettings } from '../../optimizers/optimizers.ts';
-import type { StepOutcome, Strategy, StrategyState } from '../strategy.ts';
+import { recordDraws } from '../../random/index.ts';
+import { holdTensors, releaseTensors } from '../../tensorflow/held-tensors.ts';
+import type { LiveStrategyState, StepOutcome, Strategy, StrategyState } from '../strategy.ts';
 import { type JointConfig, type SummedLogits, sumLogits } from './exchange.ts';
 import { productLoss } from './product.ts';
 
-const trafficSchema = z.strictObject({ bytes: z.number(), steps: z.int() });
+const savedSchema = z.strictObject({
+  bytes: z.number(),
+  steps: z.int(),
+  /** A step whose logits the ranks were summing; absent where there was none. */
+  begun: z
+    .strictObject({
+      settings: z.strictObject({
+        learningRate: z.number(),
+        momentum: z.number().optional(),
+        weightDecay: z.number().optional(),
+      }),
+      draws: z.array(z.number()),
+    })
+    .optional(),
+});
 
 /** A batch after its forward pass, while the ranks sum its logits. */
 interface PendingStep {
@@ -20,6 +37,13 @@ interface PendingStep {
   labels: ArrayLike<number>;
   settings: UpdateSettings;
   summed: Promise<SummedLogits>;
+  /** What repeats the forward pass after a resume: the weights before it, and the numbers that it drew. Null where it is not saved. */
+  before: BeforePass | null;
+}
+
+interface BeforePass {
+  weights: ReadonlyMap<string, Tensor>;
+  draws: readonly number[];
 }
 
 /**
@@ -29,7 +53,8 @@ interface PendingStep {
  * to its reported loss, and their gradients to those of the product.
  *
  * `pipelined` does the next batch's forward pass while the ranks sum the last one's logits. Gradients are then one step stale: they
- * belong to weights without the last update. The first step of each round has only a forward pass; `settle` completes the last.
+ * belong to weights without the last update. The first step of each round has only a forward pass; `settle` completes the last. A
+ * state within a round holds what repeats the forward pass of the pending step.
  */
 export class Joint implements Strategy {
   readonly name = 'joint';
@@ -39,6 +64,7 @@ export class Joint implements Strategy {
   #pending: PendingStep | null = null;
   /** Since the last points, which may belong to an earlier attempt. */
   #traffic = { bytes: 0, steps: 0 };
+  #saved: StrategyState | null = null;
 
   constructor({ mode }: JointConfig) {
     this.#mode = mode;
@@ -46,16 +72,29 @@ export class Joint implements Strategy {
 
   async setup(_: Member, group: ProcessGroup, saved: StrategyState | null): Promise<void> {
     this.#exchange = group;
-    if (saved !== null) this.#traffic = trafficSchema.parse(saved.data);
+    if (saved === null) return;
+    const { bytes, steps } = savedSchema.parse(saved.data);
+    this.#traffic = { bytes, steps };
+    this.#saved = saved;
+  }
+
+  async repeatBegun(member: Member, lastBatch: () => Promise<Batch>): Promise<void> {
+    const { tensors, data } = this.#saved ?? { tensors: [], data: null };
+    this.#saved = null;
+    const { begun } = data === null ? { begun: undefined } : savedSchema.parse(data);
+    if (begun === undefined) return;
+    const batch = await lastBatch();
+    const present = holdTensors(weightVariables(member.model));
+    writeWeights(member.model, tensors, 'The step that was begun');
+    await this.#begin(member, batch, begun.settings, begun.draws);
+    for (const [name, variable] of weightVariables(member.model)) variable.assign(present.get(name) ?? variable);
+    releaseTensors(present);
+    if (this.#mode !== 'pipelined') await this.settle();
   }
 
   async trainStep(member: Member, batch: Batch, settings: UpdateSettings): Promise<StepOutcome | null> {
     const earlier = this.#pending;
-    const pass = member.forward(batch);
-    const logits = (await pass.output.data()) as Float32Array;
-    const summed = sumLogits(this.#group, this.#mode, logits);
-    const penalty = await member.penalty();
-    this.#pending = { member, pass, penalty, labels: batch.targets, settings, summed };
+    await this.#begin(member, batch, settings);
     if (this.#mode !== 'pipelined') return this.settle();
     return earlier === null ? null : this.#complete(earlier);
   }
@@ -66,8 +105,10 @@ export class Joint implements Strategy {
     return last === null ? null : this.#complete(last);
   }
 
-  async state(): Promise<StrategyState> {
-    return { tensors: [], data: { ...this.#traffic } };
+  state(): LiveStrategyState {
+    const { before, settings } = this.#pending ?? { before: null };
+    const begun = before === null ? {} : { begun: { settings, draws: before.draws } };
+    return { tensors: before?.weights ?? new Map<string, Tensor>(), data: { ...this.#traffic, ...begun } };
   }
 
   points(): Map<string, number> {
@@ -76,8 +117,28 @@ export class Joint implements Strategy {
     return new Map(steps === 0 ? [] : [[`train/member_${this.#group.rank}_bytes_per_step`, bytes / steps]]);
   }
 
+  /** Does a batch's forward pass, and sends its logits. @param replayed the random numbers of the pass, which it repeats */
+  async #begin(
+    member: Member,
+    batch: Batch,
+    settings: UpdateSettings,
+    replayed: readonly number[] | null = null,
+  ): Promise<void> {
+    const isKept = this.#mode === 'pipelined';
+    const weights = isKept ? holdTensors(weightVariables(member.model)) : null;
+    const { result: pass, draws } = recordDraws(() => member.forward(batch), replayed);
+    const before = weights === null ? null : { weights, draws };
+    const logits = (await pass.output.data()) as Float32Array;
+    const summed = sumLogits(this.#group, this.#mode, logits);
+    // A step that fails before it waits for the sum reports its own error.
+    summed.catch(() => undefined);
+    const penalty = await member.penalty();
+    this.#pending = { member, pass, penalty, labels: batch.targets, settings, summed, before };
+  }
+
   async #complete(step: PendingStep): Promise<StepOutcome> {
     const { sum, bytes } = await step.summed;
+    releaseTensors(step.before?.weights ?? new Map());
     this.#traffic.bytes += bytes;
     this.#traffic.steps += 1;
     return update(step, sum, this.#group.worldSize);

@@ -5,7 +5,7 @@ import { gatherBatch } from '../../../../workers/data/dataset.ts';
 import { clipByNorm, sumOfSquares } from '../../../../workers/strategies/data-parallel/gradient-exchange.ts';
 import { partsOf } from '../../../../workers/strategies/data-parallel/local-gradients.ts';
 import { tf, type LayersModel } from '../../../../workers/tensorflow/tf.ts';
-import { createRanks, dataset, trainRanks, weightsOf } from '../ranks.ts';
+import { createRanks, dataset, savedState, trainRanks, weightsOf } from '../ranks.ts';
 
 beforeAll(async () => void (await startBackend('cpu')));
 
@@ -23,7 +23,7 @@ describe('sharded training', () => {
       [14, 3, 14, 3],
     ];
     for (const { group, strategy, member } of ranks) {
-      const state = await strategy.state?.();
+      const state = await savedState(strategy);
       expect(state?.tensors.map(({ data }) => data.length)).toEqual(slots[group.rank]);
       expect(member.optimizer.slots.size).toBe(0);
     }
@@ -32,7 +32,7 @@ describe('sharded training', () => {
   it('resumes exactly from its saved state', async () => {
     const through = await createRanks(input);
     await trainRanks(through, input, { to: 20 });
-    const saved = await Promise.all(through.map(async ({ strategy }) => (await strategy.state?.()) ?? null));
+    const saved = await Promise.all(through.map(({ strategy }) => savedState(strategy)));
     const models = through.map(({ member }) => member.model.getWeights().map((weight) => weight.clone()));
     await trainRanks(through, input, { from: 20, to: 30 });
 

@@ -7,7 +7,7 @@ import { createStrategy } from '../../../../workers/strategies/index.ts';
 import { tf, type Variable } from '../../../../workers/tensorflow/tf.ts';
 import { runConfigSchema } from '../../../../core/protocol/run/config.ts';
 import { taskOf } from '../../../../workers/member/tasks.ts';
-import { createRanks, type TrainedRank, trainRanks } from '../ranks.ts';
+import { createRanks, savedState, type TrainedRank, trainRanks } from '../ranks.ts';
 
 beforeAll(async () => void (await startBackend('cpu')));
 
@@ -118,7 +118,7 @@ describe('replicas', () => {
     const results = await Promise.allSettled(
       ranks.map(async ({ group, member, strategy }) => {
         const context = { config, task: taskOf('classification'), totalSteps: 4 };
-        const saved = (await strategy.state?.()) ?? null;
+        const saved = await savedState(strategy);
         await createStrategy(config.strategy, context).setup(member, group, saved, { epoch: 0, step: 1 });
       }),
     );

@@ -47,8 +47,12 @@ export class KeptReport implements Report {
     this.sets.push(set);
   }
 
-  unrecorded(): ReportedPoint[] {
-    return this.points.slice(this.recordedPoints);
+  get reportedPoints(): number {
+    return this.points.length;
+  }
+
+  unrecorded(count: number): ReportedPoint[] {
+    return this.points.slice(this.recordedPoints, count);
   }
 
   async recorded(): Promise<number | null> {

@@ -7,7 +7,7 @@ import type { RunConfigInput } from '../../../../core/protocol/run/config.ts';
 import { findResumePoint } from '../../../../src-main/store/runs/resume-point.ts';
 import { startBackend } from '../../../../workers/backends/backend.ts';
 import type { Callback } from '../../../../workers/callbacks/callback.ts';
-import { loadTrainingState } from '../../../../workers/training/saved-state.ts';
+import { loadTrainingState } from '../../../../workers/training/state/saved-state.ts';
 import { Trainer } from '../../../../workers/training/trainer.ts';
 import { createInMemoryGroup } from '../../relay/in-memory-group.ts';
 import { type ReportedPoint, temporaryFolder } from './fakes.ts';
@@ -84,7 +84,7 @@ function contents(folder: string): Map<string, string> {
 const inOrder = (points: readonly ReportedPoint[]): string[] => points.map((point) => JSON.stringify(point)).sort();
 
 /** A stop within a round empties the pipeline, which changes the steps after it. */
-const unpiped = Object.entries(strategies).filter(([name]) => name !== 'joint, pipelined');
+const unpiped = Object.entries(strategies);
 
 describe.each(unpiped)('%s training, stopped and resumed', (_, strategy) => {
   it('reports, decides and saves what a run does that never stopped, bit for bit', async () => {

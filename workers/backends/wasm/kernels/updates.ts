@@ -1,4 +1,5 @@
 import { tf, type Tensor, type Variable } from '../../../tensorflow/tf.ts';
+import type { TensorInfo } from '@tensorflow/tfjs-core';
 import type { UpdateInputs, UpdateKernels } from '../../../optimizers/update-kernels.ts';
 import type { WasmRuntime } from '../kernel.ts';
 import type { TensorMemory } from '../memory/tensor-memory.ts';
@@ -7,40 +8,39 @@ import type { TensorMemory } from '../memory/tensor-memory.ts';
 export function createUpdateKernels({ kernels, memory }: WasmRuntime): UpdateKernels {
   return {
     adam(inputs, { beta1, beta2, rate, epsilon, keep, penalty }) {
-      inPlace(memory, inputs, (theta, gradient, size, [mean, square]) =>
-        kernels.updateAdam(
-          theta,
-          gradient,
-          mean,
-          square,
-          size,
-          beta1,
-          1 - beta1,
-          beta2,
-          1 - beta2,
-          rate,
-          epsilon,
-          keep,
-          penalty,
-        ),
+      const constants = [beta1, 1 - beta1, beta2, 1 - beta2, rate, epsilon, keep, penalty] as const;
+      updateWith(memory, inputs, (gradient, size, [theta, mean, square], [newTheta, newMean, newSquare]) =>
+        kernels.updateAdam(theta, gradient, mean, square, size, ...constants, newTheta, newMean, newSquare),
       );
     },
     sgd(inputs, { rate, momentum, penalty, nesterov }) {
-      inPlace(memory, inputs, (theta, gradient, size, [velocity = 0]) =>
-        kernels.updateSgd(theta, gradient, velocity, size, rate, momentum, penalty, Number(nesterov)),
+      const constants = [rate, momentum, penalty, Number(nesterov)] as const;
+      updateWith(memory, inputs, (gradient, size, [theta, velocity = 0], [newTheta, newVelocity = 0]) =>
+        kernels.updateSgd(theta, gradient, velocity, size, ...constants, newTheta, newVelocity),
       );
     },
   };
 }
 
-type Update = (theta: number, gradient: number, size: number, slots: number[]) => void;
+/** Computes new values at some addresses from old ones at others, which may be the same: those of the variable, then of its slots. */
+type Update = (gradient: number, size: number, old: number[], renewed: number[]) => void;
 
-function inPlace(memory: TensorMemory, { variable, gradient, slots, row }: UpdateInputs, update: Update): void {
-  for (const changed of [variable, ...slots]) ownData(memory, changed);
+/** Updates in place, or into new memory where another tensor shares the old values: that saves a copy. */
+function updateWith(memory: TensorMemory, { variable, gradient, slots, row }: UpdateInputs, update: Update): void {
+  const changed = [variable, ...slots];
+  if (row !== undefined) for (const whole of changed) ownData(memory, whole);
+  const targets = changed.map((own) => (memory.isShared(own) ? memory.output(own.shape) : own));
   const size = row === undefined ? variable.size : variable.size / variable.shape[0];
-  const addressOf = (tensor: Tensor): number => memory.address(tensor) + 4 * (row ?? 0) * size;
-  update(addressOf(variable), addressOf(gradient), size, slots.map(addressOf));
-  for (const changed of [variable, ...slots]) memory.changed(changed);
+  const addressOf = (tensor: TensorInfo): number => memory.address(tensor) + 4 * (row ?? 0) * size;
+  update(addressOf(gradient), size, changed.map(addressOf), targets.map(addressOf));
+  changed.forEach((own, i) => adopt(memory, own, targets[i]));
+}
+
+function adopt(memory: TensorMemory, variable: Variable, target: TensorInfo): void {
+  if (target === variable) return memory.changed(variable);
+  const renewed: Tensor = tf.engine().makeTensorFromTensorInfo(target);
+  variable.assign(renewed);
+  renewed.dispose();
 }
 
 /** Copies a variable's data if a clone or a reshaped tensor still shares it. */

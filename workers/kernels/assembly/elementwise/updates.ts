@@ -1,8 +1,9 @@
 import { at, multiplyAdd } from '../arithmetic';
 
 /**
- * Adam and AdamW in place on `size` values: g ← g + penalty·θ; m ← β₁m + (1 − β₁)g; v ← β₂v + (1 − β₂)g²;
- * θ ← keep·θ − rate·m / (√v + ε). The caller puts the bias corrections into `rate` and `epsilon`.
+ * Adam and AdamW on `size` values: g ← g + penalty·θ; m ← β₁m + (1 − β₁)g; v ← β₂v + (1 − β₂)g²;
+ * θ ← keep·θ − rate·m / (√v + ε). The caller puts the bias corrections into `rate` and `epsilon`. The new
+ * values go to addresses that may be those of the old ones.
  */
 export function updateAdam(
   theta: usize,
@@ -18,6 +19,9 @@ export function updateAdam(
   epsilon: f32,
   keep: f32,
   penalty: f32,
+  newTheta: usize,
+  newMean: usize,
+  newSquare: usize,
 ): void {
   const whole = size & ~3;
   for (let i = 0; i < whole; i += 4) {
@@ -27,24 +31,25 @@ export function updateAdam(
     const scaled = f32x4.mul(f32x4.splat(rest2), f32x4.mul(g, g));
     const v = multiplyAdd(f32x4.splat(beta2), v128.load(at(square, i)), scaled);
     const change = f32x4.div(f32x4.mul(f32x4.splat(rate), m), f32x4.add(f32x4.sqrt(v), f32x4.splat(epsilon)));
-    v128.store(at(mean, i), m);
-    v128.store(at(square, i), v);
-    v128.store(at(theta, i), f32x4.sub(f32x4.mul(f32x4.splat(keep), old), change));
+    v128.store(at(newMean, i), m);
+    v128.store(at(newSquare, i), v);
+    v128.store(at(newTheta, i), f32x4.sub(f32x4.mul(f32x4.splat(keep), old), change));
   }
   for (let i = whole; i < size; i++) {
     const old = load<f32>(at(theta, i));
     const g = penalty * old + load<f32>(at(gradient, i));
     const m = rest1 * g + beta1 * load<f32>(at(mean, i));
     const v = beta2 * load<f32>(at(square, i)) + rest2 * (g * g);
-    store<f32>(at(mean, i), m);
-    store<f32>(at(square, i), v);
-    store<f32>(at(theta, i), keep * old - (rate * m) / (sqrt<f32>(v) + epsilon));
+    store<f32>(at(newMean, i), m);
+    store<f32>(at(newSquare, i), v);
+    store<f32>(at(newTheta, i), keep * old - (rate * m) / (sqrt<f32>(v) + epsilon));
   }
 }
 
 /**
- * SGD in place on `size` values: g ← g + penalty·θ; v ← momentum·v + g; θ ← θ − rate·v, with Nesterov's momentum
- * θ ← θ − rate·(g + momentum·v), and without momentum (`velocity` 0) θ ← θ − rate·g.
+ * SGD on `size` values: g ← g + penalty·θ; v ← momentum·v + g; θ ← θ − rate·v, with Nesterov's momentum
+ * θ ← θ − rate·(g + momentum·v), and without momentum (`velocity` 0) θ ← θ − rate·g. The new values
+ * go to addresses that may be those of the old ones.
  */
 export function updateSgd(
   theta: usize,
@@ -55,6 +60,8 @@ export function updateSgd(
   momentum: f32,
   penalty: f32,
   nesterov: bool,
+  newTheta: usize,
+  newVelocity: usize,
 ): void {
   const whole = size & ~3;
   for (let i = 0; i < whole; i += 4) {
@@ -62,19 +69,19 @@ export function updateSgd(
     let step = multiplyAdd(f32x4.splat(penalty), old, v128.load(at(gradient, i)));
     if (velocity != 0) {
       const v = multiplyAdd(f32x4.splat(momentum), v128.load(at(velocity, i)), step);
-      v128.store(at(velocity, i), v);
+      v128.store(at(newVelocity, i), v);
       step = nesterov ? multiplyAdd(f32x4.splat(momentum), v, step) : v;
     }
-    v128.store(at(theta, i), f32x4.sub(old, f32x4.mul(f32x4.splat(rate), step)));
+    v128.store(at(newTheta, i), f32x4.sub(old, f32x4.mul(f32x4.splat(rate), step)));
   }
   for (let i = whole; i < size; i++) {
     const old = load<f32>(at(theta, i));
     let step = penalty * old + load<f32>(at(gradient, i));
     if (velocity != 0) {
       const v = momentum * load<f32>(at(velocity, i)) + step;
-      store<f32>(at(velocity, i), v);
+      store<f32>(at(newVelocity, i), v);
       step = nesterov ? momentum * v + step : v;
     }
-    store<f32>(at(theta, i), old - rate * step);
+    store<f32>(at(newTheta, i), old - rate * step);
   }
 }

@@ -1,18 +1,18 @@
 import { z } from 'zod';
-import { realNumber } from '../../core/protocol/wire/numbers.ts';
-import { type RunSettings, runSettingsSchema } from '../../core/protocol/run/settings.ts';
-import type { NamedTensor } from '../../core/safetensors/safetensors.ts';
-import { loadState, readState, saveStateAlone, type TrainingState } from '../checkpoints/training-state.ts';
-import type { Callback } from '../callbacks/callback.ts';
-import type { StrategyState } from '../strategies/strategy.ts';
-import type { Member } from '../member/member.ts';
-import { History } from './history.ts';
-import type { LossMeter, SavedLosses } from './loss-meter.ts';
-import type { ReportedPoint } from '../member/report.ts';
-import type { RunFiles } from '../member/run-files.ts';
-import type { LiveSettings } from './live-settings.ts';
-import type { RankTraining, TrainingProgress } from './rank-training.ts';
-import { readTensors, readWeights, writeTensors, writeWeights } from '../member/weights.ts';
+import { realNumber } from '../../../core/protocol/wire/numbers.ts';
+import { type RunSettings, runSettingsSchema } from '../../../core/protocol/run/settings.ts';
+import type { NamedTensor } from '../../../core/safetensors/safetensors.ts';
+import { loadState, readState, saveStateAlone, type TrainingState } from '../../checkpoints/training-state.ts';
+import type { Callback } from '../../callbacks/callback.ts';
+import type { StrategyState } from '../../strategies/strategy.ts';
+import type { Member } from '../../member/member.ts';
+import { History } from '../history.ts';
+import type { SavedLosses } from '../loss-meter.ts';
+import type { ReportedPoint } from '../../member/report.ts';
+import type { RunFiles } from '../../member/run-files.ts';
+import type { TrainingProgress } from '../rank-training.ts';
+import type { TrainingPosition, TrainingToSave } from './snapshot.ts';
+import { readTensors, writeTensors, writeWeights } from '../../member/weights.ts';
 
 const savedDataSchema = z.strictObject({
   progress: z.strictObject({
@@ -53,77 +53,51 @@ export interface ResumedTraining {
   model?: string | undefined;
 }
 
-/** What a state holds, beside the model, the optimizer, the strategy and the callbacks. */
-export interface TrainingToSave {
-  training: RankTraining;
-  history: History;
-  settings: LiveSettings;
-  meter: LossMeter;
-  beforeSave(): void;
-}
-
-/** What an evaluation changes. */
-export interface Snapshot {
-  progress: TrainingProgress;
-  losses: SavedLosses;
-  callbacks: Record<string, unknown>;
-  historyCounts: ReadonlyMap<string, number>;
-}
-
-export function snapshotOf({ training, history, meter }: TrainingToSave): Snapshot {
-  const callbacks = training.parts.callbacks.flatMap((callback) =>
-    callback.state ? [[callback.name, callback.state()] as const] : [],
-  );
-  return {
-    progress: { ...training.progress },
-    losses: meter.state,
-    callbacks: Object.fromEntries(callbacks),
-    historyCounts: history.counts,
-  };
-}
-
 /**
  * Saves everything that the next step of a rank depends on: a resumed run has the bits of an uninterrupted one.
  * @param metricRows rows of the metrics that belong to the state; null where the step tells it
  */
-export async function saveTrainingState(rank: TrainingToSave, metricRows: number | null): Promise<void> {
-  await rank.training.parts.files.saveState(await stateOf(rank, snapshotOf(rank), { metricRows, points: [] }));
+export async function saveTrainingState(
+  rank: TrainingToSave,
+  at: TrainingPosition,
+  metricRows: number | null,
+): Promise<void> {
+  await rank.training.parts.files.saveState(await stateOf(rank, at, { metricRows, points: [] }));
 }
 
-/** Saves the state of a rank whose hub has died, with the points that the hub may not have written, unless another hub has the run. */
-export async function saveTrainingStateAlone(rank: TrainingToSave, at: Snapshot): Promise<void> {
+/**
+ * Saves the state of a rank whose hub has died, with the points that the hub may not have written, unless another hub has the run.
+ * @param round the number of the save, the same on all ranks
+ */
+export async function saveTrainingStateAlone(rank: TrainingToSave, at: TrainingPosition, round: number): Promise<void> {
   const { files, report } = rank.training.parts;
-  const state = await stateOf(rank, at, { metricRows: null, points: report.unrecorded() });
+  const { snapshot, tensors } = at;
+  const moved = { tensors, snapshot: { ...snapshot, progress: { ...snapshot.progress, round } } };
+  const points = report.unrecorded(snapshot.reportedPoints);
+  const state = await stateOf(rank, moved, { metricRows: null, points });
   await saveStateAlone(files.folder, files.rank, state, () => files.isOfThisAttempt());
 }
 
 async function stateOf(
-  { training, history, settings }: TrainingToSave,
-  { progress, losses, callbacks, historyCounts }: Snapshot,
+  { training, history }: TrainingToSave,
+  { snapshot, tensors }: TrainingPosition,
   { metricRows, points }: { metricRows: number | null; points: ReportedPoint[] },
 ): Promise<TrainingState> {
-  const { parts } = training;
-  const { optimizer } = parts.member;
-  const strategy = await parts.strategy.state?.();
-  const tensors = [
-    ...(await readWeights(training.model)).map(prefixed('weights/')),
-    ...(await readTensors(optimizer.slots)).map(prefixed('optimizer/')),
-    ...(strategy?.tensors ?? []).map(prefixed('strategy/')),
-    ...history.toTensors(historyCounts),
-  ];
+  const { progress, settings, optimizerSteps, losses, callbacks, strategy, historyCounts } = snapshot;
   const data = {
     progress,
-    settings: settings.now,
-    optimizerSteps: optimizer.steps,
+    settings,
+    optimizerSteps,
     losses: losses.interval,
     round: losses.round,
     callbacks,
-    strategy: strategy?.data,
+    strategy,
     model: training.modelHash,
     points,
   };
   const { round, epoch, step } = progress;
-  return { round, epoch, step, attempt: parts.files.attempt, metricRows, tensors, data };
+  const all = [...(await readTensors(tensors)), ...history.toTensors(historyCounts)];
+  return { round, epoch, step, attempt: training.parts.files.attempt, metricRows, tensors: all, data };
 }
 
 /** Restores a rank's state. */
@@ -166,10 +140,6 @@ export async function readCommonState(
 ): Promise<{ callbacks: Record<string, unknown>; history: History }> {
   const { tensors, data } = await readState(folder, rank, round);
   return { callbacks: savedDataSchema.parse(data).callbacks, history: History.fromTensors(tensors) };
-}
-
-function prefixed(prefix: string): (tensor: NamedTensor) => NamedTensor {
-  return (tensor) => ({ ...tensor, name: prefix + tensor.name });
 }
 
 function withoutPrefix(tensors: readonly NamedTensor[], prefix: string): NamedTensor[] {

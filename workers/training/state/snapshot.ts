@@ -1,0 +1,70 @@
+import type { RunSettings } from '../../../core/protocol/run/settings.ts';
+import { weightVariables } from '../../member/weights.ts';
+import { holdTensors } from '../../tensorflow/held-tensors.ts';
+import type { Tensor } from '../../tensorflow/tf.ts';
+import type { History } from '../history.ts';
+import type { LiveSettings } from '../live-settings.ts';
+import type { LossMeter, SavedLosses } from '../loss-meter.ts';
+import type { RankTraining, TrainingProgress } from '../rank-training.ts';
+
+/** What a state holds, beside the model, the optimizer, the strategy and the callbacks. */
+export interface TrainingToSave {
+  training: RankTraining;
+  history: History;
+  settings: LiveSettings;
+  meter: LossMeter;
+  beforeSave(): void;
+}
+
+/** Everything that the next step of a rank depends on, apart from its tensors. */
+export interface Snapshot {
+  progress: TrainingProgress;
+  settings: Readonly<RunSettings>;
+  optimizerSteps: number[];
+  losses: SavedLosses;
+  callbacks: Record<string, unknown>;
+  /** Undefined for a strategy without a state. */
+  strategy: unknown;
+  historyCounts: ReadonlyMap<string, number>;
+  /** Number of points that the rank had reported. */
+  reportedPoints: number;
+}
+
+/** The position of a rank in its training. */
+export interface TrainingPosition {
+  snapshot: Snapshot;
+  tensors: ReadonlyMap<string, Tensor>;
+}
+
+/** The present position. The rank owns the tensors, and its next step changes them. */
+export function positionOf({ training, history, settings, meter }: TrainingToSave): TrainingPosition {
+  const { callbacks, member, strategy, report } = training.parts;
+  const states = callbacks.flatMap((callback) => (callback.state ? [[callback.name, callback.state()] as const] : []));
+  const ofStrategy = strategy.state?.();
+  const snapshot: Snapshot = {
+    progress: { ...training.progress },
+    settings: settings.now,
+    optimizerSteps: [...member.optimizer.steps],
+    losses: meter.state,
+    callbacks: Object.fromEntries(states),
+    strategy: ofStrategy?.data,
+    historyCounts: history.counts,
+    reportedPoints: report.reportedPoints,
+  };
+  const tensors = new Map([
+    ...named('weights/', weightVariables(member.model)),
+    ...named('optimizer/', member.optimizer.slots),
+    ...named('strategy/', ofStrategy?.tensors ?? new Map<string, Tensor>()),
+  ]);
+  return { snapshot, tensors };
+}
+
+/** Keeps the present position while the rank goes on. The caller disposes of its tensors. */
+export function holdPosition(rank: TrainingToSave): TrainingPosition {
+  const { snapshot, tensors } = positionOf(rank);
+  return { snapshot, tensors: holdTensors(tensors) };
+}
+
+function named(prefix: string, tensors: ReadonlyMap<string, Tensor>): [string, Tensor][] {
+  return [...tensors].map(([name, tensor]) => [prefix + name, tensor]);
+}

@@ -1,0 +1,127 @@
+import { CollectiveError } from '../../../core/protocol/wire/collectives.ts';
+import { releaseTensors } from '../../tensorflow/held-tensors.ts';
+import { HeldPositions } from './held-positions.ts';
+import { saveTrainingState, saveTrainingStateAlone } from './saved-state.ts';
+import { holdPosition, positionOf, type TrainingPosition, type TrainingToSave } from './snapshot.ts';
+
+/** Saves a rank's state at rendezvous, within a round before the last evaluation of a stop, and when the hub has died. */
+export class StateSaver {
+  readonly #rank: TrainingToSave;
+  /** Null where ranks run independently. */
+  readonly #held: HeldPositions | null;
+  /** Number of the last save before this attempt. */
+  readonly #firstRound: number;
+  #lastSaveMs = performance.now();
+  /** From the end of a round's training until its outcome is settled or saved; else null. */
+  #roundEnd: TrainingPosition | null = null;
+
+  constructor(rank: TrainingToSave, isLockstep: boolean) {
+    this.#rank = rank;
+    this.#held = isLockstep ? new HeldPositions(rank, rank.training.parts.group) : null;
+    this.#firstRound = rank.training.progress.round;
+  }
+
+  /** Whether the last save is older than `stateEverySeconds`. */
+  get isDue(): boolean {
+    const { stateEverySeconds } = this.#rank.training.parts.config.checkpoints;
+    return performance.now() - this.#lastSaveMs >= stateEverySeconds * 1000;
+  }
+
+  /** Call it before each step. */
+  beginStep(): void {
+    this.#held?.holdStep();
+  }
+
+  /**
+   * Call it when a round's training has ended, on every rank: within a round, before the strategy completes a pending update, because the
+   * resumed run makes it together with the next step.
+   */
+  beginRendezvous(): void {
+    this.#held?.hold();
+    this.#endRound(this.#held === null ? positionOf(this.#rank) : holdPosition(this.#rank));
+  }
+
+  /** Call it when all ranks have evaluated. */
+  endRendezvous(): void {
+    this.#endRound(null);
+  }
+
+  /**
+   * Saves, once the hub has died, from where the ranks continue together. Ranks that train independently: the state before the present
+   * rendezvous, where they meet again. Ranks in lockstep: each position that they may have in common, the oldest first, because that is
+   * the one that all have.
+   */
+  async saveAlone(): Promise<void> {
+    if (this.#held === null) {
+      if (this.#roundEnd === null) return;
+      const { snapshot } = this.#roundEnd;
+      return saveTrainingStateAlone(this.#rank, this.#roundEnd, snapshot.progress.round + 1);
+    }
+    // Larger than the number of any state that this attempt has saved at a rendezvous, which is a position, too.
+    for (const at of this.#held.all) await saveTrainingStateAlone(this.#rank, at, this.#firstRound + 1 + at.number);
+  }
+
+  /**
+   * Saves the state after an evaluation. All ranks call it at the same rendezvous.
+   * @throws CollectiveError if the hub has died; ranks that train independently have then saved their state
+   */
+  async saveAfterEvaluation(): Promise<void> {
+    const { training } = this.#rank;
+    const { report, group, controls } = training.parts;
+    try {
+      // Otherwise a hub that dies now would leave a gap of metrics before the step at which a run resumes.
+      if (training.isFirst) await report.recorded();
+      await group.barrier();
+    } catch (error) {
+      if (!controls.isHubGone) throw error;
+    }
+    this.#rank.beforeSave();
+    const position = positionOf(this.#rank);
+    if (!controls.isHubGone) return await this.#save(position, null);
+    // The hub may not have written the newest points, so they belong to the state. Ranks in lockstep save the positions that they hold.
+    if (this.#held === null) await saveTrainingStateAlone(this.#rank, position, position.snapshot.progress.round);
+    throw new CollectiveError('The hub is gone, so that the ranks cannot meet again.');
+  }
+
+  /**
+   * Saves the state within a round that a stop has ended: of a run that never stopped, nothing is evaluated here. The resumed run drops
+   * the rows and replaces the files of the stop's last evaluation, which follows. All ranks call it at the same rendezvous.
+   */
+  async saveWithinRound(): Promise<void> {
+    const { training } = this.#rank;
+    const { group } = training.parts;
+    training.progress.round += 1;
+    // The first rank learns how many rows there are once the metrics of all ranks are on disk.
+    if (!training.isFirst) await this.#rowsOnDisk();
+    await group.barrier();
+    const rows = training.isFirst ? await this.#rowsOnDisk() : null;
+    this.#rank.beforeSave();
+    const { snapshot, tensors } = this.#roundEnd ?? positionOf(this.#rank);
+    const { round } = training.progress;
+    await this.#save({ tensors, snapshot: { ...snapshot, progress: { ...snapshot.progress, round } } }, rows);
+    if (this.#held === null) this.endRendezvous();
+    // No rank evaluates, and so reports, before all have saved.
+    await group.barrier();
+    // From here on all ranks resume from this state.
+    this.endRendezvous();
+    this.#held?.release();
+  }
+
+  /** @throws if the hub has died, which nothing else tells here: the rows of the state would be unknown */
+  async #rowsOnDisk(): Promise<number | null> {
+    const { report, controls } = this.#rank.training.parts;
+    const rows = await report.recorded();
+    if (controls.isHubGone) throw new CollectiveError('The hub is gone, so that nobody records metrics.');
+    return rows;
+  }
+
+  async #save(at: TrainingPosition, metricRows: number | null): Promise<void> {
+    await saveTrainingState(this.#rank, at, metricRows);
+    this.#lastSaveMs = performance.now();
+  }
+
+  #endRound(position: TrainingPosition | null): void {
+    if (this.#held !== null && this.#roundEnd !== null) releaseTensors(this.#roundEnd.tensors);
+    this.#roundEnd = position;
+  }
+}
