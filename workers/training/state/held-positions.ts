@@ -6,7 +6,7 @@ import { holdPosition, positionOf, type TrainingPosition, type TrainingToSave } 
 const mostBytes = 256 * 2 ** 20;
 
 /** A position before a step or a rendezvous. */
-export interface HeldPosition extends TrainingPosition {
+interface HeldPosition extends TrainingPosition {
   /** Counts the positions of this attempt from 1: the same position on all ranks. */
   number: number;
   /** Number of the group's collectives that came before it. */

@@ -17,7 +17,7 @@ export interface TrainingToSave {
 }
 
 /** Everything that the next step of a rank depends on, apart from its tensors. */
-export interface Snapshot {
+interface Snapshot {
   progress: TrainingProgress;
   settings: Readonly<RunSettings>;
   optimizerSteps: number[];
