@@ -101,6 +101,14 @@ async function trainRanks(
   const { groups, sent, onDeath } = dyingHub(answers);
   const trained = groups.map((group) => rankOf(config, folder, group));
   for (const { controls } of trained) onDeath.push(() => controls.loseHub());
+  for (const { report, controls } of trained) {
+    report.recorded = async () => {
+      if (controls.isHubGone) return null;
+      // The hub writes the points of all ranks.
+      for (const rank of trained) rank.report.recordedPoints = rank.report.points.length;
+      return report.recordedPoints;
+    };
+  }
   const stopper: Callback = {
     name: 'stopper',
     onStepEnd: ({ step, rank }) => {
