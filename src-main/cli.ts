@@ -205,7 +205,7 @@ function addRuns(program: Command): void {
     .description('list runs, the newest first')
     .option('--status <status>', 'only runs with this status (repeatable)', collect, [])
     .option('--project <name>', 'only runs of this project')
-    .option('--search <text>', 'only runs with this text in their id, name, project or folder')
+    .option('--search <text>', 'only runs with these words in their id, name, project, folder, tags, note or error')
     .option('--limit <n>', 'maximum number of runs')
     .option('--json', 'print one JSON object per line')
     .action(exitWith(async (options: RunsOptions) => (await import('./cli/commands/runs.ts')).listRuns(options)));

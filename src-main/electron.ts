@@ -44,7 +44,7 @@ if (app.requestSingleInstanceLock({ folder })) {
 async function open(): Promise<void> {
   guardSession(session.defaultSession);
   serveAppScheme(session.defaultSession, pageFolder);
-  const hub = await Hub.open();
+  const hub = await Hub.open((notice) => console.error(notice));
   for (const notice of hub.notices) console.error(notice);
   const service = await HubService.open(hub, {
     frontEnd: 'desktop',

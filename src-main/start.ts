@@ -37,7 +37,7 @@ function openDesktop(binary: string): void {
 async function serveBrowser({ host, port, certificate, isOpened }: StartOptions): Promise<void> {
   const onError = (error: unknown): void => console.error(error);
   const identity = certificate === null ? null : await readIdentity(certificate);
-  const hub = await Hub.open();
+  const hub = await Hub.open((notice) => console.error(notice));
   for (const notice of hub.notices) console.error(notice);
   const exportLinks = new ExportLinks();
   const exportLink = (fileName: string): string => exportLinks.link(fileName);

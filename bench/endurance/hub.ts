@@ -21,8 +21,8 @@ import { benchRecord } from '../records.ts';
 const [socketPath, ranksText] = process.argv.slice(2);
 const ranks = Number(ranksText);
 const onError = (error: unknown): void => console.error(error);
+const hub = await Hub.open((notice) => console.error(notice));
 
-const hub = await Hub.open();
 const exportLinks = new ExportLinks();
 const exportLink = (name: string): string => exportLinks.link(name);
 const service = await HubService.open(hub, { frontEnd: 'browser', exportLink, watchLinks: null, onError });

@@ -3,11 +3,12 @@ import { lossAt, lossOf } from '../hub/long-run.ts';
 
 /**
  * Light workers: one connection each, as a worker's, that reports points. `node ranks.ts <socket> <ranks> <points per second and rank>
- * <seconds>`; a rate of 0 means as fast as the hub takes them, up to `seconds` × 50 points of each rank.
+ * <seconds> [<report>]`; a rate of 0 means as fast as the hub takes them, up to `seconds` × 50 points of each rank. The steps
+ * continue after that many earlier reports.
  */
 
-const [path, ranksText, rateText, secondsText] = process.argv.slice(2);
-const [ranks, rate, seconds] = [ranksText, rateText, secondsText].map(Number);
+const [path, ...numbers] = process.argv.slice(2);
+const [ranks, rate, seconds, firstReport = 0] = numbers.map(Number);
 const reportsPerSecond = 10;
 const simulatedRate = 50;
 const perReport = Math.max(1, (rate || simulatedRate) / reportsPerSecond);
@@ -39,7 +40,7 @@ async function keepPace(startedMs: number, index: number): Promise<void> {
 
 const startedMs = performance.now();
 for (let index = 0; index < reports; index += 1) {
-  reportAll(index);
+  reportAll(firstReport + index);
   if (rate !== 0 || index % 4 === 0) await keepPace(startedMs, index + 1);
 }
 for (const channel of channels) channel.close();

@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { toJson } from '../../core/protocol/wire/numbers.ts';
 import { benchRecord } from '../records.ts';
 import { clickUntil, type Latency } from './clicks.ts';
-import { openLink, openWindow, type Window } from './windows.ts';
+import { openLink, openWindow, type Session, type Window } from './windows.ts';
 
 /**
  * `npm run endurance`: a hub with many runs on disk, ranks that report over sockets and open windows. Measures the round trips of clicks in
@@ -55,6 +55,13 @@ async function ask(hub: ChildProcess, text: 'sample' | 'written'): Promise<Recor
   return answer;
 }
 
+/** Resolves once the hub lists all runs, and the one that trains. */
+async function untilListed(session: Session): Promise<void> {
+  const window = await openWindow(session);
+  while ((await window.hub.runOverview()).total <= runs) await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  window.close();
+}
+
 /** Clicks for some time without load, then while the ranks report. */
 async function underLoad(
   window: Window,
@@ -84,12 +91,13 @@ function showSample(title: string, { points, rss, heapUsed, arrayBuffers, descri
   );
 }
 
-/** The points of the simulated hours, in four quarters: what the hub uses after each. */
+/** The points of the simulated hours, in four quarters: what the hub uses after each. The steps continue where those under load ended. */
 async function simulate(hub: ChildProcess, socket: string, home: string, window: Window): Promise<void> {
   for (let quarter = 1; quarter <= 4; quarter += 1) {
     const startedMs = performance.now();
     const before = await ask(hub, 'sample');
-    const child = start('ranks.ts', home, [socket, String(ranks), '0', String(hours * 900)]);
+    const firstReport = 10 * (seconds + hours * 900 * (quarter - 1));
+    const child = start('ranks.ts', home, [socket, ...[ranks, 0, hours * 900, firstReport].map(String)]);
     const latencies = await clickUntil(window, () => child.exitCode !== null, pauseMs);
     await ask(hub, 'written');
     const after = await ask(hub, 'sample');
@@ -113,6 +121,12 @@ try {
   const opened = await Promise.all(Array.from({ length: windows }, () => openWindow(session)));
   for (const window of opened) await window.hub.watch('endurance');
   const clicking = await openWindow(session);
+  let isListed = false;
+  const listed = untilListed(session).finally(() => (isListed = true));
+  const first = await clickUntil(clicking, () => isListed, pauseMs);
+  await listed;
+  console.log(`all of them are listed after ${Math.round(performance.now() - startedMs)} ms`);
+  show('while they are read for the first time', first);
   showSample('at rest', await ask(hub, 'sample'));
   const { idle, loaded } = await underLoad(clicking, socket, home);
   show('idle', idle);

@@ -21,7 +21,7 @@ export async function openLink(link: string): Promise<Session> {
 
 /** A window of the dashboard: calls the hub and takes its updates. */
 export interface Window {
-  hub: Pick<HubApi, 'runs' | 'run' | 'series' | 'watch'>;
+  hub: Pick<HubApi, 'runs' | 'runOverview' | 'run' | 'series' | 'watch'>;
   /** Number of updates of runs, and of lists, that came. */
   received: { updates: number; lists: number };
   close(): void;

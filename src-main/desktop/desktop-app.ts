@@ -1,6 +1,5 @@
 import { app, BrowserWindow, Menu, Notification, screen } from 'electron';
-import { noticesOfEnds } from '../../core/protocol/pages/notice.ts';
-import type { RunRow } from '../../core/protocol/pages/run-views.ts';
+import { endedIds, noticeOfEnd } from '../../core/protocol/pages/notice.ts';
 import { commandChannel, type WindowCommand } from '../../core/protocol/pages/window.ts';
 import type { HubService } from '../rpc/hub-service.ts';
 import { homePaths } from '../store/home.ts';
@@ -43,12 +42,19 @@ export class DesktopApp {
     });
     const desktop = new DesktopApp(options, state);
     desktop.#showMenu(await service.projects.remembered());
-    let rows: RunRow[] = await service.runs.list();
+    let { active } = await service.runs.overview();
+    const tellEnds = async (ids: string[]): Promise<void> => {
+      for (const { id, title, body } of (await service.runs.page({ ids })).rows.map(noticeOfEnd)) {
+        desktop.#notify(title, body, id);
+      }
+    };
     desktop.#ends.push(
       service.projects.subscribe((folders) => desktop.#projectsChanged(folders)),
-      service.runs.subscribe((now) => {
-        for (const { id, title, body } of noticesOfEnds(rows, now)) desktop.#notify(title, body, id);
-        rows = now;
+      service.runs.subscribe(({ overview }) => {
+        if (overview === null) return;
+        const ended = endedIds(active, overview.active);
+        active = overview.active;
+        if (ended.length > 0) tellEnds(ended).catch(onError);
       }),
     );
     return desktop;

@@ -16,7 +16,7 @@ import { positionAfter } from '../runs/fork/fork-start.ts';
 import type { ResumeStart } from '../runs/recording/run-recorder.ts';
 import { withNext } from '../runs/recording/attempts.ts';
 import { homePaths } from '../store/home.ts';
-import type { IndexedRun } from '../store/index/indexed-run.ts';
+import type { RunRow } from '../../core/protocol/pages/run-list.ts';
 import { readSavedRound } from '../store/runs/saved-rounds.ts';
 import { readRunRecord } from '../store/runs/run-folder.ts';
 import { requireTrust } from '../trust/project-trust.ts';
@@ -65,7 +65,7 @@ async function configAt(
 
 /** The source of a fork and the point that is asked for. @throws Error if there is no such point */
 async function findForkPoint(
-  { id, folder }: IndexedRun,
+  { id, folder }: RunRow,
   choice: ForkChoice,
 ): Promise<{ source: ForkSource; point: ForkPoint }> {
   const record = await readRunRecord(folder);
@@ -77,7 +77,7 @@ async function findForkPoint(
  * @throws Error if there is no such point, the configuration is invalid, or the fork would not train
  * @throws UntrustedError if the project is not trusted
  */
-export async function planFork(run: IndexedRun, request: ForkRequest): Promise<PlannedFork> {
+export async function planFork(run: RunRow, request: ForkRequest): Promise<PlannedFork> {
   const { source, point } = await findForkPoint(run, request.choice);
   const { record: before } = source;
   const { overrides } = request;
@@ -142,7 +142,7 @@ async function firstRecord(
   };
 }
 
-function originFrom(run: IndexedRun, { id }: RunRecord, { name, kind, attempt, epoch, step }: ForkPoint): RunOrigin {
+function originFrom(run: RunRow, { id }: RunRecord, { name, kind, attempt, epoch, step }: ForkPoint): RunOrigin {
   return { run: id, name: run.name, folder: run.folder, attempt, kind, point: name, epoch, step };
 }
 

@@ -20,10 +20,14 @@ import { describeProject } from '../runs/configuration/project.ts';
 import { changeConfig } from '../runs/configuration/resolve-config.ts';
 import { controlRun } from '../runs/control/remote-control.ts';
 import type { RunListener } from '../runs/recording/run-recorder.ts';
-import type { IndexedRun, RunQuery } from '../store/index/indexed-run.ts';
+import type { RunRow } from '../../core/protocol/pages/run-list.ts';
+import type { IndexQuery } from '../store/index/run-query.ts';
 import { RunIndex } from '../store/index/run-index.ts';
-import { createOwnRun, recoverRuns, takeOverRun } from '../store/index/recovery.ts';
+import { createOwnRun, recoverRuns, type Recovery, takeOverRun } from '../store/index/recovery.ts';
 import { secureHome, takeHomeFindings } from '../store/private-home.ts';
+import { tuttiHome } from '../store/home.ts';
+import type { FolderProblem } from '../store/runs/known-folders.ts';
+import { messageOf } from '../../core/text/errors.ts';
 import { findResumePoint } from '../store/runs/resume-point.ts';
 import { readRunRecord } from '../store/runs/run-folder.ts';
 import { requireTrust } from '../trust/project-trust.ts';
@@ -39,25 +43,52 @@ export class Hub {
   readonly index: RunIndex;
   /** Messages from opening: abandoned runs, folders that could not be read, an index that cannot be written. */
   readonly notices: string[];
+  /** Takes what reading many folders found; null: opening and searching wait for it. */
+  readonly #onNotice: ((notice: string) => void) | null;
 
-  private constructor(index: RunIndex, notices: string[]) {
+  private constructor(index: RunIndex, notices: string[], onNotice: ((notice: string) => void) | null) {
     this.index = index;
     this.notices = notices;
+    this.#onNotice = onNotice;
   }
 
-  /** Opens Tutti's home, and marks runs whose hub has died as interrupted. */
-  static async open(): Promise<Hub> {
+  /**
+   * Opens Tutti's home, and marks runs whose hub has died as interrupted.
+   * @param onNotice if given, opening does not wait until many new folders have been read; their problems go here
+   */
+  static async open(onNotice: ((notice: string) => void) | null = null): Promise<Hub> {
     await secureHome();
-    const index = await RunIndex.open();
-    const { interrupted, problems } = await recoverRuns(index);
-    return new Hub(index, [
+    const index = await RunIndex.open(tuttiHome(), onNotice === null);
+    const hub = new Hub(index, [], onNotice);
+    const { interrupted, problems } = await hub.#recover();
+    hub.notices.push(
       ...takeHomeFindings(),
       ...(index.notice === null ? [] : [index.notice]),
       ...interrupted.map(
         ({ id }) => `Run ${id} was interrupted: its process is gone. Resume it with \`tutti resume ${id}\`.`,
       ),
-      ...problems.map(({ folder, message }) => `${folder}: ${message}`),
-    ]);
+      ...problems.map(describeProblem),
+    );
+    return hub;
+  }
+
+  /** Finds runs that are new or gone, and marks abandoned ones. */
+  async searchRuns(): Promise<void> {
+    await this.#recover();
+  }
+
+  #recover(): Promise<Recovery> {
+    const onNotice = this.#onNotice;
+    if (onNotice === null) return recoverRuns(this.index);
+    return recoverRuns(this.index, (reading) => {
+      this.#afterReading(reading, onNotice).catch((error: unknown) => onNotice(messageOf(error)));
+    });
+  }
+
+  async #afterReading(reading: Promise<FolderProblem[]>, onNotice: (notice: string) => void): Promise<void> {
+    for (const problem of await reading) onNotice(describeProblem(problem));
+    // Some of the runs that were read may be abandoned.
+    if (this.index.isOpen) await this.searchRuns();
   }
 
   close(): void {
@@ -158,12 +189,12 @@ export class Hub {
     });
   }
 
-  runs(query: RunQuery): IndexedRun[] {
+  runs(query: IndexQuery): RunRow[] {
     return this.index.list(query);
   }
 
   /** Finds a run by its id, the beginning of its id or name, its name or its folder. */
-  find(run: string): Promise<IndexedRun> {
+  find(run: string): Promise<RunRow> {
     return this.index.find(run);
   }
 
@@ -182,6 +213,10 @@ export class Hub {
     const { folder } = await this.find(run);
     return exportRun(folder, options);
   }
+}
+
+function describeProblem({ folder, message }: FolderProblem): string {
+  return `${folder}: ${message}`;
 }
 
 /** A completed member must have the bits that it would have had beside the others. @throws Error if options are to change */

@@ -3,6 +3,7 @@ import { controlSchema } from '../../core/protocol/run/messages.ts';
 import { checkpointKeySchema, setRequestSchema } from '../../core/protocol/run/checkpoint-tasks.ts';
 import { exportRequestSchema, seriesRequestSchema } from '../../core/protocol/pages/run-data.ts';
 import { folderNameSchema, type HubApi } from '../../core/protocol/pages/rpc.ts';
+import { runQuerySchema } from '../../core/protocol/pages/run-list.ts';
 import { runNotesSchema } from '../../core/protocol/pages/run-views.ts';
 import { runRequestSchema } from '../../core/protocol/pages/project-views.ts';
 
@@ -31,7 +32,8 @@ const argumentSchemas = {
   startRun: z.tuple([runRequestSchema]),
   previewResume: z.tuple([id, runRequestSchema.shape.overrides]),
   resumeRun: z.tuple([id, runRequestSchema.shape.overrides, z.int().min(0).nullable()]),
-  runs: z.tuple([]),
+  runs: z.tuple([runQuerySchema]),
+  runOverview: z.tuple([]),
   updateRun: z.tuple([id, runNotesSchema]),
   deleteRun: z.tuple([id]),
   undoDelete: z.tuple([id]),

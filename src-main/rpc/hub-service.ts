@@ -74,7 +74,7 @@ export class HubService {
   }
 
   /** The parts that the desktop app needs for its menu, its notifications and quitting. */
-  get runs(): Pick<RunList, 'list' | 'subscribe'> {
+  get runs(): Pick<RunList, 'page' | 'overview' | 'subscribe'> {
     return this.#runs;
   }
 
@@ -92,7 +92,7 @@ export class HubService {
     const { onError } = this.#options;
     const watches = new PageWatches(this.#parts.feed, (id, updates) => page.runUpdates(id, updates).catch(onError));
     const page: PageMethods = connectPage(wire, this.#api(watches, role), role);
-    const unsubscribe = this.#runs.subscribe((runs) => void page.runsChanged(runs).catch(onError));
+    const unsubscribe = this.#runs.subscribe((change) => void page.runsChanged(change).catch(onError));
     return () => {
       unsubscribe();
       watches.close().catch(onError);
@@ -120,7 +120,8 @@ export class HubService {
       startRun: (request) => this.#start(request),
       previewResume: (id, overrides) => previewResume(hub, id, overrides),
       resumeRun: (id, overrides, rank) => live.resume(id, overrides, rank ?? undefined),
-      runs: () => this.#runs.list(),
+      runs: (query) => this.#runs.page(query),
+      runOverview: () => this.#runs.overview(),
       updateRun: (id, changes) => updateNotes(this.#parts, id, changes),
       deleteRun: (id) => deleteRun(this.#parts, this.#trash, id),
       undoDelete: (deletion) => this.#trash.restore(deletion),

@@ -7,6 +7,7 @@ import type { HubApi, PageRole } from '../../core/protocol/pages/rpc.ts';
 const watchable: ReadonlySet<keyof HubApi> = new Set<keyof HubApi>([
   'session',
   'runs',
+  'runOverview',
   'run',
   'series',
   'deviceLoads',

@@ -35,8 +35,8 @@ export class HubClient {
     runUpdates: new Set(),
   };
   readonly #pageApi: PageApi = {
-    runsChanged: (runs) => {
-      for (const listener of this.#listeners.runsChanged) listener(runs);
+    runsChanged: (change) => {
+      for (const listener of this.#listeners.runsChanged) listener(change);
     },
     runUpdates: (id, updates) => {
       for (const listener of this.#listeners.runUpdates) listener(id, updates);

@@ -1,8 +1,10 @@
 import { watch } from 'vue';
 import { useRouter } from 'vue-router';
-import { noticesOfEnds, type RunNotice } from '../../core/protocol/pages/notice.ts';
+import { endedIds, noticeOfEnd, type RunNotice } from '../../core/protocol/pages/notice.ts';
 import { useRunsStore } from '../stores/runs.ts';
 import { useSettingsStore } from '../stores/settings.ts';
+import { useToastsStore } from '../stores/toasts.ts';
+import { useHub } from '../client/use-hub.ts';
 
 /** Whether the browser shows notifications; the desktop app shows its own, also without a window. */
 export const canBrowserNotify = window.tutti === undefined && 'Notification' in window;
@@ -13,6 +15,8 @@ export function useRunNotifications(): void {
   const router = useRouter();
   const runs = useRunsStore();
   const settings = useSettingsStore();
+  const toasts = useToastsStore();
+  const hub = useHub();
 
   function tell({ id, title, body }: RunNotice): void {
     // Every tab notifies; notifications with the same tag replace each other.
@@ -24,10 +28,12 @@ export function useRunNotifications(): void {
   }
 
   watch(
-    () => runs.rows,
-    (rows, before) => {
+    () => runs.overview,
+    (now, before) => {
       const isOn = settings.isNotifying && Notification.permission === 'granted';
-      if (isOn && rows !== null && before !== null) noticesOfEnds(before, rows).forEach(tell);
+      const ids = isOn && now !== null && before !== null ? endedIds(before.active, now.active) : [];
+      if (ids.length > 0)
+        void toasts.attempt(async () => (await hub.runs({ ids })).rows.map(noticeOfEnd).forEach(tell));
     },
   );
 }

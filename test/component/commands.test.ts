@@ -39,7 +39,10 @@ describe('the command palette', () => {
   };
 
   async function open() {
-    const answers = { projects: () => [project], runs: () => [runRow({ id: 'r7', name: 'wide sine' })] };
+    const answers = {
+      projects: () => [project],
+      runs: () => ({ rows: [runRow({ id: 'r7', name: 'wide sine' })], total: 1 }),
+    };
     const { wrapper, router } = await mountPage(CommandList, {}, answers);
     const labels = () => wrapper.findAll('[role=option]').map((option) => option.get('.clipped').text());
     return { wrapper, router, labels };

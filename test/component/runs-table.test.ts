@@ -44,7 +44,7 @@ describe('actions on a run of the table', () => {
   };
 
   async function open() {
-    const page = await mountPage(actions, {}, { runs: () => [row] });
+    const page = await mountPage(actions, {}, {});
     const changing = new Set(['updateRun', 'deleteRun', 'undoDelete']);
     return {
       toasts: () => page.wrapper.get('.toasts').text(),
@@ -75,7 +75,7 @@ describe('actions on a run of the table', () => {
   });
 
   async function rename(key: string, text: string): Promise<unknown[]> {
-    const { wrapper, calls } = await mountPage(RunNameField, { props: { row } }, { runs: () => [row] });
+    const { wrapper, calls } = await mountPage(RunNameField, { props: { row } }, {});
     await wrapper.get('input').setValue(text);
     await wrapper.get('input').trigger('keydown', { key });
     await wrapper.get('input').trigger('blur');
@@ -91,7 +91,7 @@ describe('actions on a run of the table', () => {
 
   it('set its tags, each once, and its note', async () => {
     const noted = { ...row, tags: ['paper'], note: 'old' };
-    const { calls, wrapper } = await mountPage(RunNotesDialog, { props: { row: noted } }, { runs: () => [row] });
+    const { calls, wrapper } = await mountPage(RunNotesDialog, { props: { row: noted } }, {});
     const field = (id: string): HTMLInputElement => {
       const found = document.querySelector<HTMLInputElement>(`#${id}`);
       if (found === null) throw new Error(`There is no field ${id}.`);

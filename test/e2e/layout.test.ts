@@ -37,10 +37,24 @@ describe.skipIf(noChromium !== null)(`The smallest window, with a long name${not
     ['runs', () => '/runs', () => expect(page.getByRole('row')).toHaveCount(2)],
     ['compare', () => `/compare?runs=${run}`, () => expect(page.getByLabel('Differences')).toBeVisible()],
     ['configure', () => `/configure?from=${run}`, () => expect(page.getByText(/^as in A name/)).toBeVisible()],
-  ])('%s does not scroll sideways', async (_place, address, ready) => {
+    ['logs', () => `/runs/${run}/logs`, () => expect(page.getByRole('log')).toBeVisible()],
+    ['projects', () => '/', () => expect(page.getByRole('heading', { name: 'Examples' })).toBeVisible()],
+    ['settings', () => '/settings', () => expect(page.getByRole('heading', { name: 'Settings' })).toBeVisible()],
+    ['a missing run', () => '/runs/none', () => expect(page.getByRole('link', { name: 'Go to runs' })).toBeVisible()],
+    [
+      'a missing project',
+      () => '/configure?project=/none',
+      () => expect(page.getByRole('link', { name: 'Go to projects' })).toBeVisible(),
+    ],
+  ])('%s does not scroll sideways, nor on a phone', async (_place, address, ready) => {
     await visit(page, address());
     await ready();
     expect(await beyondTheEdge()).toBe(0);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await ready();
+    // Charts follow the window's size after it has changed.
+    await expect.poll(beyondTheEdge).toBe(0);
+    await page.setViewportSize({ width: 1024, height: 700 });
   });
 
   it.each([

@@ -162,7 +162,12 @@ describe('tutti', () => {
     expect(record.config.hyperparameters).toEqual({ width: 4 });
 
     const listed = parseLine((await run('runs', '--json')).stdout);
-    expect(listed).toMatchObject({ project: 'Blobs', status: 'finished', folder: out, bestMetric: 'val/ens_nll' });
+    expect(listed).toMatchObject({
+      project: 'Blobs',
+      status: 'finished',
+      folder: out,
+      best: { metric: 'val/ens_nll' },
+    });
 
     const exported = await run('export', String(listed.id), '--to', join(folder, 'exported'), '--format', 'csv,record');
     expect(exported).toMatchObject({ code: 0, stderr: '' });

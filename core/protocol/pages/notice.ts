@@ -1,4 +1,4 @@
-import type { RunRow } from './run-views.ts';
+import type { ActiveRun, RunRow } from './run-list.ts';
 
 /** A notification about a run that has ended, in the desktop app and in the browser. */
 export interface RunNotice {
@@ -10,16 +10,15 @@ export interface RunNotice {
 /** Part of the error message of a run that ended with a NaN or infinite loss (`NonFiniteLossError`). */
 export const nonFiniteLoss = 'was not finite';
 
-/** Notices for the runs that trained in one list and have ended in a later one. */
-export function noticesOfEnds(before: readonly RunRow[], after: readonly RunRow[]): RunNotice[] {
-  const trained = new Set(before.filter(isTraining).map(({ id }) => id));
-  return after
-    .filter((row) => trained.has(row.id) && !isTraining(row))
-    .map((row) => ({ id: row.id, title: `${row.name} ${whatHappened(row)}`, body: details(row) }));
+/** The ids of runs that were active before and are not any more. */
+export function endedIds(before: readonly ActiveRun[], after: readonly ActiveRun[]): string[] {
+  const active = new Set(after.map(({ id }) => id));
+  return before.map(({ id }) => id).filter((id) => !active.has(id));
 }
 
-function isTraining({ status }: RunRow): boolean {
-  return status === 'created' || status === 'running';
+/** The notice of a run that has ended. */
+export function noticeOfEnd(row: RunRow): RunNotice {
+  return { id: row.id, title: `${row.name} ${whatHappened(row)}`, body: details(row) };
 }
 
 function whatHappened({ status, error }: RunRow): string {

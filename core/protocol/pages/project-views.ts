@@ -4,7 +4,7 @@ import type { deviceSchema, placementSchema } from '../machine/devices.ts';
 import type { RunConfig } from '../run/config.ts';
 import type { ProjectDescription } from '../run/project-description.ts';
 import type { RunRecord } from '../run/record.ts';
-import type { BestValue } from './run-views.ts';
+import type { BestValue } from './run-list.ts';
 
 export interface ProjectCard {
   folder: string;

@@ -12,7 +12,8 @@ import type {
   SeriesRequest,
 } from './run-data.ts';
 import type { RunUpdate } from './run-updates.ts';
-import type { AttemptCommand, LogLine, RunNotes, RunRow, RunView } from './run-views.ts';
+import type { RunListChange, RunOverview, RunPage, RunQuery } from './run-list.ts';
+import type { AttemptCommand, LogLine, RunNotes, RunView } from './run-views.ts';
 
 /**
  * The contract between pages and the hub, over Electron's messages or a WebSocket. The hub checks arguments with the schemas of this
@@ -57,7 +58,9 @@ export interface HubApi {
   /** @param rank only this missing member, up to where the others ended; null: all ranks that are not missing */
   resumeRun(id: string, overrides: RunRequest['overrides'], rank: number | null): Promise<void>;
 
-  runs(): Promise<RunRow[]>;
+  /** A part of the list of runs, filtered and sorted. Without a limit: at most `maximumRunRows`. */
+  runs(query: RunQuery): Promise<RunPage>;
+  runOverview(): Promise<RunOverview>;
   updateRun(id: string, changes: RunNotes): Promise<void>;
   /** Moves a run's folder to the trash. For 10 s `undoDelete` with the run's id restores it; then it is removed. */
   deleteRun(id: string): Promise<void>;
@@ -98,7 +101,7 @@ export interface HubApi {
 /** The calls of the hub to pages. */
 export interface PageApi {
   /** The list of runs has changed. */
-  runsChanged(runs: RunRow[]): void;
+  runsChanged(change: RunListChange): void;
   /**
    * Updates of a watched run, in order, about ten times a second. A `record` with one more attempt means that the run was resumed:
    * points beyond its resume step are gone, so the page must read `series` again.

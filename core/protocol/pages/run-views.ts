@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type EvaluatedSet, type RunEvent, type RunRecord, runStatusSchema } from '../run/record.ts';
-import { realNumber } from '../wire/numbers.ts';
+import type { EvaluatedSet, RunEvent, RunRecord } from '../run/record.ts';
+import type { RunRow } from './run-list.ts';
 
 /** Changes to the user's notes on a run. */
 export const runNotesSchema = z.strictObject({
@@ -10,31 +10,6 @@ export const runNotesSchema = z.strictObject({
   isArchived: z.boolean().optional(),
 });
 export type RunNotes = z.output<typeof runNotesSchema>;
-
-export const bestValueSchema = z.strictObject({ metric: z.string(), value: realNumber, epoch: z.int() });
-export type BestValue = z.output<typeof bestValueSchema>;
-
-/** A row of the table of runs. */
-export const runRowSchema = z.strictObject({
-  id: z.string(),
-  folder: z.string(),
-  name: z.string(),
-  project: z.string(),
-  task: z.string(),
-  strategy: z.string(),
-  status: runStatusSchema,
-  members: z.int(),
-  best: bestValueSchema.nullable(),
-  createdAt: z.string(),
-  endedAt: z.string().nullable(),
-  error: z.string().nullable(),
-  /** Names its last metrics that are NaN or infinite; null if there are none. */
-  notFinite: z.string().nullable(),
-  tags: z.array(z.string()),
-  note: z.string(),
-  isArchived: z.boolean(),
-});
-export type RunRow = z.output<typeof runRowSchema>;
 
 export interface RankView {
   rank: number;

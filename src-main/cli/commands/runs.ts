@@ -1,7 +1,7 @@
 import { formatMetric, metricLabel } from '../../../core/text/numbers.ts';
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
 import { type RunStatus, runStatusSchema } from '../../../core/protocol/run/record.ts';
-import type { IndexedRun } from '../../store/index/indexed-run.ts';
+import type { RunRow } from '../../../core/protocol/pages/run-list.ts';
 import { UsageError, exitCodes } from '../errors.ts';
 import { countEpoch, formatDuration } from '../format.ts';
 import { withHub } from '../open-hub.ts';
@@ -32,7 +32,7 @@ export function listRuns(options: RunsOptions): Promise<number> {
   const status = options.status.length === 0 ? undefined : options.status.map(parseStatus);
   const limit = options.limit === undefined ? undefined : parseLimit(options.limit);
   return withHub(async (hub) => {
-    const runs = hub.runs({ status, project, search, limit });
+    const runs = hub.runs({ statuses: status, project, search, limit });
     const isFiltered = status !== undefined || project !== undefined || search !== undefined;
     const lines = options.json ? runs.map((run) => toJson(run)) : describeRuns(runs, { isFiltered, nowMs: Date.now() });
     for (const line of lines) process.stdout.write(`${line}\n`);
@@ -41,7 +41,7 @@ export function listRuns(options: RunsOptions): Promise<number> {
 }
 
 /** A table of runs, or advice if there are none. */
-export function describeRuns(runs: readonly IndexedRun[], context: { isFiltered: boolean; nowMs: number }): string[] {
+export function describeRuns(runs: readonly RunRow[], context: { isFiltered: boolean; nowMs: number }): string[] {
   if (runs.length > 0)
     return renderTable(
       columns,
@@ -53,7 +53,7 @@ export function describeRuns(runs: readonly IndexedRun[], context: { isFiltered:
   ];
 }
 
-function describeRun(run: IndexedRun, nowMs: number): string[] {
+function describeRun(run: RunRow, nowMs: number): string[] {
   const { id, name, project, status, notFinite, members, createdAt } = run;
   const started = createdAt.slice(0, 16).replace('T', ' ');
   return [
@@ -68,12 +68,11 @@ function describeRun(run: IndexedRun, nowMs: number): string[] {
   ];
 }
 
-function describeBest({ bestMetric, bestValue, bestEpoch }: IndexedRun): string {
-  if (bestMetric === null || bestValue === null || bestEpoch === null) return '-';
-  return `${metricLabel(bestMetric)} ${formatMetric(bestValue)} @ ${countEpoch(bestEpoch)}`;
+function describeBest({ best }: RunRow): string {
+  return best === null ? '-' : `${metricLabel(best.metric)} ${formatMetric(best.value)} @ ${countEpoch(best.epoch)}`;
 }
 
-function describeDuration({ status, createdAt, endedAt }: IndexedRun, nowMs: number): string {
+function describeDuration({ status, createdAt, endedAt }: RunRow, nowMs: number): string {
   const endMs = endedAt !== null ? Date.parse(endedAt) : status === 'running' ? nowMs : null;
   return endMs === null ? '-' : formatDuration(endMs - Date.parse(createdAt));
 }

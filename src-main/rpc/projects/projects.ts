@@ -15,7 +15,6 @@ import { homePaths } from '../../store/home.ts';
 import { allowPermissions, noProject, requireTrust, trustFolder } from '../../trust/project-trust.ts';
 import { ProjectTitles } from './project-titles.ts';
 import { asksOf, trustOnCard } from './trusted-projects.ts';
-import { describeRow } from '../runs/run-list.ts';
 
 const examplesFolder = appFile('examples');
 const rememberedSchema = z.array(z.string());
@@ -139,7 +138,7 @@ export class Projects {
   }
 
   #cardWith(folder: string, title: Title): ProjectCard {
-    const [last] = this.#hub.runs({ projectFolder: folder, limit: 1 }).map(describeRow);
+    const [last] = this.#hub.runs({ projectFolder: folder, limit: 1 });
     const lastRun = last ? { id: last.id, status: last.status, best: last.best, endedAt: last.endedAt } : null;
     return { ...title, ...trustOnCard(folder), folder, isExample: isExample(folder), lastRun };
   }

@@ -1,35 +1,45 @@
 import { basename } from 'node:path';
+import {
+  maximumRunRows,
+  type RunListChange,
+  type RunOverview,
+  type RunPage,
+  type RunQuery,
+} from '../../../core/protocol/pages/run-list.ts';
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
-import type { RunRow } from '../../../core/protocol/pages/run-views.ts';
 import type { Hub } from '../../hub/hub.ts';
 import { homePaths, tuttiHome } from '../../store/home.ts';
-import type { IndexRow } from '../../store/index/indexed-run.ts';
-import { recoverRuns } from '../../store/index/recovery.ts';
 import { type FolderWatch, watchFolder } from '../../store/watch-folder.ts';
 
 /** One change of a run writes the index several times. Writes within this time make one update. */
 const settleMs = 100;
-/** A list of thousands takes long to read and to send. Updates take at most a tenth of the hub's time. */
+/** While many processes write the index, updates take at most a tenth of the hub's time. */
 const pauseShare = 10;
+/** If more runs change within one update, pages ask for what they show. */
+const toldRuns = 50;
 
 /**
- * The table of runs. Runs may train in several processes, such as terminals, which all write to the index. The system reports
+ * The list of runs. Runs may train in several processes, such as terminals, which all write to the index. The system reports
  * changes of its files, so nothing is polled.
  */
 export class RunList {
   readonly #hub: Hub;
   readonly #watcher: FolderWatch;
-  readonly #listeners = new Set<(runs: RunRow[]) => void>();
+  readonly #listeners = new Set<(change: RunListChange) => void>();
   #settling: NodeJS.Timeout | null = null;
   #settleMs = settleMs;
-  /** The rows at a version of the index. */
-  #held: { version: string; rows: RunRow[] } | null = null;
-  #last: string;
+  /** The last revision that the listeners know. */
+  #revision: number;
+  #overview: string;
+  /** The search for new and abandoned runs that goes on, and the one after it. */
+  #searching: Promise<void> | null = null;
+  #nextSearch: Promise<void> | null = null;
 
   /** @param onError called if the index can no longer be watched or read */
   constructor(hub: Hub, onError: (error: unknown) => void) {
     this.#hub = hub;
-    this.#last = toJson(this.#read());
+    this.#revision = hub.index.revision();
+    this.#overview = toJson(hub.index.overview());
     const index = basename(homePaths().index);
     this.#watcher = watchFolder(tuttiHome(), {
       changed: (file) => {
@@ -40,14 +50,19 @@ export class RunList {
     });
   }
 
-  /** All runs, the newest first. Marks runs whose process is gone. */
-  async list(): Promise<RunRow[]> {
-    await recoverRuns(this.#hub.index);
-    return this.#read();
+  /** A part of the list. Finds new runs first, and marks those whose process is gone. */
+  async page(query: RunQuery): Promise<RunPage> {
+    await this.#search();
+    return this.#hub.index.page({ limit: maximumRunRows, ...query });
   }
 
-  /** Calls the listener with the whole list after each change. @returns a function that unsubscribes */
-  subscribe(listener: (runs: RunRow[]) => void): () => void {
+  async overview(): Promise<RunOverview> {
+    await this.#search();
+    return this.#hub.index.overview();
+  }
+
+  /** Calls the listener after each change of the list. @returns a function that unsubscribes */
+  subscribe(listener: (change: RunListChange) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
@@ -56,6 +71,24 @@ export class RunList {
     this.#watcher.close();
     if (this.#settling !== null) clearTimeout(this.#settling);
     this.#listeners.clear();
+  }
+
+  /** Calls at the same time share a search, but none takes one that had begun before it. */
+  #search(): Promise<void> {
+    if (this.#searching === null) return this.#begin();
+    this.#nextSearch ??= this.#searching.then(() => {
+      this.#nextSearch = null;
+      return this.#begin();
+    });
+    return this.#nextSearch;
+  }
+
+  #begin(): Promise<void> {
+    const search = this.#hub.searchRuns().finally(() => {
+      if (this.#searching === search) this.#searching = null;
+    });
+    this.#searching = search;
+    return search;
   }
 
   #indexChanged(onError: (error: unknown) => void): void {
@@ -71,28 +104,15 @@ export class RunList {
     }, this.#settleMs);
   }
 
-  /** Notifies listeners if the list differs, because the search for abandoned runs writes the index too. */
   #notify(): void {
-    const runs = this.#read();
-    const text = toJson(runs);
-    if (text === this.#last) return;
-    this.#last = text;
-    for (const listener of this.#listeners) listener(runs);
-  }
-
-  #read(): RunRow[] {
     const { index } = this.#hub;
-    const version = index.version();
-    if (this.#held?.version === version) return this.#held.rows;
-    const rows = index.rows().map(describeRow);
-    this.#held = { version, rows };
-    return rows;
+    const { revision, ...changes } = index.changesSince(this.#revision, toldRuns);
+    if (revision === this.#revision) return;
+    this.#revision = revision;
+    const overview = index.overview();
+    const text = toJson(overview);
+    const change = { ...changes, overview: text === this.#overview ? null : overview };
+    this.#overview = text;
+    for (const listener of this.#listeners) listener(change);
   }
-}
-
-/** The table's row of a run. */
-export function describeRow(run: IndexRow & { config?: unknown }): RunRow {
-  const { bestMetric, bestValue, bestEpoch, projectFolder: _folder, config: _config, ...row } = run;
-  const isWhole = bestMetric !== null && bestValue !== null && bestEpoch !== null;
-  return { ...row, best: isWhole ? { metric: bestMetric, value: bestValue, epoch: bestEpoch } : null };
 }

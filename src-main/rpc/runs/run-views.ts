@@ -12,7 +12,6 @@ import { isOpen } from '../../store/index/recovery.ts';
 import { ForeignEntryError, readOwnText } from '../../store/runs/own-files.ts';
 import { runPaths } from '../../store/runs/run-folder.ts';
 import type { HubParts } from '../../hub/run-feed.ts';
-import { describeRow } from './run-list.ts';
 
 /** All data of a run except its metrics, whichever process trains it. */
 export async function viewRun({ hub, live, feed }: HubParts, id: string): Promise<RunView> {
@@ -24,7 +23,7 @@ export async function viewRun({ hub, live, feed }: HubParts, id: string): Promis
   return {
     record,
     folder,
-    row: describeRow(await hub.find(folder)),
+    row: await hub.find(folder),
     isInReach: isInReach(record),
     totalSteps: facts?.totalSteps ?? null,
     ensembleMonitor: facts?.ensembleMonitor ?? record.summary?.best?.metric ?? null,

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { messageOf } from '../../../core/text/errors.ts';
 
 /** Incremented with every change of the table. An index of another version is dropped and rebuilt from the run folders. */
-const SCHEMA_VERSION = 4;
+const SCHEMA_VERSION = 5;
 const BUSY_TIMEOUT_MS = 5_000;
 const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
@@ -13,8 +13,20 @@ const SQLITE_NOTADB = 26;
  */
 const UNWRITABLE: ReadonlySet<number> = new Set([3, 5, 8, 10, 13, 14, 15]);
 
+/** The columns whose changes lists show. */
+const SHOWN = [
+  'id name project project_folder task strategy members status created_at ended_at',
+  'best_metric best_value best_epoch error not_finite tags note is_archived',
+].flatMap((names) => names.split(' '));
+
+/** Notes the folder's last change under the next revision. It is no `INSERT OR REPLACE`, whose rule an upsert of the row would override. */
+const noteChange = (row: 'new' | 'old'): string =>
+  `BEGIN DELETE FROM changes WHERE folder = ${row}.folder;
+    INSERT INTO changes (folder, id) VALUES (${row}.folder, ${row}.id); END`;
+
 const SCHEMA = `
   DROP TABLE IF EXISTS runs;
+  DROP TABLE IF EXISTS changes;
   CREATE TABLE runs (
     folder TEXT PRIMARY KEY,
     id TEXT NOT NULL,
@@ -32,16 +44,25 @@ const SCHEMA = `
     best_epoch INTEGER,
     error TEXT,
     not_finite TEXT,
-    config TEXT NOT NULL,
     origin TEXT,
     given_name TEXT,
     tags TEXT NOT NULL DEFAULT '[]',
     note TEXT NOT NULL DEFAULT '',
-    is_archived INTEGER NOT NULL DEFAULT 0
+    is_archived INTEGER NOT NULL DEFAULT 0,
+    record_text TEXT NOT NULL,
+    notes_text TEXT NOT NULL DEFAULT ''
   ) STRICT;
   CREATE INDEX runs_by_id ON runs (id);
   CREATE INDEX runs_by_origin ON runs (origin);
   CREATE INDEX runs_by_creation ON runs (created_at);
+  CREATE INDEX runs_by_status ON runs (status);
+  CREATE INDEX runs_by_project ON runs (project);
+  CREATE INDEX runs_by_project_folder ON runs (project_folder, created_at);
+  CREATE TABLE changes (revision INTEGER PRIMARY KEY AUTOINCREMENT, folder TEXT NOT NULL UNIQUE, id TEXT NOT NULL) STRICT;
+  CREATE TRIGGER runs_added AFTER INSERT ON runs ${noteChange('new')};
+  CREATE TRIGGER runs_removed AFTER DELETE ON runs ${noteChange('old')};
+  CREATE TRIGGER runs_changed AFTER UPDATE ON runs WHEN ${SHOWN.map((name) => `old.${name} IS NOT new.${name}`).join(' OR ')}
+    ${noteChange('new')};
   PRAGMA user_version = ${SCHEMA_VERSION};
 `;
 

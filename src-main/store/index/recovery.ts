@@ -119,12 +119,22 @@ export interface Recovery {
   problems: FolderProblem[];
 }
 
-/** Updates the index from the folders and marks abandoned runs. Every command that lists or opens runs calls it. */
-export async function recoverRuns(index: RunIndex): Promise<Recovery> {
-  const problems = await index.refresh().catch((error: unknown) => [{ folder: index.path, message: messageOf(error) }]);
+/**
+ * Updates the index from the folders and marks abandoned runs. Every command that lists or opens runs calls it.
+ * @param inBackground as for {@link RunIndex.refresh}
+ */
+export async function recoverRuns(
+  index: RunIndex,
+  inBackground?: Parameters<RunIndex['refresh']>[0],
+): Promise<Recovery> {
+  const problems = await index
+    .refresh(inBackground)
+    .catch((error: unknown) => [{ folder: index.path, message: messageOf(error) }]);
   const interrupted: RunRecord[] = [];
-  for (const { folder } of index.list({ status: ['created', 'running'] })) {
+  for (const { folder } of index.list({ statuses: ['created', 'running'] })) {
     try {
+      // The usual case, without reading the record.
+      if (lookAtHub(folder).kind === 'held') continue;
       const record = await markInterrupted(folder);
       if (!isOpen(record)) index.upsert(record, folder);
       if (record.status === 'interrupted') interrupted.push(record);

@@ -1,44 +1,59 @@
 import { hash } from 'node:crypto';
-import { resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { toJson } from '../../../core/protocol/wire/numbers.ts';
+import { setImmediate } from 'node:timers/promises';
 import { describeNotFinite } from '../../../core/protocol/run/health.ts';
 import { ownSummary, type RunRecord } from '../../../core/protocol/run/record.ts';
 import { explainFileError } from '../../../core/node/file-error.ts';
 import { makeFolder } from '../../../core/node/make-folder.ts';
 import { privateMode } from '../private-home.ts';
 import { homePaths, tuttiHome } from '../home.ts';
+import { FolderScan } from './folder-scan.ts';
 import { inTransaction, openIndexDatabase } from './index-database.ts';
+import { ambiguityError, describeRuns, selectRuns } from './indexed-run.ts';
+import { readChanges, readOverview, readPage, readRevision } from './run-lists.ts';
+import type { IndexQuery } from './run-query.ts';
+import type { RunListChange, RunOverview, RunPage, RunRow } from '../../../core/protocol/pages/run-list.ts';
 import {
-  SELECT_ROWS,
-  SELECT_RUNS,
-  ambiguityError,
-  describeRuns,
-  parseIndexRows,
-  parseRows,
-  toClauses,
-} from './indexed-run.ts';
-import type { IndexRow, IndexedRun, Parameters, RunQuery } from './indexed-run.ts';
-import { holdsRun, knownFolders, noteExternalFolder, readRunRecords } from '../runs/known-folders.ts';
-import type { FolderProblem, FoundRun } from '../runs/known-folders.ts';
+  type FolderProblem,
+  type FoundRun,
+  holdsRun,
+  isOriginal,
+  noteExternalFolder,
+  readFoundRun,
+} from '../runs/known-folders.ts';
 import { readRunRecord } from '../runs/run-folder.ts';
 import { readRunNotes, type RunNotes } from '../runs/run-notes.ts';
+
+/** Adding this many runs takes some milliseconds. Between two such steps, other work goes on. */
+const stepRuns = 20;
+/** If more folders are new, a reader of the list does not wait for them. */
+const waitedRuns = 100;
 
 /** The list of all runs, in SQLite. It is a cache that can be rebuilt from the run folders at any time. */
 export class RunIndex {
   readonly #paths: ReturnType<typeof homePaths>;
   readonly #database: DatabaseSync;
+  readonly #scan: FolderScan;
+  /** The last reading of new folders. Readings run one after the other. */
+  #adding: Promise<unknown> = Promise.resolve();
+  /** Folders that are being read. */
+  readonly #unread = new Set<string>();
   /** Why the index is only in memory; null if it is on the disk. */
   readonly notice: string | null;
 
   private constructor(paths: ReturnType<typeof homePaths>, database: DatabaseSync, notice: string | null) {
     this.#paths = paths;
     this.#database = database;
+    this.#scan = new FolderScan(paths);
     this.notice = notice;
   }
 
-  /** Opens the index of a home folder. Rebuilds it if it is missing, corrupt or of another version. */
-  static async open(home: string = tuttiHome()): Promise<RunIndex> {
+  /**
+   * Opens the index of a home folder. If it is missing, corrupt or of another version, it is new and empty.
+   * @param isFilled whether to fill a new one now; otherwise the first {@link refresh} does
+   */
+  static async open(home: string = tuttiHome(), isFilled = true): Promise<RunIndex> {
     const paths = homePaths(home);
     try {
       await makeFolder(paths.runs, privateMode);
@@ -47,13 +62,17 @@ export class RunIndex {
     }
     const { database, isNew, notice } = openIndexDatabase(paths.index);
     const index = new RunIndex(paths, database, notice);
-    if (isNew) await index.rebuild();
+    if (isNew && isFilled) await index.refresh();
     return index;
   }
 
   /** The file of the index. */
   get path(): string {
     return this.#paths.index;
+  }
+
+  get isOpen(): boolean {
+    return this.#database.isOpen;
   }
 
   close(): void {
@@ -71,7 +90,8 @@ export class RunIndex {
   annotate(folder: string, notes: RunNotes): void {
     this.#database
       .prepare(
-        `UPDATE runs SET given_name = :name, name = coalesce(:name, name), tags = :tags, note = :note, is_archived = :archived
+        `UPDATE runs SET given_name = :name, name = coalesce(:name, name), tags = :tags, note = :note, is_archived = :archived,
+          notes_text = :text
         WHERE folder = :folder`,
       )
       .run({
@@ -80,6 +100,7 @@ export class RunIndex {
         tags: JSON.stringify(notes.tags),
         note: notes.note,
         archived: Number(notes.isArchived),
+        text: [notes.name ?? '', ...notes.tags, notes.note].join('\n').toLowerCase(),
       });
   }
 
@@ -95,32 +116,38 @@ export class RunIndex {
     this.#database.prepare('DELETE FROM runs WHERE folder = ?').run(folder);
   }
 
-  list(query: RunQuery = {}): IndexedRun[] {
-    const { clauses, parameters } = toClauses(query);
-    return this.#select(clauses, parameters);
+  list(query: IndexQuery = {}): RunRow[] {
+    return readPage(this.#database, query).rows;
   }
 
-  /** Like {@link list}, without the configurations, which are most of a long list's text. */
-  rows(query: RunQuery = {}): IndexRow[] {
-    const { clauses, parameters } = toClauses(query);
-    return parseIndexRows(this.#all(SELECT_ROWS, clauses, parameters));
+  /** Like {@link list}, with the number of runs on all pages. */
+  page(query: IndexQuery): RunPage {
+    return readPage(this.#database, query);
   }
 
-  /** Differs after every write to the index, by this process or another. */
-  version(): string {
-    const elsewhere = this.#database.prepare('PRAGMA data_version').get()?.data_version;
-    const here = this.#database.prepare('SELECT total_changes() AS count').get()?.count;
-    return `${String(elsewhere)} ${String(here)}`;
+  overview(): RunOverview {
+    return readOverview(this.#database);
+  }
+
+  /** Differs after every change of the list, by this process or another. */
+  revision(): number {
+    return readRevision(this.#database);
+  }
+
+  /** What has changed since a revision. At most `limit` runs are named. */
+  changesSince(revision: number, limit: number): Omit<RunListChange, 'overview'> & { revision: number } {
+    return readChanges(this.#database, revision, limit);
   }
 
   /**
    * Finds a run by its folder (even if it is not indexed yet), its id, its name, or the beginning of its id or name.
    * @throws Error if there is none, or several, which it lists
    */
-  async find(text: string): Promise<IndexedRun> {
+  async find(text: string): Promise<RunRow> {
     if (text === '') throw new Error('No run was named: give an id, a name or a folder. `tutti runs` lists the runs.');
     const folder = resolve(text);
     if (holdsRun(folder)) await this.#readAgain(folder);
+    await this.#readUnindexed(text);
     const meanings = [
       'folder = :folder',
       'id = :text',
@@ -128,7 +155,7 @@ export class RunIndex {
       'substr(id, 1, length(:text)) = :text OR substr(name, 1, length(:text)) = :text',
     ];
     for (const meaning of meanings) {
-      const [run, ...others] = this.#select(`WHERE ${meaning}`, { text, folder });
+      const [run, ...others] = selectRuns(this.#database, `WHERE ${meaning}`, { text, folder });
       if (run !== undefined && others.length > 0) throw ambiguityError(text, [run, ...others]);
       if (run !== undefined) return run;
     }
@@ -139,26 +166,77 @@ export class RunIndex {
 
   /** Rebuilds the index from the folders in `runs/` and the external ones. @returns the folders that could not be read */
   async rebuild(): Promise<FolderProblem[]> {
-    const { runs, problems } = await readRunRecords(await knownFolders(this.#paths));
-    inTransaction(this.#database, () => {
-      this.#database.exec('DELETE FROM runs');
-      for (const run of runs) this.#add(run);
-    });
-    return problems;
+    this.#database.exec('DELETE FROM runs');
+    this.#scan.restart();
+    return this.refresh();
   }
 
   /**
    * Adds runs whose folders are new, and removes those whose folders are gone or, after the home was copied, belong to the other home.
+   * @param inBackground takes the reading if many folders are new; otherwise it is awaited
    * @returns the folders that could not be read
    */
-  async refresh(): Promise<FolderProblem[]> {
-    // The list comes first: other processes add runs meanwhile, whose folders exist before.
-    const indexed = new Set(this.#folders());
-    const known = new Set(await knownFolders(this.#paths));
-    for (const folder of indexed) if (!known.has(folder)) this.remove(folder);
-    const { runs, problems } = await readRunRecords([...known].filter((folder) => !indexed.has(folder)));
-    if (runs.length > 0) inTransaction(this.#database, () => runs.forEach((run) => this.#add(run)));
+  async refresh(inBackground?: (reading: Promise<FolderProblem[]>) => void): Promise<FolderProblem[]> {
+    const { added, gone } = await this.#scan.look(() => this.#folders());
+    for (const folder of gone) this.remove(folder);
+    const folders = added.filter((folder) => !this.#unread.has(folder));
+    const reading = this.#readAll(folders);
+    if (inBackground === undefined || folders.length <= waitedRuns) return reading;
+    inBackground(reading);
+    return [];
+  }
+
+  /** Reads folders and adds their runs, after those of earlier calls. */
+  #readAll(folders: string[]): Promise<FolderProblem[]> {
+    if (folders.length === 0) return Promise.resolve([]);
+    for (const folder of folders) this.#unread.add(folder);
+    this.#scan.taken(folders);
+    let unread: readonly string[] = folders;
+    const reading = this.#adding
+      .then(() => this.#readInSteps(folders))
+      .then((problems) => {
+        unread = problems.map(({ folder }) => folder);
+        return problems;
+      })
+      .finally(() => {
+        for (const folder of folders) this.#unread.delete(folder);
+        this.#scan.putBack(unread);
+      });
+    this.#adding = reading.catch(() => undefined);
+    return reading;
+  }
+
+  /** Copies come after the originals, which then keep their ids. */
+  async #readInSteps(folders: readonly string[]): Promise<FolderProblem[]> {
+    const problems: FolderProblem[] = [];
+    const copies: FoundRun[] = [];
+    for (let first = 0; first < folders.length && this.#database.isOpen; first += stepRuns) {
+      const originals: FoundRun[] = [];
+      for (const folder of folders.slice(first, first + stepRuns)) {
+        const found = await readFoundRun(folder);
+        if ('message' in found) problems.push(found);
+        else (isOriginal(found) ? originals : copies).push(found);
+      }
+      this.#addAll(originals);
+    }
+    for (let first = 0; first < copies.length; first += stepRuns) {
+      await setImmediate();
+      this.#addAll(copies.slice(first, first + stepRuns));
+    }
     return problems;
+  }
+
+  #addAll(runs: readonly FoundRun[]): void {
+    if (runs.length === 0 || !this.#database.isOpen) return;
+    inTransaction(this.#database, () => runs.forEach((run) => this.#add(run)));
+  }
+
+  /** Adds a run in `runs/` whose folder has this name, if it is not indexed yet. */
+  async #readUnindexed(name: string): Promise<void> {
+    const folder = join(this.#paths.runs, name);
+    if (dirname(folder) === this.#paths.runs && !this.#isIndexed(folder) && holdsRun(folder)) {
+      await this.#readAgain(folder);
+    }
   }
 
   async #readAgain(folder: string): Promise<void> {
@@ -197,7 +275,7 @@ export class RunIndex {
       error: record.error?.message ?? null,
       not_finite: describeNotFinite(record),
       origin: record.origin?.run ?? null,
-      config: toJson(record.config),
+      record_text: this.#textOf(record, folder),
     };
     const columns = Object.keys(row);
     // While the last attempt has no best value in the record, the value from `noteBest` stays.
@@ -220,14 +298,11 @@ export class RunIndex {
     return isTaken === undefined ? id : `${id}~${hash('sha256', folder, 'hex').slice(0, 6)}`;
   }
 
-  #select(clauses: string, parameters: Parameters): IndexedRun[] {
-    return parseRows(this.#all(SELECT_RUNS, clauses, parameters));
-  }
-
-  #all(select: string, clauses: string, parameters: Parameters): unknown[] {
-    const statement = this.#database.prepare(`${select} ${clauses}`);
-    statement.setAllowUnknownNamedParameters(true);
-    return statement.all(parameters);
+  /** What a search looks at, in lower case. The path of the runs' common folder would match each of them. */
+  #textOf({ id, name, project, task, status, config, error }: RunRecord, folder: string): string {
+    const place = dirname(folder) === this.#paths.runs ? basename(folder) : folder;
+    const words = [name, id, project.name, config.strategy.kind, task, status, place, error?.message ?? ''];
+    return words.join('\n').toLowerCase();
   }
 
   #folders(): string[] {

@@ -34,7 +34,8 @@ export class LineTail {
         this.#identity = identity;
         this.#offset = 0;
       }
-      for await (const portion of readPortions(handle, this.#offset)) {
+      // Up to the present end, because a reader could run after a file that grows fast for ever.
+      for await (const portion of readPortions(handle, this.#offset, Number(size))) {
         yield portion;
         this.#offset = portion.to;
       }

@@ -1,6 +1,6 @@
 import { appendFileSync, closeSync, existsSync, fstatSync, fsyncSync, openSync, readSync } from 'node:fs';
-import { readFile, readdir } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
 import { messageOf } from '../../../core/text/errors.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
@@ -18,13 +18,6 @@ export interface FolderProblem {
 
 export function holdsRun(folder: string): boolean {
   return existsSync(runPaths(folder).record);
-}
-
-/** The folders with runs: those in `runs/`, then the recorded external ones. */
-export async function knownFolders(paths: HomePaths): Promise<string[]> {
-  const names = await readdir(paths.runs);
-  const inside = names.map((name) => join(paths.runs, name));
-  return [...new Set([...inside, ...(await readExternal(paths.externalRuns))])].filter(holdsRun);
 }
 
 /** Records a folder that is not directly in `runs/`, so that a rebuilt index finds it. Recording it twice is harmless. */
@@ -57,22 +50,22 @@ export interface FoundRun {
   notes: RunNotes;
 }
 
-/** Reads the records of many folders, copies of runs after the originals. Those that cannot be read are returned as problems. */
-export async function readRunRecords(folders: string[]): Promise<{ runs: FoundRun[]; problems: FolderProblem[] }> {
-  const runs: FoundRun[] = [];
-  const problems: FolderProblem[] = [];
-  for (const folder of folders) {
-    try {
-      runs.push({ folder, record: await readRunRecord(folder), notes: await readRunNotes(folder) });
-    } catch (error) {
-      problems.push({ folder, message: messageOf(error) });
-    }
-  }
-  const isCopy = ({ folder, record }: FoundRun): number => Number(basename(folder) !== record.id);
-  return { runs: runs.sort((a, b) => isCopy(a) - isCopy(b)), problems };
+/** Whether the folder has the name that it got with its run. A copy has another, as has a folder that the user chose. */
+export function isOriginal({ folder, record }: FoundRun): boolean {
+  return basename(folder) === record.id;
 }
 
-async function readExternal(path: string): Promise<string[]> {
+/** Reads a run's record and notes. @returns a problem if they cannot be read */
+export async function readFoundRun(folder: string): Promise<FoundRun | FolderProblem> {
+  try {
+    return { folder, record: await readRunRecord(folder), notes: await readRunNotes(folder) };
+  } catch (error) {
+    return { folder, message: messageOf(error) };
+  }
+}
+
+/** The recorded folders that are not in `runs/`. */
+export async function readExternalFolders({ externalRuns: path }: HomePaths): Promise<string[]> {
   try {
     return (await readFile(path, 'utf8')).split('\n').filter((line) => line !== '');
   } catch (error) {

@@ -1,9 +1,10 @@
-import { computed, type ComputedRef } from 'vue';
+import { computed, type ComputedRef, type Ref, watch } from 'vue';
 import { type Router, useRouter } from 'vue-router';
 import type { ProjectCard } from '../../../core/protocol/pages/project-views.ts';
-import type { RunRow } from '../../../core/protocol/pages/run-views.ts';
+import type { RunRow } from '../../../core/protocol/pages/run-list.ts';
 import { formatTime } from '../../text/format.ts';
-import { useRunsStore } from '../../stores/runs.ts';
+import { useHub } from '../../client/use-hub.ts';
+import { useLoaded } from '../../composables/use-loaded.ts';
 import { themes, useSettingsStore } from '../../stores/settings.ts';
 import { useProjectCards } from '../../composables/use-project-cards.ts';
 
@@ -27,10 +28,12 @@ export function findCommands(commands: readonly Command[], query: string, limit:
     .map(({ command }) => command);
 }
 
-/** All commands of the palette: pages, themes, and the hub's current projects and runs. */
-export function useCommands(): ComputedRef<Command[]> {
+/** The palette's commands for a query: pages, projects, the newest runs that match, and themes; at most `limit`. */
+export function useCommands(query: Ref<string>, limit: number): ComputedRef<Command[]> {
   const router = useRouter();
-  const runs = useRunsStore();
+  const hub = useHub();
+  const found = useLoaded(() => hub.runs({ search: query.value, limit }));
+  watch(query, () => void found.reload());
   const settings = useSettingsStore();
   const { data: projects } = useProjectCards();
 
@@ -49,12 +52,13 @@ export function useCommands(): ComputedRef<Command[]> {
     run: () => (settings.theme = theme),
   }));
 
-  return computed(() => [
+  const all = computed(() => [
     ...pages,
     ...(projects.value ?? []).map((project) => trainCommand(project, router)),
-    ...(runs.rows ?? []).map((run) => runCommand(run, router)),
+    ...(found.data.value?.rows ?? []).map((run) => runCommand(run, router)),
     ...themeCommands,
   ]);
+  return computed(() => findCommands(all.value, query.value, limit));
 }
 
 function trainCommand({ folder, name, task }: ProjectCard, router: Router): Command {

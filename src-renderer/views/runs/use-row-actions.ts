@@ -1,5 +1,6 @@
 import { useRouter } from 'vue-router';
-import type { RunNotes, RunRow } from '../../../core/protocol/pages/run-views.ts';
+import type { RunRow } from '../../../core/protocol/pages/run-list.ts';
+import type { RunNotes } from '../../../core/protocol/pages/run-views.ts';
 import { useHub } from '../../client/use-hub.ts';
 import { useRunsStore } from '../../stores/runs.ts';
 import { useToastsStore } from '../../stores/toasts.ts';

@@ -2,7 +2,8 @@ import { computed, type ComputedRef } from 'vue';
 import { useRoute, useRouter } from 'vue-router';
 import { runStatusSchema } from '../../../core/protocol/run/record.ts';
 import { useQueryParameter } from '../../composables/use-query.ts';
-import { type RunFilter, sortKeys } from './run-filter.ts';
+import { sortKeys } from '../../../core/protocol/pages/run-list.ts';
+import type { RunFilter } from './run-filter.ts';
 
 /** The filter of the table, kept in the address. */
 export function useRunFilter(): {

@@ -83,7 +83,9 @@ const request = { projectFolder: '/projects/none', overrides: { members: 2 }, na
 const examples: [method: string, args: unknown[]][] = [
   ['projects', []], ['projectCard', ['/projects/none']], ['openProject', ['/projects/none']], ['forgetProject', ['/projects/none']],
   ['describeProject', ['/projects/none']], ['previewRun', [request]], ['startRun', [request]], ['previewResume', [id, { maxEpochs: 3 }]],
-  ['resumeRun', [id, {}]], ['runs', []], ['updateRun', [id, { name: 'n', tags: ['a'], note: 'text', isArchived: false }]],
+  ['resumeRun', [id, {}]], ['runOverview', []],
+  ['runs', [{ search: 'a', sort: { by: 'best', isDescending: true }, limit: 5 }]],
+  ['updateRun', [id, { name: 'n', tags: ['a'], note: 'text', isArchived: false }]],
   ['deleteRun', [id]], ['undoDelete', [id]], ['run', [id]], ['attemptCommands', [id]],
   ['series', [id, { names: ['train/loss'], maximumPoints: 100, fromStep: null, toStep: 5 }]], ['deviceLoads', [id]],
   ['logs', [id, { ranks: [0], limit: 10 }]], ['control', [id, { action: 'stop-rank', rank: 0 }]], ['abort', [id]], ['checkpoints', [id]],

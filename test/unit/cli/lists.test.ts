@@ -15,13 +15,10 @@ const run = {
   status: 'finished',
   createdAt: '2026-11-21T08:15:02.000Z',
   endedAt: '2026-11-21T08:16:06.000Z',
-  bestMetric: 'val/ens_nll',
-  bestValue: 0.41006,
-  bestEpoch: 9,
+  best: { metric: 'val/ens_nll', value: 0.41006, epoch: 9 },
   error: null,
   notFinite: null,
   origin: null,
-  config: {},
   tags: [] as string[],
   note: '',
   isArchived: false,
@@ -29,7 +26,7 @@ const run = {
 
 describe('describeRuns', () => {
   it('lists id, name, project, status, members, best, start and duration', () => {
-    const going = { ...run, id: 'b', status: 'running', endedAt: null, bestMetric: null, bestValue: null } as const;
+    const going = { ...run, id: 'b', status: 'running', endedAt: null, best: null } as const;
     const nowMs = Date.parse('2026-11-21T09:19:02.000Z');
     expect(describeRuns([run, going], { isFiltered: false, nowMs })).toEqual([
       'id                          name   project  status    members  best                 started               duration',

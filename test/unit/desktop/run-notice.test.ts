@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { RunRow } from '../../../core/protocol/pages/run-views.ts';
-import { noticesOfEnds } from '../../../core/protocol/pages/notice.ts';
+import type { RunRow } from '../../../core/protocol/pages/run-list.ts';
+import { endedIds, noticeOfEnd } from '../../../core/protocol/pages/notice.ts';
 import { NonFiniteLossError } from '../../../workers/training/rendezvous.ts';
 
 const training: RunRow = {
@@ -8,6 +8,7 @@ const training: RunRow = {
   folder: '/runs/run-1',
   name: 'Wide net',
   project: 'Two moons',
+  projectFolder: '/projects/two-moons',
   task: 'classification',
   strategy: 'independent',
   status: 'running',
@@ -17,6 +18,7 @@ const training: RunRow = {
   endedAt: null,
   error: null,
   notFinite: null,
+  origin: null,
   tags: [],
   note: '',
   isArchived: false,
@@ -39,14 +41,12 @@ it.each<[string, string, Partial<RunRow>]>([
   ],
   ['Wide net diverged', diverged, { status: 'failed', error: diverged }],
 ])('%s: %s', (title, body, end) => {
-  expect(noticesOfEnds([training], [{ ...training, ...end }])).toEqual([{ id: 'run-1', title, body }]);
+  expect(noticeOfEnd({ ...training, ...end })).toEqual({ id: 'run-1', title, body });
 });
 
 it('notifies only of ends that it observed', () => {
-  const ended: RunRow = { ...training, status: 'finished' };
-  expect(noticesOfEnds([], [ended])).toEqual([]);
-  expect(noticesOfEnds([ended], [ended])).toEqual([]);
-  expect(noticesOfEnds([training], [{ ...training, name: 'Renamed' }])).toEqual([]);
-  expect(noticesOfEnds([training], [])).toEqual([]);
-  expect(noticesOfEnds([{ ...training, status: 'created' }], [ended])).toHaveLength(1);
+  const other: RunRow = { ...training, id: 'run-2', status: 'created' };
+  expect(endedIds([], [training])).toEqual([]);
+  expect(endedIds([training], [{ ...training, name: 'Renamed' }, other])).toEqual([]);
+  expect(endedIds([training, other], [training])).toEqual(['run-2']);
 });

@@ -113,7 +113,7 @@ describe('a link in a run folder', () => {
     const own = join(home, 'home', 'runs', 'run-1');
     await rename(folder, own);
     folder = own;
-    await page.hub.runs();
+    await page.hub.runs({});
     await link('logs/rank-0.log', secret);
     await link('plots/summary.svg', secret);
     await write('plots/fine.svg', '<svg/>');
@@ -174,7 +174,7 @@ describe('an id in run.json', () => {
     const { page, home } = await openService();
     await writeFile(join(folder, 'run.json'), JSON.stringify({ ...runRecord({ status: 'finished' }), id }));
     await rename(folder, join(home, 'home', 'runs', 'evil'));
-    expect(await page.hub.runs()).toEqual([]);
+    expect((await page.hub.runs({})).rows).toEqual([]);
     const exporting = page.hub.exportRun(join(home, 'home', 'runs', 'evil'), { formats: [], checkpoints: null });
     await expect(exporting).rejects.toThrow(/it must be letters|No run has/);
     expect(await readdir(join(home, 'home', 'exports')).catch(() => [])).toEqual([]);

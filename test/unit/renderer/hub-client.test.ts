@@ -25,7 +25,7 @@ describe('the first connection', () => {
   });
 
   it('makes waiting calls fail when it fails', async () => {
-    const answer = client.hub.runs();
+    const answer = client.hub.runs({});
     hub.last.closed(false);
     await expect(answer).rejects.toThrow('Tutti does not answer');
   });
@@ -45,7 +45,7 @@ describe('a lost connection', () => {
   it('fails pending calls', async () => {
     hub.api.runs = () => new Promise(() => undefined);
     hub.last.opened();
-    const answer = client.hub.runs();
+    const answer = client.hub.runs({});
     await Promise.resolve();
     hub.last.closed(false);
     await expect(answer).rejects.toThrow('The connection was lost');

@@ -1,4 +1,5 @@
-import type { RunRow, RunView } from '../../../core/protocol/pages/run-views.ts';
+import type { RunRow } from '../../../core/protocol/pages/run-list.ts';
+import type { RunView } from '../../../core/protocol/pages/run-views.ts';
 import { runConfigSchema } from '../../../core/protocol/run/config.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
 
@@ -43,6 +44,7 @@ export function runRow(changes: Partial<RunRow> = {}): RunRow {
     folder: '/runs/r',
     name: 'run',
     project: 'p',
+    projectFolder: '/projects/p',
     task: 'regression',
     strategy: 'independent',
     status: 'running',
@@ -52,6 +54,7 @@ export function runRow(changes: Partial<RunRow> = {}): RunRow {
     endedAt: null,
     error: null,
     notFinite: null,
+    origin: null,
     tags: [],
     note: '',
     isArchived: false,

@@ -26,7 +26,7 @@ async function commandsOf(attempts: RunRecord['attempts']) {
     join(home, 'home', 'runs', 'run-1'),
     runRecord({ project, attempts, config: last, status: 'finished' }),
   );
-  await page.hub.runs();
+  await page.hub.runs({});
   const commands = await page.hub.attemptCommands('run-1');
   return commands.map(({ attempt, command }) => [attempt, command.replace(folder, 'blobs')]);
 }

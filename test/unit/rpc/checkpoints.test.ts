@@ -35,7 +35,7 @@ async function openRun(status: 'finished' | 'running' = 'finished') {
     await writeCheckpoint(folder, rank, 'ensemble-best', 10);
     await writeCheckpoint(folder, rank, 'epoch-00000', 10);
   }
-  await opened.page.hub.runs();
+  await opened.page.hub.runs({});
   return { ...opened, folder };
 }
 

@@ -43,7 +43,7 @@ async function openHome() {
 describe('a run with damaged files', () => {
   it('is shown with all that is whole, and a warning names each damaged file', async () => {
     const { page } = await openHome();
-    await page.hub.runs();
+    await page.hub.runs({});
     const view = await page.hub.run('hurt');
     expect(view.warnings).toEqual([
       expect.stringMatching(/metrics\.csv, line 3 .* The row is skipped\.$/),
@@ -71,9 +71,9 @@ describe('a run with damaged files', () => {
 
   it('with a damaged record is named, and the other runs are listed, shown and exported', async () => {
     const { page, hub, hurt, whole, home } = await openHome();
-    await page.hub.runs();
+    await page.hub.runs({});
     await writeFile(join(hurt, 'run.json'), '{"format":1,');
-    expect((await page.hub.runs()).map(({ id }) => id).sort()).toEqual(['hurt', 'whole']);
+    expect((await page.hub.runs({})).rows.map(({ id }) => id).sort()).toEqual(['hurt', 'whole']);
     await expect(page.hub.run('hurt')).rejects.toThrow(/run\.json is damaged/);
     expect((await page.hub.run('whole')).warnings).toEqual([]);
     await expect(hub.export('hurt', { to: join(home, 'a'), zip: false })).rejects.toThrow(/run\.json is damaged/);

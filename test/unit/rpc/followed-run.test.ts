@@ -30,7 +30,7 @@ async function openForeignRun() {
   await createRunFolder(folder, record);
   const lock = tryHubLock(folder);
   onTestFinished(() => lock?.release());
-  await opened.page.hub.runs();
+  await opened.page.hub.runs({});
   const metrics = await MetricsLog.open(folder, { ranks: [0, 1], onError: (error) => opened.errors.push(error) });
   return { ...opened, folder, record, metrics };
 }

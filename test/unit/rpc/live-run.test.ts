@@ -16,6 +16,7 @@ describe('a run of this process', () => {
     const projectFolder = await writeTinyProject(home);
     const { id } = await page.hub.startRun({ projectFolder, overrides: { seed: 7 }, name: 'watched', out: null });
     await page.hub.watch(id);
+    await expect.poll(async () => (await page.hub.run(id)).row.status).toBe('running');
     const early = await page.hub.run(id);
     // It may not have begun yet.
     const status = expect.stringMatching(/^(created|running)$/);
@@ -189,6 +190,6 @@ describe('a run of this process', () => {
     await expect(start({ members: 0 })).rejects.toThrow('members is 0, but must be a whole number from 1 to 256');
     await expect(start({ hyperparameters: { depth: 2 } })).rejects.toThrow('not a hyperparameter of project "Blobs"');
     await expect(start({ devices: 'cuda:9' })).rejects.toThrow('cuda');
-    expect(await page.hub.runs()).toEqual([]);
+    expect((await page.hub.runs({})).rows).toEqual([]);
   });
 });

@@ -15,7 +15,7 @@ async function openRun() {
   const folder = join(home, 'runs', id);
   const record = runRecord({ status: 'finished' });
   await createRunFolder(folder, record);
-  await opened.page.hub.runs();
+  await opened.page.hub.runs({});
   return { ...opened, home, folder, record };
 }
 
@@ -25,7 +25,7 @@ describe('notes', () => {
     await page.hub.updateRun(id, { name: 'better', tags: ['paper', 'wide'] });
     await page.hub.updateRun(id, { note: 'Look at rank 1.', isArchived: true });
     const shown = { name: 'better', tags: ['paper', 'wide'], note: 'Look at rank 1.', isArchived: true };
-    expect(await page.hub.runs()).toMatchObject([shown]);
+    expect((await page.hub.runs({})).rows).toMatchObject([shown]);
     expect(JSON.parse(await readFile(join(folder, 'notes.json'), 'utf8'))).toEqual({ ...shown, pinnedCheckpoints: [] });
     expect((await page.hub.run(id)).row).toMatchObject(shown);
   });
@@ -34,7 +34,7 @@ describe('notes', () => {
     const { page, hub, home, folder, record } = await openRun();
     await page.hub.updateRun(id, { name: 'better', tags: ['paper'] });
     hub.index.upsert({ ...record, status: 'failed' }, folder);
-    expect(await page.hub.runs()).toMatchObject([{ name: 'better', status: 'failed', tags: ['paper'] }]);
+    expect((await page.hub.runs({})).rows).toMatchObject([{ name: 'better', status: 'failed', tags: ['paper'] }]);
     const index = await RunIndex.open(home);
     onTestFinished(() => index.close());
     await index.rebuild();
@@ -47,7 +47,7 @@ describe('notes', () => {
     await writeFile(join(folder, 'notes.json'), '{"tags": 3}');
     await expect(page.hub.updateRun(id, { note: 'x' })).rejects.toThrow(/notes\.json is damaged/);
     expect(await readFile(join(folder, 'notes.json'), 'utf8')).toBe('{"tags": 3}');
-    expect(await page.hub.runs()).toMatchObject([{ id, tags: [] }]);
+    expect((await page.hub.runs({})).rows).toMatchObject([{ id, tags: [] }]);
   });
 });
 
@@ -58,10 +58,10 @@ describe('deleting', () => {
     await page.hub.run(id);
     await page.hub.deleteRun(id);
     expect(existsSync(folder)).toBe(false);
-    expect(await page.hub.runs()).toEqual([]);
+    expect((await page.hub.runs({})).rows).toEqual([]);
     await expect(page.hub.run(id)).rejects.toThrow('No run has the id');
     await page.hub.undoDelete(id);
-    expect(await page.hub.runs()).toMatchObject([{ id, folder, tags: ['paper'] }]);
+    expect((await page.hub.runs({})).rows).toMatchObject([{ id, folder, tags: ['paper'] }]);
     expect(await readdir(join(home, 'trash'))).toEqual([]);
     await expect(page.hub.undoDelete(id)).rejects.toThrow('could be undone for 10 s');
   });

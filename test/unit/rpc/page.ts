@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type BirpcReturn, createBirpc } from 'birpc';
 import { onTestFinished, vi } from 'vitest';
 import type { HubApi, PageApi, PageRole } from '../../../core/protocol/pages/rpc.ts';
-import type { RunRow } from '../../../core/protocol/pages/run-views.ts';
+import type { RunListChange } from '../../../core/protocol/pages/run-list.ts';
 import { decodeRpc, encodeRpc } from '../../../core/protocol/pages/rpc-codec.ts';
 import type { RunUpdate } from '../../../core/protocol/pages/run-updates.ts';
 import { Hub } from '../../../src-main/hub/hub.ts';
@@ -14,7 +14,7 @@ import { HubService } from '../../../src-main/rpc/hub-service.ts';
 export interface TestPage {
   hub: BirpcReturn<HubApi, PageApi>;
   updates: RunUpdate[];
-  lists: RunRow[][];
+  lists: RunListChange[];
   /** The reason why the hub rejected the page. */
   refusals: string[];
   /** Sends raw bytes. */
@@ -48,7 +48,7 @@ export async function openService() {
 export function openPage(service: HubService, role: PageRole = 'owner'): TestPage {
   let toHub: (bytes: Uint8Array) => void = () => undefined;
   let toPage: (message: unknown) => void = () => undefined;
-  const told = { updates: [] as RunUpdate[], lists: [] as RunRow[][], refusals: [] as string[] };
+  const told = { updates: [] as RunUpdate[], lists: [] as RunListChange[], refusals: [] as string[] };
   const close = service.connect(
     {
       send: (bytes) => queueMicrotask(() => toPage(decodeRpc(bytes))),
@@ -58,7 +58,7 @@ export function openPage(service: HubService, role: PageRole = 'owner'): TestPag
     role,
   );
   const page: PageApi = {
-    runsChanged: (runs) => void told.lists.push(runs),
+    runsChanged: (change) => void told.lists.push(change),
     runUpdates: (_id, updates) => void told.updates.push(...updates),
   };
   const hub = createBirpc<HubApi, PageApi>(page, {

@@ -14,6 +14,7 @@ const watchable = [
   'predictions',
   'run',
   'runs',
+  'runOverview',
   'series',
   'session',
   'unwatch',
@@ -44,7 +45,8 @@ describe('a page with a link for watchers', () => {
     await createRunFolder(join(home, 'home', 'runs', 'run-1'), runRecord({ status: 'finished' }));
     const { hub } = openPage(service, 'watcher');
     expect(await hub.session()).toEqual({ role: 'watcher', canInvite: false });
-    expect(await hub.runs()).toMatchObject([{ id: 'run-1' }]);
+    expect((await hub.runs({})).rows).toMatchObject([{ id: 'run-1' }]);
+    expect(await hub.runOverview()).toMatchObject({ total: 1, projects: ['wine'] });
     expect((await hub.run('run-1')).record.id).toBe('run-1');
     expect(await hub.logs('run-1', { ranks: [], limit: 10 })).toEqual([]);
     expect(Object.values(await hub.checkpoints('run-1')).flat()).toEqual([]);

@@ -126,7 +126,7 @@ describe('previews', () => {
       ['earlyStopping.monitor', expect.stringContaining('differs from rank to rank')],
       ['earlyStopping.joint', expect.stringContaining('this plan has 2 waves')],
     ]);
-    expect(await page.hub.runs()).toEqual([]);
+    expect((await page.hub.runs({})).rows).toEqual([]);
   });
 });
 

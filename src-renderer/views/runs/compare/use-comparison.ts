@@ -1,10 +1,9 @@
 import { useTimeoutFn } from '@vueuse/core';
-import { computed, type ComputedRef, onScopeDispose, watch } from 'vue';
+import { type ComputedRef, onScopeDispose, watch } from 'vue';
 import type { RunView } from '../../../../core/protocol/pages/run-views.ts';
-import { useHub } from '../../../client/use-hub.ts';
+import { useHub, useHubClient } from '../../../client/use-hub.ts';
 import { type Loaded, useLoaded } from '../../../composables/use-loaded.ts';
 import type { ChartSeries } from '../../../charts/types.ts';
-import { useRunsStore } from '../../../stores/runs.ts';
 import { labelOf, readLine } from './compared-line.ts';
 
 /** Pause between readings of runs that train: each reading transfers thousands of points. */
@@ -13,10 +12,14 @@ const followMs = 1000;
 /** The compared runs. They are read again when one of them starts, ends, or gets its first metrics. */
 export function useComparedRuns(ids: ComputedRef<string[]>): Loaded<RunView[]> {
   const hub = useHub();
-  const runs = useRunsStore();
   const loaded = useLoaded(() => Promise.all(ids.value.map((id) => hub.run(id))));
-  const statuses = computed(() => ids.value.map((id) => runs.byId.get(id)?.status).join());
-  watch([ids, statuses], () => void loaded.reload());
+  watch(ids, () => void loaded.reload());
+  const end = useHubClient().on('runsChanged', ({ changed, isPartial }) => {
+    const statuses = new Map(loaded.data.value?.map(({ row }) => [row.id, row.status]));
+    const isChanged = changed.some(({ id, status }) => statuses.has(id) && statuses.get(id) !== status);
+    if (isPartial || isChanged) void loaded.reload();
+  });
+  onScopeDispose(end);
   repeat(async () => {
     const lacksMetrics = loaded.data.value?.some(
       ({ metrics, row }) => row.status === 'running' && metrics.length === 0,

@@ -29,7 +29,7 @@ async function homeWithRuns(): Promise<string> {
 async function contents(home: string): Promise<unknown[]> {
   const index = await RunIndex.open(home);
   await recoverRuns(index);
-  const runs = index.list({ sort: { by: 'name', descending: false } });
+  const runs = index.list({ sort: { by: 'name', isDescending: false } });
   index.close();
   return runs;
 }

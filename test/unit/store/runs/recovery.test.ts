@@ -143,7 +143,7 @@ describe('recoverRuns', () => {
     expect(interrupted.map((record) => record.id)).toEqual(['a']);
     expect(problems.map((problem) => problem.folder)).toEqual([join(home, 'runs', 'd')]);
     expect(problems[0].message).toContain('is damaged');
-    const statuses = index.list({ sort: { by: 'name', descending: false } }).map((run) => [run.id, run.status]);
+    const statuses = index.list({ sort: { by: 'name', isDescending: false } }).map((run) => [run.id, run.status]);
     expect(statuses).toEqual([
       ['a', 'interrupted'],
       ['b', 'running'],

@@ -74,13 +74,10 @@ describe('RunIndex.list', () => {
         status: 'failed',
         createdAt: '2026-01-02T03:04:05.000Z',
         endedAt: '2026-01-02T04:00:00Z',
-        bestMetric: 'val/ens_nll',
-        bestValue: 0.25,
-        bestEpoch: 3,
+        best: { metric: 'val/ens_nll', value: 0.25, epoch: 3 },
         error: 'Rank 1 died.',
         notFinite: null,
         origin: null,
-        config: record.config,
         projectFolder: '/projects/wine',
         tags: [],
         note: '',
@@ -89,7 +86,7 @@ describe('RunIndex.list', () => {
     ]);
     for (const value of [Number.NaN, -Infinity]) {
       index.upsert(runRecord({ summary: { ...summary, best: { ...best, value } } }), folder);
-      expect(index.list()[0].bestValue).toBe(value);
+      expect(index.list()[0].best?.value).toBe(value);
     }
     const metrics = { 'val/member_0_nll': 1, 'val/member_2_nll': Number.NaN };
     index.upsert(runRecord({ summary: { ...summary, metrics } }), folder);
@@ -100,12 +97,100 @@ describe('RunIndex.list', () => {
     const { index } = await threeRuns();
     expect(ids(index.list())).toEqual(['b2', 'b3', 'a1']);
     expect(ids(index.list({ limit: 1 }))).toEqual(['b2']);
-    expect(ids(index.list({ status: ['failed', 'finished'] }))).toEqual(['b3', 'a1']);
-    expect(ids(index.list({ status: [] }))).toEqual([]);
+    expect(ids(index.list({ statuses: ['failed', 'finished'] }))).toEqual(['b3', 'a1']);
+    expect(ids(index.list({ statuses: [] }))).toEqual([]);
     expect(ids(index.list({ project: 'wine' }))).toEqual(['b2', 'a1']);
     expect(ids(index.list({ search: 'mnist' }))).toEqual(['b3']);
     expect(ids(index.list({ search: "'; DROP TABLE runs; --" }))).toEqual([]);
-    expect(ids(index.list({ sort: { by: 'name', descending: true } }))).toEqual(['a1', 'b2', 'b3']);
+    expect(ids(index.list({ sort: { by: 'name', isDescending: true } }))).toEqual(['a1', 'b2', 'b3']);
+  });
+});
+
+describe('RunIndex.page', () => {
+  async function fourRuns() {
+    const home = await temporaryFolder();
+    const index = await openIndex(home);
+    const add = async (id: string, changes: Partial<RunRecord>, notes: object = {}) => {
+      const folder = await addRun(index, join(home, 'runs', id), { id, name: id, ...changes });
+      index.annotate(folder, { tags: [], note: '', isArchived: false, pinnedCheckpoints: [], ...notes });
+    };
+    const best = (value: number) => ({
+      summary: {
+        epochs: 1,
+        steps: 1,
+        stopReason: 'completed' as const,
+        metrics: {},
+        best: { metric: 'val/ens_nll', value, epoch: 0, step: 1 },
+        evaluatedSets: [],
+      },
+    });
+    const error = { message: 'Rank 3 died', rank: 3, device: null, epoch: null, step: null };
+    await add(
+      'a',
+      { createdAt: '2026-01-01T00:00:00.000Z', endedAt: '2026-01-01T00:00:09.000Z', ...best(0.5) },
+      { tags: ['wide'] },
+    );
+    await add('b', { createdAt: '2026-01-03T00:00:00.000Z', ...best(Number.NaN), status: 'failed', error });
+    await add(
+      'c',
+      {
+        createdAt: '2026-01-02T00:00:00.000Z',
+        endedAt: '2026-01-02T00:00:10.000Z',
+        ...best(0.1),
+        project: project('cifar'),
+      },
+      { note: 'Wide ÄÖ layers', name: 'Zebra' },
+    );
+    await add('d', { createdAt: '2026-01-04T00:00:00.000Z' }, { isArchived: true });
+    const found = (query: Parameters<RunIndex['page']>[0]): string[] =>
+      index.page({ isArchived: false, ...query }).rows.map(({ id }) => id);
+    return { index, found };
+  }
+
+  it('is a part of the list, with the number of all runs that match', async () => {
+    const { index, found } = await fourRuns();
+    expect(found({})).toEqual(['b', 'c', 'a']);
+    expect(found({ isArchived: true })).toEqual(['d']);
+    expect(found({ ids: ['a', 'c', 'none'] })).toEqual(['c', 'a']);
+    const page = index.page({ offset: 1, limit: 2 });
+    expect({ ids: ids(page.rows), total: page.total }).toEqual({ ids: ['b', 'c'], total: 4 });
+    expect(index.page({ limit: 0, statuses: ['failed'] })).toEqual({ rows: [], total: 1 });
+  });
+
+  it('is sorted by value, with missing values last in both directions', async () => {
+    const { found } = await fourRuns();
+    const sorted = (by: 'best' | 'duration' | 'name', isDescending: boolean) => found({ sort: { by, isDescending } });
+    expect(sorted('best', false)).toEqual(['c', 'a', 'b']);
+    expect(sorted('best', true)).toEqual(['a', 'c', 'b']);
+    expect(sorted('duration', false)).toEqual(['a', 'c', 'b']);
+    expect(sorted('duration', true)).toEqual(['c', 'a', 'b']);
+    expect(sorted('name', false)).toEqual(['a', 'b', 'c']);
+  });
+
+  it('holds the runs with every word in names, tags, notes and errors, a status, a project or a tag', async () => {
+    const { found } = await fourRuns();
+    expect(found({ search: 'wide' })).toEqual(['c', 'a']);
+    expect(found({ search: ' WIDE  cifar ' })).toEqual(['c']);
+    expect(found({ search: 'äö zebra' })).toEqual(['c']);
+    expect(found({ search: 'RANK died' })).toEqual(['b']);
+    expect(found({ search: 'runs' })).toEqual([]);
+    expect(found({ statuses: ['failed'] })).toEqual(['b']);
+    expect(found({ project: 'cifar' })).toEqual(['c']);
+    expect(found({ tag: 'wide' })).toEqual(['a']);
+  });
+
+  it('comes with an overview, and with the changes since', async () => {
+    const { index } = await fourRuns();
+    const created = { name: 'd', project: 'wine', status: 'created' };
+    expect(index.overview()).toMatchObject({ total: 4, projects: ['cifar', 'wine'], tags: ['wide'] });
+    const active = index.overview().active;
+    expect(active[0]).toEqual({ id: 'd', ...created });
+    expect(ids(active)).toEqual(['d', 'c', 'a']);
+    const revision = index.revision();
+    expect(index.changesSince(revision, 10)).toEqual({ changed: [], removed: [], isPartial: false, revision });
+    index.remove((await index.find('b')).folder);
+    expect(index.changesSince(revision, 10)).toMatchObject({ changed: [], removed: ['b'], isPartial: false });
+    expect(index.changesSince(index.revision() + 1, 10)).toMatchObject({ changed: [], isPartial: true });
   });
 });
 

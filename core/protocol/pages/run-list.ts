@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import { runStatusSchema } from '../run/record.ts';
+import { realNumber } from '../wire/numbers.ts';
+
+const bestValueSchema = z.strictObject({ metric: z.string(), value: realNumber, epoch: z.int() });
+export type BestValue = z.output<typeof bestValueSchema>;
+
+/** A run in lists: a row of the index, of the table on the pages, and a line of `tutti runs --json`. */
+export const runRowSchema = z.strictObject({
+  id: z.string(),
+  folder: z.string(),
+  name: z.string(),
+  project: z.string(),
+  projectFolder: z.string(),
+  task: z.string(),
+  strategy: z.string(),
+  status: runStatusSchema,
+  members: z.int(),
+  /** While the run trains, the best value so far. */
+  best: bestValueSchema.nullable(),
+  createdAt: z.string(),
+  endedAt: z.string().nullable(),
+  error: z.string().nullable(),
+  /** Names its last metrics that are NaN or infinite; null if there are none. */
+  notFinite: z.string().nullable(),
+  /** The id of the run that it is a fork of; null for others. */
+  origin: z.string().nullable(),
+  tags: z.array(z.string()),
+  note: z.string(),
+  isArchived: z.boolean(),
+});
+export type RunRow = z.output<typeof runRowSchema>;
+
+export const sortKeys = ['created', 'name', 'project', 'status', 'members', 'best', 'duration'] as const;
+export type SortKey = (typeof sortKeys)[number];
+
+/** Number of runs that one answer may hold. */
+export const maximumRunRows = 500;
+
+/** Which runs a list shows, and in which order. What is absent matches all runs. */
+export const runQuerySchema = z.strictObject({
+  ids: z.array(z.string()).optional(),
+  /** Words, separated by spaces, that id, name, project, strategy, task, status, folder, error, tags or note contain, in any case of letters. */
+  search: z.string().optional(),
+  statuses: z.array(runStatusSchema).optional(),
+  project: z.string().optional(),
+  projectFolder: z.string().optional(),
+  tag: z.string().optional(),
+  /** Only forks of the run with this id. */
+  origin: z.string().optional(),
+  isArchived: z.boolean().optional(),
+  /** Default: the newest first. Equal ones are ordered from new to old, and runs without a value are last. */
+  sort: z.strictObject({ by: z.enum(sortKeys), isDescending: z.boolean() }).optional(),
+  offset: z.int().min(0).optional(),
+  limit: z.int().min(0).max(maximumRunRows).optional(),
+});
+export type RunQuery = z.output<typeof runQuerySchema>;
+
+/** A part of a list of runs. */
+export interface RunPage {
+  rows: RunRow[];
+  /** Number of runs that match, on all pages. */
+  total: number;
+}
+
+/** A run that is about to train or trains. */
+export type ActiveRun = Pick<RunRow, 'id' | 'name' | 'project' | 'status'>;
+
+/** The list of runs as a whole. */
+export interface RunOverview {
+  total: number;
+  /** The newest first. */
+  active: ActiveRun[];
+  projects: string[];
+  tags: string[];
+}
+
+/** What changed in the list of runs. */
+export interface RunListChange {
+  /** New and changed runs. */
+  changed: RunRow[];
+  removed: string[];
+  /** Whether more changed than `changed` and `removed` name. */
+  isPartial: boolean;
+  /** Null if it has not changed. */
+  overview: RunOverview | null;
+}

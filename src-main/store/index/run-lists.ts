@@ -1,0 +1,63 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { ActiveRun, RunListChange, RunOverview, RunPage } from '../../../core/protocol/pages/run-list.ts';
+import { type Parameters, selectRuns } from './indexed-run.ts';
+import { type IndexQuery, toClauses } from './run-query.ts';
+
+/** The runs of one page of a list, and the number of runs on all its pages. */
+export function readPage(database: DatabaseSync, query: IndexQuery): RunPage {
+  const { where, order, parameters } = toClauses(query);
+  const rows = query.limit === 0 ? [] : selectRuns(database, `${where} ${order}`, parameters);
+  const isWhole = query.limit === undefined && query.offset === undefined;
+  return { rows, total: isWhole ? rows.length : count(database, where, parameters) };
+}
+
+export function readOverview(database: DatabaseSync): RunOverview {
+  const texts = (select: string): string[] =>
+    database
+      .prepare(select)
+      .all()
+      .map(({ text }) => String(text));
+  const open = "WHERE status IN ('created', 'running') ORDER BY created_at DESC, folder";
+  return {
+    total: count(database, '', {}),
+    active: selectRuns(database, open, {}).map(({ id, name, project, status }): ActiveRun => ({
+      id,
+      name,
+      project,
+      status,
+    })),
+    projects: texts('SELECT DISTINCT project AS text FROM runs ORDER BY project'),
+    tags: texts("SELECT DISTINCT value AS text FROM runs, json_each(tags) WHERE tags <> '[]' ORDER BY value"),
+  };
+}
+
+/** Grows with every change of a row, by this process or another. It is smaller than before if the index was made again. */
+export function readRevision(database: DatabaseSync): number {
+  return Number(database.prepare('SELECT coalesce(max(revision), 0) AS revision FROM changes').get()?.revision);
+}
+
+/** The changes after a revision, of which `limit` rows are named. */
+export function readChanges(
+  database: DatabaseSync,
+  since: number,
+  limit: number,
+): Omit<RunListChange, 'overview'> & { revision: number } {
+  const revision = readRevision(database);
+  if (revision === since) return { changed: [], removed: [], isPartial: false, revision };
+  if (revision < since) return { changed: [], removed: [], isPartial: true, revision };
+  const found = database
+    .prepare('SELECT folder, id FROM changes WHERE revision > :since ORDER BY revision DESC LIMIT :limit')
+    .all({ since, limit: limit + 1 });
+  const named = found.slice(0, limit);
+  const folders = JSON.stringify(named.map(({ folder }) => folder));
+  const changed = selectRuns(database, 'WHERE folder IN (SELECT value FROM json_each(:folders))', { folders });
+  const present = new Set(changed.map(({ folder }) => folder));
+  const removed = named.filter(({ folder }) => !present.has(String(folder))).map(({ id }) => String(id));
+  return { changed, removed, isPartial: found.length > limit, revision };
+}
+
+function count(database: DatabaseSync, where: string, parameters: Parameters): number {
+  const statement = database.prepare(`SELECT count(*) AS count FROM runs ${where}`);
+  statement.setAllowUnknownNamedParameters(true);
+  return Number(statement.get(parameters)?.count);
+}

@@ -1,0 +1,66 @@
+import type { RunQuery, SortKey } from '../../../core/protocol/pages/run-list.ts';
+import type { Parameters } from './indexed-run.ts';
+
+/** Part of a query, with the number of rows of its answer; without a limit: all. */
+export type IndexQuery = Omit<RunQuery, 'limit'> & { limit?: number | undefined };
+
+/** What the runs are sorted by. The duration is in days. */
+const SORT_VALUES: Record<SortKey, string> = {
+  created: 'created_at',
+  name: 'name COLLATE NOCASE',
+  project: 'project COLLATE NOCASE',
+  status: 'status',
+  members: 'members',
+  best: 'best_value',
+  duration: 'julianday(ended_at) - julianday(created_at)',
+};
+
+interface Clauses {
+  where: string;
+  order: string;
+  parameters: Parameters;
+}
+
+/** The clauses of a query, with their named parameters. */
+export function toClauses(query: IndexQuery): Clauses {
+  const { conditions, parameters } = conditionsOf(query);
+  for (const [index, word] of wordsOf(query.search ?? '').entries()) {
+    conditions.push(`instr(record_text || char(10) || notes_text, :word${index}) > 0`);
+    parameters[`word${index}`] = word;
+  }
+  const { by, isDescending } = query.sort ?? { by: 'created', isDescending: true };
+  const direction = isDescending ? 'DESC' : 'ASC';
+  return {
+    where: conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '',
+    order: `ORDER BY ${SORT_VALUES[by]} ${direction} NULLS LAST, created_at DESC, folder LIMIT :limit OFFSET :offset`,
+    parameters: { ...parameters, limit: query.limit ?? -1, offset: query.offset ?? 0 },
+  };
+}
+
+function conditionsOf(query: IndexQuery): { conditions: string[]; parameters: Parameters } {
+  const possible: [value: string | number | undefined, name: string, condition: string][] = [
+    [listOf(query.ids), 'ids', 'id IN (SELECT value FROM json_each(:ids))'],
+    [listOf(query.statuses), 'statuses', 'status IN (SELECT value FROM json_each(:statuses))'],
+    [query.project, 'project', 'project = :project'],
+    [query.projectFolder, 'projectFolder', 'project_folder = :projectFolder'],
+    [query.origin, 'origin', 'origin = :origin'],
+    [query.tag, 'tag', ':tag IN (SELECT value FROM json_each(tags))'],
+    [query.isArchived === undefined ? undefined : Number(query.isArchived), 'isArchived', 'is_archived = :isArchived'],
+  ];
+  const given = possible.flatMap(([value, name, condition]) =>
+    value === undefined ? [] : [{ value, name, condition }],
+  );
+  return {
+    conditions: given.map(({ condition }) => condition),
+    parameters: Object.fromEntries(given.map(({ name, value }) => [name, value])),
+  };
+}
+
+function listOf(values: readonly string[] | undefined): string | undefined {
+  return values === undefined ? undefined : JSON.stringify(values);
+}
+
+/** The words of a search. SQLite's `lower` knows ASCII only, so the columns and the words are lowered here. */
+function wordsOf(search: string): string[] {
+  return search.toLowerCase().split(/\s+/).filter(Boolean);
+}
