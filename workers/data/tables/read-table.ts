@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
 import { nearest } from '../../../core/options/suggest.ts';
 import { type Column, type ColumnType, typedColumn } from './columns.ts';
-import { parseParquet } from './parquet.ts';
 import { type DelimitedOptions, parseDelimited, parseJsonLines, type RawTable } from './raw-table.ts';
 
 /** How to read a table. */
@@ -59,8 +58,11 @@ async function parseRaw(
   options: ReadTableOptions,
 ): Promise<RawTable> {
   switch (extname(file).toLowerCase()) {
-    case '.parquet':
+    case '.parquet': {
+      // Most runs read no Parquet, and a worker's start is mostly the loading of modules.
+      const { parseParquet } = await import('./parquet.ts');
       return parseParquet(bytes, file, isMissing);
+    }
     case '.jsonl':
     case '.ndjson':
       return parseJsonLines(bytes.toString('utf8'), file, isMissing);
