@@ -8,6 +8,8 @@ import { runPaths } from '../../store/runs/run-folder.ts';
 import type { HubParts } from '../../hub/run-feed.ts';
 
 const chunkBytes = 2 ** 16;
+/** The most that is read of a log: its lines may be endless. */
+const maximumBytes = 2 ** 22;
 
 /** The newest lines of the ranks' logs (of all ranks if none are named), merged by time. */
 export async function readLogs(
@@ -33,7 +35,7 @@ async function loggedRanks(logs: string): Promise<number[]> {
 }
 
 /** The last lines of a rank's log. A log that is no file of the run's folder has one line, which says so. */
-async function readLog(folder: string, rank: number, limit: number): Promise<LogLine[]> {
+export async function readLog(folder: string, rank: number, limit: number): Promise<LogLine[]> {
   const path = join('logs', `rank-${rank}.log`);
   const changed = (await lstat(join(folder, path))).mtime.toISOString();
   try {
@@ -50,7 +52,7 @@ async function lastLines(handle: FileHandle, limit: number): Promise<string[]> {
   try {
     let start = (await handle.stat()).size;
     let text = Buffer.alloc(0);
-    while (start > 0 && countLines(text) <= limit) {
+    while (start > 0 && text.length < maximumBytes && countLines(text) <= limit) {
       const size = Math.min(chunkBytes, start);
       start -= size;
       const chunk = Buffer.alloc(size);

@@ -8,6 +8,7 @@ const modules = {
   data: async () => (await import('./data.ts')).dataTargets,
   runFolder: async () => (await import('./run-folder.ts')).runFolderTargets,
   home: async () => (await import('./home.ts')).homeTargets,
+  entrances: async () => (await import('./entrances.ts')).entranceTargets,
   writers: async () => (await import('./writers.ts')).writerTargets,
 };
 
