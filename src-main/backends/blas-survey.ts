@@ -86,10 +86,18 @@ async function measure(libraries: BlasLibrary[], identity: string, surveyor: Sur
     }
   }
   const survey = { identity, own, libraries: measured };
+  await keep(survey).catch((error: unknown) => {
+    // It is measured again next time.
+    if (errorCode(error) === null) throw error;
+  });
+  return survey;
+}
+
+/** Caches a survey. @throws an error with a code where the home cannot be written */
+async function keep(survey: BlasSurvey): Promise<void> {
   const path = surveyPath();
   await mkdir(dirname(path), { recursive: true });
   await writeFileAtomic(path, `${JSON.stringify(survey, null, 2)}\n`);
-  return survey;
 }
 
 function surveyPath(): string {

@@ -60,7 +60,7 @@ export function confinedEnvironment(grant: Grant, device?: Device): NodeJS.Proce
 /** Flags of Node's permission model (https://nodejs.org/docs/latest-v24.x/api/permissions.html), and what runs before the entry. */
 export function confinementFlags(grant: Grant, { needsThreads = false } = {}): string[] {
   const { read, write, processes, memoryBytes } = grant;
-  makeCompileCache(grant.compileCache);
+  makeCacheFolder(grant.compileCache);
   const writable = [...write, grant.compileCache];
   const readable = [...read, ...filesOfEnvironment(grant), ...writable];
   return [
@@ -80,12 +80,15 @@ export function confinementFlags(grant: Grant, { needsThreads = false } = {}): s
   ];
 }
 
-/** Node grants what lies in a folder only if the folder exists. On a read-only or full disk there is none: the code is then compiled each time. */
-function makeCompileCache(folder: string): void {
+/**
+ * Creates a folder of the cache: Node grants what lies in a folder only if it exists. On a read-only or full disk there is none: code is then
+ * compiled each time, and downloads fail. For a missing folder there, Node's recursive `mkdir` says ENOENT.
+ */
+export function makeCacheFolder(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   } catch (error) {
-    if (!['EROFS', 'EACCES', 'EPERM', 'ENOSPC', 'EDQUOT'].includes(errorCode(error) ?? '')) throw error;
+    if (!['EROFS', 'ENOENT', 'EACCES', 'EPERM', 'ENOSPC', 'EDQUOT'].includes(errorCode(error) ?? '')) throw error;
   }
 }
 

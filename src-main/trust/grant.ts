@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { formatBytes } from '../../core/text/numbers.ts';
 import { noPermissions, type Permissions } from '../../core/protocol/run/permissions.ts';
 import type { Device } from '../../core/protocol/machine/devices.ts';
 import { appFile } from '../processes/app-files.ts';
-import type { Grant } from '../processes/confined.ts';
+import { type Grant, makeCacheFolder } from '../processes/confined.ts';
 import { compileCache, dataFolders, homePaths } from '../store/home.ts';
 import { allowedPermissions, requireTrust } from './project-trust.ts';
 
@@ -36,7 +36,7 @@ export function grantFor(request: GrantRequest): Grant {
   const { lookup, cache } = dataFolders();
   const data = isDescribing ? [] : [lookup, ...pathsOf(allowed.read, folder)];
   const writable = isDescribing ? [] : [cache, ...pathsOf(allowed.write, folder)];
-  mkdirSync(cache, { recursive: true });
+  makeCacheFolder(cache);
   return {
     read: existing([...ownFolders(), ...foldersOfProject(folder, project), ...data, ...read]),
     write: existing([...writable, ...write]),
