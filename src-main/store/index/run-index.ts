@@ -178,6 +178,8 @@ export class RunIndex {
    */
   async refresh(inBackground?: (reading: Promise<FolderProblem[]>) => void): Promise<FolderProblem[]> {
     const { added, gone } = await this.#scan.look(() => this.#folders());
+    // Also those that are being read already; a reading puts back what it could not read.
+    this.#scan.taken(added);
     for (const folder of gone) this.remove(folder);
     const folders = added.filter((folder) => !this.#unread.has(folder));
     const reading = this.#readAll(folders);
@@ -190,7 +192,6 @@ export class RunIndex {
   #readAll(folders: string[]): Promise<FolderProblem[]> {
     if (folders.length === 0) return Promise.resolve([]);
     for (const folder of folders) this.#unread.add(folder);
-    this.#scan.taken(folders);
     let unread: readonly string[] = folders;
     const reading = this.#adding
       .then(() => this.#readInSteps(folders))
