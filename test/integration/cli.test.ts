@@ -134,6 +134,11 @@ describe('tutti', () => {
       'home',
       'data',
       'scratch',
+      'locks of the home',
+      'open files',
+      'file watches',
+      'limits of projects',
+      'end of workers',
     ]);
   });
 

@@ -10,7 +10,7 @@ import { notRun } from '../../environment/reasons.ts';
 
 const obstacle = useTensorflow();
 const project = resolve(import.meta.dirname, '../../..', 'bench', 'projects', 'blobs');
-const probe = resolve(import.meta.dirname, '../../..', 'scripts', 'native', 'try-backend.ts');
+const probe = resolve(import.meta.dirname, '../../..', 'workers', 'entries', 'try-backend.ts');
 
 describe.skipIf(obstacle !== null)(`the tensorflow backend${notRun(obstacle)}`, () => {
   const { hub, home } = useHub();

@@ -11,7 +11,7 @@ import { notRun } from '../../environment/reasons.ts';
 
 const obstacle = await useSwiftShader();
 const project = resolve(import.meta.dirname, '../../..', 'bench', 'projects', 'blobs');
-const probe = resolve(import.meta.dirname, '../../..', 'scripts', 'native', 'try-backend.ts');
+const probe = resolve(import.meta.dirname, '../../..', 'workers', 'entries', 'try-backend.ts');
 const { hub, home } = useHub();
 
 /** The backend's description when it starts with this environment, or the reason why it does not start. */
