@@ -32,6 +32,8 @@ export type { GaussianBlobsOptions, HeteroscedasticSineOptions, TwoMoonsOptions 
 export { fetchFile } from './sources/download.ts';
 export type { DownloadOptions, DownloadProgress, RemoteFile } from './sources/download.ts';
 export type { DataFolders, DataSource } from './sources/locate.ts';
+export { seriesOf } from './series/series-of.ts';
+export type { Series } from './series/series-of.ts';
 export { windows, windowSplits } from './series/windows.ts';
 export type { SeriesOptions, SeriesSplitSizes } from './series/windows.ts';
 export { Tokenizer } from '../../core/tokens/tokenizer.ts';

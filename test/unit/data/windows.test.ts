@@ -1,10 +1,27 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { seriesOf } from '../../../workers/data/series/series-of.ts';
+import { parseTable } from '../../../workers/data/tables/read-table.ts';
 import { windows, windowSplits } from '../../../workers/data/series/windows.ts';
 
 /** Value of column c at step t: 10 t + c. */
 const series = (steps: number, columns = 1): Float32Array =>
   Float32Array.from({ length: steps * columns }, (_, i) => 10 * Math.floor(i / columns) + (i % columns));
+
+describe('a series of a table', () => {
+  const parse = (text: string) => parseTable(Buffer.from(text), 'load.csv');
+
+  it('has the chosen columns, step by step', async () => {
+    const table = await parse('day,load,weather\n1,0.5,dry\n2,0.25,wet\n');
+    expect(seriesOf(table, ['load', 'day'])).toMatchObject({ columns: 2, values: Float32Array.of(0.5, 1, 0.25, 2) });
+    expect(() => seriesOf(table, ['weather'])).toThrow(/Column "weather" of .*load.csv holds text/);
+  });
+
+  it('names the row that lacks a value', async () => {
+    const table = await parse('day,load\n1,0.5\n2,\n3,4\n');
+    expect(() => seriesOf(table, ['load'])).toThrow(/no value in row 2/);
+  });
+});
 
 describe('windows over a series', () => {
   it('have the steps before as features and those after as targets', () => {
