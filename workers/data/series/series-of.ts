@@ -1,3 +1,4 @@
+import type { NumericColumn } from '../tables/columns.ts';
 import { columnOf, type Table } from '../tables/read-table.ts';
 
 /** A series of T steps with C values each, for `windows` and `windowSplits`. */
@@ -14,9 +15,9 @@ export interface Series {
  * @throws TypeError if a column holds text, RangeError that names the row where a value is missing
  */
 export function seriesOf(table: Table, names: readonly string[]): Series {
-  const columns = names.map((name) => {
+  const columns = names.map((name): NumericColumn => {
     const column = columnOf(table, name);
-    if (column.type !== 'category' && column.type !== 'text') return column;
+    if (column.type === 'number' || column.type === 'date' || column.type === 'boolean') return column;
     throw new TypeError(`Column "${name}" of ${table.name} holds text (${column.type}), but a series needs numbers.`);
   });
   for (const { name, values } of columns) {
