@@ -64,7 +64,7 @@ describe("a project's own callbacks", () => {
       'rank 1, step 4',
     ]);
     expect(failures[0].message).toMatch(
-      /^The project's callback "failing" failed in onStepEnd and is called no more: Error: I have seen enough\./,
+      /^The project's callback "failing" failed in onStepEnd and is called no more: I have seen enough\.\nat project\.ts:\d+:\d+\n/,
     );
   });
 

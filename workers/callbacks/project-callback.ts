@@ -54,10 +54,15 @@ export class ObservingCallback implements Callback {
   readonly name: string;
   readonly #observer: ProjectCallback;
   readonly #seed: number;
+  readonly #explain: (error: unknown) => string;
   #isOff = false;
 
-  /** @param seed of the rank @throws when its name cannot head metrics */
-  constructor(observer: ProjectCallback, seed: number) {
+  /**
+   * @param seed of the rank
+   * @param explain describes an error of the project's code
+   * @throws when its name cannot head metrics
+   */
+  constructor(observer: ProjectCallback, seed: number, explain: (error: unknown) => string) {
     if (!namePattern.test(observer.name) || takenNames.has(observer.name)) {
       throw new Error(
         `The project has a callback "${observer.name}", which cannot head the names of metrics: use letters, digits, "-" and "_", ` +
@@ -67,6 +72,7 @@ export class ObservingCallback implements Callback {
     this.name = `project:${observer.name}`;
     this.#observer = observer;
     this.#seed = seed;
+    this.#explain = explain;
   }
 
   onStepEnd(training: Training, { loss, learningRate }: StepEnd): void {
@@ -109,8 +115,7 @@ export class ObservingCallback implements Callback {
       tf.tidy(() => refusePromise(body()));
     } catch (error) {
       this.#isOff = true;
-      const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
-      const message = `The project's callback "${this.#observer.name}" failed in ${hook} and is called no more: ${reason}`;
+      const message = `The project's callback "${this.#observer.name}" failed in ${hook} and is called no more: ${this.#explain(error)}`;
       training.announce('callback-failed', message);
     } finally {
       restore();

@@ -3,6 +3,7 @@ import type { DescribeReply, ProjectDescription } from '../../core/protocol/run/
 import { permissionsSchema } from '../../core/protocol/run/permissions.ts';
 import { describeMetrics } from '../member/tasks/own-metrics.ts';
 import { loadProject } from '../project/load-project.ts';
+import { explainError, stackOf } from '../project/trace/explain-error.ts';
 
 /** Entry of the process that describes a project to the hub. The hub never loads a project's code. */
 
@@ -30,6 +31,5 @@ function reply(message: DescribeReply): void {
 try {
   reply({ type: 'described', description: await describe(process.argv[2]) });
 } catch (error) {
-  const { message, stack = '' } = error instanceof Error ? error : new Error(String(error));
-  reply({ type: 'failed', message, stack });
+  reply({ type: 'failed', message: explainError(error, process.argv[2]), stack: stackOf(error) });
 }

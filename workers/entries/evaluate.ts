@@ -5,9 +5,11 @@ import {
   type SetEvaluationTask,
   setEvaluationTaskSchema,
 } from '../../core/protocol/run/checkpoint-tasks.ts';
+import { messageOf } from '../../core/text/errors.ts';
 import { startBackend } from '../backends/backend.ts';
 import type { Dataset, Splits } from '../data/dataset.ts';
 import { RunModels } from '../project/rebuild-model.ts';
+import { explainError, stackOf } from '../project/trace/explain-error.ts';
 import { splitByMember } from '../training/evaluate-sets.ts';
 import { predict } from '../member/predict.ts';
 import { joinStacks } from '../member/predictions.ts';
@@ -54,8 +56,16 @@ function reply(message: SetEvaluationReply): void {
 
 try {
   const [message] = await once(process, 'message');
-  reply({ type: 'evaluated', result: await evaluate(setEvaluationTaskSchema.parse(message)) });
+  const task = setEvaluationTaskSchema.parse(message);
+  reply(await answer(task));
 } catch (error) {
-  const { message, stack = '' } = error instanceof Error ? error : new Error(String(error));
-  reply({ type: 'failed', message, stack });
+  reply({ type: 'failed', message: messageOf(error), stack: stackOf(error) });
+}
+
+async function answer(task: SetEvaluationTask): Promise<SetEvaluationReply> {
+  try {
+    return { type: 'evaluated', result: await evaluate(task) };
+  } catch (error) {
+    return { type: 'failed', message: explainError(error, task.projectFolder), stack: stackOf(error) };
+  }
 }

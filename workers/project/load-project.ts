@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { messageOf } from '../../core/text/errors.ts';
@@ -8,12 +8,14 @@ import { whyNotNamed } from '../../core/metrics/registry/own-metrics.ts';
 import { taskKinds } from '../../core/metrics/registry/task-kinds.ts';
 import { nearest } from '../../core/options/suggest.ts';
 import type { HyperparameterSchema, Project } from './define-project.ts';
-import { shareOwnCopies } from '../system/own-copies.ts';
+import { loadedModules, shareOwnCopies } from '../system/own-copies.ts';
 import { permissionsSchema } from '../../core/protocol/run/permissions.ts';
 import { projectEntries } from '../../core/protocol/run/project-description.ts';
 import type { Launch } from '../../core/protocol/run/messages.ts';
 import type { Dataset, Splits } from '../data/dataset.ts';
 import { explainRefusal } from './refusals.ts';
+import { keepDeepStacks } from './trace/explain-error.ts';
+import { withSyntaxPlace } from './trace/syntax-place.ts';
 import { Generator, withSeededMathRandom } from '../random/index.ts';
 
 const isFunction = z.custom((value) => typeof value === 'function', 'must be a function');
@@ -66,6 +68,7 @@ const projectSchema = z.strictObject({
 export async function loadProject(folder: string): Promise<Project> {
   const entry = findEntry(folder);
   shareOwnCopies();
+  keepDeepStacks();
   const exported = await importDefault(entry);
   const checked = projectSchema.safeParse(exported);
   if (!checked.success) {
@@ -93,7 +96,9 @@ async function importDefault(entry: string): Promise<unknown> {
   try {
     return defaultOf(await import(pathToFileURL(entry).href));
   } catch (error) {
-    throw new Error(`${entry} could not be loaded: ${messageOf(explainRefusal(error))}`, { cause: error });
+    const own = [...loadedModules].filter((path) => path.startsWith(dirname(entry)));
+    const cause = explainRefusal(withSyntaxPlace(error, own));
+    throw new Error(`${entry} could not be loaded: ${messageOf(cause)}`, { cause });
   }
 }
 

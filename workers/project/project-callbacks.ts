@@ -9,10 +9,18 @@ type Context = CallbackContext<z.output<HyperparameterSchema>>;
 /**
  * The project's callbacks for a rank, which run after the run's callbacks.
  * @param seed the rank's seed
+ * @param explain describes an error of the project's code
  * @throws the error of `callbacks()`, or one for an invalid or repeated name
  */
-export function projectCallbacks(project: Project, context: Context, seed: number): Callback[] {
-  const observers = observersOf(project, context, seed).map((observer) => new ObservingCallback(observer, seed));
+export function projectCallbacks(
+  project: Project,
+  context: Context,
+  seed: number,
+  explain: (error: unknown) => string,
+): Callback[] {
+  const observers = observersOf(project, context, seed).map(
+    (observer) => new ObservingCallback(observer, seed, explain),
+  );
   const names = observers.map(({ name }) => name);
   const twice = names.find((name, i) => names.indexOf(name) !== i);
   if (twice === undefined) return observers;

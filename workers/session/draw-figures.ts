@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Launch } from '../../core/protocol/run/messages.ts';
 import { saveFigure } from '../plots/index.ts';
+import { explainError, stackOf } from '../project/trace/explain-error.ts';
 import type { Prepared, SessionLinks } from './prepare.ts';
 import { copyForProject } from '../member/predictions.ts';
 import type { SetsOutcome } from '../training/evaluate-sets.ts';
@@ -25,7 +26,8 @@ export async function drawFigures(
       print: (line) => links.print(line),
     });
   } catch (error) {
-    const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    console.error(stackOf(error));
+    const reason = explainError(error, launch.projectFolder);
     trainer.training.announce('figures-failed', `The project's figures() failed: ${reason}`);
   }
 }

@@ -13,6 +13,7 @@ import type { BatchSource } from '../data/batches.ts';
 import { createSampler, type Sampler } from '../data/samplers.ts';
 import type { Project } from '../project/define-project.ts';
 import { loadProject, loadProjectData, modelShapes, parseHyperparameters } from '../project/load-project.ts';
+import { explainError } from '../project/trace/explain-error.ts';
 import { projectCallbacks } from '../project/project-callbacks.ts';
 import { setupIndependentWorker } from './setup.ts';
 import { MemberStack } from '../stacked/member-stack.ts';
@@ -160,7 +161,9 @@ async function prepareRank({ launch, links }: Seat, shared: Shared, rank: RankPa
   const callbacks = [
     seeder,
     ...callbacksOf(launch, completion, { task, files, hasValidation: data.validation !== undefined }),
-    ...projectCallbacks(project, { hyperparameters, config, rank: placement.rank }, seeder.seed),
+    ...projectCallbacks(project, { hyperparameters, config, rank: placement.rank }, seeder.seed, (error) =>
+      explainError(error, launch.projectFolder),
+    ),
   ];
   const totalSteps = plannedSteps(config, sampler);
   const stacked = stack?.join(seeder.draw) ?? null;

@@ -1,3 +1,4 @@
+import { messageOf } from '../../core/text/errors.ts';
 import { connect } from '../collectives/socket-channel.ts';
 import { CollectiveError } from '../../core/protocol/wire/collectives.ts';
 import type { Control, HubMessage, Launch } from '../../core/protocol/run/messages.ts';
@@ -6,7 +7,7 @@ import { ProcessGroup } from '../collectives/process-group.ts';
 import { type SharedMemory, sharedMemoryIn } from '../collectives/memory/shared-memory.ts';
 import { HubLink } from './hub-link.ts';
 import { HubReport } from './hub-report.ts';
-import { projectPlace } from './project-place.ts';
+import { type ErrorSource, sourceOf, stackOf } from '../project/trace/explain-error.ts';
 import type { Prepared, Seat, SessionLinks } from './prepare.ts';
 import { runSession } from './session.ts';
 import { AgreedError } from '../member/report.ts';
@@ -114,16 +115,13 @@ export class RankLink {
     const { rank } = this.options;
     report.flush();
     const at = error instanceof AgreedError ? error.at : { rank, ...report.position };
-    const message = error instanceof Error ? error.message : String(error);
-    const stack = error instanceof Error ? (error.stack ?? '') : '';
     const device = launch?.placement.device.id ?? null;
-    const source = launch === null ? null : projectPlace(stack, launch.projectFolder);
-    this.link.send({
-      type: 'failed',
-      error: { message, device, rank: at.rank, epoch: at.epoch, step: at.step, ...(source === null ? {} : { source }) },
-      stack,
-      isConsequence: isConsequence || at.rank !== rank,
-    });
+    const place: ErrorSource = launch === null ? {} : sourceOf(error, launch.projectFolder);
+    const failure = { message: messageOf(error), device, rank: at.rank, epoch: at.epoch, step: at.step, ...place };
+    const isFollowing = isConsequence || at.rank !== rank;
+    const stack = stackOf(error);
+    console.error(isFollowing ? `Rank ${rank} ends with its group: ${failure.message}` : logged(failure, stack));
+    this.link.send({ type: 'failed', error: failure, stack, isConsequence: isFollowing });
   }
 
   private take(message: HubMessage): void {
@@ -170,6 +168,13 @@ export class RankLink {
     });
     this.report.state('ready', this.report.position);
   }
+}
+
+/** What the rank's log keeps of an error: the place in the project's code, its lines, and the whole stack. */
+function logged({ source, excerpt }: ErrorSource, stack: string): string {
+  return [...(source === undefined ? [] : [`at ${source}`]), ...(excerpt === undefined ? [] : [excerpt]), stack].join(
+    '\n',
+  );
 }
 
 const { version } = createRequire(import.meta.url)('../../package.json') as { version: string };

@@ -17,6 +17,9 @@ const ownCopies = new Map([
   ['zod', import.meta.resolve('zod')],
 ]);
 
+/** Paths of the modules that this process has begun to load since then, without packages. */
+export const loadedModules = new Set<string>();
+
 let isShared = false;
 
 /** From now on projects, and tfjs-node's kernels, import the TensorFlow.js of this process. */
@@ -29,6 +32,7 @@ export function shareOwnCopies(): void {
       return url === undefined ? next(specifier, context) : { url, shortCircuit: true };
     },
     load(url, context, next) {
+      if (url.startsWith('file:') && !url.includes('/node_modules/')) loadedModules.add(fileURLToPath(url));
       return next(url, { ...context, format: formatOf(url, context.format) });
     },
   });

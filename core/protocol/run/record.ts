@@ -20,6 +20,8 @@ export const runErrorSchema = z.strictObject({
   step: z.int().nullable().default(null),
   /** Where the project's code raised it, `project.ts:31:12` with line and column; absent if it did not. */
   source: z.string().optional(),
+  /** The lines of the code there, with a caret below the column; absent where they could not be read. */
+  excerpt: z.string().optional(),
 });
 export type RunError = z.output<typeof runErrorSchema>;
 

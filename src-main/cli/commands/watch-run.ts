@@ -1,3 +1,4 @@
+import { printable } from '../../../core/text/printable.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import type { RunListener } from '../../runs/recording/run-recorder.ts';
 import type { RunSession } from '../../runs/attempt/run-session.ts';
@@ -47,10 +48,11 @@ function describeLoss(reason: string): string {
 /** Why a run failed, where, and where its logs are. */
 export function explainFailure({ error }: RunRecord, folder: string): string {
   if (error === null) return 'The run failed without an error message.';
-  const { rank, device, step, source = null, message } = error;
+  const { rank, device, step, source = null, excerpt = null, message } = error;
   const place = Object.entries({ rank, device, step, at: source }).flatMap(([name, value]) =>
     value === null ? [] : `${name} ${value}`,
   );
   const where = place.length === 0 ? '' : ` (${place.join(', ')})`;
-  return `The run failed${where}: ${message}\nLogs: ${runPaths(folder).logs}`;
+  const lines = excerpt === null ? '' : `\n${printable(excerpt)}`;
+  return `The run failed${where}: ${message}${lines}\nLogs: ${runPaths(folder).logs}`;
 }

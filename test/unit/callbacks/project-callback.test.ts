@@ -7,7 +7,10 @@ const seed = 5;
 const end = { loss: 0.5, learningRate: 0.01 };
 
 function observe(observer: ProjectCallback): { callback: ObservingCallback; training: FakeTraining } {
-  return { callback: new ObservingCallback(observer, seed), training: new FakeTraining({ rank: 3, members: 4 }) };
+  return {
+    callback: new ObservingCallback(observer, seed, String),
+    training: new FakeTraining({ rank: 3, members: 4 }),
+  };
 }
 
 describe("a project's callback", () => {
