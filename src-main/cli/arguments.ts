@@ -6,8 +6,23 @@ import {
   setPath,
   unknownOptionMessage,
 } from '../../core/options/index.ts';
-import { hasFlag, type RunFlag, trainFlags } from '../runs/configuration/run-flags.ts';
+import {
+  flagAliases,
+  hasFlag,
+  type RunFlag,
+  runFlagsOf,
+  shortFlagOf,
+  trainFlags,
+} from '../runs/configuration/run-flags.ts';
 import { toUsageError, UsageError } from './errors.ts';
+
+/** Changes to the configuration of an earlier run. */
+export interface ChangeOptions {
+  set: string[];
+  maxEpochs?: string;
+  /** Another name of `maxEpochs`. */
+  epochs?: string;
+}
 
 export interface TrainArguments {
   /** The values of flags and `--set`, in their order, as a layer of the configuration. */
@@ -31,8 +46,9 @@ export function parseTrainArguments(args: readonly string[], flags: readonly Run
   const assign = (path: string, value: unknown): void => {
     overrides = setPath(overrides, path, value);
   };
-  for (const { flag, type, path } of trainFlags) {
-    if (path !== 'set' && path !== 'help') command.option(type === 'boolean' ? flag : `${flag} <value>`);
+  for (const description of trainFlags) {
+    const { type, path } = description;
+    if (path !== 'set' && path !== 'help') command.option(spell(description) + (type === 'boolean' ? '' : ' <value>'));
   }
   command.option('-h, --help');
   command.option('--set <assignment>').on('option:set', (assignment: string) => {
@@ -40,14 +56,38 @@ export function parseTrainArguments(args: readonly string[], flags: readonly Run
     assign(path, value);
   });
   for (const runFlag of flags.filter(hasFlag)) {
-    const option = new Option(`${runFlag.flag} ${runFlag.variants[0].type === 'boolean' ? '[value]' : '<value>'}`);
-    command.addOption(option).on(`option:${option.name()}`, (text: string | null) => {
-      assign(runFlag.path, readValue(runFlag, text ?? 'true'));
-    });
+    const value = runFlag.variants[0].type === 'boolean' ? '[value]' : '<value>';
+    for (const spelled of [spell(runFlag), ...aliasesOf(runFlag, flags)]) {
+      const option = new Option(`${spelled} ${value}`);
+      command.addOption(option).on(`option:${option.name()}`, (text: string | null) => {
+        assign(runFlag.path, readValue(runFlag, text ?? 'true'));
+      });
+    }
   }
   parse(command, args, flags);
   const { config, name, out, json, quiet, detach, help } = command.opts<TrainArguments>();
   return { overrides, config, name, out, json, quiet, detach, help };
+}
+
+/** `-m, --members`, or the flag alone if it has no short form. */
+function spell(option: Pick<RunFlag, 'path' | 'flag'>): string {
+  const short = shortFlagOf(option);
+  return short === null ? option.flag : `${short}, ${option.flag}`;
+}
+
+/** Other names of an option that no option of the project has. */
+function aliasesOf({ path }: RunFlag, flags: readonly RunFlag[]): string[] {
+  const aliases = Object.keys(flagAliases).filter((alias) => flagAliases[alias] === path);
+  return aliases.filter((alias) => flags.every(({ flag }) => flag !== alias));
+}
+
+/** The changes that `tutti resume` and `tutti fork` ask for by `--set` and `--max-epochs`. @throws UsageError */
+export function parseOverrides({ set, maxEpochs, epochs = maxEpochs }: ChangeOptions): PlainObject {
+  const flags = runFlagsOf(null);
+  if (epochs === undefined) return parseAssignments(set, flags);
+  if (maxEpochs !== undefined && maxEpochs !== epochs)
+    throw new UsageError('--epochs is another name of --max-epochs: give one.');
+  return parseAssignments([...set, `maxEpochs=${epochs}`], flags);
 }
 
 /** `--set` assignments as a layer of the configuration. @throws UsageError */

@@ -18,7 +18,12 @@ export interface Consent {
 }
 
 export function consentOf(isGiven: boolean): Consent {
-  return { isGiven, ask: process.stdin.isTTY && process.stdout.isTTY ? askOnTerminal : null };
+  return { isGiven, ask: canAsk() ? askOnTerminal : null };
+}
+
+/** Whether somebody can answer a question. */
+export function canAsk(): boolean {
+  return process.stdin.isTTY && process.stdout.isTTY;
 }
 
 /** Makes sure that the user trusts a project's folder, before anything of it runs. @throws UntrustedError if not */
@@ -45,7 +50,7 @@ export async function ensureAllowed(folder: string, asked: Permissions, { isGive
 }
 
 /** Asks on stderr, because stdout may be read by a program. */
-async function askOnTerminal(question: string): Promise<boolean> {
+export async function askOnTerminal(question: string): Promise<boolean> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
     return /^y(es)?$/i.test((await terminal.question(question)).trim());

@@ -1,6 +1,7 @@
 import { CommanderError } from 'commander';
 import type { RunStatus } from '../../core/protocol/run/record.ts';
 import { messageOf } from '../../core/text/errors.ts';
+import { lookOf } from './output/look.ts';
 
 /** Exit codes of the `tutti` command; `tutti --help` lists them. */
 export const exitCodes = {
@@ -57,7 +58,7 @@ export function toUsageError(error: unknown): UsageError {
 export function reportError(error: unknown): number {
   // Commander has already printed its own errors and its help.
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.finished : exitCodes.usage;
-  console.error(`error: ${messageOf(error)}`);
+  console.error(`${lookOf(process.stderr).paint('red', 'error:')} ${messageOf(error)}`);
   if (process.env.TUTTI_DEBUG) console.error(error);
   return error instanceof UsageError ? exitCodes.usage : exitCodes.failed;
 }

@@ -1,8 +1,8 @@
 import type { OptionDescription, OptionType, PlainObject } from '../../core/options/index.ts';
 import { getPath } from '../../core/options/layers.ts';
 import type { ProjectDescription } from '../../core/protocol/run/project-description.ts';
-import { hasFlag, type RunFlag, trainFlags } from '../runs/configuration/run-flags.ts';
-import { wrapText } from './table.ts';
+import { hasFlag, type RunFlag, shortFlagOf, trainFlags } from '../runs/configuration/run-flags.ts';
+import { wrapText } from './output/table.ts';
 
 /** Longer lines of prose are hard to read. */
 const maximumWidth = 110;
@@ -100,7 +100,8 @@ function flagEntries(flag: RunFlag, defaults: PlainObject): Entry[] {
 }
 
 function spell(description: OptionDescription): string {
-  return description.type === 'boolean' ? description.flag : `${description.flag} <${placeholder(description)}>`;
+  const flag = [shortFlagOf(description), description.flag].filter((part) => part !== null).join(', ');
+  return description.type === 'boolean' ? flag : `${flag} <${placeholder(description)}>`;
 }
 
 function spellFlag(flag: RunFlag): string {

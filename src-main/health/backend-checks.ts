@@ -20,13 +20,20 @@ export async function checkBackends(): Promise<Check[]> {
   // One after the other, because they measure the speed of a core.
   const cpu = await probe({ kind: 'backend', backend: 'cpu', blas: null });
   const survey = await makeSurvey();
-  return [
+  const checks: Check[] = [
     { name: 'backend wasm', ...(await describeWasm(survey)) },
     { name: 'system BLAS', ...(await describeBlas(survey)) },
     { name: 'backend tensorflow', ...(await checkTensorFlow()) },
     { name: 'backend webgpu', ...(await checkWebgpu()) },
     { name: 'backend cpu', ...describeReply(cpu, 'Reinstall: npm ci.') },
   ];
+  return unlessNoneWorks(checks);
+}
+
+/** Tutti can work as long as one backend that npm installs does: then the failures of the others are warnings. */
+export function unlessNoneWorks(checks: readonly Check[]): Check[] {
+  const works = checks.some(({ name, status }) => ['backend wasm', 'backend cpu'].includes(name) && status === 'ok');
+  return checks.map((check) => (works && check.status === 'fail' ? { ...check, status: 'warn' } : check));
 }
 
 async function checkTensorFlow(): Promise<Omit<Check, 'name'>> {

@@ -15,12 +15,14 @@ import { limitChecks } from './limit-checks.ts';
 /** A run keeps a few copies of its weights. With less space than this, a run of a larger model is likely to be refused. */
 const littleDiskBytes = 2 * 2 ** 30;
 
+const missingData = 'Create the folder that TUTTI_DATA names, or unset TUTTI_DATA.';
+
 /** Runs all checks. A check that throws has failed; the others still run. */
 export async function runChecks(): Promise<Check[]> {
   const checks = [
     attempt('devices', checkDevices, 'Give this process at least one CPU core.'),
     attempt('home', checkHome, 'Set TUTTI_HOME to a folder that you may write to.'),
-    attempt('data', checkData, 'Create that folder, or unset TUTTI_DATA.'),
+    attempt('data', checkData, missingData),
     attempt('scratch', checkScratch, 'Set TMPDIR to a folder of yours with a short path.'),
     ...Object.entries(limitChecks).map(([name, { check, remedy }]) => attempt(name, check, remedy)),
   ];
@@ -67,8 +69,13 @@ async function checkHome(): Promise<Omit<Check, 'name'>> {
 async function checkData(): Promise<Omit<Check, 'name'>> {
   const { lookup, cache } = dataFolders();
   if (lookup === null) return { status: 'ok', detail: `downloaded to ${cache} (TUTTI_DATA is not set)` };
-  await access(lookup, constants.R_OK);
-  return { status: 'ok', detail: `${lookup} (TUTTI_DATA), then ${cache}` };
+  const problem = await access(lookup, constants.R_OK).then(
+    () => null,
+    (error: unknown) => messageOf(error),
+  );
+  if (problem === null) return { status: 'ok', detail: `${lookup} (TUTTI_DATA), then ${cache}` };
+  // Data sets are downloaded, and projects may have their own.
+  return { status: 'warn', detail: problem, remedy: missingData };
 }
 
 /** Creates what every run needs first: an owner-only folder, in memory if there is space, and a socket in it. */

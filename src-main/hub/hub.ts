@@ -30,6 +30,7 @@ import type { FolderProblem } from '../store/runs/known-folders.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { findResumePoint } from '../store/runs/resume-point.ts';
 import { readRunRecord } from '../store/runs/run-folder.ts';
+import { holdsState } from '../store/runs/saved-rounds.ts';
 import { requireTrust } from '../trust/project-trust.ts';
 import { newRecord, originOf } from './new-record.ts';
 import { placeMembers, type PlannedRun, planRun, type TrainRequest } from './plan-run.ts';
@@ -64,9 +65,7 @@ export class Hub {
     hub.notices.push(
       ...takeHomeFindings(),
       ...(index.notice === null ? [] : [index.notice]),
-      ...interrupted.map(
-        ({ id }) => `Run ${id} was interrupted: its process is gone. Resume it with \`tutti resume ${id}\`.`,
-      ),
+      ...interrupted.map(({ id }) => describeInterruption(id, index.list({ ids: [id] }))),
       ...problems.map(describeProblem),
     );
     return hub;
@@ -217,6 +216,13 @@ export class Hub {
 
 function describeProblem({ folder, message }: FolderProblem): string {
   return `${folder}: ${message}`;
+}
+
+/** Advises to resume only where something was saved. */
+function describeInterruption(id: string, rows: readonly RunRow[]): string {
+  const canResume = rows.some(({ folder }) => holdsState(folder));
+  const advice = canResume ? `Resume it with \`tutti resume ${id}\`.` : 'It had saved no state yet.';
+  return `Run ${id} was interrupted: its process is gone. ${advice}`;
 }
 
 /** A completed member must have the bits that it would have had beside the others. @throws Error if options are to change */

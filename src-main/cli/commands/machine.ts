@@ -6,16 +6,19 @@ import { runChecks } from '../../health/checks.ts';
 import { describeUse, isUsable } from '../../health/device-use.ts';
 import { exitCodes } from '../errors.ts';
 import { withHub } from '../open-hub.ts';
-import { renderTable } from '../table.ts';
+import { type Look, lookOf, plainLook, type Style } from '../output/look.ts';
+import { renderTable } from '../output/table.ts';
 
 const deviceColumns = [
   { title: 'device' },
-  { title: 'name' },
+  { title: 'name', least: 16 },
   { title: 'memory', right: true },
   { title: 'load', right: true },
-  { title: 'processes', right: true },
+  { title: 'processes', right: true, dispensable: 1 },
   { title: 'usable' },
 ];
+
+const statusStyles: Record<Check['status'], Style> = { ok: 'green', warn: 'yellow', fail: 'red' };
 
 /** `tutti devices`: lists the devices of this machine. @returns the exit code */
 export function listDevices(options: { json?: boolean }): Promise<number> {
@@ -23,7 +26,10 @@ export function listDevices(options: { json?: boolean }): Promise<number> {
     const { devices, notes } = await hub.devices();
     const lines = options.json
       ? [toJson({ devices: devices.map((device) => ({ ...device, usable: isUsable(device) })), notes })]
-      : [...renderTable(deviceColumns, devices.map(describeDevice)), ...notes.map((note) => `note: ${note}`)];
+      : [
+          ...renderTable(deviceColumns, devices.map(describeDevice), lookOf(process.stdout)),
+          ...notes.map((note) => `note: ${note}`),
+        ];
     process.stdout.write(`${lines.join('\n')}\n`);
     return exitCodes.finished;
   });
@@ -42,21 +48,26 @@ export function describeDevice(device: Device): string[] {
   ];
 }
 
-/** `tutti doctor`: checks whether this machine has what Tutti needs. @returns the exit code, `failed` if something is missing */
+/** `tutti doctor`: checks whether this machine has what Tutti needs. @returns the exit code, `failed` if Tutti cannot work */
 export async function doctor(options: { json?: boolean }): Promise<number> {
   const checks = await runChecks();
   const isHealthy = checks.every(({ status }) => status !== 'fail');
-  const lines = options.json ? [toJson({ ok: isHealthy, checks })] : describeChecks(checks);
+  const lines = options.json ? [toJson({ ok: isHealthy, checks })] : describeChecks(checks, lookOf(process.stdout));
   process.stdout.write(`${lines.join('\n')}\n`);
   return isHealthy ? exitCodes.finished : exitCodes.failed;
 }
 
 /** One line per check, with the remedies below. */
-export function describeChecks(checks: readonly Check[]): string[] {
-  const columns = [{ title: '' }, { title: 'check' }, { title: 'found' }];
+export function describeChecks(checks: readonly Check[], look: Look = plainLook): string[] {
+  const columns = [
+    { title: '', style: (status: string) => statusStyles[status as Check['status']] },
+    { title: 'check' },
+    { title: 'found' },
+  ];
   const table = renderTable(
     columns,
     checks.map(({ status, name, detail }) => [status, name, detail]),
+    look,
   );
   const remedies = checks.flatMap(({ name, remedy }) => (remedy === undefined ? [] : [`${name}: ${remedy}`]));
   return remedies.length === 0 ? table : [...table, '', ...remedies];

@@ -5,8 +5,7 @@ import type { RunListener } from '../../runs/recording/run-recorder.ts';
 import { UntrustedError } from '../../trust/project-trust.ts';
 import { NothingLeftError } from '../../runs/attempt/resume-run.ts';
 import { lostRanksOf } from '../../../core/protocol/run/lost-members.ts';
-import { parseAssignments, parseRank } from '../arguments.ts';
-import { runFlagsOf } from '../../runs/configuration/run-flags.ts';
+import { type ChangeOptions, parseOverrides, parseRank } from '../arguments.ts';
 import { type Consent, consentOf, ensureTrusted } from '../consent.ts';
 import { orUsageError, exitCodes } from '../errors.ts';
 import { jsonLines } from '../report.ts';
@@ -14,8 +13,7 @@ import { withHub } from '../open-hub.ts';
 import { trainDetached } from './train-detached.ts';
 import { watchRun, type WatchOptions } from './watch-run.ts';
 
-export interface ResumeOptions extends WatchOptions {
-  set: string[];
+export interface ResumeOptions extends WatchOptions, ChangeOptions {
   rank?: string;
   trust?: boolean;
   /** Continue without this terminal. */
@@ -24,7 +22,7 @@ export interface ResumeOptions extends WatchOptions {
 
 /** `tutti resume <run>`. @returns the exit code; `finished` if nothing is left to do */
 export function resume(run: string, options: ResumeOptions): Promise<number> {
-  const override = parseAssignments(options.set, runFlagsOf(null));
+  const override = parseOverrides(options);
   const rank = options.rank === undefined ? undefined : parseRank(options.rank);
   const request: ResumeRequest = { run, override, rank, consent: consentOf(options.trust ?? false) };
   return withHub(async (hub) => {

@@ -5,49 +5,80 @@ import type { RunRow } from '../../../core/protocol/pages/run-list.ts';
 import { UsageError, exitCodes } from '../errors.ts';
 import { countEpoch, formatDuration } from '../format.ts';
 import { withHub } from '../open-hub.ts';
-import { renderTable } from '../table.ts';
+import { type Look, lookOf, plainLook, type Style } from '../output/look.ts';
+import { renderTable } from '../output/table.ts';
 
 export interface RunsOptions {
   status: string[];
   project?: string;
   search?: string;
   limit?: string;
+  tag?: string;
+  /** Only archived runs. */
+  archived?: boolean;
+  /** Also archived runs. */
+  all?: boolean;
   json?: boolean;
 }
 
+const statusStyles: Record<RunStatus, Style | null> = {
+  created: 'cyan',
+  running: 'cyan',
+  finished: 'green',
+  stopped: 'yellow',
+  interrupted: 'yellow',
+  failed: 'red',
+};
+
 const columns = [
   { title: 'id' },
-  { title: 'name' },
-  { title: 'project' },
-  { title: 'status' },
-  { title: 'members', right: true },
-  { title: 'best' },
-  { title: 'started' },
-  { title: 'duration', right: true },
+  { title: 'name', least: 12 },
+  { title: 'project', least: 10, dispensable: 3 },
+  {
+    title: 'status',
+    least: 11,
+    style: (cell: string) => statusStyles[runStatusSchema.safeParse(cell.split(',')[0]).data ?? 'failed'],
+  },
+  { title: 'members', right: true, dispensable: 4 },
+  { title: 'best', least: 12 },
+  { title: 'started', dispensable: 2 },
+  { title: 'duration', right: true, dispensable: 5 },
 ];
+const tagColumn = { title: 'tags', least: 8, dispensable: 1 };
 
 /** `tutti runs`: lists all known runs, the newest first. @returns the exit code */
 export function listRuns(options: RunsOptions): Promise<number> {
-  const { project, search } = options;
+  const { project, search, tag, archived = false, all = false } = options;
+  if (archived && all) throw new UsageError('--archived lists only archived runs, --all also them: omit one.');
+  const isArchived = all ? undefined : archived;
   const status = options.status.length === 0 ? undefined : options.status.map(parseStatus);
   const limit = options.limit === undefined ? undefined : parseLimit(options.limit);
   return withHub(async (hub) => {
-    const runs = hub.runs({ statuses: status, project, search, limit });
-    const isFiltered = status !== undefined || project !== undefined || search !== undefined;
-    const lines = options.json ? runs.map((run) => toJson(run)) : describeRuns(runs, { isFiltered, nowMs: Date.now() });
+    const runs = hub.runs({ statuses: status, project, search, tag, isArchived, limit });
+    const isFiltered = [status, project, search, tag].some((filter) => filter !== undefined) || !all;
+    const context = { isFiltered: isFiltered && hub.runs({ limit: 1 }).length > 0, nowMs: Date.now() };
+    const lines = options.json
+      ? runs.map((run) => toJson(run))
+      : describeRuns(runs, { ...context, look: lookOf(process.stdout) });
     for (const line of lines) process.stdout.write(`${line}\n`);
     return exitCodes.finished;
   });
 }
 
 /** A table of runs, or advice if there are none. */
-export function describeRuns(runs: readonly RunRow[], context: { isFiltered: boolean; nowMs: number }): string[] {
-  if (runs.length > 0)
+export function describeRuns(
+  runs: readonly RunRow[],
+  { isFiltered, nowMs, look = plainLook }: { isFiltered: boolean; nowMs: number; look?: Look },
+): string[] {
+  if (runs.length > 0) {
+    const hasTags = runs.some(({ tags }) => tags.length > 0);
     return renderTable(
-      columns,
-      runs.map((run) => describeRun(run, context.nowMs)),
+      hasTags ? [...columns, tagColumn] : columns,
+      runs.map((run) => [...describeRun(run, nowMs), ...(hasTags ? [run.tags.join(', ')] : [])]),
+      look,
     );
-  if (context.isFiltered) return ['No run matches. `tutti runs` lists all runs.'];
+  }
+  if (isFiltered) return ['No run matches. `tutti runs --all` lists all runs, also archived ones.'];
   return [
     'There are no runs yet. Start one: tutti train <project>, for instance examples/00_heteroscedastic_regression.',
   ];

@@ -1,6 +1,7 @@
 import { printableLine } from '../../../core/text/printable.ts';
 import { formatMetric, metricLabel } from '../../../core/text/numbers.ts';
 import { existsSync } from 'node:fs';
+import { holdsState } from '../../store/runs/saved-rounds.ts';
 import {
   ensemblesOf,
   type EvaluatedSet,
@@ -14,7 +15,7 @@ import { describePlan } from '../../devices/plan.ts';
 import { runPaths } from '../../store/runs/run-folder.ts';
 import { countEpoch, formatDuration } from '../format.ts';
 import { formatCount } from '../../../core/text/numbers.ts';
-import { renderTable } from '../table.ts';
+import { renderTable } from '../output/table.ts';
 
 /** Metrics of the comparison, if the task has them. */
 const comparedMetrics = [
@@ -57,7 +58,7 @@ export function summarize(record: RunRecord, folder: string): string[] {
     '',
     `folder: ${folder}`,
     ...(existsSync(runPaths(folder).plots) ? [`plots:  ${runPaths(folder).plots}`] : []),
-    ...nextStep(record),
+    ...nextStep(record, folder),
   ];
 }
 
@@ -119,8 +120,9 @@ function ending(record: RunRecord): string {
   return `${status} after ${countWork(summary)}, ${formatDuration(lastedMs)}${stopReasons[summary.stopReason]}`;
 }
 
-function nextStep({ id, status }: RunRecord): string[] {
-  if (status === 'finished') return [];
+/** A run that has saved no state would begin anew, so it gets no advice to resume it. */
+function nextStep({ id, status }: RunRecord, folder: string): string[] {
+  if (status === 'finished' || !holdsState(folder)) return [];
   return [`To resume it: tutti resume ${id}`];
 }
 

@@ -45,8 +45,8 @@ export function whyNotResume(record: RunRecord, config: RunConfig, point: Resume
     );
   }
   const limit =
-    point.epoch >= config.maxEpochs ? `maxEpochs=${2 * config.maxEpochs}` : `maxSteps=${2 * config.maxSteps}`;
-  return new NothingLeftError(`${done}. To train it further: tutti resume ${id} --set ${limit}`);
+    point.epoch >= config.maxEpochs ? `--max-epochs ${2 * config.maxEpochs}` : `--set maxSteps=${2 * config.maxSteps}`;
+  return new NothingLeftError(`${done}. To train it further: tutti resume ${id} ${limit}`);
 }
 
 /** The record of a run at the start of a resume, before its ranks are ready. It keeps the summary until there is a new one. */

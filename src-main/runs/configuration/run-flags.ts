@@ -53,6 +53,35 @@ export const trainFlags: readonly OptionDescription[] = [
   { path: 'help', flag: '--help', type: 'boolean', help: 'Show this help.' },
 ];
 
+/** Short forms of the options that are typed most, by path. */
+const shortFlags: Readonly<Record<string, string>> = {
+  members: '-m',
+  maxEpochs: '-e',
+  batchSize: '-b',
+  'optimizer.learningRate': '-l',
+  seed: '-s',
+  config: '-c',
+  name: '-n',
+  out: '-o',
+  detach: '-d',
+  quiet: '-q',
+  json: '-j',
+  help: '-h',
+};
+
+/** Names that other tools give these options, which are understood unless a hyperparameter of the project has the name. */
+export const flagAliases: Readonly<Record<string, string>> = {
+  '--epochs': 'maxEpochs',
+  '--batch': 'batchSize',
+  '--lr': 'optimizer.learningRate',
+  '--learning-rate': 'optimizer.learningRate',
+};
+
+/** The short form of an option, `-m`; null if it has none. */
+export function shortFlagOf({ path }: Pick<OptionDescription, 'path'>): string | null {
+  return shortFlags[path] ?? null;
+}
+
 /** All options that can be set for a run of the project; without a project, for any run. */
 export function runFlagsOf(project: ProjectDescription | null): RunFlag[] {
   const options = project === null ? describeOptions(runConfigSchema) : optionsOf(project);

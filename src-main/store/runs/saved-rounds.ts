@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { createReadStream, existsSync, readdirSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { z } from 'zod';
 import { messageOf } from '../../../core/text/errors.ts';
 import { unlessMissing } from '../../../core/node/file-error.ts';
@@ -24,6 +25,15 @@ const savedRoundSchema = z.looseObject({
 export type SavedRound = z.output<typeof savedRoundSchema>;
 
 const pieceBytes = 2 ** 20;
+
+/** Whether a rank of the run has saved a state. Without one, a resume begins the run anew. */
+export function holdsState(folder: string): boolean {
+  const states = join(folder, 'state');
+  return (
+    existsSync(states) &&
+    readdirSync(states, { recursive: true, encoding: 'utf8' }).some((name) => /round-\d+\.json$/.test(name))
+  );
+}
 
 /**
  * Reads the record of a rank's state and compares the state with it: size and SHA-256.

@@ -41,7 +41,7 @@ describe('a finished run after a resume', () => {
     const before = await read(folder);
     await expect(resume(hub(), folder)).rejects.toThrow(
       `Nothing is left to do: the run ${record.id} has finished after 4 epochs and 12 steps. ` +
-        `To train it further: tutti resume ${record.id} --set maxEpochs=8`,
+        `To train it further: tutti resume ${record.id} --max-epochs 8`,
     );
     await expect(resume(hub(), folder, { maxEpochs: 9, maxSteps: 12 })).rejects.toThrow('--set maxSteps=24');
     await rm(join(folder, 'state'), { recursive: true });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { describeOptions } from '../../../core/options/index.ts';
 import type { ProjectDescription } from '../../../core/protocol/run/project-description.ts';
-import { parseAssignments, parseTrainArguments } from '../../../src-main/cli/arguments.ts';
+import { parseAssignments, parseOverrides, parseTrainArguments } from '../../../src-main/cli/arguments.ts';
 import { runFlagsOf } from '../../../src-main/runs/configuration/run-flags.ts';
 import { UsageError } from '../../../src-main/cli/errors.ts';
 
@@ -53,6 +53,30 @@ describe('parseTrainArguments', () => {
     });
   });
 
+  it('reads short forms, and the names that other tools give options', () => {
+    const expected = { members: 4, maxEpochs: 20, batchSize: 8, optimizer: { learningRate: 0.01 }, seed: 7 };
+    expect(overrides('-m', '4', '-e', '20', '-b', '8', '-l', '0.01', '-s7')).toEqual(expected);
+    expect(overrides('-m4', '--epochs=20', '--batch', '8', '--lr', '1e-2', '--seed', '7')).toEqual(expected);
+    expect(overrides('--learning-rate', '0.01')).toEqual({ optimizer: { learningRate: 0.01 } });
+    expect(
+      parseTrainArguments(['-q', '-j', '-d', '-n', 'first', '-o', 'x', '-c', 'y.json', '-h'], flags),
+    ).toMatchObject({
+      quiet: true,
+      json: true,
+      detach: true,
+      name: 'first',
+      out: 'x',
+      config: 'y.json',
+      help: true,
+    });
+    expect(complaint('--epochs', 'many')).toMatch(/--max-epochs "many": it must be a whole number/);
+  });
+
+  it("leaves such a name to a project's own hyperparameter", () => {
+    const own = { ...project, hyperparameters: describeOptions(z.object({ lr: z.number().default(1) })) };
+    expect(parseTrainArguments(['--lr', '3'], runFlagsOf(own)).overrides).toEqual({ hyperparameters: { lr: 3 } });
+  });
+
   it('reads booleans with and without a value, including names that start with "no"', () => {
     expect(overrides('--drop-last', '--early-stopping.joint', 'false', '--early-stopping.enabled=true')).toEqual({
       dropLast: true,
@@ -88,9 +112,7 @@ describe('parseTrainArguments', () => {
 
   it('suggests an existing option for an unknown one', () => {
     expect(complaint('--memberz', '4')).toBe('There is no option --memberz. Did you mean --members?');
-    expect(complaint('--learning-rate=0.1')).toBe(
-      'There is no option --learning-rate. Did you mean --optimizer.learning-rate?',
-    );
+    expect(complaint('--patience=3')).toBe('There is no option --patience. Did you mean --early-stopping.patience?');
     expect(complaint('--qiet')).toBe('There is no option --qiet. Did you mean --quiet?');
     expect(complaint('--set', 'batchsise=3')).toBe('There is no option batchsise. Did you mean batchSize?');
   });
@@ -105,7 +127,7 @@ describe('parseTrainArguments', () => {
     expect(complaint('--width', '0')).toBe(
       '--width "0": it must be a whole number of at least 1. Leave it out for the default, 8.',
     );
-    expect(complaint('--members')).toBe("option '--members <value>' argument missing");
+    expect(complaint('--members')).toBe("option '-m, --members <value>' argument missing");
     expect(complaint('--set', 'members')).toBe(
       '--set "members": it must be path=value, such as --set optimizer.learningRate=0.01.',
     );
@@ -120,5 +142,15 @@ describe('parseAssignments', () => {
       optimizer: { beta1: 0.8 },
     });
     expect(() => parseAssignments(['width=3'], runFlagsOf(null))).toThrow(UsageError);
+  });
+});
+
+describe('parseOverrides', () => {
+  it('adds --max-epochs, or its other name, to the assignments', () => {
+    expect(parseOverrides({ set: ['seed=3'], maxEpochs: '9' })).toEqual({ seed: 3, maxEpochs: 9 });
+    expect(parseOverrides({ set: [], epochs: '9' })).toEqual({ maxEpochs: 9 });
+    expect(parseOverrides({ set: [] })).toEqual({});
+    expect(() => parseOverrides({ set: [], epochs: '9', maxEpochs: '8' })).toThrow('give one');
+    expect(() => parseOverrides({ set: [], maxEpochs: '0' })).toThrow(/--max-epochs "0": it must be a whole number/);
   });
 });

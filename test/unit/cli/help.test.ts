@@ -43,7 +43,7 @@ describe('renderTrainHelp', () => {
   it("shows help, unit and default, and the project's default if it differs", () => {
     expect(lineWith('--width')).toBe('--width <units> Units of the hidden layer. (default: 8)');
     expect(lineWith('--batch-size')).toBe(
-      "--batch-size <samples> Samples per step and rank (B). (the project's default: 20)",
+      "-b, --batch-size <samples> Samples per step and rank (B). (the project's default: 20)",
     );
     expect(lineWith('--sampler')).toMatch(/^--sampler <choice> Order of samples: /);
     expect(lineWith('--drop-last')).toBe(

@@ -1,4 +1,7 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../data/temp-folder.ts';
 import type { RunSummary } from '../../../core/protocol/run/record.ts';
 import { compareSets, summarize } from '../../../src-main/cli/commands/summary.ts';
 import { recordOf } from './records.ts';
@@ -87,4 +90,15 @@ describe('summarize', () => {
       'folder: /runs/blobs',
     ]);
   });
+});
+
+it('advises to resume a run only where it has saved a state', () => {
+  const folder = temporaryFolder('summary');
+  const advice = (): string | undefined =>
+    summarize(recordOf({}, { status: 'failed' }), folder).find((line) => line.startsWith('To resume it'));
+  expect(advice()).toBeUndefined();
+  mkdirSync(join(folder, 'state', 'rank-0'), { recursive: true });
+  expect(advice()).toBeUndefined();
+  writeFileSync(join(folder, 'state', 'rank-0', 'round-3.json'), '{}');
+  expect(advice()).toBe('To resume it: tutti resume 20261121-081502-blobs-3fa9');
 });

@@ -87,8 +87,6 @@ describe('TerminalReport', () => {
     report.take(evaluated(0));
     expect(written).toEqual([]);
     report.end({ ...record, status: 'interrupted' }, '/runs/blobs');
-    expect(written.join('')).toBe(
-      'interrupted after 0 s\n\nfolder: /runs/blobs\nTo resume it: tutti resume 20261121-081502-blobs-3fa9\n',
-    );
+    expect(written.join('')).toBe('interrupted after 0 s\n\nfolder: /runs/blobs\n');
   });
 });

@@ -1,20 +1,18 @@
 import type { ForkChoice } from '../../../../core/protocol/history/fork.ts';
 import type { ForkRequest, PlannedFork } from '../../../hub/fork-run.ts';
 import type { Hub } from '../../../hub/hub.ts';
-import { runFlagsOf } from '../../../runs/configuration/run-flags.ts';
 import { UntrustedError } from '../../../trust/project-trust.ts';
-import { parseAssignments } from '../../arguments.ts';
+import { type ChangeOptions, parseOverrides } from '../../arguments.ts';
 import { type Consent, consentOf, ensureTrusted } from '../../consent.ts';
 import { orUsageError, UsageError } from '../../errors.ts';
 import { withHub } from '../../open-hub.ts';
 import { trainDetached } from '../train-detached.ts';
 import { watchRun, type WatchOptions } from '../watch-run.ts';
 
-export interface ForkOptions extends WatchOptions {
+export interface ForkOptions extends WatchOptions, ChangeOptions {
   at?: string;
   best?: boolean;
   last?: boolean;
-  set: string[];
   name?: string;
   out?: string;
   trust?: boolean;
@@ -24,7 +22,7 @@ export interface ForkOptions extends WatchOptions {
 /** `tutti fork <run>`. @returns the exit code of the fork */
 export function fork(run: string, options: ForkOptions): Promise<number> {
   const { name, out, detach, trust = false } = options;
-  const overrides = parseAssignments(options.set, runFlagsOf(null));
+  const overrides = parseOverrides(options);
   const request: ForkRequest = { choice: parseChoice(options), overrides, name, folder: out };
   return withHub(async (hub) => {
     const planned = await orUsageError(plan(hub, run, request, consentOf(trust)));

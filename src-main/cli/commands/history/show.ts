@@ -8,7 +8,7 @@ import { readEvents } from '../../../store/runs/run-folder.ts';
 import { exitCodes, orUsageError } from '../../errors.ts';
 import { countEpoch } from '../../format.ts';
 import { withHub } from '../../open-hub.ts';
-import { renderTable } from '../../table.ts';
+import { renderTable } from '../../output/table.ts';
 
 /** A run with its history. */
 export interface ShownRun {

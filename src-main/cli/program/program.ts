@@ -1,0 +1,52 @@
+import { Command } from 'commander';
+import packageJson from '../../../package.json' with { type: 'json' };
+import { exitCodes } from '../errors.ts';
+import type { ProgramParts } from './common.ts';
+import { addMachine } from './machine.ts';
+import { addChanging, addControlling } from './running.ts';
+import { addNotes, addRuns } from './runs.ts';
+import { addTraining } from './training.ts';
+
+const epilogue = `
+Examples:
+  tutti create my-ensemble --template tabular
+  tutti train examples/00_heteroscedastic_regression
+  tutti train examples/00_heteroscedastic_regression --members 4 --optimizer.learning-rate 0.02
+  tutti train examples/00_heteroscedastic_regression --help     its hyperparameters and all options of a run
+  tutti train examples/00_heteroscedastic_regression --detach     it trains on when the terminal is closed
+  tutti attach <run>
+  tutti runs --status finished
+  tutti stop <run> --at-epoch-end
+  tutti set <run> optimizer.learningRate=0.001
+  tutti compare <run> <run>
+  tutti export <run> --to results.zip
+  source <(tutti completion bash)
+
+Ctrl-C stops a run jointly, with a last evaluation and all checkpoints; a second Ctrl-C aborts it.
+
+Exit codes:
+  ${exitCodes.finished}    the run finished, also by early stopping
+  ${exitCodes.failed}    the run or the command failed
+  ${exitCodes.usage}    wrong arguments or a wrong configuration; nothing was started
+  ${exitCodes.stopped}    the run was stopped early, but not by one of the signals below
+  ${exitCodes.hungUp}  the run was aborted by SIGHUP (a closed terminal), or stopped because npm was killed
+  ${exitCodes.interrupted}  the run was stopped or aborted by Ctrl-C (SIGINT)
+  ${exitCodes.quit}  the run was aborted by Ctrl-\\ (SIGQUIT)
+  ${exitCodes.terminated}  the run was aborted by SIGTERM`;
+
+/** All commands of `tutti`. Each command's code is loaded when the command runs, so that help appears at once. */
+export function createProgram(parts: ProgramParts): Command {
+  const program = new Command('tutti')
+    .description('Trains deep ensembles: one process per member, trained jointly or independently.')
+    .version(packageJson.version)
+    .enablePositionalOptions()
+    .exitOverride()
+    .addHelpText('after', epilogue);
+  addTraining(program);
+  addControlling(program);
+  addChanging(program);
+  addRuns(program);
+  addNotes(program);
+  addMachine(program, parts);
+  return program;
+}

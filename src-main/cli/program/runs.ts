@@ -1,0 +1,95 @@
+import type { Command } from 'commander';
+import type { ExportArguments } from '../commands/export.ts';
+import type { DeleteOptions } from '../commands/notes/delete.ts';
+import type { ArchiveOptions, TagOptions } from '../commands/notes/notes.ts';
+import type { RunsOptions } from '../commands/runs.ts';
+import { collect, exitWith, theRun } from './common.ts';
+
+/** Commands that list, show, compare and export runs. */
+export function addRuns(program: Command): void {
+  program
+    .command('runs')
+    .description('list runs, the newest first')
+    .option('--status <status>', 'only runs with this status (repeatable)', collect, [])
+    .option('--project <name>', 'only runs of this project')
+    .option('--search <text>', 'only runs with these words in their id, name, project, folder, tags, note or error')
+    .option('--tag <tag>', 'only runs with this tag')
+    .option('--archived', 'only archived runs')
+    .option('-a, --all', 'also archived runs')
+    .option('--limit <n>', 'maximum number of runs')
+    .option('-j, --json', 'print one JSON object per line')
+    .action(exitWith(async (options: RunsOptions) => (await import('../commands/runs.ts')).listRuns(options)));
+  program
+    .command('show')
+    .description('show the configuration, attempts, origin and forks of a run, and where a fork can begin')
+    .argument(...theRun)
+    .option('-j, --json', 'print a JSON object')
+    .action(
+      exitWith(async (run: string, options: { json?: boolean }) =>
+        (await import('../commands/history/show.ts')).show(run, options),
+      ),
+    );
+  program
+    .command('compare')
+    .description('compare results and options of runs')
+    .argument('<runs...>', 'two runs or more')
+    .option('-j, --json', 'print a JSON object')
+    .action(
+      exitWith(async (runs: string[], options: { json?: boolean }) =>
+        (await import('../commands/history/compare.ts')).compare(runs, options),
+      ),
+    );
+  program
+    .command('export')
+    .description('write metrics, checkpoints and plots of a run to a folder or one ZIP')
+    .argument(...theRun)
+    .requiredOption('--to <path>', 'a folder that is absent or empty, or a file that ends in .zip')
+    .option('--zip', 'write one ZIP, whatever the name')
+    .option('--overwrite', 'replace existing files')
+    .option(
+      '--format <formats>',
+      'record, csv, jsonl, tensorboard, checkpoints, logs, plots, tfjs (default: all but tfjs)',
+      collect,
+      [],
+    )
+    .action(
+      exitWith(async (run: string, options: ExportArguments) =>
+        (await import('../commands/export.ts')).exportRun(run, options),
+      ),
+    );
+}
+
+/** Commands that keep order among runs. */
+export function addNotes(program: Command): void {
+  program
+    .command('tag')
+    .description("add tags to a run; without tags, print the run's")
+    .argument(...theRun)
+    .argument('[tags...]')
+    .option('--remove', 'remove these tags')
+    .action(
+      exitWith(async (run: string, tags: string[], options: TagOptions) =>
+        (await import('../commands/notes/notes.ts')).tag(run, tags, options),
+      ),
+    );
+  program
+    .command('archive')
+    .description('hide runs from the lists; nothing else changes')
+    .argument('<runs...>')
+    .option('--undo', 'show them again')
+    .action(
+      exitWith(async (runs: string[], options: ArchiveOptions) =>
+        (await import('../commands/notes/notes.ts')).archive(runs, options),
+      ),
+    );
+  program
+    .command('delete')
+    .description('delete the folders of runs, after a question')
+    .argument('<runs...>')
+    .option('-y, --yes', 'without a question')
+    .action(
+      exitWith(async (runs: string[], options: DeleteOptions) =>
+        (await import('../commands/notes/delete.ts')).deleteRuns(runs, options),
+      ),
+    );
+}

@@ -1,0 +1,78 @@
+import { type Command, Option } from 'commander';
+import type { CreateOptions } from '../commands/create.ts';
+import type { ForkOptions } from '../commands/history/fork.ts';
+import type { ResumeOptions } from '../commands/resume.ts';
+import { collect, exitWith, theRun } from './common.ts';
+
+/** Commands that write a project, and start or continue a run of one. */
+export function addTraining(program: Command): void {
+  program
+    .command('create')
+    .description('write a new project: tabular, images, text or blank')
+    .argument('<folder>', 'a folder that is absent or empty')
+    .option('-t, --template <name>', 'what to start from', 'blank')
+    .action(
+      exitWith(async (folder: string, options: CreateOptions) =>
+        (await import('../commands/create.ts')).create(folder, options),
+      ),
+    );
+  program
+    .command('train')
+    .description('train a project; `tutti train <project> --help` lists the options')
+    .usage('<project> [options]')
+    // The options depend on the project.
+    .helpOption(false)
+    .allowUnknownOption()
+    .passThroughOptions()
+    .argument('[project]')
+    .argument('[options...]')
+    .action(
+      exitWith(async (project: string | undefined, args: string[]) =>
+        (await import('../commands/train.ts')).train(project, args),
+      ),
+    );
+  addResuming(program);
+  addFork(program);
+}
+
+function addResuming(program: Command): void {
+  const command = program
+    .command('resume')
+    .description('resume a run from its newest saved state')
+    .argument(...theRun)
+    .option('--rank <rank>', 'complete only this missing member, up to where the others ended');
+  addContinuing(command).action(
+    exitWith(async (run: string, options: ResumeOptions) =>
+      (await import('../commands/resume.ts')).resume(run, options),
+    ),
+  );
+}
+
+function addFork(program: Command): void {
+  const command = program
+    .command('fork')
+    .description('start a new run from a saved state or checkpoint of a run, which stays unchanged')
+    .argument(...theRun)
+    .option('--at <point>', 'an epoch, or a point that `tutti show <run>` lists')
+    .option('--best', "at the ensemble's best checkpoint")
+    .option('--last', 'at the newest state (default)')
+    .option('-n, --name <text>', "name of the fork; by default the run's with (fork)")
+    .option('-o, --out <folder>', "the fork's folder; by default a new one in Tutti's home");
+  addContinuing(command).action(
+    exitWith(async (run: string, options: ForkOptions) =>
+      (await import('../commands/history/fork.ts')).fork(run, options),
+    ),
+  );
+}
+
+/** The options of commands that train on from an earlier run. */
+function addContinuing(command: Command): Command {
+  return command
+    .option('-e, --max-epochs <epochs>', 'train up to this number of epochs')
+    .addOption(new Option('--epochs <epochs>').hideHelp())
+    .option('--set <path=value>', 'change an option, such as optimizer.learningRate=0.001 (repeatable)', collect, [])
+    .option('--trust', "trust the project's folder from now on, without a question")
+    .option('-d, --detach', 'train without this terminal: return once all ranks are ready')
+    .option('-j, --json', 'print one JSON object per line')
+    .option('-q, --quiet', 'print no progress, only how the run ended');
+}
