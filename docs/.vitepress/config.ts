@@ -39,6 +39,7 @@ export default defineConfig({
           { text: 'Determinism', link: '/docs/determinism' },
           { text: 'Guarantees', link: '/docs/guarantees' },
           { text: 'File formats', link: '/docs/formats' },
+          { text: 'JSON output', link: '/docs/json' },
         ],
       },
       {

@@ -97,8 +97,8 @@ async function importDefault(entry: string): Promise<unknown> {
     return defaultOf(await import(pathToFileURL(entry).href));
   } catch (error) {
     const own = [...loadedModules].filter((path) => path.startsWith(dirname(entry)));
-    const cause = explainRefusal(withSyntaxPlace(error, own));
-    throw new Error(`${entry} could not be loaded: ${messageOf(cause)}`, { cause });
+    const explained = explainRefusal(withSyntaxPlace(error, own));
+    throw new Error(`${entry} could not be loaded: ${messageOf(explained)}`, { cause: error });
   }
 }
 

@@ -20,6 +20,12 @@ export function addMachine(program: Command, { openDashboard }: ProgramParts): v
     .option('--gpu', "TensorFlow with CUDA, for NVIDIA's GPUs")
     .option('--webgpu', 'WebGPU instead')
     .action(exitWith(async (options: SetupOptions) => (await import('../commands/setup.ts')).setUp(options)));
+  addTrust(program);
+  addChecks(program);
+  addCompletion(program);
+}
+
+function addTrust(program: Command): void {
   program
     .command('trust')
     .description('trust a folder, whose projects may then run; without a folder, list the trusted ones')
@@ -30,6 +36,9 @@ export function addMachine(program: Command, { openDashboard }: ProgramParts): v
         (await import('../commands/trust.ts')).trust(folder, options),
       ),
     );
+}
+
+function addChecks(program: Command): void {
   program
     .command('devices')
     .description('list the devices of this machine')
@@ -42,6 +51,10 @@ export function addMachine(program: Command, { openDashboard }: ProgramParts): v
     .description('check whether this machine has what Tutti needs')
     .option('-j, --json', 'print a JSON object')
     .action(exitWith(async (options: { json?: boolean }) => (await import('../commands/machine.ts')).doctor(options)));
+}
+
+/** The hidden command answers the scripts that the other one prints. */
+function addCompletion(program: Command): void {
   program
     .command('completion')
     .description('print a script that completes commands, options and runs in bash, zsh or fish')

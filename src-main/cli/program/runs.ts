@@ -19,6 +19,10 @@ export function addRuns(program: Command): void {
     .option('--limit <n>', 'maximum number of runs')
     .option('-j, --json', 'print one JSON object per line')
     .action(exitWith(async (options: RunsOptions) => (await import('../commands/runs.ts')).listRuns(options)));
+  addShowing(program);
+}
+
+function addShowing(program: Command): void {
   program
     .command('show')
     .description('show the configuration, attempts, origin and forks of a run, and where a fork can begin')

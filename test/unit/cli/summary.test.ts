@@ -92,8 +92,8 @@ describe('summarize', () => {
   });
 });
 
-it('advises to resume a run only where it has saved a state', () => {
-  const folder = temporaryFolder('summary');
+it('advises to resume a run only where it has saved a state', async () => {
+  const folder = await temporaryFolder();
   const advice = (): string | undefined =>
     summarize(recordOf({}, { status: 'failed' }), folder).find((line) => line.startsWith('To resume it'));
   expect(advice()).toBeUndefined();

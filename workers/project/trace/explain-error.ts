@@ -23,7 +23,7 @@ export function keepDeepStacks(): void {
  * did not raise it.
  */
 export function sourceOf(error: unknown, projectFolder: string): ErrorSource {
-  for (const { stack = '' } of causesOf(error).reverse()) {
+  for (const { stack = '' } of causesOf(error).toReversed()) {
     const place = projectPlace(stack, projectFolder);
     if (place === null) continue;
     const excerpt = excerptOf(place, projectFolder);

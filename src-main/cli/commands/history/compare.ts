@@ -1,4 +1,6 @@
+import type { z } from 'zod';
 import { leavesOf } from '../../../../core/options/index.ts';
+import type { comparisonSchema } from '../../../../core/protocol/pages/json-outputs.ts';
 import type { RunRecord } from '../../../../core/protocol/run/record.ts';
 import { formatMetric, metricLabel } from '../../../../core/text/numbers.ts';
 import { toJson } from '../../../../core/protocol/wire/numbers.ts';
@@ -11,15 +13,8 @@ import { renderTable } from '../../output/table.ts';
 /** A run in a comparison. */
 export type ComparedRun = Pick<RunRecord, 'id' | 'name' | 'task' | 'status' | 'config' | 'summary'>;
 
-/** What differs between runs, one value for each of them; null where a run has none. */
-export interface Comparison {
-  runs: Pick<ComparedRun, 'id' | 'name' | 'status'>[];
-  /** Options whose values differ. */
-  options: { path: string; values: unknown[] }[];
-  /** Metrics of the ensembles of each set of checkpoints. */
-  metrics: { set: string; split: string; metric: string; values: (number | null)[] }[];
-  best: ({ metric: string; value: number; epoch: number } | null)[];
-}
+/** What differs between runs. */
+export type Comparison = z.output<typeof comparisonSchema>;
 
 /** `tutti compare <runs...>`. @returns the exit code */
 export function compare(names: readonly string[], { json = false }: { json?: boolean }): Promise<number> {

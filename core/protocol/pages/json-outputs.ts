@@ -1,0 +1,188 @@
+import { z } from 'zod';
+import { deviceSchema } from '../machine/devices.ts';
+import { workerStateSchema } from '../run/messages.ts';
+import {
+  attemptSchema,
+  checkpointRecordSchema,
+  evaluatedSetSchema,
+  runEventSchema,
+  runRecordSchema,
+  runStatusSchema,
+} from '../run/record.ts';
+import { realNumber } from '../wire/numbers.ts';
+import { runRowSchema } from './run-list.ts';
+
+/** What commands print with `--json`. `docs/json.md` is generated from these schemas, and tests check the outputs against them. */
+
+const position = { epoch: z.int().describe('zero-based'), step: z.int().describe('steps done') };
+
+const device = z.string().describe('such as `cuda:0`');
+
+/** A line of `tutti train`, `resume`, `fork` and `attach`. */
+export const runLineSchema = z.discriminatedUnion('type', [
+  z
+    .strictObject({ type: z.literal('record'), record: runRecordSchema, folder: z.string() })
+    .describe('The run, at its start and after each change of its record.'),
+  z
+    .strictObject({
+      type: z.literal('described'),
+      about: z.strictObject({
+        task: z.string(),
+        backend: z.string(),
+        parameterCount: z.int().describe("of one member's model"),
+        totalSteps: z.int().describe('most steps of a rank'),
+        ensembleMonitor: z.string().describe('the monitored metric'),
+        samples: z.strictObject({ train: z.int(), validation: z.int(), test: z.int() }),
+      }),
+    })
+    .describe('What is known once the first rank has built its model.'),
+  z
+    .strictObject({
+      type: z.literal('worker'),
+      rank: z.int(),
+      state: z.enum([...workerStateSchema.options, 'exited']),
+      ...position,
+      pid: z.int().nullable(),
+    })
+    .describe('A rank changes its state.'),
+  z
+    .strictObject({
+      type: z.literal('progress'),
+      rank: z.int(),
+      ...position,
+      totalSteps: z.int(),
+      samplesPerSecond: z.number(),
+      memoryBytes: z.number(),
+    })
+    .describe('The progress of a rank, about once a second.'),
+  z
+    .strictObject({
+      type: z.literal('point'),
+      rank: z.int(),
+      name: z.string().describe('such as `val/ens_nll`'),
+      ...position,
+      value: realNumber,
+      time: z.string().nullable().describe('ISO 8601; null for points that were read from files'),
+    })
+    .describe('A value of a metric.'),
+  z
+    .strictObject({
+      type: z.literal('device-loads'),
+      time: z.string(),
+      loads: z.array(
+        z.strictObject({
+          device,
+          load: z.number().nullable().describe('share of time, 0 to 1'),
+          memoryUsedBytes: z.number().nullable(),
+        }),
+      ),
+    })
+    .describe("The loads of the run's devices."),
+  z.strictObject({ type: z.literal('event'), event: runEventSchema }).describe('An event, as in `events.jsonl`.'),
+  z.strictObject({ type: z.literal('warning'), message: z.string() }).describe('A damaged part of a file was skipped.'),
+  z
+    .strictObject({ type: z.literal('checkpoint'), record: checkpointRecordSchema })
+    .describe('A rank has saved a checkpoint.'),
+  z
+    .strictObject({ type: z.literal('evaluated'), set: evaluatedSetSchema })
+    .describe('A set of checkpoints was evaluated.'),
+  z.strictObject({ type: z.literal('ended'), record: runRecordSchema }).describe('The last line.'),
+]);
+
+/** The only line of `tutti train --detach`, `resume --detach` and `fork --detach`. */
+export const detachedLineSchema = z.discriminatedUnion('type', [
+  z
+    .strictObject({ type: z.literal('ready'), pid: z.int(), id: z.string(), folder: z.string() })
+    .describe('All ranks are ready, and train.'),
+  z
+    .strictObject({
+      type: z.literal('ended'),
+      status: runStatusSchema,
+      error: z.string().nullable(),
+      pid: z.int(),
+      id: z.string(),
+      folder: z.string(),
+    })
+    .describe('The run has ended before that.'),
+]);
+
+/** `tutti show`. */
+export const shownRunSchema = z.strictObject({
+  folder: z.string(),
+  name: z.string(),
+  record: runRecordSchema,
+  history: z.array(
+    z.strictObject({
+      attempt: attemptSchema,
+      changes: z
+        .array(z.strictObject({ path: z.string(), from: z.unknown(), to: z.unknown() }))
+        .nullable()
+        .describe('options that differ from those of the attempt before'),
+      hasNewSource: z.boolean(),
+      ending: z.string().nullable(),
+    }),
+  ),
+  forks: z.array(z.strictObject({ id: z.string(), name: z.string(), status: runStatusSchema, folder: z.string() })),
+  forkPoints: z.array(
+    z.strictObject({
+      name: z.string(),
+      kind: z.enum(['state', 'checkpoint']),
+      attempt: z.int(),
+      ...position,
+      savedAt: z.string(),
+    }),
+  ),
+});
+
+const values = 'one for each run';
+
+/** `tutti compare`. */
+export const comparisonSchema = z.strictObject({
+  runs: z.array(z.strictObject({ id: z.string(), name: z.string(), status: runStatusSchema })),
+  options: z
+    .array(z.strictObject({ path: z.string(), values: z.array(z.unknown()).describe(values) }))
+    .describe('the options that differ'),
+  metrics: z
+    .array(
+      z.strictObject({
+        set: z.string(),
+        split: z.string(),
+        metric: z.string(),
+        values: z.array(realNumber.nullable()).describe(values),
+      }),
+    )
+    .describe('of the ensemble, for each set of checkpoints'),
+  best: z
+    .array(z.strictObject({ metric: z.string(), value: realNumber, epoch: z.int() }).nullable())
+    .describe('the best monitored value of each run, or null'),
+});
+
+/** `tutti devices`. */
+export const devicesOutputSchema = z.strictObject({
+  devices: z.array(deviceSchema.extend({ usable: z.boolean() })),
+  notes: z.array(z.string()).describe('what could not be detected, and why'),
+});
+
+/** `tutti doctor`. */
+export const doctorOutputSchema = z.strictObject({
+  ok: z.boolean().describe('whether Tutti can work'),
+  checks: z.array(
+    z.strictObject({
+      name: z.string(),
+      status: z.enum(['ok', 'warn', 'fail']),
+      detail: z.string(),
+      remedy: z.string().optional().describe('how to repair it'),
+    }),
+  ),
+});
+
+/** What each command prints: one object, or one on each line. */
+export const jsonOutputs = [
+  { commands: ['train', 'resume', 'fork', 'attach'], isLines: true, schema: runLineSchema },
+  { commands: ['train --detach', 'resume --detach', 'fork --detach'], isLines: false, schema: detachedLineSchema },
+  { commands: ['runs'], isLines: true, schema: runRowSchema },
+  { commands: ['show'], isLines: false, schema: shownRunSchema },
+  { commands: ['compare'], isLines: false, schema: comparisonSchema },
+  { commands: ['devices'], isLines: false, schema: devicesOutputSchema },
+  { commands: ['doctor'], isLines: false, schema: doctorOutputSchema },
+] as const;
