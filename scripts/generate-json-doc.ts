@@ -39,9 +39,7 @@ const sections = jsonOutputs.map(({ commands, isLines, schema }) => {
   const body =
     variants === undefined
       ? `${intro}.\n\n${tableOf(node)}`
-      : [`${intro}; its \`type\` says which.`, ...variants.map((variant) => describeVariant(variant as Node))].join(
-          '\n\n',
-        );
+      : [`${intro}; its \`type\` says which.`, ...variants.map((variant) => describeVariant(variant))].join('\n\n');
   return `## ${names}\n\n${body}\n`;
 });
 writeOrCheck(
@@ -88,7 +86,7 @@ function fieldsOf(node: Node, prefix: string): Field[] {
     const isOptional = !(node.required ?? []).includes(name);
     const help = [isOptional ? 'may be absent' : '', child.description ?? ''].filter(Boolean).join('; ');
     const own = { path, type: typeOf(child), help };
-    const item = typeof child.items === 'object' && !Array.isArray(child.items) ? present(child.items as Node) : null;
+    const item = typeof child.items === 'object' && !Array.isArray(child.items) ? present(child.items) : null;
     if (item !== null) return [own, ...fieldsOf(item, `${path}[]`)];
     return [own, ...fieldsOf(present(child), path)];
   });
@@ -96,13 +94,13 @@ function fieldsOf(node: Node, prefix: string): Field[] {
 
 /** The variant beside null. */
 function present(node: Node): Node {
-  const variants = (node.anyOf ?? []) as Node[];
+  const variants = node.anyOf ?? [];
   return variants.find(({ type }) => type !== 'null') ?? node;
 }
 
 function typeOf(node: Node): string {
   if (node.title !== undefined) return node.title;
-  const variants = (node.anyOf ?? node.oneOf) as Node[] | undefined;
+  const variants = node.anyOf ?? node.oneOf;
   if (variants !== undefined) return [...new Set(variants.map(typeOf))].join(' or ');
   if (node.const !== undefined) return `\`${JSON.stringify(node.const)}\``;
   if (node.enum !== undefined) return node.enum.map((value) => `\`${JSON.stringify(value)}\``).join(', ');
