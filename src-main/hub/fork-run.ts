@@ -20,6 +20,7 @@ import type { RunRow } from '../../core/protocol/pages/run-list.ts';
 import { readSavedRound } from '../store/runs/saved-rounds.ts';
 import { readRunRecord } from '../store/runs/run-folder.ts';
 import { requireTrust } from '../trust/project-trust.ts';
+import { findForkProblems, forkErrorOf } from './fork-problems.ts';
 import { originOf } from './new-record.ts';
 import { createRunId, placeMembers } from './plan-run.ts';
 
@@ -40,6 +41,18 @@ export interface PlannedFork {
   record: RunRecord;
   folder: string;
   start: ResumeStart;
+}
+
+/** What a fork of a point begins with. */
+export interface ForkBasis {
+  source: ForkSource;
+  point: ForkPoint;
+  /** The configuration of the attempt that saved the point. */
+  config: RunConfig;
+  /** Settings that were changed while it trained until then; they replace those of `config`. */
+  changed: SettingChanges;
+  /** Where training goes on. */
+  start: { epoch: number; step: number };
 }
 
 /** The configuration at a point of a run, with what was changed while it trained. */
@@ -63,14 +76,16 @@ async function configAt(
   return { config, changed: Object.fromEntries(names.map((name) => [name, data.settings[name]])) };
 }
 
-/** The source of a fork and the point that is asked for. @throws Error if there is no such point */
-async function findForkPoint(
-  { id, folder }: RunRow,
-  choice: ForkChoice,
-): Promise<{ source: ForkSource; point: ForkPoint }> {
+/**
+ * The point of a run that is asked for, and what a fork of it begins with.
+ * @throws Error if there is no such point, or its files are damaged
+ */
+export async function readForkBasis({ id, folder }: RunRow, choice: ForkChoice): Promise<ForkBasis> {
   const record = await readRunRecord(folder);
   const point = chooseForkPoint(id, await readForkPoints(folder, record), choice);
-  return { source: { folder, record }, point };
+  const source = { folder, record };
+  const { config, changed } = await configAt(source, point);
+  return { source, point, config: withoutWarmStart(config, point), changed, start: await positionOf(source, point) };
 }
 
 /**
@@ -78,26 +93,20 @@ async function findForkPoint(
  * @throws UntrustedError if the project is not trusted
  */
 export async function planFork(run: RunRow, request: ForkRequest): Promise<PlannedFork> {
-  const { source, point } = await findForkPoint(run, request.choice);
+  const basis = await readForkBasis(run, request.choice);
+  const { source, point, start } = basis;
   const { record: before } = source;
   const { overrides } = request;
-  const at = await configAt(source, point);
-  const config = withoutWarmStart(withOwnModes(changeConfig(at.config, overrides), before), point);
+  const config = withoutWarmStart(withOwnModes(changeConfig(basis.config, overrides), before), point);
   const plan = await placeMembers(config);
   // The project's loss was checked when the run was created.
   refuseCombinations(config, plan, { task: before.task, hasOwnLoss: false, metrics: before.metrics });
-  refuseWaves(point, new Set(plan.map(({ wave }) => wave)).size);
-  const changed = stillChanged({ changed: at.changed }, overrides);
-  const start = await positionOf(source, point);
-  refuseNothingLeft(source.record, { point, start, config });
+  const [problem] = findForkProblems(basis, config, plan);
+  if (problem !== undefined) throw forkErrorOf(problem);
   requireTrust(before.project.folder);
-  const record = await firstRecord(source, {
-    point,
-    config,
-    overrides,
-    plan,
-    name: request.name ?? `${run.name} (fork)`,
-  });
+  const name = request.name ?? `${run.name} (fork)`;
+  const record = await firstRecord(source, { point, config, overrides, plan, name });
+  const changed = stillChanged({ changed: basis.changed }, overrides);
   const marks = changed === undefined || Object.keys(changed).length === 0 ? {} : { changed };
   const folder = resolve(request.folder ?? join(homePaths().runs, record.id));
   const origin = originFrom(run, before, point);
@@ -169,32 +178,4 @@ function lostMembersAt(before: RunRecord, { kind }: ForkPoint): Pick<RunRecord, 
 function withoutWarmStart(config: RunConfig, { kind }: ForkPoint): RunConfig {
   if (kind === 'state' || config.strategy.kind !== 'hdet' || config.strategy.warmStart === '') return config;
   return parseConfig(mergeConfig(config, { strategy: { warmStart: '', noise: 0 } }));
-}
-
-function refuseWaves({ kind, name }: ForkPoint, waves: number): void {
-  if (kind === 'checkpoint' || waves === 1) return;
-  throw new Error(
-    `The state ${name} is one of all ranks, but with this configuration they train in ${waves} waves. ` +
-      'Fork from a checkpoint, or use as many devices as before.',
-  );
-}
-
-/** @throws Error if the fork would do no step */
-function refuseNothingLeft(
-  { id, config: before, summary }: RunRecord,
-  { point, start, config }: { point: ForkPoint; start: { epoch: number; step: number }; config: RunConfig },
-): void {
-  const { epoch, step } = start;
-  const isDone = epoch >= config.maxEpochs || (config.maxSteps > 0 && step >= config.maxSteps);
-  if (isDone) {
-    const limit = epoch >= config.maxEpochs ? `maxEpochs=${2 * config.maxEpochs}` : `maxSteps=${2 * config.maxSteps}`;
-    throw new Error(`A fork of ${id} at ${point.name} has nothing left to train. To train it further: --set ${limit}`);
-  }
-  const isSame = JSON.stringify(config.earlyStopping) === JSON.stringify(before.earlyStopping);
-  const isStopped = summary?.stopReason === 'early-stopping' && summary.steps === step && point.kind === 'state';
-  if (!isStopped || !isSame) return;
-  throw new Error(
-    `A fork of ${id} at ${point.name} has nothing left to train, because early stopping ended the run there. ` +
-      `To train it further: --set earlyStopping.patience=${2 * config.earlyStopping.patience}, or fork from an earlier point.`,
-  );
 }

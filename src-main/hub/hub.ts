@@ -7,10 +7,10 @@ import { blasOfResumed } from '../backends/choose-blas.ts';
 import type { Detected } from '../../core/protocol/machine/devices.ts';
 import { detectDevices } from '../devices/detect.ts';
 import { type ExportOptions, type ExportReport, exportRun } from '../export/export-run.ts';
-import type { ForkPoint } from '../../core/protocol/history/fork.ts';
+import type { ForkChoice, ForkPoint } from '../../core/protocol/history/fork.ts';
 import { copyForFork } from '../runs/fork/copy-run.ts';
 import { readForkPoints } from '../runs/fork/fork-points.ts';
-import { type ForkRequest, planFork, type PlannedFork } from './fork-run.ts';
+import { type ForkBasis, type ForkRequest, planFork, type PlannedFork, readForkBasis } from './fork-run.ts';
 import { planCompletion } from '../runs/attempt/completion.ts';
 import { resumedRecord, whyNotResume } from '../runs/attempt/resume-run.ts';
 import { RunSession } from '../runs/attempt/run-session.ts';
@@ -165,6 +165,11 @@ export class Hub {
   async forkPoints(run: string): Promise<ForkPoint[]> {
     const { folder } = await this.find(run);
     return readForkPoints(folder, await readRunRecord(folder));
+  }
+
+  /** @throws as {@link readForkBasis} does */
+  async forkBasis(run: string, choice: ForkChoice): Promise<ForkBasis> {
+    return readForkBasis(await this.find(run), choice);
   }
 
   /** @throws as {@link planFork} does */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { controlSchema } from '../../core/protocol/run/messages.ts';
 import { checkpointKeySchema, setRequestSchema } from '../../core/protocol/run/checkpoint-tasks.ts';
+import { forkPointNameSchema, forkRequestSchema } from '../../core/protocol/pages/fork-views.ts';
 import { exportRequestSchema, seriesRequestSchema } from '../../core/protocol/pages/run-data.ts';
 import { folderNameSchema, type HubApi } from '../../core/protocol/pages/rpc.ts';
 import { runQuerySchema } from '../../core/protocol/pages/run-list.ts';
@@ -32,6 +33,10 @@ const argumentSchemas = {
   startRun: z.tuple([runRequestSchema]),
   previewResume: z.tuple([id, runRequestSchema.shape.overrides]),
   resumeRun: z.tuple([id, runRequestSchema.shape.overrides, z.int().min(0).nullable()]),
+  forkPoints: z.tuple([id]),
+  forkStart: z.tuple([id, forkPointNameSchema]),
+  previewFork: z.tuple([id, forkRequestSchema]),
+  startFork: z.tuple([id, forkRequestSchema]),
   runs: z.tuple([runQuerySchema]),
   runOverview: z.tuple([]),
   updateRun: z.tuple([id, runNotesSchema]),

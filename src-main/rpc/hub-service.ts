@@ -15,6 +15,7 @@ import { HealthReport } from './health.ts';
 import { openFolder } from './projects/folders.ts';
 import { listTrusted } from './projects/trusted-projects.ts';
 import { withdrawTrust } from '../trust/project-trust.ts';
+import { previewFork, readForkStart, startFork } from './runs/forks.ts';
 import { readLogs } from './runs/logs.ts';
 import { PageWatches } from './runs/page-watches.ts';
 import { listPredictions, readPredictions } from './runs/predictions.ts';
@@ -120,6 +121,10 @@ export class HubService {
       startRun: (request) => this.#start(request),
       previewResume: (id, overrides) => previewResume(hub, id, overrides),
       resumeRun: (id, overrides, rank) => live.resume(id, overrides, rank ?? undefined),
+      forkPoints: (id) => hub.forkPoints(id),
+      forkStart: (id, point) => readForkStart(hub, id, point),
+      previewFork: (id, request) => previewFork(hub, id, request),
+      startFork: (id, request) => startFork(this.#parts, id, request),
       runs: (query) => this.#runs.page(query),
       runOverview: () => this.#runs.overview(),
       updateRun: (id, changes) => updateNotes(this.#parts, id, changes),

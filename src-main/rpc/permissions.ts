@@ -13,6 +13,7 @@ const watchable: ReadonlySet<keyof HubApi> = new Set<keyof HubApi>([
   'deviceLoads',
   'logs',
   'checkpoints',
+  'forkPoints',
   'predictions',
   'predictionNames',
   'watch',

@@ -2,6 +2,8 @@ import { z } from 'zod';
 import type { DeviceLoadColumns, deviceSchema } from '../machine/devices.ts';
 import type { CheckpointKey, SetEvaluationResult, SetRequest } from '../run/checkpoint-tasks.ts';
 import type { controlSchema } from '../run/messages.ts';
+import type { ForkPoint } from '../history/fork.ts';
+import type { ForkRequest, ForkStart } from './fork-views.ts';
 import type { DescribedProject, ProjectCard, RunPreview, RunRequest, TrustedFolder } from './project-views.ts';
 import type {
   CheckpointList,
@@ -57,6 +59,15 @@ export interface HubApi {
   previewResume(id: string, overrides: RunRequest['overrides']): Promise<RunPreview>;
   /** @param rank only this missing member, up to where the others ended; null: all ranks that are not missing */
   resumeRun(id: string, overrides: RunRequest['overrides'], rank: number | null): Promise<void>;
+
+  /** The points of a run at which a fork can begin, by step. */
+  forkPoints(id: string): Promise<ForkPoint[]>;
+  /** What a fork of a point begins with. @throws if the run has no such point */
+  forkStart(id: string, point: string): Promise<ForkStart>;
+  /** Checks a fork, as `previewRun` does a new run. @throws if the run has no such point */
+  previewFork(id: string, request: ForkRequest): Promise<RunPreview>;
+  /** Starts a new run from a point of a run, which stays as it is. @returns the new run's id */
+  startFork(id: string, request: ForkRequest): Promise<{ id: string }>;
 
   /** A part of the list of runs, filtered and sorted. Without a limit: at most `maximumRunRows`. */
   runs(query: RunQuery): Promise<RunPage>;

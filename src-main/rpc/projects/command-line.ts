@@ -10,7 +10,7 @@ import { changeConfig, resolveConfig } from '../../runs/configuration/resolve-co
 import type { Projects } from './projects.ts';
 
 /**
- * The command behind each attempt of a run: first the command that starts a run like it, then one for each resume. Restarts have no
+ * The command behind each attempt of a run: first the command that starts a run like it, or that forks its origin, then one for each resume. Restarts have no
  * command, nor do attempts whose configuration an earlier version did not keep.
  * @throws Error if the project cannot be described, because the first command leaves out the project's defaults
  */
@@ -22,7 +22,12 @@ export async function attemptCommands(hub: Hub, projects: Projects, id: string):
   return known.flatMap((attempt, index) => {
     const config = configOfAttempt(record, attempt);
     if (config === null || attempt.kind === 'restart') return [];
-    const request = { projectFolder: folder, overrides: {}, name: record.name, out: null };
+    const { origin, name } = record;
+    if (attempt.kind === 'fork' && origin !== undefined) {
+      const fork = { run: origin.run, point: origin.point, name, out: null };
+      return [{ attempt: attempt.attempt, command: forkCommandLine(fork, attempt.overrides ?? {}) }];
+    }
+    const request = { projectFolder: folder, overrides: {}, name, out: null };
     const isFirst = index === 0 || attempt.overrides === undefined;
     const command = isFirst
       ? commandLine(project, request, config)
@@ -41,18 +46,32 @@ export function commandLine(
   const options = changes.flatMap(({ flag, text }) =>
     hasFlag(flag) ? [flag.flag, quote(text)] : assignment(flag, text),
   );
-  const named = name === null ? [] : ['--name', quote(name)];
-  const placed = out === null ? [] : ['--out', quote(out)];
-  return ['npx tutti train', quote(projectFolder), ...options, ...named, ...placed].join(' ');
+  return ['npx tutti train', quote(projectFolder), ...options, ...place(name, out)].join(' ');
 }
 
 /** The command that resumes a run from a terminal with changes to its configuration. */
 export function resumeCommandLine(id: string, overrides: PlainObject): string {
-  const changes = runFlagsOf(null).flatMap((flag) => {
+  return ['npx tutti resume', quote(id), ...assignments(overrides)].join(' ');
+}
+
+/** The command that forks a run at one of its points from a terminal. */
+export function forkCommandLine(
+  { run, point, name, out }: { run: string; point: string; name: string | null; out: string | null },
+  overrides: PlainObject,
+): string {
+  const start = ['npx tutti fork', quote(run), '--at', quote(point)];
+  return [...start, ...assignments(overrides), ...place(name, out)].join(' ');
+}
+
+function assignments(overrides: PlainObject): string[] {
+  return runFlagsOf(null).flatMap((flag) => {
     const text = spell(getPath(overrides, flag.path.split('.')), flag.variants[0]);
     return text === undefined ? [] : assignment(flag, text);
   });
-  return ['npx tutti resume', quote(id), ...changes].join(' ');
+}
+
+function place(name: string | null, out: string | null): string[] {
+  return [...(name === null ? [] : ['--name', quote(name)]), ...(out === null ? [] : ['--out', quote(out)])];
 }
 
 /** The changes that turn one configuration into another, as a layer over the first. */

@@ -32,14 +32,23 @@ export async function previewRun(hub: Hub, projects: Projects, request: RunReque
   const preview = await previewConfig(hub, checkConfig(project, [overrides]), {
     project,
     projectFolder,
-    runFolder: out !== null && isAbsolute(out) ? out : homePaths().runs,
+    runFolder: folderOfNew(out),
     commandLine: (config) => commandLine(project, request, config),
   });
-  const more = [...problemOfFolder(out), ...problemOfPermissions(projectFolder, project)];
+  return withProblems(preview, [...problemOfFolder(out), ...problemOfPermissions(projectFolder, project)]);
+}
+
+/** The preview of a run that more keeps from starting. */
+export function withProblems(preview: RunPreview, more: RunPreview['problems']): RunPreview {
   return more.length === 0 ? preview : { ...preview, config: null, problems: [...preview.problems, ...more] };
 }
 
-function problemOfFolder(out: string | null): RunPreview['problems'] {
+/** An existing folder on the disk of a new run. */
+export function folderOfNew(out: string | null): string {
+  return out !== null && isAbsolute(out) ? out : homePaths().runs;
+}
+
+export function problemOfFolder(out: string | null): RunPreview['problems'] {
   if (out === null || isAbsolute(out)) return [];
   const message = `The folder "${out}" is not an absolute path: give the whole path, such as ${join(homePaths().runs, 'my-run')}.`;
   return [{ path: 'out', message }];
@@ -68,14 +77,15 @@ export async function previewResume(hub: Hub, id: string, override: PlainObject)
   });
 }
 
-interface Previewed {
+export interface Previewed {
   project: Combined;
   projectFolder: string;
   runFolder: string;
   commandLine(config: RunConfig): string;
 }
 
-async function previewConfig(hub: Hub, checked: CheckedConfig, about: Previewed): Promise<RunPreview> {
+/** Places a checked configuration and forecasts its run. Lists the problems instead of throwing. */
+export async function previewConfig(hub: Hub, checked: CheckedConfig, about: Previewed): Promise<RunPreview> {
   const { devices } = await hub.devices();
   const freeBytes = await readFreeBytes(about.runFolder);
   const nothing = { plan: [], grants: [], diskBytes: null, durationSeconds: null, commandLine: '' };

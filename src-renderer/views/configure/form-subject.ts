@@ -2,14 +2,16 @@ import { describeOptions, type OptionDescription, type PlainObject } from '../..
 import { runConfigSchema } from '../../../core/protocol/run/config.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import { withChanges } from '../../../core/protocol/run/settings.ts';
+import type { ForkStart } from '../../../core/protocol/pages/fork-views.ts';
 import type { DescribedProject, RunPreview, RunRequest } from '../../../core/protocol/pages/project-views.ts';
 import type { HubApi } from '../../../core/protocol/pages/rpc.ts';
+import { beginningOf } from '../run/forks/fork-text.ts';
 import { overridesFrom } from './form-values.ts';
 
-/** The request that a form makes, for a new or a resumed run. */
+/** The request that a form makes, for a new, a forked or a resumed run. */
 export type FormRequest = Omit<RunRequest, 'projectFolder'>;
 
-/** The subject of a form: a new run, or one to resume. */
+/** The subject of a form: a new run, a fork of one, or one to resume. */
 export interface FormSubject {
   /** Forms with different keys share no state. */
   key: string;
@@ -22,20 +24,22 @@ export interface FormSubject {
   /** The values without changes. */
   standard: PlainObject;
   /** The name of these values. */
-  standardName: 'default' | 'current';
+  standardName: 'default' | 'current' | 'origin';
   /** The changes at the start. */
   initial: PlainObject;
-  /** Whether the user may choose a name and a folder. */
-  isNew: boolean;
+  /** A resumed run has its name and folder already. Presets are changes to the defaults of a project, so only a new run has them. */
+  kind: 'new' | 'fork' | 'resume';
   preview(request: FormRequest): Promise<RunPreview>;
   /** @returns the run's id */
   begin(request: FormRequest): Promise<string>;
 }
 
-type Hub = Pick<HubApi, 'previewRun' | 'startRun' | 'previewResume' | 'resumeRun'>;
+type NewHub = Pick<HubApi, 'previewRun' | 'startRun'>;
+type ResumeHub = Pick<HubApi, 'previewResume' | 'resumeRun'>;
+type ForkHub = Pick<HubApi, 'previewFork' | 'startFork'>;
 
 /** @param from the run whose configuration the form starts with */
-export function newRun(hub: Hub, folder: string, project: DescribedProject, from: RunRecord | null): FormSubject {
+export function newRun(hub: NewHub, folder: string, project: DescribedProject, from: RunRecord | null): FormSubject {
   const { options, defaults, description } = project;
   const standard = { ...defaults };
   return {
@@ -48,30 +52,52 @@ export function newRun(hub: Hub, folder: string, project: DescribedProject, from
     standard,
     standardName: 'default',
     initial: from === null ? {} : overridesFrom(options, standard, from.config),
-    isNew: true,
+    kind: 'new',
     preview: (request) => hub.previewRun({ projectFolder: folder, ...request }),
     begin: async (request) => (await hub.startRun({ projectFolder: folder, ...request })).id,
   };
 }
 
-/** A run to resume. Its saved states fix the members and the project's hyperparameters, so the form leaves them out. */
-export function resumedRun(hub: Hub, { id, name, project, config, changed }: RunRecord): FormSubject {
-  const options = describeOptions(runConfigSchema);
+/** A run to resume. */
+export function resumedRun(hub: ResumeHub, { id, name, project, config, changed }: RunRecord): FormSubject {
   return {
     key: `resume ${id}`,
     title: `Resume ${name}`,
     description: 'Continues from the newest state that all members saved, with your changes.',
     origin: project.name,
     projectFolder: project.folder,
-    options: options.filter(({ path }) => path !== 'members' && path !== 'hyperparameters'),
+    options: optionsOfSaved(),
     standard: withChanges(config, changed),
     standardName: 'current',
     initial: {},
-    isNew: false,
+    kind: 'resume',
     preview: ({ overrides }) => hub.previewResume(id, overrides),
     begin: async ({ overrides }) => {
       await hub.resumeRun(id, overrides, null);
       return id;
     },
   };
+}
+
+/** A new run that begins at a saved point of another one. @param id the other run's */
+export function forkedRun(hub: ForkHub, id: string, { point, name, project, config }: ForkStart): FormSubject {
+  return {
+    key: `fork ${id} ${point.name}`,
+    title: `Fork of ${name}`,
+    description: `${beginningOf(point)} ${name} stays as it is.`,
+    origin: project.name,
+    projectFolder: project.folder,
+    options: optionsOfSaved(),
+    standard: { ...config },
+    standardName: 'origin',
+    initial: {},
+    kind: 'fork',
+    preview: (request) => hub.previewFork(id, { point: point.name, ...request }),
+    begin: async (request) => (await hub.startFork(id, { point: point.name, ...request })).id,
+  };
+}
+
+/** The options of a run that continues from saved files. They fix its members and the project's hyperparameters. */
+function optionsOfSaved(): OptionDescription[] {
+  return describeOptions(runConfigSchema).filter(({ path }) => path !== 'members' && path !== 'hyperparameters');
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { describeOptions } from '../../../core/options/index.ts';
 import { runConfigSchema } from '../../../core/protocol/run/config.ts';
 import type { RunPreview } from '../../../core/protocol/pages/project-views.ts';
-import { newRun, resumedRun } from '../../../src-renderer/views/configure/form-subject.ts';
+import { forkedRun, newRun, resumedRun } from '../../../src-renderer/views/configure/form-subject.ts';
 import { runRecord } from '../store/records.ts';
 
 const preview: RunPreview = {
@@ -32,6 +32,8 @@ function fakeHub() {
     startRun: note('startRun', { id: 'new' }),
     previewResume: note('previewResume', preview),
     resumeRun: note('resumeRun', undefined),
+    previewFork: note('previewFork', preview),
+    startFork: note('startFork', { id: 'fork' }),
   };
   return { hub, calls };
 }
@@ -55,7 +57,7 @@ describe('the form of a run', () => {
     const options = describeOptions(runConfigSchema);
     const project = { description, options, defaults: runConfigSchema.parse({}) };
     const subject = newRun(hub, '/blobs', project, record);
-    expect(subject).toMatchObject({ title: 'Blobs', origin: `as in ${record.name}`, isNew: true });
+    expect(subject).toMatchObject({ title: 'Blobs', origin: `as in ${record.name}`, kind: 'new' });
     expect(subject.initial).toEqual({
       members: 3,
       maxEpochs: 7,
@@ -73,7 +75,7 @@ describe('the form of a run', () => {
   it('starts with the current values of a resumed run, and sends only changes', async () => {
     const { hub, calls } = fakeHub();
     const subject = resumedRun(hub, record);
-    expect(subject).toMatchObject({ isNew: false, initial: {}, standardName: 'current' });
+    expect(subject).toMatchObject({ kind: 'resume', initial: {}, standardName: 'current' });
     expect(subject.standard).toMatchObject({ maxEpochs: 7, optimizer: { kind: 'sgd', learningRate: 0.25 } });
     const paths = subject.options.map(({ path }) => path);
     expect(paths).toContain('maxEpochs');
@@ -85,4 +87,29 @@ describe('the form of a run', () => {
       ['previewResume', record.id, { maxEpochs: 9 }],
     ]);
   });
+
+  it.each([
+    ['state', 'It continues exactly from the state round-50, after epoch 5 (step 50).'],
+    [
+      'checkpoint',
+      'It takes the weights of round-50, after epoch 5 (step 50), and goes on with epoch 6. Optimizer, callbacks and strategy start anew.',
+    ],
+  ] as const)(
+    'says where a fork of a %s begins, starts with the values there, and sends only changes',
+    async (kind, begins) => {
+      const { hub, calls } = fakeHub();
+      const point = { name: 'round-50', kind, attempt: 1, epoch: 4, step: 50, savedAt: record.createdAt };
+      const subject = forkedRun(hub, 'run-1', { point, name: 'first', project: record.project, config });
+      expect(subject).toMatchObject({ title: 'Fork of first', kind: 'fork', initial: {}, standardName: 'origin' });
+      expect(subject.description).toBe(`${begins} first stays as it is.`);
+      expect(subject.standard).toEqual(config);
+      expect(subject.options.map(({ path }) => path)).not.toContain('members');
+      expect(await subject.begin(request)).toBe('fork');
+      await subject.preview(request);
+      expect(calls).toEqual([
+        ['startFork', 'run-1', { point: 'round-50', ...request }],
+        ['previewFork', 'run-1', { point: 'round-50', ...request }],
+      ]);
+    },
+  );
 });

@@ -18,13 +18,13 @@ const ofProject = {
 const first = runConfigSchema.parse({ ...ofProject, members: 4 });
 const last = runConfigSchema.parse({ ...first, maxEpochs: 9, optimizer: { kind: 'sgd', learningRate: 0.25 } });
 
-async function commandsOf(attempts: RunRecord['attempts']) {
+async function commandsOf(attempts: RunRecord['attempts'], more: Partial<RunRecord> = {}) {
   const { page, home } = await openService();
   const folder = await writeTinyProject(home);
   const project = { name: 'Blobs', description: '', folder };
   await createRunFolder(
     join(home, 'home', 'runs', 'run-1'),
-    runRecord({ project, attempts, config: last, status: 'finished' }),
+    runRecord({ project, attempts, config: last, status: 'finished', ...more }),
   );
   await page.hub.runs({});
   const commands = await page.hub.attemptCommands('run-1');
@@ -42,6 +42,32 @@ it('each attempt keeps the command that started it, whatever resumes follow', as
   ).toEqual([
     [1, 'npx tutti train blobs --members 4 --name first'],
     [3, 'npx tutti resume run-1 --set optimizer.kind=sgd --set optimizer.learningRate=0.25 --set maxEpochs=9'],
+  ]);
+});
+
+it('the first attempt of a fork repeats the fork', async () => {
+  const origin = {
+    run: 'run-0',
+    name: 'earlier',
+    folder: '/runs/0',
+    attempt: 1,
+    kind: 'state' as const,
+    point: 'attempt-1/round-8',
+    epoch: 4,
+    step: 50,
+  };
+  const overrides = { maxEpochs: 9 };
+  expect(
+    await commandsOf(
+      [
+        { ...times, attempt: 1, kind: 'fork', overrides, config: first },
+        { ...times, attempt: 2, kind: 'resume', overrides, config: last },
+      ],
+      { origin },
+    ),
+  ).toEqual([
+    [1, 'npx tutti fork run-0 --at attempt-1/round-8 --set maxEpochs=9 --name first'],
+    [2, 'npx tutti resume run-1 --set maxEpochs=9'],
   ]);
 });
 

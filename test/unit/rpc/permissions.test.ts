@@ -9,6 +9,7 @@ import { join } from 'node:path';
 const watchable = [
   'deviceLoads',
   'checkpoints',
+  'forkPoints',
   'logs',
   'predictionNames',
   'predictions',
@@ -50,6 +51,7 @@ describe('a page with a link for watchers', () => {
     expect((await hub.run('run-1')).record.id).toBe('run-1');
     expect(await hub.logs('run-1', { ranks: [], limit: 10 })).toEqual([]);
     expect(Object.values(await hub.checkpoints('run-1')).flat()).toEqual([]);
+    expect(await hub.forkPoints('run-1')).toEqual([]);
     expect(await hub.predictionNames('run-1')).toEqual([]);
     expect(await hub.predictions('run-1', { split: 'test', name: 'final' })).toBeNull();
     expect(await hub.deviceLoads('run-1')).toEqual([]);

@@ -1,0 +1,62 @@
+import type { ForkRequest, ForkStart } from '../../../core/protocol/pages/fork-views.ts';
+import type { RunPreview } from '../../../core/protocol/pages/project-views.ts';
+import type { RunConfig } from '../../../core/protocol/run/config.ts';
+import { withChanges } from '../../../core/protocol/run/settings.ts';
+import { startDetached } from '../../hub/detach.ts';
+import { findForkProblems, formProblemOf } from '../../hub/fork-problems.ts';
+import type { ForkBasis } from '../../hub/fork-run.ts';
+import type { Hub } from '../../hub/hub.ts';
+import type { HubParts } from '../../hub/run-feed.ts';
+import { checkChanges, parseConfig } from '../../runs/configuration/resolve-config.ts';
+import { whyNotTrusted } from '../../trust/project-trust.ts';
+import { changesBetween, forkCommandLine } from '../projects/command-line.ts';
+import { folderOfNew, previewConfig, problemOfFolder, withProblems } from '../projects/previews.ts';
+
+/** What a fork of a point begins with. @throws Error if the run has no such point */
+export async function readForkStart(hub: Hub, id: string, name: string): Promise<ForkStart> {
+  const run = await hub.find(id);
+  const basis = await hub.forkBasis(id, { by: 'name', name });
+  const { project } = basis.source.record;
+  return { point: basis.point, name: run.name, project, config: configOf(basis) };
+}
+
+/** Checks a fork without starting it. @throws Error if the run has no such point */
+export async function previewFork(hub: Hub, id: string, request: ForkRequest): Promise<RunPreview> {
+  const { point, overrides, out, name } = request;
+  const basis = await hub.forkBasis(id, { by: 'name', name: point });
+  const { project, task, metrics } = basis.source.record;
+  const before = configOf(basis);
+  const preview = await previewConfig(hub, checkChanges(before, overrides), {
+    // The project's loss was checked when the run was created.
+    project: { task, hasOwnLoss: false, metrics },
+    projectFolder: project.folder,
+    runFolder: folderOfNew(out),
+    commandLine: (config) => forkCommandLine({ run: id, point, name, out }, changesBetween(before, config)),
+  });
+  const { config, plan } = preview;
+  const ofFork = config === null ? [] : findForkProblems(basis, config, plan).map(formProblemOf);
+  return withProblems(preview, [...ofFork, ...problemOfFolder(out), ...problemOfTrust(project.folder)]);
+}
+
+/** Starts a fork, in this process or detached. @returns the id of the new run @throws Error with the reason if it cannot start */
+export async function startFork(
+  { hub, live }: HubParts,
+  id: string,
+  { point, overrides, name, out, detach = false }: ForkRequest,
+): Promise<{ id: string }> {
+  const choice = { by: 'name' as const, name: point };
+  const planned = await hub.planFork(id, { choice, overrides, name: name ?? undefined, folder: out ?? undefined });
+  if (detach) await startDetached({ kind: 'fork', folder: planned.folder, planned });
+  else await live.fork(planned);
+  return { id: planned.record.id };
+}
+
+/** The configuration at the point, with what was changed while the run trained. */
+function configOf({ config, changed }: ForkBasis): RunConfig {
+  return parseConfig(withChanges(config, changed));
+}
+
+function problemOfTrust(folder: string): RunPreview['problems'] {
+  const reason = whyNotTrusted(folder);
+  return reason === null ? [] : [{ path: null, message: reason }];
+}

@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import type { ForkPoint } from '../../../core/protocol/history/fork.ts';
+import { openService, type TestPage } from './page.ts';
+import { writeTinyProject } from './tiny-project.ts';
+
+type PageHub = TestPage['hub'];
+
+/** A finished run of 3 epochs, with a checkpoint of each epoch and a state of the last two. */
+async function openTrained() {
+  const opened = await openService();
+  const { page, home } = opened;
+  const projectFolder = await writeTinyProject(home);
+  const checkpoints = { everyEpochs: 1, stateEverySeconds: 0 };
+  const overrides = { members: 2, membersPerDevice: 2, devices: 'cpu:0', checkpoints };
+  const { id } = await page.hub.startRun({ projectFolder, overrides, name: 'first', out: null });
+  await expectFinished(page.hub, id);
+  return { ...opened, id, folder: (await page.hub.run(id)).folder };
+}
+
+async function expectFinished(hub: PageHub, id: string): Promise<void> {
+  await expect.poll(async () => (await hub.run(id)).record.status, { timeout: 30_000 }).toBe('finished');
+}
+
+async function hashesOf(folder: string): Promise<Map<string, string>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const hashes = paths.map(async (path) => {
+    const hash = createHash('sha256').update(await readFile(path));
+    return [path, hash.digest('hex')] as const;
+  });
+  return new Map((await Promise.all(hashes)).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** A preview names the option that keeps a fork of the last state from training, and every other problem. */
+async function expectRefusals(hub: PageHub, id: string, points: readonly ForkPoint[]): Promise<void> {
+  const last = points.findLast(({ kind }) => kind === 'state');
+  const request = { point: last?.name ?? '', overrides: {}, name: null, out: null };
+  const message = `A fork of ${id} at ${last?.name} has nothing left to train. To train it further, enter for example 6.`;
+  const preview = await hub.previewFork(id, request);
+  expect(preview).toMatchObject({ config: null, problems: [{ path: 'maxEpochs', message }] });
+  await expect(hub.startFork(id, request)).rejects.toThrow('To train it further: --set maxEpochs=6');
+
+  const wrong = { ...request, overrides: { maxEpochs: 6, members: 5 }, out: 'here' };
+  expect((await hub.previewFork(id, wrong)).problems.map(({ path }) => path)).toEqual(['members', 'out']);
+  await expect(hub.forkStart(id, 'round-99999')).rejects.toThrow(
+    `The run ${id} has no state or checkpoint "round-99999" that all members share to fork from.`,
+  );
+}
+
+it('a page forks a run at a saved point with changed options, and the run stays as it is', async () => {
+  const { page, id, folder } = await openTrained();
+  const before = await hashesOf(folder);
+  const points = await page.hub.forkPoints(id);
+  expect(points.filter(({ kind }) => kind === 'state').map(({ epoch }) => epoch)).toEqual([1, 2]);
+  const second = points.find(({ name }) => name === 'epoch-00001');
+  expect(second).toMatchObject({ kind: 'checkpoint', epoch: 1, attempt: 1 });
+
+  const start = await page.hub.forkStart(id, 'epoch-00001');
+  expect(start).toMatchObject({ point: second, name: 'first', project: { name: 'Blobs' }, config: { maxEpochs: 3 } });
+
+  await expectRefusals(page.hub, id, points);
+
+  const request = { point: 'epoch-00001', overrides: { maxEpochs: 4 }, name: 'second', out: null };
+  const preview = await page.hub.previewFork(id, request);
+  expect(preview).toMatchObject({ problems: [], config: { maxEpochs: 4, members: 2 } });
+  expect(preview.commandLine).toBe(`npx tutti fork ${id} --at epoch-00001 --set maxEpochs=4 --name second`);
+
+  const fork = await page.hub.startFork(id, request);
+  expect(fork.id).not.toBe(id);
+  await expectFinished(page.hub, fork.id);
+  expect(await page.hub.run(fork.id)).toMatchObject({
+    row: { name: 'second', origin: id },
+    record: {
+      origin: { run: id, name: 'first', kind: 'checkpoint', point: 'epoch-00001', epoch: 1 },
+      attempts: [{ kind: 'fork', overrides: { maxEpochs: 4 }, from: { epoch: 2 } }],
+      summary: { epochs: 4 },
+    },
+  });
+  expect((await page.hub.runs({ origin: id })).rows.map((row) => row.id)).toEqual([fork.id]);
+  expect(await hashesOf(folder)).toEqual(before);
+});
