@@ -1,6 +1,6 @@
 import type { Placement } from '../../core/protocol/machine/devices.ts';
 import type { RunConfig } from '../../core/protocol/run/config.ts';
-import type { ForkBasis } from './fork-run.ts';
+import type { ForkBasis } from './fork-basis.ts';
 
 /** Why a fork would not train with a configuration. */
 export interface ForkProblem {

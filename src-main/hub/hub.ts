@@ -10,7 +10,8 @@ import { type ExportOptions, type ExportReport, exportRun } from '../export/expo
 import type { ForkChoice, ForkPoint } from '../../core/protocol/history/fork.ts';
 import { copyForFork } from '../runs/fork/copy-run.ts';
 import { readForkPoints } from '../runs/fork/fork-points.ts';
-import { type ForkBasis, type ForkRequest, planFork, type PlannedFork, readForkBasis } from './fork-run.ts';
+import { type ForkBasis, readForkBasis } from './fork-basis.ts';
+import { type ForkRequest, planFork, type PlannedFork } from './fork-run.ts';
 import { planCompletion } from '../runs/attempt/completion.ts';
 import { resumedRecord, whyNotResume } from '../runs/attempt/resume-run.ts';
 import { RunSession } from '../runs/attempt/run-session.ts';

@@ -22,3 +22,10 @@ export function labelOfName(name: string): string {
     .trim();
   return words[0].toUpperCase() + words.slice(1);
 }
+
+/** The label of an option: `earlyStopping.patience` as `Patience`, `strategy.kind` as `Strategy`. */
+export function labelOfOption(path: string): string {
+  const names = path.split('.');
+  const last = names[names.length - 1];
+  return labelOfName(last === 'kind' ? names[names.length - 2] : last);
+}

@@ -43,10 +43,10 @@ describe('the points at which a fork can begin', () => {
   it('are listed from new to old, once for all names of the same weights, with a link to the form', async () => {
     const { wrapper } = await open({ forkPoints: () => points });
     const rows = wrapper.findAll('tbody tr').map((row) => row.findAll('td, th').map((cell) => cell.text()));
-    expect(rows.map((row) => row.slice(0, 5))).toEqual([
-      ['2', '3', '30', 'exactly, from a state', 'round-3'],
-      ['2', '3', '30', 'with the weights only', 'ensemble-best, epoch-00002'],
-      ['1', '2', '20', 'with the weights only', 'attempt-1/final'],
+    expect(rows.map((row) => row.slice(0, 6))).toEqual([
+      ['Fork from here', '3', '30', 'exactly, from a state', 'round-3', '2'],
+      ['Fork from here', '3', '30', 'with the weights only', 'ensemble-best, epoch-00002', '2'],
+      ['Fork from here', '2', '20', 'with the weights only', 'attempt-1/final', '1'],
     ]);
     const links = wrapper.findAll('tbody a');
     expect(links.map((link) => link.attributes('aria-label'))).toEqual([

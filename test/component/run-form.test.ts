@@ -4,7 +4,7 @@ import { describeOptions } from '../../core/options/index.ts';
 import type { RunPreview, RunRequest } from '../../core/protocol/pages/project-views.ts';
 import { runConfigSchema } from '../../core/protocol/run/config.ts';
 import ConfigurePage from '../../src-renderer/views/configure/ConfigurePage.vue';
-import { mountPage } from './mount-page.ts';
+import { buttonNamed, mountPage } from './mount-page.ts';
 
 const preview = (changes: Partial<RunPreview> = {}): RunPreview => ({
   config: runConfigSchema.parse({}),
@@ -41,6 +41,9 @@ async function open(query = '', answer: (request: RunRequest) => RunPreview = ()
       health: () => ({ devices: [] }),
       previewRun: answer,
       startRun: () => ({ id: 'r9' }),
+      forkStart: (id, point) => {
+        throw new Error(`The run ${id} has no state "${point}".`);
+      },
     },
   );
   await expect.poll(() => page.wrapper.find('.summary h3').exists()).toBe(true);
@@ -55,6 +58,16 @@ async function open(query = '', answer: (request: RunRequest) => RunPreview = ()
     start: () => wrapper.get<HTMLButtonElement>('.summary .primary'),
   };
 }
+
+it('an address that cannot be forked replaces the form of another one by the reason', async () => {
+  const { router, wrapper } = await open();
+  await router.push('/configure?fork=r1&at=round-9');
+  await expect.poll(() => wrapper.find('[role=alert]').exists()).toBe(true);
+  expect(wrapper.get('[role=alert]').text()).toContain('A fork cannot begin here');
+  expect(wrapper.get('[role=alert]').text()).toContain('The run r1 has no state "round-9".');
+  expect(wrapper.get('[role=alert] a').attributes('href')).toBe('/runs/r1/checkpoints');
+  expect(wrapper.find('.summary').exists()).toBe(false);
+});
 
 describe('the form of a run', () => {
   it('keeps the changes in the address and previews them', async () => {
@@ -130,6 +143,8 @@ describe('the form of a run', () => {
     expect(wrapper.get('.summary .message').text()).toBe('The project has no data.');
     expect(wrapper.get('.summary .bad').text()).toBe('2 options need correction.');
     expect(start().element.disabled).toBe(true);
+    buttonNamed('Go to Devices').click();
+    expect(document.activeElement?.id).toBe('option-devices');
   });
 
   it('starts the run under its name, detached if wished, and opens it', async () => {

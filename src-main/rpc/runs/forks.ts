@@ -4,7 +4,7 @@ import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import { withChanges } from '../../../core/protocol/run/settings.ts';
 import { startDetached } from '../../hub/detach.ts';
 import { findForkProblems, formProblemOf } from '../../hub/fork-problems.ts';
-import type { ForkBasis } from '../../hub/fork-run.ts';
+import type { ForkBasis } from '../../hub/fork-basis.ts';
 import type { Hub } from '../../hub/hub.ts';
 import type { HubParts } from '../../hub/run-feed.ts';
 import { checkChanges, parseConfig } from '../../runs/configuration/resolve-config.ts';

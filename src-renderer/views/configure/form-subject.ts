@@ -84,7 +84,7 @@ export function forkedRun(hub: ForkHub, id: string, { point, name, project, conf
   return {
     key: `fork ${id} ${point.name}`,
     title: `Fork of ${name}`,
-    description: `${beginningOf(point)} ${name} stays as it is.`,
+    description: `${beginningOf(point)} The other run stays as it is.`,
     origin: project.name,
     projectFolder: project.folder,
     options: optionsOfSaved(),

@@ -6,9 +6,11 @@ import type { ForkChoice } from '../../../core/protocol/history/fork.ts';
 import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import type { Hub } from '../../../src-main/hub/hub.ts';
-import { metricColumns, readCheckpointRecord, resume, startRun, train, untilStep, useHub } from '../harness.ts';
+import { metricColumns, readCheckpointRecord, resume, startRun, trainOnce, untilStep, useHub } from '../harness.ts';
 
 const { hub } = useHub();
+/** Forks do not change their source, so the tests share the sources. */
+const source = trainOnce();
 
 const config = {
   members: 2,
@@ -36,16 +38,19 @@ async function fork(
   return { folder: planned.folder, record: await of.fork(planned, () => {}).run() };
 }
 
+/** In one worker, which starts faster. */
+const stacked = { membersPerDevice: 2, devices: 'cpu:0' } satisfies RunConfigInput;
+
 const strategies: [name: string, config: RunConfigInput][] = [
   ['independent members', {}],
-  ['stacked members', { membersPerDevice: 2, devices: 'cpu:0' }],
+  ['stacked members', stacked],
   ['joint members', { strategy: { kind: 'joint' } }],
   ['data-parallel replicas', { strategy: { kind: 'data-parallel' } }],
 ];
 
-describe('a fork of a state', () => {
+describe.concurrent('a fork of a state', () => {
   it.each(strategies)('of %s has the bits of its source, which does not change', async (_name, more) => {
-    const { folder, record } = await train(hub(), 'blobs', { ...config, ...more });
+    const { folder, record } = await source(hub(), 'blobs', { ...config, ...more });
     const before = await contentOf(folder);
     const states = (await hub().forkPoints(folder)).filter(({ kind }) => kind === 'state');
     expect(states.map(({ epoch }) => epoch)).toEqual([4, 5]);
@@ -66,48 +71,41 @@ describe('a fork of a state', () => {
       hub()
         .runs({ origin: record.id })
         .map(({ id }) => id),
-    ).toEqual([forked.record.id]);
+    ).toContain(forked.record.id);
   });
 
-  it('that another fork, a resume and changed options follow leaves the run as it was', async () => {
-    const { folder, record } = await train(hub(), 'blobs', config);
+  it('with changed options can be resumed, and forked where a resume replaced its end; no source changes', async () => {
+    const { folder, record } = await source(hub(), 'blobs', { ...config, ...stacked });
     const before = await contentOf(folder);
     await expect(hub().planFork(folder, { choice: { by: 'last' }, overrides: {} })).rejects.toThrow(
       '--set maxEpochs=12',
     );
-    const forked = await fork(
-      hub(),
-      folder,
-      { by: 'last' },
-      { maxEpochs: 7, optimizer: { ...config.optimizer, learningRate: 0.01 } },
-    );
+    const optimizer = { ...config.optimizer, learningRate: 0.01 };
+    const forked = await fork(hub(), folder, { by: 'last' }, { maxEpochs: 7, optimizer });
     expect(forked.record).toMatchObject({ status: 'finished', summary: { epochs: 7 } });
     expect(forked.record.attempts[0].overrides).toMatchObject({ maxEpochs: 7 });
-    const resumed = await resume(hub(), forked.folder, { maxEpochs: 8 });
+    const resumed = await resume(hub(), forked.folder, { maxEpochs: 9 });
     expect(resumed).toMatchObject({ origin: { run: record.id }, attempts: [{ kind: 'fork' }, { kind: 'resume' }] });
-    expect(await contentOf(folder)).toEqual(before);
-  });
 
-  it('begins at the state of an attempt that a resume replaced', async () => {
-    const { folder } = await train(hub(), 'blobs', { ...config, maxEpochs: 3 });
-    await resume(hub(), folder, { maxEpochs: 8 });
-    const before = await contentOf(folder);
-    const points = await hub().forkPoints(folder);
+    const resumedContent = await contentOf(forked.folder);
+    const points = await hub().forkPoints(forked.folder);
     const kept = points.find(
-      ({ name, kind, epoch }) => name.startsWith('attempt-1/') && kind === 'state' && epoch === 2,
+      ({ name, kind, epoch }) => name.startsWith('attempt-1/') && kind === 'state' && epoch === 6,
     );
-    const forked = await fork(hub(), folder, { by: 'name', name: kept?.name ?? '' }, { maxEpochs: 8 });
+    const again = await fork(hub(), forked.folder, { by: 'name', name: kept?.name ?? '' }, { maxEpochs: 9 });
+    expect(again.record).toMatchObject({ origin: { attempt: 1, epoch: 6 }, summary: { epochs: 9 } });
+    for (const rank of [0, 1]) {
+      const final = readCheckpointRecord(again.folder, rank, 'final').sha256;
+      expect(final).toBe(readCheckpointRecord(forked.folder, rank, 'final').sha256);
+    }
+    expect(await contentOf(forked.folder)).toEqual(resumedContent);
     expect(await contentOf(folder)).toEqual(before);
-    expect(forked.record).toMatchObject({ origin: { attempt: 1, epoch: 2 }, summary: { epochs: 8 } });
-    expect(readCheckpointRecord(forked.folder, 1, 'final').sha256).toBe(
-      readCheckpointRecord(folder, 1, 'final').sha256,
-    );
   });
 });
 
-describe('a fork of a checkpoint', () => {
+describe.concurrent('a fork of a checkpoint', () => {
   it('takes the weights alone, keeps the metrics up to there, and goes on with the next epoch', async () => {
-    const { folder, record } = await train(hub(), 'blobs', config);
+    const { folder, record } = await source(hub(), 'blobs', config);
     const before = await contentOf(folder);
     const forked = await fork(hub(), folder, { by: 'epoch', epoch: 1 }, { maxEpochs: 4 });
     expect(await contentOf(folder)).toEqual(before);
@@ -125,18 +123,18 @@ describe('a fork of a checkpoint', () => {
     expect(hash('sha256', weights)).toBe(readCheckpointRecord(folder, 0, 'epoch-00001').sha256);
   });
 
-  it.each(strategies.filter(([name]) => name !== 'joint members'))('of %s trains', async (_name, more) => {
-    const { folder } = await train(hub(), 'blobs', { ...config, ...more, maxEpochs: 2 });
-    const forked = await fork(hub(), folder, { by: 'name', name: 'epoch-00000' });
+  it.each(strategies.slice(1).filter(([name]) => name !== 'joint members'))('of %s trains', async (_name, more) => {
+    const { folder } = await source(hub(), 'blobs', { ...config, ...more });
+    const forked = await fork(hub(), folder, { by: 'name', name: 'epoch-00000' }, { maxEpochs: 2 });
     expect(forked.record).toMatchObject({ status: 'finished', summary: { epochs: 2 } });
     expect(forked.record.summary?.best?.epoch).toBe(1);
   });
 });
 
-describe('a run that trains', () => {
+describe.concurrent('a run that trains', () => {
   it('can be forked, and goes on undisturbed', async () => {
     const checkpoints = { stateEverySeconds: 0, everyEpochs: 5 };
-    const run = await startRun(hub(), 'blobs', { ...config, maxEpochs: 4000, checkpoints });
+    const run = await startRun(hub(), 'blobs', { ...config, ...stacked, maxEpochs: 4000, checkpoints });
     await untilStep(run, 0, 60);
     const forked = await fork(hub(), run.folder, { by: 'name', name: 'epoch-00004' }, { maxEpochs: 6 });
     expect(forked.record.status).toBe('finished');

@@ -101,7 +101,7 @@ describe('the form of a run', () => {
       const point = { name: 'round-50', kind, attempt: 1, epoch: 4, step: 50, savedAt: record.createdAt };
       const subject = forkedRun(hub, 'run-1', { point, name: 'first', project: record.project, config });
       expect(subject).toMatchObject({ title: 'Fork of first', kind: 'fork', initial: {}, standardName: 'origin' });
-      expect(subject.description).toBe(`${begins} first stays as it is.`);
+      expect(subject.description).toBe(`${begins} The other run stays as it is.`);
       expect(subject.standard).toEqual(config);
       expect(subject.options.map(({ path }) => path)).not.toContain('members');
       expect(await subject.begin(request)).toBe('fork');
