@@ -150,7 +150,7 @@ describe('the history of a run', () => {
     const next = runRow({ id: 'f2', name: 'another', origin: 'r' });
     known.push(next);
     const change: RunListChange = { changed: [next], removed: [], isPartial: false, overview: null };
-    await hub.page?.runsChanged(change);
+    hub.page?.runsChanged(change);
     await expect.poll(() => wrapper.findAll('.forks li').length).toBe(2);
   });
 
