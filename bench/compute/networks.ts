@@ -1,4 +1,4 @@
-import type { OptimizerConfig } from '../../core/protocol/run/config.ts';
+import type { RuleConfig } from '../../core/protocol/run/optimizers/optimizer-config.ts';
 import type { Batch } from '../../workers/data/dataset.ts';
 import { Generator } from '../../workers/random/index.ts';
 import { type LayersModel, type SymbolicTensor, tf } from '../../workers/tensorflow/tf.ts';
@@ -8,13 +8,13 @@ import { type Task, taskOf } from '../../workers/member/tasks.ts';
 export interface TrainingCase {
   model: () => LayersModel;
   task: Task;
-  optimizer: OptimizerConfig;
+  optimizer: RuleConfig;
   batch: () => Batch;
   /** The number of models in a step (default 1), and whether they are one computation. */
   members?: { count: number; isStacked: boolean };
 }
 
-const adam: OptimizerConfig = {
+const adam: RuleConfig = {
   kind: 'adam',
   learningRate: 0.001,
   beta1: 0.9,
@@ -22,7 +22,7 @@ const adam: OptimizerConfig = {
   epsilon: 1e-8,
   weightDecay: 0,
 };
-const sgd: OptimizerConfig = { kind: 'sgd', learningRate: 0.01, momentum: 0.9, nesterov: false, weightDecay: 0 };
+const sgd: RuleConfig = { kind: 'sgd', learningRate: 0.01, momentum: 0.9, nesterov: false, weightDecay: 0 };
 
 export const cases: Record<string, TrainingCase> = {
   mlp: {

@@ -36,8 +36,18 @@ function checkpointBytes({ checkpoints, maxEpochs }: RunConfig, weightBytes: num
 
 /** Number of values that the optimizer keeps for each parameter. */
 function optimizerSlots(optimizer: OptimizerConfig): number {
-  if (optimizer.kind === 'sgd') return optimizer.momentum > 0 ? 1 : 0;
-  return 2;
+  switch (optimizer.kind) {
+    case 'sgd':
+      return optimizer.momentum > 0 ? 1 : 0;
+    case 'rmsprop':
+      return 1 + Number(optimizer.momentum > 0) + Number(optimizer.centered);
+    case 'lion':
+      return 1;
+    case 'adam':
+    case 'adamw':
+    case 'lamb':
+      return 2;
+  }
 }
 
 /** Bytes of the files in the folders of a run's checkpoints and states, which later ones replace. Those with a second name in `attempts/` stay on the disk. */

@@ -7,6 +7,7 @@ import { epochName } from './callback.ts';
 import { EarlyStopping } from './early-stopping.ts';
 import { type EarlierMembers, EnsembleMetrics } from './ensemble-metrics.ts';
 import { KeepPredictions } from './keep-predictions.ts';
+import { PlateauSchedule } from './plateau-schedule.ts';
 import { PerRankBestCheckpoint, PerRankCheckpoint } from './per-rank-checkpoint.ts';
 import { TopCheckpoints } from './top-checkpoints.ts';
 
@@ -24,11 +25,16 @@ export interface CallbackPlan {
 /** A run's callbacks, in the order they are called: metrics first, then those that read them. */
 export function createCallbacks(plan: CallbackPlan): Callback[] {
   const { config, task, hasValidation } = plan;
-  const { checkpoints, earlyStopping } = config;
+  const { checkpoints, earlyStopping, schedule } = config;
   const checkpoint = new PerRankCheckpoint({ final: checkpoints.final, everyEpochs: checkpoints.everyEpochs });
   if (!hasValidation) {
     if (earlyStopping.enabled) {
       throw new Error('Early stopping needs a validation split, and this project has none. Add one, or turn it off.');
+    }
+    if (schedule.kind === 'plateau') {
+      throw new Error(
+        'The schedule plateau needs a validation split, and this project has none. Add one, or use another schedule.',
+      );
     }
     return [checkpoint];
   }
@@ -37,6 +43,10 @@ export function createCallbacks(plan: CallbackPlan): Callback[] {
     const automatic = earlyStopping.joint ? task.ensembleMonitor : task.memberMonitor;
     const monitor = earlyStopping.monitor === 'auto' ? automatic : earlyStopping.monitor;
     callbacks.push(new EarlyStopping({ ...earlyStopping, monitor }));
+  }
+  if (schedule.kind === 'plateau') {
+    const monitor = schedule.monitor === 'auto' ? task.ensembleMonitor : schedule.monitor;
+    callbacks.push(new PlateauSchedule({ ...schedule, monitor }));
   }
   return callbacks;
 }

@@ -1,9 +1,12 @@
+import type { WeightGroup } from '../../core/protocol/run/optimizers/optimizer-config.ts';
 import type { Batch } from '../data/dataset.ts';
 import { tf, type LayersModel, type Scalar, type Tensor, type Variable } from '../tensorflow/tf.ts';
 import { batchTensors, type LossInputs, lossInputsOf, modelInputs } from './batch-tensors.ts';
 import { type Constraint, constrain, constraintsOf } from './constraints.ts';
 import { ForwardPass } from './forward-pass.ts';
+import { type GradientLimits, limitGradients } from '../optimizers/clipping.ts';
 import type { Optimizer, UpdateSettings } from '../optimizers/optimizers.ts';
+import { freezeGroups, WeightGroups } from './updates/weight-groups.ts';
 import { addPenalties, type Penalty, penaltiesOf } from './penalties.ts';
 
 /** The loss of a batch, to minimise; called while the gradient tape records. */
@@ -27,17 +30,34 @@ export interface LossAndGradients {
   gradients: Gradient[];
 }
 
+/** What a member's updates depend on beside the optimizer's rule. */
+export interface MemberUpdates extends GradientLimits {
+  groups: readonly WeightGroup[];
+}
+
+const plainUpdates: MemberUpdates = { clipNorm: 0, clipValue: 0, groups: [] };
+
 /** One member of the ensemble during training: a model, its loss and its optimizer. */
 export class Member {
   readonly model: LayersModel;
   readonly variables: Variable[];
   readonly optimizer: Optimizer;
   readonly constraints: ReadonlyMap<Variable, Constraint>;
+  readonly limits: GradientLimits;
+  readonly groups: WeightGroups;
   private readonly loss: LossFunction;
   private readonly penalties: readonly Penalty[];
 
-  constructor(model: LayersModel, loss: LossFunction, createOptimizer: (variables: Variable[]) => Optimizer) {
+  constructor(
+    model: LayersModel,
+    loss: LossFunction,
+    createOptimizer: (variables: Variable[]) => Optimizer,
+    updates: MemberUpdates = plainUpdates,
+  ) {
+    freezeGroups(model, updates.groups);
     this.model = model;
+    this.limits = updates;
+    this.groups = new WeightGroups(model, updates.groups);
     this.loss = loss;
     this.variables = trainableVariables(model);
     this.optimizer = createOptimizer(this.variables);
@@ -77,9 +97,10 @@ export class Member {
     });
   }
 
-  /** Updates the weights and applies their constraints. */
+  /** Updates the weights with the gradients, limited as configured, and applies the weights' constraints. */
   applyGradients(gradients: Gradient[], settings: UpdateSettings | readonly UpdateSettings[]): void {
-    this.optimizer.apply(gradients, settings);
+    const ofWeights = this.groups.settings(settings);
+    tf.tidy(() => this.optimizer.apply(limitGradients(gradients, this.limits), ofWeights));
     this.constrain();
   }
 

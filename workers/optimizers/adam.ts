@@ -1,9 +1,9 @@
-import type { OptimizerConfig } from '../../core/protocol/run/config.ts';
+import type { RuleConfig } from '../../core/protocol/run/optimizers/optimizer-config.ts';
 import { tf } from '../tensorflow/tf.ts';
 import { type UpdateRule, type UpdateSettings, withPenalty } from './optimizer.ts';
 import { type AdamConstants, byOps, type UpdateKernel, updateKernels } from './update-kernels.ts';
 
-type AdamConfig = Extract<OptimizerConfig, { kind: 'adam' | 'adamw' }>;
+type AdamConfig = Extract<RuleConfig, { kind: 'adam' | 'adamw' }>;
 
 /**
  * m ← β₁m + (1 − β₁)g; v ← β₂v + (1 − β₂)g²; θ ← θ − η · m̂ / (√v̂ + ε) with m̂ = m / (1 − β₁ᵗ), v̂ = v / (1 − β₂ᵗ) (Kingma and Ba,

@@ -32,6 +32,15 @@ export interface UpdateRule {
   readonly slots: readonly string[];
   /** Makes update number `step`, counted from 1; `inputs.slots` are in the order of `slots`. */
   update(inputs: UpdateInputs, step: number, settings: UpdateSettings): void;
+  /** Where an update depends on norms of the whole variable, its parts, for variables whose elements several ranks hold. */
+  readonly byNorms?: NormedUpdate;
+}
+
+/** An update θ ← θ − η·ratio(‖θ‖, ‖u‖)·u along a direction u. */
+export interface NormedUpdate {
+  /** Updates the slots. @returns u, or its row; the caller disposes of it */
+  direction(inputs: UpdateInputs, step: number, settings: UpdateSettings): Tensor;
+  ratio(variableNorm: number, directionNorm: number): number;
 }
 
 /** Applies a rule to a list of variables. */
@@ -51,10 +60,30 @@ export class RuleOptimizer implements Optimizer {
   apply(gradients: readonly (Tensor | null)[], settings: UpdateSettings | readonly UpdateSettings[]): void {
     gradients.forEach((gradient, i) => {
       if (gradient === null) return;
-      this.steps[i] += 1;
-      const inputs = { variable: this.variables[i], gradient, slots: slotsOf(this, this.rule, i) };
-      this.rule.update(inputs, this.steps[i], settingsOf(settings, i));
+      this.rule.update(this.beginUpdate(i, gradient), this.steps[i], settingsOf(settings, i));
     });
+  }
+
+  /**
+   * The first half of {@link apply} for a rule whose updates depend on norms, where variables are parts of tensors: updates the slots.
+   * @returns one direction per variable, null where it stays unchanged; the caller disposes of them
+   */
+  directions(
+    gradients: readonly (Tensor | null)[],
+    settings: UpdateSettings | readonly UpdateSettings[],
+  ): (Tensor | null)[] {
+    const { byNorms } = this.rule;
+    if (byNorms === undefined) throw new Error('This optimizer updates each element by itself: call apply.');
+    return gradients.map((gradient, i) =>
+      gradient === null
+        ? null
+        : byNorms.direction(this.beginUpdate(i, gradient), this.steps[i], settingsOf(settings, i)),
+    );
+  }
+
+  private beginUpdate(i: number, gradient: Tensor): UpdateInputs {
+    this.steps[i] += 1;
+    return { variable: this.variables[i], gradient, slots: slotsOf(this, this.rule, i) };
   }
 }
 
@@ -75,7 +104,7 @@ function zerosLike(variable: Variable): Variable {
   return tf.tidy(() => tf.variable(tf.zeros(variable.shape), false));
 }
 
-function settingsOf(settings: UpdateSettings | readonly UpdateSettings[], i: number): UpdateSettings {
+export function settingsOf(settings: UpdateSettings | readonly UpdateSettings[], i: number): UpdateSettings {
   return 'learningRate' in settings ? settings : settings[i];
 }
 

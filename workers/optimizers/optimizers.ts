@@ -1,16 +1,31 @@
-import type { OptimizerConfig } from '../../core/protocol/run/config.ts';
+import type { RuleConfig } from '../../core/protocol/run/optimizers/optimizer-config.ts';
 import type { Variable } from '../tensorflow/tf.ts';
 import { adamRule } from './adam.ts';
-import { type Optimizer, RuleOptimizer, type UpdateRule } from './optimizer.ts';
+import { lambRule } from './lamb.ts';
+import { lionRule } from './lion.ts';
+import { RuleOptimizer, type UpdateRule } from './optimizer.ts';
+import { rmspropRule } from './rmsprop.ts';
 import { sgdRule } from './sgd.ts';
 
-export type { Optimizer, UpdateRule, UpdateSettings } from './optimizer.ts';
+export type { Optimizer, RuleOptimizer, UpdateRule, UpdateSettings } from './optimizer.ts';
 
-export function updateRuleOf(config: OptimizerConfig): UpdateRule {
-  return config.kind === 'sgd' ? sgdRule(config) : adamRule(config);
+export function updateRuleOf(config: RuleConfig): UpdateRule {
+  switch (config.kind) {
+    case 'sgd':
+      return sgdRule(config);
+    case 'adam':
+    case 'adamw':
+      return adamRule(config);
+    case 'rmsprop':
+      return rmspropRule(config);
+    case 'lion':
+      return lionRule(config);
+    case 'lamb':
+      return lambRule(config);
+  }
 }
 
 /** An optimizer for these variables: its slots start at zero. */
-export function createOptimizer(config: OptimizerConfig, variables: Variable[]): Optimizer {
+export function createOptimizer(config: RuleConfig, variables: Variable[]): RuleOptimizer {
   return new RuleOptimizer(updateRuleOf(config), variables);
 }

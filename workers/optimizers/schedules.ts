@@ -8,37 +8,81 @@ export interface SchedulePosition {
   epoch: number;
   step: number;
   totalSteps: number;
+  /** What `plateau` has left of the base rate; absent: all. */
+  reduction?: number;
 }
 
 /**
- * The settings of a step's update: its learning rate and, under `one-cycle`, its momentum.
+ * The settings of a step's update: its learning rate and, under `one-cycle`, its momentum. Of S steps, W are the warm-up; t goes from 0 to 1
+ * over the others. `floor` is a fraction of the base rate.
  *
  * - `constant`: base
- * - `cosine`: base · (step + 1) / warmup during the warm-up, then floor + (base − floor) · (1 + cos(π t)) / 2, where t goes from
- *   0 to 1 over the steps that are left (Loshchilov and Hutter, 2017, "SGDR", eq. 5, without restarts)
+ * - `cosine`: floor + (base − floor) · (1 + cos(π t)) / 2 (Loshchilov and Hutter, 2017, "SGDR", eq. 5, without restarts)
+ * - `cosine-restarts`: the same with t from 0 to 1 in each cycle, of `cycleSteps` · `cycleFactor`ⁱ steps
+ * - `polynomial`: floor + (base − floor) · (1 − t)^power
  * - `step`: base · factor^⌊epoch / everyEpochs⌋
+ * - `plateau`: base · `reduction`
  * - `one-cycle`: see {@link oneCycleAt}
+ *
+ * Step s of the warm-up has (s + 1)/W of the rate that the first step after it has (`step` and `plateau`: of the present one).
  */
 export function settingsAt(schedule: ScheduleConfig, base: number, position: SchedulePosition): UpdateSettings {
+  if (schedule.kind === 'one-cycle') {
+    const { rateFraction, momentum } = oneCycleAt(schedule, position);
+    const learningRate = base * rateFraction;
+    return schedule.cycleMomentum ? { learningRate, momentum } : { learningRate };
+  }
+  const { warmupSteps } = schedule;
+  if (position.step >= warmupSteps) return { learningRate: rateAfterWarmup(schedule, base, position) };
+  const first = rateAfterWarmup(schedule, base, { ...position, step: warmupSteps });
+  return { learningRate: (first * (position.step + 1)) / warmupSteps };
+}
+
+type Warmed = Exclude<ScheduleConfig, { kind: 'one-cycle' }>;
+
+function rateAfterWarmup(schedule: Warmed, base: number, position: SchedulePosition): number {
+  const step = position.step - schedule.warmupSteps;
   switch (schedule.kind) {
     case 'constant':
-      return { learningRate: base };
-    case 'cosine': {
-      const { warmupSteps, floorFraction } = schedule;
-      if (position.step < warmupSteps) return { learningRate: (base * (position.step + 1)) / warmupSteps };
-      const span = Math.max(1, position.totalSteps - warmupSteps);
-      const done = Math.min(1, (position.step - warmupSteps) / span);
-      const floor = base * floorFraction;
-      return { learningRate: floor + ((base - floor) * (1 + Math.cos(Math.PI * done))) / 2 };
-    }
+      return base;
     case 'step':
-      return { learningRate: base * schedule.factor ** Math.floor(position.epoch / schedule.everyEpochs) };
-    case 'one-cycle': {
-      const { rateFraction, momentum } = oneCycleAt(schedule, position);
-      const learningRate = base * rateFraction;
-      return schedule.cycleMomentum ? { learningRate, momentum } : { learningRate };
+      return base * schedule.factor ** Math.floor(position.epoch / schedule.everyEpochs);
+    case 'plateau':
+      return base * (position.reduction ?? 1);
+    case 'cosine':
+      return halfCosine(base, schedule.floorFraction, shareDone(schedule, position));
+    case 'cosine-restarts':
+      return halfCosine(base, schedule.floorFraction, shareOfCycle(schedule, step));
+    case 'polynomial': {
+      const floor = base * schedule.floorFraction;
+      return floor + (base - floor) * (1 - shareDone(schedule, position)) ** schedule.power;
     }
   }
+}
+
+/** t */
+function shareDone({ warmupSteps }: Warmed, { step, totalSteps }: SchedulePosition): number {
+  const span = Math.max(1, totalSteps - warmupSteps);
+  return Math.min(1, (step - warmupSteps) / span);
+}
+
+/** The share of its cycle at a step. */
+function shareOfCycle(
+  { cycleSteps, cycleFactor }: Extract<ScheduleConfig, { kind: 'cosine-restarts' }>,
+  step: number,
+): number {
+  let [length, start] = [cycleSteps, 0];
+  if (cycleFactor === 1) start = Math.floor(step / length) * length;
+  while (step >= start + length) {
+    start += length;
+    length *= cycleFactor;
+  }
+  return (step - start) / length;
+}
+
+function halfCosine(base: number, floorFraction: number, done: number): number {
+  const floor = base * floorFraction;
+  return floor + ((base - floor) * (1 + Math.cos(Math.PI * done))) / 2;
 }
 
 /** One phase of the cycle, from the end of the one before. Rates are fractions of the base rate. */

@@ -1,9 +1,9 @@
-import type { OptimizerConfig } from '../../core/protocol/run/config.ts';
+import type { RuleConfig } from '../../core/protocol/run/optimizers/optimizer-config.ts';
 import { tf } from '../tensorflow/tf.ts';
 import { type UpdateRule, type UpdateSettings, withPenalty } from './optimizer.ts';
 import { byOps, type SgdConstants, type UpdateKernel, updateKernels } from './update-kernels.ts';
 
-type SgdConfig = Extract<OptimizerConfig, { kind: 'sgd' }>;
+type SgdConfig = Extract<RuleConfig, { kind: 'sgd' }>;
 
 /**
  * g ← g + λθ; v ← μv + g; θ ← θ − η·v, or with Nesterov momentum θ ← θ − η·(g + μv): PyTorch's SGD (Sutskever et al., 2013,

@@ -22,6 +22,38 @@ export interface SgdConstants {
   nesterov: boolean;
 }
 
+/** Arguments of RMSprop's update in one kernel; formulas in `rmsprop.ts`. The slots are `square`, then those that it has of `velocity` and `mean`. */
+export interface RmspropConstants {
+  rho: number;
+  rate: number;
+  epsilon: number;
+  /** 0 without the slot `velocity`. */
+  momentum: number;
+  penalty: number;
+  centered: boolean;
+}
+
+/** Arguments of Lion's update in one kernel; formulas in `lion.ts`. */
+export interface LionConstants {
+  beta1: number;
+  beta2: number;
+  rate: number;
+  /** 1 − η λ */
+  keep: number;
+}
+
+/** Arguments of the direction of LAMB's update; formulas in `lamb.ts`. */
+export interface LambConstants {
+  beta1: number;
+  beta2: number;
+  /** √(1 − β₂ᵗ) / (1 − β₁ᵗ): both bias corrections. */
+  scale: number;
+  /** ε √(1 − β₂ᵗ), which makes the result exact. */
+  epsilon: number;
+  /** λ */
+  decay: number;
+}
+
 /** A variable, its gradient and its optimizer's slots. */
 export interface UpdateInputs {
   variable: Variable;
@@ -34,9 +66,15 @@ export interface UpdateInputs {
 /** An optimizer's whole update of one variable, in place. */
 export type UpdateKernel<Constants> = (inputs: UpdateInputs, constants: Constants) => void;
 
+/** An update of the slots alone. @returns the direction of the variable's update, which the caller disposes of */
+export type DirectionKernel<Constants> = (inputs: UpdateInputs, constants: Constants) => Tensor;
+
 export interface UpdateKernels {
   adam: UpdateKernel<AdamConstants>;
   sgd: UpdateKernel<SgdConstants>;
+  rmsprop: UpdateKernel<RmspropConstants>;
+  lion: UpdateKernel<LionConstants>;
+  lamb: DirectionKernel<LambConstants>;
 }
 
 const byBackend = new Map<string, UpdateKernels>();
@@ -60,15 +98,44 @@ interface Updated {
 export function byOps<Constants>(
   compute: (variable: Tensor, gradient: Tensor, slots: Tensor[], constants: Constants) => Updated,
 ): UpdateKernel<Constants> {
-  return ({ variable, gradient, slots, row }, constants) =>
+  return (inputs, constants) =>
     tf.tidy(() => {
-      const part = (tensor: Tensor): Tensor => (row === undefined ? tensor : rowsOf(tensor, row, 1));
-      const updated = compute(part(variable), part(gradient), slots.map(part), constants);
-      const put = (whole: Variable, changed: Tensor): void =>
-        whole.assign(row === undefined ? changed : replaceRow(whole, row, changed));
-      put(variable, updated.variable);
-      slots.forEach((slot, i) => put(slot, updated.slots[i]));
+      const { slots, variable } = compute(...partsOf(inputs), constants);
+      write(inputs.variable, variable, inputs.row);
+      inputs.slots.forEach((slot, i) => write(slot, slots[i], inputs.row));
     });
+}
+
+/** A direction made of ops: `compute` returns it with the new slots. */
+export function directionByOps<Constants>(
+  compute: (
+    variable: Tensor,
+    gradient: Tensor,
+    slots: Tensor[],
+    constants: Constants,
+  ) => { direction: Tensor; slots: Tensor[] },
+): DirectionKernel<Constants> {
+  return (inputs, constants) =>
+    tf.tidy(() => {
+      const { slots, direction } = compute(...partsOf(inputs), constants);
+      inputs.slots.forEach((slot, i) => write(slot, slots[i], inputs.row));
+      return direction;
+    });
+}
+
+/** The updated part of variable, gradient and slots. */
+function partsOf({ variable, gradient, slots, row }: UpdateInputs): [Tensor, Tensor, Tensor[]] {
+  return [rowOf(variable, row), rowOf(gradient, row), slots.map((slot) => rowOf(slot, row))];
+}
+
+/** A row along the first axis, `[1, ...]`; the whole tensor where `row` is absent. */
+export function rowOf<T extends Tensor>(tensor: T, row: number | undefined): Tensor {
+  return row === undefined ? tensor : rowsOf(tensor, row, 1);
+}
+
+/** Assigns a changed row, or a whole tensor, to a variable. Call it inside `tidy`. */
+export function write(whole: Variable, changed: Tensor, row: number | undefined): void {
+  whole.assign(row === undefined ? changed : replaceRow(whole, row, changed));
 }
 
 function replaceRow(whole: Tensor, row: number, changed: Tensor): Tensor {

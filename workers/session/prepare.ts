@@ -22,7 +22,7 @@ import { stackedTraining } from '../stacked/stacked-training.ts';
 import { ensembleTask } from '../strategies/ensemble-task.ts';
 import { createStrategy } from '../strategies/index.ts';
 import { removeStates } from '../checkpoints/training-state.ts';
-import type { LayersModel } from '../tensorflow/tf.ts';
+import type { LayersModel, Variable } from '../tensorflow/tf.ts';
 import type { Report } from '../member/report.ts';
 import type { Completion } from '../training/completion.ts';
 import { readCompletion } from './read-completion.ts';
@@ -130,10 +130,10 @@ function createMember({ launch }: Seat, shared: Shared, seeder: DistributedSeede
     requireInputs(model, dataset);
     task.check(model, dataset);
   }
-  return new Member(model, lossOf(shared), (variables) =>
+  const optimizerOf = (variables: Variable[]) =>
     // A sharded run's strategy keeps the optimizer's state, one slice on each rank.
-    createOptimizer(config.optimizer, config.strategy.kind === 'sharded' ? [] : variables),
-  );
+    createOptimizer(config.optimizer, config.strategy.kind === 'sharded' ? [] : variables);
+  return new Member(model, lossOf(shared), optimizerOf, config.optimizer);
 }
 
 interface RankParts {

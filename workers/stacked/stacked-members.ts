@@ -1,6 +1,7 @@
 import type { Batch } from '../data/dataset.ts';
 import type { StepOutcome } from '../strategies/strategy.ts';
 import { type Tensor, tf, type Variable } from '../tensorflow/tf.ts';
+import { limitByMember } from '../optimizers/clipping.ts';
 import { constrain } from '../member/constraints.ts';
 import type { Member, StepPosition } from '../member/member.ts';
 import type { UpdateRule, UpdateSettings } from '../optimizers/optimizers.ts';
@@ -84,10 +85,8 @@ export class StackedMembers {
     const losses = await value.data();
     value.dispose();
     const gradients = grads.map((gradient: Tensor | undefined) => gradient ?? null);
-    this.update(
-      gradients,
-      inputs.map(({ settings }, m) => (Number.isFinite(losses[m]) ? settings : null)),
-    );
+    const updates = inputs.map(({ settings }, m) => (Number.isFinite(losses[m]) ? settings : null));
+    tf.tidy(() => this.update(gradients, updates));
     tf.dispose(gradients.filter((gradient) => gradient !== null));
     return inputs.map((_, m) => ({ loss: losses[m], updated: Number.isFinite(losses[m]) }));
   }
@@ -105,17 +104,21 @@ export class StackedMembers {
   }
 
   private update(gradients: readonly (Tensor | null)[], updates: readonly MemberUpdate[]): void {
-    this.optimizer.apply(gradients.slice(0, this.model.weights.length), updates);
+    const { weights } = this.model;
+    let next = weights.length;
+    const others = this.others.map((own) => gradients.slice(next, (next += own.length)));
+    const [{ limits }] = this.members;
+    const limited = limitByMember({ stacked: gradients.slice(0, weights.length), others }, limits);
+    this.optimizer.apply(limited.stacked, updates);
     const isUpdated = updates.map((update) => update !== null);
-    constrainStacked(this.model.weights, this.members, isUpdated);
-    let next = this.model.weights.length;
+    constrainStacked(weights, this.members, isUpdated);
     this.members.forEach((member, m) => {
-      const own = new Map(this.others[m].map((variable) => [variable, gradients[next++]]));
+      const own = new Map(this.others[m].map((variable, i) => [variable, limited.others[m][i]]));
       const update = updates[m];
       if (update === null || own.size === 0) return;
       member.optimizer.apply(
         member.variables.map((variable) => own.get(variable) ?? null),
-        update,
+        member.groups.settings(update),
       );
       constrain(new Map([...member.constraints].filter(([variable]) => own.has(variable))));
     });

@@ -44,12 +44,15 @@ export class StackedOptimizer {
       const gradient = gradients[i];
       if (gradient === null) return;
       const steps = this.countUpdates(entry, updates);
+      const own = updates.map((update, m) => update && this.members[m].groups.at(entry.position, update));
       const inputs = { variable: entry.weight.variable, gradient, slots: entry.slots.map(({ variable }) => variable) };
-      const [first] = updates;
-      if (first !== null && updates.every((update, m) => steps[m] === steps[0] && isSame(update, first))) {
+      const [first] = own;
+      // Norms are those of a member's weights, not of all members'.
+      const isSeparable = this.rule.byNorms === undefined;
+      if (isSeparable && first !== null && own.every((update, m) => steps[m] === steps[0] && isSame(update, first))) {
         return this.rule.update(inputs, steps[0], first);
       }
-      updates.forEach((update, row) => {
+      own.forEach((update, row) => {
         if (update !== null) this.rule.update({ ...inputs, row }, steps[row], update);
       });
     });

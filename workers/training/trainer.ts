@@ -172,7 +172,8 @@ export class Trainer {
     const { progress } = this.training;
     const { rank } = files;
     const position = { epoch: progress.epoch, step: progress.step, totalSteps: this.totalSteps, rank };
-    const settings = settingsAt(config.schedule, this.settings.now.learningRate, position);
+    const reduction = this.parts.callbacks.reduce((product, { rateFactor }) => product * (rateFactor ?? 1), 1);
+    const settings = settingsAt(config.schedule, this.settings.now.learningRate, { ...position, reduction });
     this.states.beginStep();
     this.lockstep?.begin(this.hasFailed);
     const batch = await batches.batch(indices);

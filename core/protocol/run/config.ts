@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { deviceSelectionSchema } from '../machine/devices.ts';
 import { memberLossSchema } from './member-loss-config.ts';
-import { optimizerSchema, scheduleSchema } from './optimizer-config.ts';
+import { optimizerSchema } from './optimizers/optimizer-config.ts';
+import { modeSchema, scheduleSchema } from './optimizers/schedule-config.ts';
 import { strategySchema } from './strategy-config.ts';
 
 /**
@@ -53,10 +54,6 @@ export const metricsSchema = z.strictObject({
         'Added to each class probability before the logarithm of the NLL; 0: the exact NLL. The published example of torch-distributed-ensemble ' +
         'adds 1e-8.',
     }),
-});
-
-const modeSchema = z.enum(['auto', 'min', 'max']).default('auto').meta({
-  help: 'Whether a smaller or a larger value of the monitored metric is better. `auto`: decided by the metric; unknown metrics need `min` or `max`.',
 });
 
 export const earlyStoppingSchema = z.strictObject({

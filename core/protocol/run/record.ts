@@ -3,6 +3,7 @@ import { blasSchema } from '../machine/blas.ts';
 import { placementSchema } from '../machine/devices.ts';
 import { realNumber } from '../wire/numbers.ts';
 import { type RunConfig, runConfigSchema } from './config.ts';
+import { withOptimizerClipping } from './optimizers/optimizer-config.ts';
 import { withMemberLoss } from './member-loss-config.ts';
 import { settingChangesSchema } from './settings.ts';
 
@@ -126,7 +127,10 @@ export type RunOrigin = z.output<typeof originSchema>;
 
 /** Runs without `initializers` are older than their correction: ranks that start later in them use the old ones, as the others did. */
 function withOldInitializers(config: unknown): unknown {
-  return { initializers: 'tfjs' satisfies RunConfig['initializers'], ...(withMemberLoss(config) as object) };
+  return {
+    initializers: 'tfjs' satisfies RunConfig['initializers'],
+    ...(withOptimizerClipping(withMemberLoss(config)) as object),
+  };
 }
 
 /** A run's id becomes part of paths and addresses. */

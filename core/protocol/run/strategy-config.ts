@@ -7,11 +7,6 @@ const sharedGradients = {
   accumulate: positiveInteger
     .default(1)
     .meta({ help: 'Batches of `batchSize` samples whose gradients a rank accumulates for one step.', unit: 'batches' }),
-  clipNorm: z
-    .number()
-    .min(0)
-    .default(0)
-    .meta({ help: 'Maximum norm of the gradient over all weights and ranks; 0: no limit.' }),
   compression: z
     .enum(['none', 'bfloat16'])
     .default('none')

@@ -20,14 +20,23 @@ CASES = {
     "sgd, Nesterov momentum and decay": {"kind": "sgd", "momentum": 0.9, "nesterov": True, "weightDecay": 0.01},
     "adam": {"kind": "adam", "beta1": 0.9, "beta2": 0.999, "epsilon": 1e-8, "weightDecay": 0},
     "adam, decay": {"kind": "adam", "beta1": 0.8, "beta2": 0.99, "epsilon": 1e-6, "weightDecay": 0.02},
+    "rmsprop": {"kind": "rmsprop", "rho": 0.99, "momentum": 0, "centered": False, "epsilon": 1e-8, "weightDecay": 0},
+    "rmsprop, centered, momentum and decay": {"kind": "rmsprop", "rho": 0.9, "momentum": 0.8, "centered": True, "epsilon": 1e-6, "weightDecay": 0.02},
     "adamw": {"kind": "adamw", "beta1": 0.9, "beta2": 0.999, "epsilon": 1e-8, "weightDecay": 0.1},
 }
 SCHEDULES = {
-    "constant": {"kind": "constant"},
+    "constant": {"kind": "constant", "warmupSteps": 0},
     "cosine": {"kind": "cosine", "warmupSteps": 0, "floorFraction": 0.1},
-    "step": {"kind": "step", "everyEpochs": 4, "factor": 0.5},
+    "step": {"kind": "step", "warmupSteps": 0, "everyEpochs": 4, "factor": 0.5},
+    "polynomial": {"kind": "polynomial", "warmupSteps": 5, "power": 2, "floorFraction": 0},
+    "cosine-restarts": {"kind": "cosine-restarts", "warmupSteps": 4, "cycleSteps": 6, "cycleFactor": 2, "floorFraction": 0.2},
 }
-RUNS = [(case, "constant") for case in CASES] + [("sgd, momentum", "cosine"), ("adam", "step")]
+RUNS = [(case, "constant") for case in CASES] + [
+    ("sgd, momentum", "cosine"),
+    ("adam", "step"),
+    ("adam", "polynomial"),
+    ("sgd, momentum", "cosine-restarts"),
+]
 
 
 def data():
@@ -57,6 +66,9 @@ def optimizer(parameters, case):
         return torch.optim.SGD(
             parameters, BASE, momentum=case["momentum"], nesterov=case["nesterov"], weight_decay=decay
         )
+    if case["kind"] == "rmsprop":
+        options = {"alpha": case["rho"], "centered": case["centered"], "momentum": case["momentum"]}
+        return torch.optim.RMSprop(parameters, BASE / 10, eps=case["epsilon"], weight_decay=decay, **options)
     kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[case["kind"]]
     betas = (case["beta1"], case["beta2"])
     return kind(parameters, BASE, betas=betas, eps=case["epsilon"], weight_decay=decay)
@@ -67,7 +79,19 @@ def schedule(steps_of, case):
         return torch.optim.lr_scheduler.CosineAnnealingLR(steps_of, STEPS, eta_min=BASE * case["floorFraction"])
     if case["kind"] == "step":
         return torch.optim.lr_scheduler.StepLR(steps_of, case["everyEpochs"] * EPOCH_STEPS, case["factor"])
+    if case["kind"] == "polynomial":
+        warmup = case["warmupSteps"]
+        return warmed(steps_of, warmup, torch.optim.lr_scheduler.PolynomialLR(steps_of, STEPS - warmup, case["power"]))
+    if case["kind"] == "cosine-restarts":
+        cycles = (case["cycleSteps"], case["cycleFactor"], BASE * case["floorFraction"])
+        cosines = torch.optim.lr_scheduler.CosineAnnealingWarmRestarts(steps_of, *cycles)
+        return warmed(steps_of, case["warmupSteps"], cosines)
     return torch.optim.lr_scheduler.ConstantLR(steps_of, factor=1)
+
+
+def warmed(steps_of, warmup, following):
+    rise = torch.optim.lr_scheduler.LinearLR(steps_of, 1 / warmup, total_iters=warmup - 1)
+    return torch.optim.lr_scheduler.SequentialLR(steps_of, [rise, following], [warmup])
 
 
 def train(case, kind, features, labels):
@@ -84,7 +108,7 @@ def train(case, kind, features, labels):
         loss.backward()
         steps_of.step()
         rates_of.step()
-    settings = {**CASES[case], "learningRate": BASE}
+    settings = {**CASES[case], "learningRate": steps_of.defaults["lr"]}
     return {"name": case, "optimizer": settings, "schedule": SCHEDULES[kind], "rates": rates, "losses": losses}
 
 

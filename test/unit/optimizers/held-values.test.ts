@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { OptimizerConfig } from '../../../core/protocol/run/config.ts';
+import type { RuleConfig } from '../../../core/protocol/run/optimizers/optimizer-config.ts';
 import { startBackend } from '../../../workers/backends/backend.ts';
 import { createOptimizer } from '../../../workers/optimizers/optimizers.ts';
 import { holdTensors, releaseTensors } from '../../../workers/tensorflow/held-tensors.ts';
@@ -9,10 +9,15 @@ import { tf, type Tensor, type Variable } from '../../../workers/tensorflow/tf.t
 beforeAll(async () => void (await startBackend('wasm')));
 
 const adam = { learningRate: 0.1, beta1: 0.9, beta2: 0.99, epsilon: 1e-7, weightDecay: 0.01 };
+const rmsprop = { learningRate: 0.1, rho: 0.9, epsilon: 1e-7, weightDecay: 0.01 };
 const sgd = { kind: 'sgd', learningRate: 0.1, weightDecay: 0.01 } as const;
-const optimizers: Record<string, OptimizerConfig> = {
+const optimizers: Record<string, RuleConfig> = {
   adam: { kind: 'adam', ...adam },
   adamw: { kind: 'adamw', ...adam },
+  lamb: { kind: 'lamb', ...adam },
+  lion: { kind: 'lion', learningRate: 0.1, beta1: 0.9, beta2: 0.99, weightDecay: 0.01 },
+  rmsprop: { kind: 'rmsprop', ...rmsprop, momentum: 0, centered: false },
+  'rmsprop, centered, with momentum': { kind: 'rmsprop', ...rmsprop, momentum: 0.9, centered: true },
   'sgd without momentum': { ...sgd, momentum: 0, nesterov: false },
   'sgd with momentum': { ...sgd, momentum: 0.9, nesterov: false },
   'sgd with Nesterov’s momentum': { ...sgd, momentum: 0.9, nesterov: true },
@@ -21,7 +26,7 @@ const optimizers: Record<string, OptimizerConfig> = {
 const bitsOf = (tensors: Iterable<Tensor>): number[][] => [...tensors].map((tensor) => [...tensor.dataSync()]);
 
 /** Updates a variable of some size, with or without its earlier values held. @returns the values after each step */
-function update(optimizer: OptimizerConfig, size: number, isHeld: boolean): number[][][] {
+function update(optimizer: RuleConfig, size: number, isHeld: boolean): number[][][] {
   const variable: Variable = tf.variable(tf.tensor1d(Float32Array.from({ length: size }, (_, i) => Math.sin(i))));
   const made = createOptimizer(optimizer, [variable]);
   const tensors = new Map<string, Tensor>([['theta', variable], ...made.slots]);

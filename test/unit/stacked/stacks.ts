@@ -1,5 +1,5 @@
 import type { OptimizerConfig } from '../../../core/protocol/run/config.ts';
-import { optimizerSchema } from '../../../core/protocol/run/optimizer-config.ts';
+import { optimizerSchema } from '../../../core/protocol/run/optimizers/optimizer-config.ts';
 import type { Batch } from '../../../workers/data/dataset.ts';
 import { Generator, installAsMathRandom } from '../../../workers/random/index.ts';
 import { MemberStack, type StackedStrategy } from '../../../workers/stacked/member-stack.ts';

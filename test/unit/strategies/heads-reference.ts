@@ -105,7 +105,7 @@ function meanGradient(weights: Weights, config: RunConfig, step: number, stepMas
   }
   return clipped(
     sums.map((sum) => sum?.map((value) => value / total) ?? null),
-    'clipNorm' in config.strategy ? config.strategy.clipNorm : 0,
+    config.optimizer.clipNorm,
   );
 }
 
@@ -125,6 +125,7 @@ function createUpdate({ optimizer }: RunConfig, weights: Weights): (gradients: (
   const change = (i: number, j: number, gradient: number): number => {
     const decayed = optimizer.kind === 'adamw' ? gradient : gradient + weightDecay * weights[i][j];
     if (optimizer.kind === 'sgd') return rate * (first[i][j] = optimizer.momentum * first[i][j] + decayed);
+    if (!('epsilon' in optimizer) || !('beta1' in optimizer)) throw new Error(`No reference of ${optimizer.kind}.`);
     const { beta1, beta2, epsilon } = optimizer;
     first[i][j] = beta1 * first[i][j] + (1 - beta1) * decayed;
     second[i][j] = beta2 * second[i][j] + (1 - beta2) * decayed ** 2;

@@ -78,6 +78,7 @@ export async function createRanks(
         (options.create ?? createModel)(config.seed + group.rank),
         options.loss ?? loss,
         (variables) => createOptimizer(config.optimizer, config.strategy.kind === 'sharded' ? [] : variables),
+        config.optimizer,
       );
       const strategy = createStrategy(config.strategy, context);
       await strategy.setup(member, group, options.saved?.[group.rank] ?? null);

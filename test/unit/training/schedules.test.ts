@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { scheduleSchema } from '../../../core/protocol/run/optimizer-config.ts';
+import { scheduleSchema } from '../../../core/protocol/run/optimizers/schedule-config.ts';
 import { settingsAt } from '../../../workers/optimizers/schedules.ts';
 import { readGolden } from '../../golden/read-golden.ts';
 
@@ -8,7 +8,7 @@ const rateAt = (...of: Parameters<typeof settingsAt>): number => settingsAt(...o
 
 describe('settingsAt', () => {
   it('constant stays at the base rate', () => {
-    expect(rateAt({ kind: 'constant' }, 0.1, at(7))).toBe(0.1);
+    expect(rateAt({ kind: 'constant', warmupSteps: 0 }, 0.1, at(7))).toBe(0.1);
   });
 
   it('cosine falls from the base to the floor: base at t = 0, their mean at t = 1/2', () => {
@@ -34,7 +34,7 @@ describe('settingsAt', () => {
   });
 
   it('step multiplies by its factor at its interval of epochs', () => {
-    const schedule = { kind: 'step', everyEpochs: 2, factor: 0.5 } as const;
+    const schedule = { kind: 'step', warmupSteps: 0, everyEpochs: 2, factor: 0.5 } as const;
     const rates = [0, 1, 2, 3, 4, 6].map((epoch) => rateAt(schedule, 0.8, at(0, 10, epoch)));
     expect(rates).toEqual([0.8, 0.8, 0.4, 0.4, 0.2, 0.1]);
   });

@@ -8,7 +8,7 @@ import type { TaskKind } from '../../../core/metrics/registry/task-kinds.ts';
 import { taskOf } from '../../../workers/member/tasks.ts';
 import { taskLoss } from '../../../workers/member/weighted-loss.ts';
 import { createOptimizer } from '../../../workers/optimizers/optimizers.ts';
-import { optimizerSchema } from '../../../core/protocol/run/optimizer-config.ts';
+import { optimizerSchema } from '../../../core/protocol/run/optimizers/optimizer-config.ts';
 import { type SymbolicTensor, tf } from '../../../workers/tensorflow/tf.ts';
 
 beforeAll(async () => void (await startBackend('cpu')));

@@ -1,3 +1,3 @@
 import { describeWholeRuns } from './describe-whole-runs.ts';
 
-describeWholeRuns('cpu', 1);
+describeWholeRuns('cpu', { mostForms: 1, mostSteps: 50 });

@@ -12,6 +12,7 @@ import { Member } from '../../../workers/member/member.ts';
 import { createOptimizer } from '../../../workers/optimizers/optimizers.ts';
 import { settingsAt } from '../../../workers/optimizers/schedules.ts';
 import { createInMemoryGroup, ranksOf } from '../relay/in-memory-group.ts';
+import type { Variable } from '../../../workers/tensorflow/tf.ts';
 import { createNetwork, heldLoss, lossOf, taskFor, weightsOf } from './networks.ts';
 import { ofRank, type Family, type RecordedRun } from './recorded-runs.ts';
 
@@ -27,8 +28,8 @@ export interface TrainedRun {
   losses: number[];
   /** After the given number of steps. */
   weights: Map<number, number[]>;
-  /** What would be evaluated and saved at the end. */
-  assembled: number[];
+  /** What would be evaluated and saved at the end; null where the run ended early. */
+  assembled: number[] | null;
 }
 
 /** The forms of a family that suit a run. */
@@ -62,11 +63,15 @@ interface Rank {
   sampler: Sampler;
 }
 
-/** Trains all ranks of a recorded run in this process, like their workers, up to its last step. */
-export async function trainRun(run: RecordedRun, { change, isStacked = false }: Form): Promise<TrainedRun[]> {
+/** Trains all ranks of a recorded run in this process, like their workers, up to its last step or for `mostSteps`. */
+export async function trainRun(
+  run: RecordedRun,
+  { change, isStacked = false }: Form,
+  mostSteps = Infinity,
+): Promise<TrainedRun[]> {
   const config = runConfigSchema.parse({ ...run.config, ...change });
   const ranks = await createRanks(run, config, isStacked);
-  return await Promise.all(ranks.map((rank) => trainRank(run, config, rank)));
+  return await Promise.all(ranks.map((rank) => trainRank(run, config, rank, mostSteps)));
 }
 
 async function createRanks(run: RecordedRun, config: RunConfig, isStacked: boolean): Promise<Rank[]> {
@@ -78,9 +83,10 @@ async function createRanks(run: RecordedRun, config: RunConfig, isStacked: boole
   const context = { config, task, totalSteps: maxSteps, unlabelled: run.unlabelled };
   const ranks = groups.map((group): Rank => {
     const { rank } = group;
-    const member = new Member(createNetwork(run.network, run.initial[rank]), lossOf(run), (variables) =>
-      createOptimizer(optimizer, strategyConfig.kind === 'sharded' ? [] : variables),
-    );
+    const model = createNetwork(run.network, run.initial[rank]);
+    const optimizerOf = (variables: Variable[]) =>
+      createOptimizer(optimizer, strategyConfig.kind === 'sharded' ? [] : variables);
+    const member = new Member(model, lossOf(run), optimizerOf, optimizer);
     const strategy = isStacked ? stack.join((body) => body()) : createStrategy(strategyConfig, context);
     const sampler = createSampler({
       kind: samplerOf(config),
@@ -98,16 +104,17 @@ async function createRanks(run: RecordedRun, config: RunConfig, isStacked: boole
   return ranks;
 }
 
-async function trainRank(run: RecordedRun, config: RunConfig, rank: Rank): Promise<TrainedRun> {
+async function trainRank(run: RecordedRun, config: RunConfig, rank: Rank, mostSteps: number): Promise<TrainedRun> {
   const { group, member, strategy, sampler } = rank;
   const { maxSteps: totalSteps, schedule, optimizer } = config;
   const batches = config.data.mode === 'broadcast' ? broadcastBatches(run, group) : ownBatches(run.data);
-  const trained: TrainedRun = { losses: [], weights: new Map(), assembled: [] };
+  const trained: TrainedRun = { losses: [], weights: new Map(), assembled: null };
+  const lastStep = Math.min(totalSteps, mostSteps);
   const note = (outcome: Awaited<ReturnType<Strategy['trainStep']>>): void => {
     if (outcome !== null) trained.losses.push(outcome.loss);
   };
   let epochBatches: Int32Array[] = [];
-  for (let step = 0; step < totalSteps; step++) {
+  for (let step = 0; step < lastStep; step++) {
     const epoch = Math.floor(step / sampler.batchesPerEpoch);
     const batch = step % sampler.batchesPerEpoch;
     if (batch === 0) epochBatches = [...sampler.batches(epoch)];
@@ -121,6 +128,7 @@ async function trainRank(run: RecordedRun, config: RunConfig, rank: Rank): Promi
     if (meets || (isStacked && isRecorded)) note((await strategy.settle?.()) ?? null);
     if (isRecorded) trained.weights.set(step + 1, weightsOf(member.model, run.network));
   }
+  if (lastStep < totalSteps) return trained;
   await strategy.assemble?.();
   trained.assembled = weightsOf(member.model, run.network);
   return trained;
@@ -137,13 +145,21 @@ export interface RunError {
   weight: number;
 }
 
-/** @throws if the number of a rank's losses or weights differs from the recorded one */
+/** Of the steps that were trained. @throws if the number of a rank's losses or weights differs from the recorded one */
 export function errorOf(run: RecordedRun, trained: readonly TrainedRun[]): RunError {
-  const losses = trained.map(({ losses }, rank) => largestDistance(losses, ofRank(run.losses, rank)));
+  const isWhole = trained.every(({ assembled }) => assembled !== null);
+  const losses = trained.map(({ losses }, rank) => {
+    const recorded = ofRank(run.losses, rank);
+    return largestDistance(losses, isWhole ? recorded : recorded.slice(0, losses.length));
+  });
   const weights = trained.flatMap(({ weights }, rank) =>
-    [...run.weights].map(([step, ranks]) => largestDistance(weights.get(step) ?? [], ofRank(ranks, rank))),
+    [...run.weights]
+      .filter(([step]) => isWhole || weights.has(step))
+      .map(([step, ranks]) => largestDistance(weights.get(step) ?? [], ofRank(ranks, rank))),
   );
-  const assembled = trained.map((own) => (run.assembled === null ? 0 : largestDistance(own.assembled, run.assembled)));
+  const assembled = trained.map((own) =>
+    run.assembled === null || own.assembled === null ? 0 : largestDistance(own.assembled, run.assembled),
+  );
   return { loss: Math.max(...losses), weight: Math.max(...weights, ...assembled) };
 }
 

@@ -139,6 +139,55 @@ export interface KernelModule extends GemmModule, RecurrentModule {
     newTheta: number,
     newVelocity: number,
   ): void;
+  updateRmsprop(
+    gradient: number,
+    theta: number,
+    square: number,
+    velocity: number,
+    mean: number,
+    size: number,
+    rho: number,
+    rest: number,
+    rate: number,
+    epsilon: number,
+    momentum: number,
+    penalty: number,
+    newTheta: number,
+    newSquare: number,
+    newVelocity: number,
+    newMean: number,
+  ): void;
+  updateLion(
+    theta: number,
+    gradient: number,
+    mean: number,
+    size: number,
+    beta1: number,
+    rest1: number,
+    beta2: number,
+    rest2: number,
+    rate: number,
+    keep: number,
+    newTheta: number,
+    newMean: number,
+  ): void;
+  directLamb(
+    theta: number,
+    gradient: number,
+    mean: number,
+    square: number,
+    size: number,
+    beta1: number,
+    rest1: number,
+    beta2: number,
+    rest2: number,
+    scale: number,
+    epsilon: number,
+    decay: number,
+    direction: number,
+    newMean: number,
+    newSquare: number,
+  ): void;
 }
 
 /**

@@ -15,4 +15,5 @@ export { maxAxis, sumAxis } from './reductions';
 export { copyRows } from './rows';
 export { addTo, divideBy } from './sums';
 export { swapAxes } from './transpose';
+export { directLamb, updateLion, updateRmsprop } from './elementwise/more-updates';
 export { updateAdam, updateSgd } from './elementwise/updates';

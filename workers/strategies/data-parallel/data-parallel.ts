@@ -6,7 +6,7 @@ import type { Member, StepPosition } from '../../member/member.ts';
 import type { UpdateSettings } from '../../optimizers/optimizers.ts';
 import type { Position } from '../../member/report.ts';
 import type { StepOutcome, Strategy, StrategyContext, StrategyEvent, StrategyState } from '../strategy.ts';
-import { allReduceGradients, clipByNorm, type MeanGradients, sumOfSquares } from './gradient-exchange.ts';
+import { allReduceGradients, type MeanGradients } from './gradient-exchange.ts';
 import { updateInPlace } from './in-place.ts';
 import { GradientAccumulator } from './local-gradients.ts';
 import { requireEqualReplicas } from './replica-check.ts';
@@ -57,13 +57,13 @@ export class DataParallel implements Strategy {
     }
     const local = await accumulator.compute(member, batch, position);
     const mean = await allReduceGradients(group, local, this.#config.compression);
-    return applyMean(member, accumulator, mean, settings, this.#config.clipNorm);
+    return applyMean(member, accumulator, mean, settings);
   }
 
-  /** Whether gradients are those of one whole batch, and neither compressed nor clipped. */
+  /** Whether gradients are those of one whole batch, and not compressed. */
   #isExchangedInPlace({ featureShape: [samples] }: Batch): boolean {
-    const { compression, clipNorm } = this.#config;
-    return tf.getBackend() === 'wasm' && samples === this.#batchSize && compression === 'none' && clipNorm === 0;
+    const { compression } = this.#config;
+    return tf.getBackend() === 'wasm' && samples === this.#batchSize && compression === 'none';
   }
 
   async verify(member: Member, position: Position): Promise<void> {
@@ -92,11 +92,9 @@ export function applyMean(
   accumulator: GradientAccumulator,
   { flat, loss, isReached }: MeanGradients,
   settings: UpdateSettings | readonly UpdateSettings[],
-  clipNorm: number,
 ): StepOutcome {
   const updated = Number.isFinite(loss);
   if (updated) {
-    if (clipNorm > 0) clipByNorm(flat, sumOfSquares(flat), clipNorm);
     const gradients = accumulator.toGradients(flat, isReached);
     member.applyGradients(gradients, settings);
     for (const gradient of gradients) gradient?.dispose();

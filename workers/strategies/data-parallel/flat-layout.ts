@@ -27,6 +27,10 @@ export class FlatLayout {
     this.length = this.#sizes.reduce((sum, size) => sum + size, 0);
   }
 
+  get tensorCount(): number {
+    return this.#sizes.length;
+  }
+
   /** The tensors, or parts of them, between two elements of the flat array. */
   segments(from: number, to: number): Segment[] {
     return this.#sizes.flatMap((size, tensor) => {

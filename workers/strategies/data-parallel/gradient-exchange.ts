@@ -59,6 +59,11 @@ export async function reduceScatterGradients(
   return mean(slice, totals);
 }
 
+/** Limits each element to ±maximum. */
+export function clipByValue(flat: Float32Array, maximum: number): void {
+  for (let i = 0; i < flat.length; i++) flat[i] = Math.min(maximum, Math.max(-maximum, flat[i]));
+}
+
 /**
  * Scales gradients down to a norm of at most `maximum`: g ← g · min(1, maximum/(‖g‖ + 10⁻⁶)), as PyTorch's `clip_grad_norm_` does.
  *

@@ -5,7 +5,8 @@ import type { Batch } from '../../data/dataset.ts';
 import { tf } from '../../tensorflow/tf.ts';
 import type { Member, StepPosition } from '../../member/member.ts';
 import type { Position } from '../../member/report.ts';
-import { createOptimizer, type Optimizer, type UpdateSettings } from '../../optimizers/optimizers.ts';
+import { createOptimizer, type RuleOptimizer, type UpdateSettings, updateRuleOf } from '../../optimizers/optimizers.ts';
+import { updateByNorms } from './normed-update.ts';
 import { writeTensors } from '../../member/weights.ts';
 import type {
   LiveStrategyState,
@@ -16,7 +17,7 @@ import type {
   StrategyState,
 } from '../strategy.ts';
 import { effectiveBatch } from './data-parallel.ts';
-import { clipByNorm, reduceScatterGradients, sumOfSquares } from './gradient-exchange.ts';
+import { clipByNorm, clipByValue, reduceScatterGradients, sumOfSquares } from './gradient-exchange.ts';
 import { GradientAccumulator } from './local-gradients.ts';
 import { requireEqualReplicas } from './replica-check.ts';
 import { Replicas } from './replicas.ts';
@@ -32,14 +33,14 @@ interface Shard {
   buffers: Replicas;
   /** This rank's slice of all trained weights, shape `[S]`; the last rank's is padded with zeros. */
   slice: WeightSlice;
-  optimizer: Optimizer;
+  optimizer: RuleOptimizer;
 }
 
 /**
  * Data-parallel training with the optimizer state split over the ranks (Rajbhandari et al., 2020, "ZeRO", stage 1): a
  * reduce-scatter gives each rank the mean gradient of its slice of the weights, the rank updates the slice, and an all-gather
- * joins the slices. The update of a weight depends on no other weight, so the result equals data-parallel training, also where a
- * step's loss does not depend on all weights.
+ * joins the slices. The update of a weight depends on other weights at most by the norms of their tensor, which the ranks add up. So the
+ * result equals data-parallel training, also where a step's loss does not depend on all weights.
  */
 export class Sharded implements Strategy {
   readonly name = 'sharded';
@@ -84,12 +85,12 @@ export class Sharded implements Strategy {
     settings: UpdateSettings,
     position: StepPosition,
   ): Promise<StepOutcome> {
-    const { group, accumulator, slice, optimizer } = this.#ready();
+    const { group, accumulator, slice } = this.#ready();
     const local = await accumulator.compute(member, batch, position);
     const { flat, loss, isReached } = await reduceScatterGradients(group, local, this.#config.compression);
     if (!Number.isFinite(loss)) return { loss, updated: false };
     await this.#clip(group, flat);
-    tf.tidy(() => optimizer.apply(slice.toGradients(flat, isReached), settings));
+    await this.#update(member, flat, isReached, settings);
     const slices = await group.allGather(await slice.read());
     const whole = new Float32Array(accumulator.length);
     slices.forEach((values, i) => whole.set(values, i * values.length));
@@ -126,9 +127,29 @@ export class Sharded implements Strategy {
     return this.#events.splice(0);
   }
 
-  /** Clips by the norm of all slices. */
+  /** Updates the slice. Where an update depends on norms of whole tensors, the ranks add up the norms of their parts. */
+  async #update(
+    { groups }: Member,
+    flat: Float32Array,
+    isReached: readonly boolean[],
+    given: UpdateSettings,
+  ): Promise<void> {
+    const { group, slice, optimizer, accumulator } = this.#ready();
+    const settings = slice.segments.map(({ tensor }) => groups.at(tensor, given));
+    const { byNorms } = updateRuleOf(this.#optimizerConfig);
+    if (byNorms === undefined) return tf.tidy(() => optimizer.apply(slice.toGradients(flat, isReached), settings));
+    const tensorCount = accumulator.layout.tensorCount;
+    await updateByNorms(
+      { group, slice, optimizer, tensorCount, byNorms },
+      slice.toGradients(flat, isReached),
+      settings,
+    );
+  }
+
+  /** Clips each element, then by the norm of all slices. */
   async #clip(group: ProcessGroup, flat: Float32Array): Promise<void> {
-    const { clipNorm } = this.#config;
+    const { clipNorm, clipValue } = this.#optimizerConfig;
+    if (clipValue > 0) clipByValue(flat, clipValue);
     if (clipNorm === 0) return;
     const [squares] = await group.allReduce(Float64Array.of(sumOfSquares(flat)), 'sum');
     clipByNorm(flat, squares, clipNorm);
@@ -143,7 +164,7 @@ export class Sharded implements Strategy {
 /** `optimizerSteps` has one count for each tensor, or part of one, in the rank's slice. */
 const savedSchema = z.strictObject({ optimizerSteps: z.array(z.int()) });
 
-function restore(optimizer: Optimizer, { tensors, data }: StrategyState, rank: number): void {
+function restore(optimizer: RuleOptimizer, { tensors, data }: StrategyState, rank: number): void {
   const { optimizerSteps } = savedSchema.parse(data);
   const expected = optimizer.steps.length;
   if (optimizerSteps.length !== expected) {

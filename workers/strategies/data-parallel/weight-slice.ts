@@ -9,13 +9,14 @@ import type { Segment } from './flat-layout.ts';
  */
 export class WeightSlice {
   readonly variables: readonly Variable[];
-  readonly #segments: readonly Segment[];
+  /** The tensor, or part of one, of each variable. */
+  readonly segments: readonly Segment[];
   readonly #values: Float32Array<ArrayBuffer>;
 
   /** @param values of the slice, shape `[S]`; the slice keeps the array */
   constructor(values: Float32Array<ArrayBuffer>, segments: readonly Segment[]) {
     this.#values = values;
-    this.#segments = segments;
+    this.segments = segments;
     this.variables = segments.map(({ start, end }) =>
       tf.tidy(() => tf.variable(tf.tensor1d(values.slice(start, end)), false)),
     );
@@ -28,21 +29,21 @@ export class WeightSlice {
    * @param isReached for each of the model's variables
    */
   toGradients(flat: Float32Array, isReached: readonly boolean[]): Gradient[] {
-    return this.#segments.map(({ tensor, start, end }) =>
+    return this.segments.map(({ tensor, start, end }) =>
       isReached[tensor] ? tf.tensor1d(flat.subarray(start, end)) : null,
     );
   }
 
   /** Assigns values to the weights. @param values may have more elements than the slice */
   write(values: Float32Array): void {
-    for (const [i, { start, end }] of this.#segments.entries()) {
+    for (const [i, { start, end }] of this.segments.entries()) {
       tf.tidy(() => this.variables[i].assign(tf.tensor1d(values.slice(start, end))));
     }
   }
 
   /** The current weights, shape `[S]`; valid until the next call. */
   async read(): Promise<Float32Array<ArrayBuffer>> {
-    for (const [i, { start }] of this.#segments.entries()) this.#values.set(await valuesOf(this.variables[i]), start);
+    for (const [i, { start }] of this.segments.entries()) this.#values.set(await valuesOf(this.variables[i]), start);
     return this.#values;
   }
 }

@@ -107,7 +107,7 @@ export class Hdet implements Strategy {
     const local = await accumulator.compute(member, batch, { ...position, scalars: ofLoss });
     const mean = await this.#exchange(local);
     const settings = scalars.settings(scheduled, valueOf);
-    const outcome = mean === null ? null : applyMean(member, accumulator, mean, settings, this.#config.clipNorm);
+    const outcome = mean === null ? null : applyMean(member, accumulator, mean, settings);
     const ownLoss = outcome?.updated && local.weight > 0 ? this.#countLoss(local) : null;
     const done = position.step + 1;
     if (this.#hasSpread && done % this.#config.averageEverySteps === 0) await this.#sync(done, scheduled.learningRate);

@@ -5,6 +5,9 @@ SGD = {"kind": "sgd", "learningRate": 0.05, "momentum": 0.9}
 NESTEROV = {"kind": "sgd", "learningRate": 0.03, "momentum": 0.9, "nesterov": True, "weightDecay": 0.01}
 ADAMW = {"kind": "adamw", "learningRate": 0.01, "weightDecay": 0.05}
 ONE_CYCLE = {"kind": "one-cycle", "risingFraction": 0.3, "startDivisor": 25, "finalDivisor": 10}
+RMSPROP = {"kind": "rmsprop", "learningRate": 0.005, "rho": 0.95, "centered": True, "momentum": 0.8, "weightDecay": 0.01}
+LION = {"kind": "lion", "learningRate": 0.002, "beta1": 0.9, "beta2": 0.99, "weightDecay": 0.1}
+LAMB = {"kind": "lamb", "learningRate": 0.01, "beta1": 0.9, "beta2": 0.999, "weightDecay": 0.05}
 COSINE = {"kind": "cosine", "warmupSteps": 10, "floorFraction": 0.1}
 
 
@@ -26,8 +29,8 @@ def coupled(name, network="mlp", **config):
     return run(name, network, strategy=strategy, sampler="shuffled", **config)
 
 
-def data_parallel(name, network="mlp", accumulate=1, clipNorm=0, compression="none", **config):
-    strategy = {"kind": "data-parallel", "accumulate": accumulate, "clipNorm": clipNorm, "compression": compression}
+def data_parallel(name, network="mlp", accumulate=1, compression="none", **config):
+    strategy = {"kind": "data-parallel", "accumulate": accumulate, "compression": compression}
     return run(name, network, strategy=strategy, sampler="sharded-uneven", **config)
 
 
@@ -35,7 +38,6 @@ def hdet(name, network="mlp", options=None, **config):
     strategy = {
         "kind": "hdet",
         "accumulate": 1,
-        "clipNorm": 0,
         "compression": "none",
         "spread": 0.4,
         "diverge": ["learningRate"],
@@ -54,6 +56,9 @@ def hdet(name, network="mlp", options=None, **config):
 
 # 21 samples over 4 ranks: the first has 6, the others 5. In batches of 5 the others have an empty batch while the first has one of 1.
 EMPTY = {"members": 4, "samples": 21, "batchSize": 5}
+# The weights of a layer train more slowly, and without decay; the bias of another is frozen.
+GROUPS = {"groups": [{"weights": "hidden/kernel", "rateFactor": 0.3, "weightDecay": 0}, {"weights": "out/bias", "rateFactor": 0}]}
+LION_SEED, LION_EMPTY_SEED = 11, 11
 HELD = {"hold": {"untilStep": 30, "partialBatches": False}}
 HELD_IN_PART = {"hold": {"untilStep": 0, "partialBatches": True}}
 
@@ -65,17 +70,20 @@ FAMILIES = {
         independent("convolution of stride 2, decoupled decay", "convolutional", optimizer=ADAMW),
         independent("a loss that reaches half of the weights in 30 steps", "heads", samples=40, **HELD),
         independent("regularizers and constraints, decoupled decay", "penalised", optimizer=ADAMW),
+        independent("RMSprop, each member's values and norm clipped", "normalized", optimizer={**RMSPROP, "clipValue": 0.1, "clipNorm": 0.15}),
+        independent("LAMB by group, clipped", optimizer={**LAMB, **GROUPS, "clipNorm": 0.3}),
+        independent("Lion", optimizer=LION, seed=LION_SEED),
     ],
     "joint": [
         joint("momentum, uneven last batch", "reduce", optimizer={**SGD, "learningRate": 0.2}),
-        joint("batch normalisation, Adam", "reduce", "normalized"),
+        joint("batch normalisation, RMSprop by group, clipped", "reduce", "normalized", optimizer={**RMSPROP, **GROUPS, "clipNorm": 0.1}),
         joint("one step stale", "pipelined", optimizer={**SGD, "learningRate": 0.1}),
         joint("one step stale, one-cycle, Adam", "pipelined", schedule=ONE_CYCLE, members=4),
         joint("regularizers and constraints, momentum", "reduce", "penalised", optimizer=SGD),
         joint("one step stale, regularizers and constraints", "pipelined", "penalised"),
     ],
     "coupled": [
-        coupled("uneven last batch, Adam", batchSize=9),
+        coupled("uneven last batch, LAMB, clipped", batchSize=9, optimizer={**LAMB, "clipNorm": 0.5}),
         coupled("batch normalisation, momentum", "normalized", optimizer=SGD),
         coupled("regularizers and constraints, momentum", "penalised", optimizer=SGD),
     ],
@@ -84,15 +92,17 @@ FAMILIES = {
         data_parallel("whole batches, momentum", samples=48, batchSize=4, optimizer=SGD),
         data_parallel("uneven and empty batches, Adam", **EMPTY),
         data_parallel("8 ranks, batches of 1, decoupled decay", members=8, batchSize=1, optimizer=ADAMW),
-        data_parallel("clipped, Nesterov momentum", clipNorm=0.2, optimizer=NESTEROV),
+        data_parallel("clipped, Nesterov momentum", optimizer={**NESTEROV, "clipNorm": 0.2}),
+        data_parallel("LAMB by group, clipped, empty batches", optimizer={**LAMB, **GROUPS, "clipNorm": 0.3, "clipValue": 0.1}, **EMPTY),
+        data_parallel("Lion, empty batches", optimizer=LION, **EMPTY, seed=LION_EMPTY_SEED),
         data_parallel("accumulated, decoupled decay", accumulate=2, batchSize=4, optimizer=ADAMW),
         data_parallel("as bfloat16, momentum", compression="bfloat16", optimizer=SGD),
         data_parallel(
             "accumulated, clipped, as bfloat16, empty batches, cosine",
             accumulate=2,
-            clipNorm=0.3,
             compression="bfloat16",
             schedule=COSINE,
+            optimizer={**ADAM, "clipNorm": 0.3},
             **{**EMPTY, "batchSize": 2},
         ),
         data_parallel("batch normalisation, each rank's statistics", "normalized", optimizer=SGD),
@@ -100,11 +110,11 @@ FAMILIES = {
         data_parallel("batch normalisation, accumulated", "normalized", accumulate=2, batchSize=4, samples=50),
         data_parallel("weights unreached for 30 steps, whole batches", "heads", samples=40, batchSize=5, members=2, **HELD),
         data_parallel("weights unreached for 30 steps, empty batches", "heads", **EMPTY, **HELD),
-        data_parallel("weights unreached for 30 steps, momentum and decay, clipped", "heads", clipNorm=1, optimizer=NESTEROV, **EMPTY, **HELD),
+        data_parallel("weights unreached for 30 steps, momentum and decay, clipped", "heads", optimizer={**NESTEROV, "clipNorm": 1}, **EMPTY, **HELD),
         data_parallel("weights that only whole batches reach", "heads", **EMPTY, **HELD_IN_PART),
         data_parallel("weights that only whole batches reach, accumulated", "heads", accumulate=2, **{**EMPTY, "batchSize": 2}, **HELD_IN_PART),
         data_parallel("regularizers and constraints, momentum", "penalised", samples=48, batchSize=4, optimizer=SGD),
-        data_parallel("regularizers and constraints, clipped, empty batches", "penalised", clipNorm=0.4, **EMPTY),
+        data_parallel("regularizers and constraints, clipped, empty batches", "penalised", optimizer={**ADAM, "clipNorm": 0.4}, **EMPTY),
     ],
     "hdet": [
         hdet("one-cycle, rates adapt", optimizer=SGD, schedule=ONE_CYCLE),
@@ -112,18 +122,17 @@ FAMILIES = {
         hdet("ranks train alone between syncs, empty batches", options={"gradientSync": False}, schedule=ONE_CYCLE, **EMPTY),
         hdet(
             "rate and decay by group and label smoothing, given decay, clipped",
-            optimizer=ADAMW,
+            optimizer={**ADAMW, "clipNorm": 0.5},
             loss={"labelSmoothing": 0.1},
             options={
                 "diverge": ["learningRate", "weightDecay", "labelSmoothing"],
                 "groups": [{"name": "head", "weights": "out"}],
                 "decay": 0.05,
-                "clipNorm": 0.5,
                 "averageEverySteps": 10,
             },
         ),
         hdet("batch normalisation, accumulated", "normalized", options={"accumulate": 2}, batchSize=4, optimizer=SGD),
-        hdet("regularizers and constraints, momentum", "penalised", optimizer=SGD),
+        hdet("LAMB, regularizers and constraints", "penalised", optimizer=LAMB),
         hdet("weights that only whole batches reach", "heads", **EMPTY, **HELD_IN_PART),
         hdet("weights unreached for 30 steps, empty batches", "heads", schedule=ONE_CYCLE, **EMPTY, **HELD),
     ],

@@ -11,6 +11,7 @@ import torch
 import divergent
 import strategies
 from cases import FAMILIES
+from optimizers import Lion
 from networks import DATA_OF, datasets, initial
 
 SIMULATIONS = {
@@ -31,7 +32,10 @@ def largest(first, second):
 
 
 def record(family, case, data):
+    Lion.margin = float("inf")
     exact = SIMULATIONS[family](case, data, torch.float64)
+    if case["optimizer"]["kind"] == "lion":
+        print("the margin of Lion's signs:", Lion.margin)
     single = SIMULATIONS[family](case, data, torch.float32)
     distances = [(exact.weights[step] - single.weights[step]).abs().max().item() for step in exact.weights]
     seeds = [case["seed"] + rank for rank in range(case["members"])]

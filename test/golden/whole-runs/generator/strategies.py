@@ -12,7 +12,7 @@ import torch
 from torch.nn import functional
 
 from networks import DATA_OF, FORWARD, batch_loss, constrain, initial, is_buffer, penalty
-from optimizers import optimizer, schedule, update
+from optimizers import by_group, clip, optimizer, schedule, update
 from streams import batches, unlabelled_batches
 
 
@@ -28,8 +28,13 @@ class Rank:
     def gradients(self, loss):
         return torch.autograd.grad(loss, self.trained, allow_unused=True)
 
-    def update(self, gradients, *settings):
-        update(self.steps_of, gradients, *settings)
+    def update(self, gradients, settings, rates=None, decays=None):
+        """Settings by group are those of the optimizer, unless ranks have their own."""
+        config = self.case["optimizer"]
+        own = by_group(config, [name for name in self.weights if not is_buffer(name)], settings["rate"])
+        frozen = [rate == 0 for rate in own[0]]
+        gradients = [None if is_frozen else gradient for gradient, is_frozen in zip(gradients, frozen)]
+        update(self.steps_of, clip(config, gradients), settings, rates or own[0], decays or own[1])
         constrain(self.case, self.weights)
 
     def forward(self, case, x):
@@ -167,15 +172,12 @@ def local_gradients(case, rank, samples, indices, step, smoothing=0.0):
 
 
 def mean_gradients(case, locals_):
-    """Σ_r Σ n·g / Σ n, clipped to a norm of `clipNorm`. None if the weight affects no rank's loss."""
+    """Σ_r Σ n·g / Σ n. None if the weight affects no rank's loss."""
     count = sum(own for _, _, own in locals_)
     means = []
     for sums in zip(*(own for _, own, _ in locals_)):
         reached = [own for own in sums if own is not None]
         means.append(None if not reached else exchanged(case, reached) / count)
-    clip = case["strategy"].get("clipNorm", 0)
-    if clip > 0:
-        clip_by_norm(means, clip)
     return sum(total for total, _, _ in locals_) / count, means
 
 
@@ -186,10 +188,3 @@ def exchanged(case, gradients):
     dtype, size = gradients[0].dtype, case["batchSize"]
     total = sum((own / size).bfloat16().to(dtype) for own in gradients)
     return total.bfloat16().to(dtype) * size
-
-
-def clip_by_norm(gradients, maximum):
-    weights = [torch.zeros_like(own).requires_grad_() for own in gradients if own is not None]
-    for weight, own in zip(weights, [own for own in gradients if own is not None]):
-        weight.grad = own
-    torch.nn.utils.clip_grad_norm_(weights, maximum)

@@ -1,6 +1,6 @@
 import type { Rank, Tensor1D, Tensor4D } from '@tensorflow/tfjs-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { optimizerSchema } from '../../../../core/protocol/run/optimizer-config.ts';
+import { optimizerSchema } from '../../../../core/protocol/run/optimizers/optimizer-config.ts';
 import type { OptimizerConfig } from '../../../../core/protocol/run/config.ts';
 import { startBackend } from '../../../../workers/backends/backend.ts';
 import { tf, type Variable } from '../../../../workers/tensorflow/tf.ts';
@@ -32,6 +32,12 @@ describe('updates in one kernel', () => {
     { kind: 'sgd', momentum: 0.9, nesterov: true, weightDecay: 0.1 },
     { kind: 'adam', weightDecay: 0.1 },
     { kind: 'adamw', weightDecay: 0.1 },
+    { kind: 'rmsprop', weightDecay: 0.1 },
+    { kind: 'rmsprop', momentum: 0.9, weightDecay: 0 },
+    { kind: 'rmsprop', centered: true, weightDecay: 0.1 },
+    { kind: 'rmsprop', momentum: 0.9, centered: true, weightDecay: 0.1 },
+    { kind: 'lion', weightDecay: 0.1 },
+    { kind: 'lamb', weightDecay: 0.1 },
   ])('equal those of the ops: $kind, momentum $momentum, weight decay $weightDecay', async (options) => {
     const config = optimizerSchema.parse(options);
     for (const size of [1, 3, 4, 11]) {

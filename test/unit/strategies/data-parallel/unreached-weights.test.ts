@@ -30,9 +30,9 @@ type Case = typeof cases extends fc.Arbitrary<infer T> ? T : never;
 
 function configOf({ members, batchSize, optimizer, seed, kind, ...drawn }: Case): RunConfigInput {
   const { accumulate, clipNorm, compression } = drawn;
-  const exchange = { accumulate, clipNorm, compression };
+  const exchange = { accumulate, compression };
   const strategy = kind === 'hdet' ? ({ kind, spread: 0, ...exchange } as const) : ({ kind, ...exchange } as const);
-  return { members, batchSize, optimizer, seed, strategy };
+  return { members, batchSize, optimizer: { ...optimizer, clipNorm }, seed, strategy };
 }
 
 async function train(drawn: Case): Promise<{ ranks: TrainedRank[]; start: number[][] }> {

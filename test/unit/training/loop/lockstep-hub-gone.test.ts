@@ -38,7 +38,7 @@ const cases: [string, RunConfigInput][] = [
     'hdet without exchanged gradients',
     { ...input, strategy: { kind: 'hdet', gradientSync: false, averageEverySteps: 3 } },
   ],
-  ['sharded with clipping', { ...input, strategy: { kind: 'sharded', clipNorm: 0.5 } }],
+  ['sharded with clipping', { ...input, strategy: { kind: 'sharded' }, optimizer: { kind: 'lamb', clipNorm: 0.5 } }],
   ['coupled without coupling', { ...input, strategy: { kind: 'coupled', unlabelledBatchSize: 7, couplingWeight: 0 } }],
   ['broadcast batches', { ...input, data: { mode: 'broadcast' } }],
 ];

@@ -22,7 +22,7 @@ export const base: RunConfigInput = {
   batchSize: 4,
   maxEpochs: 4,
   logEverySteps: 5,
-  optimizer: { kind: 'adam', learningRate: 0.02 },
+  optimizer: { kind: 'adam', learningRate: 0.02, clipNorm: 1 },
   checkpoints: { stateEverySeconds: 0 },
 };
 
@@ -34,7 +34,7 @@ export const strategies: Record<string, RunConfigInput['strategy']> = {
   'joint along a tree': { kind: 'joint', mode: 'tree' },
   'joint, pipelined': { kind: 'joint', mode: 'pipelined' },
   coupled: { kind: 'coupled', unlabelledBatchSize: 7, couplingWeight: 0.5 },
-  'data-parallel': { kind: 'data-parallel', accumulate: 2, clipNorm: 1 },
+  'data-parallel': { kind: 'data-parallel', accumulate: 2 },
   sharded: { kind: 'sharded' },
   hdet: { kind: 'hdet', spread: 0.3, averageEverySteps: 3 },
 };
@@ -65,6 +65,7 @@ export function partsOf(
       createModel(config.seed + group.rank),
       (outputs, targets) => task.loss(outputs, targets),
       (variables) => createOptimizer(config.optimizer, config.strategy.kind === 'sharded' ? [] : variables),
+      config.optimizer,
     ),
     task,
     data: { train: dataset, validation: dataset },

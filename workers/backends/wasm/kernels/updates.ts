@@ -19,6 +19,47 @@ export function createUpdateKernels({ kernels, memory }: WasmRuntime): UpdateKer
         kernels.updateSgd(theta, gradient, velocity, size, ...constants, newTheta, newVelocity),
       );
     },
+    rmsprop(inputs, { rho, rate, epsilon, momentum, penalty, centered }) {
+      const constants = [rho, 1 - rho, rate, epsilon, momentum, penalty] as const;
+      // Absent slots have the address 0.
+      const arrange = ([theta, square, ...others]: number[]): [number, number, number, number] => {
+        const [velocity = 0, mean = 0] = centered && others.length === 1 ? [0, others[0]] : others;
+        return [theta, square, velocity, mean];
+      };
+      updateWith(memory, inputs, (gradient, size, old, renewed) =>
+        kernels.updateRmsprop(gradient, ...arrange(old), size, ...constants, ...arrange(renewed)),
+      );
+    },
+    lion(inputs, { beta1, beta2, rate, keep }) {
+      const constants = [beta1, 1 - beta1, beta2, 1 - beta2, rate, keep] as const;
+      updateWith(memory, inputs, (gradient, size, [theta, mean], [newTheta, newMean]) =>
+        kernels.updateLion(theta, gradient, mean, size, ...constants, newTheta, newMean),
+      );
+    },
+    lamb(inputs, { beta1, beta2, scale, epsilon, decay }) {
+      const { variable, gradient, slots, row } = inputs;
+      const constants = [beta1, 1 - beta1, beta2, 1 - beta2, scale, epsilon, decay] as const;
+      const shape = row === undefined ? variable.shape : [1, ...variable.shape.slice(1)];
+      const direction = memory.output(shape);
+      const size = tf.util.sizeFromShape(shape);
+      // The variable itself stays as it is: only the slots are updated.
+      const theta = memory.address(variable) + 4 * (row ?? 0) * size;
+      const changed = { gradient, row, variable: slots[0], slots: slots.slice(1) };
+      updateWith(memory, changed, (ofGradient, _, [mean, square], [newMean, newSquare]) =>
+        kernels.directLamb(
+          theta,
+          ofGradient,
+          mean,
+          square,
+          size,
+          ...constants,
+          memory.address(direction),
+          newMean,
+          newSquare,
+        ),
+      );
+      return tf.engine().makeTensorFromTensorInfo(direction);
+    },
   };
 }
 
