@@ -63,8 +63,8 @@ export interface Evaluation {
 export interface Callback {
   /** Unique among a trainer's callbacks; key of the saved state. */
   readonly name: string;
-  /** What it has left of the scheduled learning rate, the same until the next evaluation; absent: all. */
-  readonly rateFactor?: number;
+  /** What is left of the scheduled learning rate in an epoch (zero-based); absent: all. */
+  rateFactorAt?(epoch: number): number;
   /** Called before training, and whenever the user changes a setting of the run while it trains. */
   onSettings?(settings: RunSettings): void;
   /** Called after each step. It is synchronous, because training waits for it. */

@@ -1,4 +1,5 @@
 import type { RunConfig } from '../../core/protocol/run/config.ts';
+import { FollowedPlateau, PlateauSchedule } from './plateau-schedule.ts';
 import type { Callback, Evaluation, Training } from './callback.ts';
 
 /** What the other members of an ensemble decided before a missing member is completed. */
@@ -30,6 +31,7 @@ export function followOthers(
     if (name === 'per-rank-best-checkpoint:ensemble-best') return follow(best?.epoch ?? null, saveCheckpoint);
     if (name === 'keep-predictions' && keepPredictions === 'best') return follow(bestPredictionsEpoch, savePredictions);
     if (name === 'early-stopping' && earlyStopping.joint) return follow(null, async () => {});
+    if (callback instanceof PlateauSchedule && callback.isCommon) return new FollowedPlateau(states[name]);
     return callback;
   });
 }

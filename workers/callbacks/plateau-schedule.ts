@@ -5,9 +5,13 @@ import { monitored, resolveMonitor, type Callback, type Evaluation, type Trainin
 
 type PlateauConfig = Extract<ScheduleConfig, { kind: 'plateau' }>;
 
+/** The share of the base rate after the evaluation of an epoch. */
+const reductionSchema = z.strictObject({ epoch: z.int(), rateFactor: z.number() });
+type Reduction = z.output<typeof reductionSchema>;
+
 const savedSchema = z.strictObject({
   monitor: z.string(),
-  rateFactor: z.number(),
+  reductions: z.array(reductionSchema),
   best: z.number().nullable(),
   waited: z.int(),
   cooling: z.int(),
@@ -22,7 +26,7 @@ export class PlateauSchedule implements Callback {
   readonly name = 'plateau-schedule';
   readonly #config: Omit<PlateauConfig, 'kind' | 'warmupSteps'>;
   readonly #mode: MetricMode;
-  #rateFactor = 1;
+  #reductions: Reduction[] = [];
   #best: number | null = null;
   #waited = 0;
   #cooling = 0;
@@ -33,8 +37,13 @@ export class PlateauSchedule implements Callback {
     this.#mode = resolveMode(config.monitor, config.mode, 'schedule.mode');
   }
 
-  get rateFactor(): number {
-    return this.#rateFactor;
+  /** Whether all ranks watch the same metric. */
+  get isCommon(): boolean {
+    return !this.#config.monitor.includes('{rank}');
+  }
+
+  rateFactorAt(epoch: number): number {
+    return factorAt(this.#reductions, epoch);
   }
 
   async onEvaluation(training: Training, { metrics }: Evaluation): Promise<void> {
@@ -56,31 +65,57 @@ export class PlateauSchedule implements Callback {
 
   #reduce(training: Training): void {
     const { monitor, factor, floorFraction, patience } = this.#config;
-    const reduced = Math.max(this.#rateFactor * factor, floorFraction);
-    if (reduced === this.#rateFactor) return;
-    this.#rateFactor = reduced;
-    const isOwn = monitor.includes('{rank}');
-    if (!isOwn && training.rank !== training.group.ranks[0]) return;
+    const before = this.#reductions.at(-1)?.rateFactor ?? 1;
+    const rateFactor = Math.max(before * factor, floorFraction);
+    if (rateFactor === before) return;
+    this.#reductions.push({ epoch: training.epoch, rateFactor });
+    if (this.isCommon && training.rank !== training.group.ranks[0]) return;
     const metric = resolveMonitor(monitor, training.rank);
     training.announce(
       'learning-rate-reduced',
-      `${metric}: no improvement in ${patience + 1} evaluations, best ${this.#best}. The learning rate is now ${reduced} of the base rate.`,
+      `${metric}: no improvement in ${patience + 1} evaluations, best ${this.#best}. The learning rate is now ${rateFactor} of the base rate.`,
     );
   }
 
   state(): z.output<typeof savedSchema> {
     const { monitor } = this.#config;
-    const [rateFactor, best, waited, cooling] = [this.#rateFactor, this.#best, this.#waited, this.#cooling];
-    return { monitor, rateFactor, best, waited, cooling };
+    const [best, waited, cooling] = [this.#best, this.#waited, this.#cooling];
+    return { monitor, reductions: [...this.#reductions], best, waited, cooling };
   }
 
   /** A resume may monitor another metric: the saved best value does not apply to it, but the reduction does. */
   restore(state: unknown): void {
-    const { monitor, rateFactor, best, waited, cooling } = savedSchema.parse(state);
-    this.#rateFactor = rateFactor;
+    const { monitor, reductions, best, waited, cooling } = savedSchema.parse(state);
+    this.#reductions = reductions;
     this.#cooling = cooling;
     if (monitor !== this.#config.monitor) return;
     this.#best = best;
     this.#waited = waited;
   }
+}
+
+/** The reductions of the other members' learning rate, for a missing member that is trained later. */
+export class FollowedPlateau implements Callback {
+  readonly name = 'plateau-schedule';
+  readonly #state: unknown;
+  readonly #reductions: readonly Reduction[];
+
+  /** @param state the saved state of the others' {@link PlateauSchedule} */
+  constructor(state: unknown) {
+    this.#state = state;
+    this.#reductions = savedSchema.parse(state).reductions;
+  }
+
+  rateFactorAt(epoch: number): number {
+    return factorAt(this.#reductions, epoch);
+  }
+
+  state(): unknown {
+    return this.#state;
+  }
+}
+
+/** A reduction after the evaluation of an epoch applies from the next epoch on. */
+function factorAt(reductions: readonly Reduction[], epoch: number): number {
+  return reductions.findLast((reduction) => reduction.epoch < epoch)?.rateFactor ?? 1;
 }

@@ -6,7 +6,7 @@ import { type Constraint, constrain, constraintsOf } from './constraints.ts';
 import { ForwardPass } from './forward-pass.ts';
 import { type GradientLimits, limitGradients } from '../optimizers/clipping.ts';
 import type { Optimizer, UpdateSettings } from '../optimizers/optimizers.ts';
-import { freezeGroups, WeightGroups } from './updates/weight-groups.ts';
+import { freezeWeights, WeightGroups } from './updates/weight-groups.ts';
 import { addPenalties, type Penalty, penaltiesOf } from './penalties.ts';
 
 /** The loss of a batch, to minimise; called while the gradient tape records. */
@@ -54,7 +54,7 @@ export class Member {
     createOptimizer: (variables: Variable[]) => Optimizer,
     updates: MemberUpdates = plainUpdates,
   ) {
-    freezeGroups(model, updates.groups);
+    freezeWeights(model, updates.groups);
     this.model = model;
     this.limits = updates;
     this.groups = new WeightGroups(model, updates.groups);

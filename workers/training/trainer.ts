@@ -172,7 +172,8 @@ export class Trainer {
     const { progress } = this.training;
     const { rank } = files;
     const position = { epoch: progress.epoch, step: progress.step, totalSteps: this.totalSteps, rank };
-    const reduction = this.parts.callbacks.reduce((product, { rateFactor }) => product * (rateFactor ?? 1), 1);
+    const reductions = this.parts.callbacks.map((callback) => callback.rateFactorAt?.(position.epoch) ?? 1);
+    const reduction = reductions.reduce((product, factor) => product * factor, 1);
     const settings = settingsAt(config.schedule, this.settings.now.learningRate, { ...position, reduction });
     this.states.beginStep();
     this.lockstep?.begin(this.hasFailed);

@@ -5,6 +5,8 @@ export interface MetricRequests {
   metrics: { more: string };
   checkpoints: { monitor: string };
   earlyStopping: { monitor: string };
+  /** Only the kind `plateau` has a monitor. */
+  schedule?: { kind: string; monitor?: string };
 }
 
 /** The names that the option `metrics.more` lists. */
@@ -17,7 +19,7 @@ export function listedMetrics({ metrics }: Pick<MetricRequests, 'metrics'>): str
 
 /** Names of the metrics that are computed beside the standard ones: those listed, and those monitored. */
 export function requestedMetrics(config: MetricRequests): string[] {
-  const monitors = [config.checkpoints.monitor, config.earlyStopping.monitor];
+  const monitors = [config.checkpoints.monitor, config.earlyStopping.monitor, config.schedule?.monitor ?? 'auto'];
   const monitored = monitors.flatMap((monitor) => metricNamed(monitor.replace(/^val\//, ''))?.info.name ?? []);
   return [...listedMetrics(config), ...monitored];
 }

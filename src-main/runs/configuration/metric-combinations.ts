@@ -1,10 +1,11 @@
-import { modeFor, whyNotMonitored } from '../../../core/metrics/metric-mode.ts';
+import { type MetricMode, modeFor, whyNotMonitored } from '../../../core/metrics/metric-mode.ts';
 import { metricNamed } from '../../../core/metrics/registry/index.ts';
 import { metricsOfRun, whyNotComputed, whyNotListed } from '../../../core/metrics/registry/monitors.ts';
 import type { OwnMetric } from '../../../core/metrics/registry/own-metrics.ts';
 import { listedMetrics } from '../../../core/metrics/registry/requested.ts';
 import type { ConfigProblem } from '../../../core/options/index.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
+import { strategyRules } from '../../../core/protocol/run/strategy-rules.ts';
 
 /** The task of a project, and its own metrics. */
 export interface Measured {
@@ -22,24 +23,32 @@ export function withOwnModes(config: RunConfig, { task, metrics: own = [] }: Mea
     const direction = metricNamed(monitor.replace(/^val\//, ''), infos)?.info.direction ?? 'none';
     return mode === 'auto' && direction !== 'none' ? direction : mode;
   };
-  const { checkpoints, earlyStopping } = config;
-  const stopping = earlyStopping.monitor === 'auto' ? checkpoints.monitor : earlyStopping.monitor;
+  const { checkpoints, earlyStopping, schedule } = config;
+  const monitorOf = (monitor: string): string => (monitor === 'auto' ? checkpoints.monitor : monitor);
   return {
     ...config,
+    schedule:
+      schedule.kind === 'plateau'
+        ? { ...schedule, mode: modeOf(monitorOf(schedule.monitor), schedule.mode) }
+        : schedule,
     checkpoints: { ...checkpoints, mode: modeOf(checkpoints.monitor, checkpoints.mode) },
-    earlyStopping: { ...earlyStopping, mode: modeOf(stopping, earlyStopping.mode) },
+    earlyStopping: { ...earlyStopping, mode: modeOf(monitorOf(earlyStopping.monitor), earlyStopping.mode) },
   };
 }
 
 /** Metrics that a run cannot compute, monitors whose direction is unknown, and monitors of the ensemble that differ from rank to rank. */
 export function conflictsOfMetrics(given: RunConfig, project: Measured): ConfigProblem[] {
   const config = withOwnModes(given, project);
-  const { earlyStopping, checkpoints } = config;
+  const { earlyStopping, checkpoints, schedule } = config;
   const listed = listedMetrics(config).flatMap((name) => whyNotListed(name, project.task) ?? []);
   const conflicts: ConfigProblem[] = listed.map((message) => ({ path: 'metrics.more', message }));
-  const names = earlyStopping.enabled ? (['checkpoints', 'earlyStopping'] as const) : (['checkpoints'] as const);
-  for (const name of names) {
-    const message = problemOfMonitor(name, config, project);
+  const monitors: Record<string, Monitored> = {
+    checkpoints,
+    ...(earlyStopping.enabled ? { earlyStopping } : {}),
+    ...(schedule.kind === 'plateau' ? { schedule } : {}),
+  };
+  for (const [name, watched] of Object.entries(monitors)) {
+    const message = problemOfMonitor(name, watched, config, project);
     if (message !== null) conflicts.push({ path: `${name}.monitor`, message });
   }
   if (checkpoints.monitor.includes('{rank}')) {
@@ -48,15 +57,31 @@ export function conflictsOfMetrics(given: RunConfig, project: Measured): ConfigP
       "rank. Use val/ens_nll, for instance; the same metric of each member decides the member's best.";
     conflicts.push({ path: 'checkpoints.monitor', message });
   }
-  return conflicts;
+  return [...conflicts, ...conflictsOfPlateau(config)];
+}
+
+/** Ranks that train one model have one learning rate. */
+function conflictsOfPlateau({ schedule, strategy }: RunConfig): ConfigProblem[] {
+  if (schedule.kind !== 'plateau' || !schedule.monitor.includes('{rank}')) return [];
+  if (!strategyRules[strategy.kind].isOneModel) return [];
+  const message =
+    `schedule.monitor cannot be "${schedule.monitor}": with the strategy ${strategy.kind} all ranks train one model at one learning rate, but ` +
+    'this metric differs from rank to rank. Monitor val/ens_nll, for instance.';
+  return [{ path: 'schedule.monitor', message }];
+}
+
+/** What an option monitors. */
+interface Monitored {
+  monitor: string;
+  mode: MetricMode | 'auto';
 }
 
 function problemOfMonitor(
-  name: 'checkpoints' | 'earlyStopping',
+  name: string,
+  { monitor, mode }: Monitored,
   config: RunConfig,
   { task, metrics: own = [] }: Measured,
 ): string | null {
-  const { monitor, mode } = config[name];
   if (monitor === 'auto') return null;
   const isJoint = config.strategy.kind === 'joint';
   const unknown = whyNotComputed(monitor, { task, isJoint, own }, `${name}.monitor`);

@@ -25,7 +25,7 @@ describe('formatConfigError', () => {
       'devices is [], but must be a selection of devices, such as auto, 2, or 0,2. Leave it out for the default, "auto".',
     ]);
     expect(explain({ schedule: { kind: 'cosin' } })).toEqual([
-      'schedule.kind is "cosin", but must be one of constant, cosine, step, one-cycle. Leave it out for the default, "constant".',
+      'schedule.kind is "cosin", but must be one of constant, cosine, cosine-restarts, polynomial, step, plateau, one-cycle. Leave it out for the default, "constant".',
     ]);
     expect(explain({ optimizer: { kind: 'adamw', weightDecay: -1 } })).toEqual([
       'optimizer.weightDecay is -1, but must be a number of at least 0. Leave it out for the default, 0.01.',
@@ -38,7 +38,7 @@ describe('formatConfigError', () => {
       'There is no option maxEpoch. Did you mean maxEpochs?',
     ]);
     expect(explain({ optimizer: { kind: 'sgd', beta1: 0.9 } })).toEqual([
-      'optimizer.beta1 does not exist while optimizer.kind is "sgd", only for adam, adamw. Remove it, or change optimizer.kind.',
+      'optimizer.beta1 does not exist while optimizer.kind is "sgd", only for adam, adamw, lamb, lion. Remove it, or change optimizer.kind.',
     ]);
   });
 

@@ -1,3 +1,4 @@
+import { isFrozen } from '../../tensorflow/layers/normalization.ts';
 import { type Tensor, tf } from '../../tensorflow/tf.ts';
 
 /** Private members of tfjs-layers' dense layer. */
@@ -37,6 +38,7 @@ function compute({ activation, kernel, bias }: Dense, x: Tensor): Tensor {
 
 /** Private members of tfjs-layers' batch normalization. */
 interface BatchNormalization {
+  trainable: boolean;
   axis: number;
   epsilon: number;
   momentum: number;
@@ -48,6 +50,7 @@ interface BatchNormalization {
 }
 
 interface LayerVariable {
+  trainable?: boolean;
   read(): Tensor;
   write(value: Tensor): void;
 }
@@ -64,7 +67,8 @@ export function normalizeInLayers(): void {
     const x = Array.isArray(inputs) ? inputs[0] : inputs;
     const isLastAxis = this.axis === -1 || this.axis === x.rank - 1;
     const hasKernel = tf.getKernel('NormalizeBatch', tf.getBackend()) !== undefined && !isInNestedGradient();
-    if (options.training !== true || !isLastAxis || !hasKernel) return call.call(this, inputs, options);
+    if (options.training !== true || isFrozen(this) || !isLastAxis || !hasKernel)
+      return call.call(this, inputs, options);
     return tf.tidy(() => normalize(this, x));
   };
 }

@@ -4,16 +4,26 @@ import type { LayersModel } from '../../tensorflow/tf.ts';
 import type { UpdateSettings } from '../../optimizers/optimizer.ts';
 
 /**
- * Freezes the weights of groups whose learning rate has the factor 0: they get neither updates nor optimizer slots. Call it before the model's
- * trained weights are read.
+ * Freezes the weights of groups whose learning rate has the factor 0: they get neither updates nor optimizer slots. Marks all weights that are
+ * not trained, also those in layers and nested models with `trainable = false`, for layers whose computation depends on that. Call it
+ * before the model's trained weights are read.
  */
-export function freezeGroups(model: LayersModel, groups: readonly WeightGroup[]): void {
-  const trained = model.trainableWeights;
+export function freezeWeights(model: LayersModel, groups: readonly WeightGroup[]): void {
+  buildSequential(model);
+  const candidates = model.trainableWeights;
   const found = groupsOf(model, groups);
-  trained.forEach((weight, i) => {
+  const trained = new Set(candidates.filter((_, i) => found[i]?.rateFactor !== 0));
+  for (const weight of model.weights) {
     // The layers API declares weights without their setter.
-    if (found[i]?.rateFactor === 0) (weight as { trainable: boolean }).trainable = false;
-  });
+    if (!trained.has(weight)) (weight as { trainable: boolean }).trainable = false;
+  }
+}
+
+/** tfjs builds a sequential model at its first call, and then marks all of its weights as trained. */
+function buildSequential(layer: LayersModel['layers'][number]): void {
+  const { model, layers = [] } = layer as { model?: unknown; layers?: LayersModel['layers'] };
+  if (layer.getClassName() === 'Sequential' && (model === undefined || model === null)) layer.build([]);
+  for (const inner of layers) buildSequential(inner);
 }
 
 /** The groups of a model's trained weights, which change the settings of their updates. */

@@ -1,6 +1,6 @@
 import * as core from '@tensorflow/tfjs-core';
 import type { Tensor } from '@tensorflow/tfjs-core';
-import { methodsOf, replaceCall, viewOf, type Weight } from './tensorflow-layers.ts';
+import { methodsOf, replaceCall, type TensorflowLayer, viewOf, type Weight } from './tensorflow-layers.ts';
 
 /** Adds normalization over axes and of ranks that TensorFlow.js refuses, by reshaping to matrices. */
 export function correctNormalization(): void {
@@ -26,6 +26,19 @@ function correctBatchNormalization(): void {
     // Not `stock`: a backend may have replaced `call` with a kernel for the last axis.
     return byMatrix(x, [axis], (matrix) => methods.call.call(view, matrix, options));
   });
+  const { call } = methods;
+  methods.call = function callFrozen(this: TensorflowLayer, inputs, options) {
+    return call.call(this, inputs, isFrozen(this) ? { ...options, training: false } : options);
+  };
+}
+
+/**
+ * Whether a batch normalization is not trained: as in Keras, it then normalizes by its running statistics, which stay as they are. tfjs freezes
+ * the layers of a nested model by their weights alone.
+ */
+export function isFrozen({ trainable, gamma, beta }: Pick<TensorflowLayer, 'trainable' | 'gamma' | 'beta'>): boolean {
+  const weights = [gamma, beta].filter((weight) => weight !== null && weight !== undefined);
+  return !trainable || (weights.length > 0 && weights.every((weight) => weight.trainable === false));
 }
 
 /** Normalizes over the axes `axis`, for values of any rank. */

@@ -5,6 +5,7 @@ import * as layers from '@tensorflow/tfjs-layers';
 /** The members of a tfjs-layers layer that this folder uses; most of them are private. */
 export interface TensorflowLayer {
   name: string;
+  trainable: boolean;
   padding: string;
   dataFormat: string;
   kernelSize: number[];
@@ -26,6 +27,7 @@ export interface TensorflowLayer {
 }
 
 export interface Weight {
+  trainable?: boolean;
   read(): Tensor;
 }
 

@@ -90,11 +90,9 @@ export const optimizerSchema = z.discriminatedUnion('kind', [
     ...common,
   }),
   z.strictObject({
-    kind: z
-      .literal('lamb')
-      .meta({
-        help: "Adam whose updates are as large as each weight tensor's norm, for large batches (You et al., 2020).",
-      }),
+    kind: z.literal('lamb').meta({
+      help: "Adam whose updates are as large as each weight tensor's norm, for large batches (You et al., 2020).",
+    }),
     learningRate: learningRateSchema.default(0.001),
     beta1,
     beta2,

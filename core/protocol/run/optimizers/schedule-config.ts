@@ -17,11 +17,9 @@ export const scheduleSchema = z.discriminatedUnion('kind', [
     floorFraction,
   }),
   z.strictObject({
-    kind: z
-      .literal('cosine-restarts')
-      .meta({
-        help: 'Half cosines down to the floor, each of which starts at the base rate again (Loshchilov and Hutter, 2017).',
-      }),
+    kind: z.literal('cosine-restarts').meta({
+      help: 'Half cosines down to the floor, each of which starts at the base rate again (Loshchilov and Hutter, 2017).',
+    }),
     warmupSteps,
     cycleSteps: z.int().min(1).default(1000).meta({ help: 'Steps of the first cycle.', unit: 'steps' }),
     cycleFactor: z.number().min(1).default(2).meta({ help: 'Length of a cycle relative to the one before.' }),

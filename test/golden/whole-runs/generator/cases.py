@@ -58,7 +58,6 @@ def hdet(name, network="mlp", options=None, **config):
 EMPTY = {"members": 4, "samples": 21, "batchSize": 5}
 # The weights of a layer train more slowly, and without decay; the bias of another is frozen.
 GROUPS = {"groups": [{"weights": "hidden/kernel", "rateFactor": 0.3, "weightDecay": 0}, {"weights": "out/bias", "rateFactor": 0}]}
-LION_SEED, LION_EMPTY_SEED = 11, 11
 HELD = {"hold": {"untilStep": 30, "partialBatches": False}}
 HELD_IN_PART = {"hold": {"untilStep": 0, "partialBatches": True}}
 
@@ -72,7 +71,7 @@ FAMILIES = {
         independent("regularizers and constraints, decoupled decay", "penalised", optimizer=ADAMW),
         independent("RMSprop, each member's values and norm clipped", "normalized", optimizer={**RMSPROP, "clipValue": 0.1, "clipNorm": 0.15}),
         independent("LAMB by group, clipped", optimizer={**LAMB, **GROUPS, "clipNorm": 0.3}),
-        independent("Lion", optimizer=LION, seed=LION_SEED),
+        independent("Lion", optimizer=LION),
     ],
     "joint": [
         joint("momentum, uneven last batch", "reduce", optimizer={**SGD, "learningRate": 0.2}),
@@ -94,7 +93,7 @@ FAMILIES = {
         data_parallel("8 ranks, batches of 1, decoupled decay", members=8, batchSize=1, optimizer=ADAMW),
         data_parallel("clipped, Nesterov momentum", optimizer={**NESTEROV, "clipNorm": 0.2}),
         data_parallel("LAMB by group, clipped, empty batches", optimizer={**LAMB, **GROUPS, "clipNorm": 0.3, "clipValue": 0.1}, **EMPTY),
-        data_parallel("Lion, empty batches", optimizer=LION, **EMPTY, seed=LION_EMPTY_SEED),
+        data_parallel("Lion, empty batches", optimizer=LION, **EMPTY),
         data_parallel("accumulated, decoupled decay", accumulate=2, batchSize=4, optimizer=ADAMW),
         data_parallel("as bfloat16, momentum", compression="bfloat16", optimizer=SGD),
         data_parallel(

@@ -23,6 +23,8 @@ export const base: RunConfigInput = {
   maxEpochs: 4,
   logEverySteps: 5,
   optimizer: { kind: 'adam', learningRate: 0.02, clipNorm: 1 },
+  // No evaluation counts as an improvement, so each but the first halves the rate.
+  schedule: { kind: 'plateau', factor: 0.5, patience: 0, minDelta: 100 },
   checkpoints: { stateEverySeconds: 0 },
 };
 
