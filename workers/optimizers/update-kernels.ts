@@ -129,7 +129,7 @@ function partsOf({ variable, gradient, slots, row }: UpdateInputs): [Tensor, Ten
 }
 
 /** A row along the first axis, `[1, ...]`; the whole tensor where `row` is absent. */
-export function rowOf<T extends Tensor>(tensor: T, row: number | undefined): Tensor {
+export function rowOf(tensor: Tensor, row: number | undefined): Tensor {
   return row === undefined ? tensor : rowsOf(tensor, row, 1);
 }
 

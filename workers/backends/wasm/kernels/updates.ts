@@ -36,30 +36,24 @@ export function createUpdateKernels({ kernels, memory }: WasmRuntime): UpdateKer
         kernels.updateLion(theta, gradient, mean, size, ...constants, newTheta, newMean),
       );
     },
-    lamb(inputs, { beta1, beta2, scale, epsilon, decay }) {
-      const { variable, gradient, slots, row } = inputs;
-      const constants = [beta1, 1 - beta1, beta2, 1 - beta2, scale, epsilon, decay] as const;
-      const shape = row === undefined ? variable.shape : [1, ...variable.shape.slice(1)];
-      const direction = memory.output(shape);
-      const size = tf.util.sizeFromShape(shape);
-      // The variable itself stays as it is: only the slots are updated.
-      const theta = memory.address(variable) + 4 * (row ?? 0) * size;
-      const changed = { gradient, row, variable: slots[0], slots: slots.slice(1) };
-      updateWith(memory, changed, (ofGradient, _, [mean, square], [newMean, newSquare]) =>
-        kernels.directLamb(
-          theta,
-          ofGradient,
-          mean,
-          square,
-          size,
-          ...constants,
-          memory.address(direction),
-          newMean,
-          newSquare,
-        ),
-      );
-      return tf.engine().makeTensorFromTensorInfo(direction);
-    },
+    lamb: createDirection(memory, kernels),
+  };
+}
+
+/** The direction of LAMB's update. The variable itself stays as it is: only the slots are updated. */
+function createDirection(memory: TensorMemory, kernels: WasmRuntime['kernels']): UpdateKernels['lamb'] {
+  return ({ variable, gradient, slots, row }, { beta1, beta2, scale, epsilon, decay }) => {
+    const constants = [beta1, 1 - beta1, beta2, 1 - beta2, scale, epsilon, decay] as const;
+    const shape = row === undefined ? variable.shape : [1, ...variable.shape.slice(1)];
+    const direction = memory.output(shape);
+    const size = tf.util.sizeFromShape(shape);
+    const theta = memory.address(variable) + 4 * (row ?? 0) * size;
+    const to = memory.address(direction);
+    const changed = { gradient, row, variable: slots[0], slots: slots.slice(1) };
+    updateWith(memory, changed, (ofGradient, _, [mean, square], [newMean, newSquare]) =>
+      kernels.directLamb(theta, ofGradient, mean, square, size, ...constants, to, newMean, newSquare),
+    );
+    return tf.engine().makeTensorFromTensorInfo(direction);
   };
 }
 

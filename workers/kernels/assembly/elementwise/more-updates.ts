@@ -29,38 +29,36 @@ export function updateRmsprop(
     const g = multiplyAdd(f32x4.splat(penalty), old, v128.load(at(gradient, i)));
     const kept = f32x4.mul(f32x4.splat(rho), v128.load(at(square, i)));
     const s = multiplyAdd(f32x4.splat(rest), f32x4.mul(g, g), kept);
-    let variance = s;
-    if (mean != 0) {
-      const a = multiplyAdd(f32x4.splat(rest), g, f32x4.mul(f32x4.splat(rho), v128.load(at(mean, i))));
-      v128.store(at(newMean, i), a);
-      variance = f32x4.max(f32x4.sub(s, f32x4.mul(a, a)), f32x4.splat(0));
-    }
-    let x = f32x4.div(g, f32x4.add(f32x4.sqrt(variance), f32x4.splat(epsilon)));
-    if (velocity != 0) {
-      x = multiplyAdd(f32x4.splat(momentum), v128.load(at(velocity, i)), x);
-      v128.store(at(newVelocity, i), x);
-    }
     v128.store(at(newSquare, i), s);
+    const variance = mean == 0 ? s : varianceOfLanes(s, g, at(mean, i), rho, rest, at(newMean, i));
+    let x = f32x4.div(g, f32x4.add(f32x4.sqrt(variance), f32x4.splat(epsilon)));
+    if (velocity != 0)
+      v128.store(at(newVelocity, i), (x = multiplyAdd(f32x4.splat(momentum), v128.load(at(velocity, i)), x)));
     v128.store(at(newTheta, i), f32x4.sub(old, f32x4.mul(f32x4.splat(rate), x)));
   }
   for (let i = whole; i < size; i++) {
     const old = load<f32>(at(theta, i));
     const g = penalty * old + load<f32>(at(gradient, i));
     const s = rho * load<f32>(at(square, i)) + rest * (g * g);
-    let variance = s;
-    if (mean != 0) {
-      const a = rho * load<f32>(at(mean, i)) + rest * g;
-      store<f32>(at(newMean, i), a);
-      variance = max<f32>(s - a * a, 0);
-    }
-    let x = g / (sqrt<f32>(variance) + epsilon);
-    if (velocity != 0) {
-      x = momentum * load<f32>(at(velocity, i)) + x;
-      store<f32>(at(newVelocity, i), x);
-    }
     store<f32>(at(newSquare, i), s);
+    let x = g / (sqrt<f32>(mean == 0 ? s : varianceOf(s, g, at(mean, i), rho, rest, at(newMean, i))) + epsilon);
+    if (velocity != 0) store<f32>(at(newVelocity, i), (x = momentum * load<f32>(at(velocity, i)) + x));
     store<f32>(at(newTheta, i), old - rate * x);
   }
+}
+
+/** a ← ρa + (1 − ρ)g at the address `mean`; returns s − a². */
+function varianceOfLanes(s: v128, g: v128, mean: usize, rho: f32, rest: f32, newMean: usize): v128 {
+  const a = multiplyAdd(f32x4.splat(rest), g, f32x4.mul(f32x4.splat(rho), v128.load(mean)));
+  v128.store(newMean, a);
+  return f32x4.max(f32x4.sub(s, f32x4.mul(a, a)), f32x4.splat(0));
+}
+
+/** The same for one value. */
+function varianceOf(s: f32, g: f32, mean: usize, rho: f32, rest: f32, newMean: usize): f32 {
+  const a = rho * load<f32>(mean) + rest * g;
+  store<f32>(newMean, a);
+  return max<f32>(s - a * a, 0);
 }
 
 /**
