@@ -30,10 +30,9 @@ export function updateRmsprop(
     const kept = f32x4.mul(f32x4.splat(rho), v128.load(at(square, i)));
     const s = multiplyAdd(f32x4.splat(rest), f32x4.mul(g, g), kept);
     v128.store(at(newSquare, i), s);
-    const variance = mean == 0 ? s : varianceOfLanes(s, g, at(mean, i), rho, rest, at(newMean, i));
-    let x = f32x4.div(g, f32x4.add(f32x4.sqrt(variance), f32x4.splat(epsilon)));
-    if (velocity != 0)
-      v128.store(at(newVelocity, i), (x = multiplyAdd(f32x4.splat(momentum), v128.load(at(velocity, i)), x)));
+    const d = f32x4.sqrt(mean == 0 ? s : varianceOfLanes(s, g, at(mean, i), rho, rest, at(newMean, i)));
+    let x = f32x4.div(g, f32x4.add(d, f32x4.splat(epsilon)));
+    if (velocity != 0) x = accelerate(at(velocity, i), momentum, x, at(newVelocity, i));
     v128.store(at(newTheta, i), f32x4.sub(old, f32x4.mul(f32x4.splat(rate), x)));
   }
   for (let i = whole; i < size; i++) {
@@ -54,7 +53,14 @@ function varianceOfLanes(s: v128, g: v128, mean: usize, rho: f32, rest: f32, new
   return f32x4.max(f32x4.sub(s, f32x4.mul(a, a)), f32x4.splat(0));
 }
 
-/** The same for one value. */
+/** v ← momentum·v + x at the address `velocity`; returns v. */
+function accelerate(velocity: usize, momentum: f32, x: v128, newVelocity: usize): v128 {
+  const v = multiplyAdd(f32x4.splat(momentum), v128.load(velocity), x);
+  v128.store(newVelocity, v);
+  return v;
+}
+
+/** The variance of one value, like {@link varianceOfLanes}. */
 function varianceOf(s: f32, g: f32, mean: usize, rho: f32, rest: f32, newMean: usize): f32 {
   const a = rho * load<f32>(mean) + rest * g;
   store<f32>(newMean, a);
