@@ -43,6 +43,19 @@ const standardizeStepSchema = z.strictObject({
   std: z.array(finite.positive()),
 });
 
+const imagesStepSchema = z.strictObject({
+  kind: z.literal('images'),
+  /** Sizes in pixels. */
+  height: z.int().positive(),
+  width: z.int().positive(),
+  /** 1: grey, 3: RGB. */
+  channels: z.union([z.literal(1), z.literal(3)]),
+  /** How an image of another shape is resized: with a black border, cropped around its centre, or distorted. */
+  fit: z.enum(['contain', 'cover', 'stretch']),
+});
+/** How an image becomes bytes of one size. */
+export type ImagesStep = z.output<typeof imagesStepSchema>;
+
 const targetSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('classes'), column: z.string(), classNames: z.array(z.string()) }),
   z.strictObject({
@@ -57,7 +70,7 @@ export type TargetMeaning = z.output<typeof targetSchema>;
 
 export const preprocessingSchema = z.strictObject({
   format: z.literal(1),
-  steps: z.array(z.discriminatedUnion('kind', [tableStepSchema, standardizeStepSchema])),
+  steps: z.array(z.discriminatedUnion('kind', [tableStepSchema, imagesStepSchema, standardizeStepSchema])),
   target: targetSchema.optional(),
 });
 /** What was fitted on a training split. */

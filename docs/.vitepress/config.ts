@@ -30,6 +30,7 @@ export default defineConfig({
           { text: 'Start', link: '/README' },
           { text: 'Writing a project', link: '/docs/projects' },
           { text: 'Tables', link: '/docs/guides/tables' },
+          { text: 'Images', link: '/docs/guides/images' },
           { text: 'Forecast a series', link: '/docs/guides/series' },
           { text: 'Classify texts', link: '/docs/guides/text' },
           { text: 'Options', link: '/docs/options' },

@@ -18,7 +18,8 @@ export default defineProject({
   }),
   defaults: {
     members: 4,
-    strategy: { kind: 'coupled', couplingWeight: 1, unlabelledBatchSize: 100, cropPadding: 4, horizontalFlip: true },
+    strategy: { kind: 'coupled', couplingWeight: 1, unlabelledBatchSize: 100 },
+    augmentation: { cropPadding: 4, horizontalFlip: true },
     optimizer: { kind: 'adam', learningRate: 0.003 },
     batchSize: 50,
     maxEpochs: 90,

@@ -55,6 +55,10 @@ export const allowedLicences: readonly string[] = [
   '0BSD',
   'Apache-2.0',
   'Apache-2.0 AND MIT',
+  // libvips, which sharp loads as a shared library of a separate package: users can replace it.
+  'LGPL-3.0-or-later',
+  'Apache-2.0 AND LGPL-3.0-or-later',
+  'Apache-2.0 AND LGPL-3.0-or-later AND MIT',
   'BlueOak-1.0.0',
   'BSD-2-Clause',
   'BSD-3-Clause',

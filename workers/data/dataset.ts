@@ -1,5 +1,6 @@
 import type { Preprocessing } from '../../core/preprocessing/schema.ts';
 import { checkExtras, describeExtras, type Extras, gatherExtras, sliceExtras } from './fields.ts';
+import type { SampleSource } from './streams/source.ts';
 
 /**
  * Data sets in memory. Legend: N samples, B batch, C channels (last axis of a sample), T targets a sample.
@@ -23,6 +24,8 @@ export interface Dataset extends Extras {
   readonly featureShape: readonly number[];
   /** Raw values, shape `[N, ...featureShape]`. A byte `v` stands for `v / 255`. Batches apply the normalization. */
   readonly features: Float32Array | Uint8Array;
+  /** Where the features are read, batch by batch, if they are not in memory; `features` is then empty. */
+  readonly source?: SampleSource;
   /** Class labels (Int32Array, shape `[N]`) or values (Float32Array, shape `[N]` or `[N, T]`); `[N, ...targetShape]` where that is given. */
   readonly targets: Int32Array | Float32Array;
   /** Shape of one sample's targets, such as `[steps]`; by default a single target, or `[T]`. */
@@ -60,6 +63,8 @@ export interface Batch extends Extras {
   targets: Int32Array | Float32Array;
   /** Shape of `targets`. */
   targetShape: number[];
+  /** Where samples were mixed with others: the share λ of their own targets in the loss, and the others' targets. */
+  mixed?: { share: number; partner: Pick<Batch, 'targets'> & Omit<Extras, 'extraInputs'> };
 }
 
 /**
@@ -68,9 +73,9 @@ export interface Batch extends Extras {
  * @throws Error that names the data set, the sizes found and the rule they break.
  */
 export function createDataset(fields: Omit<Dataset, 'length'>): Dataset {
-  const { name, featureShape, features, targets } = fields;
+  const { name, featureShape, features, targets, source } = fields;
   const size = product(featureShape);
-  const length = features.length / size;
+  const length = source?.length ?? features.length / size;
   if (!(featureShape.every(isPositiveInteger) && isPositiveInteger(length))) {
     throw new Error(
       `Data set "${name}": ${features.length} feature values are not one or more samples of shape ` +
@@ -141,6 +146,7 @@ export function mapEachSplit<A, B>(splits: Readonly<EachSplit<A>>, change: (spli
  * @param room - memory whose beginning receives the features; new memory by default
  */
 export function gatherBatch(dataset: Dataset, indices: Int32Array, room?: Float32Array): Batch {
+  requireInMemory(dataset);
   checkIndices(dataset, indices);
   const featureCount = indices.length * product(dataset.featureShape);
   const rows = room?.subarray(0, featureCount) ?? new Float32Array(featureCount);
@@ -157,6 +163,7 @@ export function gatherBatch(dataset: Dataset, indices: Int32Array, room?: Float3
 /** Copies the samples at `indices`, in that order, to a new data set. */
 export function subset(dataset: Dataset, indices: Int32Array): Dataset {
   checkIndices(dataset, indices);
+  if (dataset.source !== undefined) return subsetOnDisk(dataset, dataset.source, indices);
   const isBytes = dataset.features instanceof Uint8Array;
   const values = indices.length * product(dataset.featureShape);
   return createDataset({
@@ -167,6 +174,23 @@ export function subset(dataset: Dataset, indices: Int32Array): Dataset {
   });
 }
 
+function subsetOnDisk(dataset: Dataset, source: SampleSource, indices: Int32Array): Dataset {
+  return createDataset({
+    ...dataset,
+    source: { ...source, length: indices.length, read: (own) => source.read(own.map((index) => indices[index])) },
+    targets: gatherTargets(dataset, indices),
+    ...gatherExtras(dataset, dataset.length, indices),
+  });
+}
+
+/** @throws Error where the features are on disk */
+export function requireInMemory({ name, source }: Dataset): void {
+  if (source === undefined) return;
+  throw new Error(
+    `The samples of "${name}" are on disk, and this needs them in memory. Read them with await loadDataset(dataset), or use only a part: subset.`,
+  );
+}
+
 /** Returns the first `count` samples, without copying them. */
 export function take(dataset: Dataset, count: number): Dataset {
   if (!(Number.isInteger(count) && count >= 1 && count <= dataset.length)) {
@@ -174,6 +198,11 @@ export function take(dataset: Dataset, count: number): Dataset {
       `Cannot take ${count} samples of "${dataset.name}": ask for a whole number from 1 to ${dataset.length}.`,
     );
   }
+  if (dataset.source !== undefined)
+    return subset(
+      dataset,
+      Int32Array.from({ length: count }, (_, i) => i),
+    );
   return createDataset({
     ...dataset,
     features: dataset.features.subarray(0, (count * dataset.features.length) / dataset.length),
@@ -184,7 +213,8 @@ export function take(dataset: Dataset, count: number): Dataset {
 
 /** Returns the same samples as vectors (`featureShape` becomes its product), without copying them. */
 export function flattened(dataset: Dataset): Dataset {
-  return createDataset({ ...dataset, featureShape: [product(dataset.featureShape)] });
+  const featureShape = [product(dataset.featureShape)];
+  return createDataset({ ...dataset, featureShape, source: dataset.source && { ...dataset.source, featureShape } });
 }
 
 function gatherFeatures(dataset: Dataset, indices: Int32Array, rows: Float32Array): Float32Array {

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { asFullDisk } from '../../core/node/disk-room.ts';
 import type { RunConfig } from '../../core/protocol/run/config.ts';
 import type { ProcessGroup } from '../collectives/process-group.ts';
-import { type BatchSource, BroadcastBatches, ownBatches } from './batches.ts';
-import { type Splits, take } from './dataset.ts';
+import { type BatchSource, BroadcastBatches } from './batches.ts';
+import { mapEachSplit, requireInMemory, type Splits, take } from './dataset.ts';
 import { decodeSplits, encodeSplits, mapSplits, readSplits, writeSplits } from './share.ts';
+import { openBatches } from './streams/open-batches.ts';
 
 export interface RankData {
   /** This rank's splits. If batches are broadcast, only the first rank has more than one sample of `train`. */
@@ -25,11 +26,11 @@ export interface Distribution {
   isWantedLater: boolean;
 }
 
-/** Gives all ranks of a group the run's data. Only the first rank loads, unpacks and checks them. */
+/** Gives all ranks of a group the run's data. Only the first rank loads, unpacks and checks them; where samples are on disk, each process does. */
 export async function distributeData(how: Distribution, load: () => Promise<Splits>): Promise<RankData> {
   if (how.mode === 'broadcast') return broadcastData(how.groups[0], load);
   const splits = await loadOnce(how, load);
-  return { splits, openBatches: () => ownBatches(splits.train) };
+  return { splits, openBatches: () => openBatches(splits.train) };
 }
 
 /** Removes the file as soon as all ranks have loaded it: it lies in memory, and must not remain after a run whose processes are killed. */
@@ -45,10 +46,16 @@ async function loadOnce(how: Distribution, load: () => Promise<Splits>): Promise
   if (loaded !== null) await writeWhereRoomIs(files, loaded);
   await barrier();
   const file = files.find(existsSync) ?? files[0];
-  const splits = mode === 'shared' ? await mapSplits(file) : (loaded ?? (await readSplits(file)));
+  const received = mode === 'shared' ? await mapSplits(file) : (loaded ?? (await readSplits(file)));
+  // Files on disk are opened by each process.
+  const splits = hasSource(received) ? (loaded ?? (await load())) : received;
   await barrier();
   if (isFirst && !isWantedLater) await rm(file);
   return splits;
+}
+
+function hasSource({ train, validation, test, unlabelled }: Splits): boolean {
+  return [train, validation, test, unlabelled].some((split) => split?.source !== undefined);
 }
 
 /** @throws Error of each file if none of them has room */
@@ -72,6 +79,7 @@ async function broadcastData(group: ProcessGroup, load: () => Promise<Splits>): 
   const [root] = group.ranks;
   const isRoot = group.rank === root;
   const loaded = isRoot ? await load() : null;
+  if (loaded !== null) mapEachSplit(loaded, requireInMemory);
   const message = loaded === null ? new Uint8Array(0) : messageOf(loaded);
   const about = Float64Array.of(message.length, loaded?.train.length ?? 0);
   const [bytes, length] = await group.broadcast(about, root);

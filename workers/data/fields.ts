@@ -66,7 +66,8 @@ export function sliceExtras(of: Extras, length: number, start: number, end: numb
   });
 }
 
-function gatherRows<A extends Values>(values: A, length: number, indices: Int32Array): A {
+/** Copies the rows at `indices` of an array of `length` rows. */
+export function gatherRows<A extends Values>(values: A, length: number, indices: Int32Array): A {
   const width = values.length / length;
   const rows = new (values.constructor as new (size: number) => A)(indices.length * width);
   indices.forEach((index, row) => rows.set(values.subarray(index * width, (index + 1) * width), row * width));

@@ -15,6 +15,8 @@ export interface SamplerOptions {
   sharedSeed: number;
   rank: number;
   worldSize: number;
+  /** Whether the rank's samples are a bootstrap sample: N of them, drawn with replacement. */
+  bagging?: boolean;
 }
 
 /** The order of one rank's samples: a pure function of (seed, epoch), so that a resume needs no state. */
@@ -39,15 +41,23 @@ export function createSampler(options: SamplerOptions): Sampler {
         `an epoch, batchSize ${batchSize}, dropLast ${dropLast}. Lower batchSize, turn dropLast off or add samples.`,
     );
   }
+  const drawn = options.bagging ? bootstrap(options.length, options.seed) : null;
   return Object.freeze({
     batchesPerEpoch,
     *batches(epoch: number) {
-      const order = orderOf(options, epoch);
+      const places = orderOf(options, epoch);
+      const order = drawn === null ? places : places.map((place) => drawn[place]);
       for (let batch = 0; batch < batchesPerEpoch; batch++) {
         yield order.subarray(batch * batchSize, (batch + 1) * batchSize);
       }
     },
   });
+}
+
+/** The same in all epochs. Source: Breiman, 1996, "Bagging predictors". */
+function bootstrap(length: number, seed: number): Int32Array {
+  const generator = new Generator(seed, 'bagging');
+  return Int32Array.from({ length }, () => generator.integer(length));
 }
 
 /** How to treat the remainder of samples that cannot be divided evenly among the ranks. */

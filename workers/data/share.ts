@@ -42,6 +42,8 @@ const datasetSchema = z.object({
   extraTargets: fieldsSchema.optional(),
   weights: placeSchema.optional(),
   mask: placeSchema.optional(),
+  /** Number of samples, where the features are on disk: another process opens them itself. */
+  samplesOnDisk: z.int().min(1).optional(),
 });
 const headerSchema = z.object({
   train: datasetSchema,
@@ -112,7 +114,7 @@ export function decodeSplits(bytes: Buffer<ArrayBuffer>, source: string): Splits
 /** A data set whose arrays begin at byte `start`. */
 function restore({ features, targets, ...rest }: DatasetHeader, bytes: Buffer<ArrayBuffer>, start: number): Dataset {
   const { buffer, byteOffset } = bytes;
-  const { extraInputs, extraTargets, weights, mask, ...fields } = rest;
+  const { extraInputs, extraTargets, weights, mask, samplesOnDisk, ...fields } = rest;
   const at = ({ offset }: Place) => byteOffset + start + offset;
   const restored = (of: Record<string, { shape: number[]; values: FieldPlace }>) =>
     Object.fromEntries(
@@ -125,11 +127,27 @@ function restore({ features, targets, ...rest }: DatasetHeader, bytes: Buffer<Ar
     ...fields,
     features: new featureTypes[features.type](buffer, at(features), features.length),
     targets: new targetTypes[targets.type](buffer, at(targets), targets.length),
+    ...(samplesOnDisk !== undefined && { source: unopened(fields, samplesOnDisk, features.type) }),
     ...(extraInputs && { extraInputs: restored(extraInputs) }),
     ...(extraTargets && { extraTargets: restored(extraTargets) }),
     ...(weights && { weights: new Float32Array(buffer, at(weights), weights.length) }),
     ...(mask && { mask: new Uint8Array(buffer, at(mask), mask.length) }),
   });
+}
+
+/** Stands for a source that this process has not opened. */
+function unopened(
+  { name, featureShape }: Pick<DatasetHeader, 'name' | 'featureShape'>,
+  length: number,
+  type: 'float32' | 'uint8',
+) {
+  return {
+    length,
+    featureShape,
+    type,
+    read: () =>
+      Promise.reject(new Error(`The samples of "${name}" are on disk, and this process has not opened them.`)),
+  };
 }
 
 /** The parts of a file or message, in order. */
@@ -144,8 +162,9 @@ export function encodeSplits(splits: Splits): Buffer[] {
     offset += bytes.length + padding.length;
     return entry;
   };
-  const describe = (dataset: Dataset) => ({
+  const describe = ({ source, ...dataset }: Dataset) => ({
     ...dataset,
+    samplesOnDisk: source?.length,
     features: place(dataset.features),
     targets: place(dataset.targets),
     // The header has places instead of arrays.

@@ -1,6 +1,6 @@
 import type { Preprocessing, TargetMeaning } from '../../core/preprocessing/schema.ts';
 import { columnMoments } from './column-moments.ts';
-import { createDataset, createSplits, mapEachSplit } from './dataset.ts';
+import { createDataset, createSplits, mapEachSplit, requireInMemory } from './dataset.ts';
 import type { Dataset, Normalization, Splits } from './dataset.ts';
 
 /** Undoes a standardization of T target columns: `value = mean + std * standardized`. */
@@ -28,6 +28,7 @@ export interface Standardized {
  */
 export function standardize(splits: Splits, options: { targets?: boolean } = {}): Standardized {
   const { train } = splits;
+  requireInMemory(train);
   const unit = train.features instanceof Uint8Array ? 255 : 1;
   const { name, features: values, featureShape } = train;
   const moments = columnMoments({ name, kind: 'feature', values, count: featureShape.at(-1) ?? 1 });

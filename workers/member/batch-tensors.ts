@@ -16,8 +16,7 @@ export interface LossInputs {
 
 /** A batch's features and targets as tensors. */
 export function batchTensors(batch: Batch): [Tensor, Tensor] {
-  const { features, featureShape, targets, targetShape } = batch;
-  return [tf.tensor(features, featureShape), tf.tensor(targets, targetShape, dtypeOf(targets))];
+  return [tf.tensor(batch.features, batch.featureShape), targetTensor(batch)];
 }
 
 /** What a model is called with: the features, or a list in the order of its inputs. */
@@ -27,6 +26,16 @@ export function modelInputs(model: LayersModel, { extraInputs = {}, featureShape
     const field = ownField(extraInputs, name);
     return field === undefined ? features : fieldTensor(field, featureShape[0]);
   });
+}
+
+/** Where samples were mixed: the batch with the others' targets, weights and masks; else null. */
+export function partnersOf(batch: Batch): Batch | null {
+  return batch.mixed === undefined ? null : { ...batch, ...batch.mixed.partner, mixed: undefined };
+}
+
+/** The targets of a batch as a tensor. */
+export function targetTensor({ targets, targetShape }: Batch): Tensor {
+  return tf.tensor(targets, targetShape, dtypeOf(targets));
 }
 
 /** @param features the batch's features as a tensor, where there is one already */

@@ -1,7 +1,7 @@
 import type { WeightGroup } from '../../core/protocol/run/optimizers/optimizer-config.ts';
 import type { Batch } from '../data/dataset.ts';
 import { tf, type LayersModel, type Scalar, type Tensor, type Variable } from '../tensorflow/tf.ts';
-import { batchTensors, type LossInputs, lossInputsOf, modelInputs } from './batch-tensors.ts';
+import { batchTensors, type LossInputs, lossInputsOf, modelInputs, partnersOf, targetTensor } from './batch-tensors.ts';
 import { type Constraint, constrain, constraintsOf } from './constraints.ts';
 import { ForwardPass } from './forward-pass.ts';
 import { type GradientLimits, limitGradients } from '../optimizers/clipping.ts';
@@ -74,7 +74,14 @@ export class Member {
       const [features, targets] = batchTensors(batch);
       const inputs = modelInputs(this.model, batch, features);
       const of = lossInputsOf(batch, features);
-      return () => addPenalties(this.loss(outputsOf(this.model, inputs, true), targets, position, of), this.penalties);
+      const mixed = mixedTargets(batch, features);
+      return () => {
+        const outputs = outputsOf(this.model, inputs, true);
+        const own = this.loss(outputs, targets, position, of);
+        if (mixed === null) return addPenalties(own, this.penalties);
+        const others = this.loss(outputs, mixed.targets, position, mixed.of);
+        return addPenalties(mixLosses(own, others, mixed.share), this.penalties);
+      };
     });
   }
 
@@ -115,6 +122,18 @@ export class Member {
     value.dispose();
     return { loss, gradients: this.variables.map((variable) => grads[variable.name] ?? null) };
   }
+}
+
+/** The targets of the samples that were mixed into a batch; null where none were. */
+function mixedTargets(batch: Batch, features: Tensor) {
+  const partners = partnersOf(batch);
+  if (partners === null) return null;
+  return { targets: targetTensor(partners), of: lossInputsOf(partners, features), share: batch.mixed?.share ?? 1 };
+}
+
+/** λ·own + (1 − λ)·others */
+export function mixLosses(own: Tensor, others: Tensor, share: number | Tensor): Tensor {
+  return tf.add(tf.mul(own, share), tf.mul(others, tf.sub(1, share)));
 }
 
 /** Adds gradients by variable. Disposes of its arguments. */

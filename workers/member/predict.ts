@@ -1,5 +1,5 @@
 import type { ProcessGroup } from '../collectives/process-group.ts';
-import { ownBatches } from '../data/batches.ts';
+import { openBatches } from '../data/streams/open-batches.ts';
 import type { Dataset } from '../data/dataset.ts';
 import { tf, type LayersModel } from '../tensorflow/tf.ts';
 import { batchTensors, modelInputs } from './batch-tensors.ts';
@@ -45,12 +45,12 @@ async function predictRange(
   end: number,
 ): Promise<Predictions> {
   const parts: Float32Array[][] = [];
-  const batches = ownBatches(dataset);
+  const batches = openBatches(dataset);
   for (let first = start; first < end; first += evaluationBatchSize) {
     const size = Math.min(evaluationBatchSize, end - first);
     const indices = Int32Array.from({ length: size }, (_, i) => first + i);
+    const batch = await batches.batch(indices, { epoch: 0, batch: 0, step: 0 });
     const outputs = tf.tidy(() => {
-      const batch = batches.batch(indices);
       const [features] = batchTensors(batch);
       const outputs = outputsOf(model, modelInputs(model, batch, features), false);
       return task.predictionsOf?.(outputs) ?? outputs;

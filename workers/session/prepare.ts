@@ -9,6 +9,8 @@ import { type CallbackPlan, createCallbacks } from '../callbacks/index.ts';
 import type { ProcessGroup } from '../collectives/process-group.ts';
 import type { Splits } from '../data/dataset.ts';
 import { distributeData, type RankData } from '../data/distribute.ts';
+import { augmentedBatches } from '../data/augment/augmented-batches.ts';
+import { requireAugmentable } from '../data/augment/augment.ts';
 import type { BatchSource } from '../data/batches.ts';
 import { createSampler, type Sampler } from '../data/samplers.ts';
 import type { Project } from '../project/define-project.ts';
@@ -103,6 +105,7 @@ async function prepareShared(seats: readonly Seat[]): Promise<{ shared: Shared; 
   const task = ensembleTask(taskOf(project.task, project.quantiles), config, project.metrics);
   const groups = seats.map((seat) => seat.links.group);
   const { splits: data, openBatches } = await loadData(launch, project, hyperparameters, groups);
+  for (const dataset of [data.train, data.unlabelled]) if (dataset) requireAugmentable(dataset, config.augmentation);
   const shared = { project, hyperparameters, config, backend, task, data, openBatches };
   return { shared, seeders: [seeder, ...otherSeeders] };
 }
@@ -156,8 +159,15 @@ async function prepareRank({ launch, links }: Seat, shared: Shared, rank: RankPa
   const files = new RunFiles(launch.runFolder, placement.rank, launch.attempt, room);
   if (placement.rank === 0) await saveTargets(files, data);
   if (placement.rank === 0 && data.preprocessing) await files.savePreprocessing(data.preprocessing);
-  const batches = openBatches();
+  const batches = augmentedBatches(openBatches(), {
+    augmentation: config.augmentation,
+    normalization: data.train.normalization,
+    seed: seeder.seed,
+    // The product of experts has one target for each sample.
+    mixingSeed: config.strategy.kind === 'joint' ? config.seed : seeder.seed,
+  });
   const sampler = samplerFor(config, batches.length, seeder.seed, placement.rank);
+  batches.follow?.(sampler);
   const callbacks = [
     seeder,
     ...callbacksOf(launch, completion, { task, files, hasValidation: data.validation !== undefined }),
@@ -185,6 +195,7 @@ function samplerFor(config: RunConfig, length: number, seed: number, rank: numbe
     sharedSeed: config.seed,
     rank,
     worldSize: config.members,
+    bagging: config.data.bagging,
   });
 }
 

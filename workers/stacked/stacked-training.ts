@@ -2,9 +2,10 @@ import type { RunConfig } from '../../core/protocol/run/config.ts';
 import { commonSamplers, samplerOf } from '../../core/protocol/run/strategy-rules.ts';
 import type { Project } from '../project/define-project.ts';
 import { tf, type Tensor } from '../tensorflow/tf.ts';
-import { type LossInputs, lossInputsOf } from '../member/batch-tensors.ts';
+import { type LossInputs, lossInputsOf, partnersOf, targetTensor } from '../member/batch-tensors.ts';
 import { taskLoss, type Weighing } from '../member/weighted-loss.ts';
-import type { LossFunction } from '../member/member.ts';
+import { type LossFunction, mixLosses } from '../member/member.ts';
+import { isAugmented } from '../data/augment/augment.ts';
 import { updateRuleOf } from '../optimizers/optimizers.ts';
 import type { Task } from '../member/tasks.ts';
 import type { StackedTraining } from './stacked-members.ts';
@@ -17,18 +18,33 @@ export function stackedTraining(
 ): StackedTraining {
   return {
     rule: updateRuleOf(config.optimizer),
-    sharesBatches: commonSamplers.includes(samplerOf(config)),
+    // Every rank augments its batches differently.
+    sharesBatches: commonSamplers.includes(samplerOf(config)) && !isAugmented(config) && !config.data.bagging,
     losses(outputs, targets, members) {
-      const parts = members.map(({ batch }) => lossInputsOf(batch));
-      if (project.loss === undefined) return taskLoss(task, outputs, targets, config.loss, stackedWeighing(parts));
-      const ownOutputs = outputs.map((output) => membersOf(output, members.length));
-      const ownTargets = membersOf(targets, members.length);
-      const losses = members.map(({ position, draw }, m) => {
-        const own = ownOutputs.map((ofMembers) => ofMembers[m]);
-        return draw(() => memberLoss(own, ownTargets[m], position, parts[m]));
-      });
-      return tf.stack(losses);
+      const lossesOf = lossesFor({ config, project, task }, memberLoss);
+      const own = lossesOf(outputs, targets, members);
+      if (members.some(({ batch }) => batch.mixed === undefined)) return own;
+      const partners = members.map((member) => ({ ...member, batch: partnersOf(member.batch) ?? member.batch }));
+      const others = lossesOf(outputs, tf.stack(partners.map(({ batch }) => targetTensor(batch))), partners);
+      return mixLosses(own, others, tf.tensor1d(members.map(({ batch }) => batch.mixed?.share ?? 1)));
     },
+  };
+}
+
+function lossesFor(
+  { config, project, task }: { config: RunConfig; project: Pick<Project, 'loss'>; task: Task },
+  memberLoss: LossFunction,
+): StackedTraining['losses'] {
+  return (outputs, targets, members) => {
+    const parts = members.map(({ batch }) => lossInputsOf(batch));
+    if (project.loss === undefined) return taskLoss(task, outputs, targets, config.loss, stackedWeighing(parts));
+    const ownOutputs = outputs.map((output) => membersOf(output, members.length));
+    const ownTargets = membersOf(targets, members.length);
+    const losses = members.map(({ position, draw }, m) => {
+      const own = ownOutputs.map((ofMembers) => ofMembers[m]);
+      return draw(() => memberLoss(own, ownTargets[m], position, parts[m]));
+    });
+    return tf.stack(losses);
   };
 }
 

@@ -164,7 +164,8 @@ export class Trainer {
     const { sampler, batches } = this.parts;
     const { epoch, batch } = this.training.progress;
     const [ofEpoch, index] = batch > 0 ? [epoch, batch - 1] : [epoch - 1, sampler.batchesPerEpoch - 1];
-    return await batches.batch([...sampler.batches(ofEpoch)][index]);
+    const at = { epoch: ofEpoch, batch: index, step: this.training.progress.step - 1 };
+    return await batches.batch([...sampler.batches(ofEpoch)][index], at);
   }
 
   private async trainStep(indices: Int32Array): Promise<void> {
@@ -177,7 +178,7 @@ export class Trainer {
     const settings = settingsAt(config.schedule, this.settings.now.learningRate, { ...position, reduction });
     this.states.beginStep();
     this.lockstep?.begin(this.hasFailed);
-    const batch = await batches.batch(indices);
+    const batch = await batches.batch(indices, { ...position, batch: progress.batch });
     const outcome = await strategy.trainStep(member, batch, settings, position);
     progress.batch += 1;
     progress.step += 1;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { deviceSelectionSchema } from '../machine/devices.ts';
+import { augmentationSchema } from './training-data/augmentation-config.ts';
 import { memberLossSchema } from './member-loss-config.ts';
 import { optimizerSchema } from './optimizers/optimizer-config.ts';
 import { modeSchema, scheduleSchema } from './optimizers/schedule-config.ts';
@@ -38,6 +39,9 @@ export const dataSchema = z.strictObject({
         'Source of the training samples: a separate copy for each rank, batches that the first rank broadcasts, or one copy in memory for ' +
         'all ranks of the machine.',
     }),
+  bagging: z.boolean().default(false).meta({
+    help: 'Each rank trains on a bootstrap sample: as many samples as the training split has, drawn with replacement.',
+  }),
 });
 
 export const metricsSchema = z.strictObject({
@@ -195,6 +199,9 @@ export const runConfigSchema = z.strictObject({
         '(padded, without the tail, or with uneven last batches), or as stored.',
     }),
   data: dataSchema.prefault({}).meta({ help: 'How samples reach the ranks.' }),
+  augmentation: augmentationSchema
+    .prefault({})
+    .meta({ help: 'Random changes of the training images, different on each rank.' }),
   dropLast: z.boolean().default(false).meta({ help: "Skip an epoch's last batch if it is smaller." }),
   maxEpochs: positiveInteger.default(10).meta({ help: 'Maximum number of epochs.', unit: 'epochs' }),
   maxSteps: z

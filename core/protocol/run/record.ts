@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { blasSchema } from '../machine/blas.ts';
 import { placementSchema } from '../machine/devices.ts';
 import { realNumber } from '../wire/numbers.ts';
+import { withAugmentation } from './training-data/augmentation-config.ts';
 import { type RunConfig, runConfigSchema } from './config.ts';
 import { withOptimizerClipping } from './optimizers/optimizer-config.ts';
 import { withMemberLoss } from './member-loss-config.ts';
@@ -79,9 +80,9 @@ export const attemptSchema = z.strictObject({
   /** Its cause: the start of the run, its start as a fork of another one, a user's resume, or a restart after a lost process. */
   kind: z.enum(['start', 'fork', 'resume', 'restart']).optional(),
   /** The requested changes to the project's defaults, or to the configuration of the attempt before. */
-  overrides: z.preprocess(withMemberLoss, z.record(z.string(), z.unknown())).optional(),
+  overrides: z.preprocess(withNewNames, z.record(z.string(), z.unknown())).optional(),
   /** Its whole configuration. */
-  config: z.preprocess(withMemberLoss, runConfigSchema).optional(),
+  config: z.preprocess(withNewNames, runConfigSchema).optional(),
   /** Settings that were changed while it trained, or earlier and not overridden; they replace those of its `config`. */
   changed: settingChangesSchema.optional(),
   /** The position at which its ranks resumed, once they have; null with waves, because each wave resumes at a different position. */
@@ -127,10 +128,12 @@ export type RunOrigin = z.output<typeof originSchema>;
 
 /** Runs without `initializers` are older than their correction: ranks that start later in them use the old ones, as the others did. */
 function withOldInitializers(config: unknown): unknown {
-  return {
-    initializers: 'tfjs' satisfies RunConfig['initializers'],
-    ...(withOptimizerClipping(withMemberLoss(config)) as object),
-  };
+  return { initializers: 'tfjs' satisfies RunConfig['initializers'], ...(withNewNames(config) as object) };
+}
+
+/** Options of earlier versions under their present names. */
+function withNewNames(config: unknown): unknown {
+  return withAugmentation(withOptimizerClipping(withMemberLoss(config)));
 }
 
 /** A run's id becomes part of paths and addresses. */

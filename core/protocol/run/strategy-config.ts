@@ -40,11 +40,6 @@ export const strategySchema = z.discriminatedUnion('kind', [
     unlabelledBatchSize: positiveInteger
       .default(128)
       .meta({ help: 'Unlabelled samples per step, the same for all ranks.', unit: 'samples' }),
-    cropPadding: z.int().min(0).default(0).meta({
-      help: 'Padding of images before a random crop, which differs from rank to rank.',
-      unit: 'px',
-    }),
-    horizontalFlip: z.boolean().default(false).meta({ help: 'Mirror images at random, differently on each rank.' }),
   }),
   z.strictObject({
     kind: z

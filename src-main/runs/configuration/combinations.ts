@@ -2,7 +2,7 @@ import type { Placement } from '../../../core/protocol/machine/devices.ts';
 import type { ConfigProblem } from '../../../core/options/index.ts';
 import type { ProjectDescription } from '../../../core/protocol/run/project-description.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
-import { commonSamplers, lockstepReason, strategyRules } from '../../../core/protocol/run/strategy-rules.ts';
+import { commonSamplers, lockstepReason, samplerOf, strategyRules } from '../../../core/protocol/run/strategy-rules.ts';
 import { conflictsOfMetrics } from './metric-combinations.ts';
 import { conflictsOfHdet } from './hdet-combinations.ts';
 import { whyNotMapped } from '../../processes/app-files.ts';
@@ -27,6 +27,7 @@ export function findConflicts(config: RunConfig, plan: readonly Placement[], pro
     ...conflictsOfSampler(config),
     ...conflictsOfStacks(config),
     ...conflictsOfData(config),
+    ...conflictsOfBagging(config),
     ...conflictsOfDeterminism(config),
     ...conflictsOfProject(config, project),
     ...conflictsOfLoss(config, project),
@@ -132,6 +133,16 @@ function conflictsOfData({ data, strategy, sampler }: RunConfig): ConfigProblem[
     `With --data.mode broadcast all ranks train on the same batches, which --sampler ${sampler} does not give: it needs ` +
     `${commonSamplers.join(' or ')}. Leave it at auto, which takes ${commonSamplers[0]}.`;
   return [{ path: 'sampler', message }];
+}
+
+/** Ranks with bootstrap samples must be members that train on samples of their own. */
+function conflictsOfBagging({ data, strategy, sampler }: RunConfig): ConfigProblem[] {
+  const isShuffled = samplerOf({ data, strategy, sampler }) === 'shuffled';
+  if (!data.bagging || isShuffled) return [];
+  const message =
+    `Bagging gives every rank different samples, but here the order of samples is that of --sampler ${samplerOf({ data, strategy, sampler })} ` +
+    `(strategy ${strategy.kind}, --data.mode ${data.mode}). Use the strategy independent or coupled with --sampler shuffled, or --data.bagging false.`;
+  return [{ path: 'data.bagging', message }];
 }
 
 function conflictsOfProject({ strategy }: RunConfig, { task, hasOwnLoss }: Combined): ConfigProblem[] {

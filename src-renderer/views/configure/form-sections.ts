@@ -56,6 +56,13 @@ const plans: SectionPlan[] = [
       'loss',
     ],
   },
+  {
+    id: 'augmentation',
+    title: 'Augmentation',
+    help: 'Random changes of the training images.',
+    paths: ['augmentation'],
+    isAdvanced: true,
+  },
   { id: 'optimizer', title: 'Optimizer', help: 'Optimizer and learning rate.', paths: ['optimizer', 'schedule'] },
   { id: 'stopping', title: 'Stopping', help: 'When to stop before the last epoch.', paths: ['earlyStopping'] },
   {

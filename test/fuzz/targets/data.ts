@@ -6,6 +6,7 @@ import { readIdx } from '../../../workers/data/sources/idx.ts';
 import { parseTable } from '../../../workers/data/tables/read-table.ts';
 import { tableDataset, tableSplits } from '../../../workers/data/tables/table-splits.ts';
 import { parseArrays } from '../../../workers/data/arrays/read-arrays.ts';
+import { decodeImage } from '../../../workers/data/images/decode.ts';
 import { readTar } from '../../../workers/data/sources/tar.ts';
 import { decodeSplits, encodeSplits } from '../../../workers/data/share.ts';
 import { createSplits } from '../../../workers/data/dataset.ts';
@@ -156,6 +157,22 @@ const splits: FuzzTarget = {
   },
 };
 
+const image: FuzzTarget = {
+  name: 'image',
+  reads: 'images: PNG, JPEG, WebP and TIFF',
+  seeds: async () => {
+    const { default: sharp } = await import('sharp');
+    const source = sharp({ create: { width: 9, height: 7, channels: 3, background: '#a52' } });
+    return Promise.all(
+      [source.clone().png(), source.clone().jpeg(), source.clone().webp(), source.clone().tiff()].map((own) =>
+        own.toBuffer(),
+      ),
+    );
+  },
+  run: async (bytes) => void (await decodeImage(bytes, 'image.png', { size: [4, 4], maximumPixels: 2 ** 20 })),
+  weight: 0.25,
+};
+
 /** Sets size and CRC-32 at the start of the file, in memory that begins at a multiple of 8 bytes. */
 async function sealed(bytes: Buffer): Promise<Buffer<ArrayBuffer>> {
   const { crc32 } = await import('node:zlib');
@@ -167,4 +184,4 @@ async function sealed(bytes: Buffer): Promise<Buffer<ArrayBuffer>> {
   return copy;
 }
 
-export const dataTargets = [idx, cifar, cifarArchive, tar, table, jsonLines, parquet, npy, npz, splits];
+export const dataTargets = [idx, cifar, cifarArchive, tar, table, jsonLines, parquet, npy, npz, splits, image];

@@ -171,3 +171,24 @@ describe('an uneven split', () => {
     }
   });
 });
+
+describe('bagging', () => {
+  const sample = (rank: number, epoch: number) => {
+    const about = options('shuffled', { length: 500, batchSize: 64, rank, worldSize: 2 });
+    return [...createSampler({ ...about, seed: 10 + rank, bagging: true }).batches(epoch)].flatMap((batch) => [
+      ...batch,
+    ]);
+  };
+
+  it('draws as many samples as there are, with replacement, the same in each epoch', () => {
+    expect(sample(0, 0)).toHaveLength(500);
+    expect(ascending(sample(0, 0))).toEqual(ascending(sample(0, 3)));
+    expect(sample(0, 0)).not.toEqual(sample(0, 3));
+    // 1 − 1/e of the samples are drawn.
+    expect(new Set(sample(0, 0)).size / 500).toBeCloseTo(0.632, 1);
+  });
+
+  it('draws other samples for each rank', () => {
+    expect(ascending(sample(0, 0))).not.toEqual(ascending(sample(1, 0)));
+  });
+});

@@ -141,6 +141,23 @@ describe('refuseCombinations', () => {
     });
   });
 
+  it.each<[RunConfigInput, string | null]>([
+    [{}, null],
+    [{ strategy: { kind: 'coupled' } }, null],
+    [{ strategy: { kind: 'joint' } }, 'shared'],
+    [{ strategy: { kind: 'data-parallel' } }, 'sharded-uneven'],
+    [{ sampler: 'sequential' }, 'sequential'],
+    [{ data: { bagging: true, mode: 'broadcast' } }, 'shared'],
+  ])('refuses bagging where ranks have no samples of their own: %j', (config, sampler) => {
+    const conflicts = findConflicts(
+      runConfigSchema.parse({ data: { bagging: true }, ...config }),
+      planOf(0, 0),
+      classifier,
+    );
+    const named = conflicts.map(({ path, message }) => [path, /--sampler (\S+)/.exec(message)?.[1]]);
+    expect(named).toEqual(sampler === null ? [] : [['data.bagging', sampler]]);
+  });
+
   it('refuses shared data if files cannot be mapped', () => {
     expect(whyNotMapped('win32')).toBe('Data are not shared between processes on Windows yet.');
     const shared = runConfigSchema.parse({ data: { mode: 'shared' } });

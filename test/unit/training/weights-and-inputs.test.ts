@@ -107,3 +107,29 @@ describe('a model of two inputs', () => {
     );
   });
 });
+
+describe('a batch of mixed samples', () => {
+  it('has the share λ of its own loss and gradients, and the rest of those of the partners', async () => {
+    const task = taskOf('regression');
+    const loss: LossFunction = (outputs, targets, _, { weights, mask }) =>
+      taskLoss(task, outputs, targets, hard, { weights, mask });
+    const member = new Member(twoInputs('scale-of-mixed'), loss, (variables) =>
+      createOptimizer(optimizerSchema.parse({ kind: 'sgd' }), variables),
+    );
+    const { scale } = data.extraInputs ?? {};
+    const named = createDataset({ ...data, extraInputs: { 'scale-of-mixed': scale } });
+    const batch = gatherBatch(named, Int32Array.of(0, 1));
+    const partner = { targets: Float32Array.of(20, 10), weights: Float32Array.of(2, 1) };
+    const position = { epoch: 0, step: 0, totalSteps: 1 };
+    const own = await member.lossAndGradients(batch, position);
+    const others = await member.lossAndGradients({ ...batch, ...partner }, position);
+    const mixed = await member.lossAndGradients({ ...batch, mixed: { share: 0.75, partner } }, position);
+    // Predictions are 53 and 77; losses (1 · 43² + 2 · 57²) / 2 and (2 · 33² + 1 · 67²) / 2.
+    expect([own.loss, others.loss]).toEqual([4173.5, 3333.5]);
+    expect(mixed.loss).toBeCloseTo(0.75 * 4173.5 + 0.25 * 3333.5, 2);
+    const values = ({ gradients }: typeof own) => gradients.flatMap((gradient) => [...(gradient?.dataSync() ?? [])]);
+    values(mixed).forEach((value, i) => {
+      expect(value / (0.75 * values(own)[i] + 0.25 * values(others)[i])).toBeCloseTo(1, 5);
+    });
+  });
+});

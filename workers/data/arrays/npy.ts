@@ -1,4 +1,5 @@
 import type { Field } from '../fields.ts';
+import { damagedNpy as damaged, parseNpyHeader } from './npy-header.ts';
 
 /** An array of a file, in C order: its shape with all axes, and values of a type that data sets take. */
 export interface FileArray {
@@ -26,7 +27,6 @@ const elements: Record<string, { bytes: number; kind: Kind; read: Read }> = {
 };
 
 const arrayTypes = { float: Float32Array, integer: Int32Array, byte: Uint8Array };
-const magic = Buffer.from('\u0093NUMPY', 'latin1');
 
 /**
  * Reads a NumPy array (`.npy`, formats 1 to 3): floats of 16, 32 and 64 bits become float32, integers int32, bytes and booleans uint8; in either
@@ -37,7 +37,7 @@ const magic = Buffer.from('\u0093NUMPY', 'latin1');
  */
 export function parseNpy(bytes: Uint8Array, source: string): FileArray {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-  const { descr, isFortran, shape, start } = headerOf(buffer, source);
+  const { descr, isFortran, shape, start } = parseNpyHeader(buffer, source);
   const element = Object.hasOwn(elements, descr.slice(1)) ? elements[descr.slice(1)] : undefined;
   if (element === undefined || !'<>|='.includes(descr[0])) {
     throw new Error(
@@ -64,28 +64,6 @@ export function parseNpy(bytes: Uint8Array, source: string): FileArray {
   return { shape, values };
 }
 
-function headerOf(buffer: Buffer, source: string) {
-  if (buffer.length < 12 || !buffer.subarray(0, 6).equals(magic))
-    throw damaged(source, 'it does not begin as a .npy file');
-  const isShort = buffer[6] === 1;
-  const start = isShort ? 10 + buffer.readUInt16LE(8) : 12 + buffer.readUInt32LE(8);
-  if (buffer[6] > 3 || start > Math.min(buffer.length, 2 ** 20))
-    throw damaged(source, 'its header is too long, or of a later format');
-  const text = buffer.toString('latin1', isShort ? 10 : 12, start);
-  const [, descr] = /'descr':\s*'([<>|=]\w+)'/.exec(text) ?? [];
-  const [, order] = /'fortran_order':\s*(True|False)/.exec(text) ?? [];
-  const [, sizes] = /'shape':\s*\(([\d, ]*)\)/.exec(text) ?? [];
-  if ([descr, order, sizes].some((part?: string) => part === undefined)) {
-    throw damaged(source, `its header ${JSON.stringify(text.trim().slice(0, 200))} is not of one type of numbers`);
-  }
-  const shape = sizes
-    .split(',')
-    .map((size) => size.trim())
-    .filter((size) => size !== '')
-    .map(Number);
-  return { descr, isFortran: order === 'True', shape, start };
-}
-
 /** Maps a position in Fortran order to the position in C order. */
 function fortranPlaces(shape: readonly number[]): (position: number) => number {
   const strides = shape.map((_, axis) => shape.slice(axis + 1).reduce((product, size) => product * size, 1));
@@ -104,8 +82,4 @@ function beyond(source: string, value: number, kind: Kind): Error {
   return new Error(
     `${source} holds ${value}, which ${kind === 'float' ? 'float32' : 'int32'} cannot hold. Scale or convert its values.`,
   );
-}
-
-function damaged(source: string, finding: string): Error {
-  return new Error(`${source} is truncated or corrupt: ${finding}. Write it again with numpy.save.`);
 }

@@ -1,4 +1,5 @@
 import type { Generator } from '../../random/generator.ts';
+import type { Column } from './columns.ts';
 
 /** Rows of each split, in ascending order. */
 export interface RowSplits {
@@ -81,4 +82,14 @@ function sharesOf(sizes: readonly number[], total: number): number[] {
 /** Lists of rows of the same number, in the order in which they come. */
 function byNumber(order: Int32Array, numbers: Int32Array): number[][] {
   return [...Map.groupBy(order, (row) => numbers[row]).values()];
+}
+
+/** A number for each distinct value of a column, for each row. */
+export function numbersOf({ values }: Column): Int32Array {
+  const numbers = new Map<unknown, number>();
+  return Int32Array.from(values as ArrayLike<unknown>, (value) => {
+    const number = numbers.get(value) ?? numbers.size;
+    numbers.set(value, number);
+    return number;
+  });
 }

@@ -2,7 +2,7 @@ import type { Preprocessing, TargetMeaning } from '../../../core/preprocessing/s
 import { Generator } from '../../random/generator.ts';
 import { createDataset, createSplits, type Dataset, type Splits } from '../dataset.ts';
 import { fitColumn, missingAt, tableFeatures } from '../preprocessing/table-features.ts';
-import { type Division, foldRows, type RowSplits, takeRows } from './assign-rows.ts';
+import { type Division, foldRows, numbersOf, type RowSplits, takeRows } from './assign-rows.ts';
 import { type Column, isMissingAt } from './columns.ts';
 import { columnOf, type Table } from './read-table.ts';
 import { classWeightsOf, type ClassWeights, fitTarget, targetsOf } from './targets.ts';
@@ -157,15 +157,6 @@ function assign(table: Table, rows: Int32Array, options: TableSplitOptions, { ta
   throw new RangeError(
     `Splitting ${table.name}: all ${rows.length} rows are held out. Make validation or test smaller.`,
   );
-}
-
-function numbersOf({ values }: Column): Int32Array {
-  const numbers = new Map<unknown, number>();
-  return Int32Array.from(values as ArrayLike<unknown>, (value) => {
-    const number = numbers.get(value) ?? numbers.size;
-    numbers.set(value, number);
-    return number;
-  });
 }
 
 function without(rows: Int32Array, taken: Int32Array): Int32Array {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { StrategyConfig } from '../../../core/protocol/run/config.ts';
 import type { ProcessGroup } from '../../collectives/process-group.ts';
-import { augmentImages } from '../../data/augment.ts';
+import { augmentImages, type Augmentation, changesImages } from '../../data/augment/augment.ts';
 import { type Batch, type Dataset, gatherBatch } from '../../data/dataset.ts';
 import { createSampler, type Sampler } from '../../data/samplers.ts';
 import { Generator, seedForRank } from '../../random/index.ts';
@@ -35,6 +35,7 @@ export class Coupled implements Strategy {
   readonly name = 'coupled';
   readonly isLockstep = true;
   private readonly config: CoupledConfig;
+  private readonly augmentation: Augmentation;
   private readonly unlabelled: Dataset;
   private readonly sampler: Sampler;
   private readonly seedOf: (rank: number) => number;
@@ -43,13 +44,17 @@ export class Coupled implements Strategy {
   private sums: z.output<typeof sumsSchema> = { ...noSums };
 
   /** @throws where the project has no unlabelled samples */
-  constructor(config: CoupledConfig, { config: { seed, identicalSeeds, members }, unlabelled }: StrategyContext) {
+  constructor(
+    config: CoupledConfig,
+    { config: { seed, identicalSeeds, members, augmentation }, unlabelled }: StrategyContext,
+  ) {
     if (unlabelled === undefined) {
       throw new Error(
         'The strategy coupled needs unlabelled samples, and this project has none: return a split `unlabelled` as well.',
       );
     }
     this.config = config;
+    this.augmentation = augmentation;
     this.unlabelled = unlabelled;
     this.seedOf = (rank) => seedForRank(seed, rank, identicalSeeds);
     this.sampler = createSampler({
@@ -76,15 +81,14 @@ export class Coupled implements Strategy {
     settings: UpdateSettings,
     position: StepPosition,
   ): Promise<StepOutcome | null> {
-    const labelled = this.augmented(batch, position.step, 'labelled');
     if (this.config.couplingWeight === 0) {
-      const { loss, gradients } = await member.lossAndGradients(labelled, position);
+      const { loss, gradients } = await member.lossAndGradients(batch, position);
       return this.update(member, loss, 0, gradients, settings);
     }
-    const pass = member.forward(this.augmented(this.unlabelledBatch(position.step), position.step, 'unlabelled'));
+    const pass = member.forward(this.augmentedUnlabelled(position.step));
     const probabilities = (await readAndDispose(tf.tidy(() => tf.softmax(pass.output)))) as Float32Array;
     const summed = this.group.allReduce(probabilities, 'sum');
-    const supervised = await member.lossAndGradients(labelled, position);
+    const supervised = await member.lossAndGradients(batch, position);
     const sum = await summed;
     this.sums.bytes += probabilities.byteLength + sum.byteLength;
     const coupling = couple(probabilities, sum, this.group.worldSize, pass.output.shape[0]);
@@ -118,8 +122,13 @@ export class Coupled implements Strategy {
     return gatherBatch(this.unlabelled, order[step % batchesPerEpoch]);
   }
 
-  private augmented(batch: Batch, step: number, which: string): Batch {
-    return augmentImages(batch, this.config, new Generator(this.seedOf(this.group.rank), `augment/${which}-${step}`));
+  /** Changed differently on each rank; mixing is for labelled samples. */
+  private augmentedUnlabelled(step: number): Batch {
+    const batch = this.unlabelledBatch(step);
+    if (!changesImages(this.augmentation)) return batch;
+    const generator = new Generator(this.seedOf(this.group.rank), `augment/unlabelled-${step}`);
+    const target = new Float32Array(batch.features.length);
+    return augmentImages(batch, this.augmentation, { generator, normalization: this.unlabelled.normalization, target });
   }
 
   private update(

@@ -90,8 +90,15 @@ export function* partsOf(batch: Batch, size: number): Generator<Batch> {
       targets: batch.targets.subarray(start * targetWidth, end * targetWidth),
       targetShape: [end - start, ...targetShape],
       ...sliceExtras(batch, samples, start, end),
+      ...(batch.mixed && { mixed: partOfMixed(batch.mixed, samples, start, end) }),
     };
   }
+}
+
+function partOfMixed({ share, partner }: Required<Batch>['mixed'], samples: number, start: number, end: number) {
+  const width = partner.targets.length / samples;
+  const targets = partner.targets.subarray(start * width, end * width);
+  return { share, partner: { targets, ...sliceExtras(partner, samples, start, end) } };
 }
 
 /**

@@ -10,7 +10,7 @@ import { recordDraws } from '../../random/index.ts';
 import { holdTensors, releaseTensors } from '../../tensorflow/held-tensors.ts';
 import type { LiveStrategyState, StepOutcome, Strategy, StrategyState } from '../strategy.ts';
 import { type JointConfig, type SummedLogits, sumLogits } from './exchange.ts';
-import { productLoss } from './product.ts';
+import { mixedProductLoss } from './product.ts';
 
 const savedSchema = z.strictObject({
   bytes: z.number(),
@@ -34,7 +34,7 @@ interface PendingStep {
   pass: ForwardPass;
   /** Of the weights of the forward pass. */
   penalty: LossAndGradients | null;
-  labels: ArrayLike<number>;
+  batch: Pick<Batch, 'targets' | 'mixed'>;
   settings: UpdateSettings;
   summed: Promise<SummedLogits>;
   /** What repeats the forward pass after a resume: the weights before it, and the numbers that it drew. Null where it is not saved. */
@@ -133,7 +133,15 @@ export class Joint implements Strategy {
     // A step that fails before it waits for the sum reports its own error.
     summed.catch(() => undefined);
     const penalty = await member.penalty();
-    this.#pending = { member, pass, penalty, labels: batch.targets, settings, summed, before };
+    this.#pending = {
+      member,
+      pass,
+      penalty,
+      batch: { targets: batch.targets, mixed: batch.mixed },
+      settings,
+      summed,
+      before,
+    };
   }
 
   async #complete(step: PendingStep): Promise<StepOutcome> {
@@ -152,8 +160,8 @@ export class Joint implements Strategy {
 
 /** Backward pass and update, unless the loss is not finite. The product's loss is the same on all ranks. */
 function update(step: PendingStep, sum: Float32Array, members: number): StepOutcome {
-  const { member, pass, penalty, labels, settings } = step;
-  const product = productLoss(sum, labels, members);
+  const { member, pass, penalty, batch, settings } = step;
+  const product = mixedProductLoss(sum, batch, members);
   const loss = product.loss + (penalty?.loss ?? 0);
   const updated = Number.isFinite(loss);
   if (!updated) {

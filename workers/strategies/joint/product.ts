@@ -1,3 +1,5 @@
+import type { Batch } from '../../data/dataset.ts';
+
 /**
  * The product of experts of M members: q = softmax(z̄), z̄ = 1/M Σ_m z_m, their normalised geometric mean (Webb, 2019,
  * "Distributed joint training of large ensembles with low communication overhead"). Sizes: `B` batch, `K` classes, `M` members.
@@ -33,6 +35,22 @@ export function productLoss(sum: Float32Array, labels: ArrayLike<number>, member
     }
   }
   return { loss, gradient };
+}
+
+/** The loss of samples that may be mixed with others: λ·loss + (1 − λ)·loss of the others' labels, and its gradient. */
+export function mixedProductLoss(
+  sum: Float32Array,
+  batch: Pick<Batch, 'targets' | 'mixed'>,
+  members: number,
+): ProductLoss {
+  const own = productLoss(sum, batch.targets, members);
+  if (batch.mixed === undefined) return own;
+  const { share, partner } = batch.mixed;
+  const others = productLoss(sum, partner.targets, members);
+  return {
+    loss: share * own.loss + (1 - share) * others.loss,
+    gradient: own.gradient.map((value, i) => share * value + (1 - share) * others.gradient[i]),
+  };
 }
 
 /** log Σ exp(z), relative to the largest z to prevent overflow; NaN where any z is NaN. */

@@ -1,0 +1,143 @@
+import type { RunConfig } from '../../../core/protocol/run/config.ts';
+import type { Generator } from '../../random/generator.ts';
+import type { Batch, Dataset, Normalization } from '../dataset.ts';
+import { brightness, contrast, saturation } from './colour.ts';
+import { type ImageSize, paste, rectangleAround, rotation, shift, warp } from './geometry.ts';
+import { drawOperations, type Operation } from './rand-augment.ts';
+
+export type Augmentation = RunConfig['augmentation'];
+
+/** Whether images change one by one; mixing is another matter. */
+export function changesImages(options: Augmentation): boolean {
+  return options.cropPadding > 0 || options.horizontalFlip || options.verticalFlip || isMore(options);
+}
+
+/** Whether batches are changed at all. */
+export function isAugmented({ augmentation }: Pick<RunConfig, 'augmentation'>): boolean {
+  return changesImages(augmentation) || augmentation.mixup > 0 || augmentation.cutmix > 0;
+}
+
+function isMore(options: Augmentation): boolean {
+  const { rotation: degrees, cutout, randAugment } = options;
+  return degrees > 0 || cutout > 0 || randAugment > 0 || changesColours(options);
+}
+
+function changesColours(options: Augmentation): boolean {
+  return options.brightness > 0 || options.contrast > 0 || options.saturation > 0;
+}
+
+/**
+ * Checks that a data set can be augmented.
+ * @throws Error that names the data set, its shape and the remedy
+ */
+export function requireAugmentable(dataset: Dataset, options: Augmentation): void {
+  const { name, featureShape, features } = dataset;
+  const remedy = 'Turn the options of augmentation off, or give images.';
+  if ((changesImages(options) || options.cutmix > 0) && featureShape.length !== 3) {
+    throw new Error(
+      `Augmentation is for images of shape [height, width, channels]; samples of "${name}" have [${featureShape.join(', ')}]. ${remedy}`,
+    );
+  }
+  if (!changesColours(options) && options.randAugment === 0) return;
+  if (features instanceof Uint8Array && [1, 3].includes(featureShape[2])) return;
+  throw new Error(
+    `Colours are changed of images of bytes with 1 or 3 channels; "${name}" has ${featureShape[2]} channel(s) of ` +
+      `${features instanceof Uint8Array ? 'bytes' : 'floats'}. ${remedy}`,
+  );
+}
+
+/**
+ * Changes each image of a batch `[B, H, W, C]` at random, in this order: crop and flips (He et al., 2016, "Deep residual learning", section
+ * 4.2), rotation, RandAugment, colours, cutout (DeVries and Taylor, 2017). Pixels from outside of an image are 0 after normalization: they have
+ * the mean colour. The result depends only on the batch and the generator.
+ * @param target receives the features
+ */
+export function augmentImages(
+  batch: Batch,
+  options: Augmentation,
+  { generator, normalization, target }: { generator: Generator; normalization?: Normalization; target: Float32Array },
+): Batch {
+  const [count, height, width, channels] = batch.featureShape;
+  const about = { options, generator, normalization, size: [height, width, channels] as const };
+  const length = height * width * channels;
+  const features = target.subarray(0, count * length).fill(0);
+  const room = new Float32Array(length);
+  for (let start = 0; start < features.length; start += length) {
+    const image = features.subarray(start, start + length);
+    shift(batch.features.subarray(start, start + length), image, about.size, drawShift(options, generator));
+    if (isMore(options)) changeImage(image, room, about);
+  }
+  return { ...batch, features };
+}
+
+function drawShift({ cropPadding, horizontalFlip, verticalFlip }: Augmentation, generator: Generator) {
+  return {
+    top: generator.integer(2 * cropPadding + 1) - cropPadding,
+    left: generator.integer(2 * cropPadding + 1) - cropPadding,
+    isMirrored: horizontalFlip && generator.integer(2) === 1,
+    isFlipped: verticalFlip && generator.integer(2) === 1,
+  };
+}
+
+interface About {
+  options: Augmentation;
+  generator: Generator;
+  normalization?: Normalization;
+  size: ImageSize;
+}
+
+function changeImage(
+  image: Float32Array,
+  room: Float32Array,
+  { options, generator, normalization, size }: About,
+): void {
+  const operations: Operation[] = [];
+  if (options.rotation > 0)
+    operations.push({ kind: 'place', map: rotation(between(generator, -options.rotation, options.rotation)) });
+  operations.push(...drawOperations(options, size, generator));
+  operations.push(...drawColours(options, generator));
+  for (const operation of operations) {
+    if (operation.kind === 'place') {
+      room.set(image);
+      warp(room, image, size, operation.map);
+    } else {
+      rescale(image, normalization, 'pixels');
+      operation.change(image, size[2]);
+      rescale(image, normalization, 'normalized');
+    }
+  }
+  if (options.cutout > 0) {
+    const centre = [generator.integer(size[0]), generator.integer(size[1])] as const;
+    paste(image, size, rectangleAround(centre, [options.cutout, options.cutout], size));
+  }
+}
+
+/** Factors in [1 − range, 1 + range], as in torchvision's `ColorJitter`. */
+function drawColours(options: Augmentation, generator: Generator): Operation[] {
+  const factorOf = (range: number) => between(generator, Math.max(0, 1 - range), 1 + range);
+  const operations: Operation[] = [];
+  const add = (range: number, change: (image: Float32Array, channels: number, factor: number) => void) => {
+    if (range === 0) return;
+    const factor = factorOf(range);
+    operations.push({ kind: 'colour', change: (image, channels) => change(image, channels, factor) });
+  };
+  add(options.brightness, (image, _, factor) => brightness(image, factor));
+  add(options.contrast, contrast);
+  add(options.saturation, saturation);
+  return operations;
+}
+
+function between(generator: Generator, low: number, high: number): number {
+  return low + (high - low) * generator.uniform();
+}
+
+/** From normalized values to those in [0, 1], and back. */
+function rescale(image: Float32Array, normalization: Normalization | undefined, to: 'pixels' | 'normalized'): void {
+  if (normalization === undefined) return;
+  const { mean, std } = normalization;
+  for (let i = 0; i < image.length; i++) {
+    const channel = i % mean.length;
+    const value = image[i];
+    image[i] = to === 'pixels' ? value * std[channel] + mean[channel] : (value - mean[channel]) / std[channel];
+  }
+}

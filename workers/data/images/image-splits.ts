@@ -1,0 +1,199 @@
+import { basename, dirname, resolve } from 'node:path';
+import type { TargetMeaning } from '../../../core/preprocessing/schema.ts';
+import { Generator } from '../../random/generator.ts';
+import { createDataset, createSplits, type Dataset, mapEachSplit, type Splits } from '../dataset.ts';
+import { createSourceDataset } from '../streams/sample-source.ts';
+import type { SampleSource } from '../streams/source.ts';
+import { type Division, numbersOf, takeRows } from '../tables/assign-rows.ts';
+import { type Column, isMissingAt } from '../tables/columns.ts';
+import { columnOf, readTable, type ReadTableOptions, type Table } from '../tables/read-table.ts';
+import { fitTarget, targetsOf } from '../tables/targets.ts';
+import { type ImageShape, imagesStep, readImages } from './decode.ts';
+import { findSplitFolders, listClasses, type LabelledFiles } from './image-files.ts';
+
+/** How to read images, and how to split them. */
+export interface ImageOptions extends ImageShape {
+  /** Name of the data; the folder or table by default. */
+  name?: string;
+  /** Decides the splits. */
+  seed: number;
+  /** Size of the validation split: below 1 a fraction of all images, from 1 a count; 0 by default. */
+  validation?: number;
+  /** Size of the test split; 0 by default. */
+  test?: number;
+  /** Whether images are decoded only when their batch comes, in threads: for more images than fit into memory. False by default. */
+  onDisk?: boolean;
+}
+
+/** How to read a table of images. */
+export interface ImageTableOptions extends ImageOptions {
+  /** The column with the images' paths, which begin at the table's folder; the first by default. */
+  path?: string | number;
+  /** Types of columns by name, where the guess is wrong: `{ digit: 'category' }`. */
+  columns?: ReadTableOptions['columns'];
+  /** The column to predict; the last by default. Several columns of numbers for several values. */
+  target?: string | number | readonly string[];
+  /** `classes`: each distinct value is a class, in sorted order. By default numbers are `values`, all else `classes`. */
+  targetKind?: 'values' | 'classes';
+  /** Mean 0 and standard deviation 1 for targets that are values; false by default. */
+  standardizeTargets?: boolean;
+  /** The column whose value images of one group share: a group lies in one split. */
+  group?: string;
+}
+
+/**
+ * Splits of the images in a folder per class, `<folder>/<class>/`. Where the folder has a subfolder `train` (and `validation`, `val` or `valid`,
+ * and `test`), each with a folder per class, these are the splits; else `validation` and `test` are drawn, with the classes in the same
+ * proportions. Features are bytes `[N, height, width, channels]`; classes are in sorted order.
+ * @throws Error that names the folder or image, and the remedy
+ */
+export async function imageFolder(folder: string, options: ImageOptions): Promise<Splits> {
+  const name = options.name ?? basename(folder);
+  const parts = await findParts(name, folder, options);
+  const classNames = [...new Set(parts.train.classes)];
+  const target: TargetMeaning = { kind: 'classes', column: 'class', classNames };
+  const listed = mapEachSplit(parts, (part) => ({
+    files: part.files,
+    targets: { targets: labelsOf(part, classNames), classNames },
+  }));
+  return toSplits(name, listed, target, options);
+}
+
+/**
+ * Splits of images whose paths and targets are in a table (CSV, JSON lines, Parquet): see `imageFolder` and `tableSplits`.
+ * @throws Error that names the table's row or the image, and the remedy
+ */
+export async function imageTable(file: string, options: ImageTableOptions): Promise<Splits> {
+  const table = await readTable(file, { columns: options.columns, name: options.name });
+  const path = columnOf(table, options.path ?? 0);
+  const wanted = options.target ?? table.columns.length - 1;
+  const targets = (typeof wanted === 'object' ? wanted : [wanted]).map((name) => columnOf(table, name));
+  const group = options.group === undefined ? null : columnOf(table, options.group);
+  const all = Int32Array.from({ length: table.length }, (_, row) => row);
+  requireValues(table, [path, ...targets, ...(group === null ? [] : [group])]);
+  const isOfClasses = (options.targetKind ?? fitTarget(table.name, targets, all, options).kind) === 'classes';
+  const division = {
+    strata: isOfClasses && group === null ? numbersOf(targets[0]) : null,
+    groups: group && numbersOf(group),
+  };
+  const rows = divide(table.name, all, division, options);
+  const target = fitTarget(table.name, targets, rows.train, options);
+  const listed = mapEachSplit(rows, (own) => ({
+    files: Array.from(own, (row) => resolve(dirname(file), String(path.values[row]))),
+    targets: targetsOf(table.name, target, targets, own),
+  }));
+  return toSplits(table.name, listed, target, options);
+}
+
+/** Images of a split, with what a data set needs of their targets. */
+interface ListedImages {
+  files: readonly string[];
+  targets: Pick<Dataset, 'targets' | 'classNames'>;
+}
+
+async function findParts(name: string, folder: string, options: ImageOptions) {
+  const folders = await findSplitFolders(folder);
+  if (folders !== null) {
+    const [train, validation, test] = await Promise.all([
+      listClasses(folders.train),
+      folders.validation === undefined ? undefined : listClasses(folders.validation),
+      folders.test === undefined ? undefined : listClasses(folders.test),
+    ]);
+    return { train, validation, test };
+  }
+  const all = await listClasses(folder);
+  const numbers = new Map([...new Set(all.classes)].map((own, label) => [own, label]));
+  const strata = Int32Array.from(all.classes, (own) => numbers.get(own) ?? 0);
+  const rows = divide(
+    name,
+    strata.map((_, row) => row),
+    { strata, groups: null },
+    options,
+  );
+  return mapEachSplit(rows, (own) => ({
+    files: Array.from(own, (row) => all.files[row]),
+    classes: Array.from(own, (row) => all.classes[row]),
+  }));
+}
+
+function labelsOf({ files, classes }: LabelledFiles, classNames: readonly string[]): Int32Array {
+  return Int32Array.from(classes, (own, i) => {
+    const label = classNames.indexOf(own);
+    if (label >= 0) return label;
+    throw new Error(`${files[i]} is of the class ${JSON.stringify(own)}, which the training split lacks.`);
+  });
+}
+
+function requireValues({ name, length }: Table, columns: readonly Column[]): void {
+  for (const column of columns) {
+    const missing = Array.from({ length }, (_, row) => row).find((row) => isMissingAt(column, row));
+    if (missing === undefined) continue;
+    throw new Error(
+      `Column "${column.name}" of ${name} has no value in row ${missing + 1}. Every image needs a path and a target: complete or remove the row.`,
+    );
+  }
+}
+
+/** Splits rows: the test split is drawn first, then the validation split. */
+function divide(name: string, rows: Int32Array, division: Division, { seed, validation, test }: ImageOptions) {
+  const generator = new Generator(seed, 'image-splits');
+  const counts = [test, validation].map((size = 0) => (size < 1 ? Math.round(size * rows.length) : size));
+  if (!counts.every((count) => Number.isInteger(count) && count >= 0) || counts[0] + counts[1] >= rows.length) {
+    throw new RangeError(
+      `Splitting ${name}: ${validation ?? 0} for validation and ${test ?? 0} for the test are not possible with ${rows.length} images. Give fractions ` +
+        'below 1 or whole numbers that leave images to train on.',
+    );
+  }
+  const own = takeRows(rows, counts[0], division, generator);
+  const rest = without(rows, own);
+  const held = takeRows(rest, counts[1], division, generator);
+  return {
+    train: without(rest, held),
+    validation: held.length > 0 ? held : undefined,
+    test: own.length > 0 ? own : undefined,
+  };
+}
+
+function without(rows: Int32Array, taken: Int32Array): Int32Array {
+  const held = new Set(taken);
+  return rows.filter((row) => !held.has(row));
+}
+
+async function toSplits(
+  name: string,
+  parts: { train: ListedImages; validation?: ListedImages; test?: ListedImages },
+  target: TargetMeaning,
+  options: ImageOptions,
+): Promise<Splits> {
+  const step = imagesStep(options);
+  const datasetOf = async (split: string, part?: ListedImages) => {
+    if (part === undefined) return undefined;
+    const about = { name: `${name}${split}`, ...part.targets };
+    if (options.onDisk) return createSourceDataset({ ...about, source: imageSource(part.files, options) });
+    const featureShape = [step.height, step.width, step.channels];
+    return createDataset({ ...about, featureShape, features: await readImages(part.files, options) });
+  };
+  const train = await datasetOf('', parts.train);
+  if (train === undefined) throw new Error(`${name} has no training split.`);
+  return createSplits({
+    train,
+    validation: await datasetOf(' validation', parts.validation),
+    test: await datasetOf(' test', parts.test),
+    preprocessing: { format: 1, steps: [step], target },
+  });
+}
+
+/** Images that are decoded when their batch comes. */
+function imageSource(files: readonly string[], shape: ImageShape): SampleSource {
+  const { height, width, channels } = imagesStep(shape);
+  return {
+    length: files.length,
+    featureShape: [height, width, channels],
+    type: 'uint8',
+    read: (indices) =>
+      readImages(
+        Array.from(indices, (index) => files[index]),
+        shape,
+      ),
+  };
+}
