@@ -1,0 +1,36 @@
+/** The part of sharp 0.35.5 that Tutti uses. It is loaded only when images are read. */
+
+declare module 'sharp' {
+  interface Raw {
+    width: number;
+    height: number;
+    channels: 1 | 2 | 3 | 4;
+  }
+
+  export interface Sharp {
+    autoOrient(): Sharp;
+    clone(): Sharp;
+    flatten(options: { background: string }): Sharp;
+    jpeg(options?: { quality?: number }): Sharp;
+    png(): Sharp;
+    raw(): Sharp;
+    resize(options: { height: number; width: number; fit: 'contain' | 'cover' | 'fill'; background: string }): Sharp;
+    tiff(options?: { compression?: 'lzw' }): Sharp;
+    toBuffer(): Promise<Buffer>;
+    toBuffer(options: { resolveWithObject: true }): Promise<{ data: Buffer; info: Raw }>;
+    toColourspace(space: 'srgb' | 'rgb16'): Sharp;
+    toFile(path: string): Promise<unknown>;
+    webp(options?: { lossless?: boolean }): Sharp;
+    withMetadata(options: { orientation: number }): Sharp;
+  }
+
+  interface Options {
+    limitInputPixels?: number;
+    failOn?: 'error';
+    raw?: Raw;
+    create?: Raw & { background: string };
+  }
+
+  export default function sharp(input: Buffer, options?: Options): Sharp;
+  export default function sharp(options: Options): Sharp;
+}
