@@ -82,7 +82,7 @@ export const attemptSchema = z.strictObject({
   /** The requested changes to the project's defaults, or to the configuration of the attempt before. */
   overrides: z.preprocess(withNewNames, z.record(z.string(), z.unknown())).optional(),
   /** Its whole configuration. */
-  config: z.preprocess(withNewNames, runConfigSchema).optional(),
+  config: z.preprocess(withNewOptions, runConfigSchema).optional(),
   /** Settings that were changed while it trained, or earlier and not overridden; they replace those of its `config`. */
   changed: settingChangesSchema.optional(),
   /** The position at which its ranks resumed, once they have; null with waves, because each wave resumes at a different position. */
@@ -128,12 +128,17 @@ export type RunOrigin = z.output<typeof originSchema>;
 
 /** Runs without `initializers` are older than their correction: ranks that start later in them use the old ones, as the others did. */
 function withOldInitializers(config: unknown): unknown {
-  return { initializers: 'tfjs' satisfies RunConfig['initializers'], ...(withNewNames(config) as object) };
+  return { initializers: 'tfjs' satisfies RunConfig['initializers'], ...(withNewOptions(config) as object) };
 }
 
-/** Options of earlier versions under their present names. */
+/** A whole configuration of an earlier version under the present names of its options. */
+function withNewOptions(config: unknown): unknown {
+  return withOptimizerClipping(withNewNames(config));
+}
+
+/** The same for a part of a configuration. */
 function withNewNames(config: unknown): unknown {
-  return withAugmentation(withOptimizerClipping(withMemberLoss(config)));
+  return withAugmentation(withMemberLoss(config));
 }
 
 /** A run's id becomes part of paths and addresses. */
