@@ -54,11 +54,16 @@ export function toUsageError(error: unknown): UsageError {
   return new UsageError(messageOf(error), { cause: error });
 }
 
+/** Prints a message on stderr. */
+export function printError(message: string): void {
+  console.error(`${lookOf(process.stderr).paint('red', 'error:')} ${message}`);
+}
+
 /** Prints an error on stderr, with stacks if TUTTI_DEBUG is set. @returns the exit code */
 export function reportError(error: unknown): number {
   // Commander has already printed its own errors and its help.
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.finished : exitCodes.usage;
-  console.error(`${lookOf(process.stderr).paint('red', 'error:')} ${messageOf(error)}`);
+  printError(messageOf(error));
   if (process.env.TUTTI_DEBUG) console.error(error);
   return error instanceof UsageError ? exitCodes.usage : exitCodes.failed;
 }

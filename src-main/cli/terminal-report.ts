@@ -3,6 +3,8 @@ import type { RunUpdate } from '../../core/protocol/pages/run-updates.ts';
 import { clearLine } from '../processes/terminal.ts';
 import { RunProgress } from './progress.ts';
 import type { Output, RunReport } from './report.ts';
+import { lookOf } from './output/look.ts';
+import { statusStyles } from './output/status-style.ts';
 import { introduce, summarize } from './commands/summary.ts';
 
 const redrawEveryMs = 100;
@@ -75,7 +77,12 @@ export class TerminalReport implements RunReport {
       this.draw();
       this.output.write('\n');
     }
-    this.output.write(`${summarize(record, folder).join('\n')}\n`);
+    const { paint } = lookOf(this.output);
+    const lines = summarize(record, folder).map((line, index) => {
+      if (index === 0) return paint(statusStyles[record.status], line);
+      return line.startsWith('warning:') ? paint('yellow', line) : line;
+    });
+    this.output.write(`${lines.join('\n')}\n`);
   }
 
   private introduce(record: RunRecord, folder: string, nowMs: number): void {

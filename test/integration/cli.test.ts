@@ -186,6 +186,30 @@ describe('tutti', () => {
     expect((await readFile(join(folder, 'first.zip'))).subarray(0, 4).toString('latin1')).toBe('PK\u0003\u0004');
   });
 
+  it('keeps order among runs: compare, tag, archive, delete', async () => {
+    const [out, listed] = [join(folder, 'kept'), ['runs', '--project', 'Blobs', '--json']];
+    const trained = await run('train', project, '-q', '-e', '1', '--lr', '0.05', '-s', '3', '-o', out);
+    expect(trained).toMatchObject({ code: 0, stderr: '' });
+    const compared = await run('compare', out, out, '--json');
+    expect(JSON.parse(compared.stdout)).toMatchObject({ options: [], runs: [{ status: 'finished' }, {}] });
+    expect(await run('tag', out, 'good', 'kept')).toEqual({ code: 0, stdout: 'good\nkept\n', stderr: '' });
+    expect(parseLine((await run(...listed, '--tag', 'kept')).stdout)).toMatchObject({
+      folder: out,
+      tags: ['good', 'kept'],
+    });
+
+    expect((await run('archive', out)).code).toBe(0);
+    expect((await run(...listed, '--tag', 'kept')).stdout).toBe('');
+    expect(parseLine((await run(...listed, '--archived')).stdout)).toMatchObject({ folder: out, isArchived: true });
+    expect(await run('delete', out)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--yes deletes without a question'),
+    });
+    expect((await run('delete', out, '--yes')).code).toBe(0);
+    expect(await readdir(folder)).not.toContain('kept');
+    expect((await run(...listed, '--archived')).stdout).toBe('');
+  });
+
   it('refuses invalid requests with exit code 2 before anything starts', async () => {
     const file = join(folder, 'broken.json');
     await writeFile(file, '{"members": 2');

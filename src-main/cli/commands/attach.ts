@@ -8,7 +8,7 @@ import type { Hub } from '../../hub/hub.ts';
 import { KeyPress } from '../../processes/key-press.ts';
 import { isOpen, markInterrupted } from '../../store/index/recovery.ts';
 import { readKeys } from '../keys.ts';
-import { exitCodeOf, exitCodes, orUsageError } from '../errors.ts';
+import { exitCodeOf, exitCodes, orUsageError, printError } from '../errors.ts';
 import { withHub } from '../open-hub.ts';
 import { onLostOutput } from '../outputs.ts';
 import { JsonReport, type RunReport } from '../report.ts';
@@ -35,7 +35,7 @@ export function attach(run: string, { json = false, quiet = false }: WatchOption
         return exitCodes.finished;
       }
       report.end(record, folder);
-      if (record.status === 'failed') console.error(`error: ${explainFailure(record, folder)}`);
+      if (record.status === 'failed') printError(explainFailure(record, folder));
       return exitCodeOf(record.status, visit.hasAsked ? 'SIGINT' : null);
     } finally {
       visit.end();

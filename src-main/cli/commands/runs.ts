@@ -5,7 +5,8 @@ import type { RunRow } from '../../../core/protocol/pages/run-list.ts';
 import { UsageError, exitCodes } from '../errors.ts';
 import { countEpoch, formatDuration } from '../format.ts';
 import { withHub } from '../open-hub.ts';
-import { type Look, lookOf, plainLook, type Style } from '../output/look.ts';
+import { type Look, lookOf, plainLook } from '../output/look.ts';
+import { statusStyles } from '../output/status-style.ts';
 import { renderTable } from '../output/table.ts';
 
 export interface RunsOptions {
@@ -20,15 +21,6 @@ export interface RunsOptions {
   all?: boolean;
   json?: boolean;
 }
-
-const statusStyles: Record<RunStatus, Style | null> = {
-  created: 'cyan',
-  running: 'cyan',
-  finished: 'green',
-  stopped: 'yellow',
-  interrupted: 'yellow',
-  failed: 'red',
-};
 
 const columns = [
   { title: 'id' },

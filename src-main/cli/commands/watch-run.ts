@@ -3,7 +3,7 @@ import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import type { RunListener } from '../../runs/recording/run-recorder.ts';
 import type { RunSession } from '../../runs/attempt/run-session.ts';
 import { runPaths } from '../../store/runs/run-folder.ts';
-import { exitCodeOf } from '../errors.ts';
+import { exitCodeOf, printError } from '../errors.ts';
 import { onLostOutput } from '../outputs.ts';
 import { JsonReport, type RunReport } from '../report.ts';
 import { watchSignals } from '../signals.ts';
@@ -30,7 +30,7 @@ export async function watchRun(
   try {
     const record = await session.run();
     report.end(record, folder);
-    if (record.status === 'failed') console.error(`error: ${explainFailure(record, folder)}`);
+    if (record.status === 'failed') printError(explainFailure(record, folder));
     return exitCodeOf(record.status, signals.received);
   } finally {
     release();

@@ -9,6 +9,9 @@ import { findConflicts } from '../../../src-main/runs/configuration/combinations
 import { checkChanges, checkConfig, resolveConfig } from '../../../src-main/runs/configuration/resolve-config.ts';
 import { runFlagsOf } from '../../../src-main/runs/configuration/run-flags.ts';
 import { selectDevices } from '../../../src-main/devices/selection.ts';
+import { excerptOf } from '../../../workers/project/trace/excerpt.ts';
+import { projectPlace } from '../../../workers/project/trace/project-place.ts';
+import { asScript } from '../../../workers/project/trace/syntax-place.ts';
 import type { FuzzTarget } from '../engine/target.ts';
 import { json, text } from './files.ts';
 
@@ -46,6 +49,23 @@ function checkAll(overrides: Record<string, unknown>): void {
   }
   resolveConfig(project, [overrides]);
 }
+
+const trace: FuzzTarget = {
+  name: 'trace',
+  reads: "the stack of an error of a project's code, and the code of a module",
+  seeds: async () => [
+    text('/work/project.ts:5\n  a b\n    ^\n\nSyntaxError: Unexpected identifier'),
+    text(`Error: x\n    at loss (file://${import.meta.filename}:7:9)\n    at node:internal/x:1:2`),
+    text("import a, { b } from 'c';\nexport default { d: import.meta.url };\nexport { a, b };\nexport const e = 1;"),
+  ],
+  run(bytes) {
+    const stack = bytes.toString();
+    const place = projectPlace(stack, import.meta.dirname);
+    if (place !== null) excerptOf(place, import.meta.dirname);
+    const script = asScript(stack);
+    if (script.split('\n').length !== stack.split('\n').length) throw new Error('A line was lost.');
+  },
+};
 
 const commandLine: FuzzTarget = {
   name: 'command-line',
@@ -91,4 +111,4 @@ function parseJson(bytes: Buffer): unknown {
   }
 }
 
-export const requestTargets = [commandLine, configuration, selection];
+export const requestTargets = [commandLine, trace, configuration, selection];

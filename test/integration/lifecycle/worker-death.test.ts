@@ -117,6 +117,13 @@ describe("a project's own error", () => {
     const [event] = (await readEvents(run.folder)).filter(({ rank, kind }) => rank !== null && kind === 'failed');
     expect(event.data.stack).toContain('projects/faulty/project.ts');
     expect(run.record.error?.source).toBe(placeOf(message));
+    const lines = (run.record.error?.excerpt ?? '').split('\n');
+    const marked = lines.findIndex((line) => line.startsWith('>'));
+    expect(lines[marked]).toContain(`new Error('${message}')`);
+    expect(lines[marked + 1].indexOf('^')).toBe(lines[marked].indexOf('new Error'));
+    const log = readFileSync(join(run.folder, 'logs', `rank-${rank}.log`), 'utf8');
+    expect(log).toContain(lines[marked]);
+    expect(log).toContain('projects/faulty/project.ts');
     expect(runningPids(run)).toEqual([]);
   });
 });

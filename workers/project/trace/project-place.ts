@@ -46,8 +46,18 @@ export function describePlace({ file, line, column }: ProjectPlace): string {
 
 /** The path of a file in the project, relative to its folder; null for other files and packages. */
 function fileInside(root: string, location: string): string | null {
-  const path = location.startsWith('file:') ? fileURLToPath(location.split('?')[0]) : location;
+  const path = location.startsWith('file:') ? pathOf(location.split('?')[0]) : location;
+  if (path === null) return null;
   const file = relative(root, path);
   const isInside = file !== '' && !file.startsWith('..') && !isAbsolute(file) && !file.includes('node_modules');
   return isInside ? file.replaceAll('\\', '/') : null;
+}
+
+/** Null for an address that names no file of this machine: a message may contain one. */
+function pathOf(address: string): string | null {
+  try {
+    return fileURLToPath(address);
+  } catch {
+    return null;
+  }
 }

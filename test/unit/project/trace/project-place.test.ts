@@ -42,6 +42,8 @@ it('is null for errors of Tutti, of libraries of the project, and of neighbourin
     `${url('node_modules/lib/index.js')}:1:2`,
     `${pathToFileURL(`${project} 2/project.ts`).href}:1:2`,
     'node:internal/process/task_queues:105:5',
+    'file://other-host/project.ts:1:2',
+    'file:///%2F/project.ts:1:2',
   ];
   expect(placeIn(`Error: x\n${frames.map((frame) => `    at f (${frame})`).join('\n')}`)).toBeNull();
 });
