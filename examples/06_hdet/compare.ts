@@ -33,9 +33,9 @@ async function train(name: string, folder: string, options: readonly string[]): 
 
 const low = join(runs, 'low');
 const warm = [
-  '--strategy.warm-start',
+  '--warm-start.checkpoint',
   join(low, 'checkpoints', 'rank-0', 'final.safetensors'),
-  '--strategy.noise',
+  '--warm-start.noise',
   '0.1',
 ];
 const rows: [name: string, folder: string, options: string[]][] = [

@@ -72,6 +72,6 @@ async function positionOf({ folder, record }: ForkSource, point: ForkPoint): Pro
 
 /** A checkpoint's weights replace those of a warm start. */
 export function withoutWarmStart(config: RunConfig, { kind }: ForkPoint): RunConfig {
-  if (kind === 'state' || config.strategy.kind !== 'hdet' || config.strategy.warmStart === '') return config;
-  return parseConfig(mergeConfig(config, { strategy: { warmStart: '', noise: 0 } }));
+  if (kind === 'state' || config.warmStart.checkpoint === '') return config;
+  return parseConfig(mergeConfig(config, { warmStart: { checkpoint: '', noise: 0 } }));
 }

@@ -36,6 +36,8 @@ import { type LossFunction, Member } from '../member/member.ts';
 import { createOptimizer } from '../optimizers/optimizers.ts';
 import { RunFiles } from '../member/run-files.ts';
 import { SaveRoom } from '../member/save-room.ts';
+import { Generator, seedForRank } from '../random/index.ts';
+import { loadWarmStart } from '../member/updates/warm-start.ts';
 import { loadForkedWeights } from '../training/forked-weights.ts';
 import { loadTrainingState } from '../training/state/saved-state.ts';
 import { type Task, taskOf } from '../member/tasks.ts';
@@ -252,9 +254,22 @@ function requireWeighable({ config, data: { train } }: Shared): void {
   );
 }
 
+async function startWarm({ config, group, member, report }: TrainerParts): Promise<void> {
+  const { warmStart, seed, identicalSeeds } = config;
+  if (warmStart.checkpoint === '') return;
+  const checkpoint = warmStart.checkpoint.replaceAll('{rank}', String(group.rank));
+  const generator = new Generator(seedForRank(seed, group.rank, identicalSeeds), 'warm-start');
+  const { message, data } = await loadWarmStart(member.model, { ...warmStart, checkpoint }, generator);
+  if (checkpoint !== warmStart.checkpoint || group.rank === group.ranks[0]) {
+    report.event('warm-start', message, { epoch: 0, step: 0 }, data);
+  }
+}
+
 async function resumed(launch: Launch, parts: TrainerParts) {
   const { resumeRound, forkedAt, runFolder, placement } = launch;
   if (resumeRound !== null) return loadTrainingState(parts.files, resumeRound, parts.member, parts.callbacks);
   await removeStates(runFolder, placement.rank);
-  return forkedAt === null ? undefined : loadForkedWeights(launch, parts.member, forkedAt);
+  if (forkedAt !== null) return loadForkedWeights(launch, parts.member, forkedAt);
+  await startWarm(parts);
+  return undefined;
 }

@@ -4,6 +4,7 @@ import { augmentationSchema } from './training-data/augmentation-config.ts';
 import { memberLossSchema } from './member-loss-config.ts';
 import { optimizerSchema } from './optimizers/optimizer-config.ts';
 import { modeSchema, scheduleSchema } from './optimizers/schedule-config.ts';
+import { warmStartSchema } from './optimizers/warm-start-config.ts';
 import { strategySchema } from './strategy-config.ts';
 
 /**
@@ -188,6 +189,7 @@ export const runConfigSchema = z.strictObject({
     .meta({ help: 'How the members interact while they train.' }),
   optimizer: optimizerSchema.prefault({ kind: 'adam' }).meta({ help: 'The optimizer.' }),
   schedule: scheduleSchema.prefault({ kind: 'constant' }).meta({ help: 'The learning rate over time.' }),
+  warmStart: warmStartSchema.prefault({}).meta({ help: 'The weights that training starts from.' }),
   loss: lossSchema.prefault({}).meta({ help: "Options of the classification task's loss." }),
   batchSize: positiveInteger.default(128).meta({ help: 'Samples per step and rank (B).', unit: 'samples' }),
   sampler: z

@@ -5,6 +5,7 @@ import { realNumber } from '../wire/numbers.ts';
 import { withAugmentation } from './training-data/augmentation-config.ts';
 import { type RunConfig, runConfigSchema } from './config.ts';
 import { withOptimizerClipping } from './optimizers/optimizer-config.ts';
+import { withMovedWarmStart } from './optimizers/warm-start-config.ts';
 import { withMemberLoss } from './member-loss-config.ts';
 import { settingChangesSchema } from './settings.ts';
 
@@ -133,7 +134,7 @@ function withOldInitializers(config: unknown): unknown {
 
 /** A whole configuration of an earlier version under the present names of its options. */
 function withNewOptions(config: unknown): unknown {
-  return withOptimizerClipping(withNewNames(config));
+  return withMovedWarmStart(withOptimizerClipping(withNewNames(config)));
 }
 
 /** The same for a part of a configuration. */

@@ -102,14 +102,5 @@ export const strategySchema = z.discriminatedUnion('kind', [
       .meta({
         help: 'Groups of weights with separate rates and decay: [{"name": "head", "weights": "<pattern of dense_1/kernel>"}].',
       }),
-    warmStart: z
-      .string()
-      .default('')
-      .meta({ help: 'Checkpoint (.safetensors) to start from. A relative path starts at the current folder.' }),
-    noise: z
-      .number()
-      .min(0)
-      .default(0)
-      .meta({ help: 'Noise added to the weights of a warm start, as a fraction of each tensor (nu).' }),
   }),
 ]);

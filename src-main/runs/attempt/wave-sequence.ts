@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Channel } from '../../../core/protocol/wire/channel.ts';
 import type { Device, Placement } from '../../../core/protocol/machine/devices.ts';
 import type { Launch } from '../../../core/protocol/run/messages.ts';
-import type { StrategyConfig } from '../../../core/protocol/run/config.ts';
+import type { RunConfig } from '../../../core/protocol/run/config.ts';
 import type { RunError } from '../../../core/protocol/run/record.ts';
 import { checkDiskSpace, forecastRunBytes, replacedBytes } from '../../store/disk-space.ts';
 import type { Grant } from '../../processes/confined.ts';
@@ -160,8 +160,8 @@ export class WaveSequence {
     const { folder, record } = this.#options.recorder;
     const { project, config } = record;
     const write = [folder, scratchFolder, ...(overflowFolder === null ? [] : [overflowFolder])];
-    const { memoryLimitBytes, strategy } = config;
-    return grantFor({ project: project.folder, read: warmStartOf(strategy), write, memoryLimitBytes, device });
+    const { memoryLimitBytes } = config;
+    return grantFor({ project: project.folder, read: warmStartsOf(config), write, memoryLimitBytes, device });
   }
 
   /** Lists in the run's events what its workers may do. */
@@ -290,10 +290,11 @@ function positionOf({ round, epoch, step }: ResumePoint): Launch['until'] {
   return { round, epoch, step };
 }
 
-/** The checkpoint of another run that the ranks start from. Only a checkpoint: a record of others could name any file. */
-function warmStartOf(strategy: StrategyConfig): string[] {
-  const path = strategy.kind === 'hdet' ? strategy.warmStart : '';
-  return path.endsWith('.safetensors') ? [resolve(path)] : [];
+/** The checkpoints of another run that the ranks start from. Only checkpoints: a record of others could name any file. */
+function warmStartsOf({ warmStart: { checkpoint }, members }: RunConfig): string[] {
+  if (!checkpoint.endsWith('.safetensors')) return [];
+  const paths = Array.from({ length: members }, (_, rank) => resolve(checkpoint.replaceAll('{rank}', String(rank))));
+  return [...new Set(paths)];
 }
 
 function openLog(recorder: RunRecorder, rank: number, note: string | null): LogFile {

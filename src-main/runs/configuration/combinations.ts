@@ -32,6 +32,7 @@ export function findConflicts(config: RunConfig, plan: readonly Placement[], pro
     ...conflictsOfProject(config, project),
     ...conflictsOfLoss(config, project),
     ...conflictsOfHdet(config, project.hasOwnLoss),
+    ...conflictsOfWarmStart(config),
   ];
 }
 
@@ -51,6 +52,16 @@ function conflictsOfJointStopping({ earlyStopping, members }: RunConfig, waves: 
     conflicts.push({ path: 'earlyStopping.joint', message });
   }
   return conflicts;
+}
+
+function conflictsOfWarmStart({ warmStart: { checkpoint, noise } }: RunConfig): ConfigProblem[] {
+  if (checkpoint !== '' && !checkpoint.endsWith('.safetensors')) {
+    const message = `warmStart.checkpoint is "${checkpoint}", which is no checkpoint. Name a .safetensors file of a run's checkpoints folder.`;
+    return [{ path: 'warmStart.checkpoint', message }];
+  }
+  if (noise === 0 || checkpoint !== '') return [];
+  const message = `--warm-start.noise ${noise} needs the weights of a warm start. Name a checkpoint with --warm-start.checkpoint, or leave it at 0.`;
+  return [{ path: 'warmStart.noise', message }];
 }
 
 /** Ranks that exchange data at every step all need each other. */

@@ -11,7 +11,7 @@ export function conflictsOfHdet(config: RunConfig, hasOwnLoss: boolean): ConfigP
     const message = objectionTo(name, config, hasOwnLoss);
     return message === null ? [] : [{ path: 'strategy.diverge', message }];
   });
-  return [...scalars, ...conflictsOfDecay(config, strategy), ...conflictsOfNoise(strategy)];
+  return [...scalars, ...conflictsOfDecay(config, strategy)];
 }
 
 /** Without a last rate of the schedule, the default decay has no target. */
@@ -22,12 +22,6 @@ function conflictsOfDecay({ schedule }: RunConfig, { adapt, spread, decay, diver
     `With --schedule ${schedule.kind} --strategy.decay has no last rate to lead to. Use --schedule one-cycle, set a decay ` +
     '(0 for none), or follow the schedule with --strategy.adapt false.';
   return [{ path: 'strategy.decay', message }];
-}
-
-function conflictsOfNoise({ warmStart, noise }: HdetConfig): ConfigProblem[] {
-  if (noise === 0 || warmStart !== '') return [];
-  const message = `--strategy.noise ${noise} needs the weights of a warm start. Name a checkpoint with --strategy.warm-start, or leave it at 0.`;
-  return [{ path: 'strategy.noise', message }];
 }
 
 /** Why ranks cannot differ in a scalar; null if they can. */

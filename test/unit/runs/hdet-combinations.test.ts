@@ -28,7 +28,7 @@ describe('combinations with HDET', () => {
 
   it.each([
     [hdet({}, { schedule: { kind: 'constant' } }), 'With --schedule constant --strategy.decay has no last rate'],
-    [hdet({ noise: 0.1 }), '--strategy.noise 0.1 needs the weights of a warm start'],
+    [{ ...hdet({}), warmStart: { noise: 0.1 } }, '--warm-start.noise 0.1 needs the weights of a warm start'],
     [hdet({ diverge: ['weightDecay'] }), 'cannot diverge in weightDecay: ranks would differ by fractions of 0'],
     [hdet({ diverge: ['labelSmoothing'] }), 'cannot diverge in labelSmoothing'],
     [hdet({ diverge: ['width'] }), 'cannot diverge in "width": it must be one of learningRate'],

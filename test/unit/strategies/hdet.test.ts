@@ -1,13 +1,8 @@
-import { mkdtemp, writeFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
 import { startBackend } from '../../../workers/backends/backend.ts';
-import { encodeSafetensors } from '../../../core/safetensors/safetensors.ts';
 import { groupsOfVariables } from '../../../workers/strategies/hdet/scalars.ts';
 import { tf, type LayersModel } from '../../../workers/tensorflow/tf.ts';
-import { readWeights } from '../../../workers/member/weights.ts';
 import { createModel, createRanks, largestDifference, savedState, trainRanks, weightsOf } from './ranks.ts';
 
 beforeAll(async () => void (await startBackend('cpu')));
@@ -192,42 +187,5 @@ describe('a diverging hyperparameter', () => {
   it('cannot be dropout in a model without dropout, or an unknown name', async () => {
     await expect(createRanks(hdet({ diverge: ['dropout'] }))).rejects.toThrow('the model has no dropout layer');
     await expect(createRanks(hdet({ diverge: ['width'] }))).rejects.toThrow('cannot diverge in "width"');
-  });
-});
-
-describe('a warm start', () => {
-  async function checkpoint(): Promise<{ path: string; weights: number[] }> {
-    const folder = await mkdtemp(join(tmpdir(), 'tutti-hdet-'));
-    onTestFinished(() => rm(folder, { recursive: true }));
-    const path = join(folder, 'final.safetensors');
-    const model = createModel(99);
-    await writeFile(path, encodeSafetensors(await readWeights(model), {}));
-    return { path, weights: model.getWeights().flatMap((weight) => [...weight.dataSync()]) };
-  }
-
-  it('starts all ranks from the checkpoint', async () => {
-    const { path, weights } = await checkpoint();
-    const ranks = await createRanks(hdet({ warmStart: path }));
-    expect(ranks.map(weightsOf)).toEqual([weights, weights]);
-  });
-
-  it("adds noise in proportion to each tensor's norm, equal on all ranks", async () => {
-    const { path, weights } = await checkpoint();
-    const ranks = await createRanks(hdet({ warmStart: path, noise: 0.1 }));
-    expect(weightsOf(ranks[1])).toEqual(weightsOf(ranks[0]));
-    // The first kernel has 24 elements. The norm of its noise is about a tenth of the kernel's.
-    const norm = (values: number[]) => Math.sqrt(values.reduce((sum, value) => sum + value * value, 0));
-    const kernel = weights.slice(0, 24);
-    const noise = weightsOf(ranks[0])
-      .slice(0, 24)
-      .map((weight, i) => weight - kernel[i]);
-    expect(norm(noise) / norm(kernel)).toBeGreaterThan(0.06);
-    expect(norm(noise) / norm(kernel)).toBeLessThan(0.14);
-  });
-
-  it('names the file that it could not read', async () => {
-    await expect(createRanks({ ...hdet({ warmStart: '/nowhere/final.safetensors' }), members: 1 })).rejects.toThrow(
-      '/nowhere/final.safetensors',
-    );
   });
 });

@@ -22,7 +22,6 @@ import { AdaptationPlan } from './adaptation.ts';
 import { type ControllerState, HdetController } from './controller.ts';
 import { type HdetConfig, Scalars } from './scalars.ts';
 import { averageWeights, metricName, type SyncArrays, syncEvent } from './sync.ts';
-import { startWarm } from './warm-start.ts';
 
 /** The state after setup for a member and a group. */
 interface Ready {
@@ -64,7 +63,7 @@ export class Hdet implements Strategy {
 
   async setup(member: Member, group: ProcessGroup, saved: StrategyState | null, resumedAt?: Position): Promise<void> {
     const { model } = member;
-    const { warmStart, noise, accumulate, spread, lossScale, adaptation, inertia } = this.#config;
+    const { accumulate, spread, lossScale, adaptation, inertia } = this.#config;
     const { batchSize, seed } = this.#run;
     const weights = new Replicas(model, group, 'all');
     const scalars = new Scalars(this.#run, this.#config, model);
@@ -84,7 +83,6 @@ export class Hdet implements Strategy {
       controller,
     };
     if (saved === null) {
-      if (warmStart !== '' && index === 0) await startWarm(model, warmStart, noise, seed);
       await weights.broadcast();
     } else {
       this.#restore(savedSchema.parse(saved.data), controller);
