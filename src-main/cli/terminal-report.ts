@@ -77,10 +77,10 @@ export class TerminalReport implements RunReport {
       this.draw();
       this.output.write('\n');
     }
-    const { paint } = lookOf(this.output);
-    const lines = summarize(record, folder).map((line, index) => {
-      if (index === 0) return paint(statusStyles[record.status], line);
-      return line.startsWith('warning:') ? paint('yellow', line) : line;
+    const look = lookOf(this.output);
+    const lines = summarize(record, folder, look).map((line, index) => {
+      if (index === 0) return look.paint(statusStyles[record.status], line);
+      return line.startsWith('warning:') ? look.paint('yellow', line) : line;
     });
     this.output.write(`${lines.join('\n')}\n`);
   }

@@ -213,3 +213,14 @@ describe('a full disk', () => {
     expect(notice(await open('interrupted', { events: [full(1, 1)] })).exists()).toBe(false);
   });
 });
+
+it('a failed run shows the place in the project and its lines, with the blanks before the caret', async () => {
+  const error = { message: 'No such layer.', rank: 1, device: 'cpu:1', epoch: 0, step: 0 };
+  const excerpt = '> 18 |   layers.densse()\n     |          ^';
+  const record = runRecord({ status: 'failed', error: { ...error, source: 'project.ts:18:10', excerpt } });
+  const { wrapper } = await open('failed', { record });
+  const failure = wrapper.get('.run-header [role=alert]');
+  expect(failure.text()).toContain('No such layer.');
+  expect(failure.text()).toContain('at project.ts:18:10');
+  expect(failure.get('pre').element.textContent).toBe(excerpt);
+});

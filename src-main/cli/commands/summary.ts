@@ -15,6 +15,7 @@ import { describePlan } from '../../devices/plan.ts';
 import { runPaths } from '../../store/runs/run-folder.ts';
 import { countEpoch, formatDuration } from '../format.ts';
 import { formatCount } from '../../../core/text/numbers.ts';
+import { type Look, plainLook } from '../output/look.ts';
 import { renderTable } from '../output/table.ts';
 
 /** Metrics of the comparison, if the task has them. */
@@ -41,7 +42,7 @@ export function introduce(record: RunRecord, folder: string): string[] {
 }
 
 /** Describes how a run ended: status, best evaluation, a comparison of its checkpoint sets, and the folders. */
-export function summarize(record: RunRecord, folder: string): string[] {
+export function summarize(record: RunRecord, folder: string, look: Look = plainLook): string[] {
   const { summary } = record;
   const best = summary?.best ?? null;
   return [
@@ -54,7 +55,7 @@ export function summarize(record: RunRecord, folder: string): string[] {
           `best ${metricLabel(best.metric)} ${formatMetric(best.value)} at epoch ${countEpoch(best.epoch)}, step ${best.step}`,
         ]),
     ...ofEarlier(record),
-    ...compareSets(summary?.evaluatedSets ?? []),
+    ...compareSets(summary?.evaluatedSets ?? [], look),
     '',
     `folder: ${folder}`,
     ...(existsSync(runPaths(folder).plots) ? [`plots:  ${runPaths(folder).plots}`] : []),
@@ -63,14 +64,15 @@ export function summarize(record: RunRecord, folder: string): string[] {
 }
 
 /** A table with the average member and each ensemble of every set; empty without sets. */
-export function compareSets(sets: readonly EvaluatedSet[]): string[] {
+export function compareSets(sets: readonly EvaluatedSet[], look: Look = plainLook): string[] {
   if (sets.length === 0) return [];
   const metrics = comparedMetrics.filter(({ name }) => sets.some(({ ensemble }) => name in ensemble));
   const columns = [
     { title: `on ${sets[0].split}` },
-    { title: 'epochs' },
+    { title: 'epochs', least: 6 },
     { title: '' },
-    ...metrics.map(({ title }) => ({ title, right: true })),
+    // A narrow terminal shows the first metrics.
+    ...metrics.map(({ title }, index) => ({ title, right: true, ...(index === 0 ? {} : { dispensable: index }) })),
   ];
   const rows = sets.flatMap(({ set, epochs, members, ensemble }) => [
     [set, listEpochs(epochs), 'average member', ...metrics.map(({ name }) => showMetric(average(members[name])))],
@@ -81,7 +83,7 @@ export function compareSets(sets: readonly EvaluatedSet[]): string[] {
       ...metrics.map(({ name }) => showMetric(ensemble[`${prefix}${name}`])),
     ]),
   ]);
-  return ['', ...renderTable(columns, rows)];
+  return ['', ...renderTable(columns, rows, look)];
 }
 
 /** A note that members are missing, and how to complete them. */

@@ -112,7 +112,9 @@ describe('parseTrainArguments', () => {
 
   it('suggests an existing option for an unknown one', () => {
     expect(complaint('--memberz', '4')).toBe('There is no option --memberz. Did you mean --members?');
-    expect(complaint('--patience=3')).toBe('There is no option --patience. Did you mean --early-stopping.patience?');
+    expect(complaint('--early-stoping.patience=3')).toBe(
+      'There is no option --early-stoping.patience. Did you mean --early-stopping.patience?',
+    );
     expect(complaint('--qiet')).toBe('There is no option --qiet. Did you mean --quiet?');
     expect(complaint('--set', 'batchsise=3')).toBe('There is no option batchsise. Did you mean batchSize?');
   });
@@ -122,7 +124,7 @@ describe('parseTrainArguments', () => {
       '--members "four": it must be a whole number from 1 to 256. Leave it out for the default, 2.',
     );
     expect(complaint('--optimizer', 'adma')).toBe(
-      '--optimizer "adma": it must be one of sgd, adam, adamw. Did you mean adam?',
+      '--optimizer "adma": it must be one of sgd, adam, adamw, rmsprop, lion, lamb. Did you mean adam?',
     );
     expect(complaint('--width', '0')).toBe(
       '--width "0": it must be a whole number of at least 1. Leave it out for the default, 8.',

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../data/temp-folder.ts';
 import type { RunSummary } from '../../../core/protocol/run/record.ts';
+import { plainLook } from '../../../src-main/cli/output/look.ts';
 import { compareSets, summarize } from '../../../src-main/cli/commands/summary.ts';
 import { recordOf } from './records.ts';
 
@@ -31,6 +32,12 @@ const summary: RunSummary = {
 };
 
 describe('compareSets', () => {
+  it('leaves out the last metrics in a narrow terminal', () => {
+    const [, titles, row] = compareSets(summary.evaluatedSets, { ...plainLook, width: 55 });
+    expect(titles).toBe('on test        epochs                     NLL  accuracy');
+    expect(row).toBe('ensemble-best  10      average member  0.5500    0.7750');
+  });
+
   it('shows the average member beside the ensemble, for every set', () => {
     expect(compareSets(summary.evaluatedSets)).toEqual([
       '',
