@@ -31,6 +31,10 @@ export const notes: Record<string, string[]> = {
       'for recording, members wait for each other at each evaluation, and they write checkpoints of the ensemble besides their own. The peer is two ' +
       'processes that only multiply matrices and share nothing but the machine. Runs of the same day gave 1.77 to 1.9.',
   ],
+  streams: [
+    'The shards were just written, so that the system may still hold them in its own cache, which does not count as resident memory of the process. The step is the median; the share ' +
+      'that waits for a batch is that of all steps, and grows with other load on the machine.',
+  ],
   strategies: [
     'Two ranks that only wait for each other at each step, at a barrier, take 2 to 7 % longer than two that do not: a step of 12 ms varies by 1 to ' +
       '2 ms on this machine, and each rank waits for the slower one. That is the whole cost of joint training, which takes as much processor time as independent training. ' +
