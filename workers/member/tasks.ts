@@ -16,11 +16,9 @@ import { multiLabel } from './tasks/label-task.ts';
 import { ordinal } from './tasks/ordinal-task.ts';
 import { quantileTask } from './tasks/quantile-task.ts';
 import type { MetricsOf, Task } from './tasks/task.ts';
-import { gaussianLosses, labelLosses, type Softening, stateLosses } from './sample-losses.ts';
+import { gaussianLosses, hard, labelLosses, type Softening, stateLosses } from './sample-losses.ts';
 
 export type { MetricsOf, Task };
-
-const hard: Softening = { labelSmoothing: 0, temperature: 1 };
 
 const classification: Task = {
   kind: 'classification',
@@ -49,8 +47,8 @@ const binary: Task = {
     requireLogits(model, 'sigmoid');
     requireLabels(dataset, 2);
   },
-  loss: ([logits], labels) => meanOfBatch(stateLosses(logits, labels)),
-  losses: ([logits], labels) => stateLosses(logits, labels),
+  loss: ([logits], labels, softening) => meanOfBatch(stateLosses(logits, labels, softening)),
+  losses: ([logits], labels, softening) => stateLosses(logits, labels, softening),
   predicts: 'logits',
   metrics: classificationMetricsOf,
 };

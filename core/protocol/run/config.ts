@@ -190,7 +190,9 @@ export const runConfigSchema = z.strictObject({
   optimizer: optimizerSchema.prefault({ kind: 'adam' }).meta({ help: 'The optimizer.' }),
   schedule: scheduleSchema.prefault({ kind: 'constant' }).meta({ help: 'The learning rate over time.' }),
   warmStart: warmStartSchema.prefault({}).meta({ help: 'The weights that training starts from.' }),
-  loss: lossSchema.prefault({}).meta({ help: "Options of the classification task's loss." }),
+  loss: lossSchema
+    .prefault({})
+    .meta({ help: 'Options of the losses of tasks with classes (classification, binary, multi-label, ordinal).' }),
   batchSize: positiveInteger.default(128).meta({ help: 'Samples per step and rank (B).', unit: 'samples' }),
   sampler: z
     .enum(['auto', 'shuffled', 'shared', 'sharded', 'sharded-drop', 'sharded-uneven', 'sequential'])

@@ -170,12 +170,14 @@ function conflictsOfProject({ strategy }: RunConfig, { task, hasOwnLoss }: Combi
   return conflicts;
 }
 
-/** Label smoothing and temperature only apply to the classification loss, and to strategies that do not replace it. */
+const softenedTasks = ['classification', 'binary', 'multi-label', 'ordinal'];
+
+/** Label smoothing and temperature only apply to losses of tasks with classes, and to strategies that do not replace them. */
 function conflictsOfLoss({ loss, strategy }: RunConfig, { task, hasOwnLoss }: Combined): ConfigProblem[] {
   const isSoftened = loss.labelSmoothing !== 0 || loss.temperature !== 1;
-  if (!isSoftened || (task === 'classification' && !hasOwnLoss && strategyRules[strategy.kind].ownLoss)) return [];
+  if (!isSoftened || (softenedTasks.includes(task) && !hasOwnLoss && strategyRules[strategy.kind].ownLoss)) return [];
   const message =
-    `Label smoothing ${loss.labelSmoothing} and temperature ${loss.temperature} change the classification task's own loss, which this run ` +
+    `Label smoothing ${loss.labelSmoothing} and temperature ${loss.temperature} change the loss of a task with classes, which this run ` +
     'does not use. Leave them at 0 and 1.';
   return [{ path: 'loss', message }];
 }

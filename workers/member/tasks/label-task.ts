@@ -18,8 +18,8 @@ export const multiLabel: Task = {
     requireLogits(model, 'sigmoid');
     requireStates(dataset);
   },
-  loss: ([logits], targets) => tf.mean(stateLosses(logits, targets), [-2, -1]),
-  losses: ([logits], targets) => stateLosses(logits, targets),
+  loss: ([logits], targets, softening) => tf.mean(stateLosses(logits, targets, softening), [-2, -1]),
+  losses: ([logits], targets, softening) => stateLosses(logits, targets, softening),
   predicts: 'label-logits',
   metrics: ({ ranks, samples, width, values }, { targets }, options) => {
     const stack = { members: ranks.length, samples, classes: width, logits: values[0] };

@@ -1,7 +1,7 @@
 import { classificationMetrics, stackedClasses } from '../../../core/metrics/index.ts';
 import { tf, type Tensor } from '../../tensorflow/tf.ts';
 import { requireLogits } from '../output-activation.ts';
-import { stateLosses } from '../sample-losses.ts';
+import { hard, type Softening, stateLosses } from '../sample-losses.ts';
 import { classCount, requireLabels, requireOutputs } from './checks.ts';
 import type { Task } from './task.ts';
 
@@ -24,8 +24,8 @@ export const ordinal: Task = {
     requireLogits(model, 'sigmoid');
     requireLabels(dataset, classes);
   },
-  loss: ([logits], labels) => tf.mean(ordinalLosses(logits, labels), -1),
-  losses: ([logits], labels) => ordinalLosses(logits, labels),
+  loss: ([logits], labels, softening) => tf.mean(softenedLosses(logits, labels, softening), -1),
+  losses: ([logits], labels, softening) => softenedLosses(logits, labels, softening),
   predicts: 'logits',
   predictionsOf: ([logits]) => [logProbabilities(logits)],
   metrics: ({ ranks, samples, width, values }, { targets }, options) => {
@@ -33,6 +33,15 @@ export const ordinal: Task = {
     return classificationMetrics(stack, targets as Int32Array, ranks, options, 'ordinal');
   },
 };
+
+/** Losses of logits z/T, with a share ε of each label spread over all K classes: (1 − ε)·(−log P(y)) + ε·mean_k(−log P(k)). */
+function softenedLosses(logits: Tensor, labels: Tensor, { labelSmoothing, temperature }: Softening = hard): Tensor {
+  const scaled = temperature === 1 ? logits : tf.div(logits, temperature);
+  const losses = ordinalLosses(scaled, labels);
+  if (labelSmoothing === 0) return losses;
+  const spread = tf.neg(tf.mean(logProbabilities(scaled), -1));
+  return tf.add(tf.mul(losses, 1 - labelSmoothing), tf.mul(spread, labelSmoothing));
+}
 
 /** −log P(y): the cross-entropies of [y > k] for all k up to y. Logits `[..., B, K - 1]`, labels `[..., B]`, the result `[..., B]`. */
 function ordinalLosses(logits: Tensor, labels: Tensor): Tensor {
@@ -42,7 +51,7 @@ function ordinalLosses(logits: Tensor, labels: Tensor): Tensor {
   return tf.sum(tf.mul(losses, tf.cast(tf.lessEqual(thresholds, own), 'float32')), -1);
 }
 
-/** log P(y = k) = Σ_{j<k} log σ(z_j) + log(1 − σ(z_k)), which are logits of K classes: `[B, K]`. */
+/** log P(y = k) = Σ_{j<k} log σ(z_j) + log(1 − σ(z_k)), which are logits of K classes: `[..., B, K]`. */
 function logProbabilities(logits: Tensor): Tensor {
   const onward = tf.neg(tf.softplus(tf.neg(logits)));
   // The cumsum of TensorFlow.js takes no negative axis on all backends.

@@ -19,7 +19,7 @@ export interface Task {
   /**
    * Mean loss of a batch, to minimise. For stacked members (outputs `[M, B, ...]`, targets `[M, B]` or `[M, B, T]`) one loss
    * for each member, `[M]`.
-   * @param softening only classification uses it
+   * @param softening only the tasks with classes use it
    */
   loss(outputs: Tensor[], targets: Tensor, softening?: Softening): Tensor;
   /** The losses that `loss` averages, `[..., B]` or `[..., B, T]`, for data with weights or masks; absent where a task cannot use these. */
