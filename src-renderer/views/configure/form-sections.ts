@@ -63,7 +63,12 @@ const plans: SectionPlan[] = [
     paths: ['augmentation'],
     isAdvanced: true,
   },
-  { id: 'optimizer', title: 'Optimizer', help: 'Optimizer and learning rate.', paths: ['optimizer', 'schedule'] },
+  {
+    id: 'optimizer',
+    title: 'Optimizer',
+    help: 'Optimizer, learning rate and first weights.',
+    paths: ['optimizer', 'schedule', 'warmStart'],
+  },
   { id: 'stopping', title: 'Stopping', help: 'When to stop before the last epoch.', paths: ['earlyStopping'] },
   {
     id: 'checkpoints',
