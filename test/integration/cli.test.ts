@@ -217,7 +217,7 @@ describe('tutti', () => {
       { args: ['train', project, '--with', '4'], said: 'There is no option --with. Did you mean --width?' },
       {
         args: ['train', project, '--optimizer', 'sgd', '--optimizer.beta1', '0.9'],
-        said: 'optimizer.beta1 does not exist while optimizer.kind is "sgd", only for adam, adamw.',
+        said: 'optimizer.beta1 does not exist while optimizer.kind is "sgd", only for adam, adamw, lamb, lion.',
       },
       { args: ['train', project, '--config', file], said: `${file} is not a configuration in JSON` },
       { args: ['train', join(folder, 'nowhere')], said: 'There is no project in' },
