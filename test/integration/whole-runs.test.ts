@@ -19,7 +19,7 @@ const cases: { family: Family; name: string; change?: RunConfigInput }[] = [
     change: { data: { mode: 'broadcast' } },
   },
   { family: 'joint', name: 'one step stale' },
-  { family: 'coupled', name: 'uneven last batch, Adam' },
+  { family: 'coupled', name: 'uneven last batch, LAMB, clipped' },
   { family: 'data-parallel', name: 'weights that only whole batches reach' },
   {
     family: 'data-parallel',
