@@ -30,7 +30,7 @@ describe("a project's own callbacks", () => {
       const squares = tensors.flatMap(({ data }) => [...data].map((value) => Number(value) ** 2));
       expect(Number(logged('norm').at(-1))).toBeCloseTo(Math.sqrt(squares.reduce((sum, square) => sum + square)), 5);
     }
-    // Of its own metric; one of three classes has a probability of at least 1/3.
+    // The member's metric; one of three classes has a probability of at least 1/3.
     expect(record).toMatchObject({ config: { checkpoints: { mode: 'max' } }, metrics: [{ name: 'certainty' }] });
     expect(record.summary?.best?.metric).toBe('val/ens_certainty');
     const certainties = ['ens', 'member_0', 'member_1'].map((of) => metricValues(folder, `val/${of}_certainty`));

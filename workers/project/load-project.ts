@@ -128,7 +128,7 @@ function findEntry(folder: string): string {
   );
 }
 
-/** What `model` is told of the shapes of one sample. */
+/** What `model` gets to know about the shapes of one sample. */
 export function modelShapes({ featureShape, extraInputs = {} }: Dataset) {
   const shapes = Object.entries(extraInputs).map(([name, { shape }]) => [name, shape] as const);
   return { featureShape, extraInputShapes: Object.fromEntries(shapes) };

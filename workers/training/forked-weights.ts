@@ -11,7 +11,7 @@ import { History } from './history.ts';
 import type { ResumedTraining } from './state/saved-state.ts';
 
 /**
- * Gives a rank of a forked run the weights of its checkpoint, which lie in `<run>/origin/`. Training goes on with the next epoch and step;
+ * Gives a rank of a forked run the weights of its checkpoint, which lie in `<run>/origin/`. Training continues with the next epoch and step;
  * optimizer, callbacks and strategy start anew.
  * @throws with file and remedy when the weights are missing, damaged, or those of another architecture
  */

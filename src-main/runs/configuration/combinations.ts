@@ -146,7 +146,7 @@ function conflictsOfData({ data, strategy, sampler }: RunConfig): ConfigProblem[
   return [{ path: 'sampler', message }];
 }
 
-/** Ranks with bootstrap samples must be members that train on samples of their own. */
+/** Ranks with bootstrap samples must be members that each train on separate samples. */
 function conflictsOfBagging({ data, strategy, sampler }: RunConfig): ConfigProblem[] {
   const isShuffled = samplerOf({ data, strategy, sampler }) === 'shuffled';
   if (!data.bagging || isShuffled) return [];

@@ -7,7 +7,7 @@ export function positionAfter({ epoch, step }: Pick<RunOrigin, 'epoch' | 'step'>
   return { epoch: epoch + 1, step };
 }
 
-/** The position at which a run without a saved state of its own starts. */
+/** The position at which a run that has saved no state yet starts. */
 export function startOfRun(record: Forked): { epoch: number; step: number } {
   return forkedAt(record) ?? { epoch: 0, step: 0 };
 }

@@ -104,7 +104,7 @@ describe.concurrent('a fork of a state', () => {
 });
 
 describe.concurrent('a fork of a checkpoint', () => {
-  it('takes the weights alone, keeps the metrics up to there, and goes on with the next epoch', async () => {
+  it('takes the weights alone, keeps the metrics up to there, and continues with the next epoch', async () => {
     const { folder, record } = await source(hub(), 'blobs', config);
     const before = await contentOf(folder);
     const forked = await fork(hub(), folder, { by: 'epoch', epoch: 1 }, { maxEpochs: 4 });

@@ -11,7 +11,7 @@ export function beginningOf(point: ForkPoint): string {
     return `It continues exactly from the state ${point.name}, ${positionText(point)}.`;
   }
   return (
-    `It takes the weights of ${point.name}, ${positionText(point)}, and goes on with epoch ${point.epoch + 2}. ` +
+    `It takes the weights of ${point.name}, ${positionText(point)}, and continues with epoch ${point.epoch + 2}. ` +
     'Optimizer, callbacks and strategy start anew.'
   );
 }

@@ -21,7 +21,7 @@ export interface SequenceCall {
 }
 
 /**
- * tfjs's engine runs an op with gradients of its own by this private method, on which `tf.customGrad` is built. Unlike that function, it asks only for
+ * tfjs's engine runs an op with custom gradients by this private method, on which `tf.customGrad` is built. Unlike that function, it asks only for
  * the gradients that are needed.
  */
 interface FunctionRunner {
