@@ -1,6 +1,6 @@
-import { automaticName } from '../checkpoints/model-topology.ts';
 import type { NamedTensor } from '../../core/safetensors/safetensors.ts';
 import { tf, type LayersModel, type Tensor, type Variable } from '../tensorflow/tf.ts';
+import { automaticName } from '../tensorflow/topology.ts';
 
 /**
  * Names of a model's weights that do not depend on how many models the process built before: a layer's name if the project

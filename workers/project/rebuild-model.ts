@@ -1,15 +1,10 @@
 import type { RunSource } from '../../core/protocol/run/checkpoint-tasks.ts';
 import { type Checkpoint, readCheckpoint } from '../checkpoints/checkpoint-store.ts';
-import {
-  describeDifference,
-  isSelfContained,
-  modelFromTopology,
-  readTopology,
-  topologyOf,
-} from '../checkpoints/model-topology.ts';
+import { readTopology } from '../checkpoints/model-topology.ts';
 import type { Splits } from '../data/dataset.ts';
 import { ensembleTask } from '../strategies/ensemble-task.ts';
 import type { LayersModel } from '../tensorflow/tf.ts';
+import { describeDifference, isSelfContained, modelFromTopology, topologyOf } from '../tensorflow/topology.ts';
 import { type Task, taskOf } from '../member/tasks.ts';
 import { writeWeights } from '../member/weights.ts';
 import type { Project } from './define-project.ts';

@@ -2,15 +2,14 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startBackend } from '../../../workers/backends/backend.ts';
+import { keepTopology, readTopology } from '../../../workers/checkpoints/model-topology.ts';
+import { type LayersModel, type SymbolicTensor, type Tensor, tf } from '../../../workers/tensorflow/tf.ts';
 import {
   describeDifference,
   isSelfContained,
-  keepTopology,
   modelFromTopology,
-  readTopology,
   topologyOf,
-} from '../../../workers/checkpoints/model-topology.ts';
-import { type LayersModel, type SymbolicTensor, type Tensor, tf } from '../../../workers/tensorflow/tf.ts';
+} from '../../../workers/tensorflow/topology.ts';
 import { readWeights, weightNames, writeWeights } from '../../../workers/member/weights.ts';
 import { temporaryFolder } from '../store/fixtures.ts';
 

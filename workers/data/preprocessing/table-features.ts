@@ -1,7 +1,7 @@
 import type { ColumnStep, Preprocessing, TableStep } from '../../../core/preprocessing/schema.ts';
 import { columnMoments } from '../column-moments.ts';
 import { type Column, isMissingAt, type NumericColumn, sortedTexts, type TextColumn } from '../tables/columns.ts';
-import { columnOf, type Table } from '../tables/read-table.ts';
+import { columnOf, type Table } from '../tables/table.ts';
 
 /** How a table's columns become features, fitted on some of its rows. */
 interface FitOptions {

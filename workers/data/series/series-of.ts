@@ -1,5 +1,5 @@
 import type { NumericColumn } from '../tables/columns.ts';
-import { columnOf, type Table } from '../tables/read-table.ts';
+import { columnOf, type Table } from '../tables/table.ts';
 
 /** A series of T steps with C values each, for `windows` and `windowSplits`. */
 export interface Series {

@@ -1,5 +1,5 @@
+import { type Cell, isDecimal, type RawTable } from './cells.ts';
 import { parseDate } from './dates.ts';
-import { type Cell, isDecimal, type RawTable } from './raw-table.ts';
 
 /**
  * Types of a table's columns. A date counts as days since 1970-01-01 UTC, a boolean as 0 or 1. A category has few distinct values,

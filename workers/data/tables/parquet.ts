@@ -2,7 +2,8 @@ import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { reasonOf } from '../sources/files.ts';
 import { checkPages } from './parquet-pages.ts';
-import { type Cell, checkSize, type RawTable } from './raw-table.ts';
+import type { Cell, RawTable } from './cells.ts';
+import { checkSize } from './raw-table.ts';
 
 const unzip = (decompress: (bytes: Uint8Array, options: { maxOutputLength: number }) => Buffer) => {
   return (bytes: Uint8Array, size: number) =>

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
-import { nearest } from '../../../core/options/suggest.ts';
+import type { RawTable } from './cells.ts';
 import { type Column, type ColumnType, typedColumn } from './columns.ts';
-import { type DelimitedOptions, parseDelimited, parseJsonLines, type RawTable } from './raw-table.ts';
+import { type DelimitedOptions, parseDelimited, parseJsonLines } from './raw-table.ts';
+import { noColumn, type Table } from './table.ts';
 
 /** How to read a table. */
 export interface ReadTableOptions extends DelimitedOptions {
@@ -15,14 +16,6 @@ export interface ReadTableOptions extends DelimitedOptions {
 }
 
 const usualMissingValues = ['', 'NA', 'N/A', 'NaN', 'nan', 'null', 'NULL', 'None', '?'];
-
-/** A table with typed columns. */
-export interface Table {
-  readonly name: string;
-  /** Number of rows, N. */
-  readonly length: number;
-  readonly columns: readonly Column[];
-}
 
 /**
  * Reads a table: CSV, TSV and other delimited text (UTF-8), JSON lines (`.jsonl`, `.ndjson`), Parquet (`.parquet`).
@@ -79,21 +72,4 @@ function requireDistinct(file: string, names: readonly string[]): void {
   throw new Error(
     `${file} has two columns named ${JSON.stringify(twice)}. Rename one; if the first line holds data, set header: false.`,
   );
-}
-
-/** The table's column of that name, or of that index, counted from 0. @throws Error that lists the columns */
-export function columnOf({ name: table, columns }: Table, wanted: string | number): Column {
-  const column = typeof wanted === 'number' ? columns.at(wanted) : columns.find(({ name }) => name === wanted);
-  if (column !== undefined) return column;
-  throw noColumn(
-    table,
-    wanted,
-    columns.map(({ name }) => name),
-  );
-}
-
-function noColumn(table: string, wanted: string | number, names: readonly string[]): Error {
-  const [guess] = nearest(String(wanted), names);
-  const remedy = guess === undefined ? `Choose one of ${names.slice(0, 30).join(', ')}.` : `Did you mean ${guess}?`;
-  return new Error(`${table} has no column ${JSON.stringify(wanted)}. ${remedy}`);
 }

@@ -4,7 +4,7 @@ import { createDataset, createSplits, type Dataset, type Splits } from '../datas
 import { fitColumn, missingAt, tableFeatures } from '../preprocessing/table-features.ts';
 import { type Division, foldRows, numbersOf, type RowSplits, takeRows } from './assign-rows.ts';
 import { type Column, isMissingAt } from './columns.ts';
-import { columnOf, type Table } from './read-table.ts';
+import { columnOf, type Table } from './table.ts';
 import { classWeightsOf, type ClassWeights, fitTarget, targetsOf } from './targets.ts';
 
 /** What to do with rows that lack a value. A target is never imputed. */
