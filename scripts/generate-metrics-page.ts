@@ -9,6 +9,9 @@ Generated from \`core/metrics/registry\` by \`scripts/generate-metrics-page.ts\`
 Every evaluation computes the standard metrics of the project's task. The others are computed if the option \`metrics.more\` names them
 (\`--metrics.more auroc,f1\`), or if they are monitored. A project can [add its own](projects.md#metrics).
 
+A split's sample weights and mask count: a mean over N samples is Σ w v / Σ w, a count of samples a sum of their weights, and a masked target (or one of weight 0) is left out of
+every metric, whatever its prediction. With several targets or labels a sample, each is masked by itself. Metrics that say "ignores weights" honour masks alone.
+
 A score judges one prediction: \`val/ens_nll\` is that of the ensemble, \`val/member_3_nll\` that of rank 3, \`val/product_nll\` that of jointly trained
 members' product of experts. The other metrics are one value for the ensemble, such as \`val/disagreement\`. After training, the same metrics judge the sets of
 checkpoints on the test split. A metric that depends on a prediction that is not finite is NaN.
@@ -29,9 +32,22 @@ const sections = [...groups].map(([tasks, metrics]) => `## ${tasks}\n\n${[header
 const text = [introduction, ...sections].join('\n');
 writeOrCheck('docs/metrics.md', text, 'core/metrics/registry', 'node scripts/generate-metrics-page.ts');
 
-function row({ name, title, direction, isStandard, of, meaning, formula, reference }: MetricInfo): string {
+function row({
+  name,
+  title,
+  direction,
+  isStandard,
+  of,
+  meaning,
+  formula,
+  reference,
+  ignoresWeights,
+}: MetricInfo): string {
   const recorded = of === 'ensemble' ? `\`${name}\`` : `\`ens_${name}\`, \`member_3_${name}\``;
   const cells = [recorded, title, directions[direction], meaning, `\`${formula}\``, reference];
-  if (!isStandard) cells[1] += ' (on request)';
+  const remarks = [isStandard ? '' : 'on request', ignoresWeights ? 'ignores weights' : ''].filter(
+    (remark) => remark !== '',
+  );
+  if (remarks.length > 0) cells[1] += ` (${remarks.join(', ')})`;
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 }

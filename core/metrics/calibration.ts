@@ -1,6 +1,7 @@
 import { checkClassification } from './checks.ts';
 import { mostProbableClass } from './classification.ts';
 import type { Probabilities } from './stacks.ts';
+import { totalWeight, type Weights } from './weights.ts';
 
 /** The number in Guo et al. (2017) and in the example of torch-distributed-ensemble. */
 const BINS = 15;
@@ -11,7 +12,7 @@ export interface ReliabilityBin {
   lower: number;
   /** Upper edge, inclusive. */
   upper: number;
-  /** Number of samples. */
+  /** Number of samples; with weights their sum. */
   count: number;
   /** Mean probability of the chosen class; NaN in an empty bin. */
   confidence: number;
@@ -28,12 +29,14 @@ export interface ReliabilityBin {
  * too; it now uses [lower, upper) and one more bin for exactly 1. The results differ only for samples exactly on an edge.
  *
  * @param targets class indices, shape `[N]`
+ * @param weights shape `[N]`: counts, accuracies and confidences of the bins are weighted
  * @throws RangeError when shapes differ, a probability is outside [0, 1] or a target outside [0, K)
  */
-export function expectedCalibrationError(probabilities: Probabilities, targets: Int32Array): number {
-  return reliabilityBins(probabilities, targets)
+export function expectedCalibrationError(probabilities: Probabilities, targets: Int32Array, weights?: Weights): number {
+  const total = totalWeight(probabilities.samples, weights);
+  return reliabilityBins(probabilities, targets, weights)
     .filter((bin) => bin.count !== 0)
-    .reduce((sum, bin) => sum + (bin.count / probabilities.samples) * Math.abs(bin.accuracy - bin.confidence), 0);
+    .reduce((sum, bin) => sum + (bin.count / total) * Math.abs(bin.accuracy - bin.confidence), 0);
 }
 
 /**
@@ -41,9 +44,14 @@ export function expectedCalibrationError(probabilities: Probabilities, targets: 
  * not finite, the counts, confidences and accuracies of all bins are NaN.
  *
  * @param targets class indices, shape `[N]`
+ * @param weights shape `[N]`
  * @throws RangeError as {@link expectedCalibrationError}
  */
-export function reliabilityBins(probabilities: Probabilities, targets: Int32Array): ReliabilityBin[] {
+export function reliabilityBins(
+  probabilities: Probabilities,
+  targets: Int32Array,
+  weights?: Weights,
+): ReliabilityBin[] {
   const finite = checkClassification(probabilities, targets);
   const counts = new Float64Array(BINS).fill(finite ? 0 : NaN);
   const confidences = new Float64Array(BINS);
@@ -52,9 +60,10 @@ export function reliabilityBins(probabilities: Probabilities, targets: Int32Arra
   chosenClasses.forEach((chosen, sample) => {
     const confidence = probabilities.values[sample * probabilities.classes + chosen];
     const bin = binOf(confidence);
-    counts[bin] += 1;
-    confidences[bin] += confidence;
-    if (chosen === targets[sample]) hits[bin] += 1;
+    const weight = weights?.[sample] ?? 1;
+    counts[bin] += weight;
+    confidences[bin] += weight * confidence;
+    if (chosen === targets[sample]) hits[bin] += weight;
   });
   return Array.from(counts, (count, bin) => ({
     lower: bin / BINS,

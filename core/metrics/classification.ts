@@ -1,6 +1,7 @@
 import { checkClassification } from './checks.ts';
 import { logLikelihoods, nllOf } from './likelihood.ts';
 import type { Probabilities } from './stacks.ts';
+import { totalWeight, weightedMean, type Weights } from './weights.ts';
 
 /**
  * Negative log-likelihood in nats, -1/N sum_n log p[n, y_n]: from 0 up, Infinity where a target has probability 0.
@@ -17,15 +18,18 @@ export function negativeLogLikelihood(probabilities: Probabilities, targets: Int
 
 /**
  * Share of samples whose most probable class is the target; the first class wins a tie. Every sample has the same weight
- * (torchmetrics: `average="micro"`).
+ * (torchmetrics: `average="micro"`), unless weights are given.
  *
  * @param targets class indices, shape `[N]`
+ * @param weights shape `[N]`
  * @throws RangeError as {@link negativeLogLikelihood}
  */
-export function accuracy(probabilities: Probabilities, targets: Int32Array): number {
+export function accuracy(probabilities: Probabilities, targets: Int32Array, weights?: Weights): number {
   if (!checkClassification(probabilities, targets)) return NaN;
-  const correct = mostProbableClass(probabilities).filter((chosen, sample) => chosen === targets[sample]);
-  return correct.length / probabilities.samples;
+  return weightedMean(
+    mostProbableClass(probabilities).map((chosen, sample) => (chosen === targets[sample] ? 1 : 0)),
+    weights,
+  );
 }
 
 /**
@@ -35,19 +39,20 @@ export function accuracy(probabilities: Probabilities, targets: Int32Array): num
  * Monthly Weather Review 78, 1950); for two classes it is twice the one-sided form.
  *
  * @param targets class indices, shape `[N]`
+ * @param weights shape `[N]`
  * @throws RangeError as {@link negativeLogLikelihood}
  */
-export function brierScore(probabilities: Probabilities, targets: Int32Array): number {
+export function brierScore(probabilities: Probabilities, targets: Int32Array, weights?: Weights): number {
   if (!checkClassification(probabilities, targets)) return NaN;
   const { samples, classes, values } = probabilities;
   let sum = 0;
   for (let sample = 0; sample < samples; sample++) {
     for (let label = 0; label < classes; label++) {
       const expected = label === targets[sample] ? 1 : 0;
-      sum += (values[sample * classes + label] - expected) ** 2;
+      sum += (weights?.[sample] ?? 1) * (values[sample * classes + label] - expected) ** 2;
     }
   }
-  return sum / samples;
+  return sum / totalWeight(samples, weights);
 }
 
 /**

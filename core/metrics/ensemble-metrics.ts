@@ -7,6 +7,7 @@ import { chosenMetrics, evaluateMetrics, type Metrics, scoresOf } from './regist
 import { quantileEvaluation, quantileMetrics } from './registry/quantile-metrics.ts';
 import { valueEvaluation, valueMetrics } from './registry/value-metrics.ts';
 import type { StackedClasses, StackedLogits, StackedValues, Values } from './stacks.ts';
+import { checkedWeights, countedSamples, type Weights } from './weights.ts';
 
 export type { Metrics };
 
@@ -16,6 +17,8 @@ export interface MetricOptions {
   more?: readonly string[];
   /** What the NLL of classes adds to each probability before its logarithm; 0 by default: exact. */
   nllEpsilon?: number;
+  /** In the shape of the targets; targets of weight 0 do not count. Without them all count alike. */
+  weights?: Weights;
 }
 
 /**
@@ -32,11 +35,11 @@ export function classificationMetrics(
   stack: StackedClasses,
   targets: Int32Array,
   ranks: number[],
-  { more = [], nllEpsilon }: MetricOptions = {},
+  { more = [], nllEpsilon, weights }: MetricOptions = {},
   task: 'classification' | 'ordinal' = 'classification',
 ): Metrics {
   const metrics = task === 'ordinal' ? [...classMetrics, ...ordinalOnly] : classMetrics;
-  const evaluation = classEvaluation(stack, targets, ranks, nllEpsilon);
+  const evaluation = classEvaluation(countedSamples(stack, targets, weights), ranks, nllEpsilon);
   return evaluateMetrics(chosenMetrics(metrics, more), evaluation, stack.members);
 }
 
@@ -49,9 +52,9 @@ export function classificationMetrics(
 export function productMetrics(
   stack: StackedClasses,
   targets: Int32Array,
-  { more = [], nllEpsilon }: MetricOptions = {},
+  { more = [], nllEpsilon, weights }: MetricOptions = {},
 ): Metrics {
-  const prediction = productPrediction(stack, targets, nllEpsilon);
+  const prediction = productPrediction(countedSamples(stack, targets, weights), nllEpsilon);
   return scoresOf('product', prediction, chosenMetrics(classMetrics, more));
 }
 
@@ -72,13 +75,14 @@ export function regressionMetrics(
   variances: StackedValues | null,
   targets: Values,
   ranks: number[],
-  { more = [], columns = 1 }: MetricOptions & { columns?: number } = {},
+  { more = [], columns = 1, ...options }: MetricOptions & { columns?: number } = {},
 ): Metrics {
+  const weights = checkedWeights(options.weights, targets.length);
   if (variances === null) {
-    const evaluation = valueEvaluation(means, targets, ranks, columns);
+    const evaluation = valueEvaluation(means, targets, ranks, columns, weights);
     return evaluateMetrics(chosenMetrics(valueMetrics, more), evaluation, means.members);
   }
-  const evaluation = gaussianEvaluation(means, variances, targets, ranks, columns);
+  const evaluation = gaussianEvaluation(means, variances, targets, ranks, columns, weights);
   return evaluateMetrics(chosenMetrics(gaussianMetrics, more), evaluation, means.members);
 }
 
@@ -93,9 +97,10 @@ export function labelEnsembleMetrics(
   stack: StackedLogits,
   targets: ArrayLike<number>,
   ranks: number[],
-  { more = [] }: MetricOptions = {},
+  { more = [], weights }: MetricOptions = {},
 ): Metrics {
-  return evaluateMetrics(chosenMetrics(labelMetrics, more), labelEvaluation(stack, targets, ranks), stack.members);
+  const evaluation = labelEvaluation(stack, targets, ranks, checkedWeights(weights, targets.length));
+  return evaluateMetrics(chosenMetrics(labelMetrics, more), evaluation, stack.members);
 }
 
 /**
@@ -110,9 +115,9 @@ export function countEnsembleMetrics(
   rates: StackedValues,
   counts: Values,
   ranks: number[],
-  { more = [], columns = 1 }: MetricOptions & { columns?: number } = {},
+  { more = [], columns = 1, weights }: MetricOptions & { columns?: number } = {},
 ): Metrics {
-  const evaluation = countEvaluation(rates, counts, ranks, columns);
+  const evaluation = countEvaluation(rates, counts, ranks, columns, checkedWeights(weights, counts.length));
   return evaluateMetrics(chosenMetrics(countMetrics, more), evaluation, rates.members);
 }
 
@@ -129,8 +134,8 @@ export function quantileEnsembleMetrics(
   targets: Values,
   ranks: number[],
   levels: readonly number[],
-  { more = [] }: MetricOptions = {},
+  { more = [], weights }: MetricOptions = {},
 ): Metrics {
-  const evaluation = quantileEvaluation(stack, targets, ranks, levels);
+  const evaluation = quantileEvaluation(stack, targets, ranks, levels, checkedWeights(weights, targets.length));
   return evaluateMetrics(chosenMetrics(quantileMetrics, more), evaluation, stack.members);
 }

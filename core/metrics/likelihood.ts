@@ -1,6 +1,7 @@
 import { checkClassification } from './checks.ts';
-import { eachMember, mean, memberProbabilities } from './predictions.ts';
+import { eachMember, memberProbabilities } from './predictions.ts';
 import type { Probabilities, StackedClasses } from './stacks.ts';
+import { weightedMean, type Weights } from './weights.ts';
 
 /**
  * Logarithm of the probability of every sample's target, log p[n, y_n], shape `[N]`; all NaN if a probability is not
@@ -25,10 +26,10 @@ export function memberLogLikelihoods(stack: StackedClasses, targets: Int32Array)
   return eachMember(stack.members, (member) => logLikelihoods(memberProbabilities(stack, member), targets));
 }
 
-/** -1/N sum_n log p_n, in nats. */
-export function nllOf(logarithms: Float64Array): number {
+/** -1/N sum_n log p_n, in nats; with weights -sum_n w_n log p_n / sum_n w_n. */
+export function nllOf(logarithms: Float64Array, weights?: Weights): number {
   // 0 - x, not -x: a prediction that is certain and right then has an NLL of 0, not -0.
-  return 0 - mean(logarithms);
+  return 0 - weightedMean(logarithms, weights);
 }
 
 /**

@@ -2,6 +2,7 @@ import { checkSameShape, checkShape, checkVariances } from './checks.ts';
 import { mixtureNll, nllOf } from './likelihood.ts';
 import { eachMember, mean, meanOverMembers, memberValues } from './predictions.ts';
 import type { StackedValues, Values } from './stacks.ts';
+import { totalWeight, weightedMean, type Weights } from './weights.ts';
 
 /** Natural logarithm of 2 pi. */
 const LOG_TWO_PI = Math.log(2 * Math.PI);
@@ -11,31 +12,35 @@ const LOG_TWO_PI = Math.log(2 * Math.PI);
  *
  * @param predictions of one member, or the ensemble's mean, shape `[N]`
  * @param targets shape `[N]`
+ * @param weights shape `[N]`
  * @throws RangeError when shapes differ
  */
-export function meanSquaredError(predictions: Values, targets: Values): number {
+export function meanSquaredError(predictions: Values, targets: Values, weights?: Weights): number {
   checkShape('targets', targets, [predictions.length]);
   let sum = 0;
-  for (let sample = 0; sample < predictions.length; sample++) sum += (predictions[sample] - targets[sample]) ** 2;
-  return finiteOrNaN(sum / predictions.length);
+  for (let sample = 0; sample < predictions.length; sample++) {
+    const weight = weights?.[sample] ?? 1;
+    if (weight !== 0) sum += weight * (predictions[sample] - targets[sample]) ** 2;
+  }
+  return finiteOrNaN(sum / totalWeight(predictions.length, weights));
 }
 
 /** Mean of the members' errors, 1/M sum_m MSE(mu_m). The expected error of a single member. */
-export function averageMemberMse(means: StackedValues, targets: Values): number {
-  return mean(eachMember(means.members, (member) => meanSquaredError(memberValues(means, member), targets)));
+export function averageMemberMse(means: StackedValues, targets: Values, weights?: Weights): number {
+  return mean(eachMember(means.members, (member) => meanSquaredError(memberValues(means, member), targets, weights)));
 }
 
 /**
  * Average member MSE - ensemble MSE: the members' mean squared distance from their mean, so never negative beyond
  * rounding (Krogh and Vedelsby, "Neural network ensembles, cross validation, and active learning", NIPS 1994).
  */
-export function ensembleGain(means: StackedValues, targets: Values): number {
-  return averageMemberMse(means, targets) - meanSquaredError(meanOverMembers(means), targets);
+export function ensembleGain(means: StackedValues, targets: Values, weights?: Weights): number {
+  return averageMemberMse(means, targets, weights) - meanSquaredError(meanOverMembers(means), targets, weights);
 }
 
 /** Mean over the samples of the members' sample standard deviation: `preds.std(dim=0).mean()` in PyTorch; 0 for M = 1. */
-export function ensembleStd(means: StackedValues): number {
-  return mean(epistemicVariance(means).map(Math.sqrt));
+export function ensembleStd(means: StackedValues, weights?: Weights): number {
+  return weightedMean(epistemicVariance(means).map(Math.sqrt), weights);
 }
 
 /**
@@ -73,7 +78,7 @@ export function memberGaussianLogDensities(
 
 /** The Gaussian NLL of every member, in nats, shape `[M]`. */
 export function memberGaussianNlls(means: StackedValues, variances: StackedValues, targets: Values): number[] {
-  return memberGaussianLogDensities(means, variances, targets).map(nllOf);
+  return memberGaussianLogDensities(means, variances, targets).map((logarithms) => nllOf(logarithms));
 }
 
 /**

@@ -20,7 +20,7 @@ export interface Extras {
   readonly extraInputs?: Fields;
   /** Further targets by name, for the project's loss. */
   readonly extraTargets?: Fields;
-  /** Weight of each sample's loss, at least 0; shape `[N]`. The sum of the weighted losses is divided by the number of samples. */
+  /** Weight of each sample in loss and metrics, at least 0; shape `[N]`. The sum of the weighted losses is divided by the number of samples. */
   readonly weights?: Float32Array;
   /** For each value of the targets 1 if it counts, 0 if it does not; shape of the targets. */
   readonly mask?: Uint8Array;

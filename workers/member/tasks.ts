@@ -15,6 +15,7 @@ import { poissonRegression } from './tasks/count-task.ts';
 import { multiLabel } from './tasks/label-task.ts';
 import { ordinal } from './tasks/ordinal-task.ts';
 import { quantileTask } from './tasks/quantile-task.ts';
+import { targetWeights } from './tasks/target-weights.ts';
 import type { MetricsOf, Task } from './tasks/task.ts';
 import { gaussianLosses, hard, labelLosses, type Softening, stateLosses } from './sample-losses.ts';
 
@@ -171,7 +172,8 @@ export function classificationMetricsOf(
   dataset: Dataset,
   options?: MetricOptions,
 ): Map<string, number> {
-  return classificationMetrics(classesOf(stack), dataset.targets as Int32Array, stack.ranks, options);
+  const weights = targetWeights(dataset);
+  return classificationMetrics(classesOf(stack), dataset.targets as Int32Array, stack.ranks, { ...options, weights });
 }
 
 /** Classifiers' predictions in the form that metrics need. */
@@ -188,7 +190,8 @@ export function regressionMetricsOf(
 ): Map<string, number> {
   const variances = stack.values.length > 1 ? stackOf(stack, 1) : null;
   const targets = dataset.targets as Float32Array;
-  return regressionMetrics(stackOf(stack, 0), variances, targets, stack.ranks, { ...options, columns: stack.width });
+  const own = { ...options, columns: stack.width, weights: targetWeights(dataset) };
+  return regressionMetrics(stackOf(stack, 0), variances, targets, stack.ranks, own);
 }
 
 function stackOf(stack: MemberOutputs, output: number) {

@@ -40,6 +40,7 @@ import { Generator, seedForRank } from '../random/index.ts';
 import { loadWarmStart } from '../member/updates/warm-start.ts';
 import { loadForkedWeights } from '../training/forked-weights.ts';
 import { loadTrainingState } from '../training/state/saved-state.ts';
+import { requireCounted } from '../member/tasks/target-weights.ts';
 import { type Task, taskOf } from '../member/tasks.ts';
 import type { TrainerParts } from '../training/rank-training.ts';
 import { plannedSteps, Trainer } from '../training/trainer.ts';
@@ -133,6 +134,7 @@ function createMember({ launch }: Seat, shared: Shared, seeder: DistributedSeede
   for (const dataset of [data.train, data.validation, data.test]) {
     if (!dataset) continue;
     requireInputs(model, dataset);
+    requireCounted(dataset);
     task.check(model, dataset);
   }
   const optimizerOf = (variables: Variable[]) =>

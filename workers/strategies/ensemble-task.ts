@@ -5,6 +5,7 @@ import { metricsOfRun } from '../../core/metrics/registry/monitors.ts';
 import type { RunConfig } from '../../core/protocol/run/config.ts';
 import { productMetrics } from '../../core/metrics/index.ts';
 import { describeMetrics, type ProjectMetric, withOwnMetrics } from '../member/tasks/own-metrics.ts';
+import { targetWeights } from '../member/tasks/target-weights.ts';
 import { classesOf, type MetricsOf, type Task } from '../member/tasks.ts';
 
 /**
@@ -37,7 +38,10 @@ function withProduct(task: Task, options: MetricOptions): Task {
   const metrics: MetricsOf = (stack, dataset) =>
     new Map([
       ...task.metrics(stack, dataset),
-      ...productMetrics(classesOf(stack), dataset.targets as Int32Array, options),
+      ...productMetrics(classesOf(stack), dataset.targets as Int32Array, {
+        ...options,
+        weights: targetWeights(dataset),
+      }),
     ]);
   return { ...task, metrics, ensembleMonitor: 'val/product_nll' };
 }

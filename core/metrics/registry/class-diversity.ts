@@ -1,44 +1,28 @@
 import { disagreement, shareNotUnanimous } from '../diversity.ts';
-import { nllOf } from '../likelihood.ts';
-import { mean } from '../predictions.ts';
 import { entropy, expectedEntropy, mutualInformationOf } from '../uncertainty.ts';
+import { weightedMean } from '../weights.ts';
 import type { ClassEvaluation, ClassPrediction } from './class-evaluation.ts';
-import type { Metric, MetricInfo } from './metric.ts';
-import { abe, decomposition, deepEnsembles } from './sources.ts';
+import { memberNllMetrics } from './member-nll.ts';
+import { deepEnsembles, type Metric, type MetricInfo } from './metric.ts';
+import type { TaskKind } from './task-kinds.ts';
+
+const decomposition = 'Depeweg et al., 2018, Decomposition of uncertainty in Bayesian deep learning';
+const tasks: readonly TaskKind[] = ['classification', 'binary', 'ordinal'];
 
 type Text = Pick<MetricInfo, 'name' | 'title' | 'direction' | 'meaning' | 'formula' | 'reference'>;
 type ClassMetric = Metric<ClassPrediction, ClassEvaluation>;
 
 function ofEnsemble(text: Text, compute: (evaluation: ClassEvaluation) => number): ClassMetric {
-  return { ...text, tasks: ['classification', 'binary', 'ordinal'], isStandard: true, of: 'ensemble', compute };
+  return { ...text, tasks, isStandard: true, of: 'ensemble', compute };
 }
-
-const averageMemberNll = ({ logLikelihoods }: ClassEvaluation): number => mean(logLikelihoods.map(nllOf));
 
 /** The metrics of a classification ensemble that compare its members, in order of presentation. */
 export const classDiversity: readonly ClassMetric[] = [
-  ofEnsemble(
-    {
-      name: 'avg_member_nll',
-      title: 'Mean member NLL',
-      direction: 'min',
-      meaning: 'The mean of the members’ NLLs: what one member alone achieves on average.',
-      formula: '−1/(M·N) Σ_m Σ log p_m(y)',
-      reference: deepEnsembles,
-    },
-    averageMemberNll,
-  ),
-  ofEnsemble(
-    {
-      name: 'ambiguity',
-      title: 'Jensen gap',
-      direction: 'none',
-      meaning: 'How much smaller the ensemble’s NLL is than its members’ on average. It is never negative.',
-      formula: '1/M Σ_m NLL_m − NLL',
-      reference: abe,
-    },
-    (evaluation) => averageMemberNll(evaluation) - nllOf(evaluation.ensemble.logLikelihoods),
-  ),
+  ...memberNllMetrics<ClassPrediction, ClassEvaluation>({
+    tasks,
+    formula: '−1/(M·N) Σ_m Σ log p_m(y)',
+    reference: deepEnsembles,
+  }),
   ofEnsemble(
     {
       name: 'disagreement',
@@ -48,7 +32,7 @@ export const classDiversity: readonly ClassMetric[] = [
       formula: '2/(M(M − 1)) Σ_m<m′ 1/N Σ [argmax p_m ≠ argmax p_m′]',
       reference: 'Fort et al., 2019, Deep ensembles: a loss landscape perspective',
     },
-    ({ stack }) => disagreement(stack),
+    ({ stack, ensemble }) => disagreement(stack, ensemble.weights),
   ),
   ofEnsemble(
     {
@@ -59,7 +43,7 @@ export const classDiversity: readonly ClassMetric[] = [
       formula: '1/N Σ [argmax p_m differ]',
       reference: 'torch-distributed-ensemble, which records it as val/disagreement',
     },
-    ({ stack }) => shareNotUnanimous(stack),
+    ({ stack, ensemble }) => shareNotUnanimous(stack, ensemble.weights),
   ),
   ofEnsemble(
     {
@@ -70,7 +54,7 @@ export const classDiversity: readonly ClassMetric[] = [
       formula: '1/N Σ H(p̄), H(p) = −Σ_k p_k log p_k',
       reference: decomposition,
     },
-    ({ ensemble }) => mean(entropy(ensemble.probabilities)),
+    ({ ensemble }) => weightedMean(entropy(ensemble.probabilities), ensemble.weights),
   ),
   ofEnsemble(
     {
@@ -81,6 +65,7 @@ export const classDiversity: readonly ClassMetric[] = [
       formula: '1/N Σ (H(p̄) − 1/M Σ_m H(p_m))',
       reference: decomposition,
     },
-    ({ ensemble, stack }) => mean(mutualInformationOf(entropy(ensemble.probabilities), expectedEntropy(stack))),
+    ({ ensemble, stack }) =>
+      weightedMean(mutualInformationOf(entropy(ensemble.probabilities), expectedEntropy(stack)), ensemble.weights),
   ),
 ];

@@ -1,35 +1,30 @@
 import { logLikelihoods, memberLogLikelihoods, mixtureLogLikelihoods } from '../likelihood.ts';
 import { meanProbabilities, memberProbabilities, productOfExperts } from '../predictions.ts';
 import type { Probabilities, StackedClasses } from '../stacks.ts';
-import type { Evaluation } from './metric.ts';
+import type { WeightedClasses } from '../weights.ts';
+import type { LikelihoodEvaluation, LikelihoodPrediction } from './member-nll.ts';
 
 /** What a classifier predicts for a split. */
-export interface ClassPrediction {
+export interface ClassPrediction extends LikelihoodPrediction {
   /** Shape `[N, K]`. */
   probabilities: Probabilities;
-  /** log p[n, y_n] in nats, shape `[N]`. */
-  logLikelihoods: Float64Array;
   /** Class indices, shape `[N]`. */
   targets: Int32Array;
 }
 
 /** Classifiers of the same split. */
-export interface ClassEvaluation extends Evaluation<ClassPrediction> {
+export interface ClassEvaluation extends LikelihoodEvaluation<ClassPrediction> {
   stack: StackedClasses;
-  /** log p_m[n, y_n] of every member, in nats: M arrays of shape `[N]`. */
-  logLikelihoods: readonly Float64Array[];
 }
 
 /**
- * @param stack probabilities or logits, shape `[M, N, K]`
- * @param targets class indices, shape `[N]`
+ * @param classes the stack of probabilities or logits, shape `[M, N, K]`, with the targets of the samples that count
  * @param ranks the rank of every member, shape `[M]`
  * @param nllEpsilon what the NLL adds to each probability before its logarithm; 0: exact
  * @throws RangeError when shapes differ, a probability is outside [0, 1] or a target outside [0, K)
  */
 export function classEvaluation(
-  stack: StackedClasses,
-  targets: Int32Array,
+  { stack, targets, weights }: WeightedClasses,
   ranks: readonly number[],
   nllEpsilon = 0,
 ): ClassEvaluation {
@@ -42,19 +37,21 @@ export function classEvaluation(
     stack,
     ranks,
     logLikelihoods: ofMembers,
-    ensemble: { probabilities: ensemble, logLikelihoods: logarithms, targets },
+    ensemble: { probabilities: ensemble, logLikelihoods: logarithms, targets, weights },
     member: (position) => ({
       probabilities: memberProbabilities(stack, position),
       logLikelihoods: ofMembers[position],
       targets,
+      weights,
     }),
   };
 }
 
 /** The product of experts, the joint prediction of members that were trained jointly. */
-export function productPrediction(stack: StackedClasses, targets: Int32Array, nllEpsilon = 0): ClassPrediction {
+export function productPrediction({ stack, targets, weights }: WeightedClasses, nllEpsilon = 0): ClassPrediction {
   const probabilities = productOfExperts(stack);
-  return { probabilities, logLikelihoods: withEpsilon(logLikelihoods(probabilities, targets), nllEpsilon), targets };
+  const logarithms = withEpsilon(logLikelihoods(probabilities, targets), nllEpsilon);
+  return { probabilities, logLikelihoods: logarithms, targets, weights };
 }
 
 /** log(p + ε) from log p. */

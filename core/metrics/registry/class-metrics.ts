@@ -2,13 +2,13 @@ import { expectedCalibrationError } from '../calibration.ts';
 import { accuracy, brierScore } from '../classification.ts';
 import { classwiseCalibrationError, equalMassCalibrationError } from '../scores/calibration-scores.ts';
 import { auroc, macroF1, meanAveragePrecision, topAccuracy } from '../scores/class-scores.ts';
-import { nllOf } from '../likelihood.ts';
 import { classDistance, quadraticKappa } from '../scores/ordinal-scores.ts';
 import type { Probabilities } from '../stacks.ts';
+import type { Weights } from '../weights.ts';
 import type { ClassEvaluation, ClassPrediction } from './class-evaluation.ts';
 import { classDiversity } from './class-diversity.ts';
-import type { Metric, MetricInfo } from './metric.ts';
-import { deepEnsembles, standard } from './sources.ts';
+import { predictionNll } from './member-nll.ts';
+import { deepEnsembles, type Metric, type MetricInfo, standard } from './metric.ts';
 import type { TaskKind } from './task-kinds.ts';
 
 type ClassMetric = Metric<ClassPrediction, ClassEvaluation>;
@@ -17,19 +17,21 @@ type Text = Pick<MetricInfo, 'name' | 'title' | 'direction' | 'meaning' | 'formu
 
 const tasks: readonly TaskKind[] = ['classification', 'binary', 'ordinal'];
 
+type Score = (probabilities: Probabilities, targets: Int32Array, weights?: Weights) => number;
+
 /** A score of probabilities that every evaluation computes. */
-function score(text: Text, compute: (probabilities: Probabilities, targets: Int32Array) => number): ClassMetric {
+function score(text: Text, compute: Score): ClassMetric {
   return {
     ...text,
     tasks,
     isStandard: true,
     of: 'prediction',
-    compute: ({ probabilities, targets }) => compute(probabilities, targets),
+    compute: ({ probabilities, targets, weights }) => compute(probabilities, targets, weights),
   };
 }
 
 /** A score of probabilities on request. */
-const more = (text: Text, compute: Parameters<typeof score>[1]): ClassMetric => ({
+const more = (text: Text, compute: Score): ClassMetric => ({
   ...score(text, compute),
   isStandard: false,
 });
@@ -44,7 +46,7 @@ const nll: ClassMetric = {
   meaning: 'Negative log-likelihood of the labels under the prediction, in nats; smaller is better.',
   formula: '−1/N Σ log p̄(y)',
   reference: deepEnsembles,
-  compute: ({ logLikelihoods }) => nllOf(logLikelihoods),
+  compute: predictionNll,
 };
 
 const topAccuracies = [2, 3, 5, 10].map((count) =>
@@ -58,7 +60,7 @@ const topAccuracies = [2, 3, 5, 10].map((count) =>
       memberFormula: `1/N Σ [y in the ${count} largest p_m,k]`,
       reference: standard,
     },
-    (probabilities, targets) => topAccuracy(probabilities, targets, count),
+    (probabilities, targets, weights) => topAccuracy(probabilities, targets, count, weights),
   ),
 );
 
@@ -152,17 +154,20 @@ export const classMetrics: readonly ClassMetric[] = [
     },
     classwiseCalibrationError,
   ),
-  more(
-    {
-      name: 'equal_mass_ece',
-      title: 'Equal-mass ECE',
-      direction: 'min',
-      meaning: 'Like the ECE, with 15 bins that hold equally many samples.',
-      formula: 'Σ_b |b|/N · |accuracy(b) − confidence(b)|',
-      reference: 'Nguyen and O’Connor, 2015, Posterior calibration and exploratory analysis',
-    },
-    equalMassCalibrationError,
-  ),
+  {
+    ...more(
+      {
+        name: 'equal_mass_ece',
+        title: 'Equal-mass ECE',
+        direction: 'min',
+        meaning: 'Like the ECE, with 15 bins that hold equally many samples.',
+        formula: 'Σ_b |b|/N · |accuracy(b) − confidence(b)|',
+        reference: 'Nguyen and O’Connor, 2015, Posterior calibration and exploratory analysis',
+      },
+      equalMassCalibrationError,
+    ),
+    ignoresWeights: true,
+  },
 ];
 
 /** The metrics of ordered classes alone. */

@@ -1,46 +1,41 @@
-import { mixtureLogLikelihoods, nllOf } from '../likelihood.ts';
-import { mean, memberValues } from '../predictions.ts';
+import { mixtureLogLikelihoods } from '../likelihood.ts';
+import { memberValues } from '../predictions.ts';
 import { poissonDeviance, poissonLogProbabilities } from '../scores/poisson.ts';
 import type { StackedValues, Values } from '../stacks.ts';
-import type { Metric } from './metric.ts';
-import { abe, standard } from './sources.ts';
+import type { Weights } from '../weights.ts';
+import { type LikelihoodEvaluation, type LikelihoodPrediction, memberNllMetrics, predictionNll } from './member-nll.ts';
+import { type Metric, standard } from './metric.ts';
 import { type ValueEvaluation, valueEvaluation, valueMetrics, type ValuePrediction } from './value-metrics.ts';
 
 /** What a regressor of counts predicts for a split: `means` are its rates. */
-export interface CountPrediction extends ValuePrediction {
-  /** Log-probabilities of the targets in nats, shape `[N]`. */
-  logProbabilities: Float64Array;
-}
+export type CountPrediction = ValuePrediction & LikelihoodPrediction;
 
 /** Regressors of counts of the same split. The ensemble is the uniformly weighted mixture of their Poisson distributions. */
-export interface CountEvaluation extends ValueEvaluation<CountPrediction> {
-  /** M arrays of shape `[N]`. */
-  logProbabilities: readonly Float64Array[];
-}
+export type CountEvaluation = ValueEvaluation<CountPrediction> & LikelihoodEvaluation<CountPrediction>;
 
-/** @param rates of all members, shape `[M, N]` @param counts whole numbers from 0, shape `[N]` @param columns T */
+/** @param rates of all members, shape `[M, N]` @param counts whole numbers from 0, shape `[N]` @param columns T @param weights shape `[N]` */
 export function countEvaluation(
   rates: StackedValues,
   counts: Values,
   ranks: readonly number[],
   columns = 1,
+  weights?: Weights,
 ): CountEvaluation {
-  const values = valueEvaluation(rates, counts, ranks, columns);
-  const logProbabilities = Array.from({ length: rates.members }, (_, member) =>
+  const values = valueEvaluation(rates, counts, ranks, columns, weights);
+  const logLikelihoods = Array.from({ length: rates.members }, (_, member) =>
     poissonLogProbabilities(memberValues(rates, member), counts),
   );
   return {
     ...values,
-    logProbabilities,
-    ensemble: { ...values.ensemble, logProbabilities: mixtureLogLikelihoods(logProbabilities) },
-    member: (position) => ({ ...values.member(position), logProbabilities: logProbabilities[position] }),
+    logLikelihoods,
+    ensemble: { ...values.ensemble, logLikelihoods: mixtureLogLikelihoods(logLikelihoods) },
+    member: (position) => ({ ...values.member(position), logLikelihoods: logLikelihoods[position] }),
   };
 }
 
 type CountMetric = Metric<CountPrediction, CountEvaluation>;
 
 const common = { tasks: ['poisson-regression'], isStandard: true } as const;
-const averageMemberNll = ({ logProbabilities }: CountEvaluation): number => mean(logProbabilities.map(nllOf));
 
 /** The metrics of Poisson regression alone, in order of presentation. */
 export const countOnly: readonly CountMetric[] = [
@@ -54,7 +49,7 @@ export const countOnly: readonly CountMetric[] = [
     formula: '−1/N Σ log(1/M Σ_m Poisson(y; μ_m))',
     memberFormula: '−1/N Σ log Poisson(y; μ_m)',
     reference: standard,
-    compute: ({ logProbabilities }) => nllOf(logProbabilities),
+    compute: predictionNll,
   },
   {
     ...common,
@@ -65,30 +60,13 @@ export const countOnly: readonly CountMetric[] = [
     meaning: 'Twice how much smaller the log-likelihood of the rates is than that of rates equal to the counts.',
     formula: '2/N Σ (y log(y/μ̄) − y + μ̄)',
     reference: 'scikit-learn, mean_poisson_deviance',
-    compute: ({ means, targets }) => poissonDeviance(means, targets),
+    compute: ({ means, targets, weights }) => poissonDeviance(means, targets, weights),
   },
-  {
-    ...common,
-    name: 'avg_member_nll',
-    title: 'Mean member NLL',
-    direction: 'min',
-    of: 'ensemble',
-    meaning: 'The mean of the members’ NLLs: what one member alone achieves on average.',
+  ...memberNllMetrics<CountPrediction, CountEvaluation>({
+    tasks: common.tasks,
     formula: '−1/(M·N) Σ_m Σ log Poisson(y; μ_m)',
     reference: standard,
-    compute: averageMemberNll,
-  },
-  {
-    ...common,
-    name: 'ambiguity',
-    title: 'Jensen gap',
-    direction: 'none',
-    of: 'ensemble',
-    meaning: 'How much smaller the ensemble’s NLL is than its members’ on average. It is never negative.',
-    formula: '1/M Σ_m NLL_m − NLL',
-    reference: abe,
-    compute: (evaluation) => averageMemberNll(evaluation) - nllOf(evaluation.ensemble.logProbabilities),
-  },
+  }),
 ];
 
 /** All metrics of Poisson regression. */

@@ -1,27 +1,25 @@
 import { checkSameShape } from '../checks.ts';
-import { mixtureLogLikelihoods, nllOf } from '../likelihood.ts';
-import { mean, memberValues } from '../predictions.ts';
+import { mixtureLogLikelihoods } from '../likelihood.ts';
+import { memberValues } from '../predictions.ts';
 import { aleatoricVariance, epistemicVariance, memberGaussianLogDensities } from '../regression.ts';
 import { type Gaussians, intervalCoverage, rankedProbabilityScore } from '../scores/mixture-scores.ts';
 import type { StackedValues, Values } from '../stacks.ts';
-import type { Metric, MetricInfo } from './metric.ts';
-import { abe, deepEnsembles } from './sources.ts';
+import { weightedMean, type Weights } from '../weights.ts';
+import { type LikelihoodEvaluation, type LikelihoodPrediction, memberNllMetrics, predictionNll } from './member-nll.ts';
+import { deepEnsembles, type Metric, type MetricInfo } from './metric.ts';
 import { type ValueEvaluation, valueEvaluation, valueMetrics, type ValuePrediction } from './value-metrics.ts';
 
 /** What a regressor of means and variances predicts for a split. */
-export interface GaussianPrediction extends ValuePrediction {
+export interface GaussianPrediction extends ValuePrediction, LikelihoodPrediction {
   /** One Gaussian of a member; of the ensemble those of its members, as a uniformly weighted mixture. */
   mixture: readonly Gaussians[];
-  /** Log-densities of the targets in nats, shape `[N]`. */
-  logDensities: Float64Array;
 }
 
 /** Regressors of means and variances of the same split. */
-export interface GaussianEvaluation extends ValueEvaluation<GaussianPrediction> {
+export interface GaussianEvaluation
+  extends ValueEvaluation<GaussianPrediction>, LikelihoodEvaluation<GaussianPrediction> {
   /** Shape `[M, N]`. */
   variances: StackedValues;
-  /** M arrays of shape `[N]`. */
-  logDensities: readonly Float64Array[];
 }
 
 /** @throws RangeError when shapes differ or a variance is negative */
@@ -31,23 +29,24 @@ export function gaussianEvaluation(
   targets: Values,
   ranks: readonly number[],
   columns = 1,
+  weights?: Weights,
 ): GaussianEvaluation {
   checkSameShape(means, variances);
-  const values = valueEvaluation(means, targets, ranks, columns);
-  const logDensities = memberGaussianLogDensities(means, variances, targets);
-  const mixture = logDensities.map((_, member) => ({
+  const values = valueEvaluation(means, targets, ranks, columns, weights);
+  const logLikelihoods = memberGaussianLogDensities(means, variances, targets);
+  const mixture = logLikelihoods.map((_, member) => ({
     means: memberValues(means, member),
     variances: memberValues(variances, member),
   }));
   return {
     ...values,
     variances,
-    logDensities,
-    ensemble: { ...values.ensemble, mixture, logDensities: mixtureLogLikelihoods(logDensities) },
+    logLikelihoods,
+    ensemble: { ...values.ensemble, mixture, logLikelihoods: mixtureLogLikelihoods(logLikelihoods) },
     member: (position) => ({
       ...values.member(position),
       mixture: [mixture[position]],
-      logDensities: logDensities[position],
+      logLikelihoods: logLikelihoods[position],
     }),
   };
 }
@@ -66,8 +65,6 @@ function score(text: Text, compute: (prediction: GaussianPrediction) => number):
   return { ...common, ...text, of: 'prediction', compute };
 }
 
-const averageMemberNll = ({ logDensities }: GaussianEvaluation): number => mean(logDensities.map(nllOf));
-
 const coverages = [50, 90, 95].map((percent): GaussianMetric => ({
   ...score(
     {
@@ -79,7 +76,7 @@ const coverages = [50, 90, 95].map((percent): GaussianMetric => ({
       memberFormula: `1/N Σ [${(100 - percent) / 200} ≤ F_m(y) ≤ ${(100 + percent) / 200}], F_m that of Normal(μ_m, σ²_m)`,
       reference: 'Gneiting and Raftery, 2007, Strictly proper scoring rules, prediction, and estimation',
     },
-    ({ mixture, targets }) => intervalCoverage(mixture, targets, percent / 100),
+    ({ mixture, targets, weights }) => intervalCoverage(mixture, targets, percent / 100, weights),
   ),
   isStandard: false,
 }));
@@ -96,7 +93,7 @@ const crps: GaussianMetric = {
       memberFormula: '1/N Σ ∫ (F_m(x) − [x ≥ y])² dx, F_m that of Normal(μ_m, σ²_m)',
       reference: 'Gneiting and Raftery, 2007, Strictly proper scoring rules, prediction, and estimation',
     },
-    ({ mixture, targets }) => rankedProbabilityScore(mixture, targets),
+    ({ mixture, targets, weights }) => rankedProbabilityScore(mixture, targets, weights),
   ),
   isStandard: false,
 };
@@ -112,30 +109,13 @@ const likelihoods: readonly GaussianMetric[] = [
       memberFormula: '−1/N Σ log Normal(y; μ_m, σ²_m)',
       reference: deepEnsembles,
     },
-    ({ logDensities }) => nllOf(logDensities),
+    predictionNll,
   ),
-  ofEnsemble(
-    {
-      name: 'avg_member_nll',
-      title: 'Mean member NLL',
-      direction: 'min',
-      meaning: 'The mean of the members’ NLLs: what one member alone achieves on average.',
-      formula: '−1/(M·N) Σ_m Σ log Normal(y; μ_m, σ²_m)',
-      reference: deepEnsembles,
-    },
-    averageMemberNll,
-  ),
-  ofEnsemble(
-    {
-      name: 'ambiguity',
-      title: 'Jensen gap',
-      direction: 'none',
-      meaning: 'How much smaller the ensemble’s NLL is than its members’ on average. It is never negative.',
-      formula: '1/M Σ_m NLL_m − NLL',
-      reference: abe,
-    },
-    (evaluation) => averageMemberNll(evaluation) - nllOf(evaluation.ensemble.logDensities),
-  ),
+  ...memberNllMetrics<GaussianPrediction, GaussianEvaluation>({
+    tasks: common.tasks,
+    formula: '−1/(M·N) Σ_m Σ log Normal(y; μ_m, σ²_m)',
+    reference: deepEnsembles,
+  }),
   ofEnsemble(
     {
       name: 'aleatoric',
@@ -145,7 +125,7 @@ const likelihoods: readonly GaussianMetric[] = [
       formula: '1/N Σ 1/M Σ_m σ²_m',
       reference: deepEnsembles,
     },
-    ({ variances }) => mean(aleatoricVariance(variances)),
+    ({ variances, ensemble }) => weightedMean(aleatoricVariance(variances), ensemble.weights),
   ),
   ofEnsemble(
     {
@@ -156,7 +136,7 @@ const likelihoods: readonly GaussianMetric[] = [
       formula: '1/N Σ 1/(M − 1) Σ_m (μ_m − μ̄)²',
       reference: deepEnsembles,
     },
-    ({ means }) => mean(epistemicVariance(means)),
+    ({ means, ensemble }) => weightedMean(epistemicVariance(means), ensemble.weights),
   ),
 ];
 

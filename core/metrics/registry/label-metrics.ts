@@ -1,5 +1,5 @@
 import { checkShape } from '../checks.ts';
-import { mixtureLogLikelihoods, nllOf } from '../likelihood.ts';
+import { mixtureLogLikelihoods } from '../likelihood.ts';
 import { mean } from '../predictions.ts';
 import {
   exactMatch,
@@ -12,28 +12,28 @@ import {
   microLabelF1,
 } from '../scores/label-scores.ts';
 import type { StackedLogits } from '../stacks.ts';
-import type { Evaluation, Metric, MetricInfo } from './metric.ts';
-import { abe, standard } from './sources.ts';
+import { weightedMean, type Weights } from '../weights.ts';
+import { type LikelihoodEvaluation, type LikelihoodPrediction, memberNllMetrics, predictionNll } from './member-nll.ts';
+import { type Metric, type MetricInfo, standard } from './metric.ts';
 
 /** What a multi-label classifier predicts for a split. */
-export interface LabelPrediction extends LabelProbabilities {
-  /** Log-probabilities of the labels' states in nats, shape `[N, L]`. */
-  logLikelihoods: Float64Array;
-}
+export type LabelPrediction = LabelProbabilities & LikelihoodPrediction;
 
 /** Multi-label classifiers of the same split. */
-export interface LabelEvaluation extends Evaluation<LabelPrediction> {
+export interface LabelEvaluation extends LikelihoodEvaluation<LabelPrediction> {
   members: readonly LabelPrediction[];
 }
 
 /**
  * @param stack a logit for each label, shape `[M, N, L]`
  * @param targets 0 or 1, shape `[N, L]`
+ * @param weights shape `[N, L]`
  */
 export function labelEvaluation(
   { members, samples, classes: labels, logits }: StackedLogits,
   targets: ArrayLike<number>,
   ranks: readonly number[],
+  weights?: Weights,
 ): LabelEvaluation {
   const size = samples * labels;
   checkShape('logits', logits, [members, samples, labels]);
@@ -41,16 +41,17 @@ export function labelEvaluation(
   const predictions = Array.from({ length: members }, (_, member): LabelPrediction => {
     const own = Float64Array.from(logits.subarray(member * size, (member + 1) * size));
     const logLikelihoods = own.map((logit, index) => logSigmoid(targets[index] === 1 ? logit : -logit));
-    return { probabilities: own.map((logit) => 1 / (1 + Math.exp(-logit))), logLikelihoods, targets, labels };
+    return { probabilities: own.map((logit) => 1 / (1 + Math.exp(-logit))), logLikelihoods, targets, labels, weights };
   });
   const probabilities = new Float64Array(size).map(
     (_, index) => predictions.reduce((sum, prediction) => sum + prediction.probabilities[index], 0) / members,
   );
-  const logLikelihoods = mixtureLogLikelihoods(predictions.map((prediction) => prediction.logLikelihoods));
+  const logLikelihoods = predictions.map((prediction) => prediction.logLikelihoods);
   return {
     ranks,
     members: predictions,
-    ensemble: { probabilities, logLikelihoods, targets, labels },
+    logLikelihoods,
+    ensemble: { probabilities, logLikelihoods: mixtureLogLikelihoods(logLikelihoods), targets, labels, weights },
     member: (position) => predictions[position],
   };
 }
@@ -81,19 +82,17 @@ const ofEnsemble = (text: Text, compute: (evaluation: LabelEvaluation) => number
   compute,
 });
 
-const averageMemberNll = ({ members }: LabelEvaluation): number =>
-  mean(members.map(({ logLikelihoods }) => nllOf(logLikelihoods)));
-
 /** Share of labels that two members decide differently, over all pairs of members; 0 for one member. */
-function disagreement({ members }: LabelEvaluation): number {
+function disagreement({ members, ensemble: { weights } }: LabelEvaluation): number {
   const shares = members.flatMap(({ probabilities }, at) =>
     members.slice(0, at).map((other) =>
-      mean(
+      weightedMean(
         probabilities.map((p, index) => {
           const q = other.probabilities[index];
           if (!Number.isFinite(p) || !Number.isFinite(q)) return NaN;
           return p > 0.5 === q > 0.5 ? 0 : 1;
         }),
+        weights,
       ),
     ),
   );
@@ -111,7 +110,7 @@ export const labelMetrics: readonly LabelMetric[] = [
       formula: '−1/(N·L) Σ Σ_l log p̄_l(y_l)',
       reference: standard,
     },
-    ({ logLikelihoods }) => nllOf(logLikelihoods),
+    predictionNll,
   ),
   score(
     {
@@ -168,28 +167,11 @@ export const labelMetrics: readonly LabelMetric[] = [
     },
     labelBrier,
   ),
-  ofEnsemble(
-    {
-      name: 'avg_member_nll',
-      title: 'Mean member NLL',
-      direction: 'min',
-      meaning: 'The mean of the members’ NLLs: what one member alone achieves on average.',
-      formula: '1/M Σ_m NLL_m',
-      reference: standard,
-    },
-    averageMemberNll,
-  ),
-  ofEnsemble(
-    {
-      name: 'ambiguity',
-      title: 'Jensen gap',
-      direction: 'none',
-      meaning: 'How much smaller the ensemble’s NLL is than its members’ on average. It is never negative.',
-      formula: '1/M Σ_m NLL_m − NLL',
-      reference: abe,
-    },
-    (evaluation) => averageMemberNll(evaluation) - nllOf(evaluation.ensemble.logLikelihoods),
-  ),
+  ...memberNllMetrics<LabelPrediction, LabelEvaluation>({
+    tasks: common.tasks,
+    formula: '1/M Σ_m NLL_m',
+    reference: standard,
+  }),
   ofEnsemble(
     {
       name: 'disagreement',

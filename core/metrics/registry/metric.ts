@@ -1,5 +1,10 @@
 import { checkRanks } from '../checks.ts';
+import type { Weights } from '../weights.ts';
 import type { TaskKind } from './task-kinds.ts';
+
+/** Sources that several metrics name. */
+export const standard = 'Standard';
+export const deepEnsembles = 'Lakshminarayanan et al., 2017, Simple and scalable predictive uncertainty estimation';
 
 /** Whether a smaller or a larger value of a metric is better. */
 export type Direction = 'min' | 'max' | 'none';
@@ -28,10 +33,18 @@ export interface MetricInfo {
   /** The formula for one member, where replacing `p̄` by `p_m` and `μ̄` by `μ_m` does not give it. */
   memberFormula?: string;
   reference: string;
+  /** Whether it ignores the samples' weights; masked targets count in no metric. */
+  ignoresWeights?: true;
+}
+
+/** What a model predicts for a split. */
+export interface Prediction {
+  /** Of the targets, in their shape; absent: all count alike. */
+  weights?: Weights;
 }
 
 /** The predictions of a split, and what metrics need beside them. `P` is what one model predicts for the split. */
-export interface Evaluation<P> {
+export interface Evaluation<P extends Prediction> {
   /** The rank of every member, shape `[M]`. */
   ranks: readonly number[];
   /** The ensemble as one model. */
@@ -41,7 +54,7 @@ export interface Evaluation<P> {
 }
 
 /** A metric: a pure function of the ensemble's and the members' predictions. */
-export type Metric<P, E extends Evaluation<P>> = MetricInfo &
+export type Metric<P extends Prediction, E extends Evaluation<P>> = MetricInfo &
   ({ of: 'prediction'; compute(prediction: P): number } | { of: 'ensemble'; compute(evaluation: E): number });
 
 /**
@@ -49,7 +62,7 @@ export type Metric<P, E extends Evaluation<P>> = MetricInfo &
  *
  * @throws RangeError when ranks repeat, or what the metrics throw
  */
-export function evaluateMetrics<P, E extends Evaluation<P>>(
+export function evaluateMetrics<P extends Prediction, E extends Evaluation<P>>(
   metrics: readonly Metric<P, E>[],
   evaluation: E,
   members: number,
@@ -72,7 +85,7 @@ export function evaluateMetrics<P, E extends Evaluation<P>>(
 }
 
 /** The scores of one prediction, named `<subject>_<metric>`. */
-export function scoresOf<P, E extends Evaluation<P>>(
+export function scoresOf<P extends Prediction, E extends Evaluation<P>>(
   subject: string,
   prediction: P,
   metrics: readonly Metric<P, E>[],

@@ -3,11 +3,11 @@ import { mean, meanOverMembers, memberValues } from '../predictions.ts';
 import { intervalShare, pinballLoss, type Quantiles } from '../scores/quantile-scores.ts';
 import { meanAbsoluteError } from '../scores/value-scores.ts';
 import type { StackedValues, Values } from '../stacks.ts';
-import type { Evaluation, Metric, MetricInfo } from './metric.ts';
-import { standard } from './sources.ts';
+import type { Weights } from '../weights.ts';
+import { type Evaluation, type Metric, type MetricInfo, type Prediction, standard } from './metric.ts';
 
 /** What a quantile regressor predicts for a split. */
-export interface QuantilePrediction extends Quantiles {
+export interface QuantilePrediction extends Quantiles, Prediction {
   /** Shape `[N]`. */
   targets: Values;
 }
@@ -22,19 +22,21 @@ export interface QuantileEvaluation extends Evaluation<QuantilePrediction> {
  * @param stack predicted quantiles, shape `[M, N · Q]`, those of a sample together; the ensemble predicts their means over the members
  * @param targets shape `[N]`
  * @param levels of the quantiles in (0, 1), ascending, shape `[Q]`
+ * @param weights shape `[N]`
  */
 export function quantileEvaluation(
   stack: StackedValues,
   targets: Values,
   ranks: readonly number[],
   levels: readonly number[],
+  weights?: Weights,
 ): QuantileEvaluation {
   checkShape('quantiles', memberValues(stack, 0), [targets.length, levels.length]);
   return {
     ranks,
     members: stack.members,
-    ensemble: { values: meanOverMembers(stack), levels, targets },
-    member: (position) => ({ values: memberValues(stack, position), levels, targets }),
+    ensemble: { values: meanOverMembers(stack), levels, targets, weights },
+    member: (position) => ({ values: memberValues(stack, position), levels, targets, weights }),
   };
 }
 
@@ -44,7 +46,8 @@ type Text = Pick<MetricInfo, 'name' | 'title' | 'direction' | 'meaning' | 'formu
 
 const common = { tasks: ['quantile-regression'], isStandard: true } as const;
 const koenker = 'Koenker and Bassett, 1978, Regression quantiles';
-const pinballOf = ({ targets, ...quantiles }: QuantilePrediction): number => pinballLoss(quantiles, targets);
+const pinballOf = ({ targets, weights, ...quantiles }: QuantilePrediction): number =>
+  pinballLoss(quantiles, targets, weights);
 
 const score = (text: Text, compute: (prediction: QuantilePrediction) => number): QuantileMetric => ({
   ...common,
@@ -88,7 +91,7 @@ export const quantileMetrics: readonly QuantileMetric[] = [
       memberFormula: '1/N Σ [y_m,first ≤ y ≤ y_m,last]',
       reference: standard,
     },
-    ({ targets, ...quantiles }) => intervalShare(quantiles, targets),
+    ({ targets, weights, ...quantiles }) => intervalShare(quantiles, targets, weights),
   ),
   ofEnsemble(
     {
@@ -123,12 +126,13 @@ export const quantileMetrics: readonly QuantileMetric[] = [
         memberFormula: '1/N Σ |y_m,(1/2) − y|',
         reference: standard,
       },
-      ({ values, levels, targets }) => {
+      ({ values, levels, targets, weights }) => {
         const distances = levels.map((level) => Math.abs(level - 0.5));
         const median = distances.indexOf(Math.min(...distances));
         return meanAbsoluteError(
           values.filter((_: number, index: number) => index % levels.length === median),
           targets,
+          weights,
         );
       },
     ),

@@ -3,12 +3,12 @@ import { meanOverMembers, memberValues } from '../predictions.ts';
 import { averageMemberMse, ensembleGain, ensembleStd, meanSquaredError } from '../regression.ts';
 import { determination, meanAbsoluteError } from '../scores/value-scores.ts';
 import type { StackedValues, Values } from '../stacks.ts';
-import type { Evaluation, Metric, MetricInfo } from './metric.ts';
-import { deepEnsembles, kroghVedelsby, standard } from './sources.ts';
+import type { Weights } from '../weights.ts';
+import { deepEnsembles, type Evaluation, type Metric, type MetricInfo, type Prediction, standard } from './metric.ts';
 import type { TaskKind } from './task-kinds.ts';
 
 /** What a regressor predicts for a split. */
-export interface ValuePrediction {
+export interface ValuePrediction extends Prediction {
   /** Shape `[N]`, in which several targets of a sample follow each other. */
   means: Values;
   /** Shape `[N]`. */
@@ -25,20 +25,21 @@ export interface ValueEvaluation<P extends ValuePrediction = ValuePrediction> ex
   targets: Values;
 }
 
-/** @param columns T; N counts values, so it is a multiple of T */
+/** @param columns T; N counts values, so it is a multiple of T @param weights shape `[N]` */
 export function valueEvaluation(
   means: StackedValues,
   targets: Values,
   ranks: readonly number[],
   columns = 1,
+  weights?: Weights,
 ): ValueEvaluation {
   checkShape('targets', targets, [means.samples / columns, columns]);
   return {
     means,
     targets,
     ranks,
-    ensemble: { means: meanOverMembers(means), targets, columns },
-    member: (position) => ({ means: memberValues(means, position), targets, columns }),
+    ensemble: { means: meanOverMembers(means), targets, columns, weights },
+    member: (position) => ({ means: memberValues(means, position), targets, columns, weights }),
   };
 }
 
@@ -67,7 +68,7 @@ export const valueMetrics: readonly ValueMetric[] = [
       formula: '1/N Σ (μ̄ − y)²',
       reference: standard,
     },
-    ({ means, targets }) => meanSquaredError(means, targets),
+    ({ means, targets, weights }) => meanSquaredError(means, targets, weights),
   ),
   ofEnsemble(
     {
@@ -79,7 +80,7 @@ export const valueMetrics: readonly ValueMetric[] = [
       formula: '1/(M·N) Σ_m Σ (μ_m − y)²',
       reference: standard,
     },
-    ({ means, targets }) => averageMemberMse(means, targets),
+    ({ means, targets, ensemble }) => averageMemberMse(means, targets, ensemble.weights),
   ),
   ofEnsemble(
     {
@@ -89,9 +90,9 @@ export const valueMetrics: readonly ValueMetric[] = [
       isStandard: true,
       meaning: 'How much smaller the ensemble’s MSE is than its members’ on average. It is never negative.',
       formula: '1/M Σ_m MSE_m − MSE',
-      reference: kroghVedelsby,
+      reference: 'Krogh and Vedelsby, 1994, Neural network ensembles, cross validation, and active learning',
     },
-    ({ means, targets }) => ensembleGain(means, targets),
+    ({ means, targets, ensemble }) => ensembleGain(means, targets, ensemble.weights),
   ),
   ofEnsemble(
     {
@@ -103,7 +104,7 @@ export const valueMetrics: readonly ValueMetric[] = [
       formula: '1/N Σ √(1/(M − 1) Σ_m (μ_m − μ̄)²)',
       reference: deepEnsembles,
     },
-    ({ means }) => ensembleStd(means),
+    ({ means, ensemble }) => ensembleStd(means, ensemble.weights),
   ),
   score(
     {
@@ -115,7 +116,7 @@ export const valueMetrics: readonly ValueMetric[] = [
       formula: '1/N Σ |μ̄ − y|',
       reference: standard,
     },
-    ({ means, targets }) => meanAbsoluteError(means, targets),
+    ({ means, targets, weights }) => meanAbsoluteError(means, targets, weights),
   ),
   score(
     {
@@ -127,6 +128,6 @@ export const valueMetrics: readonly ValueMetric[] = [
       formula: '1 − Σ (μ̄ − y)² / Σ (y − mean y)²',
       reference: 'scikit-learn, r2_score',
     },
-    ({ means, targets, columns }) => determination(means, targets, columns),
+    ({ means, targets, columns, weights }) => determination(means, targets, columns, weights),
   ),
 ];

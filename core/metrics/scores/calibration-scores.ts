@@ -1,6 +1,7 @@
 import { checkClassification } from '../checks.ts';
 import { mostProbableClass } from '../classification.ts';
 import type { Probabilities } from '../stacks.ts';
+import { totalWeight, type Weights } from '../weights.ts';
 
 /** As in `calibration.ts`. */
 const BINS = 15;
@@ -13,8 +14,13 @@ const BINS = 15;
  * 2019, equation 3.
  *
  * @param targets class indices, shape `[N]`
+ * @param weights shape `[N]`
  */
-export function classwiseCalibrationError(probabilities: Probabilities, targets: Int32Array): number {
+export function classwiseCalibrationError(
+  probabilities: Probabilities,
+  targets: Int32Array,
+  weights?: Weights,
+): number {
   if (!checkClassification(probabilities, targets)) return NaN;
   const { classes, samples, values } = probabilities;
   // Of each class and bin: samples of the class minus the sum of its probabilities.
@@ -23,10 +29,10 @@ export function classwiseCalibrationError(probabilities: Probabilities, targets:
     for (let label = 0; label < classes; label++) {
       const probability = values[sample * classes + label];
       const bin = Math.min(Math.max(Math.ceil(probability * BINS) - 1, 0), BINS - 1);
-      gaps[label * BINS + bin] += (targets[sample] === label ? 1 : 0) - probability;
+      gaps[label * BINS + bin] += (weights?.[sample] ?? 1) * ((targets[sample] === label ? 1 : 0) - probability);
     }
   }
-  return gaps.reduce((sum, gap) => sum + Math.abs(gap), 0) / (samples * classes);
+  return gaps.reduce((sum, gap) => sum + Math.abs(gap), 0) / (totalWeight(samples, weights) * classes);
 }
 
 /**

@@ -2,35 +2,37 @@ import { checkClassification } from '../checks.ts';
 import { mostProbableClass } from '../classification.ts';
 import { mean } from '../predictions.ts';
 import type { Probabilities } from '../stacks.ts';
+import { weightedMean, type Weights } from '../weights.ts';
 import { areaUnderRoc, averagePrecision } from './ranking.ts';
 
-/** Scores of classifiers beside those of `classification.ts`. Arguments and errors are the same. */
+/** Scores of classifiers beside those of `classification.ts`. Arguments and errors are the same; weights have shape `[N]`. */
 
 /**
  * Area under the ROC curve of each class against all others, averaged over the classes that have both samples and others (macro). With
  * two classes it is that of class 1. NaN if there is no such class.
  */
-export function auroc(probabilities: Probabilities, targets: Int32Array): number {
-  return meanOverClasses(probabilities, targets, areaUnderRoc);
+export function auroc(probabilities: Probabilities, targets: Int32Array, weights?: Weights): number {
+  return meanOverClasses(probabilities, targets, areaUnderRoc, weights);
 }
 
 /** Average precision of each class against all others, averaged over the classes that have samples; with two classes that of class 1. */
-export function meanAveragePrecision(probabilities: Probabilities, targets: Int32Array): number {
-  return meanOverClasses(probabilities, targets, averagePrecision);
+export function meanAveragePrecision(probabilities: Probabilities, targets: Int32Array, weights?: Weights): number {
+  return meanOverClasses(probabilities, targets, averagePrecision, weights);
 }
 
 /**
  * F1 of each class, 2 TP / (2 TP + FP + FN), averaged over the classes that are a target or are chosen (macro, as in scikit-learn).
  */
-export function macroF1(probabilities: Probabilities, targets: Int32Array): number {
+export function macroF1(probabilities: Probabilities, targets: Int32Array, weights?: Weights): number {
   if (!checkClassification(probabilities, targets)) return NaN;
   const hits = new Float64Array(probabilities.classes);
   /** TP + FP, plus TP + FN. */
   const uses = new Float64Array(probabilities.classes);
   mostProbableClass(probabilities).forEach((chosen, sample) => {
-    uses[chosen] += 1;
-    uses[targets[sample]] += 1;
-    if (chosen === targets[sample]) hits[chosen] += 1;
+    const weight = weights?.[sample] ?? 1;
+    uses[chosen] += weight;
+    uses[targets[sample]] += weight;
+    if (chosen === targets[sample]) hits[chosen] += weight;
   });
   return mean([...uses].flatMap((count, label) => (count === 0 ? [] : (2 * hits[label]) / count)));
 }
@@ -38,32 +40,38 @@ export function macroF1(probabilities: Probabilities, targets: Int32Array): numb
 /**
  * Share of samples whose target is among the `count` most probable classes. Of equally probable classes the first come first.
  */
-export function topAccuracy(probabilities: Probabilities, targets: Int32Array, count: number): number {
+export function topAccuracy(
+  probabilities: Probabilities,
+  targets: Int32Array,
+  count: number,
+  weights?: Weights,
+): number {
   if (!checkClassification(probabilities, targets)) return NaN;
   const { classes, values } = probabilities;
-  const isHit = (target: number, sample: number): boolean => {
+  const hitOf = (target: number, sample: number): number => {
     const start = sample * classes;
     let before = 0;
     for (let label = 0; label < classes; label++) {
       const [other, own] = [values[start + label], values[start + target]];
       if (other > own || (other === own && label < target)) before += 1;
     }
-    return before < count;
+    return before < count ? 1 : 0;
   };
-  return targets.filter(isHit).length / targets.length;
+  return weightedMean(targets.map(hitOf), weights);
 }
 
 function meanOverClasses(
   probabilities: Probabilities,
   targets: Int32Array,
-  score: (scores: Float64Array, isPositive: (sample: number) => boolean) => number,
+  score: typeof areaUnderRoc,
+  weights?: Weights,
 ): number {
   if (!checkClassification(probabilities, targets)) return NaN;
   const { classes, samples, values } = probabilities;
   const labels = classes === 2 ? [1] : Array.from({ length: classes }, (_, label) => label);
   const scores = labels.map((label) => {
     const column = Float64Array.from({ length: samples }, (_, sample) => values[sample * classes + label]);
-    return score(column, (sample) => targets[sample] === label);
+    return score(column, (sample) => targets[sample] === label, weights);
   });
   return mean(scores.filter((value) => !Number.isNaN(value)));
 }

@@ -1,4 +1,5 @@
 import { mean } from '../predictions.ts';
+import { areCountedFinite, weightedMean, type Weights } from '../weights.ts';
 import { areaUnderRoc, averagePrecision } from './ranking.ts';
 
 /** Predicted probabilities of L labels, which a sample may have in any combination. */
@@ -9,68 +10,99 @@ export interface LabelProbabilities {
   targets: ArrayLike<number>;
   /** L. */
   labels: number;
+  /** Shape `[N, L]`; absent: all labels of all samples count alike. */
+  weights?: Weights;
 }
 
 /** Share of all labels of all samples that the prediction has right; a label is predicted from a probability above 1/2. */
-export function labelAccuracy({ probabilities, targets }: LabelProbabilities): number {
-  return mean(probabilities.map((p, index) => rightOrNaN(p, targets[index])));
+export function labelAccuracy({ probabilities, targets, weights }: LabelProbabilities): number {
+  return weightedMean(
+    probabilities.map((p, index) => rightOrNaN(p, targets[index])),
+    weights,
+  );
 }
 
-/** Share of samples with all labels right. */
-export function exactMatch({ probabilities, targets, labels }: LabelProbabilities): number {
-  const rows = Float64Array.from({ length: probabilities.length / labels }, (_, sample) => {
+/** Share of samples with all labels right that count. A sample's weight is the largest of its labels'. */
+export function exactMatch({ probabilities, targets, labels, weights }: LabelProbabilities): number {
+  const samples = probabilities.length / labels;
+  const ofSamples = weights && new Float64Array(samples);
+  const rows = Float64Array.from({ length: samples }, (_, sample) => {
     let right = 1;
     for (let index = sample * labels; index < (sample + 1) * labels; index++) {
-      right *= rightOrNaN(probabilities[index], targets[index]);
+      const weight = weights?.[index] ?? 1;
+      if (ofSamples) ofSamples[sample] = Math.max(ofSamples[sample], weight);
+      if (weight !== 0) right *= rightOrNaN(probabilities[index], targets[index]);
     }
     return right;
   });
-  return mean(rows);
+  return weightedMean(rows, ofSamples);
 }
 
 /** Mean over samples and labels of (p - y)². */
-export function labelBrier({ probabilities, targets }: LabelProbabilities): number {
-  return mean(probabilities.map((p, index) => (p - targets[index]) ** 2));
+export function labelBrier({ probabilities, targets, weights }: LabelProbabilities): number {
+  return weightedMean(
+    probabilities.map((p, index) => (p - targets[index]) ** 2),
+    weights,
+  );
 }
 
 /** F1 of each label, averaged over the labels that samples have or get (macro). */
 export function macroLabelF1(given: LabelProbabilities): number {
-  if (!given.probabilities.every(Number.isFinite)) return NaN;
-  const scores = eachLabel(given.labels, (label) => f1(given, (index) => index % given.labels === label));
-  return mean(scores.filter((score) => !Number.isNaN(score)));
+  return meanOfDefined(given, f1OfLabels(given));
+}
+
+/** F1 of each label, shape `[L]`; NaN for a label that no sample has or gets. */
+export function f1OfLabels(given: LabelProbabilities): number[] {
+  return eachLabel(given.labels, (label) => f1(given, (index) => index % given.labels === label));
 }
 
 /** F1 of all labels together (micro). */
 export function microLabelF1(given: LabelProbabilities): number {
-  return given.probabilities.every(Number.isFinite) ? f1(given, () => true) : NaN;
+  return areCountedFinite(given.probabilities, given.weights) ? f1(given, () => true) : NaN;
 }
 
 /** Area under the ROC curve of each label, averaged over the labels that some samples have and others do not (macro). */
 export function labelAuroc(given: LabelProbabilities): number {
-  return meanOverLabels(given, areaUnderRoc);
+  return meanOfDefined(given, aurocOfLabels(given));
+}
+
+/** Area under the ROC curve of each label, shape `[L]`; NaN for a label that all samples have or none has. */
+export function aurocOfLabels(given: LabelProbabilities): number[] {
+  return rankingOfLabels(given, areaUnderRoc);
 }
 
 /** Average precision of each label, averaged over the labels that samples have (macro). */
 export function labelAveragePrecision(given: LabelProbabilities): number {
-  return meanOverLabels(given, averagePrecision);
+  return meanOfDefined(given, averagePrecisionOfLabels(given));
 }
 
-function meanOverLabels({ probabilities, targets, labels }: LabelProbabilities, score: typeof areaUnderRoc): number {
-  if (!probabilities.every(Number.isFinite)) return NaN;
-  const scores = eachLabel(labels, (label) => {
-    const column = probabilities.filter((_, index) => index % labels === label);
-    return score(column, (sample) => targets[sample * labels + label] === 1);
+/** Average precision of each label, shape `[L]`; NaN for a label that no sample has. */
+export function averagePrecisionOfLabels(given: LabelProbabilities): number[] {
+  return rankingOfLabels(given, averagePrecision);
+}
+
+function rankingOfLabels(given: LabelProbabilities, score: typeof areaUnderRoc): number[] {
+  const { probabilities, targets, labels, weights } = given;
+  return eachLabel(labels, (label) => {
+    const isOwn = (_: number, index: number): boolean => index % labels === label;
+    const isPositive = (sample: number): boolean => targets[sample * labels + label] === 1;
+    return score(probabilities.filter(isOwn), isPositive, weights?.filter(isOwn));
   });
-  return mean(scores.filter((value) => !Number.isNaN(value)));
 }
 
-function f1({ probabilities, targets }: LabelProbabilities, isCounted: (index: number) => boolean): number {
+function meanOfDefined({ probabilities, weights }: LabelProbabilities, scores: readonly number[]): number {
+  if (!areCountedFinite(probabilities, weights)) return NaN;
+  return mean(scores.filter((score) => !Number.isNaN(score)));
+}
+
+function f1({ probabilities, targets, weights }: LabelProbabilities, isCounted: (index: number) => boolean): number {
   let [hits, uses] = [0, 0];
   probabilities.forEach((p, index) => {
-    if (!isCounted(index)) return;
+    const weight = weights?.[index] ?? 1;
+    if (!isCounted(index) || weight === 0) return;
     const predicted = p > 0.5 ? 1 : 0;
-    hits += predicted * targets[index];
-    uses += predicted + targets[index];
+    hits += weight * predicted * targets[index];
+    uses += weight * (predicted + targets[index]);
   });
   return (2 * hits) / uses;
 }

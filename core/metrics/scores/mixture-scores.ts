@@ -1,6 +1,7 @@
 import { checkShape, checkVariances } from '../checks.ts';
 import { mean } from '../predictions.ts';
 import type { Values } from '../stacks.ts';
+import { weightedMean, type Weights } from '../weights.ts';
 import { normalDensity, normalDistribution } from './normal.ts';
 
 /** One Gaussian per value, shape `[N]` each. A uniformly weighted mixture is a list of them. */
@@ -19,12 +20,13 @@ export interface Gaussians {
  *
  * @param mixture the members' Gaussians
  * @param targets shape `[N]`
+ * @param weights shape `[N]`
  * @throws RangeError when shapes differ or a variance is negative
  */
-export function rankedProbabilityScore(mixture: readonly Gaussians[], targets: Values): number {
+export function rankedProbabilityScore(mixture: readonly Gaussians[], targets: Values, weights?: Weights): number {
   checkMixture(mixture, targets);
   const members = mixture.length;
-  return mean(
+  return weightedMean(
     Float64Array.from(targets, (target, n) => {
       let [toTarget, between] = [0, 0];
       mixture.forEach(({ means, variances }, member) => {
@@ -36,6 +38,7 @@ export function rankedProbabilityScore(mixture: readonly Gaussians[], targets: V
       });
       return toTarget / members - between / (2 * members ** 2);
     }),
+    weights,
   );
 }
 
@@ -45,7 +48,12 @@ export function rankedProbabilityScore(mixture: readonly Gaussians[], targets: V
  *
  * @throws RangeError when shapes differ or a variance is negative
  */
-export function intervalCoverage(mixture: readonly Gaussians[], targets: Values, level: number): number {
+export function intervalCoverage(
+  mixture: readonly Gaussians[],
+  targets: Values,
+  level: number,
+  weights?: Weights,
+): number {
   checkMixture(mixture, targets);
   const inside = Float64Array.from(targets, (target, n) => {
     const below = mean(
@@ -54,7 +62,7 @@ export function intervalCoverage(mixture: readonly Gaussians[], targets: Values,
     if (Number.isNaN(below)) return NaN;
     return below >= (1 - level) / 2 && below <= (1 + level) / 2 ? 1 : 0;
   });
-  return mean(inside);
+  return weightedMean(inside, weights);
 }
 
 /** E|X| of a normal X. */

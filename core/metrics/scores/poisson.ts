@@ -1,6 +1,6 @@
 import { checkShape } from '../checks.ts';
-import { mean } from '../predictions.ts';
 import type { Values } from '../stacks.ts';
+import { weightedMean, type Weights } from '../weights.ts';
 
 /**
  * Log-probabilities of counts under Poisson distributions, y log λ - λ - log y!, in nats, shape `[N]`. NaN where the rate is not positive
@@ -17,15 +17,16 @@ export function poissonLogProbabilities(rates: Values, counts: Values): Float64A
   });
 }
 
-/** Mean Poisson deviance, 2/N Σ (y log(y/λ) - y + λ), with 0 log 0 = 0. */
-export function poissonDeviance(rates: Values, counts: Values): number {
+/** Mean Poisson deviance, 2/N Σ (y log(y/λ) - y + λ), with 0 log 0 = 0. Shapes `[N]`. */
+export function poissonDeviance(rates: Values, counts: Values, weights?: Weights): number {
   checkShape('targets', counts, [rates.length]);
-  return mean(
+  return weightedMean(
     Float64Array.from(counts, (count, n) => {
       const rate = rates[n];
       if (!(rate > 0 && rate < Infinity)) return NaN;
       return 2 * ((count === 0 ? 0 : count * Math.log(count / rate)) - count + rate);
     }),
+    weights,
   );
 }
 

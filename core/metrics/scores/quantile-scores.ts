@@ -1,5 +1,6 @@
 import { mean } from '../predictions.ts';
 import type { Values } from '../stacks.ts';
+import { weightedMean, type Weights } from '../weights.ts';
 
 /** Predicted quantiles. */
 export interface Quantiles {
@@ -16,26 +17,28 @@ export interface Quantiles {
  * Source: Koenker and Bassett, "Regression quantiles", Econometrica 46, 1978.
  *
  * @param targets shape `[N]`
+ * @param weights shape `[N]`
  */
-export function pinballLoss({ values, levels }: Quantiles, targets: Values): number {
-  return mean(
-    Float64Array.from(values, (value, index) => {
-      if (!Number.isFinite(value)) return NaN;
-      const level = levels[index % levels.length];
-      const error = targets[Math.floor(index / levels.length)] - value;
-      return Math.max(level * error, (level - 1) * error);
-    }),
-  );
+export function pinballLoss({ values, levels }: Quantiles, targets: Values, weights?: Weights): number {
+  const losses = Float64Array.from(targets, (target, n) => {
+    const ofLevels = levels.map((level, q) => {
+      const error = target - values[n * levels.length + q];
+      return Number.isFinite(error) ? Math.max(level * error, (level - 1) * error) : NaN;
+    });
+    return mean(ofLevels);
+  });
+  return weightedMean(losses, weights);
 }
 
-/** Share of targets from the first to the last quantile, both included; NaN where a value is not finite. */
-export function intervalShare({ values, levels }: Quantiles, targets: Values): number {
+/** Share of targets from the first to the last quantile, both included; NaN where a value is not finite. Weights `[N]`. */
+export function intervalShare({ values, levels }: Quantiles, targets: Values, weights?: Weights): number {
   const last = levels.length - 1;
-  return mean(
+  return weightedMean(
     Float64Array.from(targets, (target, n) => {
       const [low, high] = [values[n * levels.length], values[n * levels.length + last]];
       if (!Number.isFinite(low) || !Number.isFinite(high)) return NaN;
       return low <= target && target <= high ? 1 : 0;
     }),
+    weights,
   );
 }

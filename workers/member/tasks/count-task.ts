@@ -2,6 +2,7 @@ import { countEnsembleMetrics } from '../../../core/metrics/index.ts';
 import type { Dataset } from '../../data/dataset.ts';
 import { tf, type Tensor } from '../../tensorflow/tf.ts';
 import { requireOutputs, requireValues, targetColumns } from './checks.ts';
+import { targetWeights } from './target-weights.ts';
 import type { Task } from './task.ts';
 
 /** Counts: targets Float32Array `[N]` or `[N, T]` of whole numbers from 0, the logarithm of the rate for each. */
@@ -19,9 +20,10 @@ export const poissonRegression: Task = {
   losses: ([logRates], counts) => countLosses(logRates, counts),
   predicts: 'values',
   predictionsOf: ([logRates]) => [tf.exp(logRates)],
-  metrics: ({ ranks, samples, width, values }, { targets }, options) => {
+  metrics: ({ ranks, samples, width, values }, dataset, options) => {
     const rates = { members: ranks.length, samples: samples * width, values: values[0] };
-    return countEnsembleMetrics(rates, targets as Float32Array, ranks, { ...options, columns: width });
+    const own = { ...options, columns: width, weights: targetWeights(dataset) };
+    return countEnsembleMetrics(rates, dataset.targets as Float32Array, ranks, own);
   },
 };
 

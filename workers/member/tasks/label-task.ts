@@ -4,6 +4,7 @@ import { tf } from '../../tensorflow/tf.ts';
 import { requireLogits } from '../output-activation.ts';
 import { stateLosses } from '../sample-losses.ts';
 import { requireOutputs, requireValues, targetColumns } from './checks.ts';
+import { targetWeights } from './target-weights.ts';
 import type { Task } from './task.ts';
 
 /** A sample has any of L labels: targets Float32Array `[N, L]` of 0 and 1, one logit for each label. */
@@ -21,9 +22,9 @@ export const multiLabel: Task = {
   loss: ([logits], targets, softening) => tf.mean(stateLosses(logits, targets, softening), [-2, -1]),
   losses: ([logits], targets, softening) => stateLosses(logits, targets, softening),
   predicts: 'label-logits',
-  metrics: ({ ranks, samples, width, values }, { targets }, options) => {
+  metrics: ({ ranks, samples, width, values }, dataset, options) => {
     const stack = { members: ranks.length, samples, classes: width, logits: values[0] };
-    return labelEnsembleMetrics(stack, targets, ranks, options);
+    return labelEnsembleMetrics(stack, dataset.targets, ranks, { ...options, weights: targetWeights(dataset) });
   },
 };
 

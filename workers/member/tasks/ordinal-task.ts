@@ -3,6 +3,7 @@ import { tf, type Tensor } from '../../tensorflow/tf.ts';
 import { requireLogits } from '../output-activation.ts';
 import { hard, type Softening, stateLosses } from '../sample-losses.ts';
 import { classCount, requireLabels, requireOutputs } from './checks.ts';
+import { targetWeights } from './target-weights.ts';
 import type { Task } from './task.ts';
 
 /**
@@ -28,9 +29,10 @@ export const ordinal: Task = {
   losses: ([logits], labels, softening) => softenedLosses(logits, labels, softening),
   predicts: 'logits',
   predictionsOf: ([logits]) => [logProbabilities(logits)],
-  metrics: ({ ranks, samples, width, values }, { targets }, options) => {
+  metrics: ({ ranks, samples, width, values }, dataset, options) => {
     const stack = stackedClasses({ kind: 'logits', members: ranks.length, samples, width, values: values[0] });
-    return classificationMetrics(stack, targets as Int32Array, ranks, options, 'ordinal');
+    const own = { ...options, weights: targetWeights(dataset) };
+    return classificationMetrics(stack, dataset.targets as Int32Array, ranks, own, 'ordinal');
   },
 };
 

@@ -1,6 +1,7 @@
 import { quantileEnsembleMetrics } from '../../../core/metrics/index.ts';
 import { tf, type Tensor } from '../../tensorflow/tf.ts';
 import { requireOutputs, requireValues, targetColumns } from './checks.ts';
+import { targetWeights } from './target-weights.ts';
 import type { Task } from './task.ts';
 
 /**
@@ -26,9 +27,10 @@ export function quantileTask(levels: readonly number[]): Task {
     loss: ([values], targets) => tf.mean(pinballLosses(values, targets, levels), [-2, -1]),
     losses: ([values], targets) => pinballLosses(values, targets, levels),
     predicts: 'values',
-    metrics: ({ ranks, samples, width, values }, { targets }, options) => {
+    metrics: ({ ranks, samples, width, values }, dataset, options) => {
       const stack = { members: ranks.length, samples: samples * width, values: values[0] };
-      return quantileEnsembleMetrics(stack, targets as Float32Array, ranks, levels, options);
+      const own = { ...options, weights: targetWeights(dataset) };
+      return quantileEnsembleMetrics(stack, dataset.targets as Float32Array, ranks, levels, own);
     },
   };
 }
