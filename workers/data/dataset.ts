@@ -36,6 +36,8 @@ export interface Dataset extends Extras {
   readonly classCount?: number;
   /** What batches apply to the features. */
   readonly normalization?: Normalization;
+  /** Where ranks validate on what they hold out: the ranks that held out each sample, as many for each; shape `[N, P]`. Set by Tutti. */
+  readonly heldOutBy?: Int32Array;
 }
 
 /** A value for each split. */

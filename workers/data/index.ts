@@ -8,7 +8,7 @@ export { createDataset, createSplits, flattened, gatherBatch, subset, take } fro
 export type { Batch, Dataset, Normalization, Splits } from './dataset.ts';
 export type { Extras, Field, Fields } from './fields.ts';
 export { splitDataset } from './split.ts';
-export type { SplitSizes } from './split.ts';
+export type { Fold, SplitSizes } from './split.ts';
 export { standardize } from './standardize.ts';
 export type { Standardized, TargetScale } from './standardize.ts';
 export { mnist } from './sources/mnist.ts';

@@ -17,6 +17,8 @@ export interface SamplerOptions {
   worldSize: number;
   /** Whether the rank's samples are a bootstrap sample: N of them, drawn with replacement. */
   bagging?: boolean;
+  /** The rows that the rank trains on, of which there are then `length`; all by default. */
+  rows?: Int32Array | undefined;
 }
 
 /** The order of one rank's samples: a pure function of (seed, epoch), so that a resume needs no state. */
@@ -42,11 +44,13 @@ export function createSampler(options: SamplerOptions): Sampler {
     );
   }
   const drawn = options.bagging ? bootstrap(options.length, options.seed) : null;
+  const { rows } = options;
+  const rowsOf = (places: Int32Array) => (rows === undefined ? places : places.map((place) => rows[place]));
   return Object.freeze({
     batchesPerEpoch,
     *batches(epoch: number) {
       const places = orderOf(options, epoch);
-      const order = drawn === null ? places : places.map((place) => drawn[place]);
+      const order = rowsOf(drawn === null ? places : places.map((place) => drawn[place]));
       for (let batch = 0; batch < batchesPerEpoch; batch++) {
         yield order.subarray(batch * batchSize, (batch + 1) * batchSize);
       }

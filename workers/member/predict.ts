@@ -1,6 +1,7 @@
 import type { ProcessGroup } from '../collectives/process-group.ts';
 import { openBatches } from '../data/streams/open-batches.ts';
 import type { Dataset } from '../data/dataset.ts';
+import { rowsHeldOutBy } from '../data/hold-out.ts';
 import { tf, type LayersModel } from '../tensorflow/tf.ts';
 import { batchTensors, modelInputs } from './batch-tensors.ts';
 import { outputsOf } from './member.ts';
@@ -12,7 +13,29 @@ const evaluationBatchSize = 512;
 
 /** One member's predictions for a whole split, in the order of the data, in inference mode. */
 export async function predict(model: LayersModel, task: Task, dataset: Dataset): Promise<Predictions> {
-  return predictRange(model, task, dataset, 0, dataset.length);
+  return predictRows(model, task, dataset, rowsBetween(0, dataset.length));
+}
+
+/** The same of a rank, with NaN for samples that it may have trained on, where ranks hold out different ones. */
+export async function predictOfRank(
+  model: LayersModel,
+  task: Task,
+  dataset: Dataset,
+  rank: number,
+): Promise<Predictions> {
+  const rows = rowsHeldOutBy(dataset, rank);
+  if (rows === null) return predict(model, task, dataset);
+  const { width, values, ...others } = await predictRows(model, task, dataset, rows);
+  const whole = values.map((own) => {
+    const all = new Float32Array(dataset.length * width).fill(Number.NaN);
+    rows.forEach((row, i) => all.set(own.subarray(i * width, (i + 1) * width), row * width));
+    return all;
+  });
+  return { ...others, width, samples: dataset.length, values: whole };
+}
+
+function rowsBetween(start: number, end: number): Int32Array {
+  return Int32Array.from({ length: end - start }, (_, i) => start + i);
 }
 
 /** Predictions of a model that all ranks hold: each rank predicts a part of the split, and all receive the whole. */
@@ -26,7 +49,7 @@ export async function predictTogether(
   const size = Math.ceil(dataset.length / group.worldSize);
   const startOf = (index: number): number => Math.min(index * size, dataset.length - size);
   const start = startOf(group.ranks.indexOf(group.rank));
-  const own = await predictRange(model, task, dataset, start, start + size);
+  const own = await predictRows(model, task, dataset, rowsBetween(start, start + size));
   const values: Float32Array<ArrayBuffer>[] = [];
   for (const output of own.values) {
     const whole = new Float32Array(dataset.length * own.width);
@@ -37,18 +60,11 @@ export async function predictTogether(
   return { ...own, samples: dataset.length, values };
 }
 
-async function predictRange(
-  model: LayersModel,
-  task: Task,
-  dataset: Dataset,
-  start: number,
-  end: number,
-): Promise<Predictions> {
+async function predictRows(model: LayersModel, task: Task, dataset: Dataset, rows: Int32Array): Promise<Predictions> {
   const parts: Float32Array[][] = [];
   const batches = openBatches(dataset);
-  for (let first = start; first < end; first += evaluationBatchSize) {
-    const size = Math.min(evaluationBatchSize, end - first);
-    const indices = Int32Array.from({ length: size }, (_, i) => first + i);
+  for (let first = 0; first < rows.length; first += evaluationBatchSize) {
+    const indices = rows.subarray(first, first + evaluationBatchSize);
     const batch = await batches.batch(indices, { epoch: 0, batch: 0, step: 0 });
     const outputs = tf.tidy(() => {
       const [features] = batchTensors(batch);
@@ -59,7 +75,7 @@ async function predictRange(
     tf.dispose(outputs);
   }
   const values = parts[0].map((_, output) => concatenate(parts.map((part) => part[output])));
-  const samples = end - start;
+  const samples = rows.length;
   return { kind: task.predicts, samples, width: values[0].length / samples, values };
 }
 

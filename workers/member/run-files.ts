@@ -150,6 +150,15 @@ export class RunFiles {
         ? { name: 'targets', dtype: 'I32', shape, data: new Int32Array(targets) }
         : { name: 'targets', dtype: 'F32', shape, data: new Float32Array(targets) },
     ];
+    if (dataset.heldOutBy !== undefined) {
+      const { heldOutBy } = dataset;
+      tensors.push({
+        name: 'held_out_by',
+        dtype: 'I32',
+        shape: [length, heldOutBy.length / length],
+        data: new Int32Array(heldOutBy),
+      });
+    }
     if (features instanceof Float32Array && features.length === length) {
       tensors.push({ name: 'feature', dtype: 'F32', shape: [length], data: new Float32Array(features) });
     }

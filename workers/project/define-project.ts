@@ -3,7 +3,7 @@ import type { RunConfig, RunConfigInput } from '../../core/protocol/run/config.t
 import type { PermissionsInput } from '../../core/protocol/run/permissions.ts';
 import type { EvaluatedSet } from '../../core/protocol/run/record.ts';
 import type { ProjectCallback } from '../callbacks/project-callback.ts';
-import type { DataFolders, Splits } from '../data/index.ts';
+import type { DataFolders, Fold, Splits } from '../data/index.ts';
 import type { Figure } from '../plots/index.ts';
 import type { LayersModel, Scalar, Tensor } from '../tensorflow/tf.ts';
 import type { LossInputs } from '../member/batch-tensors.ts';
@@ -28,6 +28,8 @@ export interface DataContext<H> extends ProjectContext<H> {
   folders: DataFolders;
   /** The base seed: the same for all ranks, so that splits agree. */
   seed: number;
+  /** The test fold that the options `data.folds` and `data.fold` ask for; undefined: none. Give it to the function that splits. */
+  fold?: Fold | undefined;
 }
 
 /** What `model` receives. */

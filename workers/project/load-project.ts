@@ -140,9 +140,32 @@ export async function loadProjectData(
   hyperparameters: Record<string, unknown>,
   { config, dataFolders }: Pick<Launch, 'config' | 'dataFolders'>,
 ): Promise<Splits> {
-  const context = { hyperparameters, config, folders: dataFolders, seed: config.seed };
+  const { folds, fold, foldPerRank } = config.data;
+  const asked = folds > 0 && !foldPerRank ? { count: folds, index: fold } : undefined;
+  let isFoldRead = false;
+  const context = {
+    hyperparameters,
+    config,
+    folders: dataFolders,
+    seed: config.seed,
+    get fold() {
+      isFoldRead = true;
+      return asked;
+    },
+  };
+  const splits = await load(() =>
+    withSeededMathRandom(new Generator(config.seed, 'data'), () => project.data(context)),
+  );
+  if (asked === undefined || isFoldRead) return splits;
+  throw new Error(
+    `The run is to test on fold ${fold} of ${folds}, but data() of the project "${project.name}" does not read its argument's \`fold\`. ` +
+      'Give it to the function that splits: data({ seed, fold }) { return tableSplits(table, { seed, fold, ... }); }.',
+  );
+}
+
+async function load(data: () => Promise<Splits>): Promise<Splits> {
   try {
-    return await withSeededMathRandom(new Generator(config.seed, 'data'), () => project.data(context));
+    return await data();
   } catch (error) {
     throw explainRefusal(error);
   }

@@ -12,7 +12,8 @@ import { distributeData, type RankData } from '../data/distribute.ts';
 import { augmentedBatches } from '../data/augment/augmented-batches.ts';
 import { requireAugmentable } from '../data/augment/augment.ts';
 import type { BatchSource } from '../data/batches.ts';
-import { createSampler, type Sampler } from '../data/samplers.ts';
+import { type HoldOut, holdOutOf, withHoldOut } from '../data/hold-out.ts';
+import { createSampler, type Sampler, type SamplerOptions } from '../data/samplers.ts';
 import type { Project } from '../project/define-project.ts';
 import { loadProject, loadProjectData, modelShapes, parseHyperparameters } from '../project/load-project.ts';
 import { explainError } from '../project/trace/explain-error.ts';
@@ -70,6 +71,8 @@ interface Shared {
   task: Task;
   /** With `data.mode: broadcast`, `train` holds one sample; `openBatches` gives all. */
   data: Splits;
+  /** What each rank holds out of `data.train`; null: nothing. */
+  holdOut: HoldOut | null;
   openBatches: () => BatchSource;
 }
 
@@ -107,9 +110,11 @@ async function prepareShared(seats: readonly Seat[]): Promise<{ shared: Shared; 
   seeder.install();
   const task = ensembleTask(taskOf(project.task, project.quantiles), config, project.metrics);
   const groups = seats.map((seat) => seat.links.group);
-  const { splits: data, openBatches } = await loadData(launch, project, hyperparameters, groups);
+  const { splits, openBatches } = await loadData(launch, project, hyperparameters, groups);
+  const holdOut = holdOutOf(config, splits.train.length);
+  const data = withHoldOut(splits, holdOut);
   for (const dataset of [data.train, data.unlabelled]) if (dataset) requireAugmentable(dataset, config.augmentation);
-  const shared = { project, hyperparameters, config, backend, task, data, openBatches };
+  const shared = { project, hyperparameters, config, backend, task, data, holdOut, openBatches };
   return { shared, seeders: [seeder, ...otherSeeders] };
 }
 
@@ -152,7 +157,7 @@ interface RankParts {
 }
 
 async function prepareRank({ launch, links }: Seat, shared: Shared, rank: RankParts): Promise<Prepared> {
-  const { project, hyperparameters, config, task, data, openBatches } = shared;
+  const { project, hyperparameters, config, task, data, holdOut, openBatches } = shared;
   const { member, seeder, stack, throttle } = rank;
   const { placement, lostRanks } = launch;
   const completion = await readCompletion(launch);
@@ -170,7 +175,8 @@ async function prepareRank({ launch, links }: Seat, shared: Shared, rank: RankPa
     // The product of experts has one target for each sample.
     mixingSeed: config.strategy.kind === 'joint' ? config.seed : seeder.seed,
   });
-  const sampler = samplerFor(config, batches.length, seeder.seed, placement.rank);
+  const rows = holdOut?.trainingRows(placement.rank);
+  const sampler = samplerFor(config, { length: rows?.length ?? batches.length, rows }, seeder.seed, placement.rank);
   batches.follow?.(sampler);
   const callbacks = [
     seeder,
@@ -189,10 +195,15 @@ async function prepareRank({ launch, links }: Seat, shared: Shared, rank: RankPa
   return { ...shared, batches, model: member.model, trainer, totalSteps, leaveStack: () => stacked?.leave() };
 }
 
-function samplerFor(config: RunConfig, length: number, seed: number, rank: number): Sampler {
+function samplerFor(
+  config: RunConfig,
+  samples: Pick<SamplerOptions, 'length' | 'rows'>,
+  seed: number,
+  rank: number,
+): Sampler {
   return createSampler({
+    ...samples,
     kind: samplerOf(config),
-    length,
     batchSize: samplesPerStep(config),
     dropLast: config.dropLast,
     seed,

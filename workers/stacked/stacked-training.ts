@@ -18,7 +18,7 @@ export function stackedTraining(
 ): StackedTraining {
   return {
     rule: updateRuleOf(config.optimizer),
-    // Every rank augments its batches differently.
+    // Every rank augments its batches differently. Bagging and hold-outs need a sampler of each rank.
     sharesBatches: commonSamplers.includes(samplerOf(config)) && !isAugmented(config) && !config.data.bagging,
     losses(outputs, targets, members) {
       const lossesOf = lossesFor({ config, project, task }, memberLoss);

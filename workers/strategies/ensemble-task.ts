@@ -6,6 +6,7 @@ import type { RunConfig } from '../../core/protocol/run/config.ts';
 import { productMetrics } from '../../core/metrics/index.ts';
 import { describeMetrics, type ProjectMetric, withOwnMetrics } from '../member/tasks/own-metrics.ts';
 import { targetWeights } from '../member/tasks/target-weights.ts';
+import { withHeldOut } from '../member/tasks/held-out-metrics.ts';
 import { classesOf, type MetricsOf, type Task } from '../member/tasks.ts';
 
 /**
@@ -21,7 +22,7 @@ export function ensembleTask(
   const options = { more: requestedMetrics(config), nllEpsilon: config.metrics.nllEpsilon };
   const asked: Task = { ...task, metrics: (stack, dataset) => task.metrics(stack, dataset, options) };
   const computed = config.strategy.kind === 'joint' ? withProduct(asked, options) : asked;
-  const judged = { ...computed, metrics: withOwnMetrics(computed.metrics, own) };
+  const judged = { ...computed, metrics: withHeldOut(withOwnMetrics(computed.metrics, own)) };
   const { monitor } = config.checkpoints;
   if (monitor === 'auto') return judged;
   // A member's metric for `val/ens_acc` is `val/member_3_acc`. Some metrics exist only for an ensemble.

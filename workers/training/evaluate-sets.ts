@@ -4,7 +4,7 @@ import type { Checkpoint } from '../checkpoints/checkpoint-store.ts';
 import type { ProcessGroup } from '../collectives/process-group.ts';
 import type { Dataset, Splits } from '../data/dataset.ts';
 import type { LayersModel } from '../tensorflow/tf.ts';
-import { gatherPredictions, predict } from '../member/predict.ts';
+import { gatherPredictions, predictOfRank } from '../member/predict.ts';
 import { joinStacks, type MemberOutputs } from '../member/predictions.ts';
 import type { RunFiles, Split } from '../member/run-files.ts';
 import type { Task } from '../member/tasks.ts';
@@ -93,7 +93,7 @@ async function evaluateSet(
   epoch: number,
 ): Promise<EvaluatedStack> {
   const { model, task, group, files, earlierRanks } = evaluation;
-  const own = await predict(model, task, dataset);
+  const own = await predictOfRank(model, task, dataset, files.rank);
   await files.savePredictions(split, name, own, epoch);
   const kept = await Promise.all(earlierRanks.map((rank) => files.readPredictions(split, rank, name)));
   const earlier = kept.filter((predictions) => predictions !== null);

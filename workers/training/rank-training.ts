@@ -15,7 +15,7 @@ import type { Completion } from './completion.ts';
 import type { Throttle } from './throttle.ts';
 import type { Controls } from './controls.ts';
 import type { Member } from '../member/member.ts';
-import { predict, predictTogether } from '../member/predict.ts';
+import { predictOfRank, predictTogether } from '../member/predict.ts';
 import type { Predictions } from '../member/predictions.ts';
 import type { Position, Report } from '../member/report.ts';
 import type { RunFiles } from '../member/run-files.ts';
@@ -179,7 +179,7 @@ export class RankTraining implements Training {
     if (this.lastPredictions !== null && this.progress.standingBy) return this.lastPredictions;
     this.lastPredictions = this.isOneModel
       ? await predictTogether(group, member.model, task, dataset)
-      : await predict(member.model, task, dataset);
+      : await predictOfRank(member.model, task, dataset, this.rank);
     return this.lastPredictions;
   }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { deviceSelectionSchema } from '../machine/devices.ts';
 import { augmentationSchema } from './training-data/augmentation-config.ts';
+import { dataSchema } from './training-data/data-config.ts';
 import { memberLossSchema } from './member-loss-config.ts';
 import { optimizerSchema } from './optimizers/optimizer-config.ts';
 import { modeSchema, scheduleSchema } from './optimizers/schedule-config.ts';
@@ -29,20 +30,6 @@ export const lossSchema = z.strictObject({
     .default(0)
     .meta({ help: 'Share of each label that is distributed over all classes (Szegedy et al., 2016).' }),
   temperature: z.number().positive().default(1).meta({ help: 'Divisor of the logits in the loss.' }),
-});
-
-export const dataSchema = z.strictObject({
-  mode: z
-    .enum(['local', 'broadcast', 'shared'])
-    .default('local')
-    .meta({
-      help:
-        'Source of the training samples: a separate copy for each rank, batches that the first rank broadcasts, or one copy in memory for ' +
-        'all ranks of the machine.',
-    }),
-  bagging: z.boolean().default(false).meta({
-    help: 'Each rank trains on a bootstrap sample: as many samples as the training split has, drawn with replacement.',
-  }),
 });
 
 export const metricsSchema = z.strictObject({

@@ -68,12 +68,13 @@ export async function readPredictions(
 async function readTargets(
   folder: string,
   path: string,
-): Promise<Pick<PredictionData, 'targets' | 'feature' | 'classNames'>> {
+): Promise<Pick<PredictionData, 'targets' | 'feature' | 'classNames' | 'areHeldOut'>> {
   const { tensors, metadata } = await readTensors(folder, path);
   const feature = tensors.get('feature')?.data;
   const classNames = metadata.class_names;
   return {
     targets: tensorOf(tensors, 'targets', path).data,
+    areHeldOut: tensors.has('held_out_by'),
     feature: feature instanceof Float32Array ? feature : null,
     classNames: classNames === undefined ? null : z.array(z.string()).parse(JSON.parse(classNames)),
   };

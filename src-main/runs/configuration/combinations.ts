@@ -2,10 +2,10 @@ import type { Placement } from '../../../core/protocol/machine/devices.ts';
 import type { ConfigProblem } from '../../../core/options/index.ts';
 import type { ProjectDescription } from '../../../core/protocol/run/project-description.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
-import { commonSamplers, lockstepReason, samplerOf, strategyRules } from '../../../core/protocol/run/strategy-rules.ts';
+import { lockstepReason, strategyRules } from '../../../core/protocol/run/strategy-rules.ts';
 import { conflictsOfMetrics } from './metric-combinations.ts';
+import { conflictsOfData } from './data-combinations.ts';
 import { conflictsOfHdet } from './hdet-combinations.ts';
-import { whyNotMapped } from '../../processes/app-files.ts';
 
 /** The facts of a project that decide which options it excludes. */
 export type Combined = Pick<ProjectDescription, 'task' | 'hasOwnLoss' | 'metrics'>;
@@ -27,7 +27,6 @@ export function findConflicts(config: RunConfig, plan: readonly Placement[], pro
     ...conflictsOfSampler(config),
     ...conflictsOfStacks(config),
     ...conflictsOfData(config),
-    ...conflictsOfBagging(config),
     ...conflictsOfDeterminism(config),
     ...conflictsOfProject(config, project),
     ...conflictsOfLoss(config, project),
@@ -123,37 +122,6 @@ function conflictsOfSampler({ strategy, sampler }: RunConfig): ConfigProblem[] {
     `The strategy ${strategy.kind} cannot train with --sampler ${sampler}: it needs ${samplers.join(' or ')}. ` +
     `Leave it at auto, which takes ${samplers[0]}.`;
   return [{ path: 'sampler', message }];
-}
-
-/** Checks that all ranks can train on one rank's batches, or that this machine can map files into memory. */
-function conflictsOfData({ data, strategy, sampler }: RunConfig): ConfigProblem[] {
-  const path = 'data.mode';
-  if (data.mode === 'shared') {
-    const reason = whyNotMapped();
-    return reason === null ? [] : [{ path, message: `${reason} Use --data.mode local.` }];
-  }
-  if (data.mode === 'local') return [];
-  if (!strategyRules[strategy.kind].takesCommonBatches) {
-    const message =
-      `With the strategy ${strategy.kind} every rank needs different samples, so the first cannot broadcast its batches. Use ` +
-      '--data.mode local or shared.';
-    return [{ path, message }];
-  }
-  if (sampler === 'auto' || commonSamplers.includes(sampler)) return [];
-  const message =
-    `With --data.mode broadcast all ranks train on the same batches, which --sampler ${sampler} does not give: it needs ` +
-    `${commonSamplers.join(' or ')}. Leave it at auto, which takes ${commonSamplers[0]}.`;
-  return [{ path: 'sampler', message }];
-}
-
-/** Ranks with bootstrap samples must be members that each train on separate samples. */
-function conflictsOfBagging({ data, strategy, sampler }: RunConfig): ConfigProblem[] {
-  const isShuffled = samplerOf({ data, strategy, sampler }) === 'shuffled';
-  if (!data.bagging || isShuffled) return [];
-  const message =
-    `Bagging gives every rank different samples, but here the order of samples is that of --sampler ${samplerOf({ data, strategy, sampler })} ` +
-    `(strategy ${strategy.kind}, --data.mode ${data.mode}). Use the strategy independent or coupled with --sampler shuffled, or --data.bagging false.`;
-  return [{ path: 'data.bagging', message }];
 }
 
 function conflictsOfProject({ strategy }: RunConfig, { task, hasOwnLoss }: Combined): ConfigProblem[] {

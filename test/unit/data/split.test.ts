@@ -42,6 +42,25 @@ describe('splitDataset', () => {
     );
   });
 
+  it('partitions the samples into folds', () => {
+    const folds = [0, 1, 2].map((index) =>
+      splitDataset(counting(11), { validation: 2, fold: { count: 3, index } }, new Generator(1, 'split')),
+    );
+    expect(folds.map(({ train, validation, test }) => [train.length, validation?.length, test?.length])).toEqual([
+      [5, 2, 4],
+      [5, 2, 4],
+      [6, 2, 3],
+    ]);
+    const tested = folds.flatMap(({ test }) => [...(test?.features ?? [])]);
+    expect(tested.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 11 }, (_, i) => i));
+    for (const { train, validation, test } of folds) {
+      const all = [train, validation, test].flatMap((part) => [...(part?.features ?? [])]);
+      expect(new Set(all).size).toBe(11);
+    }
+    const fold = { count: 3, index: 3 };
+    expect(() => splitDataset(counting(11), { fold }, new Generator(1, 'split'))).toThrow('There is no fold 3 of 3');
+  });
+
   it('omits splits that were not requested', () => {
     const splits = splitDataset(counting(5), { test: 2 }, new Generator(1, 'split'));
     expect(splits.validation).toBeUndefined();

@@ -21,6 +21,7 @@ function predictions(fields: Partial<PredictionData>): PredictionData {
     targets: Int32Array.of(0, 1),
     feature: null,
     classNames: null,
+    areHeldOut: false,
     ...fields,
   };
 }

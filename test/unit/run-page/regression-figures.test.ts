@@ -19,6 +19,7 @@ const stack = valueStack({
   targets: Float32Array.of(1, 4),
   feature: null,
   classNames: null,
+  areHeldOut: false,
 });
 
 describe('regression metrics of kept predictions, by hand', () => {

@@ -158,6 +158,35 @@ describe('refuseCombinations', () => {
     expect(named).toEqual(sampler === null ? [] : [['data.bagging', sampler]]);
   });
 
+  it.each<[RunConfigInput, [path: string, part: string][]]>([
+    [{ members: 5, data: { holdOut: 0.4 } }, []],
+    [{ members: 5, data: { holdOut: 0.5 } }, [['data.holdOut', 'With 5 members, data.holdOut is at most 2 / 5.']]],
+    [{ members: 1, data: { holdOut: 0.1 } }, [['data.holdOut', 'Use --members 2 or more']]],
+    [
+      { strategy: { kind: 'joint' }, data: { holdOut: 0.1 } },
+      [['data.holdOut', '(strategy joint, --data.mode local)']],
+    ],
+    [{ onMemberLoss: { kind: 'continue' }, data: { holdOut: 0.1 } }, [['onMemberLoss.kind', 'no other member']]],
+    [{ data: { folds: 5, fold: 4 } }, []],
+    [{ data: { folds: 5, fold: 5 } }, [['data.fold', 'Use --data.fold 0 to 4.']]],
+    [{ data: { folds: 1 } }, [['data.folds', 'Use --data.folds 2 or more']]],
+    [{ data: { fold: 1 } }, [['data.fold', 'Give --data.folds 5.']]],
+    [{ data: { foldPerRank: true } }, [['data.foldPerRank', 'Give --data.folds 5.']]],
+    [{ members: 6, data: { folds: 3, foldPerRank: true } }, []],
+    [
+      { members: 4, data: { folds: 3, foldPerRank: true } },
+      [['data.foldPerRank', '4 members cannot hold out 3 folds']],
+    ],
+    [
+      { data: { folds: 2, foldPerRank: true, holdOut: 0.1 } },
+      [['data.holdOut', 'Each rank holds out either its fold']],
+    ],
+  ])('checks hold-outs and folds: %j', (config, expected) => {
+    const found = findConflicts(runConfigSchema.parse(config), planOf(0, 0), classifier);
+    expect(found.map(({ path }) => path)).toEqual(expected.map(([path]) => path));
+    expected.forEach(([, part], i) => expect(found[i].message).toContain(part));
+  });
+
   it('refuses shared data if files cannot be mapped', () => {
     expect(whyNotMapped('win32')).toBe('Data are not shared between processes on Windows yet.');
     const shared = runConfigSchema.parse({ data: { mode: 'shared' } });

@@ -4,7 +4,8 @@ import { Generator } from '../../random/generator.ts';
 import { createDataset, createSplits, type Dataset, mapEachSplit, type Splits } from '../dataset.ts';
 import { createSourceDataset } from '../streams/sample-source.ts';
 import type { SampleSource } from '../streams/source.ts';
-import { type Division, numbersOf, takeRows } from '../tables/assign-rows.ts';
+import { type Fold, requireFold } from '../split.ts';
+import { type Division, foldRows, numbersOf, takeRows } from '../tables/assign-rows.ts';
 import { type Column, isMissingAt } from '../tables/columns.ts';
 import { readTable, type ReadTableOptions } from '../tables/read-table.ts';
 import { columnOf, type Table } from '../tables/table.ts';
@@ -22,6 +23,8 @@ export interface ImageOptions extends ImageShape {
   validation?: number;
   /** Size of the test split; 0 by default. */
   test?: number;
+  /** Makes fold `index` (from 0) of `count` the test split, in place of `test`. */
+  fold?: Fold | undefined;
   /** Whether images are decoded only when their batch comes, in threads: for more images than fit into memory. False by default. */
   onDisk?: boolean;
 }
@@ -136,7 +139,8 @@ function requireValues({ name, length }: Table, columns: readonly Column[]): voi
 }
 
 /** Splits rows: the test split is drawn first, then the validation split. */
-function divide(name: string, rows: Int32Array, division: Division, { seed, validation, test }: ImageOptions) {
+function divide(name: string, rows: Int32Array, division: Division, options: ImageOptions) {
+  const { seed, validation, test, fold } = options;
   const generator = new Generator(seed, 'image-splits');
   const counts = [test, validation].map((size = 0) => (size < 1 ? Math.round(size * rows.length) : size));
   if (!counts.every((count) => Number.isInteger(count) && count >= 0) || counts[0] + counts[1] >= rows.length) {
@@ -145,7 +149,8 @@ function divide(name: string, rows: Int32Array, division: Division, { seed, vali
         'below 1 or whole numbers that leave images to train on.',
     );
   }
-  const own = takeRows(rows, counts[0], division, generator);
+  if (fold) requireFold(fold);
+  const own = fold ? foldRows(rows, fold, division, generator) : takeRows(rows, counts[0], division, generator);
   const rest = without(rows, own);
   const held = takeRows(rest, counts[1], division, generator);
   return {

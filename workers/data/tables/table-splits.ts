@@ -1,6 +1,7 @@
 import type { Preprocessing, TargetMeaning } from '../../../core/preprocessing/schema.ts';
 import { Generator } from '../../random/generator.ts';
 import { createDataset, createSplits, type Dataset, type Splits } from '../dataset.ts';
+import { type Fold, requireFold } from '../split.ts';
 import { fitColumn, missingAt, tableFeatures } from '../preprocessing/table-features.ts';
 import { type Division, foldRows, numbersOf, type RowSplits, takeRows } from './assign-rows.ts';
 import { type Column, isMissingAt } from './columns.ts';
@@ -34,8 +35,8 @@ export interface TableSplitOptions extends TableDatasetOptions {
   validation?: number;
   /** Size of the test split; 0 by default. */
   test?: number;
-  /** Makes fold `index` (from 0) of `count` the test split. Every seed gives other folds. */
-  fold?: { count: number; index: number };
+  /** Makes fold `index` (from 0) of `count` the test split, in place of `test`. Every seed gives other folds. */
+  fold?: Fold | undefined;
   /** Whether all splits have the classes in the same proportions. */
   stratify?: boolean;
   /** Weights of the training split's classes: by name, or `balanced`: N / (K · samples of the class). */
@@ -128,20 +129,7 @@ function assign(table: Table, rows: Int32Array, options: TableSplitOptions, { ta
   const { seed, stratify = false, fold } = options;
   if (stratify && group !== null)
     throw new Error('Splits are either stratified or grouped: leave out stratify or group.');
-  if (
-    fold &&
-    !(
-      Number.isInteger(fold.count) &&
-      fold.count >= 2 &&
-      Number.isInteger(fold.index) &&
-      fold.index >= 0 &&
-      fold.index < fold.count
-    )
-  ) {
-    throw new Error(
-      `There is no fold ${fold.index} of ${fold.count}: give at least 2 folds, and an index from 0 to count − 1.`,
-    );
-  }
+  if (fold) requireFold(fold);
   const division: Division = {
     strata: stratify ? numbersOf(targets[0]) : null,
     groups: group === null ? null : numbersOf(group),

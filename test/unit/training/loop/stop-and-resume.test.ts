@@ -84,9 +84,12 @@ function contents(folder: string): Map<string, string> {
 const inOrder = (points: readonly ReportedPoint[]): string[] => points.map((point) => JSON.stringify(point)).sort();
 
 /** A stop within a round empties the pipeline, which changes the steps after it. */
-const unpiped = Object.entries(strategies);
+const cases: [string, RunConfigInput][] = [
+  ...Object.entries(strategies).map(([name, strategy]): [string, RunConfigInput] => [name, { strategy }]),
+  ['independent, with a fold of each rank', { data: { folds: 2, foldPerRank: true } }],
+];
 
-describe.each(unpiped)('%s training, stopped and resumed', (_, strategy) => {
+describe.each(cases)('%s training, stopped and resumed', (_, own) => {
   it('reports, decides and saves what a run does that never stopped, bit for bit', async () => {
     const draws = fc.record({
       evaluateEveryEpochs: fc.constantFrom(1, 3),
@@ -99,7 +102,7 @@ describe.each(unpiped)('%s training, stopped and resumed', (_, strategy) => {
         const earlyStopping = { enabled: true, patience: 3, minDelta: 0.01 };
         const input: RunConfigInput = {
           ...base,
-          strategy,
+          ...own,
           evaluateEveryEpochs,
           keepPredictions,
           earlyStopping,

@@ -3,6 +3,7 @@ import { samplerOf, samplesPerStep } from '../../../../core/protocol/run/strateg
 import { createCallbacks } from '../../../../workers/callbacks/index.ts';
 import type { ProcessGroup } from '../../../../workers/collectives/process-group.ts';
 import { ownBatches } from '../../../../workers/data/batches.ts';
+import { holdOutOf, withHoldOut } from '../../../../workers/data/hold-out.ts';
 import { createSampler } from '../../../../workers/data/samplers.ts';
 import { ensembleTask } from '../../../../workers/strategies/ensemble-task.ts';
 import { createStrategy } from '../../../../workers/strategies/index.ts';
@@ -49,9 +50,12 @@ export function partsOf(
 ): TrainerParts & { report: KeptReport } {
   const config = runConfigSchema.parse(input);
   const task = ensembleTask(taskOf('classification'), config);
+  const holdOut = holdOutOf(config, dataset.length);
+  const rows = holdOut?.trainingRows(group.rank);
   const sampler = createSampler({
     kind: samplerOf(config),
-    length: dataset.length,
+    length: rows?.length ?? dataset.length,
+    rows,
     batchSize: samplesPerStep(config),
     dropLast: false,
     seed: config.seed + group.rank,
@@ -70,7 +74,7 @@ export function partsOf(
       config.optimizer,
     ),
     task,
-    data: { train: dataset, validation: dataset },
+    data: holdOut === null ? { train: dataset, validation: dataset } : withHoldOut({ train: dataset }, holdOut),
     batches: ownBatches(dataset),
     sampler,
     strategy: createStrategy(config.strategy, context),
