@@ -1,7 +1,7 @@
 import { classEvaluation, productPrediction } from './registry/class-evaluation.ts';
 import { classMetrics, ordinalOnly } from './registry/class-metrics.ts';
-import { countEvaluation, countMetrics } from './registry/count-metrics.ts';
-import { labelEvaluation, labelMetrics } from './registry/label-metrics.ts';
+import { countEvaluation, countMetrics, countProduct } from './registry/count-metrics.ts';
+import { labelEvaluation, labelMetrics, labelProduct } from './registry/label-metrics.ts';
 import { gaussianEvaluation, gaussianMetrics } from './registry/gaussian-metrics.ts';
 import { chosenMetrics, evaluateMetrics, type Metrics, scoresOf } from './registry/metric.ts';
 import { quantileEvaluation, quantileMetrics } from './registry/quantile-metrics.ts';
@@ -104,6 +104,21 @@ export function labelEnsembleMetrics(
 }
 
 /**
+ * The scores of the product of experts of multi-label members: each label's Bernoulli distribution with the mean of the logits.
+ *
+ * @param stack a logit for each label, shape `[M, N, L]`
+ * @param targets 0 or 1, shape `[N, L]`
+ */
+export function labelProductMetrics(
+  stack: StackedLogits,
+  targets: ArrayLike<number>,
+  { more = [], weights }: MetricOptions = {},
+): Metrics {
+  const prediction = labelProduct(stack, targets, checkedWeights(weights, targets.length));
+  return scoresOf('product', prediction, chosenMetrics(labelMetrics, more));
+}
+
+/**
  * The metrics of an ensemble of Poisson regressions, which is the uniformly weighted mixture of their distributions.
  *
  * @param rates shape `[M, N]`, in which several targets of a sample follow each other
@@ -119,6 +134,22 @@ export function countEnsembleMetrics(
 ): Metrics {
   const evaluation = countEvaluation(rates, counts, ranks, columns, checkedWeights(weights, counts.length));
   return evaluateMetrics(chosenMetrics(countMetrics, more), evaluation, rates.members);
+}
+
+/**
+ * The scores of the product of experts of Poisson regressions: the Poisson distribution with the geometric mean of the rates.
+ *
+ * @param rates shape `[M, N]`
+ * @param counts whole numbers from 0, shape `[N]`
+ * @param columns T, targets of a sample; 1 by default
+ */
+export function countProductMetrics(
+  rates: StackedValues,
+  counts: Values,
+  { more = [], columns = 1, weights }: MetricOptions & { columns?: number } = {},
+): Metrics {
+  const prediction = countProduct(rates, counts, columns, checkedWeights(weights, counts.length));
+  return scoresOf('product', prediction, chosenMetrics(countMetrics, more));
 }
 
 /**

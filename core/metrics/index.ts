@@ -11,7 +11,9 @@ export { averageMemberNll, disagreement, jensenGap, pairwiseDisagreement, shareN
 export {
   classificationMetrics,
   countEnsembleMetrics,
+  countProductMetrics,
   labelEnsembleMetrics,
+  labelProductMetrics,
   productMetrics,
   quantileEnsembleMetrics,
   regressionMetrics,

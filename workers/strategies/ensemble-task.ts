@@ -1,9 +1,17 @@
-import type { MetricOptions } from '../../core/metrics/index.ts';
+import {
+  countProductMetrics,
+  labelProductMetrics,
+  type MetricOptions,
+  type Metrics,
+  productMetrics,
+} from '../../core/metrics/index.ts';
 import { metricNamed } from '../../core/metrics/registry/index.ts';
 import { type MetricRequests, requestedMetrics } from '../../core/metrics/registry/requested.ts';
 import { metricsOfRun } from '../../core/metrics/registry/monitors.ts';
 import type { RunConfig } from '../../core/protocol/run/config.ts';
-import { productMetrics } from '../../core/metrics/index.ts';
+import { hasProduct } from '../../core/protocol/run/strategy-rules.ts';
+import type { Dataset } from '../data/dataset.ts';
+import type { MemberOutputs } from '../member/predictions.ts';
 import { describeMetrics, type ProjectMetric, withOwnMetrics } from '../member/tasks/own-metrics.ts';
 import { targetWeights } from '../member/tasks/target-weights.ts';
 import { withHeldOut } from '../member/tasks/held-out-metrics.ts';
@@ -21,7 +29,7 @@ export function ensembleTask(
 ): Task {
   const options = { more: requestedMetrics(config), nllEpsilon: config.metrics.nllEpsilon };
   const asked: Task = { ...task, metrics: (stack, dataset) => task.metrics(stack, dataset, options) };
-  const computed = config.strategy.kind === 'joint' ? withProduct(asked, options) : asked;
+  const computed = hasProduct(config, task.kind) ? withProduct(asked, options) : asked;
   const judged = { ...computed, metrics: withHeldOut(withOwnMetrics(computed.metrics, own)) };
   const { monitor } = config.checkpoints;
   if (monitor === 'auto') return judged;
@@ -36,13 +44,19 @@ export function ensembleTask(
 }
 
 function withProduct(task: Task, options: MetricOptions): Task {
-  const metrics: MetricsOf = (stack, dataset) =>
-    new Map([
-      ...task.metrics(stack, dataset),
-      ...productMetrics(classesOf(stack), dataset.targets as Int32Array, {
-        ...options,
-        weights: targetWeights(dataset),
-      }),
-    ]);
+  const metrics: MetricsOf = (stack, dataset) => {
+    const ofDataset = { ...options, weights: targetWeights(dataset) };
+    return new Map([...task.metrics(stack, dataset), ...productMetricsOf(task, stack, dataset, ofDataset)]);
+  };
   return { ...task, metrics, ensembleMonitor: 'val/product_nll' };
+}
+
+function productMetricsOf({ kind }: Task, stack: MemberOutputs, { targets }: Dataset, options: MetricOptions): Metrics {
+  const { ranks, samples, width, values } = stack;
+  const members = ranks.length;
+  if (kind === 'multi-label')
+    return labelProductMetrics({ members, samples, classes: width, logits: values[0] }, targets, options);
+  if (kind !== 'poisson-regression') return productMetrics(classesOf(stack), targets as Int32Array, options);
+  const rates = { members, samples: samples * width, values: values[0] };
+  return countProductMetrics(rates, targets as Float32Array, { ...options, columns: width });
 }

@@ -12,7 +12,7 @@ export function createStrategy(config: StrategyConfig, context: StrategyContext)
     case 'independent':
       return independentStrategy();
     case 'joint':
-      return new Joint(config);
+      return new Joint(config, context);
     case 'coupled':
       return new Coupled(config, context);
     case 'data-parallel':

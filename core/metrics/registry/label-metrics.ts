@@ -1,6 +1,6 @@
 import { checkShape } from '../checks.ts';
 import { mixtureLogLikelihoods } from '../likelihood.ts';
-import { mean } from '../predictions.ts';
+import { mean, meanOverMembers } from '../predictions.ts';
 import {
   exactMatch,
   labelAccuracy,
@@ -38,10 +38,9 @@ export function labelEvaluation(
   const size = samples * labels;
   checkShape('logits', logits, [members, samples, labels]);
   checkShape('targets', targets, [samples, labels]);
-  const predictions = Array.from({ length: members }, (_, member): LabelPrediction => {
+  const predictions = Array.from({ length: members }, (_, member) => {
     const own = Float64Array.from(logits.subarray(member * size, (member + 1) * size));
-    const logLikelihoods = own.map((logit, index) => logSigmoid(targets[index] === 1 ? logit : -logit));
-    return { probabilities: own.map((logit) => 1 / (1 + Math.exp(-logit))), logLikelihoods, targets, labels, weights };
+    return predictionOf(own, { targets, labels, weights });
   });
   const probabilities = new Float64Array(size).map(
     (_, index) => predictions.reduce((sum, prediction) => sum + prediction.probabilities[index], 0) / members,
@@ -54,6 +53,26 @@ export function labelEvaluation(
     ensemble: { probabilities, logLikelihoods: mixtureLogLikelihoods(logLikelihoods), targets, labels, weights },
     member: (position) => predictions[position],
   };
+}
+
+/** The product of experts: of each label's Bernoulli distributions, it has the mean of the logits. */
+export function labelProduct(
+  { members, samples, classes: labels, logits }: StackedLogits,
+  targets: ArrayLike<number>,
+  weights?: Weights,
+): LabelPrediction {
+  checkShape('logits', logits, [members, samples, labels]);
+  checkShape('targets', targets, [samples, labels]);
+  const means = meanOverMembers({ members, samples: samples * labels, values: logits });
+  return predictionOf(means, { targets, labels, weights });
+}
+
+function predictionOf(
+  logits: Float64Array,
+  of: Pick<LabelPrediction, 'targets' | 'labels' | 'weights'>,
+): LabelPrediction {
+  const logLikelihoods = logits.map((logit, index) => logSigmoid(of.targets[index] === 1 ? logit : -logit));
+  return { probabilities: logits.map((logit) => 1 / (1 + Math.exp(-logit))), logLikelihoods, ...of };
 }
 
 /** log(1 / (1 + exp(-z))), exact for large |z|. */

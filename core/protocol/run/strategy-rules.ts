@@ -15,6 +15,8 @@ export interface StrategyRules {
   samplers: readonly [SamplerKind, ...SamplerKind[]];
   /** Tasks that it can train; null: any. */
   tasks: readonly string[] | null;
+  /** Why it cannot train others. */
+  whyNotOthers?: string;
   /** Whether it can train with a project's own loss. */
   ownLoss: boolean;
   /** Whether ranks need only the samples of their batches, and all ranks may get the same batches. */
@@ -44,7 +46,8 @@ export const strategyRules: Record<StrategyConfig['kind'], StrategyRules> = {
     isOneModel: false,
     // All members must see the same samples: their logits are averaged.
     samplers: ['shared', 'sequential'],
-    tasks: ['classification'],
+    tasks: ['classification', 'binary', 'multi-label', 'poisson-regression', 'regression'],
+    whyNotOthers: "the mean of the members' outputs must be the output of their product of experts",
     ownLoss: false,
     takesCommonBatches: true,
   },
@@ -52,7 +55,9 @@ export const strategyRules: Record<StrategyConfig['kind'], StrategyRules> = {
     isLockstep: true,
     isOneModel: false,
     samplers: ['shuffled', 'shared', 'sequential'],
-    tasks: ['classification'],
+    tasks: ['classification', 'binary', 'multi-label'],
+    whyNotOthers:
+      "the divergence from the ensemble's mean must follow from exchanged probabilities of classes or labels",
     ownLoss: true,
     // Every rank also draws unlabelled samples.
     takesCommonBatches: false,
@@ -61,6 +66,11 @@ export const strategyRules: Record<StrategyConfig['kind'], StrategyRules> = {
   sharded: oneModel,
   hdet: oneModel,
 };
+
+/** Whether the ensemble also predicts by a product of experts that differs from the mean of the members' predictions. */
+export function hasProduct({ strategy }: Pick<RunConfig, 'strategy'>, task: string): boolean {
+  return strategy.kind === 'joint' && task !== 'regression';
+}
 
 /** Orders that are the same on all ranks. */
 export const commonSamplers: readonly SamplerKind[] = ['shared', 'sequential'];

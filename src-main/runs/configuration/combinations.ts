@@ -125,10 +125,12 @@ function conflictsOfSampler({ strategy, sampler }: RunConfig): ConfigProblem[] {
 }
 
 function conflictsOfProject({ strategy }: RunConfig, { task, hasOwnLoss }: Combined): ConfigProblem[] {
-  const { tasks, ownLoss } = strategyRules[strategy.kind];
+  const { tasks, whyNotOthers, ownLoss } = strategyRules[strategy.kind];
   const conflicts: ConfigProblem[] = [];
   if (tasks !== null && !tasks.includes(task)) {
-    const message = `The strategy ${strategy.kind} trains ${tasks.join(', ')} only, and this project's task is ${task}. Use another strategy.`;
+    const message =
+      `The strategy ${strategy.kind} trains ${tasks.join(', ')} only, and this project's task is ${task}: ${whyNotOthers}. ` +
+      'Use another strategy.';
     conflicts.push({ path: 'strategy.kind', message });
   }
   if (!ownLoss && hasOwnLoss) {
@@ -140,10 +142,10 @@ function conflictsOfProject({ strategy }: RunConfig, { task, hasOwnLoss }: Combi
 
 const softenedTasks = ['classification', 'binary', 'multi-label', 'ordinal'];
 
-/** Label smoothing and temperature only apply to losses of tasks with classes, and to strategies that do not replace them. */
-function conflictsOfLoss({ loss, strategy }: RunConfig, { task, hasOwnLoss }: Combined): ConfigProblem[] {
+/** Label smoothing and temperature only apply to losses of tasks with classes. */
+function conflictsOfLoss({ loss }: RunConfig, { task, hasOwnLoss }: Combined): ConfigProblem[] {
   const isSoftened = loss.labelSmoothing !== 0 || loss.temperature !== 1;
-  if (!isSoftened || (softenedTasks.includes(task) && !hasOwnLoss && strategyRules[strategy.kind].ownLoss)) return [];
+  if (!isSoftened || (softenedTasks.includes(task) && !hasOwnLoss)) return [];
   const message =
     `Label smoothing ${loss.labelSmoothing} and temperature ${loss.temperature} change the loss of a task with classes, which this run ` +
     'does not use. Leave them at 0 and 1.';

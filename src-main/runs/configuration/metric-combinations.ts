@@ -5,7 +5,7 @@ import type { OwnMetric } from '../../../core/metrics/registry/own-metrics.ts';
 import { listedMetrics } from '../../../core/metrics/registry/requested.ts';
 import type { ConfigProblem } from '../../../core/options/index.ts';
 import type { RunConfig } from '../../../core/protocol/run/config.ts';
-import { strategyRules } from '../../../core/protocol/run/strategy-rules.ts';
+import { hasProduct, strategyRules } from '../../../core/protocol/run/strategy-rules.ts';
 
 /** The task of a project, and its own metrics. */
 export interface Measured {
@@ -83,7 +83,6 @@ function problemOfMonitor(
   { task, metrics: own = [] }: Measured,
 ): string | null {
   if (monitor === 'auto') return null;
-  const isJoint = config.strategy.kind === 'joint';
-  const unknown = whyNotComputed(monitor, { task, isJoint, own }, `${name}.monitor`);
+  const unknown = whyNotComputed(monitor, { task, isJoint: hasProduct(config, task), own }, `${name}.monitor`);
   return unknown ?? (modeFor(monitor, mode) === null ? whyNotMonitored(monitor, `${name}.mode`) : null);
 }

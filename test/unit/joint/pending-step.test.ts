@@ -4,6 +4,7 @@ import { DistributedSeeder } from '../../../workers/callbacks/distributed-seeder
 import { ProcessGroup } from '../../../workers/collectives/process-group.ts';
 import { gatherBatch } from '../../../workers/data/dataset.ts';
 import { Member } from '../../../workers/member/member.ts';
+import { hard } from '../../../workers/member/sample-losses.ts';
 import { readWeights, readTensors, writeTensors, writeWeights } from '../../../workers/member/weights.ts';
 import { createOptimizer } from '../../../workers/optimizers/optimizers.ts';
 import { Joint } from '../../../workers/strategies/joint/joint.ts';
@@ -30,7 +31,8 @@ function createRank() {
     () => tf.scalar(0),
     (variables) => createOptimizer(adam, variables),
   );
-  return { seeder, member, strategy: new Joint({ kind: 'joint', mode: 'pipelined' }) };
+  const context = { task: { kind: 'classification' }, config: { loss: hard } } as const;
+  return { seeder, member, strategy: new Joint({ kind: 'joint', mode: 'pipelined' }, context) };
 }
 
 const batchOf = (step: number) =>

@@ -87,14 +87,18 @@ describe('refuseCombinations', () => {
     });
 
     it('refuses other tasks, and a loss of the project', () => {
-      expect(conflicts({}, undefined, { task: 'regression' })).toEqual([
+      expect(conflicts({}, undefined, { task: 'ordinal' })).toEqual([
         expect.stringContaining(
-          "The strategy joint trains classification only, and this project's task is regression.",
+          "and this project's task is ordinal: the mean of the members' outputs must be the output",
         ),
       ]);
       expect(conflicts({}, undefined, { hasOwnLoss: true })).toEqual([
         expect.stringContaining('The strategy joint has its own loss, and so has this project.'),
       ]);
+    });
+
+    it('smooths the labels of its product', () => {
+      expect(conflicts({ loss: { labelSmoothing: 0.1, temperature: 2 } })).toEqual([]);
     });
 
     it('allows everything else', () => {

@@ -9,6 +9,7 @@ import { productLoss, sumInOrder } from '../../../workers/strategies/joint/produ
 import { tf, type LayersModel, type Tensor } from '../../../workers/tensorflow/tf.ts';
 import { Member } from '../../../workers/member/member.ts';
 import { createOptimizer } from '../../../workers/optimizers/optimizers.ts';
+import { hard } from '../../../workers/member/sample-losses.ts';
 import { crossEntropyLoss } from '../../../workers/member/tasks.ts';
 import { createInMemoryGroup, ranksOf } from '../relay/in-memory-group.ts';
 
@@ -18,6 +19,7 @@ const learningRate = 0.5;
 const steps = 6;
 const members = 3;
 const classes = 3;
+const context = { task: { kind: 'classification' }, config: { loss: hard } } as const;
 const position = { epoch: 0, step: 0, totalSteps: steps };
 
 /** Sample i of batch b: two features, and a label that depends on them. */
@@ -87,7 +89,7 @@ async function trainRanks(mode: Mode): Promise<{ losses: number[][]; weights: nu
 
 async function trainRank(group: ProcessGroup, mode: Mode) {
   const member = createMember(group.rank);
-  const strategy: Strategy = new Joint({ kind: 'joint', mode });
+  const strategy: Strategy = new Joint({ kind: 'joint', mode }, context);
   await strategy.setup(member, group, null);
   const losses: number[] = [];
   for (const batch of batches) {
@@ -166,7 +168,7 @@ export function describeJoint(backend: BackendKind): void {
         groups.map(async (group) => {
           const member = createMember(group.rank);
           const before = weightsOf(member);
-          const strategy: Strategy = new Joint({ kind: 'joint', mode: 'reduce' });
+          const strategy: Strategy = new Joint({ kind: 'joint', mode: 'reduce' }, context);
           await strategy.setup(member, group, null);
           const features = group.rank === 1 ? batches[0].features.map(() => NaN) : batches[0].features;
           const outcome = await strategy.trainStep(member, { ...batches[0], features }, { learningRate }, position);

@@ -9,7 +9,7 @@ import { tf } from '../../tensorflow/tf.ts';
 import { addGradients, type Gradient, type Member, type StepPosition } from '../../member/member.ts';
 import type { LiveStrategyState, StepOutcome, Strategy, StrategyContext, StrategyState } from '../strategy.ts';
 import type { UpdateSettings } from '../../optimizers/optimizers.ts';
-import { couple } from './coupling.ts';
+import { couple, coupleStates, exchangedProbabilities } from './coupling.ts';
 
 export type CoupledConfig = Extract<StrategyConfig, { kind: 'coupled' }>;
 
@@ -35,6 +35,8 @@ export class Coupled implements Strategy {
   readonly name = 'coupled';
   readonly isLockstep = true;
   private readonly config: CoupledConfig;
+  /** Whether outputs are logits of separate decisions, not of classes. */
+  private readonly decidesLabels: boolean;
   private readonly augmentation: Augmentation;
   private readonly unlabelled: Dataset;
   private readonly sampler: Sampler;
@@ -46,7 +48,7 @@ export class Coupled implements Strategy {
   /** @throws where the project has no unlabelled samples */
   constructor(
     config: CoupledConfig,
-    { config: { seed, identicalSeeds, members, augmentation }, unlabelled }: StrategyContext,
+    { config: { seed, identicalSeeds, members, augmentation }, task, unlabelled }: StrategyContext,
   ) {
     if (unlabelled === undefined) {
       throw new Error(
@@ -54,6 +56,7 @@ export class Coupled implements Strategy {
       );
     }
     this.config = config;
+    this.decidesLabels = task.kind !== 'classification';
     this.augmentation = augmentation;
     this.unlabelled = unlabelled;
     this.seedOf = (rank) => seedForRank(seed, rank, identicalSeeds);
@@ -86,12 +89,16 @@ export class Coupled implements Strategy {
       return this.update(member, loss, 0, gradients, settings);
     }
     const pass = member.forward(this.augmentedUnlabelled(position.step));
-    const probabilities = (await readAndDispose(tf.tidy(() => tf.softmax(pass.output)))) as Float32Array;
+    const probabilities = (await readAndDispose(
+      tf.tidy(() => exchangedProbabilities(pass.output, this.decidesLabels)),
+    )) as Float32Array;
     const summed = this.group.allReduce(probabilities, 'sum');
     const supervised = await member.lossAndGradients(batch, position);
     const sum = await summed;
     this.sums.bytes += probabilities.byteLength + sum.byteLength;
-    const coupling = couple(probabilities, sum, this.group.worldSize, pass.output.shape[0]);
+    const coupling = this.decidesLabels
+      ? coupleStates(probabilities, sum, this.group.worldSize)
+      : couple(probabilities, sum, this.group.worldSize, pass.output.shape[0]);
     const outputGradient = tf.tidy(() =>
       tf.mul(tf.tensor(coupling.gradient, pass.output.shape), this.config.couplingWeight),
     );

@@ -1,4 +1,6 @@
-/** Sizes: `B` batch, `K` classes, `M` members. */
+import { tf, type Tensor } from '../../tensorflow/tf.ts';
+
+/** Sizes: `B` batch, `K` classes, `L` labels, `M` members. */
 
 export interface Coupling {
   /** 1/B Σ_b KL(p[b] || q[b]) in nats, KL(p || q) = Σ_k p_k log(p_k / q_k). */
@@ -30,4 +32,20 @@ export function couple(probabilities: Float32Array, sum: Float32Array, members: 
     });
   }
   return { loss, gradient };
+}
+
+/** A member's probabilities of the classes, `[B, K]`, or of the two states of each label, `[B, L, 2]`, from its logits `[B, K]` or `[B, L]`. */
+export function exchangedProbabilities(logits: Tensor, ofLabels: boolean): Tensor {
+  // σ(z) and σ(−z) are the softmax of (0, z): a probability near 1 keeps the digits of its complement.
+  return tf.softmax(ofLabels ? tf.stack([tf.zerosLike(logits), logits], -1) : logits);
+}
+
+/**
+ * {@link couple} for labels that are decided separately: the mean over samples and labels of the divergence of Bernoulli distributions, and its
+ * gradient for the logits `[B, L]`.
+ * @param probabilities `[B, L, 2]`
+ */
+export function coupleStates(probabilities: Float32Array, sum: Float32Array, members: number): Coupling {
+  const { loss, gradient } = couple(probabilities, sum, members, probabilities.length / 2);
+  return { loss, gradient: gradient.filter((_, i) => i % 2 === 1) };
 }

@@ -8,9 +8,10 @@ import { weightVariables, writeWeights } from '../../member/weights.ts';
 import type { UpdateSettings } from '../../optimizers/optimizers.ts';
 import { recordDraws } from '../../random/index.ts';
 import { holdTensors, releaseTensors } from '../../tensorflow/held-tensors.ts';
-import type { LiveStrategyState, StepOutcome, Strategy, StrategyState } from '../strategy.ts';
+import type { LiveStrategyState, StepOutcome, Strategy, StrategyContext, StrategyState } from '../strategy.ts';
 import { type JointConfig, type SummedLogits, sumLogits } from './exchange.ts';
-import { mixedProductLoss } from './product.ts';
+import type { ProductLoss } from './product.ts';
+import { productOfTask } from './task-products.ts';
 
 const savedSchema = z.strictObject({
   bytes: z.number(),
@@ -46,9 +47,15 @@ interface BeforePass {
   draws: readonly number[];
 }
 
+/** What the product's loss depends on. */
+interface JointContext {
+  task: Pick<StrategyContext['task'], 'kind'>;
+  config: Pick<StrategyContext['config'], 'loss'>;
+}
+
 /**
- * Members that learn as one model: the loss is that of their product of experts q, the softmax of the mean logits, and the gradient
- * of each member's logits is (q − p) / (M·B) with one-hot labels p. A step has one forward pass and exchanges only logits (Webb,
+ * Members that learn as one model: the loss is that of their product of experts q, in classification the softmax of the mean logits, and the
+ * gradient of each member's logits is (q − p) / (M·B) with one-hot labels p; `task-products.ts` has the other tasks. A step has one forward pass and exchanges only logits (Webb,
  * 2019, "Distributed joint training of large ensembles with low communication overhead"). A rank adds its penalties (regularizers)
  * to its reported loss, and their gradients to those of the product.
  *
@@ -60,14 +67,16 @@ export class Joint implements Strategy {
   readonly name = 'joint';
   readonly isLockstep = true;
   readonly #mode: JointConfig['mode'];
+  readonly #productLoss: ReturnType<typeof productOfTask>;
   #exchange: ProcessGroup | null = null;
   #pending: PendingStep | null = null;
   /** Since the last points, which may belong to an earlier attempt. */
   #traffic = { bytes: 0, steps: 0 };
   #saved: StrategyState | null = null;
 
-  constructor({ mode }: JointConfig) {
+  constructor({ mode }: JointConfig, { task, config }: JointContext) {
     this.#mode = mode;
+    this.#productLoss = productOfTask(task.kind, config.loss);
   }
 
   async setup(_: Member, group: ProcessGroup, saved: StrategyState | null): Promise<void> {
@@ -149,7 +158,7 @@ export class Joint implements Strategy {
     releaseTensors(step.before?.weights ?? new Map());
     this.#traffic.bytes += bytes;
     this.#traffic.steps += 1;
-    return update(step, sum, this.#group.worldSize);
+    return update(step, this.#productLoss(sum, step.batch, this.#group.worldSize));
   }
 
   get #group(): ProcessGroup {
@@ -159,9 +168,7 @@ export class Joint implements Strategy {
 }
 
 /** Backward pass and update, unless the loss is not finite. The product's loss is the same on all ranks. */
-function update(step: PendingStep, sum: Float32Array, members: number): StepOutcome {
-  const { member, pass, penalty, batch, settings } = step;
-  const product = mixedProductLoss(sum, batch, members);
+function update({ member, pass, penalty, settings }: PendingStep, product: ProductLoss): StepOutcome {
   const loss = product.loss + (penalty?.loss ?? 0);
   const updated = Number.isFinite(loss);
   if (!updated) {

@@ -1,4 +1,4 @@
-import type { Batch } from '../../data/dataset.ts';
+import { hard, type Softening } from '../../member/sample-losses.ts';
 
 /**
  * The product of experts of M members: q = softmax(z̄), z̄ = 1/M Σ_m z_m, their normalised geometric mean (Webb, 2019,
@@ -7,50 +7,45 @@ import type { Batch } from '../../data/dataset.ts';
 
 /** The ensemble's loss of a batch, and its gradient. */
 export interface ProductLoss {
-  /** −1/B Σ_b log q[b, y_b], in nats. NaN or infinite where a logit is. */
+  /** The mean over the batch, in nats. NaN or infinite where a logit is. */
   loss: number;
-  /** ∂loss/∂z_m = (q − p) / (M·B) for every member m, with one-hot labels p; shape `[B, K]`. */
+  /** ∂loss/∂z_m, the same for every member m, in the shape of its outputs. */
   gradient: Float32Array;
 }
 
 /**
+ * The cross-entropy of q = softmax(z̄ / T): −1/B Σ_b Σ_k p[b, k] log q[b, k], whose gradient is (q − p) / (M·B·T). The targets p are
+ * one-hot labels, of which a share ε is spread over all classes.
+ *
  * @param sum Σ_m z_m, shape `[B, K]`
  * @param labels class indices, shape `[B]`
  * @param members M
  */
-export function productLoss(sum: Float32Array, labels: ArrayLike<number>, members: number): ProductLoss {
+export function productLoss(
+  sum: Float32Array,
+  labels: ArrayLike<number>,
+  members: number,
+  { labelSmoothing, temperature }: Softening = hard,
+): ProductLoss {
   const samples = labels.length;
   const classes = sum.length / samples;
+  const divisor = members * temperature;
+  const spread = labelSmoothing / classes;
   const gradient = new Float32Array(sum.length);
   const logits = new Float64Array(classes);
   let loss = 0;
   for (let sample = 0; sample < samples; sample++) {
     const first = sample * classes;
-    for (let label = 0; label < classes; label++) logits[label] = sum[first + label] / members;
+    for (let label = 0; label < classes; label++) logits[label] = sum[first + label] / divisor;
     const logNormalizer = logSumExp(logits);
-    loss += (logNormalizer - logits[labels[sample]]) / samples;
+    loss += (1 - labelSmoothing) * (logNormalizer - logits[labels[sample]]);
     for (let label = 0; label < classes; label++) {
-      const target = label === labels[sample] ? 1 : 0;
-      gradient[first + label] = (Math.exp(logits[label] - logNormalizer) - target) / (members * samples);
+      if (spread > 0) loss += spread * (logNormalizer - logits[label]);
+      const target = spread + (label === labels[sample] ? 1 - labelSmoothing : 0);
+      gradient[first + label] = (Math.exp(logits[label] - logNormalizer) - target) / (divisor * samples);
     }
   }
-  return { loss, gradient };
-}
-
-/** The loss of samples that may be mixed with others: λ·loss + (1 − λ)·loss of the others' labels, and its gradient. */
-export function mixedProductLoss(
-  sum: Float32Array,
-  batch: Pick<Batch, 'targets' | 'mixed'>,
-  members: number,
-): ProductLoss {
-  const own = productLoss(sum, batch.targets, members);
-  if (batch.mixed === undefined) return own;
-  const { share, partner } = batch.mixed;
-  const others = productLoss(sum, partner.targets, members);
-  return {
-    loss: share * own.loss + (1 - share) * others.loss,
-    gradient: own.gradient.map((value, i) => share * value + (1 - share) * others.gradient[i]),
-  };
+  return { loss: loss / samples, gradient };
 }
 
 /** log Σ exp(z), relative to the largest z to prevent overflow; NaN where any z is NaN. */
