@@ -2,9 +2,8 @@ import { type BackendWasm, setThreadsCount } from '@tensorflow/tfjs-backend-wasm
 import { tf } from '../tensorflow/tf.ts';
 import type { Backend, BackendOptions } from './contract.ts';
 import { loadBlas } from './blas/system-blas.ts';
-import { createBlasGemm } from './wasm/products/gemm.ts';
+import { createBlasProducts, createProducts } from './wasm/products/gemm.ts';
 import { denseInLayers } from './wasm/fused-layers.ts';
-import { createGemm } from './wasm/products/gemm.ts';
 import { registerGradients } from './wasm/gradients.ts';
 import { type Determinism, loadKernels } from './wasm/kernel-module.ts';
 import { normalizeInLayers } from './wasm/fused-layers.ts';
@@ -13,7 +12,7 @@ import { registerKernels } from './wasm/register.ts';
 import { saveTensorsCheaply } from './wasm/memory/saved-tensors.ts';
 import { TensorMemory } from './wasm/memory/tensor-memory.ts';
 import { createUpdateKernels } from './wasm/kernels/updates.ts';
-import { createWideGemm } from './wasm/products/wide-gemm.ts';
+import { createWideProducts } from './wasm/products/wide-gemm.ts';
 import { correctVolumes } from './volumes.ts';
 import { registerUpdateKernels } from '../optimizers/update-kernels.ts';
 
@@ -28,11 +27,11 @@ export async function start({ determinism: wanted = 'relaxed', blas = null }: Ba
   }
   const memory = new TensorMemory(tf.backend() as BackendWasm);
   const { kernels, determinism } = await loadKernels(memory.wasmMemory, wanted);
-  const own = createGemm(kernels, memory);
+  const own = createProducts(kernels, memory);
   const system = blas === null ? null : await loadBlas(blas);
-  const wide = system === null ? await createWideGemm(own, memory, determinism) : null;
-  const gemm = system === null ? (wide ?? own) : createBlasGemm(system, memory, own);
-  const runtime = { memory, kernels, determinism, gemm };
+  const wide = system === null ? await createWideProducts(own, memory, determinism) : null;
+  const products = system === null ? (wide ?? own) : createBlasProducts(system, memory, own);
+  const runtime = { memory, kernels, determinism, ...products };
   registerKernels(runtime);
   correctVolumes('wasm');
   registerGradients();

@@ -21,6 +21,20 @@ export interface GemmModule {
     scratch: number,
   ): void;
   gemmScratchBytes(): number;
+  packedBytes(n: number, k: number): number;
+  packMatrix(transposeB: number, n: number, k: number, b: number, ldb: number, target: number): void;
+  multiplyPacked(
+    m: number,
+    n: number,
+    k: number,
+    a: number,
+    lda: number,
+    packed: number,
+    c: number,
+    ldc: number,
+    accumulate: number,
+    scratch: number,
+  ): void;
 }
 
 /** Exports of `workers/kernels/assembly/index.ts`. */

@@ -1,15 +1,13 @@
-import type { Gemm } from './products/gemm.ts';
+import type { MatrixProducts } from './products/gemm.ts';
 import type { Determinism, KernelModule } from './kernel-module.ts';
 import type { TensorMemory } from './memory/tensor-memory.ts';
 import type { NamedAttrMap, NamedTensorInfoMap, TensorInfo } from '@tensorflow/tfjs-core';
 
 /** The environment of Tutti's kernels. */
-export interface WasmRuntime {
+export interface WasmRuntime extends MatrixProducts {
   readonly memory: TensorMemory;
   readonly kernels: KernelModule;
   readonly determinism: Determinism;
-  /** Computes every matrix product; may be replaced at any time. */
-  gemm: Gemm;
 }
 
 /** One of Tutti's kernels. If it returns null, tfjs's own kernel handles the call. */

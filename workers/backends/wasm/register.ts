@@ -13,6 +13,7 @@ import { batchMatMul, fusedMatMul } from './products/mat-mul.ts';
 import { poolKernels } from './kernels/pool.ts';
 import { recurrentKernels } from './recurrent/kernels.ts';
 import { max, mean, sum } from './kernels/reductions.ts';
+import { slice } from './kernels/slice.ts';
 import { transpose } from './kernels/transpose.ts';
 
 const kernels: Record<string, Kernel> = {
@@ -23,6 +24,7 @@ const kernels: Record<string, Kernel> = {
   GaussianNllGradient: gaussianNllGradient,
   Max: max,
   Mean: mean,
+  Slice: slice,
   Sum: sum,
   Transpose: transpose,
   _FusedMatMul: fusedMatMul,

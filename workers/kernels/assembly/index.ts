@@ -4,7 +4,7 @@ export { gradientOfRelu, gradientOfSigmoid, gradientOfTanh } from './elementwise
 export { addBias } from './elementwise/bias';
 export { depthwise, depthwiseFilterGradient, depthwiseInputGradient } from './windows/depthwise';
 export { clip, extreme } from './elementwise/extremes';
-export { gemm, gemmScratchBytes } from './products/gemm';
+export { gemm, gemmScratchBytes, multiplyPacked, packedBytes, packMatrix } from './products/gemm';
 export { col2im, im2col } from './products/im2col';
 export { crossEntropy, crossEntropyGradient, gaussianNll, gaussianNllGradient } from './losses';
 export { avgPool, avgPoolGradient, maxPool, maxPoolGradient } from './windows/pool';

@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { TensorMemory } from '../../../../workers/backends/wasm/memory/tensor-memory.ts';
+import type { MatrixProducts } from '../../../../workers/backends/wasm/products/gemm.ts';
 import { propertyOptions, spread } from './fill.ts';
 import { kernelsAlone, place } from '../memory/wasm-memory.ts';
 
@@ -41,8 +43,12 @@ function reference({ transposeA, transposeB, m, n, k, beta }: Case, a: Float32Ar
   });
 }
 
+interface Build extends MatrixProducts {
+  memory: TensorMemory;
+}
+
 function compute(
-  { memory, gemm }: Pick<(typeof builds)[number], 'memory' | 'gemm'>,
+  { memory, gemm }: Build,
   { transposeA, transposeB, m, n, k, beta }: Case,
   operands: Float32Array[],
 ): Float32Array {
@@ -53,10 +59,26 @@ function compute(
   return result;
 }
 
+/** The same with op(B) prepared and used twice; A is not transposed. */
+function computePrepared(
+  { memory, prepare }: Build,
+  { transposeB, m, n, k, beta }: Case,
+  operands: Float32Array[],
+): Float32Array[] {
+  const [a, b, c, again] = [...operands, operands[2]].map((values) => place(memory, values));
+  const product = prepare(transposeB, m, n, k, b, transposeB ? k : n);
+  product.multiply(a, k, beta, c, n);
+  product.multiply(a, k, beta, again, n);
+  product.free();
+  const results = [c, again].map((address) => memory.floats(address, m * n).slice());
+  for (const address of [a, b, c, again]) memory.free(address);
+  return results;
+}
+
 const operandsOf = ({ m, n, k }: Case) => [spread(m * k, 1), spread(k * n, 2), spread(m * n, 3)];
 
-describe.each(['gemm', 'wideGemm'] as const)('%s', (name) => {
-  const [deterministic, relaxed] = builds.map(({ memory, [name]: gemm }) => ({ memory, gemm }));
+describe.each(['narrow', 'wide'] as const)('a matrix product in %s tiles', (name) => {
+  const [deterministic, relaxed] = builds.map(({ memory, [name]: products }): Build => ({ memory, ...products }));
 
   it('of the deterministic build equals a plain loop, bit for bit', () => {
     fc.assert(
@@ -66,6 +88,28 @@ describe.each(['gemm', 'wideGemm'] as const)('%s', (name) => {
       }),
       propertyOptions,
     );
+  });
+
+  it('has the same bits with a prepared matrix', () => {
+    fc.assert(
+      fc.property(cases({ m: 130, n: 40, k: 300 }), (drawn) => {
+        const shape = { ...drawn, transposeA: false };
+        const operands = operandsOf(shape);
+        const expected = compute(deterministic, shape, operands);
+        expect(computePrepared(deterministic, shape, operands)).toEqual([expected, expected]);
+      }),
+      propertyOptions,
+    );
+  });
+
+  it.each([
+    { m: 7, n: 1040, k: 600, transposeB: false },
+    { m: 7, n: 1025, k: 257, transposeB: true },
+  ])('has them with a prepared matrix of several blocks: $m x $n x $k, transposed: $transposeB', (size) => {
+    const shape = { ...size, transposeA: false, beta: 1 as const };
+    const operands = operandsOf(shape);
+    const expected = compute(deterministic, shape, operands);
+    expect(computePrepared(deterministic, shape, operands)).toEqual([expected, expected]);
   });
 
   it.each([

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { SystemBlas } from '../../../../workers/backends/blas/system-blas.ts';
-import { createBlasGemm } from '../../../../workers/backends/wasm/products/gemm.ts';
+import { createBlasProducts } from '../../../../workers/backends/wasm/products/gemm.ts';
 import type { TensorMemory } from '../../../../workers/backends/wasm/memory/tensor-memory.ts';
 
 it('a system BLAS gets current addresses, even after the memory has grown and moved', () => {
@@ -11,9 +11,11 @@ it('a system BLAS gets current addresses, even after the memory has grown and mo
     addressOf: (buffer) => (buffer === grown ? 5000 : 1000),
     sgemm: (_transposeA, _transposeB, _m, _n, _k, a, _lda, b, _ldb, _beta, c) => void addresses.push([a, b, c]),
   };
-  const gemm = createBlasGemm(blas as SystemBlas, { wasmMemory } as unknown as TensorMemory, () => {
+  const refuse = (): never => {
     throw new Error('A product of this size is the system BLAS’s.');
-  });
+  };
+  const memory = { wasmMemory } as unknown as TensorMemory;
+  const { gemm } = createBlasProducts(blas as SystemBlas, memory, { gemm: refuse, prepare: refuse });
   const multiply = (): void => gemm(false, false, 512, 512, 512, 1, 512, 2, 512, 0, 3, 512);
   multiply();
   wasmMemory.buffer = grown;

@@ -1,6 +1,6 @@
 import type { BackendWasm } from '@tensorflow/tfjs-backend-wasm';
 import { startBackend } from '../../../../workers/backends/backend.ts';
-import { createGemm, type Gemm } from '../../../../workers/backends/wasm/products/gemm.ts';
+import { createProducts, type MatrixProducts } from '../../../../workers/backends/wasm/products/gemm.ts';
 import { type Determinism, type KernelModule, loadKernels } from '../../../../workers/backends/wasm/kernel-module.ts';
 import { TensorMemory } from '../../../../workers/backends/wasm/memory/tensor-memory.ts';
 import { loadWideKernels } from '../../../../workers/backends/wasm/products/wide-gemm.ts';
@@ -9,12 +9,12 @@ import { tf } from '../../../../workers/tensorflow/tf.ts';
 /** The kernels of one build in the memory of the wasm backend, without registration. */
 export async function kernelsAlone(
   determinism: Determinism,
-): Promise<{ kernels: KernelModule; memory: TensorMemory; gemm: Gemm; wideGemm: Gemm }> {
+): Promise<{ kernels: KernelModule; memory: TensorMemory; narrow: MatrixProducts; wide: MatrixProducts }> {
   await startBackend('wasm');
   const memory = new TensorMemory(tf.backend() as BackendWasm);
   const { kernels } = await loadKernels(memory.wasmMemory, determinism);
-  const wideGemm = createGemm(await loadWideKernels(memory.wasmMemory, determinism), memory);
-  return { kernels, memory, gemm: createGemm(kernels, memory), wideGemm };
+  const wide = createProducts(await loadWideKernels(memory.wasmMemory, determinism), memory);
+  return { kernels, memory, narrow: createProducts(kernels, memory), wide };
 }
 
 /** Copies values to newly allocated memory and returns its address. */

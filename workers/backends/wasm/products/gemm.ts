@@ -21,23 +21,47 @@ export type Gemm = (
   ldc: number,
 ) => void;
 
+/** A product C ← A op(B) + βC with always the same op(B) and the same m. */
+export interface PreparedProduct {
+  multiply(a: number, lda: number, beta: 0 | 1, c: number, ldc: number): void;
+  /** Must be called once. */
+  free(): void;
+}
+
+/** The ways to compute matrix products. */
+export interface MatrixProducts {
+  readonly gemm: Gemm;
+  /** Prepares products with a matrix B that does not change before {@link PreparedProduct.free}. */
+  readonly prepare: (transposeB: boolean, m: number, n: number, k: number, b: number, ldb: number) => PreparedProduct;
+}
+
 /** Matrix products by Tutti's kernel. Its scratch space is allocated once and never freed. */
-export function createGemm(kernels: GemmModule, memory: TensorMemory): Gemm {
+export function createProducts(kernels: GemmModule, memory: TensorMemory): MatrixProducts {
   const scratch = memory.allocate(kernels.gemmScratchBytes());
-  return (transposeA, transposeB, m, n, k, a, lda, b, ldb, beta, c, ldc) =>
-    kernels.gemm(Number(transposeA), Number(transposeB), m, n, k, a, lda, b, ldb, c, ldc, beta, scratch);
+  return {
+    gemm: (transposeA, transposeB, m, n, k, a, lda, b, ldb, beta, c, ldc) =>
+      kernels.gemm(Number(transposeA), Number(transposeB), m, n, k, a, lda, b, ldb, c, ldc, beta, scratch),
+    prepare: (transposeB, m, n, k, b, ldb) => {
+      const packed = memory.allocate(kernels.packedBytes(n, k));
+      kernels.packMatrix(Number(transposeB), n, k, b, ldb, packed);
+      return {
+        multiply: (a, lda, beta, c, ldc) => kernels.multiplyPacked(m, n, k, a, lda, packed, c, ldc, beta, scratch),
+        free: () => memory.free(packed),
+      };
+    },
+  };
 }
 
 /** Tutti's kernels compute smaller products, because a call from JavaScript to native code takes longer. */
 const leastMultiplications = 1000;
 
 /** Matrix products by the system's BLAS, directly in the backend's memory. */
-export function createBlasGemm(blas: SystemBlas, memory: TensorMemory, own: Gemm): Gemm {
+export function createBlasProducts(blas: SystemBlas, memory: TensorMemory, own: MatrixProducts): MatrixProducts {
   let { buffer } = memory.wasmMemory;
   let base = blas.addressOf(buffer);
-  return (transposeA, transposeB, m, n, k, a, lda, b, ldb, beta, c, ldc) => {
+  const gemm: Gemm = (transposeA, transposeB, m, n, k, a, lda, b, ldb, beta, c, ldc) => {
     if (m * n * k < leastMultiplications) {
-      return own(transposeA, transposeB, m, n, k, a, lda, b, ldb, beta, c, ldc);
+      return own.gemm(transposeA, transposeB, m, n, k, a, lda, b, ldb, beta, c, ldc);
     }
     // When the memory grows, it gets a new buffer and may move.
     if (buffer !== memory.wasmMemory.buffer) {
@@ -46,4 +70,10 @@ export function createBlasGemm(blas: SystemBlas, memory: TensorMemory, own: Gemm
     }
     blas.sgemm(transposeA, transposeB, m, n, k, base + a, lda, base + b, ldb, beta, base + c, ldc);
   };
+  // cblas has no packed operands.
+  const prepare: MatrixProducts['prepare'] = (transposeB, m, n, k, b, ldb) => ({
+    multiply: (a, lda, beta, c, ldc) => gemm(false, transposeB, m, n, k, a, lda, b, ldb, beta, c, ldc),
+    free: () => {},
+  });
+  return { gemm, prepare };
 }

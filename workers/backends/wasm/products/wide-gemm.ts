@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { setFlagsFromString } from 'node:v8';
 import { ownFile } from '../../../system/own-files.ts';
-import { createGemm, type Gemm } from './gemm.ts';
+import { createProducts, type Gemm, type MatrixProducts } from './gemm.ts';
 import type { Determinism, GemmModule } from '../kernel-module.ts';
 import type { TensorMemory } from '../memory/tensor-memory.ts';
 
@@ -25,16 +25,20 @@ const trialRounds = 60;
  *
  * @returns null if this V8 cannot compile them, or a measurement shows that they are not faster
  */
-export async function createWideGemm(
-  narrow: Gemm,
+export async function createWideProducts(
+  narrow: MatrixProducts,
   memory: TensorMemory,
   determinism: Determinism,
-): Promise<Gemm | null> {
+): Promise<MatrixProducts | null> {
   if (!process.versions.v8.startsWith(knownV8)) return null;
-  const wide = createGemm(await loadWideKernels(memory.wasmMemory, determinism), memory);
-  if (!isFaster(wide, narrow, memory)) return null;
-  return (transposeA, transposeB, m, n, k, ...operands) =>
-    (m * n * k < leastProducts ? narrow : wide)(transposeA, transposeB, m, n, k, ...operands);
+  const wide = createProducts(await loadWideKernels(memory.wasmMemory, determinism), memory);
+  if (!isFaster(wide.gemm, narrow.gemm, memory)) return null;
+  const fitting = (m: number, n: number, k: number) => (m * n * k < leastProducts ? narrow : wide);
+  return {
+    gemm: (transposeA, transposeB, m, n, k, ...operands) =>
+      fitting(m, n, k).gemm(transposeA, transposeB, m, n, k, ...operands),
+    prepare: (transposeB, m, n, k, b, ldb) => fitting(m, n, k).prepare(transposeB, m, n, k, b, ldb),
+  };
 }
 
 /** The matrix product in wide tiles, compiled to 256-bit instructions. */

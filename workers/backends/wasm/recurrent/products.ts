@@ -1,5 +1,6 @@
 import type { TensorInfo } from '@tensorflow/tfjs-core';
 import type { WasmRuntime } from '../kernel.ts';
+import type { PreparedProduct } from '../products/gemm.ts';
 
 /** Sizes of a call: B, T, U and G · U. */
 interface Sizes {
@@ -32,11 +33,18 @@ export class Products {
   readonly #runtime: WasmRuntime;
   readonly #sizes: Sizes;
   readonly #addresses: Addresses;
+  /** By {@link #prepared}'s arguments. */
+  readonly #ofSteps = new Map<string, PreparedProduct>();
 
   constructor(runtime: WasmRuntime, sizes: Sizes, addresses: Addresses) {
     this.#runtime = runtime;
     this.#sizes = sizes;
     this.#addresses = addresses;
+  }
+
+  free(): void {
+    for (const product of this.#ofSteps.values()) product.free();
+    this.#ofSteps.clear();
   }
 
   /** Adds h' U to the sums of a step's gates. */
@@ -74,18 +82,28 @@ export class Products {
     this.#sumOuter(this.#addresses.resets, target, columns);
   }
 
-  #addTo(step: number, state: number, row: number, { from, count }: Columns): void {
-    const { batch, length, units, width } = this.#sizes;
-    const { recurrent, gates } = this.#addresses;
-    const [weights, sums] = [recurrent + 4 * from, gates + 4 * (this.#timeOf(step) * width + from)];
-    this.#runtime.gemm(false, false, batch, count, units, state, row, weights, width, 1, sums, length * width);
+  #addTo(step: number, state: number, row: number, columns: Columns): void {
+    const { length, width } = this.#sizes;
+    const sums = this.#addresses.gates + 4 * (this.#timeOf(step) * width + columns.from);
+    this.#prepared(columns, false).multiply(state, row, 1, sums, length * width);
   }
 
-  #pull(step: number, { from, count }: Columns, beta: 0 | 1, target: number): void {
-    const { batch, length, units, width } = this.#sizes;
-    const { recurrent, dGates } = this.#addresses;
-    const [weights, sums] = [recurrent + 4 * from, dGates + 4 * (this.#timeOf(step) * width + from)];
-    this.#runtime.gemm(false, true, batch, units, count, sums, length * width, weights, width, beta, target, units);
+  #pull(step: number, columns: Columns, beta: 0 | 1, target: number): void {
+    const { length, units, width } = this.#sizes;
+    const sums = this.#addresses.dGates + 4 * (this.#timeOf(step) * width + columns.from);
+    this.#prepared(columns, true).multiply(sums, length * width, beta, target, units);
+  }
+
+  /** The product of a step with columns of the state's weights, which are prepared once for all steps. */
+  #prepared({ from, count }: Columns, transposed: boolean): PreparedProduct {
+    const key = `${from} ${transposed}`;
+    const known = this.#ofSteps.get(key);
+    if (known !== undefined) return known;
+    const { batch, units, width } = this.#sizes;
+    const [n, k] = transposed ? [units, count] : [count, units];
+    const product = this.#runtime.prepare(transposed, batch, n, k, this.#addresses.recurrent + 4 * from, width);
+    this.#ofSteps.set(key, product);
+    return product;
   }
 
   #sumOuter(states: number, target: TensorInfo, { from, count }: Columns): void {

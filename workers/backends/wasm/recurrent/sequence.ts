@@ -88,7 +88,12 @@ export class Sequence {
       memory.floats(zeros, this.batch * this.units).fill(0);
       const places = this.#placesOf(arrays, zeros, zeros + stateBytes);
       memory.integers(this.#address, places.length).set(places);
-      work(this.#address, this.#productsWith(arrays, zeros, zeros + stateBytes));
+      const products = this.#productsWith(arrays, zeros, zeros + stateBytes);
+      try {
+        work(this.#address, products);
+      } finally {
+        products.free();
+      }
     } finally {
       memory.free(this.#address);
     }

@@ -11,9 +11,9 @@ const blockColumns: i32 = 1024;
 const packedBlockRows: i32 = blockRows * blockDepth;
 const packedBlockColumns: i32 = blockColumns * blockDepth;
 
-/** Bytes of scratch space that `gemm` needs: a packed block of A, one of B, one tile of C. */
+/** Bytes of scratch space that `gemm` and `multiplyPacked` need: a packed block of A, one of B, one tile of C. */
 export function gemmScratchBytes(): i32 {
-  return (packedBlockRows + packedBlockColumns + panelRows * panelColumns) << 2;
+  return (packedBlockRows + packedBlockColumns + panelRows * panelsPerTile * panelColumns) << 2;
 }
 
 /**
@@ -42,12 +42,76 @@ export function gemm(
     for (let p = 0; p < k; p += blockDepth) {
       const depth = min(k - p, blockDepth);
       packColumns(transposeB, at(b, transposeB ? j * ldb + p : p * ldb + j), ldb, columns, depth, scratch);
-      for (let i = 0; i < m; i += blockRows) {
-        const rows = min(m - i, blockRows);
-        packRows(transposeA, at(a, transposeA ? p * lda + i : i * lda + p), lda, rows, depth, packedA);
-        multiplyBlocks(rows, columns, depth, packedA, scratch, at(c, i * ldc + j), ldc, accumulate || p > 0);
-      }
+      const from = at(a, transposeA ? p * lda : p);
+      multiplyRows(transposeA, m, columns, depth, from, lda, scratch, at(c, j), ldc, accumulate || p > 0, packedA);
     }
+  }
+}
+
+/** Bytes of op(B) `k x n`, packed whole. */
+export function packedBytes(n: i32, k: i32): i32 {
+  return (wholePanels(n) * k) << 2;
+}
+
+/** Packs all of op(B), for products with the same matrix. */
+export function packMatrix(transposeB: bool, n: i32, k: i32, b: usize, ldb: i32, target: usize): void {
+  for (let j = 0; j < n; j += blockColumns) {
+    const columns = min(n - j, blockColumns);
+    for (let p = 0; p < k; p += blockDepth) {
+      const depth = min(k - p, blockDepth);
+      packColumns(transposeB, at(b, transposeB ? j * ldb + p : p * ldb + j), ldb, columns, depth, target);
+      target = at(target, wholePanels(columns) * depth);
+    }
+  }
+}
+
+/** `gemm` of A, not transposed, and the `packed` op(B), with the same bits. */
+export function multiplyPacked(
+  m: i32,
+  n: i32,
+  k: i32,
+  a: usize,
+  lda: i32,
+  packed: usize,
+  c: usize,
+  ldc: i32,
+  accumulate: bool,
+  scratch: usize,
+): void {
+  const packedA = at(scratch, packedBlockColumns);
+  for (let j = 0; j < n; j += blockColumns) {
+    const columns = min(n - j, blockColumns);
+    for (let p = 0; p < k; p += blockDepth) {
+      const depth = min(k - p, blockDepth);
+      multiplyRows(false, m, columns, depth, at(a, p), lda, packed, at(c, j), ldc, accumulate || p > 0, packedA);
+      packed = at(packed, wholePanels(columns) * depth);
+    }
+  }
+}
+
+/** `columns`, rounded up to whole panels. */
+function wholePanels(columns: i32): i32 {
+  return (columns + panelColumns - 1) & -panelColumns;
+}
+
+/** C ← op(A) B or C ← op(A) B + C, for a packed block of B. */
+function multiplyRows(
+  transposeA: bool,
+  m: i32,
+  columns: i32,
+  depth: i32,
+  a: usize,
+  lda: i32,
+  b: usize,
+  c: usize,
+  ldc: i32,
+  accumulate: bool,
+  packedA: usize,
+): void {
+  for (let i = 0; i < m; i += blockRows) {
+    const rows = min(m - i, blockRows);
+    packRows(transposeA, at(a, transposeA ? i : i * lda), lda, rows, depth, packedA);
+    multiplyBlocks(rows, columns, depth, packedA, b, at(c, i * ldc), ldc, accumulate);
   }
 }
 
@@ -63,14 +127,15 @@ function multiplyBlocks(
 ): void {
   const wholeRows = rows - (rows % panelRows);
   for (let j = 0; j < columns;) {
-    const panels = columns - j >= panelsPerTile * panelColumns ? panelsPerTile : 1;
+    // Two panels also where the second is not whole.
+    const panels = columns - j > panelColumns ? panelsPerTile : 1;
     const width = min(columns - j, panels * panelColumns);
     const isWhole = width === panels * panelColumns;
     const panelB = at(b, j * depth);
     const target = at(c, j);
     if (isWhole) multiplyWhole(panels, wholeRows, depth, a, panelB, target, ldc, accumulate);
     const first = isWhole ? wholeRows : 0;
-    multiplyRagged(first, rows, width, depth, a, panelB, target, ldc, accumulate);
+    multiplyRagged(panels, first, rows, width, depth, a, panelB, target, ldc, accumulate);
     j += width;
   }
 }
@@ -88,15 +153,13 @@ function multiplyWhole(
 ): void {
   const step = (<usize>ldc) << 2;
   for (let i = 0; i < rows; i += panelRows) {
-    const panelA = at(a, i * depth);
-    const target = at(c, i * ldc);
-    if (panels === 2) multiplyPanelPairs(depth, panelA, b, target, step, accumulate);
-    else multiplyPanels(depth, panelA, b, target, step, accumulate);
+    multiplyTile(panels, depth, at(a, i * depth), b, at(c, i * ldc), step, accumulate);
   }
 }
 
-/** Computes rows `first` to `rows` of one or two panels in a scratch tile, and copies the part that lies inside C. */
+/** Computes rows `first` to `rows` of `panels` panels in a scratch tile, and copies the part that lies inside C. */
 function multiplyRagged(
+  panels: i32,
   first: i32,
   rows: i32,
   columns: i32,
@@ -108,20 +171,23 @@ function multiplyRagged(
   accumulate: bool,
 ): void {
   const tile = at(a, packedBlockRows);
+  const width = panels * panelColumns;
   for (let i = first; i < rows; i += panelRows) {
-    for (let j = 0; j < columns; j += panelColumns) {
-      multiplyPanels(depth, at(a, i * depth), at(b, j * depth), tile, panelColumns << 2, false);
-      const target = at(c, i * ldc + j);
-      storePart(tile, min(rows - i, panelRows), min(columns - j, panelColumns), target, ldc, accumulate);
-    }
+    multiplyTile(panels, depth, at(a, i * depth), b, tile, width << 2, false);
+    storePart(tile, width, min(rows - i, panelRows), columns, at(c, i * ldc), ldc, accumulate);
   }
 }
 
+function multiplyTile(panels: i32, depth: i32, a: usize, b: usize, c: usize, step: usize, accumulate: bool): void {
+  if (panels === 2) multiplyPanelPairs(depth, a, b, c, step, accumulate);
+  else multiplyPanels(depth, a, b, c, step, accumulate);
+}
+
 /** Copies the part of a tile that lies inside C. */
-function storePart(tile: usize, rows: i32, columns: i32, c: usize, ldc: i32, accumulate: bool): void {
+function storePart(tile: usize, width: i32, rows: i32, columns: i32, c: usize, ldc: i32, accumulate: bool): void {
   const whole = columns & ~3;
   for (let i = 0; i < rows; i++) {
-    const from = at(tile, i * panelColumns);
+    const from = at(tile, i * width);
     const to = at(c, i * ldc);
     for (let j = 0; j < whole; j += 4) {
       const sums = v128.load(at(from, j));
