@@ -23,6 +23,7 @@ const order: Record<string, readonly string[]> = {
     'options',
     'metrics',
     'protocol/wire',
+    'postprocessing',
     'safetensors',
     'protocol/run',
     'protocol/history',

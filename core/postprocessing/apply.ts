@@ -1,0 +1,143 @@
+import { checkSameShape } from '../metrics/checks.ts';
+import { meanOverMembers } from '../metrics/predictions.ts';
+import { epistemicVariance, totalVariance } from '../metrics/regression.ts';
+import type { Probabilities, StackedClasses, StackedValues } from '../metrics/stacks.ts';
+import { calibratedProbabilities } from './calibration/apply-calibration.ts';
+import { classSets } from './conformal/class-sets.ts';
+import { conformalIntervals, type IntervalCentres, type Intervals } from './conformal/intervals.ts';
+import { classOutsideScores, valueOutsideScores } from './outside/scores.ts';
+import type { Postprocessing } from './schema.ts';
+
+/** The parts of postprocessing that change answers; null for those that were not fitted. */
+export type Fitted = Pick<Postprocessing, 'calibration' | 'conformal' | 'outside' | 'selective'>;
+
+/** What answers of all tasks have, shape `[N]` each. */
+interface Judged {
+  /** How far a sample is from the training data; null without a threshold for it. */
+  outsideScores: Float64Array | null;
+  /** 1 where the score is above the threshold. */
+  isOutside: Uint8Array | null;
+  /** Of classes the largest calibrated probability; of values the negative mean variance, 0 where none is known. */
+  confidence: Float64Array;
+  /** 1 where the confidence is below the threshold for the wished risk. */
+  isWithheld: Uint8Array | null;
+}
+
+/** The ensemble's answers for N samples of K classes. */
+export interface ClassAnswers extends Judged {
+  /** Calibrated, shape `[N, K]`. */
+  probabilities: Probabilities;
+  /** Conformal sets, shape `[N, K]`: 1 where a class is in the sample's set; null where none were fitted. */
+  sets: Uint8Array | null;
+}
+
+/** The ensemble's answers for N samples of T values. */
+export interface ValueAnswers extends Judged {
+  /** Shape `[N, T]`; of quantile regression the mean of the members' quantiles. */
+  mean: Float64Array;
+  /** Calibrated total variance, shape `[N, T]`; null for one member without variances, and for quantiles. */
+  variance: Float64Array | null;
+  /** Conformal intervals, shape `[N, T]` each; null where none were fitted. */
+  intervals: Intervals | null;
+}
+
+/**
+ * Applies what was fitted to new predictions of the same set: calibration first, then sets and thresholds. A part that is null leaves the
+ * plain mean of the members.
+ *
+ * @param stack probabilities or logits of the set's members in its order, shape `[M, N, K]`; see `toTwoLogits` for a binary task
+ * @throws RangeError where members or classes are not those of the fit
+ */
+export function applyToClasses(fitted: Fitted, stack: StackedClasses): ClassAnswers {
+  const { calibration, conformal, outside } = fitted;
+  const probabilities = calibratedProbabilities(calibration, stack);
+  const sets = conformal?.kind === 'sets' ? classSets(conformal, probabilities) : null;
+  const outsideScores = outside === null ? null : classOutsideScores(outside.score, stack);
+  return { probabilities, sets, ...judge(fitted, outsideScores, largestProbability(probabilities)) };
+}
+
+/** Largest probability of each sample, shape `[N]`. */
+export function largestProbability({ samples, classes, values }: Probabilities): Float64Array {
+  return new Float64Array(samples).map((_, sample) => {
+    let largest = values[sample * classes];
+    for (let index = sample * classes + 1; index < (sample + 1) * classes; index++) {
+      if (!(values[index] <= largest)) largest = values[index];
+    }
+    return largest;
+  });
+}
+
+/**
+ * Applies what was fitted to predicted values: the standard deviations' scale first, then intervals and thresholds.
+ *
+ * @param means of the set's members in its order, shape `[M, N · T]`, in which the values of a sample follow each other
+ * @param variances the same shape; null where the members predict none
+ * @param columns T, values of a sample: targets, or quantiles
+ */
+export function applyToValues(
+  fitted: Fitted,
+  means: StackedValues,
+  variances: StackedValues | null,
+  columns: number,
+): ValueAnswers {
+  const { conformal, outside } = fitted;
+  const { mean, variance } = pooledValues(fitted, means, variances, columns);
+  const centres =
+    conformal?.kind === 'intervals' ? intervalCentres(conformal.quantiles, mean, variance, columns) : null;
+  const intervals = conformal?.kind === 'intervals' && centres !== null ? conformalIntervals(conformal, centres) : null;
+  const outsideScores = outside === null ? null : valueOutsideScores(outside.score, means, columns);
+  return { mean, variance, intervals, ...judge(fitted, outsideScores, certainty(variance, mean.length, columns)) };
+}
+
+/** Mean and calibrated total variance, shape `[N, T]`. */
+export function pooledValues(
+  { calibration }: Pick<Fitted, 'calibration'>,
+  means: StackedValues,
+  variances: StackedValues | null,
+  columns: number,
+): Pick<ValueAnswers, 'mean' | 'variance'> {
+  if (variances !== null) checkSameShape(means, variances);
+  const mean = meanOverMembers(means);
+  const plain = variances === null ? epistemicVariance(means) : totalVariance(means, variances);
+  if (variances === null && means.members === 1) return { mean, variance: null };
+  if (calibration?.method !== 'sigma') return { mean, variance: plain };
+  if (calibration.scales.length !== columns) {
+    throw new RangeError(
+      `The predictions have ${columns} targets, the calibration was fitted for ${calibration.scales.length}: fit it again with \`tutti calibrate\`.`,
+    );
+  }
+  return { mean, variance: plain.map((value, index) => value * calibration.scales[index % columns] ** 2) };
+}
+
+/** What intervals start from: the mean twice, or two quantiles of Q, shape `[N]`. */
+export function intervalCentres(
+  quantiles: readonly [number, number] | null,
+  mean: Float64Array,
+  variance: Float64Array | null,
+  columns: number,
+): IntervalCentres {
+  if (quantiles === null) return { lower: mean, upper: mean, deviations: variance?.map(Math.sqrt) ?? null };
+  const at = (position: number) =>
+    new Float64Array(mean.length / columns).map((_, sample) => mean[sample * columns + position]);
+  return { lower: at(quantiles[0]), upper: at(quantiles[1]), deviations: null };
+}
+
+/** The negative mean variance of each sample's targets, shape `[N]`; 0 where no variance is known. */
+export function certainty(variance: Float64Array | null, values: number, columns: number): Float64Array {
+  const confidence = new Float64Array(values / columns);
+  variance?.forEach((value, index) => (confidence[Math.floor(index / columns)] -= value / columns));
+  return confidence;
+}
+
+function judge({ outside, selective }: Fitted, outsideScores: Float64Array | null, confidence: Float64Array): Judged {
+  return {
+    outsideScores,
+    isOutside:
+      outside === null || outsideScores === null
+        ? null
+        : Uint8Array.from(outsideScores, (score) => Number(!(score <= outside.threshold))),
+    confidence,
+    isWithheld:
+      selective === null ? null : Uint8Array.from(confidence, (value) => Number(!(value >= selective.threshold))),
+  };
+}

@@ -1,0 +1,140 @@
+import { z } from 'zod';
+import { taskKinds } from '../metrics/registry/task-kinds.ts';
+import { realNumber } from '../protocol/wire/numbers.ts';
+import { measuredSchema } from './measured-schema.ts';
+
+/**
+ * What was fitted on held-out predictions of a set of checkpoints: kept beside the run's checkpoints and applied wherever the set predicts
+ * (`applyToClasses`, `applyToValues`). `docs/formats.md` describes the file.
+ */
+
+const finite = z.number();
+const positive = z.number().positive();
+
+const isotonicMapSchema = z.strictObject({
+  /** Ascending probabilities; between two the map is linear, outside of them constant. */
+  from: z.array(finite).min(1),
+  /** The values there, as many. */
+  to: z.array(finite).min(1),
+});
+/** A monotone map of one class's probability. */
+export type IsotonicMap = z.output<typeof isotonicMapSchema>;
+
+export const temperatureFits = ['shared', 'per-member', 'joint'] as const;
+
+const calibrationSchema = z.discriminatedUnion('method', [
+  z.strictObject({
+    /** Each member's logits are divided by its temperature; the ensemble is the mean of the resulting probabilities. */
+    method: z.literal('temperature'),
+    /**
+     * `shared`: one temperature, the ensemble's NLL is least. `per-member`: each member's own NLL is least. `joint`: all temperatures
+     * together, the ensemble's NLL is least.
+     */
+    fit: z.enum(temperatureFits),
+    /** One for each of the set's members, in their order, shape `[M]`. */
+    temperatures: z.array(positive).min(1),
+  }),
+  z.strictObject({
+    /** The logarithms of the ensemble's probabilities are divided by one temperature. */
+    method: z.literal('pooled-temperature'),
+    temperature: positive,
+  }),
+  z.strictObject({
+    /** softmax(scale_k log p_k + bias_k) of the ensemble's probabilities p; shapes `[K]`. */
+    method: z.literal('vector'),
+    scale: z.array(finite).min(2),
+    bias: z.array(finite).min(2),
+  }),
+  z.strictObject({
+    /** softmax(W log p + bias) of the ensemble's probabilities p; shapes `[K, K]` and `[K]`. */
+    method: z.literal('dirichlet'),
+    weights: z.array(z.array(finite)).min(2),
+    bias: z.array(finite).min(2),
+  }),
+  z.strictObject({
+    /** A map for each class of the ensemble's probabilities, then divided by their sum; shape `[K]`. */
+    method: z.literal('isotonic'),
+    classes: z.array(isotonicMapSchema).min(2),
+  }),
+  z.strictObject({
+    /** The standard deviation of each target is multiplied by its scale, shape `[T]`. */
+    method: z.literal('sigma'),
+    scales: z.array(positive).min(1),
+  }),
+]);
+/** How an ensemble's probabilities or standard deviations are corrected. */
+export type Calibration = z.output<typeof calibrationSchema>;
+
+const alpha = z.number().gt(0).lt(1);
+
+const conformalSchema = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('sets'),
+    method: z.enum(['thr', 'aps', 'raps']),
+    /** Wished share of samples whose set lacks their class. */
+    alpha,
+    /** Largest score of a class in the set: one for all classes, or with `isClassConditional` one each, shape `[K]`. */
+    thresholds: z.array(realNumber).min(1),
+    isClassConditional: z.boolean(),
+    /** RAPS: what each rank beyond `freeRanks` adds to the score; else 0. */
+    penalty: z.number().min(0),
+    freeRanks: z.int().min(0),
+  }),
+  z.strictObject({
+    kind: z.literal('intervals'),
+    /** mean ± margin, mean ± margin · std, or [lower − margin, upper + margin] of two predicted quantiles. */
+    method: z.enum(['split', 'sigma-scaled', 'cqr']),
+    alpha,
+    /** One for each target, shape `[T]`. */
+    margins: z.array(realNumber).min(1),
+    /** CQR: positions of the lower and the upper quantile among the outputs; else null. */
+    quantiles: z.tuple([z.int().min(0), z.int().min(0)]).nullable(),
+  }),
+]);
+/** How conformal sets or intervals are made. */
+export type Conformal = z.output<typeof conformalSchema>;
+export type ConformalSets = Extract<Conformal, { kind: 'sets' }>;
+export type ConformalIntervals = Extract<Conformal, { kind: 'intervals' }>;
+
+export const outsideScoreNames = ['entropy', 'mutual-information', 'energy', 'max-logit', 'variance'] as const;
+/** A score that is larger for samples unlike the training data. */
+export type OutsideScore = (typeof outsideScoreNames)[number];
+
+export const postprocessingSchema = z.strictObject({
+  format: z.literal(1),
+  task: z.enum(taskKinds),
+  /** The checkpoints whose predictions were fitted, in the order of the members. */
+  set: z.strictObject({
+    name: z.string(),
+    members: z.array(z.strictObject({ rank: z.int().min(0), checkpoint: z.string(), epoch: z.int().min(0) })).min(1),
+  }),
+  fittedOn: z.strictObject({ split: z.enum(['validation', 'test']), samples: z.int().positive() }),
+  calibration: calibrationSchema.nullable(),
+  conformal: conformalSchema.nullable(),
+  /** A sample is outside the training data where its score, of the uncalibrated members, is above the threshold. */
+  outside: z
+    .strictObject({
+      score: z.enum(outsideScoreNames),
+      threshold: finite,
+      /** Share of the fitted samples at or below the threshold. */
+      quantile: z.number().gt(0).lt(1),
+    })
+    .nullable(),
+  /** An answer is withheld where its confidence is below the threshold. */
+  selective: z
+    .strictObject({
+      threshold: finite,
+      /** Wished risk; the risk and the share of answered samples of the fitted split follow. */
+      wishedRisk: z.number().min(0),
+      risk: finite,
+      coverage: z.number().min(0).max(1),
+    })
+    .nullable(),
+  /** What it changes on another split; null without one. */
+  measured: measuredSchema.nullable(),
+});
+/** What was fitted on held-out predictions of a set. */
+export type Postprocessing = z.output<typeof postprocessingSchema>;
+
+/** Path of a set's file in its run's folder. */
+export const postprocessingPath = (set: string): string => `postprocessing/${set}.json`;

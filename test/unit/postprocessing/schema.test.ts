@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { postprocessingPath, postprocessingSchema } from '../../../core/postprocessing/schema.ts';
+import { toJson } from '../../../core/protocol/wire/numbers.ts';
+
+const file = {
+  format: 1,
+  task: 'classification',
+  set: { name: 'ensemble-best', members: [{ rank: 0, checkpoint: 'ensemble-best', epoch: 3 }] },
+  fittedOn: { split: 'validation', samples: 100 },
+  calibration: { method: 'pooled-temperature', temperature: 1.5 },
+  conformal: {
+    kind: 'sets',
+    method: 'raps',
+    alpha: 0.1,
+    thresholds: [0.9, Infinity],
+    isClassConditional: true,
+    penalty: 0.01,
+    freeRanks: 1,
+  },
+  outside: { score: 'entropy', threshold: 1.2, quantile: 0.95 },
+  selective: { threshold: 0.6, wishedRisk: 0.05, risk: 0.04, coverage: 0.8 },
+  measured: null,
+};
+
+describe('a file of postprocessing', () => {
+  it('is read as it was written, also with infinite thresholds', () => {
+    expect(postprocessingSchema.parse(JSON.parse(toJson(file)))).toEqual(file);
+    expect(postprocessingPath('final')).toBe('postprocessing/final.json');
+  });
+
+  it.each([
+    [{ ...file, format: 2 }],
+    [{ ...file, calibration: { method: 'pooled-temperature', temperature: 0 } }],
+    [{ ...file, conformal: { ...file.conformal, alpha: 1 } }],
+    [{ ...file, more: 1 }],
+  ])('is refused with a wrong value (%#)', (wrong) => {
+    expect(postprocessingSchema.safeParse(wrong).success).toBe(false);
+  });
+});
