@@ -13,12 +13,12 @@ const SMALL_FILES_BYTES = 16 * 1024 ** 2;
 
 /**
  * The maximum disk space of a run, in bytes, with P parameters and M members: `M (C + 3 (1 + S)) W + 16 MiB`, where `W = 4 P` is
- * the size of the weights, `C` the number of checkpoints kept per member (as the options of the retention allow), and `S` the optimizer's slots per parameter. A checkpoint
+ * the size of the weights, `C` the number of checkpoints kept per member (as the options of the retention allow), and `S` the optimizer's slots per parameter, and 1 for an average of the weights. A checkpoint
  * and a third state are never written at the same time.
  */
 export function forecastRunBytes(run: { parameterCount: number; members: number; config: RunConfig }): number {
   const weightBytes = BYTES_PER_PARAMETER * run.parameterCount;
-  const stateBytes = (1 + optimizerSlots(run.config.optimizer)) * weightBytes;
+  const stateBytes = (1 + optimizerSlots(run.config.optimizer) + Number(run.config.ema.decay > 0)) * weightBytes;
   const memberBytes = checkpointBytes(run.config, weightBytes, run.members) + STATES_AT_ONCE * stateBytes;
   return run.members * memberBytes + SMALL_FILES_BYTES;
 }

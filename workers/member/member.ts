@@ -7,6 +7,8 @@ import { ForwardPass } from './forward-pass.ts';
 import { type GradientLimits, limitGradients } from '../optimizers/clipping.ts';
 import type { Optimizer, UpdateSettings } from '../optimizers/optimizers.ts';
 import { freezeWeights, WeightGroups } from './updates/weight-groups.ts';
+import { WeightAverage } from './updates/weight-average.ts';
+import { trainedWeightNames } from './weights.ts';
 import { addPenalties, type Penalty, penaltiesOf } from './penalties.ts';
 
 /** The loss of a batch, to minimise; called while the gradient tape records. */
@@ -33,6 +35,8 @@ export interface LossAndGradients {
 /** What a member's updates depend on beside the optimizer's rule. */
 export interface MemberUpdates extends GradientLimits {
   groups: readonly WeightGroup[];
+  /** Decay of the exponential moving average of the weights; absent or 0: none. */
+  averageDecay?: number;
 }
 
 const plainUpdates: MemberUpdates = { clipNorm: 0, clipValue: 0, groups: [] };
@@ -45,6 +49,8 @@ export class Member {
   readonly constraints: ReadonlyMap<Variable, Constraint>;
   readonly limits: GradientLimits;
   readonly groups: WeightGroups;
+  /** Null where the run keeps none. */
+  readonly average: WeightAverage | null;
   private readonly loss: LossFunction;
   private readonly penalties: readonly Penalty[];
 
@@ -62,6 +68,9 @@ export class Member {
     this.variables = trainableVariables(model);
     this.optimizer = createOptimizer(this.variables);
     this.constraints = constraintsOf(model);
+    const { averageDecay = 0 } = updates;
+    this.average =
+      averageDecay === 0 ? null : new WeightAverage(averageDecay, trainedWeightNames(model), this.variables);
     this.penalties = penaltiesOf(model);
   }
 
@@ -104,11 +113,12 @@ export class Member {
     });
   }
 
-  /** Updates the weights with the gradients, limited as configured, and applies the weights' constraints. */
+  /** Updates the weights with the gradients, limited as configured, applies the weights' constraints, and averages the weights. */
   applyGradients(gradients: Gradient[], settings: UpdateSettings | readonly UpdateSettings[]): void {
     const ofWeights = this.groups.settings(settings);
     tf.tidy(() => this.optimizer.apply(limitGradients(gradients, this.limits), ofWeights));
     this.constrain();
+    this.average?.update();
   }
 
   /** Applies the layers' constraints, after a change of the weights other than by `applyGradients`. */

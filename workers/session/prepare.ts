@@ -145,7 +145,7 @@ function createMember({ launch }: Seat, shared: Shared, seeder: DistributedSeede
   const optimizerOf = (variables: Variable[]) =>
     // A sharded run's strategy keeps the optimizer's state, one slice on each rank.
     createOptimizer(config.optimizer, config.strategy.kind === 'sharded' ? [] : variables);
-  return new Member(model, lossOf(shared), optimizerOf, config.optimizer);
+  return new Member(model, lossOf(shared), optimizerOf, { ...config.optimizer, averageDecay: config.ema.decay });
 }
 
 interface RankParts {

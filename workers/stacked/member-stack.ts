@@ -56,7 +56,7 @@ export class MemberStack {
       },
       trainStep: (_, batch, settings, position) => this.step(place, batch, settings, position),
       settle: async () => this.rest(place),
-      assemble: async () => this.unload(place, false),
+      collect: () => void this.unload(place, false),
       events: () => events.splice(0),
       leave: () => this.leave(place),
     };

@@ -8,6 +8,7 @@ import type { UpdateRule, UpdateSettings } from '../optimizers/optimizers.ts';
 import { constrainStacked, type MemberUpdate, StackedOptimizer } from './stacked-optimizer.ts';
 import type { Draw } from './stacked-kinds.ts';
 import { StackedModel } from './stacked-model.ts';
+import { StackedAverage } from './stacked-average.ts';
 import { StackedPenalties } from './stacked-penalties.ts';
 
 /** One member's input to a step. */
@@ -50,6 +51,7 @@ export class StackedMembers {
   private readonly model: StackedModel;
   private readonly optimizer: StackedOptimizer;
   private readonly penalties: StackedPenalties;
+  private readonly average: StackedAverage | null;
   /** Each member's variables that are not stacked. */
   private readonly others: Variable[][];
   private readonly variables: Variable[];
@@ -63,6 +65,7 @@ export class StackedMembers {
     const { weights } = this.model;
     this.penalties = new StackedPenalties(models, weights);
     this.optimizer = new StackedOptimizer(training.rule, this.members, weights);
+    this.average = this.members[0].average === null ? null : new StackedAverage(this.members, weights);
     const stacked = new Set(weights.flatMap(({ sources }) => sources));
     this.others = this.members.map(({ variables }) => variables.filter((variable) => !stacked.has(variable)));
     this.variables = [...weights.map(({ variable }) => variable), ...this.others.flat()];
@@ -91,15 +94,17 @@ export class StackedMembers {
     return inputs.map((_, m) => ({ loss: losses[m], updated: Number.isFinite(losses[m]) }));
   }
 
-  /** Copies the weights back to a member; with `withOptimizer` also the optimizer's slots. */
+  /** Copies the weights and their average back to a member; with `withOptimizer` also the optimizer's slots. */
   unload(member: Member, withOptimizer: boolean): void {
     const row = this.members.indexOf(member);
     for (const weight of this.model.weights) weight.unload(row);
+    this.average?.unload(row);
     if (withOptimizer) this.optimizer.unload(row);
   }
 
   dispose(): void {
     this.model.dispose();
+    this.average?.dispose();
     this.optimizer.dispose();
   }
 
@@ -122,6 +127,7 @@ export class StackedMembers {
       );
       constrain(new Map([...member.constraints].filter(([variable]) => own.has(variable))));
     });
+    this.average?.update(this.others, isUpdated);
   }
 }
 

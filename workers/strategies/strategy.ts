@@ -98,8 +98,11 @@ export interface Strategy {
   points?(): ReadonlyMap<string, number>;
   /** Events since the last call. The first rank reports them; every rank reports its points. */
   events?(): readonly StrategyEvent[];
+  /** Brings the member's weights and their average up to date, where the strategy keeps them elsewhere between two rendezvous. */
+  collect?(): void;
   /**
-   * Called on all ranks before the shared model is evaluated or saved: puts its weights in place of this rank's.
+   * Called on all ranks before the shared model is evaluated or saved: puts its weights in place of this rank's. With averaged weights, the member's
+   * model holds this rank's average meanwhile.
    * @returns a function that restores this rank's weights; null where training continues from the new ones
    */
   assemble?(): Promise<(() => void) | null>;

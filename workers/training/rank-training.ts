@@ -186,16 +186,27 @@ export class RankTraining implements Training {
   /** Calls `use` with the weights to evaluate and save in the model, then restores the rank's training weights. */
   async withModel(use: () => Promise<void>): Promise<void> {
     if (this.isAssembled) return use();
-    const restore = (await this.parts.strategy.assemble?.()) ?? null;
-    this.isAssembled = true;
-    await use();
-    this.isAssembled = false;
-    restore?.();
+    const { strategy, member } = this.parts;
+    strategy.collect?.();
+    const restoreTrained = member.average?.exchange();
+    try {
+      const restore = (await strategy.assemble?.()) ?? null;
+      this.isAssembled = true;
+      await use();
+      restore?.();
+    } finally {
+      // Also when the hub is gone: the state that is saved then has the trained weights.
+      this.isAssembled = false;
+      restoreTrained?.();
+    }
   }
 
   /** Puts the weights to evaluate and save into the model for good. */
   async assemble(): Promise<void> {
-    await this.parts.strategy.assemble?.();
+    const { strategy, member } = this.parts;
+    strategy.collect?.();
+    member.average?.exchange();
+    await strategy.assemble?.();
     this.isAssembled = true;
   }
 

@@ -32,6 +32,19 @@ export const lossSchema = z.strictObject({
   temperature: z.number().positive().default(1).meta({ help: 'Divisor of the logits in the loss.' }),
 });
 
+export const emaSchema = z.strictObject({
+  decay: z
+    .number()
+    .min(0)
+    .lt(1)
+    .default(0)
+    .meta({
+      help:
+        'Share of the average that an update keeps, such as 0.999. The averaged weights are evaluated and saved as checkpoints; training continues with ' +
+        'the others. 0: no average.',
+    }),
+});
+
 export const metricsSchema = z.strictObject({
   more: z.string().default('').meta({
     help: 'Metrics to compute beside the standard ones of the task, separated by commas: `auroc,f1`. docs/metrics.md lists them.',
@@ -176,6 +189,7 @@ export const runConfigSchema = z.strictObject({
     .meta({ help: 'How the members interact while they train.' }),
   optimizer: optimizerSchema.prefault({ kind: 'adam' }).meta({ help: 'The optimizer.' }),
   schedule: scheduleSchema.prefault({ kind: 'constant' }).meta({ help: 'The learning rate over time.' }),
+  ema: emaSchema.prefault({}).meta({ help: 'The exponential moving average of the weights.' }),
   warmStart: warmStartSchema.prefault({}).meta({ help: 'The weights that training starts from.' }),
   loss: lossSchema
     .prefault({})

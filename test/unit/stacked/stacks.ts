@@ -18,6 +18,7 @@ export interface Recipe {
   task?: TaskKind;
   optimizer?: Partial<OptimizerConfig> & { kind: OptimizerConfig['kind'] };
   sharesBatches?: boolean;
+  averageDecay?: number;
   members?: number;
 }
 
@@ -51,6 +52,7 @@ export async function createMembers(recipe: Recipe, isStacked: boolean): Promise
       draw(create),
       (outputs, targets) => task.loss(outputs, targets),
       (variables) => createOptimizer(optimizer, variables),
+      { clipNorm: 0, clipValue: 0, groups: [], averageDecay: recipe.averageDecay ?? 0 },
     );
     return { member, draw, strategy: isStacked ? stack.join(draw) : independentStrategy() };
   });

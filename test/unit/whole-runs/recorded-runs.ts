@@ -21,8 +21,8 @@ export interface RecordedRun {
   losses: number[][];
   /** Per rank, after the given number of steps. */
   weights: Map<number, number[][]>;
-  /** The evaluated and saved weights of one model trained by several ranks, or null if each rank has its own. */
-  assembled: number[] | null;
+  /** The evaluated and saved weights by rank, common ones once; null if they are the last weights. */
+  assembled: number[][] | null;
   /** The largest distance of PyTorch's float32 from these numbers. */
   float32: { loss: number; weight: number };
 }
@@ -38,7 +38,7 @@ interface File {
     initial: number[][];
     losses: number[][];
     weights: Record<string, number[][]>;
-    assembled: number[] | null;
+    assembled: number[][] | null;
     float32: RecordedRun['float32'];
   })[];
 }

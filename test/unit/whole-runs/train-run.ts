@@ -86,7 +86,7 @@ async function createRanks(run: RecordedRun, config: RunConfig, isStacked: boole
     const model = createNetwork(run.network, run.initial[rank]);
     const optimizerOf = (variables: Variable[]) =>
       createOptimizer(optimizer, strategyConfig.kind === 'sharded' ? [] : variables);
-    const member = new Member(model, lossOf(run), optimizerOf, optimizer);
+    const member = new Member(model, lossOf(run), optimizerOf, { ...optimizer, averageDecay: config.ema.decay });
     const strategy = isStacked ? stack.join((body) => body()) : createStrategy(strategyConfig, context);
     const sampler = createSampler({
       kind: samplerOf(config),
@@ -129,6 +129,8 @@ async function trainRank(run: RecordedRun, config: RunConfig, rank: Rank, mostSt
     if (isRecorded) trained.weights.set(step + 1, weightsOf(member.model, run.network));
   }
   if (lastStep < totalSteps) return trained;
+  strategy.collect?.();
+  member.average?.exchange();
   await strategy.assemble?.();
   trained.assembled = weightsOf(member.model, run.network);
   return trained;
@@ -157,8 +159,8 @@ export function errorOf(run: RecordedRun, trained: readonly TrainedRun[]): RunEr
       .filter(([step]) => isWhole || weights.has(step))
       .map(([step, ranks]) => largestDistance(weights.get(step) ?? [], ofRank(ranks, rank))),
   );
-  const assembled = trained.map((own) =>
-    run.assembled === null || own.assembled === null ? 0 : largestDistance(own.assembled, run.assembled),
+  const assembled = trained.map((own, rank) =>
+    run.assembled === null || own.assembled === null ? 0 : largestDistance(own.assembled, ofRank(run.assembled, rank)),
   );
   return { loss: Math.max(...losses), weight: Math.max(...weights, ...assembled) };
 }

@@ -26,7 +26,7 @@ export class ReplicasDifferError extends AgreedError {
 
 /**
  * Compares the SHA-256 of each trained weight on all ranks that train one model; with `withOptimizer` also of each slot of the
- * optimizer and of its update counts. All-gathers 32 bytes per tensor, so that all ranks draw the same conclusion.
+ * optimizer, of its update counts and of the averaged weights. All-gathers 32 bytes per tensor, so that all ranks draw the same conclusion.
  *
  * @throws ReplicasDifferError on all ranks, naming the first part that differs
  */
@@ -55,11 +55,15 @@ export async function requireEqualReplicas(
   });
 }
 
-function partsOf({ model, variables, optimizer }: Member, withOptimizer: boolean): Map<string, Tensor> {
+function partsOf({ model, variables, optimizer, average }: Member, withOptimizer: boolean): Map<string, Tensor> {
   const names = trainedWeightNames(model);
   const weights = variables.map((variable, i): [string, Tensor] => [`"${names[i]}"`, variable]);
   const slots = [...optimizer.slots].map(([name, slot]): [string, Tensor] => [`the optimizer's "${name}"`, slot]);
-  return new Map([...weights, ...(withOptimizer ? slots : [])]);
+  const averages = [...(average?.tensors ?? [])].map(([name, of]): [string, Tensor] => [
+    `the average of "${name}"`,
+    of,
+  ]);
+  return new Map([...weights, ...(withOptimizer ? [...slots, ...averages] : [])]);
 }
 
 function digestOf({ buffer, byteOffset, byteLength }: Float32Array | Float64Array): Buffer {

@@ -96,6 +96,7 @@ export class Sharded implements Strategy {
     slices.forEach((values, i) => whole.set(values, i * values.length));
     accumulator.layout.write(whole, member.variables);
     await this.#constrain(member, whole);
+    member.average?.update();
     return { loss, updated: true };
   }
 

@@ -27,6 +27,8 @@ const savedDataSchema = z.strictObject({
   }),
   settings: runSettingsSchema,
   optimizerSteps: z.array(z.int()),
+  /** Absent without an average of the weights. */
+  averagedUpdates: z.int().optional(),
   losses: z.strictObject({ loss: realNumber, steps: z.int() }),
   /** Of the round so far; absent from states of earlier versions, which hold whole rounds. */
   round: z
@@ -83,11 +85,12 @@ async function stateOf(
   { snapshot, tensors }: TrainingPosition,
   { metricRows, points }: { metricRows: number | null; points: ReportedPoint[] },
 ): Promise<TrainingState> {
-  const { progress, settings, optimizerSteps, losses, callbacks, strategy, historyCounts } = snapshot;
+  const { progress, settings, optimizerSteps, averagedUpdates, losses, callbacks, strategy, historyCounts } = snapshot;
   const data = {
     progress,
     settings,
     optimizerSteps,
+    averagedUpdates,
     losses: losses.interval,
     round: losses.round,
     callbacks,
@@ -113,6 +116,10 @@ export async function loadTrainingState(
   writeWeights(member.model, withoutPrefix(tensors, 'weights/'), source);
   writeTensors(member.optimizer.slots, withoutPrefix(tensors, 'optimizer/'), source);
   member.optimizer.steps = saved.optimizerSteps;
+  if (member.average !== null && saved.averagedUpdates !== undefined) {
+    writeTensors(member.average.tensors, withoutPrefix(tensors, 'average/'), source);
+    member.average.updates = saved.averagedUpdates;
+  }
   for (const callback of callbacks) {
     if (callback.restore && callback.name in saved.callbacks) callback.restore(saved.callbacks[callback.name]);
   }

@@ -21,6 +21,8 @@ interface Snapshot {
   progress: TrainingProgress;
   settings: Readonly<RunSettings>;
   optimizerSteps: number[];
+  /** Undefined without an average of the weights. */
+  averagedUpdates: number | undefined;
   losses: SavedLosses;
   callbacks: Record<string, unknown>;
   /** Undefined for a strategy without a state. */
@@ -45,6 +47,7 @@ export function positionOf({ training, history, settings, meter }: TrainingToSav
     progress: { ...training.progress },
     settings: settings.now,
     optimizerSteps: [...member.optimizer.steps],
+    averagedUpdates: member.average?.updates,
     losses: meter.state,
     callbacks: Object.fromEntries(states),
     strategy: ofStrategy?.data,
@@ -54,6 +57,7 @@ export function positionOf({ training, history, settings, meter }: TrainingToSav
   const tensors = new Map([
     ...named('weights/', weightVariables(member.model)),
     ...named('optimizer/', member.optimizer.slots),
+    ...named('average/', member.average?.tensors ?? new Map<string, Tensor>()),
     ...named('strategy/', ofStrategy?.tensors ?? new Map<string, Tensor>()),
   ]);
   return { snapshot, tensors };

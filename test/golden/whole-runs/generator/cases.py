@@ -8,6 +8,8 @@ ONE_CYCLE = {"kind": "one-cycle", "risingFraction": 0.3, "startDivisor": 25, "fi
 RMSPROP = {"kind": "rmsprop", "learningRate": 0.005, "rho": 0.95, "centered": True, "momentum": 0.8, "weightDecay": 0.01}
 LION = {"kind": "lion", "learningRate": 0.002, "beta1": 0.9, "beta2": 0.99, "weightDecay": 0.1}
 LAMB = {"kind": "lamb", "learningRate": 0.01, "beta1": 0.9, "beta2": 0.999, "weightDecay": 0.05}
+# The average of the weights that is evaluated.
+EMA = {"decay": 0.9}
 COSINE = {"kind": "cosine", "warmupSteps": 10, "floorFraction": 0.1}
 
 
@@ -63,36 +65,36 @@ HELD_IN_PART = {"hold": {"untilStep": 0, "partialBatches": True}}
 
 FAMILIES = {
     "independent": [
-        independent("uneven last batch, warm-up and cosine", schedule=COSINE),
-        independent("Nesterov momentum and decay, samples for all", sampler="shared", optimizer=NESTEROV),
+        independent("uneven last batch, warm-up and cosine, averaged", schedule=COSINE, ema=EMA),
+        independent("Nesterov momentum and decay, samples for all, averaged", sampler="shared", optimizer=NESTEROV, ema=EMA),
         independent("batch normalisation, one-cycle", "normalized", optimizer=SGD, schedule=ONE_CYCLE),
         independent("convolution of stride 2, decoupled decay", "convolutional", optimizer=ADAMW),
-        independent("a loss that reaches half of the weights in 30 steps", "heads", samples=40, **HELD),
-        independent("regularizers and constraints, decoupled decay", "penalised", optimizer=ADAMW),
-        independent("RMSprop, each member's values and norm clipped", "normalized", optimizer={**RMSPROP, "clipValue": 0.1, "clipNorm": 0.15}),
-        independent("LAMB by group, clipped", optimizer={**LAMB, **GROUPS, "clipNorm": 0.3}),
+        independent("a loss that reaches half of the weights in 30 steps, averaged", "heads", samples=40, ema=EMA, **HELD),
+        independent("regularizers and constraints, decoupled decay, averaged", "penalised", optimizer=ADAMW, ema=EMA),
+        independent("RMSprop, each member's values and norm clipped, averaged", "normalized", optimizer={**RMSPROP, "clipValue": 0.1, "clipNorm": 0.15}, ema=EMA),
+        independent("LAMB by group, clipped, averaged", optimizer={**LAMB, **GROUPS, "clipNorm": 0.3}, ema=EMA),
         independent("Lion", optimizer=LION),
     ],
     "joint": [
-        joint("momentum, uneven last batch", "reduce", optimizer={**SGD, "learningRate": 0.2}),
+        joint("momentum, uneven last batch, averaged", "reduce", optimizer={**SGD, "learningRate": 0.2}, ema=EMA),
         joint("batch normalisation, RMSprop by group, clipped", "reduce", "normalized", optimizer={**RMSPROP, **GROUPS, "clipNorm": 0.1}),
         joint("one step stale", "pipelined", optimizer={**SGD, "learningRate": 0.1}),
-        joint("one step stale, one-cycle, Adam", "pipelined", schedule=ONE_CYCLE, members=4),
+        joint("one step stale, one-cycle, Adam, averaged", "pipelined", schedule=ONE_CYCLE, members=4, ema=EMA),
         joint("regularizers and constraints, momentum", "reduce", "penalised", optimizer=SGD),
         joint("one step stale, regularizers and constraints", "pipelined", "penalised"),
     ],
     "coupled": [
         coupled("uneven last batch, LAMB, clipped", batchSize=9, optimizer={**LAMB, "clipNorm": 0.5}),
-        coupled("batch normalisation, momentum", "normalized", optimizer=SGD),
+        coupled("batch normalisation, momentum, averaged", "normalized", optimizer=SGD, ema=EMA),
         coupled("regularizers and constraints, momentum", "penalised", optimizer=SGD),
     ],
     "data-parallel": [
         data_parallel("uneven last batches, Adam"),
         data_parallel("whole batches, momentum", samples=48, batchSize=4, optimizer=SGD),
-        data_parallel("uneven and empty batches, Adam", **EMPTY),
+        data_parallel("uneven and empty batches, Adam, averaged", ema=EMA, **EMPTY),
         data_parallel("8 ranks, batches of 1, decoupled decay", members=8, batchSize=1, optimizer=ADAMW),
         data_parallel("clipped, Nesterov momentum", optimizer={**NESTEROV, "clipNorm": 0.2}),
-        data_parallel("LAMB by group, clipped, empty batches", optimizer={**LAMB, **GROUPS, "clipNorm": 0.3, "clipValue": 0.1}, **EMPTY),
+        data_parallel("LAMB by group, clipped, empty batches, averaged", optimizer={**LAMB, **GROUPS, "clipNorm": 0.3, "clipValue": 0.1}, ema=EMA, **EMPTY),
         data_parallel("Lion, empty batches", optimizer=LION, **EMPTY),
         data_parallel("accumulated, decoupled decay", accumulate=2, batchSize=4, optimizer=ADAMW),
         data_parallel("as bfloat16, momentum", compression="bfloat16", optimizer=SGD),
@@ -104,7 +106,7 @@ FAMILIES = {
             optimizer={**ADAM, "clipNorm": 0.3},
             **{**EMPTY, "batchSize": 2},
         ),
-        data_parallel("batch normalisation, each rank's statistics", "normalized", optimizer=SGD),
+        data_parallel("batch normalisation, each rank's statistics, averaged", "normalized", optimizer=SGD, ema=EMA),
         data_parallel("batch normalisation, empty batches", "normalized", **EMPTY),
         data_parallel("batch normalisation, accumulated", "normalized", accumulate=2, batchSize=4, samples=50),
         data_parallel("weights unreached for 30 steps, whole batches", "heads", samples=40, batchSize=5, members=2, **HELD),
@@ -116,9 +118,9 @@ FAMILIES = {
         data_parallel("regularizers and constraints, clipped, empty batches", "penalised", optimizer={**ADAM, "clipNorm": 0.4}, **EMPTY),
     ],
     "hdet": [
-        hdet("one-cycle, rates adapt", optimizer=SGD, schedule=ONE_CYCLE),
+        hdet("one-cycle, rates adapt, averaged", optimizer=SGD, schedule=ONE_CYCLE, ema=EMA),
         hdet("rates spread, nothing adapts, Adam", options={"adapt": False}),
-        hdet("ranks train alone between syncs, empty batches", options={"gradientSync": False}, schedule=ONE_CYCLE, **EMPTY),
+        hdet("ranks train alone between syncs, empty batches, averaged", options={"gradientSync": False}, schedule=ONE_CYCLE, ema=EMA, **EMPTY),
         hdet(
             "rate and decay by group and label smoothing, given decay, clipped",
             optimizer={**ADAMW, "clipNorm": 0.5},

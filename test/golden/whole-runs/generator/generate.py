@@ -55,13 +55,16 @@ def record(family, case, data):
 
 
 def assembled(family, ranks):
-    """The evaluated weights of one model: the first rank's weights and statistics or, if ranks diverge, their mean."""
-    if family == "data-parallel":
-        return rounded(ranks[0].flat().tolist())
-    if family != "hdet":
-        return None
-    divergent.average(ranks)
-    return rounded(ranks[0].flat().tolist())
+    """The evaluated weights by rank, if they are not the last ones: averages over the steps and, of one model, the first rank's weights and
+    statistics or, if ranks diverge, their mean.
+    """
+    for rank in ranks:
+        rank.put_average()
+    if family == "hdet":
+        divergent.average(ranks)
+    if family in ("data-parallel", "hdet"):
+        return [rounded(ranks[0].flat().tolist())]
+    return None if ranks[0].averaged is None else [rounded(rank.flat().tolist()) for rank in ranks]
 
 
 def once(ranks):

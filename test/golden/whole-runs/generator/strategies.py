@@ -10,6 +10,7 @@ Each gives the losses of every step by rank (None where a rank has none) and the
 
 import torch
 from torch.nn import functional
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from networks import DATA_OF, FORWARD, batch_loss, constrain, initial, is_buffer, penalty
 from optimizers import by_group, clip, optimizer, schedule, update
@@ -24,6 +25,11 @@ class Rank:
         self.weights = {name: value.to(dtype) for name, value in initial(case["network"], seed).items()}
         self.trained = [weight.requires_grad_() for name, weight in self.weights.items() if not is_buffer(name)]
         self.steps_of = optimizer(case, self.trained)
+        self.averaged = None
+        if "ema" in case:
+            # The list's parameters share the memory of the weights.
+            self.source = torch.nn.ParameterList([torch.nn.Parameter(weight.data) for weight in self.trained])
+            self.averaged = AveragedModel(self.source, multi_avg_fn=get_ema_multi_avg_fn(case["ema"]["decay"]))
 
     def gradients(self, loss):
         return torch.autograd.grad(loss, self.trained, allow_unused=True)
@@ -36,6 +42,14 @@ class Rank:
         gradients = [None if is_frozen else gradient for gradient, is_frozen in zip(gradients, frozen)]
         update(self.steps_of, clip(config, gradients), settings, rates or own[0], decays or own[1])
         constrain(self.case, self.weights)
+        if self.averaged is not None:
+            self.averaged.update_parameters(self.source)
+
+    def put_average(self):
+        """Puts the averaged weights in place of the trained ones."""
+        if self.averaged is not None:
+            for weight, average in zip(self.trained, self.averaged.module):
+                weight.data.copy_(average.data)
 
     def forward(self, case, x):
         return FORWARD[case["network"]](self.weights, x)

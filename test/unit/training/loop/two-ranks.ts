@@ -24,6 +24,8 @@ export const base: RunConfigInput = {
   maxEpochs: 4,
   logEverySteps: 5,
   optimizer: { kind: 'adam', learningRate: 0.02, clipNorm: 1 },
+  // Evaluated and saved weights are averages.
+  ema: { decay: 0.8 },
   // No evaluation counts as an improvement, so each but the first halves the rate.
   schedule: { kind: 'plateau', factor: 0.5, patience: 0, minDelta: 100 },
   checkpoints: { stateEverySeconds: 0 },
@@ -71,7 +73,7 @@ export function partsOf(
       createModel(config.seed + group.rank),
       (outputs, targets) => task.loss(outputs, targets),
       (variables) => createOptimizer(config.optimizer, config.strategy.kind === 'sharded' ? [] : variables),
-      config.optimizer,
+      { ...config.optimizer, averageDecay: config.ema.decay },
     ),
     task,
     data: holdOut === null ? { train: dataset, validation: dataset } : withHoldOut({ train: dataset }, holdOut),
