@@ -18,6 +18,17 @@ export {
   type Project,
 } from './project/define-project.ts';
 export { ensemblePredict, gatherEnsembleMetrics, loadEnsemble } from './session/functional.ts';
+export { openEnsemble, type OpenEnsembleOptions } from './inference/open-ensemble.ts';
+export type { Ensemble } from './inference/ensemble.ts';
+export type { EnsembleInput, Row } from './inference/inputs.ts';
+export type {
+  ClassPredictions,
+  EnsemblePredictions,
+  LabelPredictions,
+  QuantilePredictions,
+  ValuePredictions,
+} from '../core/ensemble/predictions.ts';
+export type { EnsembleDescription, EnsembleMember } from '../core/ensemble/schema.ts';
 export { setupIndependentWorker, type IndependentWorker } from './session/setup.ts';
 export { ProcessGroup } from './collectives/process-group.ts';
 

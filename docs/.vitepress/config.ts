@@ -33,6 +33,7 @@ export default defineConfig({
           { text: 'Images', link: '/docs/guides/images' },
           { text: 'Forecast a series', link: '/docs/guides/series' },
           { text: 'Classify texts', link: '/docs/guides/text' },
+          { text: 'From a run to an answer', link: '/docs/guides/answer' },
           { text: 'Options', link: '/docs/options' },
           { text: 'Metrics', link: '/docs/metrics' },
           { text: 'Dashboard', link: '/docs/dashboard' },

@@ -14,6 +14,8 @@ export interface ExportOptions {
   formats?: readonly ExportFormat[];
   /** Default: all. */
   checkpoints?: readonly CheckpointKey[];
+  /** The checkpoints of the format `ensemble`; by default the first usual ones that all members have. */
+  set?: string | undefined;
   /** Replace existing files; other files in the folder stay. */
   overwrite?: boolean;
 }
@@ -40,7 +42,8 @@ export async function exportRun(folder: string, options: ExportOptions): Promise
     skipped: (file: SkippedFile) => void report.skipped.push(file),
     warning: (message: string) => void report.warnings.push(message),
   };
-  const choice = { formats: new Set(options.formats ?? usualFormats), checkpoints: options.checkpoints ?? null };
+  const { formats = usualFormats, checkpoints = null, set } = options;
+  const choice = { formats: new Set(formats), checkpoints, set };
   try {
     for await (const entry of runEntries(folder, record, choice, tell)) {
       await sink.add(entry);

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { withoutFormula } from '../../core/text/formulas.ts';
+import { describeEnsemble } from '../../core/node/describe-ensemble.ts';
 import { toJson } from '../../core/protocol/wire/numbers.ts';
 import type { CheckpointKey } from '../../core/protocol/run/checkpoint-tasks.ts';
 import type { RunRecord } from '../../core/protocol/run/record.ts';
@@ -8,6 +9,7 @@ import type { ParsedRow } from '../store/metrics/metrics-row.ts';
 import { formatHeader, formatNumber, formatRow } from '../store/metrics/metrics-csv.ts';
 import { readEvents } from '../store/runs/run-folder.ts';
 import { checkpointEntries } from './checkpoint-entries.ts';
+import { ensembleEntries } from './ensemble-entries.ts';
 import { fileEntries, hasOwnFile, listFiles, type Skip, unlessForeign } from './file-entries.ts';
 import { layersEntries } from './layers-entries.ts';
 import type { ExportEntry } from './sinks.ts';
@@ -15,8 +17,8 @@ import { eventFiles } from './tensorboard.ts';
 
 /** The default formats: all that need only the run's folder. */
 export const usualFormats = ['record', 'csv', 'jsonl', 'tensorboard', 'checkpoints', 'logs', 'plots'] as const;
-/** All formats. `tfjs` rebuilds each checkpoint's model in a process. */
-export const EXPORT_FORMATS = [...usualFormats, 'tfjs'] as const;
+/** All formats. `tfjs` rebuilds each checkpoint's model in a process; `ensemble` is what `openEnsemble` opens. */
+export const EXPORT_FORMATS = [...usualFormats, 'tfjs', 'ensemble'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
 /** The parts of a run to export. */
@@ -24,6 +26,8 @@ interface ExportChoice {
   formats: ReadonlySet<ExportFormat>;
   /** Null for all. */
   checkpoints: readonly CheckpointKey[] | null;
+  /** The checkpoints of the format `ensemble`; by default the first usual ones that all members have. */
+  set?: string | undefined;
 }
 
 interface Tell {
@@ -35,7 +39,7 @@ interface Tell {
 export async function* runEntries(
   folder: string,
   record: RunRecord,
-  { formats, checkpoints }: ExportChoice,
+  { formats, checkpoints, set }: ExportChoice,
   tell: Tell,
 ): AsyncGenerator<ExportEntry> {
   const { skipped } = tell;
@@ -43,9 +47,14 @@ export async function* runEntries(
   if (formats.has('record')) yield* fileEntries(folder, ['run.json', 'events.jsonl'], skipped);
   yield* metricEntries(folder, record, formats, tell);
   // Without what the project fitted on its training split, a model cannot be used on raw values.
-  if (formats.has('checkpoints') || formats.has('tfjs')) yield* fileEntries(folder, ['preprocessing.json'], skipped);
+  if (['checkpoints', 'tfjs', 'ensemble'].some((format) => formats.has(format as ExportFormat)))
+    yield* fileEntries(folder, ['preprocessing.json'], skipped);
+  const ensemble = formats.has('ensemble') ? await describeEnsemble(folder, set) : null;
+  if (ensemble !== null) yield* ensembleEntries(folder, ensemble);
   if (formats.has('checkpoints')) {
-    yield* checkpointEntries(folder, checkpoints?.map(basePath) ?? (await basesOfAll(folder, skipped)), skipped);
+    const bases = checkpoints?.map(basePath) ?? (await basesOfAll(folder, skipped));
+    const isNew = (base: string) => !ensemble?.members.some(({ weights }) => weights === `${base}.safetensors`);
+    yield* checkpointEntries(folder, bases.filter(isNew), skipped);
   }
   if (formats.has('tfjs')) yield* layersEntries(folder, record, checkpoints, tell.warning);
   if (formats.has('logs')) yield* fileEntries(folder, await listFiles(folder, 'logs', skipped), skipped);

@@ -75,7 +75,7 @@ async function firstRecord(
   { record: before }: ForkSource,
   { point, config, overrides, plan, name }: Chosen,
 ): Promise<RunRecord> {
-  const { project, task, metrics } = before;
+  const { project, task, metrics, quantiles } = before;
   const facts = await originOf(project.folder, plan);
   return {
     format: 1,
@@ -84,6 +84,7 @@ async function firstRecord(
     project,
     task,
     ...(metrics === undefined ? {} : { metrics }),
+    ...(quantiles === undefined ? {} : { quantiles }),
     config,
     status: 'created',
     createdAt: new Date().toISOString(),

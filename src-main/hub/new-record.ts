@@ -21,6 +21,7 @@ export async function newRecord(planned: PlannedRun): Promise<RunRecord> {
     project: { name: project.name, description: project.description, folder: projectFolder },
     task: project.task,
     ...(project.metrics === undefined || project.metrics.length === 0 ? {} : { metrics: project.metrics }),
+    ...(project.quantiles === undefined ? {} : { quantiles: project.quantiles }),
     config,
     status: 'created',
     createdAt,

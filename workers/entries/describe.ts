@@ -1,6 +1,7 @@
 import { describeOptions } from '../../core/options/index.ts';
 import type { DescribeReply, ProjectDescription } from '../../core/protocol/run/project-description.ts';
 import { permissionsSchema } from '../../core/protocol/run/permissions.ts';
+import { usualQuantiles } from '../../core/metrics/registry/task-kinds.ts';
 import { describeMetrics } from '../member/tasks/own-metrics.ts';
 import { loadProject } from '../project/load-project.ts';
 import { explainError, stackOf } from '../project/trace/explain-error.ts';
@@ -16,6 +17,7 @@ async function describe(folder: string): Promise<ProjectDescription> {
     task,
     hasOwnLoss: project.loss !== undefined,
     metrics: describeMetrics(project.metrics),
+    ...(task === 'quantile-regression' && { quantiles: [...(project.quantiles ?? usualQuantiles)] }),
     hyperparameters: describeOptions(hyperparameters),
     defaults: defaults ?? {},
     permissions: permissionsSchema.parse(permissions ?? {}),

@@ -6,7 +6,7 @@ import {
   stackedClasses,
   type StackedClasses,
 } from '../../core/metrics/index.ts';
-import { type TaskKind, taskKinds } from '../../core/metrics/registry/task-kinds.ts';
+import { type TaskKind, taskKinds, usualQuantiles } from '../../core/metrics/registry/task-kinds.ts';
 import { tf, type Scalar, type Tensor } from '../tensorflow/tf.ts';
 import { requireLogits, requirePositiveVariance } from './output-activation.ts';
 import type { MemberOutputs } from './predictions.ts';
@@ -102,7 +102,7 @@ const tasks: Record<Exclude<TaskKind, 'quantile-regression'>, Task> = {
  * @param levels of the quantiles, for quantile regression
  * @throws when the project names an unknown task
  */
-export function taskOf(kind: TaskKind, levels: readonly number[] = [0.05, 0.5, 0.95]): Task {
+export function taskOf(kind: TaskKind, levels: readonly number[] = usualQuantiles): Task {
   if (kind === 'quantile-regression') return quantileTask(levels);
   const task = tasks[kind];
   if (task === undefined) {

@@ -29,6 +29,12 @@ export function isSelfContained(topology: string): boolean {
   return classNamesIn(JSON.parse(topology)).every((name) => ownClasses.has(name));
 }
 
+/** The classes of an architecture that this process has not registered, so that it cannot build them. */
+export function unregisteredClasses(topology: string): string[] {
+  const { classNameMap } = tf.serialization.SerializationMap.getMap();
+  return [...new Set(classNamesIn(JSON.parse(topology)))].filter((name) => !Object.hasOwn(classNameMap, name));
+}
+
 /**
  * Builds a model from its architecture, with new weights.
  * @throws when the built model differs from the description

@@ -9,4 +9,6 @@ export const taskKinds = [
   'poisson-regression',
   'quantile-regression',
 ] as const;
+/** Levels of the quantiles where a project names none. */
+export const usualQuantiles: readonly number[] = [0.05, 0.5, 0.95];
 export type TaskKind = (typeof taskKinds)[number];

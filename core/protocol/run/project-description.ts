@@ -15,6 +15,8 @@ export interface ProjectDescription {
   hasOwnLoss: boolean;
   /** Its own metrics; absent from descriptions that earlier versions stored. */
   metrics?: OwnMetric[] | undefined;
+  /** Levels of the quantiles of a quantile regression; absent for other tasks. */
+  quantiles?: number[] | undefined;
   /** Its hyperparameters, in the same form as the options of the run configuration. */
   hyperparameters: OptionDescription[];
   /** Its changes to the general defaults. */

@@ -163,6 +163,8 @@ export const runRecordSchema = z.strictObject({
   task: z.string(),
   /** The project's own metrics; absent if it has none. */
   metrics: z.array(ownMetricSchema).optional(),
+  /** Levels of the quantiles of a quantile regression; absent for other tasks, and from runs of earlier versions. */
+  quantiles: z.array(z.number()).optional(),
   config: z.preprocess(withOldInitializers, runConfigSchema),
   /** Settings that were changed while it trained; they replace those of `config`. Absent if there are none. */
   changed: settingChangesSchema.optional(),

@@ -7,14 +7,15 @@ export interface ExportArguments {
   zip?: boolean;
   overwrite?: boolean;
   format: string[];
+  set?: string;
 }
 
 /** `tutti export <run> --to <path>`. @returns the exit code */
-export function exportRun(run: string, { to, zip, overwrite = false, format }: ExportArguments): Promise<number> {
+export function exportRun(run: string, { to, zip, overwrite = false, format, set }: ExportArguments): Promise<number> {
   const formats = format.length === 0 ? undefined : format.flatMap((list) => list.split(',')).map(parseFormat);
   return withHub(async (hub) => {
     const { folder } = await orUsageError(hub.find(run));
-    const report = await hub.export(folder, { to, zip: zip ?? to.endsWith('.zip'), overwrite, formats });
+    const report = await hub.export(folder, { to, zip: zip ?? to.endsWith('.zip'), overwrite, formats, set });
     for (const { path, reason } of report.skipped) console.error(`left out ${path}: ${reason}`);
     for (const message of report.warnings) console.error(`warning: ${message}`);
     process.stdout.write(`Exported ${report.paths.length} files to ${report.to}\n`);

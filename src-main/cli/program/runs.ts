@@ -52,10 +52,11 @@ function addShowing(program: Command): void {
     .option('--overwrite', 'replace existing files')
     .option(
       '--format <formats>',
-      'record, csv, jsonl, tensorboard, checkpoints, logs, plots, tfjs (default: all but tfjs)',
+      'record, csv, jsonl, tensorboard, checkpoints, logs, plots, tfjs, ensemble (default: all but the last two)',
       collect,
       [],
     )
+    .option('--set <name>', 'the checkpoints of the format ensemble (default: ensemble-best)')
     .action(
       exitWith(async (run: string, options: ExportArguments) =>
         (await import('../commands/export.ts')).exportRun(run, options),

@@ -10,8 +10,10 @@ import { decodeImage } from '../../../workers/data/images/decode.ts';
 import { readTar } from '../../../workers/data/sources/tar.ts';
 import { decodeSplits, encodeSplits } from '../../../workers/data/share.ts';
 import { createSplits } from '../../../workers/data/dataset.ts';
+import { readDescription } from '../../../workers/inference/assemble.ts';
+import { folderFiles } from '../../../workers/inference/open-ensemble.ts';
 import type { FuzzTarget } from '../engine/target.ts';
-import { fileTarget, text } from './files.ts';
+import { fileTarget, json, text } from './files.ts';
 
 const samples = new URL('../../samples/', import.meta.url);
 const record = Buffer.alloc(3073, 7);
@@ -116,6 +118,37 @@ const jsonLines: FuzzTarget = {
   run: (bytes) => readAsProject(bytes, 'table.jsonl'),
 };
 
+const ensemble = fileTarget({
+  name: 'ensemble.json',
+  reads: 'descriptions of exported ensembles',
+  path: 'ensemble.json',
+  seeds: async () => [
+    json({
+      format: 1,
+      name: 'Wine',
+      run: 'run-1',
+      set: 'final',
+      task: 'regression',
+      combination: 'mean',
+      classNames: null,
+      quantiles: [0.1, 0.9],
+      members: [
+        {
+          rank: 0,
+          epoch: 1,
+          step: 9,
+          model: 'models/a.json',
+          weights: 'w.safetensors',
+          bytes: 8,
+          sha256: 'a'.repeat(64),
+        },
+      ],
+      preprocessing: 'preprocessing.json',
+    }),
+  ],
+  read: (folder) => readDescription(folderFiles(folder)),
+});
+
 const goldenTables = new URL('../../golden/tables/', import.meta.url);
 
 const parquet: FuzzTarget = {
@@ -184,4 +217,17 @@ async function sealed(bytes: Buffer): Promise<Buffer<ArrayBuffer>> {
   return copy;
 }
 
-export const dataTargets = [idx, cifar, cifarArchive, tar, table, jsonLines, parquet, npy, npz, splits, image];
+export const dataTargets = [
+  idx,
+  cifar,
+  cifarArchive,
+  tar,
+  table,
+  jsonLines,
+  parquet,
+  npy,
+  npz,
+  splits,
+  image,
+  ensemble,
+];

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { combineMembers } from '../../../core/ensemble/predictions.ts';
+
+const mean = 'mean' as const;
+
+describe('what an ensemble predicts of its members', () => {
+  it('averages probabilities, with entropy and mutual information', () => {
+    // Members give class 0 with probability 3/4 and 1/4: log 3 and −log 3 as differences of logits.
+    const values = [Float32Array.of(Math.log(3), 0, 0, Math.log(3))];
+    const stack = { kind: 'logits' as const, members: 2, samples: 1, width: 2, values };
+    const found = combineMembers(stack, { task: 'classification', combination: mean });
+    if (found.kind !== 'classes') throw new Error(found.kind);
+    expect([...found.members]).toEqual([0.75, 0.25, 0.25, 0.75].map((p) => expect.closeTo(p, 6)));
+    expect([...found.mean]).toEqual([expect.closeTo(0.5, 6), expect.closeTo(0.5, 6)]);
+    expect(found.entropy[0]).toBeCloseTo(Math.log(2), 6);
+    const ofMember = -0.75 * Math.log(0.75) - 0.25 * Math.log(0.25);
+    expect(found.mutualInformation[0]).toBeCloseTo(Math.log(2) - ofMember, 6);
+  });
+
+  it('multiplies the probabilities of jointly trained members', () => {
+    // 3/4 · 3/4 against 1/4 · 1/4, of which the geometric mean is 3/4 against 1/4.
+    const values = [Float32Array.of(Math.log(9), 0, 0, 0)];
+    const stack = { kind: 'logits' as const, members: 2, samples: 1, width: 2, values };
+    const found = combineMembers(stack, { task: 'classification', combination: 'product' });
+    expect([...found.mean]).toEqual([expect.closeTo(0.75, 6), expect.closeTo(0.25, 6)]);
+  });
+
+  it('gives the one logit of a binary task two classes', () => {
+    const stack = {
+      kind: 'logits' as const,
+      members: 1,
+      samples: 2,
+      width: 1,
+      values: [Float32Array.of(Math.log(3), 0)],
+    };
+    const found = combineMembers(stack, { task: 'binary', combination: mean });
+    expect(found.width).toBe(2);
+    expect([...found.mean]).toEqual([0.25, 0.75, 0.5, 0.5].map((p) => expect.closeTo(p, 6)));
+    expect(found.kind === 'classes' && [...found.labels]).toEqual([1, 0]);
+  });
+
+  it('keeps labels apart', () => {
+    const values = [Float32Array.of(Math.log(3), 0, -Math.log(3), 0)];
+    const stack = { kind: 'label-logits' as const, members: 2, samples: 1, width: 2, values };
+    const found = combineMembers(stack, { task: 'multi-label', combination: mean });
+    if (found.kind !== 'labels') throw new Error(found.kind);
+    expect([...found.mean]).toEqual([expect.closeTo(0.5, 6), expect.closeTo(0.5, 6)]);
+    expect([...found.entropy]).toEqual([Math.log(2), Math.log(2)].map((value) => expect.closeTo(value, 6)));
+    // The members agree on the second label.
+    expect(found.mutualInformation[1]).toBeCloseTo(0, 6);
+    expect(found.mutualInformation[0]).toBeGreaterThan(0.1);
+  });
+
+  it('separates aleatoric from epistemic deviation, in the unit of the targets', () => {
+    // Means 1 and 3, variances 1 and 7: mean 2, aleatoric √4, epistemic √1, total √5; then y = 10 + 2 x.
+    const values = [Float32Array.of(1, 3), Float32Array.of(1, 7)];
+    const stack = { kind: 'values' as const, members: 2, samples: 1, width: 1, values };
+    const target = { kind: 'values' as const, columns: ['price'], mean: [10], std: [2] };
+    const found = combineMembers(stack, { task: 'heteroscedastic-regression', combination: mean, target });
+    if (found.kind !== 'values') throw new Error(found.kind);
+    expect([...found.members]).toEqual([12, 16]);
+    expect([...(found.memberVariances ?? [])]).toEqual([4, 28]);
+    expect([...found.mean]).toEqual([14]);
+    expect(found.aleatoric?.[0]).toBeCloseTo(4, 12);
+    expect(found.epistemic[0]).toBeCloseTo(2, 12);
+    expect(found.standardDeviation[0]).toBeCloseTo(2 * Math.sqrt(5), 12);
+  });
+
+  it('takes a rate as the variance of a count', () => {
+    const stack = { kind: 'values' as const, members: 2, samples: 1, width: 1, values: [Float32Array.of(3, 5)] };
+    const found = combineMembers(stack, { task: 'poisson-regression', combination: mean });
+    if (found.kind !== 'values') throw new Error(found.kind);
+    expect([found.mean[0], found.aleatoric?.[0], found.epistemic[0]]).toEqual([4, 2, 1]);
+  });
+
+  it('averages quantiles', () => {
+    const stack = { kind: 'values' as const, members: 2, samples: 1, width: 2, values: [Float32Array.of(1, 5, 3, 9)] };
+    const target = { kind: 'values' as const, columns: ['y'], mean: [1], std: [10] };
+    const found = combineMembers(stack, { task: 'quantile-regression', combination: mean, target });
+    expect([...found.mean]).toEqual([21, 71]);
+    expect(found.kind === 'quantiles' && [...found.epistemic]).toEqual([10, 20]);
+  });
+});

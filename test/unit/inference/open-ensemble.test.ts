@@ -1,0 +1,137 @@
+import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Preprocessing } from '../../../core/preprocessing/schema.ts';
+import { exportRun } from '../../../src-main/export/export-run.ts';
+import { startBackend } from '../../../workers/backends/backend.ts';
+import { openEnsemble } from '../../../workers/index.ts';
+import { type SymbolicTensor, tf } from '../../../workers/tensorflow/tf.ts';
+import { temporaryFolder } from '../store/fixtures.ts';
+import { runWithModels } from './run-with-models.ts';
+
+beforeAll(() => startBackend('cpu'));
+
+/** y = a · x₀ + b · x₁. */
+function linear(a: number, b: number) {
+  const model = tf.sequential({ layers: [tf.layers.dense({ units: 1, useBias: false, inputShape: [2] })] });
+  model.setWeights([tf.tensor2d([a, b], [2, 1])]);
+  return model;
+}
+
+const table: Preprocessing = {
+  format: 1,
+  steps: [
+    {
+      kind: 'table',
+      columns: [
+        { name: 'size', type: 'number', impute: { value: 5, indicator: false }, mean: 1, std: 2 },
+        { name: 'sold', type: 'boolean', impute: null, mean: 0, std: 1 },
+      ],
+    },
+  ],
+  target: { kind: 'values', columns: ['price'], mean: [100], std: [10] },
+};
+
+const run = (changes = {}) =>
+  runWithModels([linear(1, 2), linear(3, 2)], { task: 'regression', preprocessing: table, ...changes });
+
+describe('an opened ensemble', () => {
+  it('predicts rows as they are, in the unit of the targets', async () => {
+    const ensemble = await openEnsemble(await run());
+    // Features [(3 − 1)/2, 1] and, with the imputed size, [(5 − 1)/2, 0].
+    const found = await ensemble.predict({ rows: [{ size: 3, sold: true }, { sold: 'false' }] });
+    expect([...found.members]).toEqual([130, 120, 150, 160]);
+    expect([...found.mean]).toEqual([140, 140]);
+    expect(found.kind === 'values' && [...found.epistemic]).toEqual([10, 20]);
+    expect(ensemble.description).toMatchObject({ set: 'ensemble-best', task: 'regression', combination: 'mean' });
+    ensemble.dispose();
+  });
+
+  it('predicts more samples than a batch holds, prepared or raw', async () => {
+    const ensemble = await openEnsemble(
+      await run({ preprocessing: { format: 1, steps: [{ kind: 'standardize', mean: [1, 0], std: [2, 1] }] } }),
+    );
+    const prepared = Float32Array.from({ length: 2 * 1100 }, (_, i) => i % 7);
+    const expected = Array.from({ length: 1100 }, (_, n) => 2 * prepared[2 * n] + 2 * prepared[2 * n + 1]);
+    expect([...(await ensemble.predict({ prepared })).mean]).toEqual(expected);
+    const values = prepared.map((value, i) => (i % 2 === 0 ? 1 + 2 * value : value));
+    expect([...(await ensemble.predict({ values })).mean]).toEqual(expected);
+    await expect(ensemble.predict({ values: new Float32Array(3) })).rejects.toThrow(
+      '3 values are not one or more samples',
+    );
+  });
+
+  it('names a column that rows lack, and a value that does not fit', async () => {
+    const ensemble = await openEnsemble(await run());
+    await expect(ensemble.predict({ rows: [{ size: 1 }] })).rejects.toThrow('No row has the column "sold"');
+    await expect(ensemble.predict({ rows: [{ size: 'big', sold: true }] })).rejects.toThrow('"big" is not a number');
+  });
+
+  it('takes further inputs by their names', async () => {
+    const inputs = ['x', 'y'].map((name) => tf.input({ shape: [1], name }));
+    const sum = tf.layers.add().apply(inputs) as SymbolicTensor;
+    const folder = await runWithModels([tf.model({ inputs, outputs: sum })], { task: 'regression' });
+    const ensemble = await openEnsemble(folder);
+    const extraInputs = { y: { shape: [1], values: Float32Array.of(10, 20) } };
+    expect([...(await ensemble.predict({ prepared: Float32Array.of(1, 2), extraInputs })).mean]).toEqual([11, 22]);
+    await expect(ensemble.predict({ prepared: Float32Array.of(1, 2) })).rejects.toThrow('the inputs x, y');
+  });
+});
+
+describe('sets and files', () => {
+  it('opens what was exported, and only that', async () => {
+    const folder = await run({ set: 'final' });
+    const to = join(await temporaryFolder(), 'out');
+    const { paths } = await exportRun(folder, { to, zip: false, formats: ['ensemble'] });
+    expect(paths.filter((path) => !path.startsWith('models/')).sort()).toEqual([
+      'checkpoints/rank-0/final.json',
+      'checkpoints/rank-0/final.safetensors',
+      'checkpoints/rank-1/final.json',
+      'checkpoints/rank-1/final.safetensors',
+      'ensemble.json',
+      'preprocessing.json',
+    ]);
+    const found = await (await openEnsemble(to)).predict({ rows: [{ size: 3, sold: true }] });
+    expect([...found.mean]).toEqual([140]);
+    await expect(openEnsemble(to, { set: 'ensemble-best' })).rejects.toThrow('holds the set final alone');
+  });
+
+  it('names the sets of a run, and a damaged file', async () => {
+    const folder = await run({ set: 'epoch-4' });
+    await expect(openEnsemble(folder)).rejects.toThrow('It has: epoch-4.');
+    await expect(openEnsemble(folder, { set: 'final' })).rejects.toThrow('has no set "final"');
+    await appendFile(join(folder, 'checkpoints/rank-1/epoch-4.safetensors'), 'x');
+    await expect(openEnsemble(folder, { set: 'epoch-4' })).rejects.toThrow('does not match its .json');
+    await expect(
+      exportRun(folder, { to: `${folder}-out`, zip: false, formats: ['ensemble'], set: 'epoch-4' }),
+    ).rejects.toThrow('cannot be part of an ensemble');
+    await rm(join(folder, 'run.json'));
+    await expect(openEnsemble(folder)).rejects.toThrow('is no run');
+  });
+
+  it('refuses a description that leads out of its folder', async () => {
+    const to = join(await temporaryFolder(), 'out');
+    await exportRun(await run(), { to, zip: false, formats: ['ensemble'] });
+    const text = await readFile(join(to, 'ensemble.json'), 'utf8');
+    await writeFile(join(to, 'ensemble.json'), text.replace('"preprocessing.json"', '"../preprocessing.json"'));
+    await expect(openEnsemble(to)).rejects.toThrow('it must be a relative path inside the folder');
+  });
+
+  it('says which class to register for a layer of a project', async () => {
+    class Twice extends tf.layers.Layer {
+      static className = 'TwiceOfTest';
+      override computeOutputShape(shape: number[]) {
+        return shape;
+      }
+      override call(inputs: unknown) {
+        return tf.mul(Array.isArray(inputs) ? (inputs[0] as never) : (inputs as never), 2);
+      }
+    }
+    const model = tf.sequential({ layers: [tf.layers.inputLayer({ inputShape: [1] }), new Twice({})] });
+    const folder = await runWithModels([model], { task: 'regression' });
+    await expect(openEnsemble(folder)).rejects.toThrow('not registered: TwiceOfTest');
+    tf.serialization.registerClass(Twice);
+    const ensemble = await openEnsemble(folder);
+    expect([...(await ensemble.predict({ prepared: Float32Array.of(4) })).mean]).toEqual([8]);
+  });
+});

@@ -1,0 +1,77 @@
+import { type EnsembleDescription, type EnsembleMember, ensembleSchema } from '../../core/ensemble/schema.ts';
+import { type Preprocessing, preprocessingSchema } from '../../core/preprocessing/schema.ts';
+import { decodeSafetensors } from '../../core/safetensors/safetensors.ts';
+import { messageOf } from '../../core/text/errors.ts';
+import { writeWeights } from '../member/weights.ts';
+import type { LayersModel } from '../tensorflow/tf.ts';
+import { modelFromTopology, unregisteredClasses } from '../tensorflow/topology.ts';
+import { Ensemble } from './ensemble.ts';
+
+/** Where the files that an ensemble's description names come from: a folder, or a server. */
+export interface EnsembleFiles {
+  /** Name of the place, for messages. */
+  readonly place: string;
+  read(path: string): Promise<Uint8Array>;
+  /** SHA-256 in hexadecimal digits; null where this place cannot compute it. */
+  sha256(bytes: Uint8Array): Promise<string | null>;
+  /** Builds a model of layers that only the project's code has; absent: such models are refused. */
+  buildModel?(topology: string, subject: string, member: EnsembleMember): Promise<LayersModel>;
+}
+
+/** Reads `ensemble.json`. @throws Error that names the place and what is wrong */
+export async function readDescription(files: EnsembleFiles): Promise<EnsembleDescription> {
+  return readJson(files, 'ensemble.json', (value) => ensembleSchema.parse(value));
+}
+
+/** Opens an ensemble. @throws Error that names the file that is missing, damaged, or does not fit */
+export async function assembleEnsemble(files: EnsembleFiles, description: EnsembleDescription): Promise<Ensemble> {
+  const path = description.preprocessing;
+  const preprocessing =
+    path === null ? null : await readJson<Preprocessing>(files, path, (value) => preprocessingSchema.parse(value));
+  const models: LayersModel[] = [];
+  try {
+    for (const member of description.members) models.push(await openMember(files, member));
+  } catch (error) {
+    for (const model of models) model.dispose();
+    throw error;
+  }
+  return new Ensemble(description, models, preprocessing);
+}
+
+async function openMember(files: EnsembleFiles, member: EnsembleMember): Promise<LayersModel> {
+  const subject = `rank ${member.rank} in ${files.place}`;
+  const topology = new TextDecoder().decode(await files.read(member.model));
+  const weights = await files.read(member.weights);
+  await requireWhole(files, member, weights);
+  const build = files.buildModel ?? modelOfRegistered;
+  const model = await build(topology, subject, member);
+  writeWeights(model, decodeSafetensors(weights).tensors, `${member.weights} of ${files.place}`);
+  return model;
+}
+
+function modelOfRegistered(topology: string, subject: string): Promise<LayersModel> {
+  const unknown = unregisteredClasses(topology);
+  if (unknown.length === 0) return modelFromTopology(topology, subject);
+  throw new Error(
+    `The model of ${subject} has layers of classes that are not registered: ${unknown.join(', ')}. Import your code that defines them, and ` +
+      'register each before opening the ensemble: tf.serialization.registerClass(TheClass).',
+  );
+}
+
+async function requireWhole(files: EnsembleFiles, { weights, bytes, sha256 }: EnsembleMember, content: Uint8Array) {
+  const found = content.byteLength === bytes ? await files.sha256(content) : `of ${content.byteLength} bytes`;
+  if (found === null || found === sha256) return;
+  throw new Error(
+    `${weights} in ${files.place} was damaged or changed: it should have ${bytes} bytes with SHA-256 ${sha256}, but is ${found}. ` +
+      'Export the ensemble again.',
+  );
+}
+
+async function readJson<T>(files: EnsembleFiles, path: string, parse: (value: unknown) => T): Promise<T> {
+  const text = new TextDecoder().decode(await files.read(path));
+  try {
+    return parse(JSON.parse(text));
+  } catch (error) {
+    throw new Error(`${path} in ${files.place} is damaged: ${messageOf(error)}`, { cause: error });
+  }
+}

@@ -1,0 +1,135 @@
+import { combineMembers, type EnsemblePredictions, type MemberOutputStack } from '../../core/ensemble/predictions.ts';
+import type { EnsembleDescription } from '../../core/ensemble/schema.ts';
+import type { Preprocessing } from '../../core/preprocessing/schema.ts';
+import type { Batch } from '../data/dataset.ts';
+import type { Field, Fields } from '../data/fields.ts';
+import { modelInputs } from '../member/batch-tensors.ts';
+import { outputsOf } from '../member/member.ts';
+import { type Task, taskOf } from '../member/tasks.ts';
+import { tf, type LayersModel } from '../tensorflow/tf.ts';
+import { type EnsembleInput, type PreparedInput, prepareInput } from './inputs.ts';
+
+/** How many samples are predicted at a time: activations stay small, kernels busy. */
+const batchSize = 512;
+
+/** The trained models of an ensemble, which predict together. */
+export class Ensemble {
+  /** Task, members, names of classes. */
+  readonly description: EnsembleDescription;
+  /** What was fitted on the training split; null if nothing was kept. */
+  readonly preprocessing: Preprocessing | null;
+  /** One for each member, in the order of the description. */
+  readonly models: readonly LayersModel[];
+  readonly #task: Task;
+
+  /** @param models one for each member, in the order of the description, which the ensemble disposes of */
+  constructor(
+    description: EnsembleDescription,
+    models: readonly LayersModel[],
+    preprocessing: Preprocessing | null = null,
+  ) {
+    this.description = description;
+    this.models = models;
+    this.preprocessing = preprocessing;
+    this.#task = taskOf(description.task, description.quantiles ?? undefined);
+  }
+
+  /**
+   * Predicts with all members and combines what they predict. Memory holds one batch of activations and the results.
+   * @throws Error that names the column, the shape or the input that does not fit
+   */
+  async predict(input: EnsembleInput): Promise<EnsemblePredictions> {
+    const stack = await this.outputs(input);
+    const { task, combination } = this.description;
+    return combineMembers(stack, { task, combination, target: this.preprocessing?.target });
+  }
+
+  /** The members' outputs before they are combined: logits, or values in the unit in which the models were trained. */
+  async outputs(input: EnsembleInput): Promise<MemberOutputStack> {
+    const prepared = prepareInput(input, this.preprocessing, this.#featureShape(input));
+    const parts: Float32Array[][] = [];
+    for (let first = 0; first < prepared.samples; first += batchSize) {
+      parts.push(
+        ...(await this.#predictBatch(sliceInput(prepared, first, Math.min(batchSize, prepared.samples - first)))),
+      );
+    }
+    const members = this.models.length;
+    const values = parts[0].map((_, output) =>
+      joinBatches(
+        parts.map((part) => part[output]),
+        members,
+      ),
+    );
+    const { samples } = prepared;
+    return { kind: this.#task.predicts, members, samples, width: values[0].length / members / samples, values };
+  }
+
+  /** Frees the models' memory. */
+  dispose(): void {
+    for (const model of this.models) model.dispose();
+  }
+
+  /** Outputs of each member in turn, `[member][output]`. */
+  async #predictBatch(batch: Batch): Promise<Float32Array[][]> {
+    const outputs: Float32Array[][] = [];
+    for (const model of this.models) {
+      const tensors = tf.tidy(() => {
+        const features = tf.tensor(batch.features, batch.featureShape);
+        const own = outputsOf(model, modelInputs(model, batch, features), false);
+        return this.#task.predictionsOf?.(own) ?? own;
+      });
+      outputs.push(await Promise.all(tensors.map(async (tensor) => (await tensor.data()) as Float32Array)));
+      tf.dispose(tensors);
+    }
+    return outputs;
+  }
+
+  /** Shape of one sample at the input that takes the features: the one without a further input of its name. */
+  #featureShape(input: EnsembleInput): (number | null)[] {
+    const extra = 'extraInputs' in input ? (input.extraInputs ?? {}) : {};
+    const [model] = this.models;
+    // A sequential model has no names of inputs.
+    const free = model.inputs.map(({ shape }, i) => ({ name: model.inputNames?.[i], shape: shape.slice(1) }));
+    const unnamed = free.length === 1 ? free : free.filter(({ name }) => !Object.hasOwn(extra, name));
+    if (unnamed.length === 1) return unnamed[0].shape;
+    throw new Error(
+      `The model has the inputs ${model.inputNames.join(', ')}. The values go to one; give each other one in extraInputs, under its name.`,
+    );
+  }
+}
+
+/** Batches of all members one after the other become one array `[M, N, W]`. */
+function joinBatches(parts: readonly Float32Array[], members: number): Float32Array {
+  const whole = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0));
+  const memberSize = whole.length / members;
+  const offsets = new Array<number>(members).fill(0);
+  parts.forEach((part, i) => {
+    const member = i % members;
+    whole.set(part, member * memberSize + offsets[member]);
+    offsets[member] += part.length;
+  });
+  return whole;
+}
+
+function sliceInput({ features, shape, samples, extraInputs }: PreparedInput, first: number, count: number): Batch {
+  const size = features.length / samples;
+  return {
+    features: features.subarray(first * size, (first + count) * size),
+    featureShape: [count, ...shape],
+    extraInputs: sliceFields(extraInputs, samples, first, count),
+    targets: new Float32Array(0),
+    targetShape: [count, 0],
+  };
+}
+
+function sliceFields(fields: Fields, samples: number, first: number, count: number): Fields {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, { shape, values }]): [string, Field] => {
+      const size = shape.reduce((product, own) => product * own, 1);
+      if (values.length !== samples * size) {
+        throw new Error(`The input "${name}" has ${values.length} values; ${samples} samples need ${samples * size}.`);
+      }
+      return [name, { shape, values: values.subarray(first * size, (first + count) * size) }];
+    }),
+  );
+}
