@@ -121,7 +121,10 @@ function combineClasses(stack: MemberOutputStack, combination: Combining['combin
   const ofMean = combination === 'product' ? entropy(mean) : total;
   return {
     kind: 'classes',
-    ...{ memberCount, samples, width, members },
+    memberCount,
+    samples,
+    width,
+    members,
     mean: Float64Array.from(ensemble.values),
     labels: mostProbable(ensemble),
     entropy: total,
@@ -172,7 +175,11 @@ function combineLabels({ kind, members: memberCount, samples, width, values }: M
   const total = mean.map(binaryEntropy);
   return {
     kind: 'labels',
-    ...{ memberCount, samples, width, members, mean },
+    memberCount,
+    samples,
+    width,
+    members,
+    mean,
     entropy: total,
     mutualInformation: informationOf(total, members, memberCount, (own) => Float64Array.from(own, binaryEntropy)),
   };
@@ -217,7 +224,7 @@ function combineQuantiles({ members: memberCount, samples, width, values }: Memb
   const [members] = values;
   const mean = meanOf(members, memberCount);
   const epistemic = deviationOf(members, memberCount, mean);
-  return { kind: 'quantiles', ...{ memberCount, samples, width, members, mean, epistemic } };
+  return { kind: 'quantiles', memberCount, samples, width, members, mean, epistemic };
 }
 
 /** mean + std · value for means and quantiles, std² · value for variances; K quantiles have one target's unit. */

@@ -43,8 +43,7 @@ async function openMember(files: EnsembleFiles, member: EnsembleMember): Promise
   const topology = new TextDecoder().decode(await files.read(member.model));
   const weights = await files.read(member.weights);
   await requireWhole(files, member, weights);
-  const build = files.buildModel ?? modelOfRegistered;
-  const model = await build(topology, subject, member);
+  const model = await (files.buildModel?.(topology, subject, member) ?? modelOfRegistered(topology, subject));
   writeWeights(model, decodeSafetensors(weights).tensors, `${member.weights} of ${files.place}`);
   return model;
 }

@@ -102,7 +102,7 @@ export class Ensemble {
 function joinBatches(parts: readonly Float32Array[], members: number): Float32Array {
   const whole = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0));
   const memberSize = whole.length / members;
-  const offsets = new Array<number>(members).fill(0);
+  const offsets = Array.from({ length: members }, () => 0);
   parts.forEach((part, i) => {
     const member = i % members;
     whole.set(part, member * memberSize + offsets[member]);

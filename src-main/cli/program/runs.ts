@@ -20,6 +20,7 @@ export function addRuns(program: Command): void {
     .option('-j, --json', 'print one JSON object per line')
     .action(exitWith(async (options: RunsOptions) => (await import('../commands/runs.ts')).listRuns(options)));
   addShowing(program);
+  addExport(program);
 }
 
 function addShowing(program: Command): void {
@@ -43,6 +44,9 @@ function addShowing(program: Command): void {
         (await import('../commands/history/compare.ts')).compare(runs, options),
       ),
     );
+}
+
+function addExport(program: Command): void {
   program
     .command('export')
     .description('write metrics, checkpoints and plots of a run to a folder or one ZIP')
