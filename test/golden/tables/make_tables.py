@@ -40,6 +40,50 @@ pq.write_table(
     arrow, here / "passengers-plain-v2.parquet", compression="none", use_dictionary=False, data_page_version="2.0"
 )
 
+def write_arrow(table, name, compression=None, rows=None):
+    options = pa.ipc.IpcWriteOptions(compression=compression)
+    with pa.ipc.new_file(str(here / name), table.schema, options=options) as file:
+        file.write_table(table, max_chunksize=rows)
+
+
+write_arrow(arrow, "passengers.arrow")
+write_arrow(arrow, "passengers-zstd.arrow", "zstd", rows=16)
+port = arrow.schema.get_field_index("port")
+coded = arrow.set_column(port, "port", arrow["port"].dictionary_encode())
+write_arrow(coded, "passengers-lz4.arrow", "lz4", rows=24)
+text = ["", "a", "\u00e4\U0001f600", None, "a longer text than twelve bytes"] * 40
+types = pa.table(
+    {
+        **{str(kind): pa.array([0, 1, 100, None, 7] * 40, kind) for kind in [pa.int8(), pa.uint8(), pa.int16(), pa.uint16()]},
+        **{str(kind): pa.array([0, 1, 2**31 - 1, None, 7] * 40, kind) for kind in [pa.int32(), pa.uint32()]},
+        **{str(kind): pa.array([0, 1, 2**53, None, 7] * 40, kind) for kind in [pa.int64(), pa.uint64()]},
+        **{str(kind): pa.array([0.0, -1.5, 0.0625, None, 65504.0] * 40, kind) for kind in [pa.float32(), pa.float64()]},
+        "halffloat": pa.array(np.array([0.0, -1.5, 0.0625, 2.0**-24, 65504.0] * 40, np.float16)),
+        **{f"timestamp {unit}": pa.array([0, -1, 10, None, 7] * 40, pa.timestamp(unit)) for unit in ["s", "ms", "us", "ns"]},
+        "day": pa.array([0, -1, 20000, None, 7] * 40, pa.date32()),
+        "date": pa.array([0, -86400000, 1728000000000, None, 86400000] * 40, pa.date64()),
+        "text": pa.array(text),
+        "large text": pa.array(text, pa.large_string()),
+        "text view": pa.array(text, pa.string_view()),
+        "nothing": pa.nulls(200),
+    }
+)
+write_arrow(types, "types.arrow", "lz4")
+milliseconds = lambda column: column.cast(pa.timestamp("us"), safe=False).cast(pa.int64()).to_pylist()  # noqa: E731
+(here / "types.json").write_text(
+    json.dumps(
+        {
+            name: [None if v is None else v / 1000 for v in milliseconds(column)]
+            if pa.types.is_temporal(column.type)
+            else column.cast(pa.float64()).to_pylist()
+            if column.type == pa.float16()
+            else column.to_pylist()
+            for name, column in zip(types.column_names, types.columns)
+        }
+    )
+    + "\n"
+)
+
 train, rest = np.arange(0, N, 2), np.arange(1, N, 2)
 days = (table["boarded"] - pd.Timestamp("1970-01-01")) / pd.Timedelta(days=1)
 

@@ -29,6 +29,9 @@ describe('readTable', () => {
     'passengers-zstd.parquet',
     'passengers-gzip.parquet',
     'passengers-plain-v2.parquet',
+    'passengers.arrow',
+    'passengers-zstd.arrow',
+    'passengers-lz4.arrow',
   ])('reads %s as pandas wrote it', async (name) => {
     const { columns, length } = await golden(name);
     expect(length).toBe(40);

@@ -18,7 +18,8 @@ export interface ReadTableOptions extends DelimitedOptions {
 const usualMissingValues = ['', 'NA', 'N/A', 'NaN', 'nan', 'null', 'NULL', 'None', '?'];
 
 /**
- * Reads a table: CSV, TSV and other delimited text (UTF-8), JSON lines (`.jsonl`, `.ndjson`), Parquet (`.parquet`).
+ * Reads a table: CSV, TSV and other delimited text (UTF-8), JSON lines (`.jsonl`, `.ndjson`), Parquet (`.parquet`), Arrow
+ * (`.arrow`, `.feather`).
  * @throws Error that names file, place, column and value of what cannot be read
  */
 export async function readTable(file: string, options: ReadTableOptions = {}): Promise<Table> {
@@ -55,6 +56,11 @@ async function parseRaw(
       // Most runs read no Parquet, and a worker's start is mostly the loading of modules.
       const { parseParquet } = await import('./parquet.ts');
       return parseParquet(bytes, file, isMissing);
+    }
+    case '.arrow':
+    case '.feather': {
+      const { parseArrow } = await import('./arrow/arrow.ts');
+      return parseArrow(bytes, file, isMissing);
     }
     case '.jsonl':
     case '.ndjson':
