@@ -1,7 +1,8 @@
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import vue from '@vitejs/plugin-vue';
 import { defineConfig } from 'vitest/config';
+import LongestFirst from './test/environment/longest-first.ts';
 
 /** Polled values arrive immediately on an idle machine, and after seconds on a busy one. */
 const patient = { poll: { timeout: 15_000 } };
@@ -14,8 +15,9 @@ export default defineConfig({
       // The tests' projects: those of the repository, and those that tests write.
       TUTTI_TRUST: [import.meta.dirname, tmpdir()].join(delimiter),
     },
-    // The default leaves one core to the main process, which on two cores halves the speed of the unit tests.
-    maxWorkers: '100%',
+    // One more than there are cores: integration tests and pages wait for a quarter of their time.
+    maxWorkers: availableParallelism() + 1,
+    sequence: { sequencer: LongestFirst },
     reporters: ['default', './test/environment/report-skipped.ts'],
     projects: [
       {
@@ -24,7 +26,6 @@ export default defineConfig({
           include: ['test/unit/**/*.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          sequence: { groupOrder: 0 },
           expect: patient,
         },
       },
@@ -37,16 +38,12 @@ export default defineConfig({
           include: ['test/component/**/*.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          sequence: { groupOrder: 0 },
           expect: patient,
         },
       },
       {
         test: {
           name: 'integration',
-          // Not more files at a time: their processes would compete for the cores.
-          maxWorkers: 2,
-          sequence: { groupOrder: 1 },
           include: ['test/integration/**/*.test.ts'],
           testTimeout: 180_000,
           hookTimeout: 60_000,
@@ -56,13 +53,11 @@ export default defineConfig({
       {
         test: {
           name: 'e2e',
-          sequence: { groupOrder: 2 },
           include: ['test/e2e/**/*.test.ts'],
           globalSetup: ['test/e2e/global-setup.ts'],
           // Longer than `patienceMs` of a test's last wait, whose error names what was missing.
           testTimeout: 240_000,
           hookTimeout: 240_000,
-          fileParallelism: false,
         },
       },
     ],
