@@ -25,13 +25,15 @@ export async function predictOfRank(
 ): Promise<Predictions> {
   const rows = rowsHeldOutBy(dataset, rank);
   if (rows === null) return predict(model, task, dataset);
-  const { width, values, ...others } = await predictRows(model, task, dataset, rows);
+  const { values, samples, ...others } = await predictRows(model, task, dataset, rows);
+  const positions = samples / rows.length;
+  const size = positions * others.width;
   const whole = values.map((own) => {
-    const all = new Float32Array(dataset.length * width).fill(Number.NaN);
-    rows.forEach((row, i) => all.set(own.subarray(i * width, (i + 1) * width), row * width));
+    const all = new Float32Array(dataset.length * size).fill(Number.NaN);
+    rows.forEach((row, i) => all.set(own.subarray(i * size, (i + 1) * size), row * size));
     return all;
   });
-  return { ...others, width, samples: dataset.length, values: whole };
+  return { ...others, samples: dataset.length * positions, values: whole };
 }
 
 function rowsBetween(start: number, end: number): Int32Array {
@@ -52,16 +54,18 @@ export async function predictTogether(
   const own = await predictRows(model, task, dataset, rowsBetween(start, start + size));
   const values: Float32Array<ArrayBuffer>[] = [];
   for (const output of own.values) {
-    const whole = new Float32Array(dataset.length * own.width);
-    const parts = await group.allGather(output, [size, own.width]);
-    parts.forEach((part, index) => whole.set(part, startOf(index) * own.width));
+    const perSample = output.length / size;
+    const whole = new Float32Array(dataset.length * perSample);
+    const parts = await group.allGather(output, [size, perSample]);
+    parts.forEach((part, index) => whole.set(part, startOf(index) * perSample));
     values.push(whole);
   }
-  return { ...own, samples: dataset.length, values };
+  return { ...own, samples: values[0].length / own.width, values };
 }
 
 async function predictRows(model: LayersModel, task: Task, dataset: Dataset, rows: Int32Array): Promise<Predictions> {
   const parts: Float32Array[][] = [];
+  let width = 0;
   const batches = openBatches(dataset);
   for (let first = 0; first < rows.length; first += evaluationBatchSize) {
     const indices = rows.subarray(first, first + evaluationBatchSize);
@@ -71,12 +75,12 @@ async function predictRows(model: LayersModel, task: Task, dataset: Dataset, row
       const outputs = outputsOf(model, modelInputs(model, batch, features), false);
       return task.predictionsOf?.(outputs) ?? outputs;
     });
+    width = outputs[0].shape[outputs[0].rank - 1];
     parts.push(await Promise.all(outputs.map(async (output) => (await output.data()) as Float32Array)));
     tf.dispose(outputs);
   }
   const values = parts[0].map((_, output) => concatenate(parts.map((part) => part[output])));
-  const samples = rows.length;
-  return { kind: task.predicts, samples, width: values[0].length / samples, values };
+  return { kind: task.predicts, samples: values[0].length / width, width, values };
 }
 
 /** The predictions of all ranks, on every rank: one all-gather per output, shape `[M, N, W]`. */

@@ -1,6 +1,6 @@
 import { logitsOf, probabilitiesOf } from '../../core/metrics/index.ts';
 
-/** Predictions of one member for a split: one array `[N, W]` per output of the task. */
+/** Predictions of one member for a split: one array `[N, W]` per output of the task. Each position of a sample (a step of a sequence) is one of N. */
 export interface Predictions {
   /** Projects receive probabilities where the run keeps logits. */
   kind: 'logits' | 'label-logits' | 'probabilities' | 'values';

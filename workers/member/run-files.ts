@@ -22,6 +22,7 @@ import { decodeSafetensors, encodeSafetensors, type NamedTensor } from '../../co
 import type { Dataset } from '../data/dataset.ts';
 import type { MemberOutputs, Predictions } from './predictions.ts';
 import type { SaveRoom } from './save-room.ts';
+import { targetWeights } from './tasks/target-weights.ts';
 
 /** Names of tensors that say what they hold; others are `output_<n>`. */
 const tensorNames: Partial<Record<Predictions['kind'], string>> = { logits: 'logits', 'label-logits': 'label_logits' };
@@ -138,8 +139,8 @@ export class RunFiles {
   }
 
   /**
-   * Saves a split's targets, for pages, which have neither project nor data: the targets, the names of the classes and, where
-   * a sample is a single number, that number.
+   * Saves a split's targets, for pages, which have neither project nor data: the targets, their weights (0 where masked), the names of the
+   * classes and, where a sample is a single number, that number.
    */
   async saveTargets(split: Split, dataset: Dataset): Promise<void> {
     const { targets, features, length, classNames, targetShape } = dataset;
@@ -162,6 +163,8 @@ export class RunFiles {
     if (features instanceof Float32Array && features.length === length) {
       tensors.push({ name: 'feature', dtype: 'F32', shape: [length], data: new Float32Array(features) });
     }
+    const weights = targetWeights(dataset);
+    if (weights !== undefined) tensors.push({ name: 'weights', dtype: 'F32', shape, data: Float32Array.from(weights) });
     const metadata: Record<string, string> =
       classNames === undefined ? {} : { class_names: JSON.stringify(classNames) };
     const path = join(this.folder, 'predictions', split, 'targets.safetensors');

@@ -15,6 +15,7 @@ import { poissonRegression } from './tasks/count-task.ts';
 import { multiLabel } from './tasks/label-task.ts';
 import { ordinal } from './tasks/ordinal-task.ts';
 import { quantileTask } from './tasks/quantile-task.ts';
+import { atPositions, positionsOf } from './tasks/positions.ts';
 import { targetWeights } from './tasks/target-weights.ts';
 import type { MetricsOf, Task } from './tasks/task.ts';
 import { gaussianLosses, hard, labelLosses, type Softening, stateLosses } from './sample-losses.ts';
@@ -28,7 +29,8 @@ const classification: Task = {
   targetSize: classCount,
   check(model, dataset) {
     const classes = classCount(dataset);
-    requireOutputs(model, [classes], `one output of ${classes} logits (${classes} classes in ${dataset.name})`);
+    const expected = `one output of ${classes} logits (${classes} classes in ${dataset.name})`;
+    requireOutputs(model, [classes], expected, positionsOf('classification', dataset));
     requireLogits(model, 'softmax');
     requireLabels(dataset, classes);
   },
@@ -44,7 +46,7 @@ const binary: Task = {
   memberMonitor: 'val/member_{rank}_nll',
   targetSize: () => 1,
   check(model, dataset) {
-    requireOutputs(model, [1], 'one output of 1 logit');
+    requireOutputs(model, [1], 'one output of 1 logit', positionsOf('binary', dataset));
     requireLogits(model, 'sigmoid');
     requireLabels(dataset, 2);
   },
@@ -61,7 +63,7 @@ const regression: Task = {
   targetSize: targetColumns,
   check(model, dataset) {
     const columns = targetColumns(dataset);
-    requireOutputs(model, [columns], `one output of ${columns} value(s)`);
+    requireOutputs(model, [columns], `one output of ${columns} value(s)`, positionsOf('regression', dataset));
     requireValues(dataset);
   },
   loss: ([values], targets) => meanOfBatch(tf.squaredDifference(tf.reshape(targets, values.shape), values)),
@@ -78,7 +80,7 @@ const heteroscedasticRegression: Task = {
   check(model, dataset) {
     const columns = targetColumns(dataset);
     const expected = `two outputs of ${columns} value(s) each: the mean and the (positive) variance`;
-    requireOutputs(model, [columns, columns], expected);
+    requireOutputs(model, [columns, columns], expected, positionsOf('heteroscedastic-regression', dataset));
     requirePositiveVariance(model);
     requireValues(dataset);
   },
@@ -109,6 +111,14 @@ export function taskOf(kind: TaskKind, levels: readonly number[] = usualQuantile
     throw new Error(`Task "${kind}" does not exist: a project's task is one of ${taskKinds.join(', ')}.`);
   }
   return task;
+}
+
+/** A project's task for its data: at each position of a sample where the targets have several. */
+export function taskFor(
+  { task, quantiles }: { task: TaskKind; quantiles?: readonly number[] },
+  dataset: Pick<Dataset, 'targetShape'>,
+): Task {
+  return atPositions(taskOf(task, quantiles), positionsOf(task, dataset));
 }
 
 /**

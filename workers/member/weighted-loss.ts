@@ -9,9 +9,9 @@ export interface Weighing {
 }
 
 /**
- * A task's loss with weights w and mask m: Σᵢ wᵢ·mᵢ·lᵢ / (number of losses). The divisor does not depend on weights and masks, so that
- * the gradients of parts of a batch add up to those of the whole (Keras' `sum_over_batch_size`).
- * @param outputs `[..., B, W]` each @returns shape `[...]`
+ * A task's loss with weights w and mask m: Σᵢ wᵢ·mᵢ·lᵢ / Σᵢ mᵢ, the mean over the losses that the mask counts (as PyTorch's `ignore_index`); 0 where
+ * it counts none. The divisor does not depend on weights (Keras' `sum_over_batch_size`).
+ * @param outputs `[..., B, ...P, W]` each @returns shape `[...]`
  * @throws Error if the task cannot weigh samples
  */
 export function taskLoss(
@@ -29,14 +29,25 @@ export function taskLoss(
     );
   }
   const losses = task.losses(outputs, targets, softening);
-  const samplesAt = outputs[0].rank - 2;
-  let weighed = losses;
-  if (mask !== null) weighed = tf.mul(weighed, tf.reshape(mask, losses.shape));
+  const samplesAt = outputs[0].rank - 2 - (task.positionAxes ?? 0);
+  const ownMask = mask && alignedTo(losses, mask);
+  let weighed = ownMask === null ? losses : tf.mul(losses, ownMask);
   if (weights !== null) {
     const ones = losses.shape.slice(samplesAt + 1).map(() => 1);
     weighed = tf.mul(weighed, tf.reshape(weights, [...losses.shape.slice(0, samplesAt + 1), ...ones]));
   }
   const axes = losses.shape.map((_, axis) => axis).slice(samplesAt);
+  if (ownMask !== null) return tf.div(tf.sum(weighed, axes), countOf(losses, ownMask, axes));
   const count = axes.reduce((product, axis) => product * losses.shape[axis], 1);
   return tf.div(tf.sum(weighed, axes), count);
+}
+
+/** A mask in a shape that multiplies losses: where a target has several losses (quantiles), it has an axis of 1 for them. */
+function alignedTo(losses: Tensor, mask: Tensor): Tensor {
+  return tf.reshape(mask, mask.size === losses.size ? losses.shape : [...losses.shape.slice(0, -1), 1]);
+}
+
+/** How many losses a mask counts, shape `[...]`; at least 1. */
+function countOf(losses: Tensor, mask: Tensor, axes: number[]): Tensor {
+  return tf.maximum(tf.mul(tf.sum(mask, axes), losses.size / mask.size), 1);
 }

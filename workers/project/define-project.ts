@@ -40,6 +40,8 @@ export interface ModelContext<H> extends ProjectContext<H> {
   extraInputShapes: Readonly<Record<string, readonly number[]>>;
   /** K for classification, the number of target columns otherwise. */
   targetSize: number;
+  /** Shape of one sample's targets: `[]` for a single one, `[steps]` for a sequence of classes, `[steps, columns]` of values. */
+  targetShape: readonly number[];
   /** The rank that trains the model. */
   rank: number;
 }

@@ -129,9 +129,14 @@ function findEntry(folder: string): string {
 }
 
 /** What `model` gets to know about the shapes of one sample. */
-export function modelShapes({ featureShape, extraInputs = {} }: Dataset) {
+export function modelShapes({ featureShape, extraInputs = {}, targets, length, targetShape }: Dataset) {
   const shapes = Object.entries(extraInputs).map(([name, { shape }]) => [name, shape] as const);
-  return { featureShape, extraInputShapes: Object.fromEntries(shapes) };
+  const columns = targets.length / length;
+  return {
+    featureShape,
+    extraInputShapes: Object.fromEntries(shapes),
+    targetShape: targetShape ?? (columns === 1 ? [] : [columns]),
+  };
 }
 
 /** Loads a project's data. Its random numbers depend only on the run's seed, so the data are the same in every process. */

@@ -5,7 +5,7 @@ import type { Splits } from '../data/dataset.ts';
 import { ensembleTask } from '../strategies/ensemble-task.ts';
 import type { LayersModel } from '../tensorflow/tf.ts';
 import { describeDifference, isSelfContained, modelFromTopology, topologyOf } from '../tensorflow/topology.ts';
-import { type Task, taskOf } from '../member/tasks.ts';
+import { type Task, taskFor } from '../member/tasks.ts';
 import { writeWeights } from '../member/weights.ts';
 import type { Project } from './define-project.ts';
 import { loadProject, loadProjectData, modelShapes, parseHyperparameters } from './load-project.ts';
@@ -95,7 +95,7 @@ export class RunModels {
     return {
       project,
       hyperparameters,
-      task: ensembleTask(taskOf(project.task, project.quantiles), config, project.metrics),
+      task: ensembleTask(taskFor(project, data.train), config, project.metrics),
       data,
     };
   }

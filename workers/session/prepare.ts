@@ -42,7 +42,7 @@ import { loadWarmStart } from '../member/updates/warm-start.ts';
 import { loadForkedWeights } from '../training/forked-weights.ts';
 import { loadTrainingState } from '../training/state/saved-state.ts';
 import { requireCounted } from '../member/tasks/target-weights.ts';
-import { type Task, taskOf } from '../member/tasks.ts';
+import { type Task, taskFor } from '../member/tasks.ts';
 import type { TrainerParts } from '../training/rank-training.ts';
 import { plannedSteps, Trainer } from '../training/trainer.ts';
 
@@ -108,11 +108,11 @@ async function prepareShared(seats: readonly Seat[]): Promise<{ shared: Shared; 
   );
   // Draws that belong to no rank come from the first rank's stream, as if it were alone.
   seeder.install();
-  const task = ensembleTask(taskOf(project.task, project.quantiles), config, project.metrics);
   const groups = seats.map((seat) => seat.links.group);
   const { splits, openBatches } = await loadData(launch, project, hyperparameters, groups);
   const holdOut = holdOutOf(config, splits.train.length);
   const data = withHoldOut(splits, holdOut);
+  const task = ensembleTask(taskFor(project, data.train), config, project.metrics);
   for (const dataset of [data.train, data.unlabelled]) if (dataset) requireAugmentable(dataset, config.augmentation);
   const shared = { project, hyperparameters, config, backend, task, data, holdOut, openBatches };
   return { shared, seeders: [seeder, ...otherSeeders] };
@@ -257,10 +257,16 @@ function lossOf({ project, task, hyperparameters, config }: Shared): LossFunctio
   };
 }
 
-/** @throws where the strategy's loss would leave out the data's weights or masks */
-function requireWeighable({ config, data: { train } }: Shared): void {
-  const { kind } = config.strategy;
-  if (kind !== 'joint' || (train.weights === undefined && train.mask === undefined)) return;
+/** @throws where the strategy's loss would leave out the data's weights or masks, or takes no samples of several positions */
+function requireWeighable({ config, task, data: { train } }: Shared): void {
+  if (config.strategy.kind !== 'joint') return;
+  if (task.positionAxes !== undefined) {
+    throw new Error(
+      `${train.name} has targets of shape [${train.targetShape?.join(', ')}] for each sample: the strategy joint trains a product of experts ` +
+        'of one prediction per sample. Choose another strategy.',
+    );
+  }
+  if (train.weights === undefined && train.mask === undefined) return;
   throw new Error(
     `${train.name} has ${train.weights === undefined ? 'a mask' : 'weights'}, which the loss of the strategy joint cannot use. ` +
       'Remove them, or choose another strategy.',

@@ -51,7 +51,8 @@ export async function readPredictions(
   const outputs = areLogits ? ['logits'] : [...kept[0].tensors.keys()].sort();
   const [samples, width] = tensorOf(kept[0].tensors, outputs[0], pathOf(ranks[0])).shape;
   const kindOfOthers = task.endsWith('regression') ? 'values' : 'probabilities';
-  return {
+  const { weights, ...targets } = await readTargets(folder, join(splitFolder, `targets${ending}`));
+  const all = {
     task,
     kind: areLogits ? 'logits' : kindOfOthers,
     ranks,
@@ -61,20 +62,41 @@ export async function readPredictions(
     outputs: outputs.map((output) =>
       stack(kept.map(({ tensors }, member) => tensorOf(tensors, output, pathOf(ranks[member])))),
     ),
-    ...(await readTargets(folder, join(splitFolder, `targets${ending}`))),
+    ...targets,
+  } satisfies PredictionData;
+  return weights === null ? all : withoutMasked(all, weights);
+}
+
+/** The samples (or positions of samples) with a target whose weight is above 0: those that metrics count. */
+function withoutMasked(all: PredictionData, weights: Float32Array | Int32Array): PredictionData {
+  const perSample = weights.length / all.samples;
+  const counts = Uint8Array.from({ length: all.samples }, (_, sample) =>
+    Number(weights.subarray(sample * perSample, (sample + 1) * perSample).some((weight) => weight > 0)),
+  );
+  const kept = <A extends Float32Array | Int32Array>(values: A, width: number): A =>
+    values.filter((_, index) => counts[Math.floor(index / width) % all.samples] === 1) as A;
+  return {
+    ...all,
+    samples: counts.reduce((sum, one) => sum + one, 0),
+    outputs: all.outputs.map((output) => kept(output, all.width)),
+    targets: kept(all.targets, perSample),
+    feature: all.feature?.length === all.samples ? kept(all.feature, 1) : null,
   };
 }
 
 async function readTargets(
   folder: string,
   path: string,
-): Promise<Pick<PredictionData, 'targets' | 'feature' | 'classNames' | 'areHeldOut'>> {
+): Promise<
+  Pick<PredictionData, 'targets' | 'feature' | 'classNames' | 'areHeldOut'> & { weights: StoredTensor['data'] | null }
+> {
   const { tensors, metadata } = await readTensors(folder, path);
   const feature = tensors.get('feature')?.data;
   const classNames = metadata.class_names;
   return {
     targets: tensorOf(tensors, 'targets', path).data,
     areHeldOut: tensors.has('held_out_by'),
+    weights: tensors.get('weights')?.data ?? null,
     feature: feature instanceof Float32Array ? feature : null,
     classNames: classNames === undefined ? null : z.array(z.string()).parse(JSON.parse(classNames)),
   };

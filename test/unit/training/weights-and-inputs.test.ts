@@ -16,13 +16,13 @@ beforeAll(async () => void (await startBackend('cpu')));
 const hard = { labelSmoothing: 0, temperature: 1 };
 
 describe('taskLoss', () => {
-  it('is the mean of weighted squared errors without masked targets', async () => {
+  it('is the mean of the weighted squared errors that are not masked', async () => {
     const outputs = [tf.tensor2d([1, 2, 3, 4], [2, 2])];
     const targets = tf.tensor2d([0, 0, 0, 0], [2, 2]);
     const weighing = { weights: tf.tensor1d([1, 3]), mask: tf.tensor2d([1, 1, 0, 1], [2, 2]) };
     const loss = taskLoss(taskOf('regression'), outputs, targets, hard, weighing);
-    // (1·1 + 1·4 + 3·16) / 4
-    expect(await loss.data()).toEqual(Float32Array.of(13.25));
+    // (1·1 + 1·4 + 3·16) / 3
+    expect(await loss.data()).toEqual(Float32Array.of(53 / 3));
   });
 
   it.each<[TaskKind, number[], number[], 'int32' | 'float32']>([

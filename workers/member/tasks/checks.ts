@@ -1,19 +1,34 @@
 import type { Dataset } from '../../data/dataset.ts';
 import type { LayersModel } from '../../tensorflow/tf.ts';
 
-/** T, targets of a sample. */
-export function targetColumns(dataset: Dataset): number {
-  return dataset.targets.length / dataset.length;
+/** T, targets of a sample, or of each of its positions. */
+export function targetColumns({ targets, targetShape = [], length }: Dataset): number {
+  return targetShape.length >= 2 ? targetShape[targetShape.length - 1] : targets.length / length;
 }
 
-/** @throws Error with both shapes unless the model's outputs are `[B, width]` each */
-export function requireOutputs(model: LayersModel, widths: number[], expected: string): void {
-  const shapes = model.outputs.map((output) => output.shape);
-  const fits = shapes.length === widths.length && shapes.every((s, i) => s.length === 2 && s[1] === widths[i]);
-  if (fits) return;
-  const found = shapes.map((shape) => `[${shape.map((size) => size ?? 'B').join(', ')}]`).join(' and ');
+/**
+ * @param positions P @throws Error with both shapes unless the model's outputs are `[B, ...P, width]` each; a size of a position that the
+ * model leaves open fits every size
+ */
+export function requireOutputs(
+  model: LayersModel,
+  widths: number[],
+  expected: string,
+  positions: readonly number[],
+): void {
+  const shapes = model.outputs.map((output) => output.shape.slice(1));
+  const fitsAt = (shape: (number | null)[], width: number): boolean =>
+    shape.length === positions.length + 1 &&
+    shape.at(-1) === width &&
+    positions.every((size, axis) => shape[axis] === null || shape[axis] === size);
+  if (shapes.length === widths.length && shapes.every((shape, i) => fitsAt(shape, widths[i]))) return;
+  const found = shapes.map((shape) => `[${['B', ...shape.map((size) => size ?? 'any')].join(', ')}]`).join(' and ');
+  const each =
+    positions.length === 0
+      ? ''
+      : ` at each position of a sample, ${widths.map((width) => `[B, ${[...positions, width].join(', ')}]`).join(' and ')}`;
   throw new Error(
-    `The model's output has shape ${found}, but the task needs ${expected}. Change the model's last layer.`,
+    `The model's output has shape ${found}, but the task needs ${expected}${each}. Change the model's last layer.`,
   );
 }
 

@@ -2,6 +2,7 @@ import { countEnsembleMetrics } from '../../../core/metrics/index.ts';
 import type { Dataset } from '../../data/dataset.ts';
 import { tf, type Tensor } from '../../tensorflow/tf.ts';
 import { requireOutputs, requireValues, targetColumns } from './checks.ts';
+import { positionsOf } from './positions.ts';
 import { targetWeights } from './target-weights.ts';
 import type { Task } from './task.ts';
 
@@ -13,7 +14,8 @@ export const poissonRegression: Task = {
   targetSize: targetColumns,
   check(model, dataset) {
     const columns = targetColumns(dataset);
-    requireOutputs(model, [columns], `one output of ${columns} value(s): the logarithm of the rate`);
+    const expected = `one output of ${columns} value(s): the logarithm of the rate`;
+    requireOutputs(model, [columns], expected, positionsOf('poisson-regression', dataset));
     requireCounts(dataset);
   },
   loss: ([logRates], counts) => tf.mean(countLosses(logRates, counts), [-2, -1]),

@@ -18,7 +18,7 @@ export function withHeldOut(metricsOf: MetricsOf): MetricsOf {
     }
     for (const [position, rank] of stack.ranks.entries()) {
       const rows = rowsHeldOutBy(dataset, rank) ?? new Int32Array(0);
-      const own = { ...rowsOf(stack, position, rows), ranks: [rank] };
+      const own = { ...rowsOf(stack, position, rows, dataset.length), ranks: [rank] };
       for (const [name, value] of metricsOf(own, part(dataset, rows), options)) {
         if (isOfMember(name)) metrics.set(name, value);
       }
@@ -31,21 +31,26 @@ function isOfMember(name: string): boolean {
   return /^member_\d+_/.test(name);
 }
 
-function rowsOf({ values, width, samples, ...others }: MemberOutputs, position: number, rows: Int32Array) {
+/** @param length samples of the split, each of which may have several positions */
+function rowsOf(
+  { values, width, samples, ...others }: MemberOutputs,
+  position: number,
+  rows: Int32Array,
+  length: number,
+) {
   const size = samples * width;
-  const own = values.map((output) =>
-    gatherRows(output.subarray(position * size, (position + 1) * size), samples, rows),
-  );
-  return { ...others, width, samples: rows.length, values: own };
+  const own = values.map((output) => gatherRows(output.subarray(position * size, (position + 1) * size), length, rows));
+  return { ...others, width, samples: (rows.length * samples) / length, values: own };
 }
 
 /** For each sample the predictions of the P members that held it out, `[P, N, W]`; null if some of them are not there. */
-function holdersOf(stack: MemberOutputs, { heldOutBy = new Int32Array(0) }: Dataset): MemberOutputs | null {
-  const { ranks, samples, width } = stack;
-  const each = heldOutBy.length / samples;
+function holdersOf(stack: MemberOutputs, { heldOutBy = new Int32Array(0), length }: Dataset): MemberOutputs | null {
+  const { ranks, samples } = stack;
+  const width = (samples * stack.width) / length;
+  const each = heldOutBy.length / length;
   const positions = heldOutBy.map((rank) => ranks.indexOf(rank));
   if (positions.includes(-1)) return null;
-  const size = samples * width;
+  const size = length * width;
   const values = stack.values.map((output) => {
     const chosen = new Float32Array(each * size);
     positions.forEach((position, i) => {

@@ -4,6 +4,7 @@ import { tf } from '../../tensorflow/tf.ts';
 import { requireLogits } from '../output-activation.ts';
 import { stateLosses } from '../sample-losses.ts';
 import { requireOutputs, requireValues, targetColumns } from './checks.ts';
+import { positionsOf } from './positions.ts';
 import { targetWeights } from './target-weights.ts';
 import type { Task } from './task.ts';
 
@@ -15,7 +16,8 @@ export const multiLabel: Task = {
   targetSize: targetColumns,
   check(model, dataset) {
     const labels = targetColumns(dataset);
-    requireOutputs(model, [labels], `one output of ${labels} logits (${labels} labels in ${dataset.name})`);
+    const expected = `one output of ${labels} logits (${labels} labels in ${dataset.name})`;
+    requireOutputs(model, [labels], expected, positionsOf('multi-label', dataset));
     requireLogits(model, 'sigmoid');
     requireStates(dataset);
   },

@@ -3,6 +3,7 @@ import { tf, type Tensor } from '../../tensorflow/tf.ts';
 import { requireLogits } from '../output-activation.ts';
 import { hard, type Softening, stateLosses } from '../sample-losses.ts';
 import { classCount, requireLabels, requireOutputs } from './checks.ts';
+import { positionsOf } from './positions.ts';
 import { targetWeights } from './target-weights.ts';
 import type { Task } from './task.ts';
 
@@ -21,6 +22,7 @@ export const ordinal: Task = {
       model,
       [classes - 1],
       `one output of ${classes - 1} logits, one less than the classes of ${dataset.name}`,
+      positionsOf('ordinal', dataset),
     );
     requireLogits(model, 'sigmoid');
     requireLabels(dataset, classes);

@@ -1,6 +1,7 @@
 import { quantileEnsembleMetrics } from '../../../core/metrics/index.ts';
 import { tf, type Tensor } from '../../tensorflow/tf.ts';
-import { requireOutputs, requireValues, targetColumns } from './checks.ts';
+import { requireOutputs, requireValues } from './checks.ts';
+import { positionsOf } from './positions.ts';
 import { targetWeights } from './target-weights.ts';
 import type { Task } from './task.ts';
 
@@ -16,12 +17,14 @@ export function quantileTask(levels: readonly number[]): Task {
     memberMonitor: 'val/member_{rank}_pinball',
     targetSize: () => levels.length,
     check(model, dataset) {
-      requireOutputs(model, [levels.length], `one output of ${levels.length} quantiles (levels ${levels.join(', ')})`);
+      const expected = `one output of ${levels.length} quantiles (levels ${levels.join(', ')})`;
+      requireOutputs(model, [levels.length], expected, positionsOf('quantile-regression', dataset));
       requireValues(dataset);
-      if (targetColumns(dataset) === 1) return;
+      const columns = dataset.targets.length / dataset.length;
+      if (dataset.targetShape !== undefined || columns === 1) return;
       throw new Error(
-        `${dataset.name} has ${targetColumns(dataset)} targets per sample: the task quantile-regression learns the quantiles of one. Train one ` +
-          'project for each target.',
+        `${dataset.name} has ${columns} targets per sample: the task quantile-regression learns the quantiles of one. Train one ` +
+          'project for each target; for a target at each step of a sequence, give targetShape.',
       );
     },
     loss: ([values], targets) => tf.mean(pinballLosses(values, targets, levels), [-2, -1]),

@@ -8,10 +8,13 @@ import type { Softening } from '../sample-losses.ts';
 export type MetricsOf = (stack: MemberOutputs, dataset: Dataset, options?: MetricOptions) => Map<string, number>;
 
 /**
- * What a model learns. Sizes: `B` batch, `N` samples, `M` members, `K` classes, `T` targets per sample.
+ * What a model learns. Sizes: `B` batch, `N` samples, `M` members, `K` classes, `T` targets per sample. Where a sample has several positions
+ * (`atPositions`), each counts as a sample, except for weights.
  */
 export interface Task {
   readonly kind: TaskKind;
+  /** Number of axes between samples and outputs `[B, ...P, W]`: 1 for a sequence; absent: none. */
+  readonly positionAxes?: number;
   /** Number of predicted values per sample: K or T. */
   targetSize(dataset: Dataset): number;
   /** @throws when the model's outputs do not fit the data's targets */
@@ -22,11 +25,11 @@ export interface Task {
    * @param softening only the tasks with classes use it
    */
   loss(outputs: Tensor[], targets: Tensor, softening?: Softening): Tensor;
-  /** The losses that `loss` averages, `[..., B]` or `[..., B, T]`, for data with weights or masks; absent where a task cannot use these. */
+  /** The losses that `loss` averages, `[..., B, ...P]` or `[..., B, ...P, T]`, for data with weights or masks; absent where a task cannot use these. */
   losses?(outputs: Tensor[], targets: Tensor, softening: Softening): Tensor;
-  /** The kind of the members' outputs, `[B, W]` each: logits, or values (means and variances). */
+  /** The kind of the members' outputs, `[B, ...P, W]` each: logits, or values (means and variances). */
   readonly predicts: Predictions['kind'];
-  /** What the run keeps of the model's outputs, `[B, W]` each; absent: the outputs. */
+  /** What the run keeps of the model's outputs, `[B, ...P, W]` each; absent: the outputs. */
   predictionsOf?(outputs: Tensor[]): Tensor[];
   /** Ensemble and member metrics of gathered predictions, named without their split. */
   readonly metrics: MetricsOf;

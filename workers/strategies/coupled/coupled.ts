@@ -96,9 +96,11 @@ export class Coupled implements Strategy {
     const supervised = await member.lossAndGradients(batch, position);
     const sum = await summed;
     this.sums.bytes += probabilities.byteLength + sum.byteLength;
+    // Positions of a sample count as samples.
+    const rows = pass.output.size / pass.output.shape[pass.output.rank - 1];
     const coupling = this.decidesLabels
       ? coupleStates(probabilities, sum, this.group.worldSize)
-      : couple(probabilities, sum, this.group.worldSize, pass.output.shape[0]);
+      : couple(probabilities, sum, this.group.worldSize, rows);
     const outputGradient = tf.tidy(() =>
       tf.mul(tf.tensor(coupling.gradient, pass.output.shape), this.config.couplingWeight),
     );

@@ -60,10 +60,10 @@ export class DataParallel implements Strategy {
     return applyMean(member, accumulator, mean, settings);
   }
 
-  /** Whether gradients are those of one whole batch, and not compressed. */
-  #isExchangedInPlace({ featureShape: [samples] }: Batch): boolean {
-    const { compression } = this.#config;
-    return tf.getBackend() === 'wasm' && samples === this.#batchSize && compression === 'none';
+  /** Whether gradients are those of one whole batch, all of which counts, and not compressed. */
+  #isExchangedInPlace({ featureShape: [samples], mask }: Batch): boolean {
+    const isWhole = samples === this.#batchSize && mask === undefined;
+    return tf.getBackend() === 'wasm' && isWhole && this.#config.compression === 'none';
   }
 
   async verify(member: Member, position: Position): Promise<void> {

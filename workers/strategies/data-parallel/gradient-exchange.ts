@@ -89,6 +89,8 @@ function totalsOf(local: LocalGradients): Float64Array<ArrayBuffer> {
 /** @param sum sums or means over the ranks. Means over whole batches, whose mean weight is 1, are the result already. */
 function mean(sum: Float32Array<ArrayBuffer>, reduced: Float32Array | Float64Array): MeanGradients {
   const { weight, weightedLoss, isReached } = decodeTotals(reduced);
+  // Masks count no target of the step.
+  if (weight === 0) return { flat: sum, loss: 0, isReached };
   divideByWeight(sum, weight);
   return { flat: sum, loss: weightedLoss / weight, isReached };
 }

@@ -6,7 +6,7 @@ import { FlatLayout } from './flat-layout.ts';
 /** One rank's gradients of its share of a step's samples. */
 export interface LocalGradients {
   /**
-   * Sum over the parts of n/B · gradient, for parts of n samples and B `batchSize`; shape `[P]`, padded with zeros to the accumulator's
+   * Sum over the parts of n/B · gradient, for parts of n samples and B `batchSize` (with a mask, n counts only what it counts); shape `[P]`, padded with zeros to the accumulator's
    * length. Valid until the next step.
    */
   flat: Float32Array<ArrayBuffer>;
@@ -46,8 +46,10 @@ export class GradientAccumulator {
     let weightedLoss = 0;
     const isReached = member.variables.map(() => false);
     for (const part of partsOf(batch, this.#batchSize)) {
+      const share = countedSamples(part) / this.#batchSize;
+      // Its loss depends on no weight.
+      if (share === 0) continue;
       const { loss, gradients } = await member.lossAndGradients(part, position);
-      const share = part.featureShape[0] / this.#batchSize;
       // The first part overwrites the array, which saves an addition for all weights.
       if (weight === 0) await this.layout.readGradients(gradients, share, flat);
       else await this.layout.addGradients(gradients, share, flat);
@@ -74,6 +76,12 @@ export class GradientAccumulator {
       return null;
     });
   }
+}
+
+/** The samples of a batch; with a mask, the share of its targets that it counts, times the samples. The task's loss is their mean. */
+function countedSamples({ featureShape: [samples], mask }: Batch): number {
+  if (mask === undefined) return samples;
+  return (mask.reduce((sum, value) => sum + value, 0) * samples) / mask.length;
 }
 
 /** Splits a batch into parts of `size` samples; the last one may be smaller. */
