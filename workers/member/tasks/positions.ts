@@ -30,17 +30,16 @@ export function atPositions(task: Task, { length: axes }: readonly number[]): Ta
   const merge = (tensor: Tensor, at: number): Tensor =>
     tf.reshape(tensor, [...tensor.shape.slice(0, at), -1, ...tensor.shape.slice(at + axes + 1)]);
   const mergeAll = (outputs: Tensor[]): Tensor[] => outputs.map((output) => merge(output, samplesAt(outputs)));
-  const { losses } = task;
+  const lossesAt: Task['losses'] = (outputs, targets, softening) => {
+    const at = samplesAt(outputs);
+    const merged = task.losses?.(mergeAll(outputs), merge(targets, at), softening);
+    if (merged === undefined) throw new Error(`The task ${task.kind} has no loss of each sample.`);
+    return tf.reshape(merged, [...outputs[0].shape.slice(0, -1), ...merged.shape.slice(at + 1)]);
+  };
   return {
     ...task,
     positionAxes: axes,
     loss: (outputs, targets, softening) => task.loss(mergeAll(outputs), merge(targets, samplesAt(outputs)), softening),
-    losses:
-      losses &&
-      ((outputs, targets, softening) => {
-        const at = samplesAt(outputs);
-        const merged = losses(mergeAll(outputs), merge(targets, at), softening);
-        return tf.reshape(merged, [...outputs[0].shape.slice(0, -1), ...merged.shape.slice(at + 1)]);
-      }),
+    ...(task.losses !== undefined && { losses: lossesAt }),
   };
 }
