@@ -1,0 +1,52 @@
+import * as ort from 'onnxruntime-web';
+import { GraphBuilder, valueInfo } from '../../../workers/onnx/graph.ts';
+import { encodeModel } from '../../../workers/onnx/model-file.ts';
+import { writeModel } from '../../../workers/onnx/model-graph.ts';
+import type { LayersModel } from '../../../workers/tensorflow/tf.ts';
+
+// One thread: others would start workers, which outlive the test.
+ort.env.wasm.numThreads = 1;
+ort.env.logLevel = 'error';
+
+export type OnnxInputs = Readonly<
+  Record<
+    string,
+    { shape: readonly number[]; data: Float32Array | string[] | Float64Array | Uint8Array | BigInt64Array }
+  >
+>;
+
+/** Runs a file with ONNX Runtime (WebAssembly). @returns the outputs by name */
+export async function runOnnx(
+  bytes: Uint8Array,
+  inputs: OnnxInputs,
+): Promise<Record<string, { shape: number[]; data: Float32Array }>> {
+  const session = await ort.InferenceSession.create(bytes);
+  const feeds = Object.entries(inputs).map(([name, { shape, data }]) => [name, tensorOf(data, shape)] as const);
+  const results = await session.run(Object.fromEntries(feeds));
+  const outputs = Object.entries(results).map(([name, { dims, data }]) => [
+    name,
+    { shape: [...dims], data: data as Float32Array },
+  ]);
+  await session.release();
+  return Object.fromEntries(outputs);
+}
+
+function tensorOf(data: OnnxInputs[string]['data'], shape: readonly number[]): ort.Tensor {
+  return Array.isArray(data) ? new ort.Tensor('string', data, shape) : new ort.Tensor(data as Float32Array, shape);
+}
+
+/** A model as an ONNX file, with the inputs `x0`, `x1` ... and outputs `y0`, `y1` ... of any batch size. */
+export function modelFile(model: LayersModel): Uint8Array {
+  const graph = new GraphBuilder();
+  const inputs = model.inputs.map(({ shape }, i) =>
+    valueInfo(`x${i}`, 'float', ['N', ...shape.slice(1).map((size, axis) => size ?? `size_${axis}`)]),
+  );
+  const values = writeModel(
+    graph,
+    model,
+    inputs.map(({ name }) => name),
+  );
+  values.forEach((value, i) => graph.rename(value, `y${i}`));
+  const outputs = values.map((_, i) => valueInfo(`y${i}`, 'float'));
+  return encodeModel(graph.finish('model', inputs, outputs), { version: '0', docString: '', metadata: {} });
+}
