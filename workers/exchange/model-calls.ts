@@ -86,7 +86,7 @@ export function weightsOf(layer: Layer): ReadonlyMap<string, Weight> {
       const tensor = weight.read();
       const { originalName } = weight;
       const name = originalName.slice(originalName.lastIndexOf('/') + 1);
-      return [name, { shape: [...tensor.shape], data: tensor.dataSync<'float32'>() }];
+      return [name, { shape: [...tensor.shape], data: tensor.dataSync<'float32'>().slice() }];
     }),
   );
 }

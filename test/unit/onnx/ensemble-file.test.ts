@@ -1,0 +1,191 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Preprocessing } from '../../../core/preprocessing/schema.ts';
+import { startBackend } from '../../../workers/backends/backend.ts';
+import { type OnnxEnsemble, OnnxEnsembleWriter } from '../../../workers/onnx/ensemble-file.ts';
+import { tf, type LayersModel } from '../../../workers/tensorflow/tf.ts';
+import { runOnnx } from './run-onnx.ts';
+
+beforeAll(() => startBackend('cpu'));
+
+const about = (task: OnnxEnsemble['task'], members = 2): OnnxEnsemble => ({
+  ...{ name: 'a run', run: 'run-1', set: 'final', task, combination: 'mean', classNames: null, quantiles: null },
+  members: Array.from({ length: members }, (_, rank) => ({ rank, epoch: 0, step: 1 })),
+});
+
+/** A model whose outputs are its inputs times a factor. */
+function scaledBy(factor: number, width: number): LayersModel {
+  const kernel = tf.mul(tf.eye(width), factor);
+  const layer = tf.layers.dense({ units: width, useBias: false, inputShape: [width] });
+  const model = tf.sequential({ layers: [layer] });
+  layer.setWeights([kernel]);
+  return model;
+}
+
+function fileOf(ensemble: OnnxEnsemble, models: readonly LayersModel[], preprocessing: Preprocessing | null = null) {
+  const writer = new OnnxEnsembleWriter(ensemble, preprocessing);
+  for (const model of models) writer.add(model);
+  return writer.finish('1.2.3');
+}
+
+const rounded = (values: Iterable<number>): number[] => [...values].map((value) => Math.round(value * 1e5) / 1e5 + 0);
+
+describe('an ensemble as ONNX', () => {
+  it('averages the probabilities of classes, with the entropies in nats', async () => {
+    // Logits ln 3 and 0 give the first member (3/4, 1/4); the other one, of the opposite sign, (1/4, 3/4).
+    const file = fileOf(about('classification'), [scaledBy(1, 2), scaledBy(-1, 2)]);
+    const outputs = await runOnnx(file, { features: { shape: [1, 2], data: Float32Array.of(Math.log(3), 0) } });
+    expect(Object.fromEntries(Object.entries(outputs).map(([name, { shape }]) => [name, shape]))).toEqual({
+      ...{ mean: [1, 2], members: [1, 2, 2], entropy: [1], mutual_information: [1] },
+    });
+    expect(rounded(outputs.members.data)).toEqual([0.75, 0.25, 0.25, 0.75]);
+    expect(rounded(outputs.mean.data)).toEqual([0.5, 0.5]);
+    // H(1/2) = ln 2; H(1/4) = 2 ln 2 - 3/4 ln 3 = 0.56234.
+    expect(rounded(outputs.entropy.data)).toEqual([0.69315]);
+    expect(rounded(outputs.mutual_information.data)).toEqual([0.13081]);
+  });
+
+  it('multiplies probabilities where the ensemble is a product', async () => {
+    const product = { ...about('classification'), combination: 'product' as const };
+    const file = fileOf(product, [scaledBy(1, 2), scaledBy(3, 2)]);
+    const { mean } = await runOnnx(file, { features: { shape: [1, 2], data: Float32Array.of(Math.log(2), 0) } });
+    // The mean of the logits is 2 ln 2: (4/5, 1/5).
+    expect(rounded(mean.data)).toEqual([0.8, 0.2]);
+  });
+
+  it('gives both classes of a binary task', async () => {
+    const file = fileOf(about('binary'), [scaledBy(1, 1), scaledBy(1, 1)]);
+    const { mean, mutual_information: information } = await runOnnx(file, {
+      features: { shape: [2, 1], data: Float32Array.of(Math.log(3), -200) },
+    });
+    expect(rounded(mean.data)).toEqual([0.25, 0.75, 1, 0]);
+    expect(rounded(information.data)).toEqual([0, 0]);
+  });
+
+  it('gives the probabilities of ordered classes', async () => {
+    // P(y > 0) = 3/4 and P(y > 1 | y >= 1) = 1/3: classes (1/4, 1/2, 1/4).
+    const file = fileOf(about('ordinal', 1), [scaledBy(1, 2)]);
+    const { mean } = await runOnnx(file, {
+      features: { shape: [1, 2], data: Float32Array.of(Math.log(3), -Math.LN2) },
+    });
+    expect(rounded(mean.data)).toEqual([0.25, 0.5, 0.25]);
+  });
+
+  it('gives each label its own entropy', async () => {
+    const file = fileOf(about('multi-label'), [scaledBy(1, 2), scaledBy(-1, 2)]);
+    const outputs = await runOnnx(file, { features: { shape: [1, 2], data: Float32Array.of(Math.log(3), 0) } });
+    expect(rounded(outputs.mean.data)).toEqual([0.5, 0.5]);
+    expect(rounded(outputs.entropy.data)).toEqual([0.69315, 0.69315]);
+    expect(rounded(outputs.mutual_information.data)).toEqual([0.13081, 0]);
+  });
+
+  it("returns values and deviations in the targets' unit", async () => {
+    const target = { kind: 'values' as const, columns: ['y'], mean: [10], std: [2] };
+    const file = fileOf(about('regression'), [scaledBy(1, 1), scaledBy(3, 1)], { format: 1, steps: [], target });
+    const outputs = await runOnnx(file, { features: { shape: [1, 1], data: Float32Array.of(1) } });
+    // Members predict 10 + 2 · 1 = 12 and 10 + 2 · 3 = 16.
+    expect(rounded(outputs.members.data)).toEqual([12, 16]);
+    expect(rounded(outputs.mean.data)).toEqual([14]);
+    expect(rounded(outputs.epistemic.data)).toEqual([2]);
+  });
+
+  it('takes rates of counts for their variance', async () => {
+    const file = fileOf(about('poisson-regression'), [scaledBy(1, 1), scaledBy(1, 1)]);
+    const outputs = await runOnnx(file, { features: { shape: [1, 1], data: Float32Array.of(Math.log(9)) } });
+    expect(rounded(outputs.mean.data)).toEqual([9]);
+    expect(rounded(outputs.aleatoric.data)).toEqual([3]);
+    expect(rounded(outputs.epistemic.data)).toEqual([0]);
+  });
+});
+
+describe('preprocessing in an ONNX file', () => {
+  it('takes columns of a table as they are, with missing values and categories', async () => {
+    const columns: Extract<Preprocessing['steps'][number], { kind: 'table' }>['columns'] = [
+      { name: 'year', type: 'number', impute: { value: 2000, indicator: true }, mean: 2010, std: 0.5 },
+      { name: 'mean', type: 'category', impute: { value: 'b', indicator: true }, categories: ['a', 'b'] },
+    ];
+    const preprocessing: Preprocessing = { format: 1, steps: [{ kind: 'table', columns }] };
+    const file = fileOf(about('regression', 1), [scaledBy(1, 5)], preprocessing);
+    const { mean } = await runOnnx(file, {
+      year: { shape: [3, 1], data: Float64Array.of(2010.1, NaN, 2011) },
+      'input mean': { shape: [3, 1], data: ['a', '', 'unknown'] },
+    });
+    expect(rounded(mean.data)).toEqual([0.2, 0, 1, 0, 0, -20, 1, 0, 1, 1, 2, 0, 0, 0, 0]);
+  });
+
+  it('takes images as bytes', async () => {
+    const preprocessing: Preprocessing = {
+      format: 1,
+      steps: [
+        { kind: 'images', height: 1, width: 1, channels: 3, fit: 'cover' },
+        { kind: 'standardize', mean: [0, 0.5, 1], std: [1, 0.5, 2] },
+      ],
+    };
+    const model = tf.sequential({ layers: [tf.layers.flatten({ inputShape: [1, 1, 3] })] });
+    const file = fileOf(about('regression', 1), [model], preprocessing);
+    const { mean } = await runOnnx(file, { images: { shape: [1, 1, 1, 3], data: Uint8Array.of(255, 0, 51) } });
+    expect(rounded(mean.data)).toEqual([1, -1, -0.4]);
+  });
+
+  it('takes ids of embeddings as whole numbers', async () => {
+    const layers = [tf.layers.embedding({ inputDim: 3, outputDim: 2, inputLength: 2 }), tf.layers.flatten()];
+    const model = tf.sequential({ layers });
+    layers[0].setWeights([
+      tf.tensor2d([
+        [1, 2],
+        [3, 4],
+        [5, 6],
+      ]),
+    ]);
+    const file = fileOf(about('regression', 1), [model]);
+    const { mean } = await runOnnx(file, { features: { shape: [1, 2], data: BigInt64Array.of(2n, 0n) } });
+    expect([...mean.data]).toEqual([5, 6, 1, 2]);
+  });
+});
+
+describe('layers in context', () => {
+  it('keeps the states of masked steps, wherever they are', async () => {
+    const x = tf.input({ shape: [4, 2] });
+    const masked = tf.layers.masking({ maskValue: 0 }).apply(x);
+    const recurrent = [
+      tf.layers.lstm({ units: 3, returnSequences: true }),
+      tf.layers.gru({ units: 2, activation: 'selu' }),
+    ];
+    const y = recurrent.reduce((value, layer) => layer.apply(value), masked) as typeof x;
+    const both = tf.layers
+      .bidirectional({ layer: tf.layers.simpleRNN({ units: 2 }) as never })
+      .apply(masked) as typeof x;
+    const model = tf.model({ inputs: x, outputs: tf.layers.concatenate().apply([y, both]) as typeof x });
+    const data = Float32Array.of(0.5, -1, 0, 0, 0.3, 2, 1, 1, 0, 0, 1, -0.5, 0.1, 0.2, 0, 0);
+    const expected = model.predict(tf.tensor3d(data, [2, 4, 2])) as ReturnType<typeof tf.tensor>;
+    const file = fileOf(about('regression', 1), [model]);
+    const { mean } = await runOnnx(file, { features: { shape: [2, 4, 2], data } });
+    expect(rounded(mean.data)).toEqual(rounded(expected.dataSync()));
+  });
+
+  it('writes nested models, layers of each step and states', async () => {
+    const x = tf.input({ shape: [3, 4] });
+    const inner = tf.sequential({
+      layers: [tf.layers.dense({ units: 5, activation: 'mish', inputShape: [4] }), tf.layers.dense({ units: 2 })],
+    });
+    const steps = tf.layers.timeDistributed({ layer: inner as never }).apply(x) as typeof x;
+    const [, h, c] = tf.layers.lstm({ units: 3, returnState: true }).apply(steps) as (typeof x)[];
+    const repeated = tf.layers.repeatVector({ n: 2 }).apply(h) as typeof x;
+    const decoded = tf.layers.lstm({ units: 3 }).apply(repeated, { initialState: [h, c] }) as typeof x;
+    const model = tf.model({ inputs: x, outputs: decoded });
+    const data = tf.randomNormal([2, 3, 4], 0, 1, 'float32', 5);
+    const expected = model.predict(data) as typeof data;
+    const file = fileOf(about('regression', 1), [model]);
+    const { mean } = await runOnnx(file, { features: { shape: [2, 3, 4], data: data.dataSync<'float32'>() } });
+    expect(rounded(mean.data)).toEqual(rounded(expected.dataSync()));
+  });
+
+  it('refuses a layer that ONNX lacks by its name', () => {
+    const x = tf.input({ shape: [8, 8, 3] });
+    const layer = tf.layers.resizing({ height: 4, width: 4, name: 'smaller' });
+    const y = tf.layers.flatten().apply(layer.apply(x)) as typeof x;
+    const model = tf.model({ inputs: x, outputs: y });
+    expect(() => fileOf(about('regression', 1), [model])).toThrow(
+      'Layer "smaller" (Resizing) cannot be exported to ONNX',
+    );
+  });
+});

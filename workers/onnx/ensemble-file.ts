@@ -1,0 +1,99 @@
+import type { TaskKind } from '../../core/metrics/registry/task-kinds.ts';
+import type { Preprocessing } from '../../core/preprocessing/schema.ts';
+import type { LayersModel } from '../tensorflow/tf.ts';
+import { GraphBuilder } from './graph.ts';
+import { type GraphInputs, writeInputs } from './inputs.ts';
+import { encodeModel } from './model-file.ts';
+import { writeModel } from './model-graph.ts';
+import { outputNames, writeOutputs } from './outputs.ts';
+
+/** What the file says about the ensemble. */
+export interface OnnxEnsemble {
+  /** The run's name and id, and the name of the checkpoints. */
+  name: string;
+  run: string;
+  set: string;
+  task: TaskKind;
+  combination: 'mean' | 'product';
+  classNames: readonly string[] | null;
+  quantiles: readonly number[] | null;
+  members: readonly { rank: number; epoch: number; step: number }[];
+}
+
+/** The largest file that protobuf readers take. */
+const maximumBytes = 2 ** 31 - 1;
+
+/**
+ * Writes an ensemble as one ONNX file: preprocessing, the members' models, and their combination. Members may share a model, whose weights
+ * change from call to call.
+ * @throws UnsupportedLayerError for a layer that ONNX lacks; Error where members take different inputs, or the file would be too large
+ */
+export class OnnxEnsembleWriter {
+  readonly #ensemble: OnnxEnsemble;
+  readonly #preprocessing: Preprocessing | null;
+  readonly #graph = new GraphBuilder();
+  readonly #members: string[][] = [];
+  #inputs: GraphInputs | null = null;
+  #shapes = '';
+  #width = 0;
+
+  constructor(ensemble: OnnxEnsemble, preprocessing: Preprocessing | null) {
+    this.#ensemble = ensemble;
+    this.#preprocessing = preprocessing;
+  }
+
+  /** Adds the next member, in the order of the description. Reads the model's weights before it returns. */
+  add(model: LayersModel): void {
+    const shapes = JSON.stringify(model.inputs.map(({ shape }) => shape));
+    if (this.#inputs === null) {
+      this.#inputs = writeInputs(this.#graph, model, this.#preprocessing, outputNames);
+      this.#shapes = shapes;
+      this.#width = model.outputs[0].shape.at(-1) ?? 1;
+    }
+    const position = this.#members.length;
+    if (shapes !== this.#shapes) {
+      throw new Error(
+        `The model of member ${position} takes inputs of shapes ${shapes}, that of member 0 ${this.#shapes}: one file needs the same. ` +
+          'Export the checkpoints instead.',
+      );
+    }
+    const { values } = this.#inputs;
+    this.#members.push(this.#graph.within(`member_${position}`, () => writeModel(this.#graph, model, values)));
+  }
+
+  /** @param version of Tutti @returns the bytes of the file */
+  finish(version: string): Uint8Array<ArrayBuffer> {
+    const { task, combination, name, set } = this.#ensemble;
+    if (this.#inputs === null) throw new Error('An ensemble needs one member or more.');
+    const target = this.#preprocessing?.target;
+    const outputs = writeOutputs(this.#graph, this.#members, this.#width, { task, combination, target });
+    requireRoom(this.#graph);
+    const docString = `Ensemble of ${this.#members.length} members (${task}) of the run ${name}, checkpoints ${set}.`;
+    const graph = this.#graph.finish('ensemble', this.#inputs.infos, outputs, docString);
+    return encodeModel(graph, { version, docString, metadata: this.#metadata(this.#inputs.kind) });
+  }
+
+  #metadata(inputs: GraphInputs['kind']): Record<string, string> {
+    const { task, run, name, set, combination, classNames, quantiles, members } = this.#ensemble;
+    const target = this.#preprocessing?.target;
+    const targets = target?.kind === 'values' ? target.columns : null;
+    const lists = { class_names: classNames ?? classNamesOf(target), quantiles, targets, members };
+    const given = Object.entries(lists).filter(([, value]) => value !== null);
+    return {
+      ...{ task, run, name, set, combination, inputs },
+      ...Object.fromEntries(given.map(([key, value]) => [key, JSON.stringify(value)])),
+    };
+  }
+}
+
+function classNamesOf(target: Preprocessing['target']): readonly string[] | null {
+  return target?.kind === 'classes' ? target.classNames : null;
+}
+
+function requireRoom(graph: GraphBuilder): void {
+  const bytes = graph.initializers.reduce((sum, { rawData }) => sum + rawData.byteLength, 0);
+  if (bytes < maximumBytes) return;
+  throw new Error(
+    `The members' weights take ${bytes} bytes, and an ONNX file has at most ${maximumBytes}. Export fewer members, or the checkpoints.`,
+  );
+}

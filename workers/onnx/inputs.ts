@@ -1,0 +1,147 @@
+import type { ColumnStep, Preprocessing, TableStep } from '../../core/preprocessing/schema.ts';
+import { callsOf, type Shape } from '../exchange/model-calls.ts';
+import type { LayersModel } from '../tensorflow/tf.ts';
+import { type GraphBuilder, mlDomain, valueInfo } from './graph.ts';
+import type { ValueInfoProto } from './schema/messages.ts';
+
+/** The inputs of an ensemble's graph, and how the models get them. */
+export interface GraphInputs {
+  infos: ValueInfoProto[];
+  /** The values of the models' inputs, in the order of their inputs. */
+  values: string[];
+  /** What the inputs are: `raw` before all that the run fitted, `prepared` as the models take them. */
+  kind: 'raw' | 'prepared';
+}
+
+type Standardize = Extract<Preprocessing['steps'][number], { kind: 'standardize' }>;
+
+/**
+ * Writes what was fitted on the training split as nodes, so that the file takes values as they are before it.
+ * @param reserved names of outputs, which no input may have
+ */
+export function writeInputs(
+  graph: GraphBuilder,
+  model: LayersModel,
+  preprocessing: Preprocessing | null,
+  reserved: readonly string[],
+): GraphInputs {
+  // Of several inputs, the run does not say which one takes the features.
+  if (model.inputs.length > 1 || preprocessing === null || preprocessing.steps.length === 0) {
+    return preparedInputs(model, reserved);
+  }
+  const [{ shape }] = model.inputs;
+  const { steps } = preprocessing;
+  const table = steps.find((step) => step.kind === 'table');
+  const scales = steps.filter((step) => step.kind === 'standardize');
+  const first =
+    table === undefined
+      ? valueInput(
+          graph,
+          shape,
+          steps.some(({ kind }) => kind === 'images'),
+        )
+      : tableInputs(graph, table, reserved);
+  const value = scales.reduce((x, scale) => standardized(graph, x, scale, shape), first.value);
+  return { infos: first.infos, values: [value], kind: 'raw' };
+}
+
+/** One input for each of the models', as they take it; ids of embeddings as whole numbers. */
+function preparedInputs(model: LayersModel, reserved: readonly string[]): GraphInputs {
+  const names = model.inputs.length === 1 ? ['features'] : model.inputNames.map((name) => freeName(name, reserved));
+  const infos = model.inputs.map(({ shape }, i) => {
+    const isId = takesIds(model, i);
+    const what = isId ? 'Ids, as the models take them' : 'Values as the models take them, after all preprocessing';
+    return valueInfo(names[i], isId ? 'int64' : 'float', sizesOf(shape), what);
+  });
+  return { infos, values: names, kind: 'prepared' };
+}
+
+function takesIds(model: LayersModel, input: number): boolean {
+  const { name } = model.inputs[input];
+  const users = callsOf(model).filter(({ inputs }) => inputs.some((own) => own.name === name));
+  return users.length > 0 && users.every(({ layer }) => layer.getClassName() === 'Embedding');
+}
+
+function valueInput(graph: GraphBuilder, shape: Shape, isImage: boolean): { infos: ValueInfoProto[]; value: string } {
+  const sizes = sizesOf(shape);
+  if (!isImage) {
+    const info = valueInfo('features', 'float', sizes, 'Values before standardization; bytes divided by 255');
+    return { infos: [info], value: 'features' };
+  }
+  const info = valueInfo('images', 'uint8', sizes, 'Pixels from 0 to 255, channels last, in the size of the training');
+  const value = graph.op('Div', [graph.op('Cast', ['images'], { to: 1 }), graph.scalar(255)]);
+  return { infos: [info], value };
+}
+
+/** (x − mean) / std, computed in float64 as in training. Value i of a sample has entry i mod C. */
+function standardized(graph: GraphBuilder, x: string, { mean, std }: Standardize, shape: Shape): string {
+  const sample = shape.slice(1).map((size) => size ?? 1);
+  const size = sample.reduce((product, own) => product * own, 1);
+  const isLast = mean.length === sample.at(-1) || mean.length === 1;
+  const constant = (values: readonly number[]): string =>
+    isLast
+      ? graph.doubles(values)
+      : graph.doubles(
+          Array.from({ length: size }, (_, i) => values[i % values.length]),
+          sample,
+        );
+  const centred = graph.op('Sub', [graph.op('Cast', [x], { to: 11 }), constant(mean)]);
+  return graph.op('Cast', [graph.op('Div', [centred, constant(std)])], { to: 1 });
+}
+
+/** One input `[N, 1]` for each column of the table. */
+function tableInputs(graph: GraphBuilder, { columns }: TableStep, reserved: readonly string[]) {
+  const infos: ValueInfoProto[] = [];
+  const features = columns.flatMap((column) => {
+    const name = freeName(column.name, reserved);
+    const isCategory = column.type === 'category';
+    infos.push(valueInfo(name, isCategory ? 'string' : 'double', ['N', 1], describeColumn(column)));
+    return graph.within(`column ${column.name}`, () =>
+      isCategory ? categoryFeatures(graph, name, column) : numberFeatures(graph, name, column),
+    );
+  });
+  return { infos, value: graph.op('Concat', features, { axis: 1 }) };
+}
+
+const meanings = { number: 'A number', date: 'Days since 1970-01-01 UTC', boolean: '0 or 1' } as const;
+
+function describeColumn(column: ColumnStep): string {
+  const missing = column.impute === null ? 'is refused by training' : `counts as ${column.impute.value}`;
+  return column.type === 'category'
+    ? `A text, one of ${column.categories.length} categories; a missing value (an empty text) ${missing}`
+    : `${meanings[column.type]}; a missing value (NaN) ${missing}`;
+}
+
+function numberFeatures(graph: GraphBuilder, x: string, column: Exclude<ColumnStep, { type: 'category' }>): string[] {
+  const { impute, mean, std } = column;
+  const isMissing = impute === null ? null : graph.op('IsNaN', [x]);
+  const complete = isMissing === null ? x : graph.op('Where', [isMissing, graph.doubles([impute?.value ?? 0], []), x]);
+  const centred = graph.op('Sub', [complete, graph.doubles([mean], [])]);
+  const feature = graph.op('Cast', [graph.op('Div', [centred, graph.doubles([std], [])])], { to: 1 });
+  return impute?.indicator && isMissing !== null ? [feature, graph.op('Cast', [isMissing], { to: 1 })] : [feature];
+}
+
+/** One feature for each category: 1 where the value is that category. Values that the training lacks give zeros. */
+function categoryFeatures(graph: GraphBuilder, x: string, column: Extract<ColumnStep, { type: 'category' }>): string[] {
+  const { impute, categories } = column;
+  const imputed = impute === null ? -1 : categories.indexOf(impute.value);
+  const keys = imputed < 0 || categories.includes('') ? categories : [...categories, ''];
+  const indices = keys.map((key) => (key === '' && !categories.includes('') ? imputed : categories.indexOf(key)));
+  const encoder = { keys_strings: keys, values_int64s: indices, default_int64: categories.length };
+  const [index] = graph.node('LabelEncoder', [x], encoder, 1, mlDomain);
+  const depth = graph.integers([categories.length], []);
+  const chosen = graph.op('OneHot', [index, depth, graph.floats([0, 1])], { axis: -1 });
+  const features = graph.op('Reshape', [chosen, graph.integers([-1, categories.length])]);
+  if (!impute?.indicator) return [features];
+  const missing = { keys_strings: [''], values_floats: { floats: [1] }, default_float: { float: 0 } };
+  return [features, graph.node('LabelEncoder', [x], missing, 1, mlDomain)[0]];
+}
+
+function freeName(name: string, reserved: readonly string[]): string {
+  return reserved.includes(name) ? `input ${name}` : name;
+}
+
+/** The sizes of a batch of any number of samples. */
+function sizesOf(shape: Shape): (number | string)[] {
+  return ['N', ...shape.slice(1).map((size, axis) => size ?? `size_${axis + 1}`)];
+}

@@ -1,0 +1,190 @@
+import type { TaskKind } from '../../core/metrics/registry/task-kinds.ts';
+import type { TargetMeaning } from '../../core/preprocessing/schema.ts';
+import { type GraphBuilder, valueInfo } from './graph.ts';
+import type { ValueInfoProto } from './schema/messages.ts';
+
+/** How the members' outputs become the ensemble's. */
+export interface Combining {
+  task: TaskKind;
+  /** By the mean of the probabilities, or by their normalized product. */
+  combination: 'mean' | 'product';
+  /** Brings values back to the targets' own unit. */
+  target?: TargetMeaning;
+}
+
+/** The names that outputs may have. */
+export const outputNames = ['mean', 'members', 'entropy', 'mutual_information', 'aleatoric', 'epistemic'] as const;
+type OutputName = (typeof outputNames)[number];
+
+type Outputs = Partial<Record<OutputName, string>>;
+
+const memberAxis = 1;
+
+/**
+ * Writes the combination of the members' outputs. Legend: N samples, M members, K classes, labels, targets or quantiles.
+ * @param members the outputs of each member: logits, or values (means and variances)
+ * @param width K of the models' outputs
+ */
+export function writeOutputs(
+  graph: GraphBuilder,
+  members: readonly (readonly string[])[],
+  width: number,
+  combining: Combining,
+): ValueInfoProto[] {
+  const stacks = members[0].map((_, output) =>
+    stacked(
+      graph,
+      members.map((own) => own[output]),
+    ),
+  );
+  const values = combine(graph, stacks, width, combining);
+  const classes = combining.task === 'binary' || combining.task === 'ordinal' ? width + 1 : width;
+  return Object.entries(values).map(([name, value]) => {
+    graph.rename(value, name);
+    return describe(name as OutputName, combining.task, classes, members.length);
+  });
+}
+
+function combine(graph: GraphBuilder, stacks: readonly string[], width: number, combining: Combining): Outputs {
+  const { task, combination, target } = combining;
+  switch (task) {
+    case 'classification':
+      return combineClasses(graph, stacks[0], combination);
+    case 'binary':
+      return combineClasses(graph, withZero(graph, stacks[0]), combination);
+    case 'ordinal':
+      return combineClasses(graph, ordinalLogits(graph, stacks[0]), combination);
+    case 'multi-label':
+      return combineLabels(graph, graph.op('Sigmoid', [stacks[0]]));
+    case 'poisson-regression':
+      return combineCounts(graph, graph.op('Exp', [stacks[0]]));
+    case 'regression':
+    case 'heteroscedastic-regression':
+    case 'quantile-regression': {
+      const [means, variances] = inOwnUnit(graph, stacks, width, target);
+      return combineValues(graph, means, variances);
+    }
+  }
+}
+
+/** Values `[N, ...]` of all members, `[N, M, ...]`. */
+function stacked(graph: GraphBuilder, members: readonly string[]): string {
+  const axis = graph.integers([memberAxis]);
+  return graph.op(
+    'Concat',
+    members.map((value) => graph.op('Unsqueeze', [value, axis])),
+    { axis: memberAxis },
+  );
+}
+
+/** Logits 0 and z of the two classes of a binary task. */
+function withZero(graph: GraphBuilder, logits: string): string {
+  return graph.op('Concat', [graph.op('Mul', [logits, graph.scalar(0)]), logits], { axis: -1 });
+}
+
+/** log P(y = k) = Σ_{j<k} log σ(z_j) + log(1 − σ(z_k)). */
+function ordinalLogits(graph: GraphBuilder, logits: string): string {
+  const onward = graph.op('Neg', [graph.op('Softplus', [graph.op('Neg', [logits])])]);
+  const reached = graph.op('CumSum', [onward, graph.integers([2], [])], { exclusive: 1 });
+  const stopped = graph.op('Sub', [reached, graph.op('Softplus', [logits])]);
+  const all = graph.op('ReduceSum', [onward, graph.integers([-1])], { keepdims: 1 });
+  return graph.op('Concat', [stopped, all], { axis: -1 });
+}
+
+function combineClasses(graph: GraphBuilder, logits: string, combination: Combining['combination']): Outputs {
+  const logs = graph.op('LogSoftmax', [logits], { axis: -1 });
+  const members = graph.op('Exp', [logs]);
+  const average = meanOverMembers(graph, members);
+  const entropies = entropyOf(graph, members);
+  const ofAverage = entropyOf(graph, average);
+  const isProduct = combination === 'product';
+  const mean = isProduct ? graph.op('Softmax', [meanOverMembers(graph, logs)], { axis: -1 }) : average;
+  return {
+    mean,
+    members,
+    entropy: isProduct ? entropyOf(graph, mean) : ofAverage,
+    mutual_information: informationOf(graph, ofAverage, entropies),
+  };
+}
+
+/** Any of K labels, each with its own entropy. */
+function combineLabels(graph: GraphBuilder, members: string): Outputs {
+  const mean = meanOverMembers(graph, members);
+  const binary = (p: string): string => {
+    const rest = graph.op('Sub', [graph.scalar(1), p]);
+    return graph.op('Neg', [graph.op('Add', [plogp(graph, p), plogp(graph, rest)])]);
+  };
+  const entropy = binary(mean);
+  return { mean, members, entropy, mutual_information: informationOf(graph, entropy, binary(members)) };
+}
+
+function combineValues(graph: GraphBuilder, members: string, variances?: string): Outputs {
+  const mean = meanOverMembers(graph, members);
+  const aleatoric = variances === undefined ? {} : { aleatoric: graph.op('Sqrt', [meanOverMembers(graph, variances)]) };
+  return { mean, members, ...aleatoric, epistemic: deviation(graph, members, mean) };
+}
+
+/** The variance of a count is its rate. */
+function combineCounts(graph: GraphBuilder, rates: string): Outputs {
+  const values = combineValues(graph, rates);
+  return { ...values, aleatoric: graph.op('Sqrt', [meanOverMembers(graph, rates)]) };
+}
+
+function meanOverMembers(graph: GraphBuilder, values: string): string {
+  return graph.op('ReduceMean', [values, graph.integers([memberAxis])], { keepdims: 0 });
+}
+
+/** √(1/M Σ (μ_m − μ)²). */
+function deviation(graph: GraphBuilder, members: string, mean: string): string {
+  const centre = graph.op('Unsqueeze', [mean, graph.integers([memberAxis])]);
+  const difference = graph.op('Sub', [members, centre]);
+  return graph.op('Sqrt', [meanOverMembers(graph, graph.op('Mul', [difference, difference]))]);
+}
+
+/** −Σ p log p over the last axis, in nats, with 0 log 0 = 0. */
+function entropyOf(graph: GraphBuilder, probabilities: string): string {
+  const sum = graph.op('ReduceSum', [plogp(graph, probabilities), graph.integers([-1])], { keepdims: 0 });
+  return graph.op('Neg', [sum]);
+}
+
+function plogp(graph: GraphBuilder, p: string): string {
+  // The smallest normal float32: below it, p log p is 0 in float32 anyway.
+  const log = graph.op('Log', [graph.op('Max', [p, graph.scalar(1.1754944e-38)])]);
+  return graph.op('Mul', [p, log]);
+}
+
+/** max(0, total − 1/M Σ_m entropy_m). */
+function informationOf(graph: GraphBuilder, total: string, entropies: string): string {
+  return graph.op('Relu', [graph.op('Sub', [total, meanOverMembers(graph, entropies)])]);
+}
+
+/** mean + std · value for means and quantiles, std² · value for variances. */
+function inOwnUnit(graph: GraphBuilder, stacks: readonly string[], width: number, target?: TargetMeaning): string[] {
+  if (target?.kind !== 'values') return [...stacks];
+  const perColumn = (values: readonly number[]): number[] =>
+    Array.from({ length: width }, (_, column) => values[column % values.length]);
+  const [mean, std] = [perColumn(target.mean), perColumn(target.std)];
+  return stacks.map((stack, output) =>
+    output === 0
+      ? graph.op('Add', [graph.op('Mul', [stack, graph.floats(std)]), graph.floats(mean)])
+      : graph.op('Mul', [stack, graph.floats(std.map((value) => value * value))]),
+  );
+}
+
+const classTasks: readonly TaskKind[] = ['classification', 'binary', 'ordinal'];
+
+function describe(name: OutputName, task: TaskKind, width: number, members: number): ValueInfoProto {
+  const isClasses = classTasks.includes(task);
+  const of = isClasses || task === 'multi-label' ? 'probabilities' : 'predicted values';
+  const texts: Record<OutputName, string> = {
+    mean: `The ensemble's ${of}`,
+    members: `Each member's ${of}`,
+    entropy: 'Total uncertainty: the entropy of the mean, in nats',
+    mutual_information: 'Epistemic uncertainty: the entropy of the mean minus the mean of the entropies, in nats',
+    aleatoric: "Aleatoric uncertainty: the standard deviation of the data, in the targets' unit",
+    epistemic: "Epistemic uncertainty: the standard deviation of the members, in the targets' unit",
+  };
+  const isPerSample = isClasses && (name === 'entropy' || name === 'mutual_information');
+  const shape = name === 'members' ? ['N', members, width] : isPerSample ? ['N'] : ['N', width];
+  return valueInfo(name, 'float', shape, texts[name]);
+}
