@@ -10,6 +10,10 @@ export const installScripts: Readonly<Record<string, { version: string; reason: 
     reason:
       'compiles only where none of its prebuilt optional packages fits the system; without it the wasm backend uses its own kernels',
   },
+  protobufjs: {
+    version: '7.6.6',
+    reason: 'only warns about version ranges of packages that depend on it; ONNX Runtime, for tests, uses it',
+  },
 };
 
 const september2025 = 'stolen releases of 8 September 2025 (github.com/debug-js/debug/issues/1005)';
@@ -55,6 +59,7 @@ export const allowedLicences: readonly string[] = [
   '0BSD',
   'Apache-2.0',
   'Apache-2.0 AND MIT',
+  '(Apache-2.0 AND BSD-3-Clause)',
   // libvips, which sharp loads as a shared library of a separate package: users can replace it.
   'LGPL-3.0-or-later',
   'Apache-2.0 AND LGPL-3.0-or-later',

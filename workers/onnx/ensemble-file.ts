@@ -80,7 +80,12 @@ export class OnnxEnsembleWriter {
     const lists = { class_names: classNames ?? classNamesOf(target), quantiles, targets, members };
     const given = Object.entries(lists).filter(([, value]) => value !== null);
     return {
-      ...{ task, run, name, set, combination, inputs },
+      task,
+      run,
+      name,
+      set,
+      combination,
+      inputs,
       ...Object.fromEntries(given.map(([key, value]) => [key, JSON.stringify(value)])),
     };
   }

@@ -1,18 +1,12 @@
-import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import {
   type AttributeProto,
-  attributeSchema,
   attributeType,
   type DataType,
   dataType,
   type GraphProto,
-  graphSchema,
   type NodeProto,
-  nodeSchema,
   type TensorProto,
-  tensorSchema,
   type ValueInfoProto,
-  valueInfoSchema,
 } from './schema/messages.ts';
 
 /** An attribute of a node: whole numbers as they are, others as `{ float }` or `{ floats }`. */
@@ -71,13 +65,13 @@ export class GraphBuilder {
     const name = this.unique(type);
     const output = outputs === 1 ? [name] : Array.from({ length: outputs }, (_, i) => `${name}:${i}`);
     const attribute = Object.entries(attributes).map(([key, value]) => attributeOf(key, value));
-    this.nodes.push(create(nodeSchema, { input: [...inputs], output, name, opType: type, domain, attribute }));
+    this.nodes.push({ input: [...inputs], output, name, opType: type, domain, attribute });
     return output;
   }
 
   /** Gives a value another name, such as that of an output. */
   rename(value: string, name: string): void {
-    this.nodes.push(create(nodeSchema, { input: [value], output: [name], name: `${name}:name`, opType: 'Identity' }));
+    this.nodes.push({ input: [value], output: [name], name: `${name}:name`, opType: 'Identity' });
   }
 
   /** A weight, float32. */
@@ -112,12 +106,12 @@ export class GraphBuilder {
   }
 
   finish(name: string, input: ValueInfoProto[], output: ValueInfoProto[], docString = ''): GraphProto {
-    return create(graphSchema, { name, node: this.nodes, initializer: this.initializers, input, output, docString });
+    return { name, node: this.nodes, initializer: this.initializers, input, output, docString };
   }
 
   /** A part of another graph, such as the body of a loop, whose constants are those of the other. */
   finishPart(name: string, input: ValueInfoProto[], output: ValueInfoProto[]): GraphProto {
-    return create(graphSchema, { name, node: this.nodes, input, output });
+    return { name, node: this.nodes, input, output };
   }
 
   /** Equal constants are stored once. */
@@ -137,7 +131,7 @@ export class GraphBuilder {
     values: Float32Array | Float64Array | BigInt64Array,
   ): string {
     const rawData = new Uint8Array(values.buffer, values.byteOffset, values.byteLength) as Uint8Array<ArrayBuffer>;
-    this.initializers.push(create(tensorSchema, { name, dataType: dataType[type], dims: shape.map(BigInt), rawData }));
+    this.initializers.push({ name, dataType: dataType[type], dims: shape.map(BigInt), rawData });
     return name;
   }
 }
@@ -150,14 +144,14 @@ export function valueInfo(name: string, type: DataType, shape?: readonly Size[],
       : { value: { case: 'dimParam' as const, value: size } },
   );
   const tensorType = { elemType: dataType[type], ...(dim === undefined ? {} : { shape: { dim } }) };
-  return create(valueInfoSchema, { name, docString, type: { value: { case: 'tensorType', value: tensorType } } });
+  return { name, docString, type: { value: { case: 'tensorType', value: tensorType } } };
 }
 
 function attributeOf(name: string, value: Attribute): AttributeProto {
-  return create(attributeSchema, { name, ...valueOf(value) });
+  return { name, ...valueOf(value) };
 }
 
-function valueOf(value: Attribute): MessageInitShape<typeof attributeSchema> {
+function valueOf(value: Attribute): Omit<AttributeProto, 'name'> {
   if (typeof value === 'number') return { type: attributeType.int, i: BigInt(value) };
   if (typeof value === 'string') return { type: attributeType.string, s: text.encode(value) };
   if (Array.isArray(value)) return listOf(value);
@@ -167,7 +161,7 @@ function valueOf(value: Attribute): MessageInitShape<typeof attributeSchema> {
   throw new Error(`${JSON.stringify(value)} cannot be an attribute of a node.`);
 }
 
-function listOf(value: readonly (number | string)[]): MessageInitShape<typeof attributeSchema> {
+function listOf(value: readonly (number | string)[]): Omit<AttributeProto, 'name'> {
   const strings = value.filter((entry) => typeof entry === 'string');
   if (strings.length > 0) return { type: attributeType.strings, strings: strings.map((entry) => text.encode(entry)) };
   return { type: attributeType.ints, ints: value.map((entry) => BigInt(entry)) };

@@ -1,5 +1,5 @@
-import { create, toBinary } from '@bufbuild/protobuf';
-import { type GraphProto, modelSchema } from './schema/messages.ts';
+import { encodeOnnx } from './schema/encode.ts';
+import type { GraphProto } from './schema/messages.ts';
 import { mlDomain } from './graph.ts';
 
 /** The version of ONNX's operators: that of ONNX 1.13, the first with all that is written here. */
@@ -21,7 +21,7 @@ export function encodeModel(
   graph: GraphProto,
   { version, docString, metadata }: ModelDescription,
 ): Uint8Array<ArrayBuffer> {
-  const model = create(modelSchema, {
+  return encodeOnnx({
     irVersion: BigInt(irVersion),
     opsetImport: [
       { domain: '', version: BigInt(operatorSet) },
@@ -34,5 +34,4 @@ export function encodeModel(
     graph,
     metadataProps: Object.entries(metadata).map(([key, value]) => ({ key, value })),
   });
-  return toBinary(modelSchema, model);
 }

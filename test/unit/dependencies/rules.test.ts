@@ -7,13 +7,19 @@ const root = new URL('../../../', import.meta.url);
 const npmrc = 'ignore-scripts=true\n';
 const integrity = `sha512-${'A'.repeat(86)}==`;
 const sound: Lockfile['packages'][string] = { version: '1.0.0', license: 'MIT', integrity };
+const protobufjs = { ...sound, version: '7.6.6', hasInstallScript: true };
 const koffi = { ...sound, version: '3.3.4', hasInstallScript: true };
 
 /** A lockfile with one more package than the reviewed ones. */
 function lockfile(name: string, locked: Lockfile['packages'][string], direct: Record<string, string> = {}): Lockfile {
   return {
     lockfileVersion: 3,
-    packages: { '': { dependencies: direct }, 'node_modules/koffi': koffi, [`node_modules/${name}`]: locked },
+    packages: {
+      '': { dependencies: direct },
+      'node_modules/koffi': koffi,
+      'node_modules/protobufjs': protobufjs,
+      [`node_modules/${name}`]: locked,
+    },
   };
 }
 

@@ -35,10 +35,10 @@ describe('layers as ONNX, run by ONNX Runtime, against the float64 reference', (
   // In training, batch normalization uses the batch's moments, which no file has.
   const cases = layerCases.filter(({ op }) => op !== 'layers.batchNormalization');
 
-  it.each(cases.map(({ op, draw }) => [op, draw] as const))('%s', async (op, draw) => {
+  it.each(cases.map((own) => [own.op, own] as const))('%s', async (op, own) => {
     const random = Draw.from(new Generator(seed, op));
     for (let at = 0; at < draws; at += 1) {
-      const sample = draw(random);
+      const sample = own.draw(random);
       const call = sample.layer as LayerCall;
       const { model, values } = modelOf(call, sample);
       const feeds = Object.fromEntries(values.map((value, i) => [`x${i}`, value]));

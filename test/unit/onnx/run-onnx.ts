@@ -32,7 +32,7 @@ export async function runOnnx(
 }
 
 function tensorOf(data: OnnxInputs[string]['data'], shape: readonly number[]): ort.Tensor {
-  return Array.isArray(data) ? new ort.Tensor('string', data, shape) : new ort.Tensor(data as Float32Array, shape);
+  return Array.isArray(data) ? new ort.Tensor('string', data, shape) : new ort.Tensor(data, shape);
 }
 
 /** A model as an ONNX file, with the inputs `x0`, `x1` ... and outputs `y0`, `y1` ... of any batch size. */

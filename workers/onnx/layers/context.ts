@@ -2,35 +2,25 @@ import {
   configOf,
   type Layer,
   type LayerConfig,
-  type Shape,
   UnsupportedLayerError,
   type Weight,
   weightsOf,
 } from '../../exchange/model-calls.ts';
+import type { LayerInput } from '../../exchange/walk-model.ts';
 import type { GraphBuilder } from '../graph.ts';
-
-/** A value of the graph that a layer gets. */
-export interface LayerInput {
-  name: string;
-  shape: Shape;
-  /** 1 for each step that counts, else 0: float32 `[B, T]`. */
-  mask?: string;
-}
 
 /** A layer's call, to be written as nodes. */
 export class LayerContext {
   readonly graph: GraphBuilder;
   readonly layer: Layer;
   readonly inputs: readonly LayerInput[];
-  readonly outputShapes: readonly Shape[];
   readonly config: LayerConfig;
   readonly #weights: ReadonlyMap<string, Weight>;
 
-  constructor(graph: GraphBuilder, layer: Layer, inputs: readonly LayerInput[], outputShapes: readonly Shape[]) {
+  constructor(graph: GraphBuilder, layer: Layer, inputs: readonly LayerInput[]) {
     this.graph = graph;
     this.layer = layer;
     this.inputs = inputs;
-    this.outputShapes = outputShapes;
     this.config = configOf(layer);
     this.#weights = weightsOf(layer);
   }
