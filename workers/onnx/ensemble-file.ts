@@ -1,9 +1,9 @@
 import type { TaskKind } from '../../core/metrics/registry/task-kinds.ts';
 import type { Preprocessing } from '../../core/preprocessing/schema.ts';
 import type { LayersModel } from '../tensorflow/tf.ts';
-import { GraphBuilder } from './graph.ts';
+import { GraphBuilder } from './format/graph.ts';
 import { type GraphInputs, writeInputs } from './inputs.ts';
-import { encodeModel } from './model-file.ts';
+import { encodeModel } from './format/model-file.ts';
 import { writeModel } from './model-graph.ts';
 import { outputNames, writeOutputs } from './outputs.ts';
 

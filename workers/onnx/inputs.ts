@@ -1,8 +1,8 @@
 import type { ColumnStep, Preprocessing, TableStep } from '../../core/preprocessing/schema.ts';
 import { callsOf, type Shape } from '../exchange/model-calls.ts';
 import type { LayersModel } from '../tensorflow/tf.ts';
-import { type GraphBuilder, mlDomain, valueInfo } from './graph.ts';
-import type { ValueInfoProto } from './schema/messages.ts';
+import { type GraphBuilder, mlDomain, valueInfo } from './format/graph.ts';
+import type { ValueInfoProto } from './format/messages.ts';
 
 /** The inputs of an ensemble's graph, and how the models get them. */
 export interface GraphInputs {

@@ -1,7 +1,7 @@
 import { UnsupportedLayerError } from '../exchange/model-calls.ts';
 import { type ModelTarget, walkModel } from '../exchange/walk-model.ts';
 import type { LayersModel } from '../tensorflow/tf.ts';
-import type { GraphBuilder } from './graph.ts';
+import type { GraphBuilder } from './format/graph.ts';
 import { LayerContext } from './layers/context.ts';
 import { onnxLayers } from './layers/index.ts';
 import { keptSteps } from './layers/shapes.ts';

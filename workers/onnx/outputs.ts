@@ -1,7 +1,7 @@
 import type { TaskKind } from '../../core/metrics/registry/task-kinds.ts';
 import type { TargetMeaning } from '../../core/preprocessing/schema.ts';
-import { type GraphBuilder, valueInfo } from './graph.ts';
-import type { ValueInfoProto } from './schema/messages.ts';
+import { type GraphBuilder, valueInfo } from './format/graph.ts';
+import type { ValueInfoProto } from './format/messages.ts';
 
 /** How the members' outputs become the ensemble's. */
 export interface Combining {

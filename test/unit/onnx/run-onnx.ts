@@ -1,6 +1,6 @@
 import * as ort from 'onnxruntime-web';
-import { GraphBuilder, valueInfo } from '../../../workers/onnx/graph.ts';
-import { encodeModel } from '../../../workers/onnx/model-file.ts';
+import { GraphBuilder, valueInfo } from '../../../workers/onnx/format/graph.ts';
+import { encodeModel } from '../../../workers/onnx/format/model-file.ts';
 import { writeModel } from '../../../workers/onnx/model-graph.ts';
 import type { LayersModel } from '../../../workers/tensorflow/tf.ts';
 

@@ -1,4 +1,4 @@
-import type { GraphBuilder } from '../graph.ts';
+import type { GraphBuilder } from '../format/graph.ts';
 import type { Convert } from './context.ts';
 
 type Apply = (graph: GraphBuilder, x: string) => string;

@@ -1,5 +1,5 @@
 import { perAxis } from '../../exchange/model-calls.ts';
-import type { Attributes } from '../graph.ts';
+import type { Attributes } from '../format/graph.ts';
 import type { Convert, LayerContext } from './context.ts';
 
 /** Computes with channels before the other axes, as ONNX has them, for either order of the layer's data. */

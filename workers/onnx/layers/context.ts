@@ -7,7 +7,7 @@ import {
   weightsOf,
 } from '../../exchange/model-calls.ts';
 import type { LayerInput } from '../../exchange/walk-model.ts';
-import type { GraphBuilder } from '../graph.ts';
+import type { GraphBuilder } from '../format/graph.ts';
 
 /** A layer's call, to be written as nodes. */
 export class LayerContext {

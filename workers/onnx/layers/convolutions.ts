@@ -1,5 +1,5 @@
 import { perAxis, transposed, type Weight } from '../../exchange/model-calls.ts';
-import type { Attributes } from '../graph.ts';
+import type { Attributes } from '../format/graph.ts';
 import { activate } from './activations.ts';
 import { channelsFirst, samePadding } from './channels.ts';
 import type { Convert, LayerContext } from './context.ts';

@@ -1,7 +1,7 @@
 import type { Weight } from '../../exchange/model-calls.ts';
-import { GraphBuilder, valueInfo } from '../graph.ts';
+import { GraphBuilder, valueInfo } from '../format/graph.ts';
 import { activate } from './activations.ts';
-import type { Recurrence, Unrolled } from './recurrent.ts';
+import type { Recurrence, Unrolled } from './recurrence.ts';
 
 /**
  * A recurrence as a loop (the operator Scan), for what the operators LSTM, GRU and RNN lack: masks that are not only at the end, and

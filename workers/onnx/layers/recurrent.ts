@@ -6,29 +6,10 @@ import {
   type Weight,
   weightsOf,
 } from '../../exchange/model-calls.ts';
-import type { GraphBuilder } from '../graph.ts';
+import type { GraphBuilder } from '../format/graph.ts';
 import type { Convert, LayerContext } from './context.ts';
+import type { Recurrence, Unrolled } from './recurrence.ts';
 import { scanCell } from './recurrent-scan.ts';
-
-/** A recurrent layer over sequences `[B, T, F]`. */
-export interface Recurrence {
-  kind: 'LSTM' | 'GRU' | 'SimpleRNN';
-  config: LayerConfig;
-  weights: ReadonlyMap<string, Weight>;
-  units: number;
-  /** From the last step to the first. */
-  isBackward: boolean;
-  /** 1 for each step that counts: float32 `[B, T]`. */
-  mask?: string;
-  /** Initial states `[B, H]`; none: zeros. */
-  states: readonly string[];
-}
-
-/** Results of a recurrence: outputs in the order of the steps, `[B, T, H]`, and the last states, `[B, H]`. */
-export interface Unrolled {
-  sequence: string;
-  states: string[];
-}
 
 /** TensorFlow's order of gates, as ONNX orders them: LSTM i f c o becomes i o f c; GRU has z r h in both. */
 const gateOrder = { LSTM: [0, 3, 1, 2], GRU: [0, 1, 2], SimpleRNN: [0] } as const;

@@ -7,7 +7,7 @@ import {
   type NodeProto,
   type TensorProto,
   type ValueInfoProto,
-} from './schema/messages.ts';
+} from './messages.ts';
 
 /** An attribute of a node: whole numbers as they are, others as `{ float }` or `{ floats }`. */
 type Attribute =

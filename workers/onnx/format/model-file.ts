@@ -1,5 +1,5 @@
-import { encodeOnnx } from './schema/encode.ts';
-import type { GraphProto } from './schema/messages.ts';
+import { encodeOnnx } from './encode.ts';
+import type { GraphProto } from './messages.ts';
 import { mlDomain } from './graph.ts';
 
 /** The version of ONNX's operators: that of ONNX 1.13, the first with all that is written here. */
