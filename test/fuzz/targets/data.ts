@@ -162,6 +162,16 @@ const parquet: FuzzTarget = {
   weight: 0.5,
 };
 
+const arrow: FuzzTarget = {
+  name: 'arrow',
+  reads: 'tables in Arrow files, plain and compressed',
+  seeds: async () => {
+    const names = ['passengers.arrow', 'passengers-zstd.arrow', 'passengers-lz4.arrow', 'types.arrow'];
+    return Promise.all(names.map((name) => readFile(new URL(name, goldenTables))));
+  },
+  run: (bytes) => readAsProject(bytes, 'table.arrow'),
+};
+
 const goldenArrays = new URL('../../golden/arrays/', import.meta.url);
 
 const npy: FuzzTarget = {
@@ -225,6 +235,7 @@ export const dataTargets = [
   table,
   jsonLines,
   parquet,
+  arrow,
   npy,
   npz,
   splits,
