@@ -102,7 +102,7 @@ function changeImage(
       warp(room, image, size, operation.map);
     } else {
       rescale(image, normalization, 'pixels');
-      operation.change(image, size[2]);
+      operation.change(image, size);
       rescale(image, normalization, 'normalized');
     }
   }
@@ -119,7 +119,7 @@ function drawColours(options: Augmentation, generator: Generator): Operation[] {
   const add = (range: number, change: (image: Float32Array, channels: number, factor: number) => void) => {
     if (range === 0) return;
     const factor = factorOf(range);
-    operations.push({ kind: 'colour', change: (image, channels) => change(image, channels, factor) });
+    operations.push({ kind: 'colour', change: (image, [, , channels]) => change(image, channels, factor) });
   };
   add(options.brightness, (image, _, factor) => brightness(image, factor));
   add(options.contrast, contrast);

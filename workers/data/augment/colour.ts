@@ -49,11 +49,36 @@ export function autoContrast(image: Float32Array, channels: number): void {
   }
 }
 
+/**
+ * Makes the values of each channel, as bytes, about equally frequent (`ImageOps.equalize` of Pillow): each byte becomes the number of smaller ones,
+ * divided by the step that leads to 255; a channel with too few other values for a step of 1 stays.
+ */
+export function equalize(image: Float32Array, channels: number): void {
+  for (let channel = 0; channel < channels; channel++) {
+    const counts = new Int32Array(256);
+    for (let i = channel; i < image.length; i += channels) counts[byteOf(image[i])] += 1;
+    const largest = counts.findLastIndex((count) => count > 0);
+    const step = Math.floor((image.length / channels - counts[largest]) / 255);
+    if (step === 0) continue;
+    let smaller = Math.floor(step / 2);
+    const equalized = Float32Array.from(counts, (count) => {
+      const byte = Math.min(Math.floor(smaller / step), 255);
+      smaller += count;
+      return byte / 255;
+    });
+    for (let i = channel; i < image.length; i += channels) image[i] = equalized[byteOf(image[i])];
+  }
+}
+
+function byteOf(value: number): number {
+  return Math.round(clamp(value) * 255);
+}
+
 function greyOf(image: Float32Array, pixel: number, channels: number): number {
   if (channels === 1) return image[pixel];
   return greyShares[0] * image[pixel] + greyShares[1] * image[pixel + 1] + greyShares[2] * image[pixel + 2];
 }
 
-function clamp(value: number): number {
+export function clamp(value: number): number {
   return Math.min(Math.max(value, 0), 1);
 }

@@ -1,5 +1,6 @@
 import type { Generator } from '../../random/generator.ts';
-import { autoContrast, brightness, contrast, posterize, saturation, solarize } from './colour.ts';
+import { autoContrast, brightness, contrast, equalize, posterize, saturation, solarize } from './colour.ts';
+import { sharpness } from './sharpness.ts';
 import { type Affine, type ImageSize, rotation } from './geometry.ts';
 
 /** Magnitudes are shares of this one. */
@@ -7,14 +8,14 @@ export const largestMagnitude = 30;
 
 /** What an operation may change: the values in [0, 1], or the place of the pixels. */
 export type Operation =
-  { kind: 'colour'; change: (image: Float32Array, channels: number) => void } | { kind: 'place'; map: Affine };
+  { kind: 'colour'; change: (image: Float32Array, size: ImageSize) => void } | { kind: 'place'; map: Affine };
 
 type Choice = (strength: number, sign: 1 | -1, size: ImageSize) => Operation | null;
 
-const colour = (change: (image: Float32Array, channels: number) => void): Operation => ({ kind: 'colour', change });
+const colour = (change: (image: Float32Array, size: ImageSize) => void): Operation => ({ kind: 'colour', change });
 const place = (map: Affine): Operation => ({ kind: 'place', map });
 
-/** The operations with their ranges, at `strength` 1; those of torchvision's RandAugment without equalize and sharpness. */
+/** The operations with their ranges, at `strength` 1; those of torchvision's RandAugment. */
 const choices: readonly Choice[] = [
   () => null,
   (strength, sign) => place([1, sign * 0.3 * strength, 0, 0, 1, 0]),
@@ -23,11 +24,13 @@ const choices: readonly Choice[] = [
   (strength, sign, [height]) => place([1, 0, 0, 0, 1, Math.trunc((sign * strength * 150 * height) / 331)]),
   (strength, sign) => place(rotation(sign * 30 * strength)),
   (strength, sign) => colour((image) => brightness(image, 1 + sign * 0.9 * strength)),
-  (strength, sign) => colour((image, channels) => saturation(image, channels, 1 + sign * 0.9 * strength)),
-  (strength, sign) => colour((image, channels) => contrast(image, channels, 1 + sign * 0.9 * strength)),
+  (strength, sign) => colour((image, [, , channels]) => saturation(image, channels, 1 + sign * 0.9 * strength)),
+  (strength, sign) => colour((image, [, , channels]) => contrast(image, channels, 1 + sign * 0.9 * strength)),
+  (strength, sign) => colour((image, size) => sharpness(image, size, 1 + sign * 0.9 * strength)),
   (strength) => colour((image) => posterize(image, 8 - Math.round(4 * strength))),
   (strength) => colour((image) => solarize(image, 1 - strength)),
-  () => colour(autoContrast),
+  () => colour((image, [, , channels]) => autoContrast(image, channels)),
+  () => colour((image, [, , channels]) => equalize(image, channels)),
 ];
 
 /**

@@ -3,12 +3,15 @@ import {
   autoContrast,
   brightness,
   contrast,
+  equalize,
   posterize,
   saturation,
   solarize,
 } from '../../../../workers/data/augment/colour.ts';
 import { rectangleAround, rotation, warp } from '../../../../workers/data/augment/geometry.ts';
 import { drawOperations } from '../../../../workers/data/augment/rand-augment.ts';
+import { sharpness } from '../../../../workers/data/augment/sharpness.ts';
+import { readGolden } from '../../../golden/read-golden.ts';
 import { Generator } from '../../../../workers/random/index.ts';
 
 /** The result of a change of `values`, to five digits. */
@@ -60,6 +63,39 @@ describe('colours', () => {
   });
 });
 
+interface Golden {
+  cases: {
+    name: string;
+    size: [number, number, number];
+    bytes: number[];
+    equalized: number[];
+    factor: number;
+    sharpened: number[];
+    sharpenedBytes: number[];
+  }[];
+}
+
+describe.each((readGolden('augment/operations.json') as Golden).cases)('as in Pillow: $name', (golden) => {
+  const { size, bytes, factor } = golden;
+  const image = () => Float32Array.from(bytes, (byte) => byte / 255);
+
+  it('equalizes', () => {
+    const equalized = image();
+    equalize(equalized, size[2]);
+    expect(Array.from(equalized, (value) => Math.round(value * 255))).toEqual(golden.equalized);
+  });
+
+  it('sharpens and smooths', () => {
+    const sharpened = image();
+    sharpness(sharpened, size, factor);
+    sharpened.forEach((value, i) => {
+      expect(value).toBeCloseTo(golden.sharpened[i], 6);
+      // Pillow rounds twice.
+      expect(Math.abs(value * 255 - golden.sharpenedBytes[i])).toBeLessThan(2);
+    });
+  });
+});
+
 describe('places', () => {
   const image = [1, 2, 3, 4, 5, 6, 7, 8, 9];
   const warped = (map: Parameters<typeof warp>[3]) => {
@@ -86,7 +122,7 @@ describe('places', () => {
 });
 
 describe('RandAugment', () => {
-  it('draws the asked number of operations, of which one in twelve does nothing', () => {
+  it('draws the asked number of operations, of which one in fourteen does nothing', () => {
     const generator = new Generator(1, 'rand-augment');
     const about = { randAugment: 3, magnitude: 9 };
     const counts = Array.from({ length: 400 }, () => drawOperations(about, [32, 32, 3], generator).length);
@@ -97,13 +133,13 @@ describe('RandAugment', () => {
     expect(drawOperations({ ...about, randAugment: 0 }, [32, 32, 3], generator)).toEqual([]);
   });
 
-  it('leaves an image as it is at magnitude 0, but for auto-contrast', () => {
+  it('leaves an image as it is at magnitude 0, but for auto-contrast and equalize', () => {
     const generator = new Generator(2, 'rand-augment');
     const values = [0, 51, 102, 153, 204, 255].map((byte) => byte / 255);
     const operations = drawOperations({ randAugment: 20, magnitude: 0 }, [2, 3, 1], generator);
     const results = operations.map((operation) => {
       const image = Float32Array.from(values);
-      if (operation.kind === 'colour') operation.change(image, 1);
+      if (operation.kind === 'colour') operation.change(image, [2, 3, 1]);
       else warp(Float32Array.from(values), image, [2, 3, 1], operation.map);
       // Solarize with a threshold of 1 inverts what is 1.
       return Array.from(image.subarray(0, 5), (value) => Math.round(value * 255));
