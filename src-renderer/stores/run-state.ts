@@ -84,6 +84,9 @@ export function applyUpdates(state: RunState, updates: readonly RunUpdate[]): vo
 export function needsReading({ view, columns }: RunState, before: RunView | null): boolean {
   if (view.value === null || before === null) return false;
   const heldPoints = [...columns.values()].reduce((sum, { length }) => sum + length, 0);
+  // A run that has ended may have saved its first state since it was read.
+  const hasEnded = before.record.status === 'running' && view.value.record.status !== 'running';
+  if (hasEnded && !before.holdsState) return true;
   return heldPoints > 2 * pointBudget || attemptsBegun(view.value.record) !== attemptsBegun(before.record);
 }
 

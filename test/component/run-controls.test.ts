@@ -24,12 +24,12 @@ interface Page extends MountedPage {
 }
 
 async function open(status: RunStatus, changes: Partial<RunView> = {}): Promise<Page> {
-  const view = runView({ record: runRecord({ status }), row: runRow({ status }), ...changes });
+  const own = { record: runRecord({ status }), row: runRow({ status }) };
   const page = await mountPage(
     { components: { RunBody, ToastStack }, template: '<RunBody id="r" tab="configuration" /><ToastStack />' },
     { address: '/runs/r/configuration' },
     {
-      run: () => view,
+      run: () => runView({ ...own, ...changes }),
       series: () => ({ series: [] }),
       deviceLoads: () => [],
       attemptCommands: () => [],
@@ -56,6 +56,24 @@ describe('the controls of a run', () => {
     for (const status of ['stopped', 'failed', 'interrupted'] as const) {
       expect((await open(status)).labels()).toEqual(['Resume', ...ended]);
     }
+  });
+
+  it('say that nothing was saved instead of offering to resume', async () => {
+    for (const status of ['stopped', 'failed', 'interrupted'] as const) {
+      const page = await open(status, { holdsState: false });
+      expect(page.labels()).toEqual(['Export', 'Run again']);
+      expect(page.wrapper.get('.controls').text()).toContain('It saved no state, so it cannot resume.');
+    }
+  });
+
+  it('offer to resume once the run has ended with a state that it saved since the page was opened', async () => {
+    const changes: Partial<RunView> = { holdsState: false };
+    const page = await open('running', changes);
+    const record = runRecord({ status: 'stopped' });
+    // What the hub answers from now on.
+    Object.assign(changes, { record, row: runRow({ status: 'stopped' }), holdsState: true });
+    page.hub.page?.runUpdates('r', [{ type: 'ended', record }]);
+    await expect.poll(page.labels).toEqual(['Resume', 'Resume with changes', 'Export', 'Run again']);
   });
 
   it('are disabled with the reason where another machine trains the run', async () => {

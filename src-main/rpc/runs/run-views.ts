@@ -10,6 +10,7 @@ import { factsOf } from '../../../core/protocol/pages/run-updates.ts';
 import { errorCode, explainFileError } from '../../../core/node/file-error.ts';
 import { isOpen } from '../../store/index/recovery.ts';
 import { ForeignEntryError, readOwnText } from '../../store/runs/own-files.ts';
+import { holdsState } from '../../store/runs/saved-rounds.ts';
 import { runPaths } from '../../store/runs/run-folder.ts';
 import type { HubParts } from '../../hub/run-feed.ts';
 
@@ -25,6 +26,7 @@ export async function viewRun({ hub, live, feed }: HubParts, id: string): Promis
     folder,
     row: await hub.find(folder),
     isInReach: isInReach(record),
+    holdsState: holdsState(folder),
     totalSteps: facts?.totalSteps ?? null,
     ensembleMonitor: facts?.ensembleMonitor ?? record.summary?.best?.metric ?? null,
     ranks: record.plan.map((placement) => viewRank(run, placement, ours?.ranks.get(placement.rank))),

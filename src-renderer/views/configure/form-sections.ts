@@ -66,8 +66,8 @@ const plans: SectionPlan[] = [
   {
     id: 'optimizer',
     title: 'Optimizer',
-    help: 'Optimizer, learning rate and first weights.',
-    paths: ['optimizer', 'schedule', 'warmStart'],
+    help: 'Optimizer, learning rate, averaged weights and first weights.',
+    paths: ['optimizer', 'schedule', 'ema', 'warmStart'],
   },
   { id: 'stopping', title: 'Stopping', help: 'When to stop before the last epoch.', paths: ['earlyStopping'] },
   {

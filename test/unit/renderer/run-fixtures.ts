@@ -69,6 +69,7 @@ export function runView(changes: Partial<RunView> = {}): RunView {
     folder: '/runs/r',
     row: runRow(),
     isInReach: true,
+    holdsState: true,
     totalSteps: null,
     ensembleMonitor: null,
     ranks: [

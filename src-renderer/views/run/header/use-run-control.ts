@@ -11,6 +11,7 @@ export type ConfirmedCommand = 'stop' | 'abort';
 export interface RunControl extends Pick<RunCommands, 'change' | 'resume' | 'complete'> {
   /** Whether the run is training and this machine can reach it. */
   canControl: ComputedRef<boolean>;
+  /** Whether the run ended early, and has a state from which it can go on. */
   canResume: ComputedRef<boolean>;
   isPaused: ComputedRef<boolean>;
   /** The command that waits for the user's confirmation; null while none does. */
@@ -48,7 +49,7 @@ export function useRunControl(run: RunStore): RunControl {
 
   return {
     canControl,
-    canResume: computed(() => resumable.has(run.status)),
+    canResume: computed(() => resumable.has(run.status) && (run.view?.holdsState ?? false)),
     isPaused,
     asked,
     ask: (command) => {
