@@ -131,6 +131,24 @@ describe.concurrent('a fork of a checkpoint', () => {
   });
 });
 
+describe.concurrent('a fork of a run in waves', () => {
+  it('begins at a checkpoint, because its members have no state of the same moment', async () => {
+    const waves: RunConfigInput = { ...config, devices: 'cpu:0', placement: 'waves', maxEpochs: 2 };
+    const { folder, record } = await source(hub(), 'blobs', waves);
+    const before = await contentOf(folder);
+    const kinds = (await hub().forkPoints(folder)).map(({ kind }) => kind);
+    expect(new Set(kinds)).toEqual(new Set(['checkpoint']));
+    const forked = await fork(hub(), folder, { by: 'name', name: 'epoch-00000' }, { maxEpochs: 3 });
+    expect(forked.record).toMatchObject({
+      status: 'finished',
+      origin: { run: record.id, kind: 'checkpoint', point: 'epoch-00000', epoch: 0 },
+      plan: [{ wave: 0 }, { wave: 1 }],
+      summary: { epochs: 3 },
+    });
+    expect(await contentOf(folder)).toEqual(before);
+  });
+});
+
 describe.concurrent('a run that trains', () => {
   it('can be forked, and goes on undisturbed', async () => {
     const checkpoints = { stateEverySeconds: 0, everyEpochs: 5 };

@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { ForkPoint } from '../../../core/protocol/history/fork.ts';
+import { hubLogPath } from '../../../src-main/hub/detach.ts';
 import { openService, type TestPage } from './page.ts';
 import { writeTinyProject } from './tiny-project.ts';
 
@@ -50,6 +51,17 @@ async function expectRefusals(hub: PageHub, id: string, points: readonly ForkPoi
   );
 }
 
+async function expectDetachedFork(hub: PageHub, id: string): Promise<void> {
+  const request = { point: 'epoch-00000', overrides: { maxEpochs: 2 }, name: 'detached', out: null, detach: true };
+  const fork = await hub.startFork(id, request);
+  await expectFinished(hub, fork.id);
+  const { folder, record } = await hub.run(fork.id);
+  expect(record).toMatchObject({ origin: { run: id, point: 'epoch-00000' }, attempts: [{ kind: 'fork' }] });
+  const [, pid] = /Process (\d+) trains the run/.exec(await readFile(hubLogPath(folder), 'utf8')) ?? [];
+  expect(Number(pid)).toBeGreaterThan(0);
+  expect(Number(pid)).not.toBe(process.pid);
+}
+
 it('a page forks a run at a saved point with changed options, and the run stays as it is', async () => {
   const { page, id, folder } = await openTrained();
   const before = await hashesOf(folder);
@@ -80,5 +92,6 @@ it('a page forks a run at a saved point with changed options, and the run stays 
     },
   });
   expect((await page.hub.runs({ origin: id })).rows.map((row) => row.id)).toEqual([fork.id]);
+  await expectDetachedFork(page.hub, id);
   expect(await hashesOf(folder)).toEqual(before);
 });
