@@ -1,6 +1,6 @@
 /**
  * Compiles `workers/kernels/assembly` to the modules in `workers/kernels`: deterministic (the same bits on every processor) and relaxed (the
- * processor's fused multiply-add), each also as a module with only the matrix product in wide tiles (see
+ * processor's fused multiply-add), each also as a module with only matrix products in wide tiles and recurrent layers (see
  * `workers/backends/wasm/products/wide-gemm.ts`). `--check` writes nothing and fails if a committed module differs from its sources.
  */
 import { mkdtemp, readFile, rename, rm } from 'node:fs/promises';
@@ -14,8 +14,8 @@ const wide = ['--use', 'panelsPerTile=2'];
 const builds: Record<string, { entry: string; options: string[] }> = {
   deterministic: { entry: 'index.ts', options: narrow },
   relaxed: { entry: 'index.ts', options: [...narrow, ...relaxed] },
-  'deterministic-wide': { entry: 'products/gemm.ts', options: wide },
-  'relaxed-wide': { entry: 'products/gemm.ts', options: [...wide, ...relaxed] },
+  'deterministic-wide': { entry: 'wide.ts', options: wide },
+  'relaxed-wide': { entry: 'wide.ts', options: [...wide, ...relaxed] },
 };
 
 const common = [

@@ -12,7 +12,7 @@ import { registerKernels } from './wasm/register.ts';
 import { saveTensorsCheaply } from './wasm/memory/saved-tensors.ts';
 import { TensorMemory } from './wasm/memory/tensor-memory.ts';
 import { createUpdateKernels } from './wasm/kernels/updates.ts';
-import { createWideProducts } from './wasm/products/wide-gemm.ts';
+import { createWideKernels } from './wasm/products/wide-gemm.ts';
 import { correctVolumes } from './volumes.ts';
 import { registerUpdateKernels } from '../optimizers/update-kernels.ts';
 
@@ -29,9 +29,9 @@ export async function start({ determinism: wanted = 'relaxed', blas = null }: Ba
   const { kernels, determinism } = await loadKernels(memory.wasmMemory, wanted);
   const own = createProducts(kernels, memory);
   const system = blas === null ? null : await loadBlas(blas);
-  const wide = system === null ? await createWideProducts(own, memory, determinism) : null;
-  const products = system === null ? (wide ?? own) : createBlasProducts(system, memory, own);
-  const runtime = { memory, kernels, determinism, ...products };
+  const wide = system === null ? await createWideKernels(own, memory, determinism) : null;
+  const products = system === null ? (wide?.products ?? own) : createBlasProducts(system, memory, own);
+  const runtime = { memory, kernels, recurrent: wide?.recurrent ?? kernels, determinism, ...products };
   registerKernels(runtime);
   correctVolumes('wasm');
   registerGradients();

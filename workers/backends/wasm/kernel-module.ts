@@ -39,6 +39,7 @@ export interface GemmModule {
 
 /** Exports of `workers/kernels/assembly/index.ts`. */
 export interface KernelModule extends GemmModule, RecurrentModule {
+  copyRows(source: number, sourceRow: number, target: number, targetRow: number, rows: number, columns: number): void;
   addBias(x: number, bias: number, rows: number, columns: number, activation: number): void;
   im2col(images: number, window: number, from: number, to: number, columns: number): void;
   col2im(columns: number, window: number, from: number, to: number, images: number): void;

@@ -1,5 +1,6 @@
 import type { MatrixProducts } from './products/gemm.ts';
 import type { Determinism, KernelModule } from './kernel-module.ts';
+import type { RecurrentModule } from './recurrent/recurrent-module.ts';
 import type { TensorMemory } from './memory/tensor-memory.ts';
 import type { NamedAttrMap, NamedTensorInfoMap, TensorInfo } from '@tensorflow/tfjs-core';
 
@@ -7,6 +8,8 @@ import type { NamedAttrMap, NamedTensorInfoMap, TensorInfo } from '@tensorflow/t
 export interface WasmRuntime extends MatrixProducts {
   readonly memory: TensorMemory;
   readonly kernels: KernelModule;
+  /** Those of recurrent layers' steps, in wider instructions where this is faster. */
+  readonly recurrent: RecurrentModule;
   readonly determinism: Determinism;
 }
 

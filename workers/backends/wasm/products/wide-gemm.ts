@@ -3,6 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { ownFile } from '../../../system/own-files.ts';
 import { createProducts, type Gemm, type MatrixProducts } from './gemm.ts';
 import type { Determinism, GemmModule } from '../kernel-module.ts';
+import type { RecurrentModule } from '../recurrent/recurrent-module.ts';
 import type { TensorMemory } from '../memory/tensor-memory.ts';
 
 /** The version of V8 that has these flags: Node 24's. Other versions may not know them. */
@@ -20,32 +21,44 @@ const leastProducts = 2 ** 17;
 const trial = { m: 48, n: 64, k: 256 };
 const trialRounds = 60;
 
+/** Kernels in 256-bit instructions. */
+export interface WideKernels {
+  readonly products: MatrixProducts;
+  readonly recurrent: RecurrentModule;
+}
+
 /**
- * Matrix products in tiles of 6 x 16 with 256-bit instructions. The results have the same bits as those of `narrow`, which computes small products.
+ * Matrix products in tiles of 6 x 16 and recurrent layers, with 256-bit instructions. The results have the same bits as those of the narrow kernels;
+ * `narrow` computes small products.
  *
  * @returns null if this V8 cannot compile them, or a measurement shows that they are not faster
  */
-export async function createWideProducts(
+export async function createWideKernels(
   narrow: MatrixProducts,
   memory: TensorMemory,
   determinism: Determinism,
-): Promise<MatrixProducts | null> {
+): Promise<WideKernels | null> {
   if (!process.versions.v8.startsWith(knownV8)) return null;
-  const wide = createProducts(await loadWideKernels(memory.wasmMemory, determinism), memory);
+  const recurrent = await loadWideKernels(memory.wasmMemory, determinism);
+  const wide = createProducts(recurrent, memory);
   if (!isFaster(wide.gemm, narrow.gemm, memory)) return null;
   const fitting = (m: number, n: number, k: number) => (m * n * k < leastProducts ? narrow : wide);
-  return {
+  const products: MatrixProducts = {
     gemm: (transposeA, transposeB, m, n, k, ...operands) =>
       fitting(m, n, k).gemm(transposeA, transposeB, m, n, k, ...operands),
     prepare: (transposeB, m, n, k, b, ldb) => fitting(m, n, k).prepare(transposeB, m, n, k, b, ldb),
   };
+  return { products, recurrent };
 }
 
-/** The matrix product in wide tiles, compiled to 256-bit instructions. */
-export async function loadWideKernels(memory: WebAssembly.Memory, determinism: Determinism): Promise<GemmModule> {
+/** The module of `workers/kernels/assembly/wide.ts`, compiled to 256-bit instructions. */
+export async function loadWideKernels(
+  memory: WebAssembly.Memory,
+  determinism: Determinism,
+): Promise<GemmModule & RecurrentModule> {
   const bytes = await readFile(ownFile(`kernels/${determinism}-wide.wasm`));
   const { exports } = new WebAssembly.Instance(compile(bytes), { env: { memory } });
-  return exports as unknown as GemmModule;
+  return exports as unknown as GemmModule & RecurrentModule;
 }
 
 function compile(bytes: Uint8Array<ArrayBuffer>): WebAssembly.Module {

@@ -7,16 +7,16 @@ import { Sequence } from './sequence.ts';
  * `[B, T, U]` in the order of steps; the gates' activations `[B, T, 3U]` and r · h' `[B, T, U]` in the order of time.
  */
 export function gru(runtime: WasmRuntime, inputs: NamedTensorInfoMap, attributes: NamedAttrMap): TensorInfo[] {
-  const { kernels } = runtime;
+  const { recurrent } = runtime;
   const sequence = new Sequence(runtime, inputs, attributes);
   const [gates, hidden, resets] = [sequence.sumsOfInputs(), sequence.states(), sequence.states()];
   const { ofGates, ofCandidate } = columnsOf(sequence);
   sequence.runWith({ gates, hidden, resets }, (address, products) => {
     for (let step = 0; step < sequence.length; step++) {
       products.addState(step, ofGates);
-      kernels.gruGates(address, step);
+      recurrent.gruGates(address, step);
       products.addReset(step, ofCandidate);
-      kernels.gruStep(address, step);
+      recurrent.gruStep(address, step);
     }
   });
   return [hidden, gates, resets];
@@ -27,7 +27,7 @@ export function gru(runtime: WasmRuntime, inputs: NamedTensorInfoMap, attributes
  * order of time, of the weights of the state `[U, 3U]`, and of the initial h `[B, U]`.
  */
 export function gruGradient(runtime: WasmRuntime, inputs: NamedTensorInfoMap, attributes: NamedAttrMap): TensorInfo[] {
-  const { memory, kernels } = runtime;
+  const { memory, recurrent } = runtime;
   const sequence = new Sequence(runtime, inputs, attributes);
   const [gates, hidden, resets, dOutput] = ['gates', 'hidden', 'resets', 'dy'].map((name) => required(inputs, name));
   const [dGates, dRecurrent] = [memory.output(gates.shape), memory.output([sequence.units, sequence.width])];
@@ -35,9 +35,9 @@ export function gruGradient(runtime: WasmRuntime, inputs: NamedTensorInfoMap, at
   const { ofGates, ofCandidate } = columnsOf(sequence);
   sequence.runWith({ gates, hidden, resets, dGates, dOutput, carryH }, (address, products) => {
     for (let step = sequence.length - 1; step >= 0; step--) {
-      kernels.gruStepGradient(address, step);
+      recurrent.gruStepGradient(address, step);
       products.pullReset(step, ofCandidate);
-      kernels.gruGatesGradient(address, step);
+      recurrent.gruGatesGradient(address, step);
       products.pullState(step, ofGates, carryH);
     }
     products.weightGradient(dRecurrent, ofGates);

@@ -13,7 +13,7 @@ export function lstm(runtime: WasmRuntime, inputs: NamedTensorInfoMap, attribute
   sequence.runWith({ gates, hidden, cells }, (address, products) => {
     for (let step = 0; step < sequence.length; step++) {
       products.addState(step, all);
-      runtime.kernels.lstmStep(address, step);
+      runtime.recurrent.lstmStep(address, step);
     }
   });
   return [hidden, gates, cells];
@@ -24,7 +24,7 @@ export function lstm(runtime: WasmRuntime, inputs: NamedTensorInfoMap, attribute
  * the gradients of the gates' sums `[B, T, 4U]` in the order of time, of the weights of the state `[U, 4U]`, and of the initial h and c `[B, U]`.
  */
 export function lstmGradient(runtime: WasmRuntime, inputs: NamedTensorInfoMap, attributes: NamedAttrMap): TensorInfo[] {
-  const { memory, kernels } = runtime;
+  const { memory, recurrent } = runtime;
   const sequence = new Sequence(runtime, inputs, attributes);
   const [gates, hidden, cells, dOutput] = ['gates', 'hidden', 'cells', 'dy'].map((name) => required(inputs, name));
   const [dGates, dRecurrent] = [memory.output(gates.shape), memory.output([sequence.units, sequence.width])];
@@ -36,7 +36,7 @@ export function lstmGradient(runtime: WasmRuntime, inputs: NamedTensorInfoMap, a
   const all = { from: 0, count: sequence.width };
   sequence.runWith({ gates, hidden, cells, dGates, dOutput, carryH, carryC }, (address, products) => {
     for (let step = sequence.length - 1; step >= 0; step--) {
-      kernels.lstmStepGradient(address, step);
+      recurrent.lstmStepGradient(address, step);
       products.pullState(step, all, carryH);
     }
     products.weightGradient(dRecurrent, all);

@@ -1,8 +1,12 @@
 /** A kernel of `workers/kernels/assembly/recurrent/`, with the address of a `Sequence`. */
 type StepKernel = (sequence: number, step: number) => void;
 
-/** Exports of that folder, and `copyRows`. */
+/** Exports of that folder. */
 export interface RecurrentModule {
+  /** Bytes that a `Sequence` takes. */
+  sequenceBytes(): number;
+  /** Completes a `Sequence` before the first step. */
+  beginSequence(sequence: number): void;
   lstmStep: StepKernel;
   lstmStepGradient: StepKernel;
   gruGates: StepKernel;
@@ -11,5 +15,4 @@ export interface RecurrentModule {
   gruGatesGradient: StepKernel;
   simpleStep: StepKernel;
   simpleStepGradient: StepKernel;
-  copyRows(source: number, sourceRow: number, target: number, targetRow: number, rows: number, columns: number): void;
 }

@@ -26,9 +26,6 @@ interface Arrays {
   carryC?: TensorInfo;
 }
 
-/** Size of the kernels' `Sequence`: 20 values of 32 bits. */
-const sequenceBytes = 20 * 4;
-
 /** A call of a recurrent layer: B sequences of T steps, of I values each, for U units with G gates. */
 export class Sequence {
   readonly #runtime: WasmRuntime;
@@ -80,14 +77,16 @@ export class Sequence {
 
   /** Runs the steps of `work`, which gets the address for the kernels, with its arrays in place. */
   runWith(arrays: Arrays, work: (sequence: number, products: Products) => void): void {
-    const { memory } = this.#runtime;
+    const { memory, recurrent } = this.#runtime;
     const stateBytes = 4 * this.batch * this.units;
+    const sequenceBytes = recurrent.sequenceBytes();
     this.#address = memory.allocate(sequenceBytes + 2 * stateBytes);
     const zeros = this.#address + sequenceBytes;
     try {
       memory.floats(zeros, this.batch * this.units).fill(0);
       const places = this.#placesOf(arrays, zeros, zeros + stateBytes);
       memory.integers(this.#address, places.length).set(places);
+      recurrent.beginSequence(this.#address);
       const products = this.#productsWith(arrays, zeros, zeros + stateBytes);
       try {
         work(this.#address, products);

@@ -10,7 +10,7 @@ export function simple(runtime: WasmRuntime, inputs: NamedTensorInfoMap, attribu
   sequence.runWith({ gates, hidden }, (address, products) => {
     for (let step = 0; step < sequence.length; step++) {
       products.addState(step, all);
-      runtime.kernels.simpleStep(address, step);
+      runtime.recurrent.simpleStep(address, step);
     }
   });
   return [hidden, gates];
@@ -22,7 +22,7 @@ export function simpleGradient(
   inputs: NamedTensorInfoMap,
   attributes: NamedAttrMap,
 ): TensorInfo[] {
-  const { memory, kernels } = runtime;
+  const { memory, recurrent } = runtime;
   const sequence = new Sequence(runtime, inputs, attributes);
   const [gates, hidden, dOutput] = ['gates', 'hidden', 'dy'].map((name) => required(inputs, name));
   const [dGates, dRecurrent] = [memory.output(gates.shape), memory.output([sequence.units, sequence.units])];
@@ -30,7 +30,7 @@ export function simpleGradient(
   const all = { from: 0, count: sequence.units };
   sequence.runWith({ gates, hidden, dGates, dOutput, carryH }, (address, products) => {
     for (let step = sequence.length - 1; step >= 0; step--) {
-      kernels.simpleStepGradient(address, step);
+      recurrent.simpleStepGradient(address, step);
       products.pullState(step, all, carryH);
     }
     products.weightGradient(dRecurrent, all);

@@ -10,6 +10,7 @@ import { Sequence } from './sequence';
  */
 export function gruGates(sequence: Sequence, step: i32): void {
   const units = sequence.units;
+  const table = sequence.coefficients();
   const gate = sequence.gateActivation;
   for (let b = 0; b < sequence.batch; b++) {
     const gateZ = sequence.gatesRow(sequence.gates, b, step);
@@ -17,8 +18,8 @@ export function gruGates(sequence: Sequence, step: i32): void {
     const before = sequence.rowBefore(sequence.hidden, sequence.initialH, b, step);
     const reset = sequence.resetRow(b, step);
     for (let j = 0; j < units; j += 4) {
-      const r = activate(gate, loadLanes(gateR, j, units));
-      storeLanes(gateZ, j, units, activate(gate, loadLanes(gateZ, j, units)));
+      const r = activate(gate, loadLanes(gateR, j, units), table);
+      storeLanes(gateZ, j, units, activate(gate, loadLanes(gateZ, j, units), table));
       storeLanes(gateR, j, units, r);
       storeLanes(reset, j, units, f32x4.mul(r, loadLanes(before, j, units)));
     }
@@ -28,6 +29,7 @@ export function gruGates(sequence: Sequence, step: i32): void {
 /** The second half: the sum of the candidate n becomes its activation, and h = z · h' + (1 − z) · n. */
 export function gruStep(sequence: Sequence, step: i32): void {
   const units = sequence.units;
+  const table = sequence.coefficients();
   for (let b = 0; b < sequence.batch; b++) {
     const gateZ = sequence.gatesRow(sequence.gates, b, step);
     const candidate = at(gateZ, 2 * units);
@@ -39,7 +41,7 @@ export function gruStep(sequence: Sequence, step: i32): void {
     }
     for (let j = 0; j < units; j += 4) {
       const z = loadLanes(gateZ, j, units);
-      const n = activate(sequence.activation, loadLanes(candidate, j, units));
+      const n = activate(sequence.activation, loadLanes(candidate, j, units), table);
       storeLanes(candidate, j, units, n);
       const kept = f32x4.mul(z, loadLanes(before, j, units));
       storeLanes(h, j, units, f32x4.add(kept, f32x4.mul(f32x4.sub(f32x4.splat(1), z), n)));
@@ -53,6 +55,7 @@ export function gruStep(sequence: Sequence, step: i32): void {
  */
 export function gruStepGradient(sequence: Sequence, step: i32): void {
   const units = sequence.units;
+  const table = sequence.coefficients();
   for (let b = 0; b < sequence.batch; b++) {
     const carry = sequence.carryRow(sequence.carryH, b);
     const output = sequence.outputRow(b, step);
@@ -70,8 +73,8 @@ export function gruStepGradient(sequence: Sequence, step: i32): void {
       const ofH = loadLanes(carry, j, units);
       const ofZ = f32x4.mul(ofH, f32x4.sub(loadLanes(before, j, units), n));
       const ofN = f32x4.mul(ofH, f32x4.sub(f32x4.splat(1), z));
-      storeLanes(sumZ, j, units, f32x4.mul(ofZ, slope(sequence.gateActivation, z)));
-      storeLanes(at(sumZ, 2 * units), j, units, f32x4.mul(ofN, slope(sequence.activation, n)));
+      storeLanes(sumZ, j, units, f32x4.mul(ofZ, slope(sequence.gateActivation, z, table)));
+      storeLanes(at(sumZ, 2 * units), j, units, f32x4.mul(ofN, slope(sequence.activation, n, table)));
       storeLanes(carry, j, units, f32x4.mul(ofH, z));
     }
   }
@@ -80,6 +83,7 @@ export function gruStepGradient(sequence: Sequence, step: i32): void {
 /** The gradients of {@link gruGates}: from `dReset`, that of r · h', the gradient of r's sum; adds r · dReset to `carryH`. */
 export function gruGatesGradient(sequence: Sequence, step: i32): void {
   const units = sequence.units;
+  const table = sequence.coefficients();
   for (let b = 0; b < sequence.batch; b++) {
     if (!sequence.counts(b, step)) continue;
     const gateR = at(sequence.gatesRow(sequence.gates, b, step), units);
@@ -91,7 +95,7 @@ export function gruGatesGradient(sequence: Sequence, step: i32): void {
       const r = loadLanes(gateR, j, units);
       const ofReset = loadLanes(dReset, j, units);
       const ofR = f32x4.mul(ofReset, loadLanes(before, j, units));
-      storeLanes(sumR, j, units, f32x4.mul(ofR, slope(sequence.gateActivation, r)));
+      storeLanes(sumR, j, units, f32x4.mul(ofR, slope(sequence.gateActivation, r, table)));
       storeLanes(carry, j, units, f32x4.add(loadLanes(carry, j, units), f32x4.mul(ofReset, r)));
     }
   }

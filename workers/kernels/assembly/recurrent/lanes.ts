@@ -21,3 +21,9 @@ export function storeLanes(row: usize, j: i32, size: i32, lanes: v128): void {
   if (j + 1 < size) store<f32>(address, f32x4.extract_lane(lanes, 1), 4);
   if (j + 2 < size) store<f32>(address, f32x4.extract_lane(lanes, 2), 8);
 }
+
+/** Writes eight values. */
+export function storeEight(address: usize, low: v128, high: v128): void {
+  v128.store(address, low);
+  v128.store(address, high, 16);
+}

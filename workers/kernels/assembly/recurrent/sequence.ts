@@ -1,4 +1,5 @@
 import { at } from '../arithmetic';
+import { coefficientCount, writeCoefficients } from './coefficients';
 
 /**
  * A recurrent layer's call over `batch` sequences, and where its arrays lie: 32-bit values that `workers/backends/wasm/recurrent/sequence.ts` writes
@@ -32,6 +33,12 @@ export class Sequence {
   carryH: usize = 0;
   carryC: usize = 0;
   dReset: usize = 0;
+
+  /** The coefficients of activations, which lie behind. */
+  @inline
+  coefficients(): usize {
+    return changetype<usize>(this) + offsetof<Sequence>();
+  }
 
   @inline
   timeOf(step: i32): i32 {
@@ -78,4 +85,14 @@ export class Sequence {
   counts(sequence: i32, step: i32): bool {
     return this.mask == 0 || load<f32>(at(this.mask, sequence * this.length + this.timeOf(step))) != 0;
   }
+}
+
+/** Bytes of a `Sequence` with the coefficients behind it. */
+export function sequenceBytes(): i32 {
+  return <i32>offsetof<Sequence>() + (coefficientCount << 2);
+}
+
+/** Must be called once before the steps, after the fields are written. */
+export function beginSequence(sequence: Sequence): void {
+  writeCoefficients(sequence.coefficients());
 }
