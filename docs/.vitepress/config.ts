@@ -33,6 +33,8 @@ export default defineConfig({
           { text: 'Images', link: '/docs/guides/images' },
           { text: 'Forecast a series', link: '/docs/guides/series' },
           { text: 'Classify texts', link: '/docs/guides/text' },
+          { text: 'Sequence to sequence', link: '/docs/guides/sequences' },
+          { text: 'Own layers and losses', link: '/docs/guides/custom' },
           { text: 'From a run to an answer', link: '/docs/guides/answer' },
           { text: 'Options', link: '/docs/options' },
           { text: 'Metrics', link: '/docs/metrics' },

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { readPredictions } from '../../src-main/rpc/runs/predictions.ts';
 import { metricValues, train, useHub } from './harness.ts';
 
 const { hub } = useHub();
@@ -20,5 +21,21 @@ describe('projects that read sequences', () => {
     expect(record).toMatchObject({ status: 'finished', error: null });
     // Without the order, nothing is better than a coin.
     expect(Number(metricValues(folder, 'val/ens_acc').at(-1))).toBeGreaterThan(0.9);
+  });
+
+  it('write words backwards, with an encoder and a decoder, and letters that do not count', async () => {
+    const { record, folder } = await train(hub(), 'reversed', {
+      devices: 2,
+      checkpoints: { monitor: 'val/ens_words' },
+    });
+    expect(record).toMatchObject({ status: 'finished', error: null });
+    // One letter of four would be right by chance.
+    expect(Number(metricValues(folder, 'val/ens_acc').at(-1))).toBeGreaterThan(0.8);
+    const kept = await readPredictions({ hub: hub() }, record.id, { split: 'validation', name: 'best' });
+    // 200 words of 2 to 4 letters: the page does not count their padding.
+    expect(kept).toMatchObject({ kind: 'logits', width: 4 });
+    expect(kept?.samples).toBe(kept?.targets.length);
+    expect(kept?.samples).toBeGreaterThan(2 * 200);
+    expect(kept?.samples).toBeLessThan(4 * 200);
   });
 });

@@ -43,3 +43,10 @@ it("an ensemble learns the project's quantiles", async () => {
   expect(coverage).toBeGreaterThan(0.6);
   expect(coverage).toBeLessThan(0.97);
 });
+
+it('a layer and a loss of the project train a model of two inputs', async () => {
+  const { record, folder } = await train(hub(), 'sensors', { devices: 2, checkpoints: { monitor: 'val/ens_chi2' } });
+  expect(record).toMatchObject({ status: 'finished', error: null });
+  // 1 for the exact curve; the mean of all measurements has more than 50.
+  expect(last(folder, 'val/ens_chi2')).toBeLessThan(2);
+});

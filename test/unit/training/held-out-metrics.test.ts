@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { runConfigSchema } from '../../../core/protocol/run/config.ts';
 import { createDataset, type Dataset } from '../../../workers/data/dataset.ts';
-import { taskOf } from '../../../workers/member/tasks.ts';
+import { taskFor, taskOf } from '../../../workers/member/tasks.ts';
 import { ensembleTask } from '../../../workers/strategies/ensemble-task.ts';
 
 /** Three samples; members 0 and 2 held out the first, 0 and 1 the second, 1 and 2 the third. */
@@ -59,5 +59,26 @@ describe('metrics of members that held out different samples', () => {
       nll(0.75, 0.5, 0.25),
       6,
     );
+  });
+
+  it('judge each step of a sequence that a member held out', () => {
+    const data: Dataset = {
+      ...createDataset({
+        name: 'two steps',
+        featureShape: [1],
+        features: Float32Array.of(1, 2),
+        targets: Int32Array.of(0, 1, 1, 1),
+        targetShape: [2],
+        classCount: 2,
+        mask: Uint8Array.of(1, 1, 1, 0),
+      }),
+      heldOutBy: Int32Array.of(0, 1),
+    };
+    const own = Float32Array.of(0.75, 0.25, 0.5, 0.5, no, no, no, no, no, no, no, no, 0.25, 0.75, 0.5, 0.5);
+    const ofSteps = ensembleTask(taskFor({ task: 'classification' }, data), runConfigSchema.parse({}));
+    const found = ofSteps.metrics({ kind: 'probabilities', ranks: [0, 1], samples: 4, width: 2, values: [own] }, data);
+    expect(found.get('ens_nll')).toBeCloseTo(nll(0.75, 0.5, 0.75), 6);
+    expect(found.get('member_0_nll')).toBeCloseTo(nll(0.75, 0.5), 6);
+    expect(found.get('member_1_nll')).toBeCloseTo(nll(0.75), 6);
   });
 });
