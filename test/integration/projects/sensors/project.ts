@@ -2,7 +2,6 @@ import {
   createDataset,
   defineProject,
   Generator,
-  type Scalar,
   splitDataset,
   type SymbolicTensor,
   type Tensor,
@@ -84,7 +83,7 @@ export default defineProject({
   /** Mean of ((y − μ) / error)²: what is known to be bad counts little. */
   loss({ outputs: [means], targets, inputs: { error } }) {
     const residuals = tf.sub(tf.reshape(targets, means.shape), means);
-    return tf.mean(tf.square(tf.div(residuals, error))) as Scalar;
+    return tf.mean(tf.square(tf.div(residuals, error)));
   },
 
   metrics: {
