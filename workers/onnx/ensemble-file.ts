@@ -1,24 +1,13 @@
-import type { TaskKind } from '../../core/metrics/registry/task-kinds.ts';
+import type { EnsembleDescription } from '../../core/ensemble/schema.ts';
+import type { Calibration } from '../../core/postprocessing/schema.ts';
 import type { Preprocessing } from '../../core/preprocessing/schema.ts';
+import type { Shape } from '../exchange/model-calls.ts';
 import type { LayersModel } from '../tensorflow/tf.ts';
 import { GraphBuilder } from './format/graph.ts';
 import { type GraphInputs, writeInputs } from './inputs.ts';
 import { encodeModel } from './format/model-file.ts';
 import { writeModel } from './model-graph.ts';
 import { outputNames, writeOutputs } from './outputs.ts';
-
-/** What the file says about the ensemble. */
-export interface OnnxEnsemble {
-  /** The run's name and id, and the name of the checkpoints. */
-  name: string;
-  run: string;
-  set: string;
-  task: TaskKind;
-  combination: 'mean' | 'product';
-  classNames: readonly string[] | null;
-  quantiles: readonly number[] | null;
-  members: readonly { rank: number; epoch: number; step: number }[];
-}
 
 /** The largest file that protobuf readers take. */
 const maximumBytes = 2 ** 31 - 1;
@@ -29,15 +18,22 @@ const maximumBytes = 2 ** 31 - 1;
  * @throws UnsupportedLayerError for a layer that ONNX lacks; Error where members take different inputs, or the file would be too large
  */
 export class OnnxEnsembleWriter {
-  readonly #ensemble: OnnxEnsemble;
+  readonly #ensemble: EnsembleDescription;
   readonly #preprocessing: Preprocessing | null;
+  readonly #calibration: Calibration | null;
   readonly #graph = new GraphBuilder();
   readonly #members: string[][] = [];
   #inputs: GraphInputs | null = null;
   #shapes = '';
-  #width = 0;
+  #outputShape: Shape = [];
 
-  constructor(ensemble: OnnxEnsemble, preprocessing: Preprocessing | null) {
+  /** @param calibration what was fitted on held-out predictions of these members */
+  constructor(
+    ensemble: EnsembleDescription,
+    preprocessing: Preprocessing | null,
+    calibration: Calibration | null = null,
+  ) {
+    this.#calibration = calibration;
     this.#ensemble = ensemble;
     this.#preprocessing = preprocessing;
   }
@@ -48,7 +44,7 @@ export class OnnxEnsembleWriter {
     if (this.#inputs === null) {
       this.#inputs = writeInputs(this.#graph, model, this.#preprocessing, outputNames);
       this.#shapes = shapes;
-      this.#width = model.outputs[0].shape.at(-1) ?? 1;
+      this.#outputShape = model.outputs[0].shape;
     }
     const position = this.#members.length;
     if (shapes !== this.#shapes) {
@@ -66,7 +62,13 @@ export class OnnxEnsembleWriter {
     const { task, combination, name, set } = this.#ensemble;
     if (this.#inputs === null) throw new Error('An ensemble needs one member or more.');
     const target = this.#preprocessing?.target;
-    const outputs = writeOutputs(this.#graph, this.#members, this.#width, { task, combination, target });
+    const calibration = this.#calibration;
+    const outputs = writeOutputs(this.#graph, this.#members, this.#outputShape, {
+      task,
+      combination,
+      target,
+      calibration,
+    });
     requireRoom(this.#graph);
     const docString = `Ensemble of ${this.#members.length} members (${task}) of the run ${name}, checkpoints ${set}.`;
     const graph = this.#graph.finish('ensemble', this.#inputs.infos, outputs, docString);
@@ -77,7 +79,8 @@ export class OnnxEnsembleWriter {
     const { task, run, name, set, combination, classNames, quantiles, members } = this.#ensemble;
     const target = this.#preprocessing?.target;
     const targets = target?.kind === 'values' ? target.columns : null;
-    const lists = { class_names: classNames ?? classNamesOf(target), quantiles, targets, members };
+    const places = members.map(({ rank, epoch, step }) => ({ rank, epoch, step }));
+    const lists = { class_names: classNames, quantiles, targets, members: places };
     const given = Object.entries(lists).filter(([, value]) => value !== null);
     return {
       task,
@@ -86,13 +89,10 @@ export class OnnxEnsembleWriter {
       set,
       combination,
       inputs,
+      calibration: this.#calibration?.method ?? 'none',
       ...Object.fromEntries(given.map(([key, value]) => [key, JSON.stringify(value)])),
     };
   }
-}
-
-function classNamesOf(target: Preprocessing['target']): readonly string[] | null {
-  return target?.kind === 'classes' ? target.classNames : null;
 }
 
 function requireRoom(graph: GraphBuilder): void {

@@ -1,5 +1,8 @@
 import type { TaskKind } from '../../core/metrics/registry/task-kinds.ts';
 import type { TargetMeaning } from '../../core/preprocessing/schema.ts';
+import type { Calibration } from '../../core/postprocessing/schema.ts';
+import type { Shape } from '../exchange/model-calls.ts';
+import { calibrateMembers, calibratePool } from './calibration.ts';
 import { type GraphBuilder, valueInfo } from './format/graph.ts';
 import type { ValueInfoProto } from './format/messages.ts';
 
@@ -10,6 +13,8 @@ export interface Combining {
   combination: 'mean' | 'product';
   /** Brings values back to the targets' own unit. */
   target?: TargetMeaning;
+  /** What was fitted on held-out predictions of these members. */
+  calibration: Calibration | null;
 }
 
 /** The names that outputs may have. */
@@ -23,12 +28,12 @@ const memberAxis = 1;
 /**
  * Writes the combination of the members' outputs. Legend: N samples, M members, K classes, labels, targets or quantiles.
  * @param members the outputs of each member: logits, or values (means and variances)
- * @param width K of the models' outputs
+ * @param shape of a model's first output: `[N, ..., K]`, with sizes of positions before K where a sample has several
  */
 export function writeOutputs(
   graph: GraphBuilder,
   members: readonly (readonly string[])[],
-  width: number,
+  shape: Shape,
   combining: Combining,
 ): ValueInfoProto[] {
   const stacks = members[0].map((_, output) =>
@@ -37,23 +42,27 @@ export function writeOutputs(
       members.map((own) => own[output]),
     ),
   );
-  const values = combine(graph, stacks, width, combining);
-  const classes = combining.task === 'binary' || combining.task === 'ordinal' ? width + 1 : width;
+  const values = combine(graph, stacks, shape, combining);
+  const width = shape.at(-1) ?? 1;
+  const isWider = combining.task === 'binary' || combining.task === 'ordinal';
+  const sizes = shape.slice(1, -1).map((size, axis) => size ?? `position_${axis + 1}`);
   return Object.entries(values).map(([name, value]) => {
     graph.rename(value, name);
-    return describe(name as OutputName, combining.task, classes, members.length);
+    return describe(name as OutputName, combining.task, [...sizes, isWider ? width + 1 : width], members.length);
   });
 }
 
-function combine(graph: GraphBuilder, stacks: readonly string[], width: number, combining: Combining): Outputs {
-  const { task, combination, target } = combining;
+function combine(graph: GraphBuilder, stacks: readonly string[], shape: Shape, combining: Combining): Outputs {
+  const { task, target, calibration } = combining;
+  const classes = (logits: string): Outputs =>
+    combineClasses(graph, calibrateMembers(graph, logits, calibration, shape.length + 1), combining);
   switch (task) {
     case 'classification':
-      return combineClasses(graph, stacks[0], combination);
+      return classes(stacks[0]);
     case 'binary':
-      return combineClasses(graph, withZero(graph, stacks[0]), combination);
+      return classes(withZero(graph, stacks[0]));
     case 'ordinal':
-      return combineClasses(graph, ordinalLogits(graph, stacks[0]), combination);
+      return classes(ordinalLogits(graph, stacks[0]));
     case 'multi-label':
       return combineLabels(graph, graph.op('Sigmoid', [stacks[0]]));
     case 'poisson-regression':
@@ -61,8 +70,8 @@ function combine(graph: GraphBuilder, stacks: readonly string[], width: number, 
     case 'regression':
     case 'heteroscedastic-regression':
     case 'quantile-regression': {
-      const [means, variances] = inOwnUnit(graph, stacks, width, target);
-      return combineValues(graph, means, variances);
+      const [means, variances] = inOwnUnit(graph, stacks, shape.at(-1) ?? 1, target);
+      return scaleDeviations(graph, combineValues(graph, means, variances), calibration);
     }
   }
 }
@@ -85,25 +94,46 @@ function withZero(graph: GraphBuilder, logits: string): string {
 /** log P(y = k) = Σ_{j<k} log σ(z_j) + log(1 − σ(z_k)). */
 function ordinalLogits(graph: GraphBuilder, logits: string): string {
   const onward = graph.op('Neg', [graph.op('Softplus', [graph.op('Neg', [logits])])]);
-  const reached = graph.op('CumSum', [onward, graph.integers([2], [])], { exclusive: 1 });
+  const reached = graph.op('CumSum', [onward, graph.integers([-1], [])], { exclusive: 1 });
   const stopped = graph.op('Sub', [reached, graph.op('Softplus', [logits])]);
   const all = graph.op('ReduceSum', [onward, graph.integers([-1])], { keepdims: 1 });
   return graph.op('Concat', [stopped, all], { axis: -1 });
 }
 
-function combineClasses(graph: GraphBuilder, logits: string, combination: Combining['combination']): Outputs {
+function combineClasses(graph: GraphBuilder, logits: string, { combination, calibration }: Combining): Outputs {
   const logs = graph.op('LogSoftmax', [logits], { axis: -1 });
   const members = graph.op('Exp', [logs]);
   const average = meanOverMembers(graph, members);
-  const entropies = entropyOf(graph, members);
   const ofAverage = entropyOf(graph, average);
-  const isProduct = combination === 'product';
-  const mean = isProduct ? graph.op('Softmax', [meanOverMembers(graph, logs)], { axis: -1 }) : average;
+  const isPooled = calibration !== null && calibration.method !== 'temperature';
+  const isProduct = calibration === null && combination === 'product';
+  const pooled = isPooled ? calibratePool(graph, logMean(graph, logs), calibration) : null;
+  const product = isProduct ? graph.op('Softmax', [meanOverMembers(graph, logs)], { axis: -1 }) : null;
+  const mean = pooled ?? product ?? average;
   return {
     mean,
     members,
-    entropy: isProduct ? entropyOf(graph, mean) : ofAverage,
-    mutual_information: informationOf(graph, ofAverage, entropies),
+    entropy: mean === average ? ofAverage : entropyOf(graph, mean),
+    mutual_information: informationOf(graph, ofAverage, entropyOf(graph, members)),
+  };
+}
+
+/** log(1/M Σ exp(l_m)). */
+function logMean(graph: GraphBuilder, logs: string): string {
+  const sum = graph.op('ReduceLogSumExp', [logs, graph.integers([memberAxis])], { keepdims: 0 });
+  const count = graph.op('Cast', [graph.op('Shape', [logs], { start: memberAxis, end: memberAxis + 1 })], { to: 1 });
+  return graph.op('Sub', [sum, graph.op('Log', [count])]);
+}
+
+/** Multiplies the standard deviations of each target by its scale. */
+function scaleDeviations(graph: GraphBuilder, outputs: Outputs, calibration: Calibration | null): Outputs {
+  if (calibration?.method !== 'sigma') return outputs;
+  const scaled = (value: string): string => graph.op('Mul', [value, graph.floats(calibration.scales)]);
+  const { aleatoric, epistemic } = outputs;
+  return {
+    ...outputs,
+    ...(aleatoric === undefined ? {} : { aleatoric: scaled(aleatoric) }),
+    ...(epistemic === undefined ? {} : { epistemic: scaled(epistemic) }),
   };
 }
 
@@ -173,7 +203,12 @@ function inOwnUnit(graph: GraphBuilder, stacks: readonly string[], width: number
 
 const classTasks: readonly TaskKind[] = ['classification', 'binary', 'ordinal'];
 
-function describe(name: OutputName, task: TaskKind, width: number, members: number): ValueInfoProto {
+function describe(
+  name: OutputName,
+  task: TaskKind,
+  sizes: readonly (number | string)[],
+  members: number,
+): ValueInfoProto {
   const isClasses = classTasks.includes(task);
   const of = isClasses || task === 'multi-label' ? 'probabilities' : 'predicted values';
   const texts: Record<OutputName, string> = {
@@ -185,6 +220,7 @@ function describe(name: OutputName, task: TaskKind, width: number, members: numb
     epistemic: "Epistemic uncertainty: the standard deviation of the members, in the targets' unit",
   };
   const isPerSample = isClasses && (name === 'entropy' || name === 'mutual_information');
-  const shape = name === 'members' ? ['N', members, width] : isPerSample ? ['N'] : ['N', width];
+  const own = isPerSample ? sizes.slice(0, -1) : sizes;
+  const shape = name === 'members' ? ['N', members, ...own] : ['N', ...own];
   return valueInfo(name, 'float', shape, texts[name]);
 }

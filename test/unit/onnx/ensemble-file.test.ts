@@ -1,13 +1,18 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { EnsembleDescription } from '../../../core/ensemble/schema.ts';
+import type { Calibration } from '../../../core/postprocessing/schema.ts';
+import { calibratedProbabilities } from '../../../core/postprocessing/calibration/apply-calibration.ts';
 import type { Preprocessing } from '../../../core/preprocessing/schema.ts';
 import { startBackend } from '../../../workers/backends/backend.ts';
-import { type OnnxEnsemble, OnnxEnsembleWriter } from '../../../workers/onnx/ensemble-file.ts';
+import { OnnxEnsembleWriter } from '../../../workers/onnx/ensemble-file.ts';
 import { tf, type LayersModel } from '../../../workers/tensorflow/tf.ts';
 import { runOnnx } from './run-onnx.ts';
 
 beforeAll(() => startBackend('cpu'));
 
-const about = (task: OnnxEnsemble['task'], members = 2): OnnxEnsemble => ({
+const unused = { model: 'm', weights: 'w', bytes: 1, sha256: '' };
+
+const about = (task: EnsembleDescription['task'], members = 2): EnsembleDescription => ({
   name: 'a run',
   run: 'run-1',
   set: 'final',
@@ -15,7 +20,9 @@ const about = (task: OnnxEnsemble['task'], members = 2): OnnxEnsemble => ({
   combination: 'mean',
   classNames: null,
   quantiles: null,
-  members: Array.from({ length: members }, (_, rank) => ({ rank, epoch: 0, step: 1 })),
+  members: Array.from({ length: members }, (_, rank) => ({ rank, epoch: 0, step: 1, ...unused })),
+  format: 1,
+  preprocessing: null,
 });
 
 /** A model whose outputs are its inputs times a factor. */
@@ -27,8 +34,13 @@ function scaledBy(factor: number, width: number): LayersModel {
   return model;
 }
 
-function fileOf(ensemble: OnnxEnsemble, models: readonly LayersModel[], preprocessing: Preprocessing | null = null) {
-  const writer = new OnnxEnsembleWriter(ensemble, preprocessing);
+function fileOf(
+  ensemble: EnsembleDescription,
+  models: readonly LayersModel[],
+  preprocessing: Preprocessing | null = null,
+  calibration: Calibration | null = null,
+) {
+  const writer = new OnnxEnsembleWriter(ensemble, preprocessing, calibration);
   for (const model of models) writer.add(model);
   return writer.finish('1.2.3');
 }
@@ -92,6 +104,19 @@ describe('an ensemble as ONNX', () => {
     expect(rounded(mean.data)).toEqual([0.25, 0.5, 0.25]);
   });
 
+  it('combines at each position of a sample', async () => {
+    const x = tf.input({ shape: [null, 2] });
+    const model = tf.model({ inputs: x, outputs: tf.layers.activation({ activation: 'linear' }).apply(x) as typeof x });
+    const file = fileOf(about('ordinal', 1), [model]);
+    const data = Float32Array.of(Math.log(3), -Math.LN2, 0, 0);
+    const { mean, entropy } = await runOnnx(file, { features: { shape: [1, 2, 2], data } });
+    expect(mean.shape).toEqual([1, 2, 3]);
+    expect(rounded(mean.data)).toEqual([0.25, 0.5, 0.25, 0.5, 0.25, 0.25]);
+    // H = 1.5 ln 2 in both.
+    expect(entropy.shape).toEqual([1, 2]);
+    expect(rounded(entropy.data)).toEqual([1.03972, 1.03972]);
+  });
+
   it('gives each label its own entropy', async () => {
     const file = fileOf(about('multi-label'), [scaledBy(1, 2), scaledBy(-1, 2)]);
     const outputs = await runOnnx(file, { features: { shape: [1, 2], data: Float32Array.of(Math.log(3), 0) } });
@@ -116,6 +141,55 @@ describe('an ensemble as ONNX', () => {
     expect(rounded(outputs.mean.data)).toEqual([9]);
     expect(rounded(outputs.aleatoric.data)).toEqual([3]);
     expect(rounded(outputs.epistemic.data)).toEqual([0]);
+  });
+});
+
+describe('calibration in an ONNX file', () => {
+  const logits = [
+    [2, 0.5, -1],
+    [-0.3, 0.1, 3],
+  ];
+  const features = { shape: [2, 3], data: Float32Array.from(logits.flat()) };
+  const models = () => [scaledBy(1, 3), scaledBy(2, 3)];
+  const stack = {
+    members: 2,
+    samples: 2,
+    classes: 3,
+    logits: Float32Array.from([...logits.flat(), ...logits.flat().map((value) => 2 * value)]),
+  };
+
+  it.each<Calibration>([
+    { method: 'temperature', fit: 'joint', temperatures: [2, 0.7] },
+    { method: 'pooled-temperature', temperature: 1.7 },
+    { method: 'vector', scale: [1, 0.5, 2], bias: [0.1, 0, -0.3] },
+    {
+      method: 'dirichlet',
+      weights: [
+        [1, 0.2, 0],
+        [0, 1, -0.4],
+        [0.3, 0, 0.8],
+      ],
+      bias: [0, 0.5, -0.5],
+    },
+    {
+      method: 'isotonic',
+      classes: [
+        { from: [0.1, 0.4, 0.9], to: [0, 0.5, 1] },
+        { from: [0.2], to: [0.3] },
+        { from: [0, 0.5, 0.5, 1], to: [0, 0.2, 0.6, 0.6] },
+      ],
+    },
+  ])('applies $method', async (calibration) => {
+    const { mean } = await runOnnx(fileOf(about('classification'), models(), null, calibration), { features });
+    expectClose(mean.data, calibratedProbabilities(calibration, stack).values);
+  });
+
+  it('scales standard deviations', async () => {
+    const calibration: Calibration = { method: 'sigma', scales: [0.5] };
+    const file = fileOf(about('regression'), [scaledBy(1, 1), scaledBy(3, 1)], null, calibration);
+    const outputs = await runOnnx(file, { features: { shape: [1, 1], data: Float32Array.of(1) } });
+    expect(rounded(outputs.mean.data)).toEqual([2]);
+    expect(rounded(outputs.epistemic.data)).toEqual([0.5]);
   });
 });
 
