@@ -16,6 +16,7 @@ const workerEntries = [
   'set-up',
   'try-backend',
   'worker',
+  'write-ensemble',
   'write-layers',
 ];
 

@@ -4,17 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { LayersReply, LayersTask, CheckpointKey } from '../../core/protocol/run/checkpoint-tasks.ts';
 import type { RunRecord } from '../../core/protocol/run/record.ts';
-import { askProcess } from '../processes/ask-process.ts';
 import { writeLayersEntry } from '../processes/node-process.ts';
-import { describeSourceChange } from '../runs/configuration/project.ts';
-import { grantFor } from '../trust/grant.ts';
-import { requireTrust, whyNotTrusted } from '../trust/project-trust.ts';
 import { readCheckpointRecords } from '../store/runs/checkpoint-records.ts';
-import { dataFolders } from '../store/home.ts';
+import { askToWrite, runSource } from './rebuild.ts';
 import type { ExportEntry } from './sinks.ts';
-
-/** Time to rebuild models. If the run did not keep its model, this needs the project's data for the shapes, perhaps after a download. */
-const timeoutMs = 1_800_000;
 
 /**
  * Checkpoints as TensorFlow.js layers models, `tfjs/rank-<r>/<name>/model.json` with its `weights.bin`. A process rebuilds the model of
@@ -54,32 +47,7 @@ async function writeLayers(
   members: readonly CheckpointKey[],
   into: string,
 ): Promise<string[]> {
-  const { config, project } = record;
-  const projectRefusal = whyNotTrusted(project.folder);
-  const task: LayersTask = {
-    runFolder,
-    projectFolder: projectRefusal === null ? requireTrust(project.folder) : project.folder,
-    // Most exports need nothing of the project: the run saved its models.
-    projectRefusal,
-    task: record.task,
-    sourceChange: await describeSourceChange(record),
-    dataFolders: dataFolders(),
-    config,
-    members: [...members],
-    into,
-  };
-  const reply = await askProcess<LayersReply>({
-    entry: writeLayersEntry,
-    args: [],
-    grant: grantFor({
-      project: projectRefusal === null ? project.folder : null,
-      read: [runFolder],
-      write: [into],
-    }),
-    message: task,
-    timeoutMs,
-    subject: `The process that writes ${members.length} layers models ended without an answer`,
-  });
-  if (reply.type === 'failed') throw new Error(reply.message);
-  return reply.warnings;
+  const task: LayersTask = { ...(await runSource(runFolder, record)), members: [...members], into };
+  const subject = `The process that writes ${members.length} layers models ended without an answer`;
+  return (await askToWrite<LayersTask, LayersReply>(writeLayersEntry, task, subject)).warnings;
 }

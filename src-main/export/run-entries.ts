@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { withoutFormula } from '../../core/text/formulas.ts';
 import { describeEnsemble } from '../../core/node/describe-ensemble.ts';
 import { toJson } from '../../core/protocol/wire/numbers.ts';
-import type { CheckpointKey } from '../../core/protocol/run/checkpoint-tasks.ts';
+import { type CheckpointKey, ensembleFormats } from '../../core/protocol/run/checkpoint-tasks.ts';
 import type { RunRecord } from '../../core/protocol/run/record.ts';
 import { type MetricRows, openMetricRows } from '../store/metrics/metric-rows.ts';
 import type { ParsedRow } from '../store/metrics/metrics-row.ts';
@@ -12,13 +12,14 @@ import { checkpointEntries } from './checkpoint-entries.ts';
 import { ensembleEntries } from './ensemble-entries.ts';
 import { fileEntries, hasOwnFile, listFiles, type Skip, unlessForeign } from './file-entries.ts';
 import { layersEntries } from './layers-entries.ts';
+import { portableEntries } from './portable-entries.ts';
 import type { ExportEntry } from './sinks.ts';
 import { eventFiles } from './tensorboard.ts';
 
 /** The default formats: all that need only the run's folder. */
 export const usualFormats = ['record', 'csv', 'jsonl', 'tensorboard', 'checkpoints', 'logs', 'plots'] as const;
-/** All formats. `tfjs` rebuilds each checkpoint's model in a process; `ensemble` is what `openEnsemble` opens. */
-export const EXPORT_FORMATS = [...usualFormats, 'tfjs', 'ensemble'] as const;
+/** All formats. `tfjs`, `onnx` and `pytorch` rebuild models in a process; `ensemble` is what `openEnsemble` opens. */
+export const EXPORT_FORMATS = [...usualFormats, 'tfjs', 'ensemble', ...ensembleFormats] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
 /** The parts of a run to export. */
@@ -26,7 +27,7 @@ interface ExportChoice {
   formats: ReadonlySet<ExportFormat>;
   /** Null for all. */
   checkpoints: readonly CheckpointKey[] | null;
-  /** The checkpoints of the format `ensemble`; by default the first usual ones that all members have. */
+  /** The checkpoints of an ensemble (`ensemble`, `onnx`, `pytorch`); by default the first usual ones that all members have. */
   set?: string | undefined;
 }
 
@@ -47,7 +48,7 @@ export async function* runEntries(
   if (formats.has('record')) yield* fileEntries(folder, ['run.json', 'events.jsonl'], skipped);
   yield* metricEntries(folder, record, formats, tell);
   // Without what the project fitted on its training split, a model cannot be used on raw values.
-  if (['checkpoints', 'tfjs', 'ensemble'].some((format) => formats.has(format as ExportFormat)))
+  if (['checkpoints', 'tfjs', 'ensemble', ...ensembleFormats].some((format) => formats.has(format as ExportFormat)))
     yield* fileEntries(folder, ['preprocessing.json'], skipped);
   const ensemble = formats.has('ensemble') ? await describeEnsemble(folder, set) : null;
   if (ensemble !== null) yield* ensembleEntries(folder, ensemble);
@@ -57,6 +58,11 @@ export async function* runEntries(
     yield* checkpointEntries(folder, bases.filter(isNew), skipped);
   }
   if (formats.has('tfjs')) yield* layersEntries(folder, record, checkpoints, tell.warning);
+  for (const format of ensembleFormats) {
+    if (!formats.has(format)) continue;
+    const described = ensemble ?? (await describeEnsemble(folder, set));
+    yield* portableEntries(folder, record, { format, ensemble: described }, tell.warning);
+  }
   if (formats.has('logs')) yield* fileEntries(folder, await listFiles(folder, 'logs', skipped), skipped);
   if (formats.has('plots')) yield* fileEntries(folder, await listFiles(folder, 'plots', skipped), skipped);
 }

@@ -15,6 +15,7 @@ export const probeEntry = entryFile('workers/entries/probe-backend');
 export const listAdaptersEntry = entryFile('workers/entries/list-adapters');
 export const evaluateEntry = entryFile('workers/entries/evaluate');
 export const setUpEntry = entryFile('workers/entries/set-up');
+export const writeEnsembleEntry = entryFile('workers/entries/write-ensemble');
 export const writeLayersEntry = entryFile('workers/entries/write-layers');
 
 /** The Node that runs them: this one, or in Electron the packaged one, because Electron's own Node is built differently. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ensembleSchema } from '../../ensemble/schema.ts';
 import { blasSchema } from '../machine/blas.ts';
 import { runConfigSchema } from './config.ts';
 
@@ -52,5 +53,24 @@ export const layersTaskSchema = runSourceSchema.extend({
   into: z.string(),
 });
 export type LayersTask = z.output<typeof layersTaskSchema>;
+
+/** Formats that hold a whole ensemble for programs without Tutti. */
+export const ensembleFormats = ['onnx'] as const;
+export type EnsembleFormat = (typeof ensembleFormats)[number];
+
+/** The task of the process that writes an ensemble for other programs (`workers/entries/write-ensemble.ts`). */
+export const ensembleTaskSchema = runSourceSchema.extend({
+  format: z.enum(ensembleFormats),
+  ensemble: ensembleSchema,
+  /** Of Tutti. */
+  version: z.string(),
+  /** An empty folder for the files. */
+  into: z.string(),
+});
+export type EnsembleTask = z.output<typeof ensembleTaskSchema>;
+
+/** `paths` are those of the files, below the task's folder. */
+export type EnsembleReply =
+  { type: 'written'; paths: string[]; warnings: string[] } | { type: 'failed'; message: string; stack: string };
 
 export type LayersReply = { type: 'written'; warnings: string[] } | { type: 'failed'; message: string; stack: string };

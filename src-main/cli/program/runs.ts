@@ -56,11 +56,11 @@ function addExport(program: Command): void {
     .option('--overwrite', 'replace existing files')
     .option(
       '--format <formats>',
-      'record, csv, jsonl, tensorboard, checkpoints, logs, plots, tfjs, ensemble (default: all but the last two)',
+      'record, csv, jsonl, tensorboard, checkpoints, logs, plots, tfjs, ensemble, onnx (default: up to plots)',
       collect,
       [],
     )
-    .option('--set <name>', 'the checkpoints of the format ensemble (default: ensemble-best)')
+    .option('--set <name>', 'the checkpoints of the formats ensemble and onnx (default: ensemble-best)')
     .action(
       exitWith(async (run: string, options: ExportArguments) =>
         (await import('../commands/export.ts')).exportRun(run, options),

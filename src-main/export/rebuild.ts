@@ -1,0 +1,49 @@
+import type { RunSource } from '../../core/protocol/run/checkpoint-tasks.ts';
+import type { RunRecord } from '../../core/protocol/run/record.ts';
+import { askProcess } from '../processes/ask-process.ts';
+import { describeSourceChange } from '../runs/configuration/project.ts';
+import { dataFolders } from '../store/home.ts';
+import { grantFor } from '../trust/grant.ts';
+import { requireTrust, whyNotTrusted } from '../trust/project-trust.ts';
+
+/** Time to rebuild models. If the run did not keep its model, this needs the project's data for the shapes, perhaps after a download. */
+const timeoutMs = 1_800_000;
+
+/** What a process needs to rebuild the run's models. */
+export async function runSource(runFolder: string, record: RunRecord): Promise<RunSource> {
+  const { config, project, task } = record;
+  const projectRefusal = whyNotTrusted(project.folder);
+  return {
+    runFolder,
+    projectFolder: projectRefusal === null ? requireTrust(project.folder) : project.folder,
+    // Most exports need nothing of the project: the run saved its models.
+    projectRefusal,
+    task,
+    sourceChange: await describeSourceChange(record),
+    dataFolders: dataFolders(),
+    config,
+  };
+}
+
+type Reply = { type: 'written' } | { type: 'failed'; message: string };
+
+/**
+ * Has a process rebuild models and write them to the task's folder.
+ * @param subject the start of the error message if the process gives no answer
+ * @throws Error with the reason if it fails
+ */
+export async function askToWrite<Task extends RunSource & { into: string }, Answer extends Reply>(
+  entry: string,
+  task: Task,
+  subject: string,
+): Promise<Extract<Answer, { type: 'written' }>> {
+  const { projectRefusal, projectFolder, runFolder, into } = task;
+  const grant = grantFor({
+    project: projectRefusal === null ? projectFolder : null,
+    read: [runFolder],
+    write: [into],
+  });
+  const reply = await askProcess<Answer>({ entry, args: [], grant, message: task, timeoutMs, subject });
+  if (reply.type === 'failed') throw new Error(reply.message);
+  return reply as Extract<Answer, { type: 'written' }>;
+}

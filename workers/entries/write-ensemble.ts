@@ -1,0 +1,52 @@
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { writeFileAsOnlyWriter } from '../../core/node/atomic-file.ts';
+import { unlessMissing } from '../../core/node/file-error.ts';
+import { type Postprocessing, postprocessingPath, postprocessingSchema } from '../../core/postprocessing/schema.ts';
+import { type Preprocessing, preprocessingSchema } from '../../core/preprocessing/schema.ts';
+import { type EnsembleReply, type EnsembleTask, ensembleTaskSchema } from '../../core/protocol/run/checkpoint-tasks.ts';
+import { startBackend } from '../backends/backend.ts';
+import { OnnxEnsembleWriter } from '../onnx/ensemble-file.ts';
+import { RunModels } from '../project/rebuild-model.ts';
+
+/**
+ * Entry of the process that writes an ensemble for programs without Tutti. Started by `src-main/export/portable-entries.ts`, which sends
+ * the task and receives the reply.
+ */
+
+async function writeEnsemble(task: EnsembleTask): Promise<{ paths: string[]; warnings: string[] }> {
+  const { ensemble, version, into } = task;
+  // The export computes nothing, so any backend will do, whatever the run was trained on.
+  await startBackend('cpu');
+  const models = new RunModels(task);
+  const writer = new OnnxEnsembleWriter(ensemble, await readPreprocessing(task), await readCalibration(task));
+  for (const { rank } of ensemble.members) writer.add(await models.withWeights(rank, ensemble.set));
+  const path = 'ensemble.onnx';
+  await writeFileAsOnlyWriter(join(into, path), writer.finish(version));
+  return { paths: [path], warnings: [...models.warnings] };
+}
+
+async function readCalibration({ runFolder, ensemble }: EnsembleTask): Promise<Postprocessing['calibration']> {
+  const text = await unlessMissing(readFile(join(runFolder, postprocessingPath(ensemble.set)), 'utf8'));
+  return text === null ? null : postprocessingSchema.parse(JSON.parse(text)).calibration;
+}
+
+async function readPreprocessing({ runFolder, ensemble }: EnsembleTask): Promise<Preprocessing | null> {
+  if (ensemble.preprocessing === null) return null;
+  return preprocessingSchema.parse(JSON.parse(await readFile(join(runFolder, ensemble.preprocessing), 'utf8')));
+}
+
+function reply(message: EnsembleReply): void {
+  if (process.send === undefined)
+    throw new Error('This process is started by the hub, with a channel to reply through.');
+  process.send(message, () => process.disconnect());
+}
+
+try {
+  const [message] = await once(process, 'message');
+  reply({ type: 'written', ...(await writeEnsemble(ensembleTaskSchema.parse(message))) });
+} catch (error) {
+  const { message, stack = '' } = error instanceof Error ? error : new Error(String(error));
+  reply({ type: 'failed', message, stack });
+}
