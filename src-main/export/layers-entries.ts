@@ -49,5 +49,5 @@ async function writeLayers(
 ): Promise<string[]> {
   const task: LayersTask = { ...(await runSource(runFolder, record)), members: [...members], into };
   const subject = `The process that writes ${members.length} layers models ended without an answer`;
-  return (await askToWrite<LayersTask, LayersReply>(writeLayersEntry, task, subject)).warnings;
+  return (await askToWrite<LayersReply>(writeLayersEntry, task, subject)).warnings;
 }

@@ -27,7 +27,7 @@ export async function* portableEntries(
     const { version } = packageJson;
     const task: EnsembleTask = { ...(await runSource(folder, record)), format, ensemble, version, into };
     const subject = `The process that writes an ensemble of ${ensemble.members.length} members (${format}) ended without an answer`;
-    const { paths, warnings } = await askToWrite<EnsembleTask, EnsembleReply>(writeEnsembleEntry, task, subject);
+    const { paths, warnings } = await askToWrite<EnsembleReply>(writeEnsembleEntry, task, subject);
     for (const message of warnings) warn(message);
     for (const path of paths) {
       yield { path: `${format}/${path}`, compress: false, open: () => createReadStream(join(into, path)) };

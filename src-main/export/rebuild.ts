@@ -32,9 +32,9 @@ type Reply = { type: 'written' } | { type: 'failed'; message: string };
  * @param subject the start of the error message if the process gives no answer
  * @throws Error with the reason if it fails
  */
-export async function askToWrite<Task extends RunSource & { into: string }, Answer extends Reply>(
+export async function askToWrite<Answer extends Reply>(
   entry: string,
-  task: Task,
+  task: RunSource & { into: string },
   subject: string,
 ): Promise<Extract<Answer, { type: 'written' }>> {
   const { projectRefusal, projectFolder, runFolder, into } = task;
