@@ -31,6 +31,7 @@ export default defineConfig({
           { text: 'Writing a project', link: '/docs/projects' },
           { text: 'Tables', link: '/docs/guides/tables' },
           { text: 'Images', link: '/docs/guides/images' },
+          { text: 'More data than memory', link: '/docs/guides/streams' },
           { text: 'Forecast a series', link: '/docs/guides/series' },
           { text: 'Classify texts', link: '/docs/guides/text' },
           { text: 'Sequence to sequence', link: '/docs/guides/sequences' },

@@ -1,6 +1,7 @@
 import type { Preprocessing } from '../../core/preprocessing/schema.ts';
 import { checkExtras, describeExtras, type Extras, gatherExtras, sliceExtras } from './fields.ts';
 import type { SampleSource } from './streams/source.ts';
+import type { SampleStream } from './streams/stream.ts';
 
 /**
  * Data sets in memory. Legend: N samples, B batch, C channels (last axis of a sample), T targets a sample.
@@ -26,6 +27,8 @@ export interface Dataset extends Extras {
   readonly features: Float32Array | Uint8Array;
   /** Where the features are read, batch by batch, if they are not in memory; `features` is then empty. */
   readonly source?: SampleSource;
+  /** Where the samples come one after the other, of a training split; `features` and `targets` are then empty. */
+  readonly stream?: SampleStream;
   /** Class labels (Int32Array, shape `[N]`) or values (Float32Array, shape `[N]` or `[N, T]`); `[N, ...targetShape]` where that is given. */
   readonly targets: Int32Array | Float32Array;
   /** Shape of one sample's targets, such as `[steps]`; by default a single target, or `[T]`. */
@@ -75,16 +78,16 @@ export interface Batch extends Extras {
  * @throws Error that names the data set, the sizes found and the rule they break.
  */
 export function createDataset(fields: Omit<Dataset, 'length'>): Dataset {
-  const { name, featureShape, features, targets, source } = fields;
+  const { name, featureShape, features, targets, source, stream } = fields;
   const size = product(featureShape);
-  const length = source?.length ?? features.length / size;
+  const length = source?.length ?? stream?.length ?? features.length / size;
   if (!(featureShape.every(isPositiveInteger) && isPositiveInteger(length))) {
     throw new Error(
       `Data set "${name}": ${features.length} feature values are not one or more samples of shape ` +
         `[${featureShape.join(', ')}] (${size} values each).`,
     );
   }
-  checkTargets(fields, length);
+  if (stream === undefined) checkTargets(fields, length);
   checkExtras(name, length, targets.length, fields);
   const classCount = fields.classCount ?? fields.classNames?.length;
   if (classCount !== undefined) checkLabels(name, targets, classCount);
@@ -166,6 +169,7 @@ export function gatherBatch(dataset: Dataset, indices: Int32Array, room?: Float3
 export function subset(dataset: Dataset, indices: Int32Array): Dataset {
   checkIndices(dataset, indices);
   if (dataset.source !== undefined) return subsetOnDisk(dataset, dataset.source, indices);
+  requireInMemory(dataset);
   const isBytes = dataset.features instanceof Uint8Array;
   const values = indices.length * product(dataset.featureShape);
   return createDataset({
@@ -185,8 +189,19 @@ function subsetOnDisk(dataset: Dataset, source: SampleSource, indices: Int32Arra
   });
 }
 
-/** @throws Error where the features are on disk */
-export function requireInMemory({ name, source }: Dataset): void {
+/** Values of a sample's targets. */
+export function valuesPerTarget({ targets, targetShape, stream, length }: Dataset): number {
+  if (targetShape !== undefined) return product(targetShape);
+  return stream === undefined ? targets.length / length : 1;
+}
+
+/** @throws Error where the samples are on disk, or come as a stream */
+export function requireInMemory({ name, source, stream }: Dataset): void {
+  if (stream !== undefined) {
+    throw new Error(
+      `The samples of "${name}" come as a stream, and this needs access to each of them. Give them in memory, or on disk (createSourceDataset).`,
+    );
+  }
   if (source === undefined) return;
   throw new Error(
     `The samples of "${name}" are on disk, and this needs them in memory. Read them with await loadDataset(dataset), or use only a part: subset.`,
@@ -205,6 +220,7 @@ export function take(dataset: Dataset, count: number): Dataset {
       dataset,
       Int32Array.from({ length: count }, (_, i) => i),
     );
+  requireInMemory(dataset);
   return createDataset({
     ...dataset,
     features: dataset.features.subarray(0, (count * dataset.features.length) / dataset.length),

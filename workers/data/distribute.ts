@@ -8,12 +8,13 @@ import { type BatchSource, BroadcastBatches } from './batches.ts';
 import { mapEachSplit, requireInMemory, type Splits, take } from './dataset.ts';
 import { decodeSplits, encodeSplits, mapSplits, readSplits, writeSplits } from './share.ts';
 import { openBatches } from './streams/open-batches.ts';
+import type { StreamReader } from './streams/stream.ts';
 
 export interface RankData {
   /** This rank's splits. If batches are broadcast, only the first rank has more than one sample of `train`. */
   splits: Splits;
   /** Opens the training batches of one rank of this process. Each rank has separate memory for them. */
-  openBatches: () => BatchSource;
+  openBatches: (who: StreamReader) => BatchSource;
 }
 
 export interface Distribution {
@@ -30,7 +31,7 @@ export interface Distribution {
 export async function distributeData(how: Distribution, load: () => Promise<Splits>): Promise<RankData> {
   if (how.mode === 'broadcast') return broadcastData(how.groups[0], load);
   const splits = await loadOnce(how, load);
-  return { splits, openBatches: () => openBatches(splits.train) };
+  return { splits, openBatches: (who) => openBatches(splits.train, who) };
 }
 
 /** Removes the file as soon as all ranks have loaded it: it lies in memory, and must not remain after a run whose processes are killed. */
@@ -54,8 +55,11 @@ async function loadOnce(how: Distribution, load: () => Promise<Splits>): Promise
   return splits;
 }
 
+/** Whether samples are on disk or come as a stream. */
 function hasSource({ train, validation, test, unlabelled }: Splits): boolean {
-  return [train, validation, test, unlabelled].some((split) => split?.source !== undefined);
+  return [train, validation, test, unlabelled].some(
+    (split) => split?.source !== undefined || split?.stream !== undefined,
+  );
 }
 
 /** @throws Error of each file if none of them has room */

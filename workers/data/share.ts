@@ -44,6 +44,8 @@ const datasetSchema = z.object({
   mask: placeSchema.optional(),
   /** Number of samples, where the features are on disk: another process opens them itself. */
   samplesOnDisk: z.int().min(1).optional(),
+  /** Samples of an epoch, where they come as a stream. */
+  samplesOfStream: z.int().min(1).optional(),
 });
 const headerSchema = z.object({
   train: datasetSchema,
@@ -114,7 +116,7 @@ export function decodeSplits(bytes: Buffer<ArrayBuffer>, source: string): Splits
 /** A data set whose arrays begin at byte `start`. */
 function restore({ features, targets, ...rest }: DatasetHeader, bytes: Buffer<ArrayBuffer>, start: number): Dataset {
   const { buffer, byteOffset } = bytes;
-  const { extraInputs, extraTargets, weights, mask, samplesOnDisk, ...fields } = rest;
+  const { extraInputs, extraTargets, weights, mask, samplesOnDisk, samplesOfStream, ...fields } = rest;
   const at = ({ offset }: Place) => byteOffset + start + offset;
   const restored = (of: Record<string, { shape: number[]; values: FieldPlace }>) =>
     Object.fromEntries(
@@ -128,6 +130,7 @@ function restore({ features, targets, ...rest }: DatasetHeader, bytes: Buffer<Ar
     features: new featureTypes[features.type](buffer, at(features), features.length),
     targets: new targetTypes[targets.type](buffer, at(targets), targets.length),
     ...(samplesOnDisk !== undefined && { source: unopened(fields, samplesOnDisk, features.type) }),
+    ...(samplesOfStream !== undefined && { stream: { length: samplesOfStream, open: notOpened(fields.name) } }),
     ...(extraInputs && { extraInputs: restored(extraInputs) }),
     ...(extraTargets && { extraTargets: restored(extraTargets) }),
     ...(weights && { weights: new Float32Array(buffer, at(weights), weights.length) }),
@@ -150,6 +153,12 @@ function unopened(
   };
 }
 
+function notOpened(name: string) {
+  return (): never => {
+    throw new Error(`The samples of "${name}" come as a stream, and this process has not opened it.`);
+  };
+}
+
 /** The parts of a file or message, in order. */
 export function encodeSplits(splits: Splits): Buffer[] {
   const arrays: Buffer[] = [];
@@ -162,9 +171,10 @@ export function encodeSplits(splits: Splits): Buffer[] {
     offset += bytes.length + padding.length;
     return entry;
   };
-  const describe = ({ source, ...dataset }: Dataset) => ({
+  const describe = ({ source, stream, ...dataset }: Dataset) => ({
     ...dataset,
     samplesOnDisk: source?.length,
+    samplesOfStream: stream?.length,
     features: place(dataset.features),
     targets: place(dataset.targets),
     // The header has places instead of arrays.

@@ -1,6 +1,6 @@
 import type { Launch } from '../../core/protocol/run/messages.ts';
 import type { RunConfig } from '../../core/protocol/run/config.ts';
-import { samplerOf, samplesPerStep } from '../../core/protocol/run/strategy-rules.ts';
+import { commonSamplers, samplerOf, samplesPerStep } from '../../core/protocol/run/strategy-rules.ts';
 import type { Backend } from '../backends/backend.ts';
 import { DistributedSeeder } from '../callbacks/distributed-seeder.ts';
 import type { Callback } from '../callbacks/callback.ts';
@@ -13,6 +13,8 @@ import { augmentedBatches } from '../data/augment/augmented-batches.ts';
 import { requireAugmentable } from '../data/augment/augment.ts';
 import type { BatchSource } from '../data/batches.ts';
 import { type HoldOut, holdOutOf, withHoldOut } from '../data/hold-out.ts';
+import { requireStreamable } from '../data/streams/require-streamable.ts';
+import type { StreamReader } from '../data/streams/stream.ts';
 import { createSampler, type Sampler, type SamplerOptions } from '../data/samplers.ts';
 import type { Project } from '../project/define-project.ts';
 import { loadProject, loadProjectData, modelShapes, parseHyperparameters } from '../project/load-project.ts';
@@ -73,7 +75,7 @@ interface Shared {
   data: Splits;
   /** What each rank holds out of `data.train`; null: nothing. */
   holdOut: HoldOut | null;
-  openBatches: () => BatchSource;
+  openBatches: RankData['openBatches'];
 }
 
 /** Everything a rank needs to train. */
@@ -110,6 +112,7 @@ async function prepareShared(seats: readonly Seat[]): Promise<{ shared: Shared; 
   seeder.install();
   const groups = seats.map((seat) => seat.links.group);
   const { splits, openBatches } = await loadData(launch, project, hyperparameters, groups);
+  requireStreamable(config, splits);
   const holdOut = holdOutOf(config, splits.train.length);
   const data = withHoldOut(splits, holdOut);
   const task = ensembleTask(taskFor(project, data.train), config, project.metrics);
@@ -168,7 +171,7 @@ async function prepareRank({ launch, links }: Seat, shared: Shared, rank: RankPa
   const files = new RunFiles(launch.runFolder, placement.rank, launch.attempt, room);
   if (placement.rank === 0) await saveTargets(files, data);
   if (placement.rank === 0 && data.preprocessing) await files.savePreprocessing(data.preprocessing);
-  const batches = augmentedBatches(openBatches(), {
+  const batches = augmentedBatches(openBatches(streamReader(config, seeder.seed, placement.rank)), {
     augmentation: config.augmentation,
     normalization: data.train.normalization,
     seed: seeder.seed,
@@ -176,7 +179,9 @@ async function prepareRank({ launch, links }: Seat, shared: Shared, rank: RankPa
     mixingSeed: config.strategy.kind === 'joint' ? config.seed : seeder.seed,
   });
   const rows = holdOut?.trainingRows(placement.rank);
-  const sampler = samplerFor(config, { length: rows?.length ?? batches.length, rows }, seeder.seed, placement.rank);
+  const kind = data.train.stream === undefined ? samplerOf(config) : 'sequential';
+  const samples = { kind, length: rows?.length ?? batches.length, rows };
+  const sampler = samplerFor(config, samples, seeder.seed, placement.rank);
   batches.follow?.(sampler);
   const callbacks = [
     seeder,
@@ -197,13 +202,12 @@ async function prepareRank({ launch, links }: Seat, shared: Shared, rank: RankPa
 
 function samplerFor(
   config: RunConfig,
-  samples: Pick<SamplerOptions, 'length' | 'rows'>,
+  samples: Pick<SamplerOptions, 'kind' | 'length' | 'rows'>,
   seed: number,
   rank: number,
 ): Sampler {
   return createSampler({
     ...samples,
-    kind: samplerOf(config),
     batchSize: samplesPerStep(config),
     dropLast: config.dropLast,
     seed,
@@ -212,6 +216,11 @@ function samplerFor(
     worldSize: config.members,
     bagging: config.data.bagging,
   });
+}
+
+/** Ranks that train on the same batches read the same stream. */
+function streamReader(config: RunConfig, seed: number, rank: number): StreamReader {
+  return commonSamplers.includes(samplerOf(config)) ? { seed: config.seed, rank: 0 } : { seed, rank };
 }
 
 /** The data of this process's ranks, distributed as `data.mode` says. */

@@ -1,9 +1,10 @@
-import type { Dataset } from '../../data/dataset.ts';
+import { type Dataset, valuesPerTarget } from '../../data/dataset.ts';
 import type { LayersModel } from '../../tensorflow/tf.ts';
 
 /** T, targets of a sample, or of each of its positions. */
-export function targetColumns({ targets, targetShape = [], length }: Dataset): number {
-  return targetShape.length >= 2 ? targetShape[targetShape.length - 1] : targets.length / length;
+export function targetColumns(dataset: Dataset): number {
+  const { targetShape = [] } = dataset;
+  return targetShape.length >= 2 ? targetShape[targetShape.length - 1] : valuesPerTarget(dataset);
 }
 
 /**

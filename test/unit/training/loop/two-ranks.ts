@@ -2,7 +2,8 @@ import { type RunConfigInput, runConfigSchema } from '../../../../core/protocol/
 import { samplerOf, samplesPerStep } from '../../../../core/protocol/run/strategy-rules.ts';
 import { createCallbacks } from '../../../../workers/callbacks/index.ts';
 import type { ProcessGroup } from '../../../../workers/collectives/process-group.ts';
-import { ownBatches } from '../../../../workers/data/batches.ts';
+import type { Dataset } from '../../../../workers/data/dataset.ts';
+import { openBatches } from '../../../../workers/data/streams/open-batches.ts';
 import { holdOutOf, withHoldOut } from '../../../../workers/data/hold-out.ts';
 import { createSampler } from '../../../../workers/data/samplers.ts';
 import { ensembleTask } from '../../../../workers/strategies/ensemble-task.ts';
@@ -49,13 +50,14 @@ export function partsOf(
   input: RunConfigInput,
   folder: string,
   group: ProcessGroup,
+  train: Dataset = dataset,
 ): TrainerParts & { report: KeptReport } {
   const config = runConfigSchema.parse(input);
   const task = ensembleTask(taskOf('classification'), config);
   const holdOut = holdOutOf(config, dataset.length);
   const rows = holdOut?.trainingRows(group.rank);
   const sampler = createSampler({
-    kind: samplerOf(config),
+    kind: train.stream === undefined ? samplerOf(config) : 'sequential',
     length: rows?.length ?? dataset.length,
     rows,
     batchSize: samplesPerStep(config),
@@ -77,7 +79,7 @@ export function partsOf(
     ),
     task,
     data: holdOut === null ? { train: dataset, validation: dataset } : withHoldOut({ train: dataset }, holdOut),
-    batches: ownBatches(dataset),
+    batches: openBatches(train, { seed: config.seed + group.rank, rank: group.rank }),
     sampler,
     strategy: createStrategy(config.strategy, context),
     callbacks: createCallbacks({
