@@ -20,6 +20,7 @@ export {
   type MetricOptions,
   type Metrics,
 } from './ensemble-metrics.ts';
+export { type LabelScores, scoresOfLabels } from './label-table.ts';
 export { marginalNlls, memberLogLikelihoods } from './likelihood.ts';
 export {
   mean,

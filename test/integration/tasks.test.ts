@@ -15,6 +15,12 @@ it('an ensemble learns several labels of a sample, and early stopping watches a 
   expect(last(folder, 'val/ens_f1')).toBeGreaterThan(0.9);
   expect(last(folder, 'val/ens_auroc')).toBeGreaterThan(0.95);
   expect(record.summary?.evaluatedSets[0].ensemble.exact_match).toBeGreaterThan(0.8);
+  const labels = record.summary?.evaluatedSets[0].labels ?? [];
+  expect(labels.map(({ label }) => label)).toEqual(['right', 'above']);
+  for (const { samples, f1 } of labels) {
+    expect(samples).toBeGreaterThan(30);
+    expect(f1).toBeGreaterThan(0.8);
+  }
 });
 
 it('an ensemble learns the rates of counts', async () => {

@@ -104,11 +104,20 @@ async function evaluateSet(
   const stack = joinStacks([...earlier, await gatherPredictions(group, own)]);
   const { ranks } = stack;
   const set = splitByMember(task.metrics(stack, dataset), ranks);
+  // Members that held out different samples make no ensemble of the same ones.
+  const labels = dataset.heldOutBy === undefined ? task.labelScores?.(stack, dataset) : undefined;
   const isWhole = earlier.length === earlierRanks.length;
   return {
     stack,
     isWhole,
-    set: { set: name, split, ranks, epochs: ranks.map((rank) => epochs.get(rank) ?? epoch), ...set },
+    set: {
+      set: name,
+      split,
+      ranks,
+      epochs: ranks.map((rank) => epochs.get(rank) ?? epoch),
+      ...set,
+      ...(labels && { labels }),
+    },
   };
 }
 

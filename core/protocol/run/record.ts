@@ -28,6 +28,15 @@ export const runErrorSchema = z.strictObject({
 });
 export type RunError = z.output<typeof runErrorSchema>;
 
+/** The ensemble's scores of one label of a multi-label run. `samples` have it, or with weights the sum of theirs. */
+const labelScoresSchema = z.strictObject({
+  label: z.string(),
+  samples: z.number(),
+  auroc: realNumber,
+  ap: realNumber,
+  f1: realNumber,
+});
+
 /** The evaluation of one set of checkpoints on a split: each member, and the ensemble. */
 export const evaluatedSetSchema = z.strictObject({
   set: z.enum(['ensemble-best', 'member-best', 'final']),
@@ -39,6 +48,8 @@ export const evaluatedSetSchema = z.strictObject({
   ensemble: z.record(z.string(), realNumber),
   /** For each metric, one value per member, in the order of the ranks. */
   members: z.record(z.string(), z.array(realNumber)),
+  /** Of a multi-label run: the ensemble's scores of each label. */
+  labels: z.array(labelScoresSchema).optional(),
 });
 export type EvaluatedSet = z.output<typeof evaluatedSetSchema>;
 

@@ -143,6 +143,20 @@ def label_scores(p, y, w):
     }
 
 
+def label_table(p, y, w):
+    def row(c):
+        kept = w[:, c] > 0
+        of_label, own, weights = y[kept, c], p[kept, c], w[kept, c]
+        return {
+            "samples": float((weights * of_label).sum()),
+            "auroc": metrics.roc_auc_score(of_label, own, sample_weight=weights),
+            "ap": metrics.average_precision_score(of_label, own, sample_weight=weights),
+            "f1": metrics.f1_score(of_label, own > 0.5, sample_weight=weights),
+        }
+
+    return [row(c) for c in range(p.shape[1])]
+
+
 def labels(members, samples, count):
     logits = in_steps(random.normal(0, 2, (members, samples, count)))
     y = random.integers(0, 2, (samples, count))
@@ -160,6 +174,7 @@ def labels(members, samples, count):
     }
     return {
         "kind": "multi-label",
+        "labels": label_table(p.mean(axis=0), y, w),
         "shape": [members, samples, count],
         "outputs": [logits.flatten().tolist()],
         "targets": y.flatten().tolist(),

@@ -7,6 +7,7 @@ import {
   type Metrics,
   quantileEnsembleMetrics,
   regressionMetrics,
+  scoresOfLabels,
 } from '../../../core/metrics/index.ts';
 import { registry } from '../../../core/metrics/registry/index.ts';
 import { readGolden } from '../../golden/read-golden.ts';
@@ -20,6 +21,7 @@ interface Case {
   targets: number[];
   weights: number[];
   found: Record<string, number>;
+  labels?: { samples: number; auroc: number; ap: number; f1: number }[];
 }
 
 /** Written by make_weighted_metrics.py. */
@@ -70,6 +72,32 @@ describe(`metrics with weights against ${others.join(', ')}`, () => {
     expect(new Set(without.map(({ name }) => name))).toEqual(
       new Set(['equal_mass_ece', 'top3_acc', 'top5_acc', 'top10_acc', 'coverage_50', 'coverage_95']),
     );
+  });
+});
+
+describe('the scores of each label', () => {
+  const [given] = cases.filter(({ labels }) => labels !== undefined);
+  const [members, samples, classes] = given.shape;
+  const stack = { members, samples, classes, logits: Float32Array.from(given.outputs[0]) };
+
+  it('are those of scikit-learn, by name', () => {
+    const found = scoresOfLabels(stack, given.targets, ['sea', 'sun', 'sand'], Float64Array.from(given.weights));
+    expect(found.map(({ label }) => label)).toEqual(['sea', 'sun', 'sand']);
+    for (const [i, expected] of (given.labels ?? []).entries()) {
+      for (const name of ['samples', 'auroc', 'ap', 'f1'] as const) {
+        expect(agreement(found[i][name], expected[name]), `${name} of ${found[i].label}`).toBeLessThan(1e-7);
+      }
+    }
+  });
+
+  it('have as their means the metrics of the ensemble', () => {
+    const found = scoresOfLabels(stack, given.targets);
+    const metrics = labelEnsembleMetrics(stack, given.targets, [0, 1, 2], { more });
+    for (const name of ['auroc', 'ap', 'f1'] as const) {
+      const average = found.reduce((sum, scores) => sum + scores[name], 0) / found.length;
+      expect(metrics.get(`ens_${name}`)).toBeCloseTo(average, 12);
+    }
+    expect(found.map(({ label }) => label)).toEqual(['0', '1', '2']);
   });
 });
 

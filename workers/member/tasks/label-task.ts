@@ -1,4 +1,4 @@
-import { labelEnsembleMetrics } from '../../../core/metrics/index.ts';
+import { labelEnsembleMetrics, scoresOfLabels } from '../../../core/metrics/index.ts';
 import type { Dataset } from '../../data/dataset.ts';
 import { tf } from '../../tensorflow/tf.ts';
 import { requireLogits } from '../output-activation.ts';
@@ -27,6 +27,10 @@ export const multiLabel: Task = {
   metrics: ({ ranks, samples, width, values }, dataset, options) => {
     const stack = { members: ranks.length, samples, classes: width, logits: values[0] };
     return labelEnsembleMetrics(stack, dataset.targets, ranks, { ...options, weights: targetWeights(dataset) });
+  },
+  labelScores({ ranks, samples, width, values }, dataset) {
+    const stack = { members: ranks.length, samples, classes: width, logits: values[0] };
+    return scoresOfLabels(stack, dataset.targets, dataset.classNames, targetWeights(dataset));
   },
 };
 

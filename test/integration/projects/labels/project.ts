@@ -10,9 +10,10 @@ export default defineProject({
 
   data({ seed }) {
     const generator = new Generator(seed, 'points');
+    const classNames = ['right', 'above'];
     const features = Float32Array.from({ length: 400 }, () => 2 * generator.uniform() - 1);
     const targets = features.map((value) => (value > 0 ? 1 : 0));
-    const points = createDataset({ name: 'points', featureShape: [2], features, targets });
+    const points = createDataset({ name: 'points', featureShape: [2], features, targets, classNames });
     return splitDataset(points, { validation: 0.25, test: 0.25 }, new Generator(seed, 'split'));
   },
 
