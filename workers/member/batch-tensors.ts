@@ -89,7 +89,8 @@ function tensorsOf(fields: Fields, size: number): Record<string, Tensor> {
   return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, fieldTensor(field, size)]));
 }
 
-function fieldTensor({ shape, values }: Field, size: number): Tensor {
+/** A field of a batch as a tensor, `[B, ...]`. */
+export function fieldTensor({ shape, values }: Field, size: number): Tensor {
   return tf.tensor(values, [size, ...shape], dtypeOf(values));
 }
 
@@ -98,6 +99,7 @@ function dtypeOf(values: Field['values']): 'int32' | 'float32' {
   return values instanceof Float32Array ? 'float32' : 'int32';
 }
 
-function ownField(fields: Fields, name: string): Field | undefined {
+/** The field of that name; undefined where there is none. */
+export function ownField(fields: Fields, name: string): Field | undefined {
   return Object.hasOwn(fields, name) ? fields[name] : undefined;
 }

@@ -13,22 +13,19 @@ export interface LayerCall {
 export interface ModelGraph {
   /** In the order in which TensorFlow.js calls them, which determines each call's random numbers. */
   calls: LayerCall[];
-  input: number;
+  /** In the order of the model's inputs. */
+  inputs: number[];
   outputs: number[];
 }
 
-/** @throws when the model has several inputs */
 export function graphOf(model: LayersModel): ModelGraph {
-  if (model.inputs.length !== 1) {
-    throw new Error(`A model of ${model.inputs.length} inputs cannot be stacked. Use --members-per-device 1.`);
-  }
   const numbers = new Map<string, number>();
   const numberOf = ({ name }: SymbolicTensor): number => {
     const number = numbers.get(name) ?? numbers.size;
     numbers.set(name, number);
     return number;
   };
-  const input = numberOf(model.inputs[0]);
+  const inputs = model.inputs.map(numberOf);
   const calls: LayerCall[] = [];
   const visit = (tensor: SymbolicTensor): void => {
     if (numbers.has(tensor.name)) return;
@@ -43,23 +40,11 @@ export function graphOf(model: LayersModel): ModelGraph {
     });
   };
   for (const output of model.outputs) visit(output);
-  return { calls, input, outputs: model.outputs.map(numberOf) };
+  return { calls, inputs, outputs: model.outputs.map(numberOf) };
 }
 
-/** @throws with layer and reason when the members' models cannot be computed as one */
+/** @throws with the first layer that differs when the members' models cannot be computed as one: they have different architectures */
 export function requireStackable(models: readonly LayersModel[], ranks: readonly number[]): void {
-  const masking = models[0].layers.find((layer) => layer.getClassName() === 'Masking' || layer.getConfig().maskZero);
-  if (masking !== undefined) {
-    throw new Error(
-      `Layer ${masking.name} (${masking.getClassName()}) masks samples, which stacked members cannot do. Use ` +
-        '--members-per-device 1.',
-    );
-  }
-  requireAlike(models, ranks);
-}
-
-/** @throws with the first layer that differs when the models have different architectures */
-function requireAlike(models: readonly LayersModel[], ranks: readonly number[]): void {
   const [first, ...others] = models;
   others.forEach((other, i) => {
     const differs = first.layers.findIndex((layer, at) => shapeOf(layer) !== shapeOf(other.layers[at]));

@@ -1,5 +1,6 @@
 import { tf, type Tensor } from '../tensorflow/tf.ts';
 import type { Layer } from './model-graph.ts';
+import type { Masks } from './stacked-masks.ts';
 import { asMatrices, type StackedVariable, stackWeight, withShapeOf } from './stacked-variable.ts';
 
 /** A member's random stream: `Math.random` draws from it within `body`. */
@@ -12,8 +13,8 @@ export type Draw = <T>(body: () => T) => T;
 export interface StackedLayer {
   /** The stacked weights, which are trained together. */
   readonly weights: readonly StackedVariable[];
-  /** The layer's forward pass in training mode. */
-  apply(inputs: Tensor[]): Tensor[];
+  /** The layer's forward pass in training mode. @param masks those that each member's layer would get; null for none */
+  apply(inputs: Tensor[], masks: Masks | null): Tensor[];
 }
 
 /** act(x W + b): kernels `[M, I, O]`, biases `[M, 1, O]`. */

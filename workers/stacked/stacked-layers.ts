@@ -31,7 +31,7 @@ export function stackingOf(layer: Layer): Stacking {
 export function stackLayer(layers: readonly Layer[], draws: readonly Draw[]): StackedLayer {
   const stack = stackerOf(layers[0]);
   if (stack !== null) return stack(layers, draws);
-  return stackingOf(layers[0]) === 'folded' ? foldLayer(layers) : loopLayer(layers, draws);
+  return stackingOf(layers[0]) === 'folded' ? foldLayer(layers, draws) : loopLayer(layers, draws);
 }
 
 type Stacker = (layers: readonly Layer[], draws: readonly Draw[]) => StackedLayer;
@@ -52,10 +52,14 @@ function stackerOf(layer: Layer): Stacker | null {
 }
 
 /** Applies the first member's layer to the samples of all members: all members' layers are equal. */
-function foldLayer([layer]: readonly Layer[]): StackedLayer {
+function foldLayer(layers: readonly Layer[], draws: readonly Draw[]): StackedLayer {
+  const [layer] = layers;
+  // Of these layers, only the softmax computes with a mask.
+  const looped = layer.getClassName() === 'Softmax' ? loopLayer(layers, draws) : null;
   return {
     weights: [],
-    apply(inputs) {
+    apply(inputs, masks) {
+      if (looped !== null && masks !== null) return looped.apply(inputs, masks);
       const members = Math.max(...inputs.map(({ shape }) => shape[0]));
       const folded = inputs.map((x) => {
         const [, samples, ...rest] = x.shape;
@@ -72,11 +76,12 @@ function foldLayer([layer]: readonly Layer[]): StackedLayer {
 function loopLayer(layers: readonly Layer[], draws: readonly Draw[]): StackedLayer {
   return {
     weights: [],
-    apply(inputs) {
+    apply(inputs, masks) {
       const byInput = inputs.map((x) => membersOf(x, layers.length));
       const outputs = layers.map((layer, member) => {
         const own = byInput.map((ofMembers) => ofMembers[member]);
-        return draws[member](() => asList(layer.apply(own.length === 1 ? own[0] : own, { training: true })));
+        const options = { training: true, ...(masks === null ? {} : { mask: masks[member] }) };
+        return draws[member](() => asList(layer.apply(own.length === 1 ? own[0] : own, options)));
       });
       return outputs[0].map((_, i) => tf.stack(outputs.map((ofMember) => ofMember[i])));
     },

@@ -1,6 +1,7 @@
 import type { Batch } from '../data/dataset.ts';
 import type { StepOutcome } from '../strategies/strategy.ts';
-import { type Tensor, tf, type Variable } from '../tensorflow/tf.ts';
+import { type LayersModel, type Tensor, tf, type Variable } from '../tensorflow/tf.ts';
+import { fieldTensor, ownField } from '../member/batch-tensors.ts';
 import { limitByMember } from '../optimizers/clipping.ts';
 import { constrain } from '../member/constraints.ts';
 import type { Member, StepPosition } from '../member/member.ts';
@@ -74,13 +75,12 @@ export class StackedMembers {
   /** One step of each member. Does not update a member whose loss is not finite. */
   async step(inputs: readonly StepInput[]): Promise<StepOutcome[]> {
     const { value, grads } = tf.tidy(() => {
-      const [features, targets] = stackBatches(
-        inputs.map(({ batch }) => batch),
-        this.training.sharesBatches,
-      );
+      const batches = inputs.map(({ batch }) => batch);
+      const [features, targets] = stackBatches(batches, this.training.sharesBatches);
+      const inputTensors = stackInputs(this.members[0].model, batches, features);
       const members = inputs.map(({ batch, position }, m) => ({ batch, position, draw: this.draws[m] }));
       const losses = (): Tensor => {
-        const outputs = this.model.forward(features);
+        const outputs = this.model.forward(inputTensors);
         return this.penalties.addTo(this.training.losses(outputs, targets, members));
       };
       return tf.engine().gradients(losses, this.variables, undefined, true);
@@ -143,6 +143,19 @@ export function stackBatches(batches: readonly Batch[], isShared: boolean): [Ten
     tf.tensor(features, [isShared ? 1 : batches.length, ...featureShape]),
     tf.tensor(joined(batches.map((batch) => batch.targets)), [batches.length, ...targetShape], dtype),
   ];
+}
+
+/** What the stacked model is called with: the stacked features, or a list in the order of its inputs. */
+function stackInputs({ inputNames }: LayersModel, batches: readonly Batch[], features: Tensor): Tensor[] {
+  if (inputNames.length === 1) return [features];
+  const [members] = features.shape;
+  const [size] = batches[0].featureShape;
+  return inputNames.map((name) => {
+    const fields = batches.slice(0, members).map(({ extraInputs = {} }) => ownField(extraInputs, name));
+    const tensors = fields.map((field) => (field === undefined ? null : fieldTensor(field, size)));
+    const present = tensors.filter((tensor) => tensor !== null);
+    return present.length === 0 ? features : tf.stack(present);
+  });
 }
 
 function joined(arrays: readonly (Float32Array | Int32Array)[]): Float32Array | Int32Array {

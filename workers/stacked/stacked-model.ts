@@ -1,5 +1,6 @@
 import type { LayersModel, Tensor } from '../tensorflow/tf.ts';
-import { graphOf, type ModelGraph } from './model-graph.ts';
+import { graphOf, type Layer, type ModelGraph } from './model-graph.ts';
+import { type Masks, outputMasks } from './stacked-masks.ts';
 import type { Draw, StackedLayer } from './stacked-kinds.ts';
 import { stackLayer } from './stacked-layers.ts';
 import type { StackedVariable } from './stacked-variable.ts';
@@ -11,26 +12,34 @@ export class StackedModel {
   private readonly graph: ModelGraph;
   /** By index in `model.layers`. */
   private readonly layers: ReadonlyMap<number, StackedLayer>;
+  /** The members' layers, by the same index. */
+  private readonly sources: ReadonlyMap<number, readonly Layer[]>;
 
   constructor(models: readonly LayersModel[], draws: readonly Draw[]) {
     this.graph = graphOf(models[0]);
     const used = new Set(this.graph.calls.map(({ layer }) => layer));
-    const stackAt = (at: number): StackedLayer =>
-      stackLayer(
-        models.map((model) => model.layers[at]),
-        draws,
-      );
-    this.layers = new Map([...used].map((at) => [at, stackAt(at)]));
+    this.sources = new Map([...used].map((at) => [at, models.map((model) => model.layers[at])]));
+    this.layers = new Map([...this.sources].map(([at, layers]) => [at, stackLayer(layers, draws)]));
     this.weights = [...this.layers.values()].flatMap(({ weights }) => weights);
   }
 
-  /** Maps features `[M, B, ...]`, or shared features `[1, B, ...]`, to outputs `[M, B, ...]`. */
-  forward(features: Tensor): Tensor[] {
-    const values = new Map([[this.graph.input, features]]);
+  /** Maps the model's inputs `[M, B, ...]`, or shared ones `[1, B, ...]`, to outputs `[M, B, ...]`. */
+  forward(inputs: readonly Tensor[]): Tensor[] {
+    const values = new Map(this.graph.inputs.map((number, i) => [number, inputs[i]]));
+    const masks = new Map<number, Masks | null>();
     const valueOf = (number: number): Tensor => found(values.get(number), `value ${number}`);
-    for (const { layer, inputs, outputs } of this.graph.calls) {
-      const results = found(this.layers.get(layer), `layer ${layer}`).apply(inputs.map(valueOf));
-      outputs.forEach((number, i) => values.set(number, results[i]));
+    // TensorFlow.js gives a layer the mask of its first input, and the last one to layers whose inputs have none.
+    let given: Masks | null = null;
+    for (const call of this.graph.calls) {
+      const own = call.inputs.map(valueOf);
+      const ofInputs = call.inputs.map((number) => masks.get(number) ?? null);
+      if (ofInputs.some((mask) => mask !== null)) [given] = ofInputs;
+      const results = found(this.layers.get(call.layer), `layer ${call.layer}`).apply(own, given);
+      const mask = outputMasks(found(this.sources.get(call.layer), `layer ${call.layer}`), own, ofInputs);
+      call.outputs.forEach((number, i) => {
+        values.set(number, results[i]);
+        masks.set(number, mask);
+      });
     }
     return this.graph.outputs.map(valueOf);
   }

@@ -111,14 +111,6 @@ describe('models that cannot be stacked', () => {
       /^The model of rank 6 differs in layer dense_Dense\d+, compared with rank 4's: .* or use --members-per-device 1\.$/,
     );
   });
-
-  it('are refused if a layer masks samples', () => {
-    const masking = () =>
-      tf.sequential({ layers: [layers.masking({ inputShape: [4, 2], name: 'gaps' }), layers.flatten()] });
-    expect(() => requireStackable([masking(), masking()], [0, 1])).toThrow(
-      'Layer gaps (Masking) masks samples, which stacked members cannot do. Use --members-per-device 1.',
-    );
-  });
 });
 
 describe('the report on a stack', () => {

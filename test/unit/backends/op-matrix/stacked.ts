@@ -41,7 +41,7 @@ async function computeStacked(call: LayerCall, samples: readonly OpSample[]): Pr
   );
   try {
     const values = valuesOf(call)?.map((ids) => tf.expandDims(ids)) ?? inputs;
-    const apply = (): Tensor => stacked.apply(values)[0];
+    const apply = (): Tensor => stacked.apply(values, null)[0];
     const y = apply();
     const size = y.size / members;
     const dy = tf.tile(tf.reshape(tf.tensor(outputGradient(size)), [1, ...y.shape.slice(1)]), [

@@ -1,0 +1,3 @@
+import { describeMasks } from './describe-masks.ts';
+
+describeMasks('wasm');
