@@ -18,7 +18,8 @@ it('an ensemble learns several labels of a sample, and early stopping watches a 
   const labels = record.summary?.evaluatedSets[0].labels ?? [];
   expect(labels.map(({ label }) => label)).toEqual(['right', 'above']);
   for (const { samples, f1 } of labels) {
-    expect(samples).toBeGreaterThan(30);
+    // Half of the 50 samples of the test split, on average.
+    expect(samples).toBeGreaterThan(10);
     expect(f1).toBeGreaterThan(0.8);
   }
 });
