@@ -8,6 +8,7 @@ import {
   runEventSchema,
   runRecordSchema,
 } from '../core/protocol/run/record.ts';
+import { postprocessingSchema } from '../core/postprocessing/schema.ts';
 import { realNumber } from '../core/protocol/wire/numbers.ts';
 import { writeOrCheck } from './generated-page.ts';
 
@@ -22,6 +23,7 @@ lines, so ignore those that you do not know.
 
 /** Parts that another page describes. */
 const elsewhere = new Map<unknown, string>([
+  [postprocessingSchema, '[postprocessing](formats.md#postprocessingsetjson)'],
   [runRecordSchema, '[run record](formats.md#runjson)'],
   [runEventSchema, '[event](formats.md#eventsjsonl)'],
   [attemptSchema, '[attempt](formats.md#runjson)'],

@@ -37,6 +37,7 @@ export default defineConfig({
           { text: 'Sequence to sequence', link: '/docs/guides/sequences' },
           { text: 'Own layers and losses', link: '/docs/guides/custom' },
           { text: 'From a run to an answer', link: '/docs/guides/answer' },
+          { text: 'What the ensemble knows', link: '/docs/guides/uncertainty' },
           { text: 'Options', link: '/docs/options' },
           { text: 'Metrics', link: '/docs/metrics' },
           { text: 'Dashboard', link: '/docs/dashboard' },

@@ -9,6 +9,7 @@ const mainEntries = { begin: 'src-main/begin.ts', detached: 'src-main/detached.t
 const workerEntries = [
   'confine',
   'describe',
+  'calibrate',
   'evaluate',
   'guard',
   'list-adapters',

@@ -39,7 +39,11 @@ export async function hasOwnFile(folder: string, path: string, skip: Skip): Prom
 }
 
 /** Files in a subfolder of the run, relative to the run, sorted; none if it does not exist. Passes entries that cannot be exported to `skip`. */
-export async function listFiles(folder: string, name: 'checkpoints' | 'logs' | 'plots', skip: Skip): Promise<string[]> {
+export async function listFiles(
+  folder: string,
+  name: 'checkpoints' | 'postprocessing' | 'logs' | 'plots',
+  skip: Skip,
+): Promise<string[]> {
   const root = join(folder, name);
   const found = await unlessMissing(lstat(root));
   if (found === null) return [];

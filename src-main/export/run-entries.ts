@@ -53,6 +53,7 @@ export async function* runEntries(
   const ensemble = formats.has('ensemble') ? await describeEnsemble(folder, set) : null;
   if (ensemble !== null) yield* ensembleEntries(folder, ensemble);
   if (formats.has('checkpoints')) {
+    yield* fileEntries(folder, await listFiles(folder, 'postprocessing', skipped), skipped);
     const bases = checkpoints?.map(basePath) ?? (await basesOfAll(folder, skipped));
     const isNew = (base: string) => !ensemble?.members.some(({ weights }) => weights === `${base}.safetensors`);
     yield* checkpointEntries(folder, bases.filter(isNew), skipped);

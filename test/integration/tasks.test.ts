@@ -1,8 +1,15 @@
+import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
+import { type PostprocessingRequest, usualRequest } from '../../core/postprocessing/request.ts';
+import { postprocessingSchema } from '../../core/postprocessing/schema.ts';
+import type { RunRecord } from '../../core/protocol/run/record.ts';
+import { calibrateRun } from '../../src-main/calibration/calibrate-run.ts';
 import { readPredictions } from '../../src-main/rpc/runs/predictions.ts';
 import { metricValues, train, useHub } from './harness.ts';
 
 const { hub } = useHub();
+const calibrate = (folder: string, record: RunRecord, request: PostprocessingRequest) =>
+  calibrateRun(folder, record, { set: 'ensemble-best', split: 'validation', request, corruptions: false });
 const last = (folder: string, metric: string): number => Number(metricValues(folder, metric).at(-1));
 
 it('an ensemble learns several labels of a sample, and early stopping watches a metric on request', async () => {
@@ -39,6 +46,20 @@ it('an ensemble learns ordered classes, and its predictions are class probabilit
   expect(record.summary?.best?.metric).toBe('val/ens_kappa');
   const kept = await readPredictions({ hub: hub() }, record.id, { split: 'validation', name: 'best' });
   expect(kept).toMatchObject({ task: 'ordinal', kind: 'logits', width: 3, samples: 75 });
+  // Each class must be covered on its own, so a set has some classes too many.
+  const request = { ...usualRequest, isClassConditional: true, alpha: 0.2 };
+  const { postprocessing, path } = await calibrate(folder, record, request);
+  expect(postprocessingSchema.parse(JSON.parse(await readFile(path, 'utf8')))).toEqual(postprocessing);
+  const { measured, conformal, set } = postprocessing;
+  expect(set.members.map(({ rank, checkpoint }) => [rank, checkpoint])).toEqual(
+    [0, 1].map((rank) => [rank, 'ensemble-best']),
+  );
+  expect(conformal).toMatchObject({
+    method: 'aps',
+    thresholds: [expect.any(Number), expect.any(Number), expect.any(Number)],
+  });
+  expect(measured?.conformal?.coverage).toBeGreaterThan(0.7);
+  expect(measured?.outside?.others).toMatchObject([{ name: 'other numbers', kind: 'data', samples: 300 }]);
 });
 
 it("an ensemble learns the project's quantiles", async () => {
@@ -49,6 +70,9 @@ it("an ensemble learns the project's quantiles", async () => {
   const coverage = last(folder, 'val/ens_interval_coverage');
   expect(coverage).toBeGreaterThan(0.6);
   expect(coverage).toBeLessThan(0.97);
+  const { postprocessing } = await calibrate(folder, record, usualRequest);
+  expect(postprocessing).toMatchObject({ calibration: null, conformal: { method: 'cqr', quantiles: [0, 2] } });
+  expect(postprocessing.measured?.conformal?.coverage).toBeGreaterThan(0.75);
 });
 
 it('a layer and a loss of the project train a model of two inputs', async () => {

@@ -56,6 +56,11 @@ interface EachSplit<T> {
 export interface Splits extends Readonly<EachSplit<Dataset>> {
   /** What was fitted on the training split; a run keeps it in `preprocessing.json`. */
   readonly preprocessing?: Preprocessing;
+  /**
+   * Samples of other kinds by name, on which `tutti calibrate` measures whether the ensemble notices that they are outside the training data. Their
+   * targets do not matter. Training does not read them: give a function where reading them takes time or memory.
+   */
+  readonly outOfDistribution?: Readonly<Record<string, Dataset | (() => Dataset | Promise<Dataset>)>>;
 }
 
 /** B samples as a model's input: scaled, normalized, in the order of the requested indices. */

@@ -9,6 +9,7 @@ import {
   runRecordSchema,
   runStatusSchema,
 } from '../run/record.ts';
+import { postprocessingSchema } from '../../postprocessing/schema.ts';
 import { realNumber } from '../wire/numbers.ts';
 import { runRowSchema } from './run-list.ts';
 
@@ -157,6 +158,13 @@ export const comparisonSchema = z.strictObject({
     .describe('the best monitored value of each run, or null'),
 });
 
+/** `tutti calibrate`. */
+export const calibratedSchema = z.strictObject({
+  path: z.string().describe('the file that was written'),
+  warnings: z.array(z.string()).describe('possible differences from the time when the run trained'),
+  postprocessing: postprocessingSchema,
+});
+
 /** `tutti devices`. */
 export const devicesOutputSchema = z.strictObject({
   devices: z.array(deviceSchema.extend({ usable: z.boolean() })),
@@ -183,6 +191,7 @@ export const jsonOutputs = [
   { commands: ['runs'], isLines: true, schema: runRowSchema },
   { commands: ['show'], isLines: false, schema: shownRunSchema },
   { commands: ['compare'], isLines: false, schema: comparisonSchema },
+  { commands: ['calibrate'], isLines: false, schema: calibratedSchema },
   { commands: ['devices'], isLines: false, schema: devicesOutputSchema },
   { commands: ['doctor'], isLines: false, schema: doctorOutputSchema },
 ] as const;

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { ensembleSchema } from '../../ensemble/schema.ts';
+import type { Postprocessing } from '../../postprocessing/schema.ts';
+import { postprocessingRequestSchema } from '../../postprocessing/request.ts';
 import { blasSchema } from '../machine/blas.ts';
 import { runConfigSchema } from './config.ts';
 
@@ -45,6 +47,30 @@ export type SetEvaluationTask = z.output<typeof setEvaluationTaskSchema>;
 
 export type SetEvaluationReply =
   { type: 'evaluated'; result: SetEvaluationResult } | { type: 'failed'; message: string; stack: string };
+
+/** A request to fit calibration, conformal sets and thresholds for a set of checkpoints. */
+export const calibrationRequestSchema = z.strictObject({
+  set: z.enum(['ensemble-best', 'member-best', 'final']),
+  /** The split to fit on; the other one is measured. */
+  split: z.enum(['validation', 'test']),
+  request: postprocessingRequestSchema,
+  /** Whether detection is also measured on corrupted images of the measured split. */
+  corruptions: z.boolean(),
+});
+export type CalibrationRequest = z.output<typeof calibrationRequestSchema>;
+
+/** The task of the process that fits them (`workers/entries/calibrate.ts`). */
+export const calibrationTaskSchema = runSourceSchema.extend({
+  ...calibrationRequestSchema.shape,
+  /** Ranks of the set's members, ascending. */
+  ranks: z.array(z.int().min(0)).min(1),
+  blas: blasSchema.nullable(),
+});
+export type CalibrationTask = z.output<typeof calibrationTaskSchema>;
+
+export type CalibrationReply =
+  | { type: 'calibrated'; postprocessing: Postprocessing; warnings: string[] }
+  | { type: 'failed'; message: string; stack: string };
 
 /** The task of the process that writes checkpoints as layers models (`workers/entries/write-layers.ts`). */
 export const layersTaskSchema = runSourceSchema.extend({

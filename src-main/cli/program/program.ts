@@ -19,6 +19,7 @@ Examples:
   tutti stop <run> --at-epoch-end
   tutti set <run> optimizer.learningRate=0.001
   tutti compare <run> <run>
+  tutti calibrate <run> --alpha 0.05
   tutti export <run> --to results.zip
   source <(tutti completion bash)
 

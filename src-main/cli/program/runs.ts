@@ -1,4 +1,7 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import { calibrationMethods, conformalMethods } from '../../../core/postprocessing/request.ts';
+import { outsideScoreNames } from '../../../core/postprocessing/schema.ts';
+import type { CalibrateArguments } from '../commands/calibration/calibrate.ts';
 import type { ExportArguments } from '../commands/export.ts';
 import type { DeleteOptions } from '../commands/notes/delete.ts';
 import type { ArchiveOptions, TagOptions } from '../commands/notes/notes.ts';
@@ -21,6 +24,7 @@ export function addRuns(program: Command): void {
     .action(exitWith(async (options: RunsOptions) => (await import('../commands/runs.ts')).listRuns(options)));
   addShowing(program);
   addExport(program);
+  addCalibrating(program);
 }
 
 function addShowing(program: Command): void {
@@ -64,6 +68,39 @@ function addExport(program: Command): void {
     .action(
       exitWith(async (run: string, options: ExportArguments) =>
         (await import('../commands/export.ts')).exportRun(run, options),
+      ),
+    );
+}
+
+/** Fits on held-out samples what the ensemble's answers need besides its weights. */
+function addCalibrating(program: Command): void {
+  program
+    .command('calibrate')
+    .description('fit calibration, conformal sets and thresholds for a set of checkpoints, and measure them')
+    .argument(...theRun)
+    .addOption(new Option('--set <name>', 'the set').choices(['ensemble-best', 'member-best', 'final']))
+    .addOption(
+      new Option('--split <split>', 'the split to fit on').choices(['validation', 'test']).default('validation'),
+    )
+    .addOption(new Option('-m, --method <method>', 'calibration').choices(calibrationMethods).default('auto'))
+    .addOption(new Option('--conformal <method>', 'sets or intervals').choices(conformalMethods).default('auto'))
+    .option('--alpha <share>', 'wished share of samples outside of their set or interval', '0.1')
+    .option('--class-conditional', 'the coverage holds for each class')
+    .addOption(
+      new Option('--outside <score>', 'score of samples outside the training data')
+        .choices(['auto', 'none', ...outsideScoreNames])
+        .default('auto'),
+    )
+    .option('--quantile <share>', 'share of the samples that counts as inside', '0.95')
+    .option(
+      '--risk <risk>',
+      'withhold answers so that the others have this risk: a share of errors, or a squared error',
+    )
+    .option('--corruptions', 'measure detection also on noisy, blurred and pale images')
+    .option('-j, --json', 'print a JSON object')
+    .action(
+      exitWith(async (run: string, options: CalibrateArguments) =>
+        (await import('../commands/calibration/calibrate.ts')).calibrate(run, options),
       ),
     );
 }

@@ -18,7 +18,11 @@ export default defineProject({
       targets: Int32Array.from(features, Math.floor),
       classCount: 3,
     });
-    return splitDataset(grades, { validation: 0.25, test: 0.25 }, new Generator(seed, 'split'));
+    const splits = splitDataset(grades, { validation: 0.25, test: 0.25 }, new Generator(seed, 'split'));
+    return {
+      ...splits,
+      outOfDistribution: { 'other numbers': () => ({ ...grades, features: features.map((value) => -value) }) },
+    };
   },
 
   model({ targetSize }) {

@@ -1,0 +1,114 @@
+import { expectedCalibrationError, reliabilityBins } from '../metrics/calibration.ts';
+import { accuracy, brierScore, negativeLogLikelihood } from '../metrics/classification.ts';
+import { intervalCoverage as gaussianCoverage } from '../metrics/scores/mixture-scores.ts';
+import { gaussianNll } from '../metrics/regression.ts';
+import { applyToClasses, applyToValues, type Fitted, pooledValues } from './apply.ts';
+import { calibratedProbabilities } from './calibration/apply-calibration.ts';
+import { intervalCoverage, setCoverage } from './conformal/coverage.ts';
+import { type ClassSamples, confidenceAndLosses, type HeldOut, outsideScoresOf, type ValueSamples } from './fit.ts';
+import type { Detection, Measured } from './measured-schema.ts';
+import { detectionFigures } from './outside/detection.ts';
+import { type OutsideScore, outsideScoreNames } from './schema.ts';
+import { riskCoverageAreas, riskCoverageCurve, thinCurve } from './selective/risk-coverage.ts';
+
+/** What the pages and tables show of a split, without its name. */
+export type Figures = Pick<Measured, 'calibration' | 'conformal' | 'selective'>;
+
+const CURVE_POINTS = 101;
+
+/** Figures of what was fitted on samples that it was not fitted on. */
+export function measurePostprocessing(fitted: Fitted, samples: HeldOut): Figures {
+  const calibration = samples.kind === 'classes' ? measureClasses(fitted, samples) : measureValues(fitted, samples);
+  return { calibration, conformal: measureConformal(fitted, samples), selective: measureSelective(fitted, samples) };
+}
+
+function measureClasses({ calibration }: Fitted, { stack, targets }: ClassSamples): Measured['calibration'] {
+  const [before, after] = [null, calibration].map((fitted) => calibratedProbabilities(fitted, stack));
+  const figuresOf = (probabilities: typeof before) => ({
+    nll: negativeLogLikelihood(probabilities, targets),
+    ece: expectedCalibrationError(probabilities, targets),
+    brier: brierScore(probabilities, targets),
+    acc: accuracy(probabilities, targets),
+  });
+  return {
+    before: figuresOf(before),
+    after: figuresOf(after),
+    reliability: { before: reliabilityBins(before, targets), after: reliabilityBins(after, targets) },
+  };
+}
+
+/** As one Gaussian with the total variance; null where no variance is known. */
+function measureValues({ calibration }: Fitted, samples: ValueSamples): Measured['calibration'] {
+  const { means, variances, columns, levels } = samples;
+  if (levels !== null) return null;
+  const targets = Float64Array.from(samples.targets);
+  const figuresOf = (fitted: Fitted['calibration']) => {
+    const { mean, variance } = pooledValues({ calibration: fitted }, means, variances, columns);
+    if (variance === null) return null;
+    const gaussian = [{ means: mean, variances: variance }];
+    return {
+      nll: gaussianNll(mean, variance, targets),
+      coverage_90: gaussianCoverage(gaussian, targets, 0.9),
+      coverage_95: gaussianCoverage(gaussian, targets, 0.95),
+    };
+  };
+  const [before, after] = [figuresOf(null), figuresOf(calibration)];
+  return before === null || after === null ? null : { before, after, reliability: null };
+}
+
+function measureConformal(fitted: Fitted, samples: HeldOut): Measured['conformal'] {
+  if (samples.kind === 'classes') {
+    const { sets } = applyToClasses(fitted, samples.stack);
+    return sets === null ? null : setCoverage(sets, samples.targets);
+  }
+  const { intervals } = applyToValues(fitted, samples.means, samples.variances, samples.columns);
+  return intervals === null ? null : intervalCoverage(intervals, samples.targets);
+}
+
+function measureSelective(fitted: Fitted, samples: HeldOut): Measured['selective'] {
+  const { confidence, losses } = confidenceAndLosses(fitted, samples);
+  const curve = riskCoverageCurve(confidence, losses);
+  const threshold = fitted.selective?.threshold;
+  const chosen = threshold === undefined ? null : (curve.findLast((point) => point.threshold >= threshold) ?? null);
+  return {
+    ...riskCoverageAreas(confidence, losses),
+    curve: thinCurve(curve, CURVE_POINTS),
+    chosen: chosen === null ? null : { coverage: chosen.coverage, risk: chosen.risk },
+  };
+}
+
+/**
+ * How well each score tells other samples from those like the training data, and what share of them the threshold flags.
+ *
+ * @param inside samples like the training data
+ * @param others predictions of other samples; their targets do not matter
+ */
+export function measureDetection(
+  { outside }: Fitted,
+  inside: HeldOut,
+  others: HeldOut,
+  { name, kind }: Pick<Detection, 'name' | 'kind'>,
+): Detection {
+  const scores: Detection['scores'] = {};
+  let [flagged, samples] = [NaN, 0];
+  for (const score of scoresOf(inside)) {
+    const far = outsideScoresOf(score, others);
+    samples = far.length;
+    scores[score] = { ...detectionFigures(outsideScoresOf(score, inside), far) };
+    if (outside?.score === score) flagged = shareAbove(far, outside.threshold);
+  }
+  return { name, kind, samples, scores, flagged };
+}
+
+/** Share of the samples whose score is above the threshold; NaN without a threshold. */
+export function flaggedShare({ outside }: Fitted, samples: HeldOut): number {
+  return outside === null ? NaN : shareAbove(outsideScoresOf(outside.score, samples), outside.threshold);
+}
+
+function scoresOf(samples: HeldOut): readonly OutsideScore[] {
+  return samples.kind === 'classes' ? outsideScoreNames : ['variance'];
+}
+
+function shareAbove(scores: Float64Array, threshold: number): number {
+  return scores.filter((score) => !(score <= threshold)).length / scores.length;
+}

@@ -1,0 +1,32 @@
+import { mostProbableClass } from '../../metrics/classification.ts';
+import type { Probabilities } from '../../metrics/stacks.ts';
+
+/** 1 where the most probable class is not the target, else 0: shape `[N]`. */
+export function classLosses(probabilities: Probabilities, targets: Int32Array): Float64Array {
+  const chosen = mostProbableClass(probabilities);
+  return Float64Array.from(targets, (target, sample) => (chosen[sample] === target ? 0 : 1));
+}
+
+/**
+ * Squared errors averaged over a sample's targets, shape `[N]`; of quantiles the squared error of the one nearest to the median.
+ *
+ * @param mean shape `[N, W]`
+ * @param targets shape `[N, T]`
+ * @param columns W
+ * @param levels of the quantiles, shape `[W]`; null for means
+ */
+export function valueLosses(
+  mean: Float64Array,
+  targets: ArrayLike<number>,
+  columns: number,
+  levels: readonly number[] | null,
+): Float64Array {
+  const losses = new Float64Array(mean.length / columns);
+  if (levels !== null) {
+    const distances = levels.map((level) => Math.abs(level - 0.5));
+    const median = distances.indexOf(Math.min(...distances));
+    return losses.map((_, sample) => (mean[sample * columns + median] - targets[sample]) ** 2);
+  }
+  mean.forEach((value, index) => (losses[Math.floor(index / columns)] += (value - targets[index]) ** 2 / columns));
+  return losses;
+}

@@ -1,0 +1,79 @@
+import { dirname, join } from 'node:path';
+import { writeFileAtomic } from '../../core/node/atomic-file.ts';
+import { makeFolder } from '../../core/node/make-folder.ts';
+import { type Postprocessing, postprocessingPath } from '../../core/postprocessing/schema.ts';
+import type {
+  CalibrationReply,
+  CalibrationRequest,
+  CalibrationTask,
+} from '../../core/protocol/run/checkpoint-tasks.ts';
+import { toJson } from '../../core/protocol/wire/numbers.ts';
+import type { RunRecord } from '../../core/protocol/run/record.ts';
+import { isUsable } from '../backends/choose-blas.ts';
+import { askProcess } from '../processes/ask-process.ts';
+import { calibrateEntry } from '../processes/node-process.ts';
+import { describeSourceChange } from '../runs/configuration/project.ts';
+import { dataFolders } from '../store/home.ts';
+import { grantFor } from '../trust/grant.ts';
+import { requireTrust } from '../trust/project-trust.ts';
+
+/** Time to read the data, including a download, and to predict with every member. */
+const timeoutMs = 3_600_000;
+
+export interface Calibrated {
+  postprocessing: Postprocessing;
+  /** Possible differences from the time when the run trained. */
+  warnings: string[];
+  /** The file that was written. */
+  path: string;
+}
+
+/**
+ * Fits calibration, conformal sets and thresholds for a set of a run's checkpoints in a separate process, and writes them into the run.
+ *
+ * @throws Error if a checkpoint is missing or damaged, the project is not trusted, a split is missing or a method does not suit the task
+ */
+export async function calibrateRun(
+  folder: string,
+  record: RunRecord,
+  request: CalibrationRequest,
+  signal?: AbortSignal,
+): Promise<Calibrated> {
+  const { config, blas, project, plan } = record;
+  const device = plan[0].device;
+  const task: CalibrationTask = {
+    ...request,
+    ranks: ranksOf(record, request.set),
+    runFolder: folder,
+    projectFolder: requireTrust(project.folder),
+    projectRefusal: null,
+    task: record.task,
+    sourceChange: await describeSourceChange(record),
+    dataFolders: dataFolders(),
+    config,
+    // A BLAS that only the record names is not loaded. Its results differ in the last bits at most.
+    blas: blas !== null && (await isUsable(blas)) ? blas : null,
+  };
+  const reply = await askProcess<CalibrationReply>({
+    entry: calibrateEntry,
+    args: [],
+    message: task,
+    timeoutMs,
+    grant: grantFor({ project: project.folder, read: [folder], device }),
+    device,
+    signal,
+    subject: `The calibration of ${request.set} ended without a result`,
+  });
+  if (reply.type === 'failed') throw new Error(reply.message);
+  const path = join(folder, postprocessingPath(request.set));
+  await makeFolder(dirname(path));
+  await writeFileAtomic(path, `${toJson(reply.postprocessing, 2)}\n`);
+  return { postprocessing: reply.postprocessing, warnings: reply.warnings, path };
+}
+
+/** The members of an evaluated set; without an evaluation all ranks that are not missing. */
+function ranksOf({ plan, summary, lostMembers = [] }: RunRecord, set: string): number[] {
+  const evaluated = summary?.evaluatedSets.find((found) => found.set === set)?.ranks;
+  const lost = new Set(lostMembers.map(({ rank }) => rank));
+  return evaluated ?? plan.map(({ rank }) => rank).filter((rank) => !lost.has(rank));
+}

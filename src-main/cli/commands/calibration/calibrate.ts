@@ -1,0 +1,162 @@
+import type { Detection, Measured } from '../../../../core/postprocessing/measured-schema.ts';
+import { postprocessingRequestSchema, usualRequest } from '../../../../core/postprocessing/request.ts';
+import type { Postprocessing } from '../../../../core/postprocessing/schema.ts';
+import { type CalibrationRequest, calibrationRequestSchema } from '../../../../core/protocol/run/checkpoint-tasks.ts';
+import { toJson } from '../../../../core/protocol/wire/numbers.ts';
+import type { RunRecord } from '../../../../core/protocol/run/record.ts';
+import { formatMetric } from '../../../../core/text/numbers.ts';
+import { type Calibrated, calibrateRun } from '../../../calibration/calibrate-run.ts';
+import { exitCodes, orUsageError, UsageError } from '../../errors.ts';
+import { withHub } from '../../open-hub.ts';
+import { type Look, lookOf, plainLook } from '../../output/look.ts';
+import { renderTable } from '../../output/table.ts';
+
+/** Options of `tutti calibrate`, as the command line gives them. */
+export interface CalibrateArguments {
+  set?: string;
+  split: string;
+  method: string;
+  conformal: string;
+  alpha: string;
+  classConditional?: boolean;
+  outside: string;
+  quantile: string;
+  risk?: string;
+  corruptions?: boolean;
+  json?: boolean;
+}
+
+/** `tutti calibrate <run>`. @returns the exit code */
+export function calibrate(name: string, options: CalibrateArguments): Promise<number> {
+  return withHub(async (hub) => {
+    const { folder } = await orUsageError(hub.find(name));
+    const record = await hub.record(folder);
+    const calibrated = await calibrateRun(folder, record, requestOf(options, record));
+    for (const message of calibrated.warnings) console.error(`warning: ${message}`);
+    const lines = options.json ? [toJson(calibrated)] : describeCalibrated(calibrated, lookOf(process.stdout));
+    process.stdout.write(`${lines.join('\n')}\n`);
+    return exitCodes.finished;
+  });
+}
+
+/** @throws UsageError that names the wrong option */
+export function requestOf(options: CalibrateArguments, { summary }: Pick<RunRecord, 'summary'>): CalibrationRequest {
+  const { method, conformal, outside, classConditional = false, corruptions = false, split } = options;
+  const request = postprocessingRequestSchema.safeParse({
+    ...usualRequest,
+    method,
+    conformal,
+    outside,
+    alpha: numberOf('--alpha', options.alpha),
+    quantile: numberOf('--quantile', options.quantile),
+    risk: options.risk === undefined ? null : numberOf('--risk', options.risk),
+    isClassConditional: classConditional,
+  });
+  if (!request.success) {
+    const issue = request.error.issues[0];
+    throw new UsageError(`--${issue.path.join('.')}: ${issue.message}. \`tutti calibrate --help\` lists the options.`);
+  }
+  const set = options.set ?? summary?.evaluatedSets[0]?.set ?? 'final';
+  const best = summary?.evaluatedSets.some((found) => found.set === 'ensemble-best') ? 'ensemble-best' : set;
+  return calibrationRequestSchema.parse({ set: options.set ?? best, split, request: request.data, corruptions });
+}
+
+function numberOf(option: string, text: string): number {
+  const value = text.trim() === '' ? NaN : Number(text);
+  if (Number.isFinite(value)) return value;
+  throw new UsageError(`${option} "${text}": it must be a number.`);
+}
+
+/** What was fitted, and the figures before and after. */
+export function describeCalibrated({ postprocessing, path }: Calibrated, look: Look = plainLook): string[] {
+  const { set, fittedOn, measured } = postprocessing;
+  const fitted = `Fitted ${set.name} (${set.members.length} members) on ${fittedOn.samples} ${fittedOn.split} samples: ${describeFit(postprocessing)}.`;
+  const figures =
+    measured === null
+      ? ['There is no other split to measure it on.']
+      : describeMeasured(measured, postprocessing, look);
+  return [fitted, '', ...figures, '', `Wrote ${path}`];
+}
+
+function describeFit({ calibration, conformal, outside, selective }: Postprocessing): string {
+  const parts = [
+    calibration === null ? 'no calibration' : describeCalibration(calibration),
+    ...(conformal === null ? [] : [`conformal ${conformal.method} for ${formatShare(1 - conformal.alpha)}`]),
+    ...(outside === null ? [] : [`outside above ${outside.score} ${formatMetric(outside.threshold)}`]),
+    ...(selective === null ? [] : [`answers from a confidence of ${formatMetric(selective.threshold)}`]),
+  ];
+  return parts.join('; ');
+}
+
+function describeCalibration(calibration: NonNullable<Postprocessing['calibration']>): string {
+  if (calibration.method === 'pooled-temperature')
+    return `temperature ${formatMetric(calibration.temperature)} after averaging`;
+  if (calibration.method === 'sigma')
+    return `standard deviations times ${calibration.scales.map(formatMetric).join(', ')}`;
+  if (calibration.method !== 'temperature') return calibration.method;
+  const { temperatures, fit } = calibration;
+  const shown = fit === 'shared' ? temperatures.slice(0, 1) : temperatures;
+  return `${fit} temperature${shown.length === 1 ? '' : 's'} ${shown.map(formatMetric).join(', ')} before averaging`;
+}
+
+function describeMeasured(measured: Measured, { conformal }: Postprocessing, look: Look): string[] {
+  const { split, samples, calibration } = measured;
+  const columns = [
+    { title: `${split} (${samples})` },
+    { title: 'before', right: true },
+    { title: 'after', right: true },
+  ];
+  const rows = Object.keys(calibration?.before ?? {}).map((name) => [
+    name,
+    formatMetric(calibration?.before[name] ?? NaN),
+    formatMetric(calibration?.after[name] ?? NaN),
+  ]);
+  return [
+    ...(calibration === null ? [] : [...renderTable(columns, rows, look), '']),
+    ...describeCoverage(measured, conformal),
+    ...describeSelective(measured),
+    ...describeOutside(measured, look),
+  ];
+}
+
+function describeCoverage({ conformal: found }: Measured, conformal: Postprocessing['conformal']): string[] {
+  if (found === null || conformal === null) return [];
+  const size =
+    conformal.kind === 'sets'
+      ? `${formatMetric(found.meanSize)} classes in a set`
+      : `mean width ${formatMetric(found.meanSize)}`;
+  return [
+    `Coverage ${formatShare(found.coverage)} ± ${formatShare(found.standardError)} (wished ${formatShare(1 - conformal.alpha)}), ${size}.`,
+  ];
+}
+
+function describeSelective({ selective }: Measured): string[] {
+  if (selective === null) return [];
+  const areas = `AURC ${formatMetric(selective.aurc)}, AUGRC ${formatMetric(selective.augrc)}`;
+  const { chosen } = selective;
+  if (chosen === null) return [`${areas}.`];
+  return [`${areas}; ${formatShare(chosen.coverage)} answered with a risk of ${formatMetric(chosen.risk)}.`];
+}
+
+function describeOutside({ outside, split }: Measured, look: Look): string[] {
+  if (outside === null) return [];
+  const flagged = Number.isFinite(outside.flagged)
+    ? [`${formatShare(outside.flagged)} of ${split} counts as outside.`]
+    : [];
+  if (outside.others.length === 0) return flagged;
+  const columns = [
+    { title: 'outside the training data' },
+    { title: 'flagged', right: true },
+    { title: 'best score' },
+    ...['AUROC', 'AUPR in', 'AUPR out', 'FPR95'].map((title) => ({ title, right: true })),
+  ];
+  return [...flagged, '', ...renderTable(columns, outside.others.map(rowOf), look)];
+}
+
+function rowOf({ name, flagged, scores }: Detection): string[] {
+  const [best] = Object.entries(scores).toSorted(([, a], [, b]) => b.auroc - a.auroc);
+  const figures = ['auroc', 'auprIn', 'auprOut', 'fpr95'].map((figure) => formatMetric(best[1][figure]));
+  return [name, Number.isFinite(flagged) ? formatShare(flagged) : '-', best[0], ...figures];
+}
+
+const formatShare = (share: number): string => `${(100 * share).toFixed(1)} %`;

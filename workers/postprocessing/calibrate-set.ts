@@ -1,0 +1,156 @@
+import { messageOf } from '../../core/text/errors.ts';
+import type { CalibrationTask } from '../../core/protocol/run/checkpoint-tasks.ts';
+import type { Detection, Measured } from '../../core/postprocessing/measured-schema.ts';
+import { fitPostprocessing, type HeldOut } from '../../core/postprocessing/fit.ts';
+import type { Fitted } from '../../core/postprocessing/apply.ts';
+import { flaggedShare, measureDetection, measurePostprocessing } from '../../core/postprocessing/measure.ts';
+import { type Postprocessing, postprocessingSchema } from '../../core/postprocessing/schema.ts';
+import { readCheckpoint } from '../checkpoints/checkpoint-store.ts';
+import { type Dataset, type Splits, take } from '../data/dataset.ts';
+import { predict } from '../member/predict.ts';
+import { joinStacks, type MemberOutputs } from '../member/predictions.ts';
+import type { Task } from '../member/tasks.ts';
+import type { RunModels } from '../project/rebuild-model.ts';
+import { areImages, corrupted, corruptions, strengths } from './corruptions.ts';
+import { canCalibrate, heldOutSamples } from './held-out-samples.ts';
+
+/** Corrupted images are many data sets: each has at most this number of samples. */
+const CORRUPTED_SAMPLES = 1000;
+
+type Split = 'validation' | 'test';
+
+/** A set of checkpoints that can predict. */
+class CheckpointSet {
+  readonly #models: RunModels;
+  readonly #task: Task;
+  readonly #request: CalibrationTask;
+  readonly #levels: readonly number[] | null;
+
+  constructor(models: RunModels, task: Task, request: CalibrationTask, levels: readonly number[] | null) {
+    this.#models = models;
+    this.#task = task;
+    this.#request = request;
+    this.#levels = levels;
+  }
+
+  /** Predictions of all members, one after the other, because memory may not hold all models at once. */
+  async predict(dataset: Dataset): Promise<HeldOut> {
+    const stacks: MemberOutputs[] = [];
+    for (const rank of this.#request.ranks) {
+      const model = await this.#models.withWeights(rank, this.#request.set);
+      stacks.push({ ...(await predict(model, this.#task, dataset)), ranks: [rank] });
+    }
+    return heldOutSamples(joinStacks(stacks), dataset, this.#task.kind, this.#levels);
+  }
+}
+
+/**
+ * Fits what a task asks for on one split of the project's data, and measures it on the other, on data sets outside the training data and on
+ * corrupted images. Requires a started backend.
+ *
+ * @throws Error where the split is missing, the task cannot be calibrated, or a method does not suit it
+ */
+export async function calibrateSet(request: CalibrationTask, models: RunModels): Promise<Postprocessing> {
+  const { task, data, project } = await models.project();
+  if (!canCalibrate(task.kind)) throw new Error(`There is no calibration for the task ${task.kind}.`);
+  const levels = task.kind === 'quantile-regression' ? (project.quantiles ?? [0.05, 0.5, 0.95]) : null;
+  const set = new CheckpointSet(models, task, request, levels);
+  const samples = await set.predict(requireSplit(data, request.split));
+  const fitted = fitPostprocessing(request.request, samples);
+  const members = await Promise.all(request.ranks.map((rank) => memberOf(request, rank)));
+  return postprocessingSchema.parse({
+    format: 1,
+    task: task.kind,
+    set: { name: request.set, members },
+    fittedOn: { split: request.split, samples: sampleCount(samples) },
+    ...fitted,
+    measured: await measure(request, set, data, fitted),
+  } satisfies Postprocessing);
+}
+
+async function memberOf({ runFolder, set }: CalibrationTask, rank: number) {
+  const { record } = await readCheckpoint(runFolder, rank, set);
+  return { rank, checkpoint: set, epoch: record.epoch };
+}
+
+function requireSplit(data: Splits, split: Split): Dataset {
+  const dataset = data[split];
+  if (dataset !== undefined) return dataset;
+  throw new Error(
+    `The project's data has no ${split} split, and calibration needs samples that the members did not train on. ` +
+      `Give it one in data(), or calibrate on the other split: --split ${otherOf(split)}.`,
+  );
+}
+
+const otherOf = (split: Split): Split => (split === 'test' ? 'validation' : 'test');
+
+async function measure(
+  request: CalibrationTask,
+  set: CheckpointSet,
+  data: Splits,
+  fitted: Fitted,
+): Promise<Measured | null> {
+  const split = otherOf(request.split);
+  const dataset = data[split];
+  if (dataset === undefined || dataset.heldOutBy !== undefined) return null;
+  const samples = await set.predict(dataset);
+  const others: Detection[] = [];
+  const detect = async (other: Dataset, named: Pick<Detection, 'name' | 'kind'>, inside: HeldOut): Promise<void> => {
+    others.push(measureDetection(fitted, inside, await set.predict(other), named));
+  };
+  for (const [name, given] of Object.entries(data.outOfDistribution ?? {})) {
+    await detect(await otherDataset(name, given, data.train), { name, kind: 'data' }, samples);
+  }
+  if (request.corruptions) {
+    const clean = take(requireImages(dataset), Math.min(dataset.length, CORRUPTED_SAMPLES));
+    const inside = await set.predict(clean);
+    for (const corruption of corruptions) {
+      for (const strength of strengths) {
+        const other = corrupted(clean, corruption, strength, request.config.seed);
+        await detect(other, { name: `${corruption} ${strength}`, kind: 'corruption' }, inside);
+      }
+    }
+  }
+  const hasOutside = fitted.outside !== null || others.length > 0;
+  return {
+    split,
+    samples: sampleCount(samples),
+    ...measurePostprocessing(fitted, samples),
+    outside: hasOutside ? { flagged: flaggedShare(fitted, samples), others } : null,
+  };
+}
+
+/** The data set, with the training data's normalization unless it has its own. @throws Error with its name */
+async function otherDataset(
+  name: string,
+  given: Dataset | (() => Dataset | Promise<Dataset>),
+  { featureShape, normalization }: Dataset,
+): Promise<Dataset> {
+  const dataset = typeof given === 'function' ? await readOther(name, given) : given;
+  if (dataset.featureShape.join() !== featureShape.join()) {
+    throw new Error(
+      `The samples of outOfDistribution.${name} have shape [${dataset.featureShape.join(', ')}], those of training [${featureShape.join(', ')}]: the model needs the same.`,
+    );
+  }
+  return { ...dataset, normalization: dataset.normalization ?? normalization, targetShape: undefined, mask: undefined };
+}
+
+async function readOther(name: string, read: () => Dataset | Promise<Dataset>): Promise<Dataset> {
+  try {
+    return await read();
+  } catch (error) {
+    throw new Error(`outOfDistribution.${name} could not be read: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+function requireImages(dataset: Dataset): Dataset {
+  if (areImages(dataset)) return dataset;
+  throw new Error(
+    `Only images can be corrupted, and samples of ${dataset.name} have shape [${dataset.featureShape.join(', ')}], not [height, width, channels]. ` +
+      'Leave out --corruptions.',
+  );
+}
+
+function sampleCount(samples: HeldOut): number {
+  return samples.kind === 'classes' ? samples.stack.samples : samples.means.samples / samples.columns;
+}

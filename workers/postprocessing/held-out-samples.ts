@@ -1,0 +1,89 @@
+import { stackedClasses } from '../../core/metrics/index.ts';
+import type { TaskKind } from '../../core/metrics/registry/task-kinds.ts';
+import type { HeldOut } from '../../core/postprocessing/fit.ts';
+import type { Dataset } from '../data/dataset.ts';
+import { gatherRows } from '../data/fields.ts';
+import { concatenate, type MemberOutputs } from '../member/predictions.ts';
+
+const classTasks: readonly TaskKind[] = ['classification', 'binary', 'ordinal'];
+const valueTasks: readonly TaskKind[] = ['regression', 'heteroscedastic-regression', 'quantile-regression'];
+
+/** Whether calibration, conformal prediction and thresholds exist for a task. */
+export function canCalibrate(task: TaskKind): boolean {
+  return classTasks.includes(task) || valueTasks.includes(task);
+}
+
+/**
+ * Predictions and targets of a split in the form that fits need. Where a sample has a target for each step, each step counts as a sample.
+ * Samples whose weight is 0 and targets that a mask excludes are left out.
+ *
+ * @param stack of all members, shape `[M, N, W]`, in which each step of a sample is one of N
+ * @param levels of the quantiles in quantile regression; else null
+ * @throws Error where members held out different samples, or the task has no such fits
+ */
+export function heldOutSamples(
+  stack: MemberOutputs,
+  dataset: Dataset,
+  task: TaskKind,
+  levels: readonly number[] | null,
+): HeldOut {
+  refuseUnsuitable(dataset, task);
+  const isClasses = classTasks.includes(task);
+  const { samples: count, width } = stack;
+  const rows = usedRows(dataset, count / dataset.length);
+  const members = stack.ranks.length;
+  const outputs = stack.values.map((output) => chooseRows(output, members, count, rows));
+  if (isClasses) {
+    const kind = stack.kind === 'logits' ? 'logits' : 'probabilities';
+    const given = { kind, members, samples: rows.length, width, values: outputs[0] } as const;
+    return {
+      kind: 'classes',
+      stack: stackedClasses(given),
+      targets: Int32Array.from(rows, (row) => dataset.targets[row]),
+    };
+  }
+  const stackOf = (values: Float32Array) => ({ members, samples: rows.length * width, values });
+  return {
+    kind: 'values',
+    means: stackOf(outputs[0]),
+    variances: outputs.length > 1 ? stackOf(outputs[1]) : null,
+    columns: width,
+    levels,
+    targets: gatherRows(Float32Array.from(dataset.targets), count, rows),
+  };
+}
+
+function refuseUnsuitable(dataset: Dataset, task: TaskKind): void {
+  if (!canCalibrate(task)) {
+    throw new Error(
+      `There is no calibration for the task ${task}: it needs ${[...classTasks, ...valueTasks].join(', ')}.`,
+    );
+  }
+  if (dataset.heldOutBy !== undefined) {
+    throw new Error(
+      `Each member held out other samples of ${dataset.name} and trained on the rest, so the ensemble cannot be calibrated there. ` +
+        'Calibrate on the test split: --split test.',
+    );
+  }
+}
+
+/** Rows of targets that count, ascending. */
+function usedRows({ length, mask, weights }: Dataset, steps: number): Int32Array {
+  const rows = Int32Array.from({ length: length * steps }, (_, row) => row);
+  const targetsPerRow = mask === undefined ? 1 : mask.length / rows.length;
+  return rows.filter((row) => {
+    const isWeighted = weights === undefined || weights[Math.floor(row / steps)] > 0;
+    if (!isWeighted || mask === undefined) return isWeighted;
+    return mask.subarray(row * targetsPerRow, (row + 1) * targetsPerRow).every((value) => value === 1);
+  });
+}
+
+function chooseRows(values: Float32Array, members: number, count: number, rows: Int32Array): Float32Array {
+  if (rows.length === count) return values;
+  const size = values.length / members;
+  return concatenate(
+    Array.from({ length: members }, (_, member) =>
+      gatherRows(values.subarray(member * size, (member + 1) * size), count, rows),
+    ),
+  );
+}
