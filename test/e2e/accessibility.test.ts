@@ -44,16 +44,19 @@ describe.skipIf(noChromium !== null)(`axe finds no serious violation${notRun(noC
     ['settings', () => '/settings', () => expect(page.getByRole('heading', { name: 'Versions' })).toBeVisible()],
   ];
 
-  for (const theme of ['light', 'dark']) {
-    it.each(places)(`on %s, ${theme}`, async (_place, address, ready) => {
+  describe.each(['light', 'dark'])('with the %s theme', (theme) => {
+    beforeAll(async () => {
       await visit(page, '/settings');
       await page.getByRole('button', { name: theme }).click();
+    });
+
+    it.each(places)('on %s', async (_place, address, ready) => {
       await visit(page, address());
       await ready();
       expect(await seriousViolations(page)).toEqual([]);
     });
 
-    it(`in dialogs, ${theme}`, async () => {
+    it('in dialogs', async () => {
       await page.keyboard.press('?');
       await expect(page.getByRole('dialog', { name: 'Keys' })).toBeVisible();
       expect(await seriousViolations(page)).toEqual([]);
@@ -63,7 +66,7 @@ describe.skipIf(noChromium !== null)(`axe finds no serious violation${notRun(noC
       expect(await seriousViolations(page)).toEqual([]);
       await page.keyboard.press('Escape');
     });
-  }
+  });
 });
 
 /** Each violation with its place and remedy. */

@@ -1,4 +1,4 @@
 import { useSwiftShader } from '../../environment/webgpu.ts';
 import { describeOptimizers } from '../../unit/optimizers/describe-optimizers.ts';
 
-describeOptimizers('webgpu', await useSwiftShader(), 6);
+describeOptimizers('webgpu', await useSwiftShader(), 4);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { openService, type TestPage } from '../../unit/rpc/page.ts';
-import { writeTinyProject } from '../../unit/rpc/tiny-project.ts';
+import { tinyProject } from '../../unit/rpc/tiny-project.ts';
 
 /** Limits far shorter than the pause, so that only holding them keeps the run alive. */
 const limits = { silenceMs: 1500, firstCollectiveMs: 1500, collectiveMs: 1500 };
@@ -20,8 +20,8 @@ async function finalWeights(page: TestPage, id: string): Promise<Buffer[]> {
 }
 
 it('a paused run does nothing, outlives every limit, and ends like an unpaused run', async () => {
-  const { home, page, errors } = await openService();
-  const projectFolder = await writeTinyProject(home);
+  const { page, errors } = await openService();
+  const projectFolder = tinyProject;
   const overrides = { seed: 7, maxEpochs: 60, timeouts: limits };
   const start = (name: string) => page.hub.startRun({ projectFolder, overrides, name, out: null });
   const { id } = await start('paused');

@@ -9,7 +9,7 @@ const { hub } = useHub();
 const base: RunConfigInput = {
   members: 3,
   devices: 2,
-  maxEpochs: 18,
+  maxEpochs: 12,
   evaluateEveryEpochs: 3,
   logEverySteps: 7,
   hyperparameters: { samples: 3000 },

@@ -5,7 +5,7 @@ import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import { createRunFolder } from '../../../src-main/store/runs/run-folder.ts';
 import { runRecord } from '../store/records.ts';
 import { openService } from './page.ts';
-import { writeTinyProject } from './tiny-project.ts';
+import { tinyProject } from './tiny-project.ts';
 
 const times = { startedAt: '2026-01-02T03:04:05.000Z', endedAt: null, status: 'finished' as const };
 const ofProject = {
@@ -20,7 +20,7 @@ const last = runConfigSchema.parse({ ...first, maxEpochs: 9, optimizer: { kind: 
 
 async function commandsOf(attempts: RunRecord['attempts'], more: Partial<RunRecord> = {}) {
   const { page, home } = await openService();
-  const folder = await writeTinyProject(home);
+  const folder = tinyProject;
   const project = { name: 'Blobs', description: '', folder };
   await createRunFolder(
     join(home, 'home', 'runs', 'run-1'),

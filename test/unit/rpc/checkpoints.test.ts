@@ -10,7 +10,7 @@ import { type Tensor, tf } from '../../../workers/tensorflow/tf.ts';
 import { readZip } from '../export/zip-reader.ts';
 import { runRecord } from '../store/records.ts';
 import { openService } from './page.ts';
-import { sourceWithActivations, writeTinyProject } from './tiny-project.ts';
+import { sourceWithActivations, tinyProject, writeTinyProject } from './tiny-project.ts';
 
 const id = 'run-1';
 
@@ -105,8 +105,8 @@ describe('deleting checkpoints', () => {
 });
 
 it('a training run allows deleting only single epochs', async () => {
-  const { home, page } = await openService();
-  const projectFolder = await writeTinyProject(home);
+  const { page } = await openService();
+  const projectFolder = tinyProject;
   const overrides = { maxEpochs: 1_000_000, checkpoints: { everyEpochs: 1 } };
   const run = await page.hub.startRun({ projectFolder, overrides, name: null, out: null });
   const names = async () => (await page.hub.checkpoints(run.id)).cells.map(({ record }) => record.name);
@@ -122,8 +122,8 @@ it('a training run allows deleting only single epochs', async () => {
 });
 
 it('chosen checkpoints are exported as layers models with the same predictions', async () => {
-  const { home, page } = await openService();
-  const projectFolder = await writeTinyProject(home);
+  const { page } = await openService();
+  const projectFolder = tinyProject;
   const { id: runId } = await page.hub.startRun({ projectFolder, overrides: {}, name: null, out: null });
   await expect.poll(async () => (await page.hub.run(runId)).row.status, { timeout: 15_000 }).toBe('finished');
   const { folder } = await page.hub.run(runId);

@@ -5,15 +5,15 @@ import { expect, it } from 'vitest';
 import type { ForkPoint } from '../../../core/protocol/history/fork.ts';
 import { hubLogPath } from '../../../src-main/hub/detach.ts';
 import { openService, type TestPage } from './page.ts';
-import { writeTinyProject } from './tiny-project.ts';
+import { tinyProject } from './tiny-project.ts';
 
 type PageHub = TestPage['hub'];
 
 /** A finished run of 3 epochs, with a checkpoint of each epoch and a state of the last two. */
 async function openTrained() {
   const opened = await openService();
-  const { page, home } = opened;
-  const projectFolder = await writeTinyProject(home);
+  const { page } = opened;
+  const projectFolder = tinyProject;
   const checkpoints = { everyEpochs: 1, stateEverySeconds: 0 };
   const overrides = { members: 2, membersPerDevice: 2, devices: 'cpu:0', checkpoints };
   const { id } = await page.hub.startRun({ projectFolder, overrides, name: 'first', out: null });

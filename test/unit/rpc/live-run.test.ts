@@ -5,15 +5,15 @@ import { readMetrics } from '../../integration/metric-table.ts';
 import type { RunUpdate } from '../../../core/protocol/pages/run-updates.ts';
 import { readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
 import { openPage, openService } from './page.ts';
-import { writeTinyProject } from './tiny-project.ts';
+import { tinyProject } from './tiny-project.ts';
 
 const everything = { names: [], maximumPoints: 1000, fromStep: null, toStep: null };
 const endless = { maxEpochs: 1_000_000, checkpoints: { stateEverySeconds: 0 } };
 
 describe('a run of this process', () => {
   it('is sent live, and its checkpoints reproduce their metrics', async () => {
-    const { home, page, service, errors } = await openService();
-    const projectFolder = await writeTinyProject(home);
+    const { page, service, errors } = await openService();
+    const projectFolder = tinyProject;
     const { id } = await page.hub.startRun({ projectFolder, overrides: { seed: 7 }, name: 'watched', out: null });
     await page.hub.watch(id);
     await expect.poll(async () => (await page.hub.run(id)).row.status).toBe('running');
@@ -108,8 +108,8 @@ describe('a run of this process', () => {
   }, 60_000);
 
   it('continues without pages, saves their requested checkpoints, and is interrupted with the process', async () => {
-    const { home, service, page, errors } = await openService();
-    const projectFolder = await writeTinyProject(home);
+    const { service, page, errors } = await openService();
+    const projectFolder = tinyProject;
     const { id } = await page.hub.startRun({ projectFolder, overrides: endless, name: null, out: null });
     await page.hub.watch(id);
     await expect.poll(() => page.updates.some(({ type }) => type === 'points'), { timeout: 15_000 }).toBe(true);
@@ -136,8 +136,8 @@ describe('a run of this process', () => {
   }, 60_000);
 
   it("stops jointly on a page's request, and a page can resume it", async () => {
-    const { home, page, errors } = await openService();
-    const projectFolder = await writeTinyProject(home);
+    const { page, errors } = await openService();
+    const projectFolder = tinyProject;
     const { id } = await page.hub.startRun({ projectFolder, overrides: endless, name: null, out: null });
     await page.hub.watch(id);
     const endings = () => page.updates.filter(({ type }) => type === 'ended').length;
@@ -158,7 +158,7 @@ describe('a run of this process', () => {
 
   it("resumes with a page's changes, in the folder that the page named", async () => {
     const { home, page, errors } = await openService();
-    const projectFolder = await writeTinyProject(home);
+    const projectFolder = tinyProject;
     const out = join(home, 'elsewhere', 'first');
     const { id } = await page.hub.startRun({ projectFolder, overrides: { maxEpochs: 2 }, name: null, out });
     const recordNow = async () => (await page.hub.run(id)).record;
@@ -183,8 +183,8 @@ describe('a run of this process', () => {
   }, 60_000);
 
   it('is refused with the reason if it cannot start', async () => {
-    const { home, page } = await openService();
-    const projectFolder = await writeTinyProject(home);
+    const { page } = await openService();
+    const projectFolder = tinyProject;
     const start = (overrides: Record<string, unknown>) =>
       page.hub.startRun({ projectFolder, overrides, name: null, out: null });
     await expect(start({ members: 0 })).rejects.toThrow('members is 0, but must be a whole number from 1 to 256');

@@ -11,7 +11,7 @@ import { WebSocket } from 'ws';
 import type { HubApi, PageApi } from '../../../core/protocol/pages/rpc.ts';
 import { decodeRpc, encodeRpc } from '../../../core/protocol/pages/rpc-codec.ts';
 import { readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
-import { writeTinyProject } from '../rpc/tiny-project.ts';
+import { tinyProject } from '../rpc/tiny-project.ts';
 
 const entry = fileURLToPath(new URL('../../../src-main/tutti.mjs', import.meta.url));
 
@@ -58,7 +58,7 @@ it.each(['SIGINT', 'SIGTERM'] as const)(
   async (signal) => {
     const folder = await mkdtemp(join(tmpdir(), 'tutti-start-'));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
-    const projectFolder = await writeTinyProject(folder);
+    const projectFolder = tinyProject;
     const { tutti, link } = await startTutti(join(folder, 'home'));
     const trained = Promise.withResolvers<void>();
     const hub = await connectPage(link, {
