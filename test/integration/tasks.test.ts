@@ -81,3 +81,9 @@ it('a layer and a loss of the project train a model of two inputs', async () => 
   // 1 for the exact curve; the mean of all measurements has more than 50.
   expect(last(folder, 'val/ens_chi2')).toBeLessThan(2);
 });
+
+it('jointly trained members learn several labels of a sample as one product of experts', async () => {
+  const { record, folder } = await train(hub(), 'labels', { members: 2, strategy: { kind: 'joint' } });
+  expect(record).toMatchObject({ status: 'finished', error: null, summary: { best: { metric: 'val/product_nll' } } });
+  expect(last(folder, 'val/product_f1')).toBeGreaterThan(0.9);
+});

@@ -60,6 +60,8 @@ def hdet(name, network="mlp", options=None, **config):
 EMPTY = {"members": 4, "samples": 21, "batchSize": 5}
 # The weights of a layer train more slowly, and without decay; the bias of another is frozen.
 GROUPS = {"groups": [{"weights": "hidden/kernel", "rateFactor": 0.3, "weightDecay": 0}, {"weights": "out/bias", "rateFactor": 0}]}
+# The labels of the loss are smoothed, its logits divided.
+SOFT = {"loss": {"labelSmoothing": 0.1, "temperature": 1.5}}
 HELD = {"hold": {"untilStep": 30, "partialBatches": False}}
 HELD_IN_PART = {"hold": {"untilStep": 0, "partialBatches": True}}
 
@@ -74,18 +76,22 @@ FAMILIES = {
         independent("RMSprop, each member's values and norm clipped, averaged", "normalized", optimizer={**RMSPROP, "clipValue": 0.1, "clipNorm": 0.15}, ema=EMA),
         independent("LAMB by group, clipped, averaged", optimizer={**LAMB, **GROUPS, "clipNorm": 0.3}, ema=EMA),
         independent("Lion", optimizer=LION),
+        independent("smoothed labels and a temperature", **SOFT),
     ],
     "joint": [
         joint("momentum, uneven last batch, averaged", "reduce", optimizer={**SGD, "learningRate": 0.2}, ema=EMA),
         joint("batch normalisation, RMSprop by group, clipped", "reduce", "normalized", optimizer={**RMSPROP, **GROUPS, "clipNorm": 0.1}),
         joint("one step stale", "pipelined", optimizer={**SGD, "learningRate": 0.1}),
         joint("one step stale, one-cycle, Adam, averaged", "pipelined", schedule=ONE_CYCLE, members=4, ema=EMA),
+        joint("smoothed labels and a temperature, momentum", "reduce", optimizer=SGD, **SOFT),
+        joint("one step stale, smoothed labels and a temperature", "pipelined", **SOFT),
         joint("regularizers and constraints, momentum", "reduce", "penalised", optimizer=SGD),
         joint("one step stale, regularizers and constraints", "pipelined", "penalised"),
     ],
     "coupled": [
         coupled("uneven last batch, LAMB, clipped", batchSize=9, optimizer={**LAMB, "clipNorm": 0.5}),
         coupled("batch normalisation, momentum, averaged", "normalized", optimizer=SGD, ema=EMA),
+        coupled("smoothed labels and a temperature", **SOFT),
         coupled("regularizers and constraints, momentum", "penalised", optimizer=SGD),
     ],
     "data-parallel": [

@@ -90,7 +90,7 @@ def hdet(case, data, dtype):
     interval = [[] for _ in ranks]
     for step, settings, (_, indices) in steps(case):
         scalars.begin_step(settings["rate"])
-        smoothing = [scalars.value("labelSmoothing", r) if "labelSmoothing" in scalars.bases else 0.0 for r in range(len(ranks))]
+        smoothing = [scalars.value("labelSmoothing", r) if "labelSmoothing" in scalars.bases else None for r in range(len(ranks))]
         locals_ = [
             local_gradients(case, rank, samples, own, step, smoothing[r])
             for r, (rank, own) in enumerate(zip(ranks, indices))

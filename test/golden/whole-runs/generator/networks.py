@@ -121,12 +121,19 @@ def constrain(case, weights):
         weights["hidden/kernel"].mul_(norms.clamp(0, 0.9) / (1e-7 + norms))
 
 
-def batch_loss(case, weights, samples, step, smoothing=0.0):
+def classes_loss(case, logits, labels, smoothing=None):
+    """@param smoothing instead of the configured one, where it differs between ranks"""
+    config = case.get("loss", {})
+    smoothing = config.get("labelSmoothing", 0.0) if smoothing is None else smoothing
+    return functional.cross_entropy(logits / config.get("temperature", 1.0), labels, label_smoothing=smoothing)
+
+
+def batch_loss(case, weights, samples, step, smoothing=None):
     """Mean loss of some samples: cross-entropy, or log σ² + (y − μ)²/σ², where a case may fix σ² at ¼ in some steps."""
     x, y = samples
     outputs = FORWARD[case["network"]](weights, x)
     if case["network"] != "heads":
-        return functional.cross_entropy(outputs, y, label_smoothing=smoothing) + penalty(case, weights)
+        return classes_loss(case, outputs, y, smoothing) + penalty(case, weights)
     mean, variance = outputs
     holds = step < case["hold"]["untilStep"] or (case["hold"]["partialBatches"] and len(x) < case["batchSize"])
     if holds:

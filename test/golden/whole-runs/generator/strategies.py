@@ -12,7 +12,7 @@ import torch
 from torch.nn import functional
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from networks import DATA_OF, FORWARD, batch_loss, constrain, initial, is_buffer, penalty
+from networks import DATA_OF, FORWARD, batch_loss, classes_loss, constrain, initial, is_buffer, penalty
 from optimizers import by_group, clip, optimizer, schedule, update
 from streams import batches, unlabelled_batches
 
@@ -114,7 +114,7 @@ def joint(case, data, dtype):
     order = list(steps(case))
     for step, settings, (epoch, indices) in order:
         x, y = samples.at(indices[0])
-        loss = functional.cross_entropy(torch.stack([rank.forward(case, x) for rank in ranks]).mean(0), y)
+        loss = classes_loss(case, torch.stack([rank.forward(case, x) for rank in ranks]).mean(0), y)
         penalties = [penalty(case, rank.weights) for rank in ranks]
         gradients = torch.autograd.grad(loss + sum(penalties), [weight for rank in ranks for weight in rank.trained])
         now = (settings, gradients)
@@ -170,7 +170,7 @@ def data_parallel(case, data, dtype):
     return recorder
 
 
-def local_gradients(case, rank, samples, indices, step, smoothing=0.0):
+def local_gradients(case, rank, samples, indices, step, smoothing=None):
     """Sums over micro-batches of at most `batchSize` samples: Σ n·loss, Σ n·gradient (None if the weight affects no loss) and Σ n."""
     size = case["batchSize"]
     sums, total, count = [None] * len(rank.trained), 0.0, 0
