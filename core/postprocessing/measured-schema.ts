@@ -57,7 +57,7 @@ export const measuredSchema = z.strictObject({
       aurc: realNumber,
       augrc: realNumber,
       /** At most 101 points of the risk-coverage curve. */
-      curve: z.array(pointSchema),
+      curve: z.array(pointSchema.extend({ threshold: realNumber })),
       /** Of the samples that the threshold answers; null without a threshold. */
       chosen: pointSchema.nullable(),
     })

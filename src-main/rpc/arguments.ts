@@ -56,6 +56,7 @@ const argumentSchemas = {
   // The name becomes part of a path.
   predictions: z.tuple([id, z.strictObject({ split, name: z.string().regex(/^[\w-]+$/) })]),
   predictionNames: z.tuple([id]),
+  postprocessing: z.tuple([id]),
   exportRun: z.tuple([id, exportRequestSchema]),
   watch: z.tuple([id]),
   unwatch: z.tuple([id]),

@@ -18,6 +18,7 @@ import { withdrawTrust } from '../trust/project-trust.ts';
 import { previewFork, readForkStart, startFork } from './runs/forks.ts';
 import { readLogs } from './runs/logs.ts';
 import { PageWatches } from './runs/page-watches.ts';
+import { readPostprocessing } from './runs/postprocessing.ts';
 import { listPredictions, readPredictions } from './runs/predictions.ts';
 import { previewResume, previewRun } from './projects/previews.ts';
 import { Projects } from './projects/projects.ts';
@@ -143,6 +144,7 @@ export class HubService {
       evaluateSet: (id, request) => this.#evaluations.evaluate(id, request),
       predictions: (id, request) => readPredictions(this.#parts, id, request),
       predictionNames: (id) => listPredictions(this.#parts, id),
+      postprocessing: (id) => readPostprocessing(this.#parts, id),
       exportRun: (id, request) => this.#export(id, request),
       watch: (id) => watches.watch(id),
       unwatch: (id) => watches.unwatch(id),

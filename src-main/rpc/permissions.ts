@@ -16,6 +16,7 @@ const watchable: ReadonlySet<keyof HubApi> = new Set<keyof HubApi>([
   'forkPoints',
   'predictions',
   'predictionNames',
+  'postprocessing',
   'watch',
   'unwatch',
 ]);

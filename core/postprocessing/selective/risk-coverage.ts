@@ -58,12 +58,9 @@ export function pointForRisk(curve: readonly RiskPoint[], wished: number): RiskP
 }
 
 /** At most `count` points of a curve at equal steps, with the last one. */
-export function thinCurve(curve: readonly RiskPoint[], count: number): { coverage: number; risk: number }[] {
+export function thinCurve(curve: readonly RiskPoint[], count: number): RiskPoint[] {
   const chosen = Math.min(count, curve.length);
-  return Array.from({ length: chosen }, (_, index) => {
-    const { coverage, risk } = curve[Math.ceil(((index + 1) * curve.length) / chosen) - 1];
-    return { coverage, risk };
-  });
+  return Array.from({ length: chosen }, (_, index) => curve[Math.ceil(((index + 1) * curve.length) / chosen) - 1]);
 }
 
 /** Groups of equal confidence in descending order: number of samples up to the group's end, and the sum of their losses. */

@@ -1,3 +1,4 @@
+import type { Postprocessing } from '../../postprocessing/schema.ts';
 import { z } from 'zod';
 import type { DeviceLoadColumns, deviceSchema } from '../machine/devices.ts';
 import type { CheckpointKey, SetEvaluationResult, SetRequest } from '../run/checkpoint-tasks.ts';
@@ -101,6 +102,8 @@ export interface HubApi {
   /** The members' predictions on a split, kept under a name (`best`, `epoch-00012`, `final`, ...). */
   predictions(id: string, request: { split: 'validation' | 'test'; name: string }): Promise<PredictionData | null>;
   predictionNames(id: string): Promise<{ split: 'validation' | 'test'; name: string; epoch: number }[]>;
+  /** What `tutti calibrate` fitted for the sets of a run. */
+  postprocessing(id: string): Promise<Postprocessing[]>;
   /** Writes an export in Tutti's home. Returns its path, and in the browser a link to download it. */
   exportRun(id: string, request: ExportRequest): Promise<ExportResult>;
 

@@ -198,6 +198,6 @@ describe('risk and coverage', () => {
     }));
     const thin = thinCurve(curve, 101);
     expect(thin).toHaveLength(101);
-    expect(thin.at(-1)).toEqual({ coverage: 1, risk: 999 });
+    expect(thin.at(-1)).toEqual({ coverage: 1, risk: 999, threshold: 0 });
   });
 });

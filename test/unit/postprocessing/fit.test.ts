@@ -62,7 +62,7 @@ describe('a fit', () => {
     // Intervals [-2, 4]; the median's squared errors are 0, 4, 9.
     const { conformal, selective } = measurePostprocessing(fitted, quantiles);
     expect(conformal).toMatchObject({ coverage: 1, meanSize: 6 });
-    expect(selective?.curve).toEqual([{ coverage: 1, risk: expect.closeTo(13 / 3, 12) as number }]);
+    expect(selective?.curve).toEqual([{ coverage: 1, risk: expect.closeTo(13 / 3, 12) as number, threshold: 0 }]);
   });
 
   it('finds the threshold for a wished risk', () => {

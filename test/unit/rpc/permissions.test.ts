@@ -12,6 +12,7 @@ const watchable = [
   'forkPoints',
   'logs',
   'predictionNames',
+  'postprocessing',
   'predictions',
   'run',
   'runs',

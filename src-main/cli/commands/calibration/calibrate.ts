@@ -1,3 +1,4 @@
+import { describeFit, formatShare } from '../../../../core/postprocessing/describe.ts';
 import type { Detection, Measured } from '../../../../core/postprocessing/measured-schema.ts';
 import { postprocessingRequestSchema, usualRequest } from '../../../../core/postprocessing/request.ts';
 import type { Postprocessing } from '../../../../core/postprocessing/schema.ts';
@@ -78,27 +79,6 @@ export function describeCalibrated({ postprocessing, path }: Calibrated, look: L
   return [fitted, '', ...figures, '', `Wrote ${path}`];
 }
 
-function describeFit({ calibration, conformal, outside, selective }: Postprocessing): string {
-  const parts = [
-    calibration === null ? 'no calibration' : describeCalibration(calibration),
-    ...(conformal === null ? [] : [`conformal ${conformal.method} for ${formatShare(1 - conformal.alpha)}`]),
-    ...(outside === null ? [] : [`outside above ${outside.score} ${formatMetric(outside.threshold)}`]),
-    ...(selective === null ? [] : [`answers from a confidence of ${formatMetric(selective.threshold)}`]),
-  ];
-  return parts.join('; ');
-}
-
-function describeCalibration(calibration: NonNullable<Postprocessing['calibration']>): string {
-  if (calibration.method === 'pooled-temperature')
-    return `temperature ${formatMetric(calibration.temperature)} after averaging`;
-  if (calibration.method === 'sigma')
-    return `standard deviations times ${calibration.scales.map(formatMetric).join(', ')}`;
-  if (calibration.method !== 'temperature') return calibration.method;
-  const { temperatures, fit } = calibration;
-  const shown = fit === 'shared' ? temperatures.slice(0, 1) : temperatures;
-  return `${fit} temperature${shown.length === 1 ? '' : 's'} ${shown.map(formatMetric).join(', ')} before averaging`;
-}
-
 function describeMeasured(measured: Measured, { conformal }: Postprocessing, look: Look): string[] {
   const { split, samples, calibration } = measured;
   const columns = [
@@ -158,5 +138,3 @@ function rowOf({ name, flagged, scores }: Detection): string[] {
   const figures = ['auroc', 'auprIn', 'auprOut', 'fpr95'].map((figure) => formatMetric(best[1][figure]));
   return [name, Number.isFinite(flagged) ? formatShare(flagged) : '-', best[0], ...figures];
 }
-
-const formatShare = (share: number): string => `${(100 * share).toFixed(1)} %`;

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import type { Postprocessing } from '../../core/postprocessing/schema.ts';
+import FittedCards from '../../src-renderer/views/run/ensemble/FittedCards.vue';
+import { calibratedSet } from '../unit/postprocessing/recorded-file.ts';
+import { mountPage } from './mount-page.ts';
+
+const open = (fitted: Postprocessing[]) => mountPage(FittedCards, { props: { fitted, runName: 'Digits' } });
+
+describe('the cards of what was fitted', () => {
+  it('show figures before and after, coverage, detection and both charts', async () => {
+    const { wrapper } = await open([calibratedSet]);
+    const rows = wrapper.findAll('tbody tr').map((row) => row.findAll('th, td').map((cell) => cell.text()));
+    expect(rows).toEqual([
+      ['NLL', '0.5000', '0.4000'],
+      ['ECE', '0.1000', '0.02000'],
+      ['letters', '50.0 %', 'energy', '0.9500', '0.8500', '0.7500', '0.1500'],
+    ]);
+    expect(wrapper.findAll('li').map((item) => item.text())).toEqual([
+      'Coverage 91.0 % ± 2.9 %, wished 90.0 %; 1.250 classes in a set on average.',
+      'AURC 0.01000, AUGRC 0.008000; 88.0 % answered with a risk of 0.05000.',
+      '6.0 % of the test split counts as outside the training data.',
+    ]);
+    expect(wrapper.text()).toContain('final, fitted on 200 validation samples: joint temperatures 1.250, 1.500');
+    expect(wrapper.findAll('figure')).toHaveLength(2);
+  });
+
+  it('choose among sets, and say so where nothing was measured', async () => {
+    const other: Postprocessing = {
+      ...calibratedSet,
+      set: { ...calibratedSet.set, name: 'member-best' },
+      calibration: null,
+      measured: null,
+    };
+    const { wrapper } = await open([calibratedSet, other]);
+    await wrapper.find('select').setValue('member-best');
+    expect(wrapper.text()).toContain('member-best, fitted on 200 validation samples: no calibration;');
+    expect(wrapper.text()).toContain('There is no other split to measure it on.');
+    expect(wrapper.findAll('figure')).toHaveLength(0);
+  });
+});
