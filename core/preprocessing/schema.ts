@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { tokenizerSchema } from '../tokens/tokenizer.ts';
 
 /**
  * What a project fitted on its training split, in the order in which it is applied to raw values. Kept as `preprocessing.json` in a run
@@ -36,6 +37,23 @@ const tableStepSchema = z.strictObject({ kind: z.literal('table'), columns: z.ar
 /** Features are the columns' features, one after the other. */
 export type TableStep = z.output<typeof tableStepSchema>;
 
+const textColumnSchema = z.strictObject({
+  name: z.string(),
+  tokenizer: tokenizerSchema,
+  /** Tokens of every text. */
+  length: z.int().positive(),
+  /** Where short texts are padded. */
+  padding: z.enum(['start', 'end']),
+  /** Whether a missing text counts as an empty one. */
+  impute: z.boolean(),
+  /** Name of the model's input that takes the ids; null: the model's only one, or the one of the features. */
+  input: z.string().nullable(),
+});
+/** How a column of texts becomes ids of tokens. */
+export type TextColumnStep = z.output<typeof textColumnSchema>;
+
+const textsStepSchema = z.strictObject({ kind: z.literal('texts'), columns: z.array(textColumnSchema).min(1) });
+
 const standardizeStepSchema = z.strictObject({
   kind: z.literal('standardize'),
   /** For value i of a sample, entry i mod C: (value − mean) / std. Bytes are divided by 255 first. */
@@ -70,7 +88,9 @@ export type TargetMeaning = z.output<typeof targetSchema>;
 
 export const preprocessingSchema = z.strictObject({
   format: z.literal(1),
-  steps: z.array(z.discriminatedUnion('kind', [tableStepSchema, imagesStepSchema, standardizeStepSchema])),
+  steps: z.array(
+    z.discriminatedUnion('kind', [tableStepSchema, textsStepSchema, imagesStepSchema, standardizeStepSchema]),
+  ),
   target: targetSchema.optional(),
 });
 /** What was fitted on a training split. */

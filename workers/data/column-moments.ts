@@ -38,24 +38,73 @@ export function columnMoments(columns: Columns): Moments {
   };
 }
 
-function momentsOf(columns: Columns, column: number) {
+function momentsOf(columns: Columns, column: number, before = 0) {
   const { values, count } = columns;
   const rows = values.length / count;
   const total = new CompensatedSum();
   let areEqual = true;
   for (let row = 0; row < rows; row++) {
     const value = values[row * count + column];
-    if (!Number.isFinite(value)) throw notFinite(columns, column, row);
+    if (!Number.isFinite(value)) throw notFinite(columns, column, row, before);
     if (value !== values[column]) areEqual = false;
     total.add(value);
   }
-  if (areEqual) return { mean: values[column], variance: 0, isConstant: true };
+  if (areEqual) return { mean: values[column], variance: 0, isConstant: true, areEqual };
   const mean = total.value / rows;
   const squares = new CompensatedSum();
   for (let row = 0; row < rows; row++) squares.add((values[row * count + column] - mean) ** 2);
   const variance = squares.value / rows;
-  const bound = rows * Number.EPSILON * variance + (rows * mean * Number.EPSILON) ** 2;
-  return { mean, variance, isConstant: variance <= bound };
+  return { mean, variance, isConstant: variance <= roundingOf(rows, mean, variance), areEqual };
+}
+
+/**
+ * The moments of columns whose rows come in parts, in one pass: of each part by {@link columnMoments}, then combined in float64 (Chan, Golub and
+ * LeVeque, 1983, "Algorithms for computing the sample variance", eq. 2.1). A column is constant if it is so in all parts, with the same value.
+ */
+export class MomentsInParts {
+  #rows = 0;
+  #mean: number[] = [];
+  /** Sums of squared deviations from the mean. */
+  #squares: number[] = [];
+  #first: number[] = [];
+  #areEqual: boolean[] = [];
+
+  /** @throws Error that names data set, column and row of the first value that is NaN or infinite */
+  add(part: Columns): void {
+    const rows = part.values.length / part.count;
+    const before = this.#rows;
+    this.#rows += rows;
+    for (let column = 0; column < part.count; column++) {
+      const { mean, variance, areEqual } = momentsOf(part, column, before);
+      const value = part.values[column];
+      if (before === 0)
+        [this.#mean[column], this.#squares[column], this.#first[column]] = [mean, variance * rows, value];
+      else {
+        const difference = mean - this.#mean[column];
+        this.#mean[column] += (difference * rows) / this.#rows;
+        this.#squares[column] += variance * rows + (difference ** 2 * before * rows) / this.#rows;
+      }
+      const wereEqual = before === 0 || (this.#areEqual[column] && value === this.#first[column]);
+      this.#areEqual[column] = areEqual && wereEqual;
+    }
+  }
+
+  get moments(): Moments {
+    const variances = this.#squares.map((sum) => sum / this.#rows);
+    const isConstant = variances.map(
+      (variance, i) => this.#areEqual[i] || variance <= roundingOf(this.#rows, this.#mean[i], variance),
+    );
+    return {
+      mean: this.#mean.map((mean, i) => (this.#areEqual[i] ? this.#first[i] : mean)),
+      std: variances.map((variance, i) => (isConstant[i] ? 1 : Math.sqrt(variance))),
+      isConstant,
+    };
+  }
+}
+
+/** The most that rounding alone gives as a variance. */
+function roundingOf(rows: number, mean: number, variance: number): number {
+  return rows * Number.EPSILON * variance + (rows * mean * Number.EPSILON) ** 2;
 }
 
 /** Adds the rounding error of each addition separately, so that the sum's error does not grow with the number of terms (Neumaier, 1974). */
@@ -74,9 +123,9 @@ class CompensatedSum {
   }
 }
 
-function notFinite({ name, kind, values, count }: Columns, column: number, row: number): Error {
+function notFinite({ name, kind, values, count }: Columns, column: number, row: number, before = 0): Error {
   return new Error(
-    `Data set "${name}": ${kind} column ${column} has ${values[row * count + column]} in row ${row} (both counted from 0). ` +
+    `Data set "${name}": ${kind} column ${column} has ${values[row * count + column]} in row ${before + row} (both counted from 0). ` +
       'A mean and a deviation need finite values: correct the value, or leave the sample out.',
   );
 }

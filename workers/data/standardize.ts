@@ -1,7 +1,8 @@
 import type { Preprocessing, TargetMeaning } from '../../core/preprocessing/schema.ts';
-import { columnMoments } from './column-moments.ts';
+import { columnMoments, type Columns, type Moments, MomentsInParts } from './column-moments.ts';
 import { createDataset, createSplits, mapEachSplit, requireInMemory } from './dataset.ts';
 import type { Dataset, Normalization, Splits } from './dataset.ts';
+import { readChecked } from './streams/sample-source.ts';
 
 /** Undoes a standardization of T target columns: `value = mean + std * standardized`. */
 export interface TargetScale {
@@ -26,12 +27,46 @@ export interface Standardized {
  *
  * @throws Error that names column and row where a value of the training split is NaN or infinite
  */
-export function standardize(splits: Splits, options: { targets?: boolean } = {}): Standardized {
+export function standardize(splits: Splits, options: StandardizeOptions = {}): Standardized {
   const { train } = splits;
   requireInMemory(train);
+  return applied(splits, columnMoments(columnsOf(train, train.features)), options);
+}
+
+/** What to standardize besides the features. */
+export interface StandardizeOptions {
+  /** Whether the target columns too. */
+  targets?: boolean;
+}
+
+/**
+ * Like {@link standardize}, for splits whose features are on disk: reads the training split once, a part at a time. The moments differ from those in
+ * memory in their last digits at most.
+ * @throws Error that names column and row where a value of the training split is NaN or infinite
+ */
+export async function standardizeOnDisk(splits: Splits, options: StandardizeOptions = {}): Promise<Standardized> {
+  const { train } = splits;
+  if (train.source === undefined) return standardize(splits, options);
+  const { source, length } = train;
+  const moments = new MomentsInParts();
+  for (let first = 0; first < length; first += samplesAtOnce) {
+    const indices = Int32Array.from({ length: Math.min(samplesAtOnce, length - first) }, (_, i) => first + i);
+    moments.add(columnsOf(train, await readChecked(train.name, source, indices)));
+  }
+  return applied(splits, moments.moments, options);
+}
+
+/** Samples of one read. */
+const samplesAtOnce = 256;
+
+/** The columns of features are the channels. */
+function columnsOf({ name, featureShape }: Dataset, values: Dataset['features']): Columns {
+  return { name, kind: 'feature', values, count: featureShape.at(-1) ?? 1 };
+}
+
+function applied(splits: Splits, moments: Moments, options: StandardizeOptions): Standardized {
+  const { train } = splits;
   const unit = train.features instanceof Uint8Array ? 255 : 1;
-  const { name, features: values, featureShape } = train;
-  const moments = columnMoments({ name, kind: 'feature', values, count: featureShape.at(-1) ?? 1 });
   const normalization = {
     mean: moments.mean.map((value) => value / unit),
     std: moments.std.map((value, column) => (moments.isConstant[column] ? 1 : value / unit)),

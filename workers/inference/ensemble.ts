@@ -84,13 +84,20 @@ export class Ensemble {
     return outputs;
   }
 
+  /** Names of the inputs that take columns of texts. */
+  #textInputs(): string[] {
+    const texts = this.preprocessing?.steps.flatMap((step) => (step.kind === 'texts' ? step.columns : [])) ?? [];
+    return texts.flatMap(({ input }) => input ?? []);
+  }
+
   /** Shape of one sample at the input that takes the features: the one without a further input of its name. */
   #featureShape(input: EnsembleInput): (number | null)[] {
-    const extra = 'extraInputs' in input ? (input.extraInputs ?? {}) : {};
+    const isTable = 'rows' in input || 'table' in input;
+    const extra = isTable ? this.#textInputs() : Object.keys(('extraInputs' in input && input.extraInputs) || {});
     const [model] = this.models;
     // A sequential model has no names of inputs.
     const free = model.inputs.map(({ shape }, i) => ({ name: model.inputNames?.[i], shape: shape.slice(1) }));
-    const unnamed = free.length === 1 ? free : free.filter(({ name }) => !Object.hasOwn(extra, name));
+    const unnamed = free.length === 1 ? free : free.filter(({ name }) => !extra.includes(name));
     if (unnamed.length === 1) return unnamed[0].shape;
     throw new Error(
       `The model has the inputs ${model.inputNames.join(', ')}. The values go to one; give each other one in extraInputs, under its name.`,

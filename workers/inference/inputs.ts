@@ -1,6 +1,6 @@
 import type { Preprocessing } from '../../core/preprocessing/schema.ts';
 import type { Fields } from '../data/fields.ts';
-import { columnTypes, fitted } from '../data/preprocessing/table-features.ts';
+import { columnTypes, fitted } from '../data/preprocessing/fitted.ts';
 import type { Cell, RawTable } from '../data/tables/cells.ts';
 import { type ColumnType, typedColumn } from '../data/tables/columns.ts';
 import type { Table } from '../data/tables/table.ts';
@@ -53,8 +53,9 @@ function prepareTable(
   preprocessing: Preprocessing | null,
   featureShape: readonly (number | null)[],
 ): PreparedInput {
-  if (preprocessing?.steps.some(({ kind }) => kind === 'table')) {
-    return { ...shaped(fitted(preprocessing).features(table), featureShape), extraInputs: {} };
+  if (preprocessing?.steps.some(({ kind }) => kind === 'table' || kind === 'texts')) {
+    const apply = fitted(preprocessing);
+    return { ...shaped(apply.features(table), featureShape), extraInputs: apply.extraInputs(table) };
   }
   return { ...shaped(normalized(numbersOf(table), preprocessing), featureShape), extraInputs: {} };
 }

@@ -25,8 +25,9 @@ export function writeInputs(
   preprocessing: Preprocessing | null,
   reserved: readonly string[],
 ): GraphInputs {
-  // Of several inputs, the run does not say which one takes the features.
-  if (model.inputs.length > 1 || preprocessing === null || preprocessing.steps.length === 0) {
+  // Of several inputs, the run does not say which one takes the features. ONNX has no operators for tokenizers.
+  const hasTexts = preprocessing?.steps.some(({ kind }) => kind === 'texts') === true;
+  if (model.inputs.length > 1 || preprocessing === null || preprocessing.steps.length === 0 || hasTexts) {
     return preparedInputs(model, reserved);
   }
   const [{ shape }] = model.inputs;

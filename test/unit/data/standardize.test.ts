@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { columnMoments } from '../../../workers/data/column-moments.ts';
+import { columnMoments, MomentsInParts } from '../../../workers/data/column-moments.ts';
 import { createDataset, gatherBatch } from '../../../workers/data/dataset.ts';
-import { standardize } from '../../../workers/data/standardize.ts';
+import { createSourceDataset } from '../../../workers/data/streams/sample-source.ts';
+import { standardize, standardizeOnDisk } from '../../../workers/data/standardize.ts';
 import { readGolden } from '../../golden/read-golden.ts';
 
 interface Recorded {
@@ -130,3 +131,63 @@ function columnOf(kind: string, rows: number): Float32Array {
 function relativeError(value: number, expected: number): number {
   return value === expected ? 0 : Math.abs(value - expected) / Math.abs(expected);
 }
+
+describe('moments in parts', () => {
+  it('are those of all rows', () => {
+    const draws = fc.record({
+      parts: fc.array(fc.array(fc.integer({ min: -50, max: 50 }), { minLength: 1, maxLength: 9 }), {
+        minLength: 1,
+        maxLength: 5,
+      }),
+      far: fc.constantFrom(0, 1e6),
+    });
+    fc.assert(
+      fc.property(draws, ({ parts, far }) => {
+        const about = { name: 'parts', kind: 'feature', count: 2 };
+        // The second column is constant.
+        const columnsOf = (values: number[]) => values.flatMap((value) => [value + far, 7]);
+        const moments = new MomentsInParts();
+        for (const part of parts) moments.add({ ...about, values: columnsOf(part) });
+        const whole = columnMoments({ ...about, values: columnsOf(parts.flat()) });
+        const found = moments.moments;
+        expect(found.isConstant).toEqual(whole.isConstant);
+        found.mean.forEach((mean, i) => expect(mean).toBeCloseTo(whole.mean[i], 8));
+        found.std.forEach((std, i) => expect(std).toBeCloseTo(whole.std[i], 8));
+      }),
+      { seed: 8, numRuns: 200 },
+    );
+  });
+
+  it('name the row of a value that is not finite', () => {
+    const moments = new MomentsInParts();
+    moments.add({ name: 'parts', kind: 'feature', count: 1, values: [1, 2] });
+    expect(() => moments.add({ name: 'parts', kind: 'feature', count: 1, values: [3, Number.NaN] })).toThrow(
+      'feature column 0 has NaN in row 3',
+    );
+  });
+
+  it('standardize samples on disk as in memory', async () => {
+    const values = Uint8Array.from({ length: 2 * 700 }, (_, i) => (i * 37) % 251);
+    const targets = Float32Array.from({ length: 700 }, (_, i) => i);
+    const inMemory = createDataset({ name: 'bytes', featureShape: [2], features: values, targets });
+    const train = createSourceDataset({
+      name: 'bytes',
+      targets,
+      source: {
+        length: 700,
+        featureShape: [2],
+        type: 'uint8',
+        read: async (rows) => Uint8Array.from([...rows].flatMap((row) => [values[2 * row], values[2 * row + 1]])),
+      },
+    });
+    const found = await standardizeOnDisk({ train }, { targets: true });
+    const expected = standardize({ train: inMemory }, { targets: true });
+    expect(found.targetScale).toEqual(expected.targetScale);
+    expect(found.splits.train.source?.length).toBe(700);
+    const scales = [found, expected].map(({ splits }) => splits.train.normalization);
+    for (const part of ['mean', 'std'] as const) {
+      scales[0]?.[part].forEach((value, i) => expect(value).toBeCloseTo(scales[1]?.[part][i] ?? Number.NaN, 12));
+    }
+    expect(await standardizeOnDisk({ train: inMemory })).toEqual(standardize({ train: inMemory }));
+  });
+});

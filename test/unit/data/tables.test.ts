@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fitColumn, fitted, tableFeatures } from '../../../workers/data/preprocessing/table-features.ts';
+import { columnTypes, fitted } from '../../../workers/data/preprocessing/fitted.ts';
+import { fitColumn, tableFeatures } from '../../../workers/data/preprocessing/table-features.ts';
+import { preprocessingSchema } from '../../../core/preprocessing/schema.ts';
 import { parseTable, type ReadTableOptions } from '../../../workers/data/tables/read-table.ts';
 import { tableSplits, type TableSplitOptions } from '../../../workers/data/tables/table-splits.ts';
 import { goldenFile, readGolden } from '../../golden/read-golden.ts';
@@ -213,6 +215,47 @@ describe('tableSplits', () => {
   ])('refuses %j', async (change, message) => {
     const gaps = await tableOf('x,y,g\n1,no,a\n,yes,a\n3,,b\n4,yes,b\n');
     expect(() => tableSplits(gaps, { seed: 1, target: 'y', ...change })).toThrow(message);
+  });
+
+  it('turns columns of texts into inputs of tokens, fitted on the training split', async () => {
+    const rows = ['good film,1,yes', 'bad film,2,no', ',3,no', 'good good book,4,yes'];
+    const table = await tableOf(`review,stars,y\n${rows.join('\n')}\n`);
+    const text = { review: { length: 2, size: 5 } };
+    const own = { seed: 1, missing: 'impute', standardize: false, text } as const;
+    const { train, preprocessing } = tableSplits(table, own);
+    // The most frequent words: good (3), film (2); of equally frequent ones bad comes first. 0 pads, 1 is unknown.
+    expect(train.extraInputs).toEqual({ review: { shape: [2], values: Int32Array.of(2, 3, 4, 3, 0, 0, 2, 2) } });
+    expect(train.features).toEqual(Float32Array.of(1, 2, 3, 4));
+    if (preprocessing === undefined) throw new Error('nothing was fitted');
+    const parsed = preprocessingSchema.parse(JSON.parse(JSON.stringify(preprocessing)));
+    const others = await tableOf('review,stars\nthe film,5\n', { columns: columnTypes(parsed) });
+    expect(fitted(parsed).features(others)).toEqual(Float32Array.of(5));
+    expect(fitted(parsed).extraInputs(others)).toEqual({ review: { shape: [2], values: Int32Array.of(1, 3) } });
+  });
+
+  it('has only tokens as features where a table has nothing else', async () => {
+    const table = await tableOf('review,y\ngood film,yes\nbad,no\ngood,yes\n', { columns: { review: 'text' } });
+    const text = { review: { length: 2, padding: 'start' as const } };
+    const { train, preprocessing } = tableSplits(table, { seed: 1, text });
+    expect(train.featureShape).toEqual([2]);
+    expect([train.features, train.extraInputs]).toEqual([Float32Array.of(2, 4, 0, 3, 0, 2), undefined]);
+    if (preprocessing === undefined) throw new Error('nothing was fitted');
+    expect(fitted(preprocessing).features(table)).toEqual(train.features);
+    expect(fitted(preprocessing).extraInputs(table)).toEqual({});
+  });
+
+  it('refuses texts that it cannot use', async () => {
+    const table = await tableOf('review,stars,y\ngood,1,yes\n,2,no\n');
+    const splits = (text: TableSplitOptions['text']) => () => tableSplits(table, { seed: 1, text });
+    expect(splits({ stars: { length: 2 } })).toThrow('"review" of file.csv has no value in row 2');
+    const missing = { seed: 1, missing: 'impute' } as const;
+    expect(() => tableSplits(table, { ...missing, text: { stars: { length: 2 } } })).toThrow(
+      'is to be text, but is of type number',
+    );
+    expect(() => tableSplits(table, { ...missing, text: { y: { length: 2 } } })).toThrow(
+      'it is a target, weight or group',
+    );
+    expect(() => tableSplits(table, { ...missing, text: { review: { length: 0 } } })).toThrow('a length of 0 tokens');
   });
 
   it('refuses text as a feature', async () => {

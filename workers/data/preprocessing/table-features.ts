@@ -1,7 +1,8 @@
-import type { ColumnStep, Preprocessing, TableStep } from '../../../core/preprocessing/schema.ts';
+import type { ColumnStep, TableStep } from '../../../core/preprocessing/schema.ts';
 import { columnMoments } from '../column-moments.ts';
 import { type Column, isMissingAt, type NumericColumn, sortedTexts, type TextColumn } from '../tables/columns.ts';
 import { columnOf, type Table } from '../tables/table.ts';
+import { missingAt } from './missing.ts';
 
 /** How a table's columns become features, fitted on some of its rows. */
 interface FitOptions {
@@ -24,8 +25,8 @@ export function fitColumn(column: Column, options: FitOptions): ColumnStep {
   const { name } = column;
   if (column.type === 'text') {
     throw new Error(
-      `Column "${name}" of ${options.name} is text, of which a model has no features. Give it the type ignore, or category: ` +
-        `readTable(file, { columns: { ${JSON.stringify(name)}: 'ignore' } }).`,
+      `Column "${name}" of ${options.name} is text, of which a model has no features. Say how it becomes tokens, text: { ${JSON.stringify(name)}: { length: 64 } }, or give it ` +
+        `the type ignore or category: readTable(file, { columns: { ${JSON.stringify(name)}: 'ignore' } }).`,
     );
   }
   return column.values instanceof Float64Array
@@ -115,56 +116,9 @@ function writeFeatures(step: ColumnStep, cell: TableCell, features: Float32Array
   if (step.impute?.indicator && isMissing) features[at + widthOf(step) - 1] = 1;
 }
 
-/** A missing value that nothing replaces. */
-export function missingAt(table: Table, { name }: Column, row: number): Error {
-  return new Error(
-    `Column "${name}" of ${table.name} has no value in row ${row + 1}. Choose missing: 'drop' to leave out such rows, or ` +
-      `'impute' to fill them in; for one column: missing: { ${JSON.stringify(name)}: 'impute' }.`,
-  );
-}
-
 function wrongType({ name: table }: Table, { name, type }: Column, step: ColumnStep): Error {
   return new Error(
     `Column "${name}" of ${table} is of type ${type}, but of type ${step.type} in the training data. Read it with the types of the ` +
       'training data: readTable(file, { columns: columnTypes(preprocessing) }).',
   );
-}
-
-/** What was fitted on a training split, ready to be applied to other data. */
-export interface Fitted {
-  /** Features of all rows of a table with the training data's columns, shape `[rows, F]`. */
-  features(table: Table): Float32Array;
-  /** The target's value of an output, in its own unit. @param column which of several targets, counted from 0 */
-  targetValue(output: number, column?: number): number;
-}
-
-/** Applies what a run keeps in `preprocessing.json`. @throws Error if it was not fitted on a table */
-export function fitted({ steps, target }: Preprocessing): Fitted {
-  const step = steps.find(({ kind }) => kind === 'table');
-  if (step?.kind !== 'table')
-    throw new Error('The preprocessing has no step for a table: it was fitted on other data.');
-  const scales = steps.filter((own) => own.kind === 'standardize');
-  return {
-    features(table) {
-      const { features } = tableFeatures(
-        step,
-        table,
-        Int32Array.from({ length: table.length }, (_, row) => row),
-      );
-      for (const { mean, std } of scales) {
-        features.forEach((value, i) => {
-          features[i] = (value - mean[i % mean.length]) / std[i % mean.length];
-        });
-      }
-      return features;
-    },
-    targetValue: (output, column = 0) =>
-      target?.kind === 'values' ? target.mean[column] + target.std[column] * output : output,
-  };
-}
-
-/** The types with which to read a table that the preprocessing is to be applied to. */
-export function columnTypes({ steps }: Preprocessing): Record<string, ColumnStep['type']> {
-  const columns = steps.flatMap((step) => (step.kind === 'table' ? step.columns : []));
-  return Object.fromEntries(columns.map(({ name, type }) => [name, type]));
 }

@@ -2,7 +2,9 @@ import type { Preprocessing, TargetMeaning } from '../../../core/preprocessing/s
 import { Generator } from '../../random/generator.ts';
 import { createDataset, createSplits, type Dataset, type Splits } from '../dataset.ts';
 import { type Fold, requireFold } from '../split.ts';
-import { fitColumn, missingAt, tableFeatures } from '../preprocessing/table-features.ts';
+import { missingAt } from '../preprocessing/missing.ts';
+import { fitColumn, tableFeatures } from '../preprocessing/table-features.ts';
+import { fitTexts, textIds, textInputs, type TextColumnOptions } from '../preprocessing/text-columns.ts';
 import { type Division, foldRows, numbersOf, type RowSplits, takeRows } from './assign-rows.ts';
 import { type Column, isMissingAt } from './columns.ts';
 import { columnOf, type Table } from './table.ts';
@@ -21,6 +23,8 @@ export interface TableDatasetOptions {
   missing?: MissingPolicy | Readonly<Record<string, MissingPolicy>>;
   /** The column that holds the samples' weights, which is then no feature. */
   weights?: string;
+  /** Columns of texts, by name, that become ids of tokens: an input of the column's name, or the features where nothing else is one. */
+  text?: Readonly<Record<string, TextColumnOptions>>;
   /** The column whose value rows of one group share, which is then no feature: a group lies in one split. */
   group?: string;
   /** Mean 0 and standard deviation 1 on the training split for columns of numbers and dates; true by default. */
@@ -54,10 +58,10 @@ export function tableSplits(table: Table, options: TableSplitOptions): Splits {
   const parts = partsOf(table, options);
   const rows = completeRows(table, parts, options);
   const splits = assign(table, rows, options, parts);
-  const { step, target } = fit(table, parts, splits.train, options);
-  const datasetOf = (name: string, own: Int32Array) => toDataset(table, name, own, { step, target, parts });
+  const { steps, target } = fit(table, parts, splits.train, options);
+  const datasetOf = (name: string, own: Int32Array) => toDataset(table, name, own, { steps, target, parts });
   const train = datasetOf(table.name, splits.train);
-  const preprocessing: Preprocessing = { format: 1, steps: [step], target };
+  const preprocessing: Preprocessing = { format: 1, steps, target };
   return createSplits({
     train: options.classWeights === undefined ? train : weighted(train, options.classWeights),
     validation: splits.validation.length > 0 ? datasetOf(`${table.name} validation`, splits.validation) : undefined,
@@ -167,18 +171,47 @@ function fit(table: Table, { features, targets }: Parts, rows: Int32Array, optio
     throw new Error(`${table.name} has no rows without missing values. Impute some of its columns.`);
   const imputes = (column: string) => policyOf(options, column) === 'impute';
   const about = { name: table.name, rows, standardize, imputes };
-  const step = { kind: 'table' as const, columns: features.map((column) => fitColumn(column, about)) };
-  return { step, target: fitTarget(table.name, targets, rows, options) };
+  const { text = {} } = options;
+  for (const name of Object.keys(text)) requireFeature(table, features, name);
+  const [texts, others] = [true, false].map((isText) =>
+    features.filter(({ name }) => Object.hasOwn(text, name) === isText),
+  );
+  const tableSteps: Preprocessing['steps'] =
+    others.length === 0 ? [] : [{ kind: 'table', columns: others.map((column) => fitColumn(column, about)) }];
+  // Without other columns, the first texts are the features.
+  const inputOf = (name: string, i: number): string | null => (i === 0 && others.length === 0 ? null : name);
+  const columns = texts.map(({ name }, i) =>
+    fitTexts(table, name, text[name], { rows, imputes, input: inputOf(name, i) }),
+  );
+  const steps: Preprocessing['steps'] = [
+    ...tableSteps,
+    ...(columns.length === 0 ? [] : [{ kind: 'texts' as const, columns }]),
+  ];
+  return { steps, target: fitTarget(table.name, targets, rows, options) };
+}
+
+function requireFeature(table: Table, features: readonly Column[], name: string): void {
+  if (features.includes(columnOf(table, name))) return;
+  throw new Error(
+    `Column "${name}" of ${table.name} is to be text for the model, but has another use: it is a target, weight or group.`,
+  );
 }
 
 interface FittedTable {
-  step: Preprocessing['steps'][number] & { kind: 'table' };
+  steps: Preprocessing['steps'];
   target: TargetMeaning;
   parts: Parts;
 }
 
-function toDataset(table: Table, name: string, rows: Int32Array, { step, target, parts }: FittedTable): Dataset {
-  const { features, width } = tableFeatures(step, table, rows);
+function toDataset(table: Table, name: string, rows: Int32Array, { steps, target, parts }: FittedTable): Dataset {
+  const tableStep = steps.find((step) => step.kind === 'table');
+  const texts = steps.flatMap((step) => (step.kind === 'texts' ? step.columns : []));
+  const extraInputs = textInputs(texts, table, rows);
+  const [main] = texts;
+  const { features, width } =
+    tableStep === undefined
+      ? { features: Float32Array.from(textIds(main, table, rows)), width: main.length }
+      : tableFeatures(tableStep, table, rows);
   const weights = parts.weights && Float32Array.from(rows, (row) => Number(parts.weights?.values[row]));
   return createDataset({
     name,
@@ -186,6 +219,7 @@ function toDataset(table: Table, name: string, rows: Int32Array, { step, target,
     features,
     ...targetsOf(name, target, parts.targets, rows),
     ...(weights && { weights }),
+    ...(Object.keys(extraInputs).length > 0 && { extraInputs }),
   });
 }
 
