@@ -186,28 +186,40 @@ export class RankTraining implements Training {
   /** Calls `use` with the weights to evaluate and save in the model, then restores the rank's training weights. */
   async withModel(use: () => Promise<void>): Promise<void> {
     if (this.isAssembled) return use();
-    const { strategy, member } = this.parts;
-    strategy.collect?.();
-    const restoreTrained = member.average?.exchange();
+    const restore = await this.putWeights();
+    this.isAssembled = true;
     try {
-      const restore = (await strategy.assemble?.()) ?? null;
-      this.isAssembled = true;
       await use();
-      restore?.();
     } finally {
       // Also when the hub is gone: the state that is saved then has the trained weights.
       this.isAssembled = false;
-      restoreTrained?.();
+      restore();
     }
   }
 
   /** Puts the weights to evaluate and save into the model for good. */
   async assemble(): Promise<void> {
+    await this.putWeights();
+    this.isAssembled = true;
+  }
+
+  /** Puts the weights to evaluate and save into the model. @returns a function that restores the rank's training weights */
+  private async putWeights(): Promise<() => void> {
     const { strategy, member } = this.parts;
     strategy.collect?.();
-    member.average?.exchange();
-    await strategy.assemble?.();
-    this.isAssembled = true;
+    const restoreTrained = member.average?.exchange();
+    try {
+      const restore = (await strategy.assemble?.()) ?? null;
+      // An average of weights that meet a constraint may not meet it: that of vectors of norm 1 is shorter.
+      if ((member.average?.updates ?? 0) > 0) member.constrain();
+      return () => {
+        restore?.();
+        restoreTrained?.();
+      };
+    } catch (error) {
+      restoreTrained?.();
+      throw error;
+    }
   }
 
   /** Which checkpoints of this rank stay. Members have equal shares of the quota. */

@@ -7,8 +7,8 @@ import { decodeSafetensors } from '../../../core/safetensors/safetensors.ts';
 import { pidOf, pidOnceTraining, readCheckpointRecord, resume, startRun, train, useHub } from '../harness.ts';
 
 const { hub } = useHub();
-/** Includes dropout and takes about 30 steps. */
-const config: RunConfigInput = { members: 3, devices: 'cpu:0', maxEpochs: 10, seed: 5 };
+/** Includes dropout, evaluates averaged weights and takes about 30 steps. */
+const config: RunConfigInput = { members: 3, devices: 'cpu:0', maxEpochs: 10, seed: 5, ema: { decay: 0.8 } };
 
 /** All values of a rank's checkpoint, concatenated. */
 function weightsOf(folder: string, rank: number, name = 'final'): number[] {

@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startBackend } from '../../../workers/backends/backend.ts';
+import { Member } from '../../../workers/member/member.ts';
+import { createOptimizer } from '../../../workers/optimizers/optimizers.ts';
 import { WeightAverage } from '../../../workers/member/updates/weight-average.ts';
 import { tf, type Variable } from '../../../workers/tensorflow/tf.ts';
 import { createInMemoryGroup } from '../relay/in-memory-group.ts';
@@ -46,12 +48,41 @@ describe.each(['cpu', 'wasm'] as const)('the average of weights, on %s', (backen
   });
 });
 
+const start = { epoch: 0, batch: 0, step: 0, round: 0, rendezvous: 0, standingBy: false, stoppedAlone: false };
+
+it('the evaluated average meets the constraints of the weights', async () => {
+  await startBackend('cpu');
+  const [group] = createInMemoryGroup([0]).groups;
+  const parts = partsOf({ members: 1 }, await temporaryFolder(), group);
+  const kernelConstraint = tf.constraints.unitNorm({ axis: 0 });
+  const model = tf.sequential({
+    layers: [tf.layers.dense({ units: 1, useBias: false, inputShape: [2], kernelConstraint })],
+  });
+  const noLoss = () => tf.scalar(0);
+  const optimizerOf = () =>
+    createOptimizer({ kind: 'sgd', learningRate: 1, momentum: 0, nesterov: false, weightDecay: 0 }, []);
+  const updates = { clipNorm: 0, clipValue: 0, groups: [], averageDecay: 0.5 };
+  const member = new Member(model, noLoss, optimizerOf, updates);
+  const [kernel] = member.variables;
+  for (const values of [
+    [1, 0],
+    [0, 1],
+  ]) {
+    kernel.assign(tf.tensor2d(values, [2, 1]));
+    member.average?.update();
+  }
+  await new RankTraining({ ...parts, member }, start).withModel(async () => {
+    // The average (1/2, 1/2) has the norm 1/√2.
+    expect([...kernel.dataSync()]).toEqual([expect.closeTo(Math.SQRT1_2, 5), expect.closeTo(Math.SQRT1_2, 5)]);
+  });
+  expect([...kernel.dataSync()]).toEqual([0, 1]);
+});
+
 it('a failed evaluation leaves the trained weights in the model, for the state that is saved then', async () => {
   await startBackend('cpu');
   const [group] = createInMemoryGroup([0]).groups;
   const parts = partsOf({ members: 1, ema: { decay: 0.5 } }, await temporaryFolder(), group);
   const { member } = parts;
-  const start = { epoch: 0, batch: 0, step: 0, round: 0, rendezvous: 0, standingBy: false, stoppedAlone: false };
   const [variable] = member.variables;
   member.average?.update();
   variable.assign(tf.add(variable, 2));
