@@ -15,7 +15,7 @@ describe('the cards of what was fitted', () => {
       ['ECE', '0.1000', '0.02000'],
       ['letters', '50.0 %', 'energy', '0.9500', '0.8500', '0.7500', '0.1500'],
     ]);
-    expect(wrapper.findAll('li').map((item) => item.text())).toEqual([
+    expect(wrapper.findAll('.fitted li').map((item) => item.text())).toEqual([
       'Coverage 91.0 % ± 2.9 %, wished 90.0 %; 1.250 classes in a set on average.',
       'AURC 0.01000, AUGRC 0.008000; 88.0 % answered with a risk of 0.05000.',
       '6.0 % of the test split counts as outside the training data.',
