@@ -8,6 +8,7 @@ import { type Preprocessing, preprocessingSchema } from '../../core/preprocessin
 import { type EnsembleReply, type EnsembleTask, ensembleTaskSchema } from '../../core/protocol/run/checkpoint-tasks.ts';
 import { startBackend } from '../backends/backend.ts';
 import { OnnxEnsembleWriter } from '../onnx/ensemble-file.ts';
+import { PytorchEnsembleWriter } from '../pytorch/ensemble-files.ts';
 import { RunModels } from '../project/rebuild-model.ts';
 
 /**
@@ -16,15 +17,16 @@ import { RunModels } from '../project/rebuild-model.ts';
  */
 
 async function writeEnsemble(task: EnsembleTask): Promise<{ paths: string[]; warnings: string[] }> {
-  const { ensemble, version, into } = task;
+  const { format, ensemble, version, into } = task;
   // The export computes nothing, so any backend will do, whatever the run was trained on.
   await startBackend('cpu');
   const models = new RunModels(task);
-  const writer = new OnnxEnsembleWriter(ensemble, await readPreprocessing(task), await readCalibration(task));
+  const Writer = format === 'onnx' ? OnnxEnsembleWriter : PytorchEnsembleWriter;
+  const writer = new Writer(ensemble, await readPreprocessing(task), await readCalibration(task));
   for (const { rank } of ensemble.members) writer.add(await models.withWeights(rank, ensemble.set));
-  const path = 'ensemble.onnx';
-  await writeFileAsOnlyWriter(join(into, path), writer.finish(version));
-  return { paths: [path], warnings: [...models.warnings] };
+  const files = writer.finish(version);
+  for (const { path, content } of files) await writeFileAsOnlyWriter(join(into, path), content);
+  return { paths: files.map(({ path }) => path), warnings: [...models.warnings] };
 }
 
 async function readCalibration({ runFolder, ensemble }: EnsembleTask): Promise<Postprocessing['calibration']> {

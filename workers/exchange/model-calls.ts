@@ -110,6 +110,12 @@ export function transposed({ shape, data }: Weight, order: readonly number[]): W
   return { shape: moved, data: values };
 }
 
+/** A file of an export, by its path. */
+export interface WrittenFile {
+  path: string;
+  content: Uint8Array<ArrayBuffer> | string;
+}
+
 /** A layer that the other format lacks, or that only Tutti or the project knows. */
 export class UnsupportedLayerError extends Error {
   override name = 'UnsupportedLayerError';

@@ -1,7 +1,7 @@
 import type { EnsembleDescription } from '../../core/ensemble/schema.ts';
 import type { Calibration } from '../../core/postprocessing/schema.ts';
 import type { Preprocessing } from '../../core/preprocessing/schema.ts';
-import type { Shape } from '../exchange/model-calls.ts';
+import type { Shape, WrittenFile } from '../exchange/model-calls.ts';
 import type { LayersModel } from '../tensorflow/tf.ts';
 import { GraphBuilder } from './format/graph.ts';
 import { type GraphInputs, writeInputs } from './inputs.ts';
@@ -57,8 +57,8 @@ export class OnnxEnsembleWriter {
     this.#members.push(this.#graph.within(`member_${position}`, () => writeModel(this.#graph, model, values)));
   }
 
-  /** @param version of Tutti @returns the bytes of the file */
-  finish(version: string): Uint8Array<ArrayBuffer> {
+  /** @param version of Tutti @returns the file */
+  finish(version: string): WrittenFile[] {
     const { task, combination, name, set } = this.#ensemble;
     if (this.#inputs === null) throw new Error('An ensemble needs one member or more.');
     const target = this.#preprocessing?.target;
@@ -72,7 +72,8 @@ export class OnnxEnsembleWriter {
     requireRoom(this.#graph);
     const docString = `Ensemble of ${this.#members.length} members (${task}) of the run ${name}, checkpoints ${set}.`;
     const graph = this.#graph.finish('ensemble', this.#inputs.infos, outputs, docString);
-    return encodeModel(graph, { version, docString, metadata: this.#metadata(this.#inputs.kind) });
+    const content = encodeModel(graph, { version, docString, metadata: this.#metadata(this.#inputs.kind) });
+    return [{ path: 'ensemble.onnx', content }];
   }
 
   #metadata(inputs: GraphInputs['kind']): Record<string, string> {

@@ -81,7 +81,7 @@ export const layersTaskSchema = runSourceSchema.extend({
 export type LayersTask = z.output<typeof layersTaskSchema>;
 
 /** Formats that hold a whole ensemble for programs without Tutti. */
-export const ensembleFormats = ['onnx'] as const;
+export const ensembleFormats = ['onnx', 'pytorch'] as const;
 export type EnsembleFormat = (typeof ensembleFormats)[number];
 
 /** The task of the process that writes an ensemble for other programs (`workers/entries/write-ensemble.ts`). */

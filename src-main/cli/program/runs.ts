@@ -60,11 +60,11 @@ function addExport(program: Command): void {
     .option('--overwrite', 'replace existing files')
     .option(
       '--format <formats>',
-      'record, csv, jsonl, tensorboard, checkpoints, logs, plots, tfjs, ensemble, onnx (default: up to plots)',
+      'record, csv, jsonl, tensorboard, checkpoints, logs, plots, tfjs, ensemble, onnx, pytorch (default: up to plots)',
       collect,
       [],
     )
-    .option('--set <name>', 'the checkpoints of the formats ensemble and onnx (default: ensemble-best)')
+    .option('--set <name>', 'the checkpoints of the formats ensemble, onnx and pytorch (default: ensemble-best)')
     .action(
       exitWith(async (run: string, options: ExportArguments) =>
         (await import('../commands/export.ts')).exportRun(run, options),

@@ -42,7 +42,7 @@ function fileOf(
 ) {
   const writer = new OnnxEnsembleWriter(ensemble, preprocessing, calibration);
   for (const model of models) writer.add(model);
-  return writer.finish('1.2.3');
+  return writer.finish('1.2.3')[0].content as Uint8Array;
 }
 
 /** Gives a model weights from a seed. */

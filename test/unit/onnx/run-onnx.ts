@@ -38,15 +38,17 @@ function tensorOf(data: OnnxInputs[string]['data'], shape: readonly number[]): o
 /** A model as an ONNX file, with the inputs `x0`, `x1` ... and outputs `y0`, `y1` ... of any batch size. */
 export function modelFile(model: LayersModel): Uint8Array {
   const graph = new GraphBuilder();
-  const inputs = model.inputs.map(({ shape }, i) =>
-    valueInfo(`x${i}`, 'float', ['N', ...shape.slice(1).map((size, axis) => size ?? `size_${axis}`)]),
-  );
+  const sizes = (shape: readonly (number | null)[]) => [
+    'N',
+    ...shape.slice(1).map((size, axis) => size ?? `size_${axis}`),
+  ];
+  const inputs = model.inputs.map(({ shape }, i) => valueInfo(`x${i}`, 'float', sizes(shape)));
   const values = writeModel(
     graph,
     model,
     inputs.map(({ name }) => name),
   );
   values.forEach((value, i) => graph.rename(value, `y${i}`));
-  const outputs = values.map((_, i) => valueInfo(`y${i}`, 'float'));
+  const outputs = model.outputs.map(({ shape }, i) => valueInfo(`y${i}`, 'float', sizes(shape)));
   return encodeModel(graph.finish('model', inputs, outputs), { version: '0', docString: '', metadata: {} });
 }

@@ -136,14 +136,14 @@ export class GraphBuilder {
   }
 }
 
-/** @param shape absent: any */
-export function valueInfo(name: string, type: DataType, shape?: readonly Size[], docString = ''): ValueInfoProto {
-  const dim = shape?.map((size) =>
+/** Describes an input or output. */
+export function valueInfo(name: string, type: DataType, shape: readonly Size[], docString = ''): ValueInfoProto {
+  const dim = shape.map((size) =>
     typeof size === 'number'
       ? { value: { case: 'dimValue' as const, value: BigInt(size) } }
       : { value: { case: 'dimParam' as const, value: size } },
   );
-  const tensorType = { elemType: dataType[type], ...(dim === undefined ? {} : { shape: { dim } }) };
+  const tensorType = { elemType: dataType[type], shape: { dim } };
   return { name, docString, type: { value: { case: 'tensorType', value: tensorType } } };
 }
 

@@ -59,10 +59,17 @@ function bodyOf(outer: GraphBuilder, recurrence: Recurrence, kernel: string) {
   const next = cells[recurrence.kind](body, { x, states, kernel, recurrence });
   const kept = next.map((value, i) => (mask === null ? value : keepMasked(body, mask, value, states[i])));
   const outputs = [...kept, kept[0]].map((value) => body.op('Identity', [value]));
-  const inputs = [...states, x, ...(mask === null ? [] : [mask])];
-  const describe = (name: string) => valueInfo(name, 'float');
-  return body.finishPart(body.unique('body'), inputs.map(describe), outputs.map(describe));
+  const { units } = recurrence;
+  const inputs = [
+    ...states.map((state) => valueInfo(state, 'float', ['N', units])),
+    valueInfo(x, 'float', ['N', units * gateCounts[recurrence.kind]]),
+    ...(mask === null ? [] : [valueInfo(mask, 'float', ['N', 1])]),
+  ];
+  const results = outputs.map((output) => valueInfo(output, 'float', ['N', units]));
+  return body.finishPart(body.unique('body'), inputs, results);
 }
+
+const gateCounts = { LSTM: 4, GRU: 3, SimpleRNN: 1 } as const;
 
 /** m · new + (1 − m) · old. */
 function keepMasked(body: GraphBuilder, mask: string, next: string, before: string): string {

@@ -1,0 +1,116 @@
+import type { EnsembleDescription } from '../../core/ensemble/schema.ts';
+import type { Calibration } from '../../core/postprocessing/schema.ts';
+import type { TargetMeaning } from '../../core/preprocessing/schema.ts';
+
+/** What decides how the members' outputs become the ensemble's. */
+export interface Combining extends Pick<EnsembleDescription, 'task' | 'combination'> {
+  target: TargetMeaning | undefined;
+  calibration: Calibration | null;
+}
+
+/** The lines of Python that combine `outputs`, the members' outputs `[N, M, ..., K]`, and return a dictionary. */
+export function combinationLines(combining: Combining): string[] {
+  const { task, target, calibration } = combining;
+  switch (task) {
+    case 'classification':
+      return classLines(['logits = outputs[0]'], combining);
+    case 'binary':
+      return classLines(['logits = torch.cat([torch.zeros_like(outputs[0]), outputs[0]], -1)'], combining);
+    case 'ordinal':
+      return classLines(ordinalLogits, combining);
+    case 'multi-label':
+      return labelLines;
+    case 'poisson-regression':
+      return [...valueLines('outputs[0].exp()'), 'return {**results, "aleatoric": results["mean"].sqrt()}'];
+    case 'regression':
+    case 'heteroscedastic-regression':
+    case 'quantile-regression':
+      return [...inOwnUnit(target), ...valueLines('outputs[0]'), ...deviationLines(task, calibration)];
+  }
+}
+
+/** log P(y = k) = Σ_{j<k} log σ(z_j) + log(1 − σ(z_k)). */
+const ordinalLogits = [
+  'onward = F.logsigmoid(outputs[0])',
+  'reached = onward.cumsum(-1) - onward',
+  'logits = torch.cat([reached + F.logsigmoid(-outputs[0]), onward.sum(-1, keepdim=True)], -1)',
+];
+
+function classLines(logits: readonly string[], { combination, calibration }: Combining): string[] {
+  const isProduct = calibration === null && combination === 'product';
+  return [
+    ...logits,
+    ...memberCalibration(calibration),
+    'logs = F.log_softmax(logits, -1)',
+    'members = logs.exp()',
+    'average = members.mean(1)',
+    `mean = ${isProduct ? 'F.softmax(logs.mean(1), -1)' : poolCalibration(calibration)}`,
+    'entropy = torch.special.entr(mean).sum(-1)',
+    'information = torch.special.entr(average).sum(-1) - torch.special.entr(members).sum(-1).mean(1)',
+    'return {"mean": mean, "members": members, "entropy": entropy, "mutual_information": information.clamp(min=0)}',
+  ];
+}
+
+function memberCalibration(calibration: Calibration | null): string[] {
+  if (calibration?.method !== 'temperature') return [];
+  const temperatures = `torch.tensor(${JSON.stringify(calibration.temperatures)}, device=logits.device)`;
+  return [`logits = logits / ${temperatures}.reshape(-1, *[1] * (logits.ndim - 2))`];
+}
+
+/** The calibrated mean, from `logs` and `average`. @throws Error for a calibration that is not written */
+function poolCalibration(calibration: Calibration | null): string {
+  const logs = '(logs.logsumexp(1) - math.log(logs.shape[1]))';
+  const constant = (values: readonly unknown[]): string => `logs.new_tensor(${JSON.stringify(values)})`;
+  switch (calibration?.method) {
+    case 'pooled-temperature':
+      return `F.softmax(${logs} / ${calibration.temperature}, -1)`;
+    case 'vector':
+      return `F.softmax(${logs} * ${constant(calibration.scale)} + ${constant(calibration.bias)}, -1)`;
+    case 'dirichlet':
+      return `F.softmax(${logs} @ ${constant(calibration.weights)}.T + ${constant(calibration.bias)}, -1)`;
+    case 'isotonic':
+      throw new Error('The isotonic calibration of this set cannot be exported to PyTorch. Export the format onnx.');
+    default:
+      return 'average';
+  }
+}
+
+const labelLines = [
+  'entropy_of = lambda p: torch.special.entr(p) + torch.special.entr(1 - p)',
+  'members = torch.sigmoid(outputs[0])',
+  'mean = members.mean(1)',
+  'entropy = entropy_of(mean)',
+  'information = (entropy - entropy_of(members).mean(1)).clamp(min=0)',
+  'return {"mean": mean, "members": members, "entropy": entropy, "mutual_information": information}',
+];
+
+/** mean + std · value for means and quantiles, std² · value for variances. */
+function inOwnUnit(target: TargetMeaning | undefined): string[] {
+  if (target?.kind !== 'values') return [];
+  const constant = (values: readonly number[]): string => `outputs[0].new_tensor(${JSON.stringify(values)})`;
+  const [mean, std] = [constant(target.mean), constant(target.std)];
+  return [
+    `mean, std = ${mean}, ${std}`,
+    'outputs = [mean + std * values if i == 0 else std**2 * values for i, values in enumerate(outputs)]',
+  ];
+}
+
+function valueLines(members: string): string[] {
+  return [
+    `members = ${members}`,
+    'results = {"mean": members.mean(1), "members": members, "epistemic": members.std(1, unbiased=False)}',
+  ];
+}
+
+function deviationLines(task: EnsembleDescription['task'], calibration: Calibration | null): string[] {
+  const aleatoric = task === 'heteroscedastic-regression' ? ['results["aleatoric"] = outputs[1].mean(1).sqrt()'] : [];
+  const scaled =
+    calibration?.method === 'sigma'
+      ? [
+          'for name in ("aleatoric", "epistemic"):',
+          '    if name in results:',
+          `        results[name] = results[name] * members.new_tensor(${JSON.stringify(calibration.scales)})`,
+        ]
+      : [];
+  return [...aleatoric, ...scaled, 'return results'];
+}

@@ -1,0 +1,121 @@
+import type { EnsembleDescription } from '../../core/ensemble/schema.ts';
+import type { Calibration } from '../../core/postprocessing/schema.ts';
+import type { Preprocessing } from '../../core/preprocessing/schema.ts';
+import { encodeSafetensors } from '../../core/safetensors/safetensors.ts';
+import type { WrittenFile } from '../exchange/model-calls.ts';
+import type { LayersModel } from '../tensorflow/tf.ts';
+import { combinationLines } from './combination.ts';
+import { definitionsOf } from './code/library.ts';
+import { modelCode } from './model-code.ts';
+
+/**
+ * Writes an ensemble for PyTorch: `model.py`, which needs torch and safetensors alone, and a safetensors file for each member. Members may
+ * share a model, whose weights change from call to call.
+ * @throws UnsupportedLayerError for a layer that PyTorch lacks
+ */
+export class PytorchEnsembleWriter {
+  readonly #ensemble: EnsembleDescription;
+  readonly #preprocessing: Preprocessing | null;
+  readonly #calibration: Calibration | null;
+  readonly #used = new Set<string>();
+  /** Distinct classes of members, and the class of each member. */
+  readonly #bodies: string[] = [];
+  readonly #kinds: number[] = [];
+  readonly #files: WrittenFile[] = [];
+
+  constructor(ensemble: EnsembleDescription, preprocessing: Preprocessing | null, calibration: Calibration | null) {
+    this.#ensemble = ensemble;
+    this.#preprocessing = preprocessing;
+    this.#calibration = calibration;
+  }
+
+  /** Adds the next member, in the order of the description. Reads the model's weights before it returns. */
+  add(model: LayersModel): void {
+    const { body, weights } = modelCode(model, this.#used);
+    if (!this.#bodies.includes(body)) this.#bodies.push(body);
+    const position = this.#kinds.push(this.#bodies.indexOf(body)) - 1;
+    const tensors = [...weights].map(([name, { shape, data }]) => ({
+      name,
+      dtype: 'F32' as const,
+      shape,
+      data: data as Float32Array<ArrayBuffer>,
+    }));
+    const { rank, epoch, step } = this.#ensemble.members[position];
+    const metadata = { format: 'pt', rank: `${rank}`, epoch: `${epoch}`, step: `${step}` };
+    this.#files.push({ path: `member-${position}.safetensors`, content: encodeSafetensors(tensors, metadata) });
+  }
+
+  /** @param version of Tutti */
+  finish(version: string): WrittenFile[] {
+    return [{ path: 'model.py', content: this.#code(version) }, ...this.#files];
+  }
+
+  #code(version: string): string {
+    const { task, combination } = this.#ensemble;
+    const target = this.#preprocessing?.target;
+    const combined = combinationLines({ task, combination, target, calibration: this.#calibration });
+    const names = this.#bodies.map((_, i) => (this.#bodies.length === 1 ? 'Member' : `Member${i}`));
+    return [
+      this.#introduction(version),
+      imports,
+      definitionsOf(this.#used),
+      ...this.#bodies.map((body, i) => `class ${names[i]}(nn.Module):\n${body}\n\n`),
+      `MEMBERS = [${this.#kinds.map((kind) => names[kind]).join(', ')}]\n\n`,
+      ensembleClass(combined),
+      loading,
+    ]
+      .filter((part) => part !== '')
+      .join('\n');
+  }
+
+  #introduction(version: string): string {
+    const { task, name, run, set, members, classNames } = this.#ensemble;
+    const texts = [
+      `Ensemble of ${members.length} members (${task}), run ${name} (${run}), checkpoints ${set}. Written by Tutti ${version}.`,
+      '',
+      '    from model import load',
+      '',
+      '    ensemble = load()',
+      '    print(ensemble(x)["mean"])',
+      '',
+      'Inputs are float32 [N, ...] as the models take them, channels last: after all that preprocessing.json says.',
+      ...(classNames === null ? [] : [`Classes: ${JSON.stringify(classNames)}`]),
+    ];
+    // The run's name must not end the string.
+    return `"""${texts.join('\n').replaceAll('\\', '/').replaceAll('"""', "'''")}\n"""\n`;
+  }
+}
+
+const imports = `import math
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file
+from torch import nn
+from torch.nn import functional as F
+
+`;
+
+function ensembleClass(combination: readonly string[]): string {
+  return `class Ensemble(nn.Module):
+    """Returns a dictionary: mean [N, K], members [N, M, K], and uncertainties by the task."""
+
+    def __init__(self):
+        super().__init__()
+        self.members = nn.ModuleList(kind() for kind in MEMBERS)
+
+    def forward(self, *inputs):
+        # One tensor [N, M, ..., K] for each output of the members.
+        outputs = [torch.stack(own, 1) for own in zip(*(member(*inputs) for member in self.members))]
+${combination.map((line) => `        ${line}`).join('\n')}
+
+`;
+}
+
+const loading = `def load(folder=Path(__file__).parent):
+    """Reads the members' weights, and prepares for predictions."""
+    ensemble = Ensemble()
+    for position, member in enumerate(ensemble.members):
+        member.load_state_dict(load_file(Path(folder) / f"member-{position}.safetensors"))
+    return ensemble.eval()
+`;
