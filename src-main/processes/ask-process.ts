@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { TimeLimit } from '../../core/node/time-limit.ts';
 import type { Device } from '../../core/protocol/machine/devices.ts';
 import { confinedEnvironment, confinementFlags, type Grant } from './confined.ts';
-import { childEnvironment, dyingNode, nodeFlags } from './node-process.ts';
+import { childEnvironment, dyingNode, nodeFlags, workerFlags } from './node-process.ts';
 
 /** Only the end of what a process prints is kept, in UTF-16 code units. */
 const keptOutput = 2 ** 16;
@@ -35,7 +35,7 @@ export async function askProcess<Answer extends object>(question: Question): Pro
   const [execPath, ...before] = dyingNode();
   const child = fork(entry, args, {
     execPath,
-    execArgv: [...before, ...nodeFlags, ...(grant === null ? [] : confinementFlags(grant))],
+    execArgv: [...before, ...(grant === null ? nodeFlags : [...workerFlags, ...confinementFlags(grant)])],
     env: { ...(grant === null ? childEnvironment(device) : confinedEnvironment(grant, device)), ...environment },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     // JSON cannot represent NaN.

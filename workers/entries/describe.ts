@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module';
 import { describeOptions } from '../../core/options/index.ts';
 import type { DescribeReply, ProjectDescription } from '../../core/protocol/run/project-description.ts';
 import { permissionsSchema } from '../../core/protocol/run/permissions.ts';
@@ -31,7 +32,10 @@ function reply(message: DescribeReply): void {
 }
 
 try {
-  reply({ type: 'described', description: await describe(process.argv[2]) });
+  const description = await describe(process.argv[2]);
+  // The hub kills this process once it has the answer. Workers, which load the same modules, then need not compile them.
+  flushCompileCache();
+  reply({ type: 'described', description });
 } catch (error) {
   reply({ type: 'failed', message: explainError(error, process.argv[2]), stack: stackOf(error) });
 }

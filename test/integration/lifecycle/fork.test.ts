@@ -6,7 +6,16 @@ import type { ForkChoice } from '../../../core/protocol/history/fork.ts';
 import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
 import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import type { Hub } from '../../../src-main/hub/hub.ts';
-import { metricColumns, readCheckpointRecord, resume, startRun, trainOnce, untilStep, useHub } from '../harness.ts';
+import {
+  mergedMetrics,
+  metricColumns,
+  readCheckpointRecord,
+  resume,
+  startRun,
+  trainOnce,
+  untilStep,
+  useHub,
+} from '../harness.ts';
 
 const { hub } = useHub();
 /** Forks do not change their source, so the tests share the sources. */
@@ -63,7 +72,7 @@ describe.concurrent('a fork of a state', () => {
       summary: { epochs: 6, steps: record.summary?.steps, best: record.summary?.best },
     });
     expect(forked.record.summary?.evaluatedSets).toEqual(record.summary?.evaluatedSets);
-    expect(metricColumns(forked.folder)).toEqual(metricColumns(folder));
+    expect(await mergedMetrics(forked.folder)).toEqual(await mergedMetrics(folder));
     expect(readCheckpointRecord(forked.folder, 0, 'final').sha256).toBe(
       readCheckpointRecord(folder, 0, 'final').sha256,
     );
