@@ -90,7 +90,16 @@ export function tableFeatures({ columns: steps }: TableStep, table: Table, rows:
   for (const step of steps) {
     const column = columnOf(table, step.name);
     if (column.type !== step.type) throw wrongType(table, column, step);
-    rows.forEach((row, i) => writeFeatures(step, { table, column, row }, features, i * width + at));
+    const write = (row: number, i: number) => writeFeatures(step, { table, column, row }, features, i * width + at);
+    if (column.values instanceof Float64Array && step.type !== 'category') {
+      const { values } = column;
+      const { mean, std } = step;
+      // The general way takes three times as long, which counts in predictions of millions of rows.
+      rows.forEach((row, i) => {
+        if (Number.isNaN(values[row])) write(row, i);
+        else features[i * width + at] = (values[row] - mean) / std;
+      });
+    } else rows.forEach(write);
     at += widthOf(step);
   }
   return { features, width };
