@@ -7,7 +7,9 @@ import {
   stackedClasses,
 } from '../metrics/index.ts';
 import type { Probabilities, StackedClasses } from '../metrics/index.ts';
+import { applyToClasses, applyToValues, type Fitted, type ValueAnswers } from '../postprocessing/apply.ts';
 import type { TargetMeaning } from '../preprocessing/schema.ts';
+import { binaryEntropy, deviationOf, endsInOwnUnit, informationOf, inOwnUnit, meanOf } from './arithmetic.ts';
 import type { EnsembleDescription } from './schema.ts';
 
 /**
@@ -35,8 +37,26 @@ interface Predicted {
   width: number;
   /** What members predict: probabilities, means, rates or quantiles; shape `[M, N, K]`. */
   members: Float32Array;
-  /** What the ensemble predicts of it, shape `[N, K]`. */
+  /** What the ensemble predicts of it, shape `[N, K]`; probabilities are calibrated where a calibration was fitted. */
   mean: Float64Array;
+  /** What thresholds say that were fitted (`tutti calibrate`); null if none were. */
+  judgement: Judgement | null;
+}
+
+/** Shape `[N]` each. */
+export interface Judgement {
+  /** How unlike the training data a sample is; null without a threshold for it. */
+  outsideScores: Float64Array | null;
+  /** 1 where a sample is outside the training data: its score is above the threshold. */
+  isOutside: Uint8Array | null;
+  /** 1 where the confidence is too low for the wished risk. */
+  isWithheld: Uint8Array | null;
+}
+
+/** Ends of conformal intervals. */
+interface Intervals {
+  lower: Float64Array;
+  upper: Float64Array;
 }
 
 /** One of K classes (tasks classification, binary, ordinal). */
@@ -48,6 +68,8 @@ export interface ClassPredictions extends Predicted {
   entropy: Float64Array;
   /** Epistemic uncertainty: the entropy of the mean of the members' probabilities minus the mean of their entropies, shape `[N]`. */
   mutualInformation: Float64Array;
+  /** Conformal sets: 1 where a class is in a sample's set, shape `[N, K]`; null if none were fitted. */
+  sets: Uint8Array | null;
 }
 
 /** Any of K labels, each with its probability (task multi-label). */
@@ -69,6 +91,8 @@ export interface ValuePredictions extends Predicted {
   epistemic: Float64Array;
   /** Standard deviation of the mixture: the root of the sum of the squares of both, shape `[N, K]`. */
   standardDeviation: Float64Array;
+  /** Shape `[N, K]`; null if none were fitted. */
+  intervals: Intervals | null;
 }
 
 /** K quantiles of one number (task quantile-regression). The ensemble's are the means of the members'. */
@@ -76,6 +100,8 @@ export interface QuantilePredictions extends Predicted {
   kind: 'quantiles';
   /** Standard deviation of the members' quantiles, shape `[N, K]`. */
   epistemic: Float64Array;
+  /** Shape `[N]`; null if none were fitted. */
+  intervals: Intervals | null;
 }
 
 export type EnsemblePredictions = ClassPredictions | LabelPredictions | ValuePredictions | QuantilePredictions;
@@ -84,41 +110,39 @@ export type EnsemblePredictions = ClassPredictions | LabelPredictions | ValuePre
 export type Combining = Pick<EnsembleDescription, 'task' | 'combination'> & {
   /** Brings values back to the targets' own unit. */
   target?: TargetMeaning | undefined;
+  /** What was fitted on held-out predictions of the same members. */
+  postprocessing?: Fitted | null;
 };
 
 /** Combines the members' outputs as the task says. */
-export function combineMembers(
-  stack: MemberOutputStack,
-  { task, combination, target }: Combining,
-): EnsemblePredictions {
-  switch (task) {
+export function combineMembers(stack: MemberOutputStack, combining: Combining): EnsemblePredictions {
+  switch (combining.task) {
     case 'classification':
     case 'binary':
     case 'ordinal':
-      return combineClasses(stack, combination);
+      return combineClasses(stack, combining);
     case 'multi-label':
       return combineLabels(stack);
     case 'quantile-regression':
-      return combineQuantiles(inOwnUnit(stack, target));
+      return combineQuantiles(stack, combining);
     case 'poisson-regression':
-      return combineCounts(stack);
     case 'regression':
     case 'heteroscedastic-regression':
-      return combineValues(inOwnUnit(stack, target));
+      return combineValues(stack, combining);
   }
 }
 
-function combineClasses(stack: MemberOutputStack, combination: Combining['combination']): ClassPredictions {
+function combineClasses(stack: MemberOutputStack, { combination, postprocessing = null }: Combining): ClassPredictions {
   const { members: memberCount, samples } = stack;
   const kind = stack.kind === 'logits' ? 'logits' : 'probabilities';
   const given = stackedClasses({ ...stack, kind, values: stack.values[0] });
   const width = given.classes;
   const members = probabilityStack(given);
-  const probabilities = { members: memberCount, samples, classes: width, values: members };
-  const mean = meanProbabilities(probabilities);
-  const ensemble = combination === 'product' ? productOfExperts(given) : mean;
-  const total = entropy(ensemble);
-  const ofMean = combination === 'product' ? entropy(mean) : total;
+  const mean = meanProbabilities({ members: memberCount, samples, classes: width, values: members });
+  const answers = postprocessing === null ? null : applyToClasses(postprocessing, given);
+  const plain = combination === 'product' ? productOfExperts(given) : mean;
+  const ensemble = postprocessing?.calibration && answers !== null ? answers.probabilities : plain;
+  const entropyOf = (values: Float32Array) => entropy({ samples, classes: width, values });
   return {
     kind: 'classes',
     memberCount,
@@ -127,10 +151,10 @@ function combineClasses(stack: MemberOutputStack, combination: Combining['combin
     members,
     mean: Float64Array.from(ensemble.values),
     labels: mostProbable(ensemble),
-    entropy: total,
-    mutualInformation: informationOf(ofMean, members, memberCount, (values) =>
-      entropy({ samples, classes: width, values }),
-    ),
+    entropy: entropy(ensemble),
+    mutualInformation: informationOf(entropy(mean), members, memberCount, entropyOf),
+    sets: answers?.sets ?? null,
+    judgement: answers,
   };
 }
 
@@ -152,23 +176,6 @@ function mostProbable({ samples, classes, values }: Probabilities): Int32Array {
   });
 }
 
-/** max(0, total − 1/M Σ_m entropy_m). */
-function informationOf(
-  total: Float64Array,
-  members: Float32Array,
-  count: number,
-  entropyOf: (values: Float32Array) => Float64Array,
-): Float64Array {
-  const expected = new Float64Array(total.length);
-  const size = members.length / count;
-  for (let member = 0; member < count; member++) {
-    entropyOf(members.subarray(member * size, (member + 1) * size)).forEach(
-      (value, i) => (expected[i] += value / count),
-    );
-  }
-  return total.map((value, i) => Math.max(0, value - expected[i]));
-}
-
 function combineLabels({ kind, members: memberCount, samples, width, values }: MemberOutputStack): LabelPredictions {
   const members = kind === 'label-logits' ? probabilitiesOf(values[0], 1) : values[0];
   const mean = meanOf(members, memberCount);
@@ -181,77 +188,62 @@ function combineLabels({ kind, members: memberCount, samples, width, values }: M
     members,
     mean,
     entropy: total,
+    judgement: null,
     mutualInformation: informationOf(total, members, memberCount, (own) => Float64Array.from(own, binaryEntropy)),
   };
 }
 
-/** −p log p − (1 − p) log(1 − p), with 0 log 0 = 0. */
-function binaryEntropy(probability: number): number {
-  const part = (p: number) => (p === 0 ? 0 : p * Math.log(p));
-  return 0 - part(probability) - part(1 - probability);
-}
-
-function combineValues({ members: memberCount, samples, width, values }: MemberOutputStack): ValuePredictions {
-  const [means] = values;
-  const variances = values.length > 1 ? values[1] : null;
-  const about = { memberCount, samples, width, members: means, memberVariances: variances };
-  return valuesWith(about, variances === null ? null : meanOf(variances, memberCount));
-}
-
-function combineCounts({ members: memberCount, samples, width, values }: MemberOutputStack): ValuePredictions {
-  const about = { memberCount, samples, width, members: values[0], memberVariances: null };
-  return valuesWith(about, meanOf(values[0], memberCount));
-}
-
-/** @param variance of the data, shape `[N, K]` */
-function valuesWith(
-  about: Pick<ValuePredictions, 'memberCount' | 'samples' | 'width' | 'members' | 'memberVariances'>,
-  variance: Float64Array | null,
-): ValuePredictions {
-  const mean = meanOf(about.members, about.memberCount);
-  const epistemic = deviationOf(about.members, about.memberCount, mean);
+function combineValues(stack: MemberOutputStack, { task, target, postprocessing = null }: Combining): ValuePredictions {
+  const answers = answersFor(stack, postprocessing);
+  const isCount = task === 'poisson-regression';
+  const { members: memberCount, samples, width, values } = isCount ? stack : inOwnUnit(stack, target);
+  const [members] = values;
+  const memberVariances = values.length > 1 ? values[1] : null;
+  const mean = meanOf(members, memberCount);
+  const variance = isCount ? mean : memberVariances && meanOf(memberVariances, memberCount);
+  const epistemic = deviationOf(members, memberCount, mean);
+  const scales = postprocessing?.calibration?.method === 'sigma' ? postprocessing.calibration.scales : [1];
   return {
     kind: 'values',
-    ...about,
+    memberCount,
+    samples,
+    width,
+    members,
+    memberVariances,
     mean,
     aleatoric: variance?.map(Math.sqrt) ?? null,
     epistemic,
-    standardDeviation: epistemic.map((own, i) => Math.sqrt(own * own + (variance?.[i] ?? 0))),
+    standardDeviation: epistemic.map(
+      (own, i) => scales[i % scales.length] * Math.sqrt(own * own + (variance?.[i] ?? 0)),
+    ),
+    intervals: intervalsOf(answers, isCount ? undefined : target),
+    judgement: answers,
   };
 }
 
-function combineQuantiles({ members: memberCount, samples, width, values }: MemberOutputStack): QuantilePredictions {
+function combineQuantiles(stack: MemberOutputStack, { target, postprocessing = null }: Combining): QuantilePredictions {
+  const answers = answersFor(stack, postprocessing);
+  const { members: memberCount, samples, width, values } = inOwnUnit(stack, target);
   const [members] = values;
   const mean = meanOf(members, memberCount);
   const epistemic = deviationOf(members, memberCount, mean);
-  return { kind: 'quantiles', memberCount, samples, width, members, mean, epistemic };
+  const intervals = intervalsOf(answers, target);
+  return { kind: 'quantiles', memberCount, samples, width, members, mean, epistemic, intervals, judgement: answers };
 }
 
-/** mean + std · value for means and quantiles, std² · value for variances; K quantiles have one target's unit. */
-function inOwnUnit(stack: MemberOutputStack, target: TargetMeaning | undefined): MemberOutputStack {
-  if (target?.kind !== 'values') return stack;
-  const { mean, std } = target;
-  if (mean.every((value) => value === 0) && std.every((value) => value === 1)) return stack;
-  const column = (i: number) => (i % stack.width) % mean.length;
-  const values = stack.values.map((output, index) =>
-    index === 0
-      ? output.map((value, i) => mean[column(i)] + std[column(i)] * value)
-      : output.map((value, i) => std[column(i)] ** 2 * value),
-  );
-  return { ...stack, values };
+/** Post-processing was fitted in the unit in which the models were trained. */
+function answersFor(stack: MemberOutputStack, fitted: Fitted | null): ValueAnswers | null {
+  if (fitted === null) return null;
+  const [means, variances = null] = stack.values.map((values) => ({
+    members: stack.members,
+    samples: stack.samples * stack.width,
+    values,
+  }));
+  return applyToValues(fitted, means, variances, stack.width);
 }
 
-/** Mean over the members, `[M, ...]` to `[...]`. */
-function meanOf(values: Float32Array, members: number): Float64Array {
-  const mean = new Float64Array(values.length / members);
-  for (let i = 0; i < values.length; i++) mean[i % mean.length] += values[i];
-  for (let i = 0; i < mean.length; i++) mean[i] /= members;
-  return mean;
-}
-
-/** Standard deviation over the members, divided by M. */
-function deviationOf(values: Float32Array, members: number, mean: Float64Array): Float64Array {
-  const squares = new Float64Array(mean.length);
-  for (let i = 0; i < values.length; i++) squares[i % mean.length] += (values[i] - mean[i % mean.length]) ** 2;
-  return squares.map((sum) => Math.sqrt(sum / members));
+function intervalsOf(answers: ValueAnswers | null, target: TargetMeaning | undefined): Intervals | null {
+  if (!answers?.intervals) return null;
+  const { lower, upper } = answers.intervals;
+  return { lower: endsInOwnUnit(lower, target), upper: endsInOwnUnit(upper, target) };
 }

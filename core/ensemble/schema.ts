@@ -40,6 +40,8 @@ export const ensembleSchema = z.strictObject({
   members: z.array(memberSchema).min(1),
   /** What was fitted on the training split; null where nothing is to be applied to new inputs. */
   preprocessing: pathSchema.nullable(),
+  /** What was fitted on held-out predictions (calibration, conformal sets, thresholds); null if nothing was. */
+  postprocessing: pathSchema.nullable(),
 });
 /** What a program needs to predict with an ensemble. */
 export type EnsembleDescription = z.output<typeof ensembleSchema>;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { type EnsembleDescription, type EnsembleMember, ensembleSchema } from '../ensemble/schema.ts';
 import { taskKinds } from '../metrics/registry/task-kinds.ts';
+import { postprocessingPath } from '../postprocessing/schema.ts';
 import { preprocessingSchema } from '../preprocessing/schema.ts';
 import { checkpointRecordSchema, type RunRecord, runRecordSchema } from '../protocol/run/record.ts';
 import { decodeHeader, lengthBytes, readHeaderLength } from '../safetensors/header.ts';
@@ -41,6 +42,7 @@ export async function describeEnsemble(folder: string, set?: string): Promise<En
     quantiles: record.quantiles ?? null,
     members,
     preprocessing: preprocessing === null ? null : 'preprocessing.json',
+    postprocessing: existsSync(join(folder, postprocessingPath(chosen))) ? postprocessingPath(chosen) : null,
   } satisfies z.input<typeof ensembleSchema>);
 }
 

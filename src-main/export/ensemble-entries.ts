@@ -19,6 +19,7 @@ export async function* ensembleEntries(folder: string, description: EnsembleDesc
     description.members.map(({ model }) => model),
     refuse,
   );
+  if (description.postprocessing !== null) yield* fileEntries(folder, [description.postprocessing], refuse);
   const text = `${JSON.stringify(description, null, 2)}\n`;
   yield { path: 'ensemble.json', compress: true, open: () => Readable.from([text]) };
 }

@@ -1,4 +1,5 @@
 import { type EnsembleDescription, type EnsembleMember, ensembleSchema } from '../../core/ensemble/schema.ts';
+import { type Postprocessing, postprocessingSchema } from '../../core/postprocessing/schema.ts';
 import { type Preprocessing, preprocessingSchema } from '../../core/preprocessing/schema.ts';
 import { decodeSafetensors } from '../../core/safetensors/safetensors.ts';
 import { messageOf } from '../../core/text/errors.ts';
@@ -28,6 +29,12 @@ export async function assembleEnsemble(files: EnsembleFiles, description: Ensemb
   const path = description.preprocessing;
   const preprocessing =
     path === null ? null : await readJson<Preprocessing>(files, path, (value) => preprocessingSchema.parse(value));
+  const fittedPath = description.postprocessing;
+  const postprocessing =
+    fittedPath === null
+      ? null
+      : await readJson<Postprocessing>(files, fittedPath, (value) => postprocessingSchema.parse(value));
+  if (postprocessing !== null) requireSameMembers(files, description, postprocessing);
   const models: LayersModel[] = [];
   try {
     for (const member of description.members) models.push(await openMember(files, member));
@@ -35,7 +42,23 @@ export async function assembleEnsemble(files: EnsembleFiles, description: Ensemb
     for (const model of models) model.dispose();
     throw error;
   }
-  return new Ensemble(description, models, preprocessing);
+  return new Ensemble(description, models, { preprocessing, postprocessing });
+}
+
+/** A resumed run may have replaced the checkpoints since. */
+function requireSameMembers({ place }: EnsembleFiles, description: EnsembleDescription, fitted: Postprocessing): void {
+  const fits =
+    fitted.task === description.task &&
+    fitted.set.members.length === description.members.length &&
+    description.members.every(({ rank, epoch }, i) => {
+      const own = fitted.set.members[i];
+      return own.rank === rank && own.epoch === epoch;
+    });
+  if (fits) return;
+  throw new Error(
+    `${description.postprocessing} in ${place} was fitted for other checkpoints than those of the set ${description.set} now. Fit it again ` +
+      `(tutti calibrate ${description.run} --set ${description.set}), or remove it.`,
+  );
 }
 
 async function openMember(files: EnsembleFiles, member: EnsembleMember): Promise<LayersModel> {

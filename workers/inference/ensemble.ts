@@ -1,5 +1,6 @@
 import { combineMembers, type EnsemblePredictions, type MemberOutputStack } from '../../core/ensemble/predictions.ts';
 import type { EnsembleDescription } from '../../core/ensemble/schema.ts';
+import type { Postprocessing } from '../../core/postprocessing/schema.ts';
 import type { Preprocessing } from '../../core/preprocessing/schema.ts';
 import type { Batch } from '../data/dataset.ts';
 import type { Field, Fields } from '../data/fields.ts';
@@ -18,6 +19,8 @@ export class Ensemble {
   readonly description: EnsembleDescription;
   /** What was fitted on the training split; null if nothing was kept. */
   readonly preprocessing: Preprocessing | null;
+  /** What was fitted on held-out predictions, such as a calibration; null if nothing was. */
+  readonly postprocessing: Postprocessing | null;
   /** One for each member, in the order of the description. */
   readonly models: readonly LayersModel[];
   readonly #task: Task;
@@ -26,11 +29,12 @@ export class Ensemble {
   constructor(
     description: EnsembleDescription,
     models: readonly LayersModel[],
-    preprocessing: Preprocessing | null = null,
+    { preprocessing = null, postprocessing = null }: Partial<Pick<Ensemble, 'preprocessing' | 'postprocessing'>> = {},
   ) {
     this.description = description;
     this.models = models;
     this.preprocessing = preprocessing;
+    this.postprocessing = postprocessing;
     this.#task = taskOf(description.task, description.quantiles ?? undefined);
   }
 
@@ -41,7 +45,8 @@ export class Ensemble {
   async predict(input: EnsembleInput): Promise<EnsemblePredictions> {
     const stack = await this.outputs(input);
     const { task, combination } = this.description;
-    return combineMembers(stack, { task, combination, target: this.preprocessing?.target });
+    const { postprocessing } = this;
+    return combineMembers(stack, { task, combination, target: this.preprocessing?.target, postprocessing });
   }
 
   /** The members' outputs before they are combined: logits, or values in the unit in which the models were trained. */

@@ -144,6 +144,7 @@ const ensemble = fileTarget({
         },
       ],
       preprocessing: 'preprocessing.json',
+      postprocessing: null,
     }),
   ],
   read: (folder) => readDescription(folderFiles(folder)),
