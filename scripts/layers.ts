@@ -49,6 +49,7 @@ const order: Record<string, readonly string[]> = {
     'runs/attempt',
     'export',
     'calibration',
+    'predictions',
     'hub',
     'health',
     'cli',

@@ -13,6 +13,7 @@ export {
   type CallbackContext,
   type DataContext,
   type FigureContext,
+  type InputsContext,
   type LossContext,
   type ModelContext,
   type Project,

@@ -23,12 +23,16 @@ export interface MemberOutputStack {
   members: number;
   /** N. */
   samples: number;
+  /** Positions of a sample, each of which counts as one of N; 1 by default. */
+  positions?: number;
   /** W. */
   width: number;
   values: readonly Float32Array[];
 }
 
 interface Predicted {
+  /** Positions of a sample, such as the steps of a sequence, each of which counts as one of N; else 1. */
+  positions: number;
   /** M. */
   memberCount: number;
   /** N. */
@@ -114,8 +118,14 @@ export type Combining = Pick<EnsembleDescription, 'task' | 'combination'> & {
   postprocessing?: Fitted | null;
 };
 
+type Combined<P extends EnsemblePredictions> = Omit<P, 'positions'>;
+
 /** Combines the members' outputs as the task says. */
 export function combineMembers(stack: MemberOutputStack, combining: Combining): EnsemblePredictions {
+  return { ...combineAs(stack, combining), positions: stack.positions ?? 1 };
+}
+
+function combineAs(stack: MemberOutputStack, combining: Combining) {
   switch (combining.task) {
     case 'classification':
     case 'binary':
@@ -132,7 +142,10 @@ export function combineMembers(stack: MemberOutputStack, combining: Combining): 
   }
 }
 
-function combineClasses(stack: MemberOutputStack, { combination, postprocessing = null }: Combining): ClassPredictions {
+function combineClasses(
+  stack: MemberOutputStack,
+  { combination, postprocessing = null }: Combining,
+): Combined<ClassPredictions> {
   const { members: memberCount, samples } = stack;
   const kind = stack.kind === 'logits' ? 'logits' : 'probabilities';
   const given = stackedClasses({ ...stack, kind, values: stack.values[0] });
@@ -176,7 +189,13 @@ function mostProbable({ samples, classes, values }: Probabilities): Int32Array {
   });
 }
 
-function combineLabels({ kind, members: memberCount, samples, width, values }: MemberOutputStack): LabelPredictions {
+function combineLabels({
+  kind,
+  members: memberCount,
+  samples,
+  width,
+  values,
+}: MemberOutputStack): Combined<LabelPredictions> {
   const members = kind === 'label-logits' ? probabilitiesOf(values[0], 1) : values[0];
   const mean = meanOf(members, memberCount);
   const total = mean.map(binaryEntropy);
@@ -193,7 +212,10 @@ function combineLabels({ kind, members: memberCount, samples, width, values }: M
   };
 }
 
-function combineValues(stack: MemberOutputStack, { task, target, postprocessing = null }: Combining): ValuePredictions {
+function combineValues(
+  stack: MemberOutputStack,
+  { task, target, postprocessing = null }: Combining,
+): Combined<ValuePredictions> {
   const answers = answersFor(stack, postprocessing);
   const isCount = task === 'poisson-regression';
   const { members: memberCount, samples, width, values } = isCount ? stack : inOwnUnit(stack, target);
@@ -221,7 +243,10 @@ function combineValues(stack: MemberOutputStack, { task, target, postprocessing 
   };
 }
 
-function combineQuantiles(stack: MemberOutputStack, { target, postprocessing = null }: Combining): QuantilePredictions {
+function combineQuantiles(
+  stack: MemberOutputStack,
+  { target, postprocessing = null }: Combining,
+): Combined<QuantilePredictions> {
   const answers = answersFor(stack, postprocessing);
   const { members: memberCount, samples, width, values } = inOwnUnit(stack, target);
   const [members] = values;

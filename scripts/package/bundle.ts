@@ -13,6 +13,7 @@ const workerEntries = [
   'evaluate',
   'guard',
   'list-adapters',
+  'predict',
   'probe-backend',
   'set-up',
   'try-backend',

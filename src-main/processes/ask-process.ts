@@ -14,6 +14,8 @@ export interface Question {
   /** Sent to the process as it starts. */
   message?: object;
   timeoutMs: number;
+  /** Receives messages of the type `progress`, which come before the answer and start the time anew. */
+  progress?: (message: object) => void;
   /** Aborts the process. */
   signal?: AbortSignal;
   /** The start of the error message if the process gives no answer, such as "The project in ... could not be loaded". */
@@ -31,7 +33,7 @@ export interface Question {
  * @throws Error with the output of the process if it ends without an answer
  */
 export async function askProcess<Answer extends object>(question: Question): Promise<Answer> {
-  const { entry, args, message, timeoutMs, signal, subject, grant, device, environment } = question;
+  const { entry, args, message, timeoutMs, signal, subject, grant, device, environment, progress } = question;
   const [execPath, ...before] = dyingNode();
   const child = fork(entry, args, {
     execPath,
@@ -50,7 +52,11 @@ export async function askProcess<Answer extends object>(question: Question): Pro
   const limit = new TimeLimit(timeoutMs, () => void child.kill('SIGKILL'));
   try {
     return await new Promise<Answer>((succeed, fail) => {
-      child.on('message', (answer: Answer) => succeed(answer));
+      child.on('message', (answer: Answer) => {
+        if (progress === undefined || !('type' in answer) || answer.type !== 'progress') return succeed(answer);
+        limit.restart();
+        progress(answer);
+      });
       child.on('error', fail);
       child.on('close', (code, signal) => {
         const ending = signal === null ? `exit code ${code}` : `signal ${signal}`;

@@ -16,7 +16,7 @@ export interface EnsembleFiles {
   /** SHA-256 in hexadecimal digits; null where this place cannot compute it. */
   sha256(bytes: Uint8Array): Promise<string | null>;
   /** Builds a model of layers that only the project's code has; absent: such models are refused. */
-  buildModel?(topology: string, subject: string, member: EnsembleMember): Promise<LayersModel>;
+  buildModel?: (rank: number, topology: string, subject: string) => Promise<LayersModel>;
 }
 
 /** Reads `ensemble.json`. @throws Error that names the place and what is wrong */
@@ -66,7 +66,7 @@ async function openMember(files: EnsembleFiles, member: EnsembleMember): Promise
   const topology = new TextDecoder().decode(await files.read(member.model));
   const weights = await files.read(member.weights);
   await requireWhole(files, member, weights);
-  const model = await (files.buildModel?.(topology, subject, member) ?? modelOfRegistered(topology, subject));
+  const model = await (files.buildModel?.(member.rank, topology, subject) ?? modelOfRegistered(topology, subject));
   writeWeights(model, decodeSafetensors(weights).tensors, `${member.weights} of ${files.place}`);
   return model;
 }

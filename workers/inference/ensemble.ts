@@ -53,10 +53,12 @@ export class Ensemble {
   async outputs(input: EnsembleInput): Promise<MemberOutputStack> {
     const prepared = prepareInput(input, this.preprocessing, this.#featureShape(input));
     const parts: Float32Array[][] = [];
+    let width = 0;
     for (let first = 0; first < prepared.samples; first += batchSize) {
-      parts.push(
-        ...(await this.#predictBatch(sliceInput(prepared, first, Math.min(batchSize, prepared.samples - first)))),
-      );
+      const batch = sliceInput(prepared, first, Math.min(batchSize, prepared.samples - first));
+      const predicted = await this.#predictBatch(batch);
+      parts.push(...predicted.outputs);
+      width = predicted.width;
     }
     const members = this.models.length;
     const values = parts[0].map((_, output) =>
@@ -65,8 +67,10 @@ export class Ensemble {
         members,
       ),
     );
-    const { samples } = prepared;
-    return { kind: this.#task.predicts, members, samples, width: values[0].length / members / samples, values };
+    // Each position of a sample, such as a step of a sequence, counts as a sample.
+    const samples = values[0].length / members / width;
+    const positions = samples / prepared.samples;
+    return { kind: this.#task.predicts, members, samples, positions, width, values };
   }
 
   /** Frees the models' memory. */
@@ -74,19 +78,21 @@ export class Ensemble {
     for (const model of this.models) model.dispose();
   }
 
-  /** Outputs of each member in turn, `[member][output]`. */
-  async #predictBatch(batch: Batch): Promise<Float32Array[][]> {
+  /** Outputs of each member in turn, `[member][output]`, and their last size W. */
+  async #predictBatch(batch: Batch): Promise<{ outputs: Float32Array[][]; width: number }> {
     const outputs: Float32Array[][] = [];
+    let width = 0;
     for (const model of this.models) {
       const tensors = tf.tidy(() => {
         const features = tf.tensor(batch.features, batch.featureShape);
         const own = outputsOf(model, modelInputs(model, batch, features), false);
         return this.#task.predictionsOf?.(own) ?? own;
       });
+      width = tensors[0].shape.at(-1) ?? 1;
       outputs.push(await Promise.all(tensors.map(async (tensor) => (await tensor.data()) as Float32Array)));
       tf.dispose(tensors);
     }
-    return outputs;
+    return { outputs, width };
   }
 
   /** Names of the inputs that take columns of texts. */

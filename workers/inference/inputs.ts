@@ -44,8 +44,7 @@ export function prepareInput(
   }
   if ('table' in input) return prepareTable(input.table, preprocessing, featureShape);
   const features = 'prepared' in input ? input.prepared : normalized(input.values, preprocessing);
-  const shape = input.shape ?? featureShape;
-  return { ...shaped(features, shape), extraInputs: input.extraInputs ?? {} };
+  return { ...shaped(features, shapeOf(input.shape, featureShape)), extraInputs: input.extraInputs ?? {} };
 }
 
 function prepareTable(
@@ -74,6 +73,16 @@ function numbersOf({ name, columns, length }: Table): Float32Array {
     own.forEach((value, row) => (values[row * columns.length + i] = value));
   });
   return values;
+}
+
+/** The model's shape, with the given sizes where its own are free. */
+function shapeOf(given: readonly number[] | undefined, own: readonly (number | null)[]): readonly (number | null)[] {
+  if (given === undefined || !own.includes(null)) return own;
+  const fits = given.length === own.length && own.every((size, i) => size === null || size === given[i]);
+  if (fits) return given;
+  throw new Error(
+    `The samples have the shape [${given.join(', ')}], the model takes [${own.map((size) => size ?? 'any').join(', ')}].`,
+  );
 }
 
 /** @throws Error where the values are not whole samples */

@@ -19,17 +19,23 @@ export interface OpenEnsembleOptions {
   backend?: BackendKind;
 }
 
+/** Builds models of layers that only the project's code has. */
+export type BuildModel = Pick<EnsembleFiles, 'buildModel'>;
+
 /**
  * Opens a trained ensemble, from a run's folder or from what `tutti export --format ensemble` wrote. Models are built from the architectures
  * that the run kept. For a model with layers of your own, register their classes first: `tf.serialization.registerClass(MyLayer)`.
  * @throws Error that names the file that is missing or damaged, and the sets that there are
  */
-export async function openEnsemble(folder: string, { set, backend }: OpenEnsembleOptions = {}): Promise<Ensemble> {
+export async function openEnsemble(
+  folder: string,
+  { set, backend, buildModel }: OpenEnsembleOptions & BuildModel = {},
+): Promise<Ensemble> {
   const path = resolve(folder);
   const files = folderFiles(path);
   const description = await describeFolder(files, path, set);
   if (backend !== undefined || tf.engine().backendName === undefined) await startBackend(backend ?? 'auto');
-  return assembleEnsemble(files, description);
+  return assembleEnsemble({ ...files, ...(buildModel && { buildModel }) }, description);
 }
 
 /** The description of an exported ensemble, or of a set of a run's checkpoints. */

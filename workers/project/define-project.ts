@@ -3,7 +3,8 @@ import type { RunConfig, RunConfigInput } from '../../core/protocol/run/config.t
 import type { PermissionsInput } from '../../core/protocol/run/permissions.ts';
 import type { EvaluatedSet } from '../../core/protocol/run/record.ts';
 import type { ProjectCallback } from '../callbacks/project-callback.ts';
-import type { DataFolders, Fold, Splits } from '../data/index.ts';
+import type { DataFolders, Fold, Splits, Table } from '../data/index.ts';
+import type { EnsembleInput } from '../inference/inputs.ts';
 import type { Figure } from '../plots/index.ts';
 import type { LayersModel, Scalar, Tensor } from '../tensorflow/tf.ts';
 import type { LossInputs } from '../member/batch-tensors.ts';
@@ -84,6 +85,16 @@ export interface FigureContext<H> extends ProjectContext<H> {
   print: (line: string) => void;
 }
 
+/** What `inputs` receives. */
+export interface InputsContext<H> extends ProjectContext<H> {
+  /** Some rows of the new data, in their order. A text file has one column, `text`. */
+  table: Table;
+  /** Folders of data sets and of the download cache. */
+  folders: DataFolders;
+  /** The base seed. */
+  seed: number;
+}
+
 /** A project: data, model and task. */
 export interface Project<S extends HyperparameterSchema = HyperparameterSchema> {
   /** Name in lists of runs. */
@@ -112,6 +123,11 @@ export interface Project<S extends HyperparameterSchema = HyperparameterSchema> 
   model(context: ModelContext<z.output<S>>): LayersModel;
   /** Computes a scalar to minimise, instead of the task's loss. */
   loss?(context: LossContext<z.output<S>>): Scalar;
+  /**
+   * Turns rows of new data into inputs of the model, for `tutti predict`, where `data` reads its files itself. Tables that `tableSplits` split
+   * and images of `imageFolder` need none: the run keeps how they became features.
+   */
+  inputs?(context: InputsContext<z.output<S>>): EnsembleInput | Promise<EnsembleInput>;
   /** Metrics beside those of the task, by name; every evaluation computes them, and they can be monitored. */
   metrics?: Record<string, ProjectMetric>;
   /** Returns observers of a rank's training, which may log metrics. Called once per rank. */

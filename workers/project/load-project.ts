@@ -54,6 +54,7 @@ const projectSchema = z.strictObject({
   permissions: permissionsSchema.optional(),
   data: isFunction,
   model: isFunction,
+  inputs: isFunction.optional(),
   loss: isFunction.optional(),
   quantiles: quantilesSchema.optional(),
   metrics: metricsSchema.optional(),

@@ -4,15 +4,25 @@ import { readTopology } from '../checkpoints/model-topology.ts';
 import type { Splits } from '../data/dataset.ts';
 import { ensembleTask } from '../strategies/ensemble-task.ts';
 import type { LayersModel } from '../tensorflow/tf.ts';
-import { describeDifference, isSelfContained, modelFromTopology, topologyOf } from '../tensorflow/topology.ts';
+import {
+  describeDifference,
+  isSelfContained,
+  modelFromTopology,
+  topologyOf,
+  unregisteredClasses,
+} from '../tensorflow/topology.ts';
 import { type Task, taskFor } from '../member/tasks.ts';
 import { writeWeights } from '../member/weights.ts';
 import type { Project } from './define-project.ts';
 import { loadProject, loadProjectData, modelShapes, parseHyperparameters } from './load-project.ts';
 
-interface LoadedProject {
+/** A project's code without its data. */
+interface LoadedSource {
   project: Project;
   hyperparameters: Record<string, unknown>;
+}
+
+interface LoadedProject extends LoadedSource {
   task: Task;
   data: Splits;
 }
@@ -27,6 +37,7 @@ export class RunModels {
   readonly #source: RunSource;
   readonly #models = new Map<string, Promise<LayersModel>>();
   #project: Promise<LoadedProject> | null = null;
+  #code: Promise<LoadedSource> | null = null;
 
   constructor(source: RunSource) {
     this.#source = source;
@@ -35,6 +46,20 @@ export class RunModels {
   /** The project's current data and the run's task, loaded on first use. */
   async project(): Promise<LoadedProject> {
     return (this.#project ??= this.#load());
+  }
+
+  /** The project's code, loaded on first use, without its data. @throws Error where the project is not trusted */
+  async code(): Promise<LoadedSource> {
+    return (this.#code ??= this.#loadCode());
+  }
+
+  /** A new model of an architecture that the run saved. The project's code is loaded only for classes of its own. */
+  async build(rank: number, topology: string, subject: string): Promise<LayersModel> {
+    if (isSelfContained(topology)) return modelFromTopology(topology, subject);
+    await this.code();
+    // A project that registers its classes needs no data to build its models.
+    if (unregisteredClasses(topology).length === 0) return modelFromTopology(topology, subject);
+    return this.#modelWithOwnLayers(rank, topology, subject);
   }
 
   /**
@@ -58,8 +83,7 @@ export class RunModels {
       return this.#modelOfProject(rank);
     }
     const topology = await readTopology(this.#source.runFolder, rank, kept);
-    if (isSelfContained(topology)) return modelFromTopology(topology, subject);
-    return this.#modelWithOwnLayers(rank, topology, subject);
+    return this.build(rank, topology, subject);
   }
 
   /** Only the project's source defines its custom layers. @throws when the source builds a different model from the run's */
@@ -80,7 +104,7 @@ export class RunModels {
     return project.model({ hyperparameters, config, ...modelShapes(data.train), targetSize, rank });
   }
 
-  async #load(): Promise<LoadedProject> {
+  async #loadCode(): Promise<LoadedSource> {
     const { config, projectFolder, projectRefusal, task: kind, sourceChange } = this.#source;
     if (projectRefusal !== null) throw new Error(projectRefusal);
     if (sourceChange !== null) this.#warn(sourceChange);
@@ -90,7 +114,12 @@ export class RunModels {
         `The project in ${projectFolder} is now a ${project.task}, the run was a ${kind}. Restore the source that the run was trained with.`,
       );
     }
-    const hyperparameters = parseHyperparameters(project, config.hyperparameters);
+    return { project, hyperparameters: parseHyperparameters(project, config.hyperparameters) };
+  }
+
+  async #load(): Promise<LoadedProject> {
+    const { config } = this.#source;
+    const { project, hyperparameters } = await this.code();
     const data = await loadProjectData(project, hyperparameters, this.#source);
     return {
       project,

@@ -100,3 +100,24 @@ export type EnsembleReply =
   { type: 'written'; paths: string[]; warnings: string[] } | { type: 'failed'; message: string; stack: string };
 
 export type LayersReply = { type: 'written'; warnings: string[] } | { type: 'failed'; message: string; stack: string };
+
+/** The task of the process that predicts (`workers/entries/predict.ts`). */
+export const predictTaskSchema = z.strictObject({
+  /** A run's folder, or one with `ensemble.json`. */
+  folder: z.string(),
+  /** The checkpoints' name; null: the usual ones. */
+  set: z.string().nullable(),
+  /** The run and its project; null for an exported ensemble. */
+  source: runSourceSchema.nullable(),
+  blas: blasSchema.nullable(),
+  input: z.string(),
+  output: z.string(),
+  format: z.enum(['csv', 'jsonl', 'parquet']),
+  withMembers: z.boolean(),
+});
+export type PredictTask = z.output<typeof predictTaskSchema>;
+
+export type PredictReply =
+  | { type: 'progress'; rows: number }
+  | { type: 'predicted'; rows: number; set: string; warnings: string[] }
+  | { type: 'failed'; message: string; stack: string };

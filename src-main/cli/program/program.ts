@@ -4,6 +4,7 @@ import { exitCodes } from '../errors.ts';
 import type { ProgramParts } from './common.ts';
 import { addMachine } from './machine.ts';
 import { addChanging, addControlling } from './running.ts';
+import { addPredicting } from './predicting.ts';
 import { addNotes, addRuns } from './runs.ts';
 import { addTraining } from './training.ts';
 
@@ -21,6 +22,7 @@ Examples:
   tutti compare <run> <run>
   tutti calibrate <run> --alpha 0.05
   tutti export <run> --to results.zip
+  tutti predict <run> --input new.csv --output predictions.csv
   source <(tutti completion bash)
 
 Ctrl-C stops a run jointly, with a last evaluation and all checkpoints; a second Ctrl-C aborts it.
@@ -47,6 +49,7 @@ export function createProgram(parts: ProgramParts): Command {
   addControlling(program);
   addChanging(program);
   addRuns(program);
+  addPredicting(program);
   addNotes(program);
   addMachine(program, parts);
   return program;

@@ -51,7 +51,8 @@ async function subfoldersOf(folder: string): Promise<string[]> {
     .sort();
 }
 
-async function listImages(folder: string): Promise<string[]> {
+/** All images in a folder and below it, sorted by their paths. */
+export async function listImages(folder: string): Promise<string[]> {
   const names = await readdir(folder, { recursive: true });
   return names
     .filter((name) => endings.has(extname(name).toLowerCase()))

@@ -16,12 +16,19 @@ export interface Row {
  * Calls `visit` for each row of a UTF-8 text, without its blank lines. A field may stand in double quotes (RFC 4180): it may then
  * hold delimiters and line ends, and a doubled quote stands for one. Space around a field is removed, inside quotes it is kept.
  * Lines may end in CR LF, LF or CR, also mixed. Rows are not kept, so that a large file costs no more than its bytes.
+ * @param linesBefore lines of the file in front of the text, for messages
  * @throws Error that names file, line and remedy where quotes are not well-formed.
  */
-export function forEachRow(text: Buffer, file: string, delimiter: Delimiter | 'auto', visit: (row: Row) => void): void {
+export function forEachRow(
+  text: Buffer,
+  file: string,
+  delimiter: Delimiter | 'auto',
+  visit: (row: Row) => void,
+  linesBefore = 0,
+): void {
   const chosen = delimiter === 'auto' ? detectDelimiter(text) : delimiter;
   let start = 0;
-  const place = () => `${file}, line ${lineOf(text, start)}`;
+  const place = () => `${file}, line ${linesBefore + lineOf(text, start)}`;
   try {
     parse(text, {
       bom: true,
@@ -44,7 +51,7 @@ export function forEachRow(text: Buffer, file: string, delimiter: Delimiter | 'a
 }
 
 /** The first line decides: semicolon before comma (which may be a decimal comma then), white space if it has neither. */
-function detectDelimiter(text: Buffer): Delimiter {
+export function detectDelimiter(text: Buffer): Delimiter {
   const firstLine =
     /[^\r\n]*/.exec(
       text

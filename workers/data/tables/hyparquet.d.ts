@@ -23,6 +23,8 @@ declare module 'hyparquet' {
     file: ArrayBuffer;
     metadata: FileMetaData;
     compressors: Compressors;
+    rowStart?: number;
+    rowEnd?: number;
   }): Promise<Record<string, unknown>[]>;
 }
 

@@ -25,27 +25,55 @@ export async function parseParquet(
   source: string,
   isMissing: (field: string) => boolean,
 ): Promise<RawTable> {
+  const whole = await parquetBlocks(bytes, source, isMissing, Infinity).next();
+  return whole.value as RawTable;
+}
+
+/** The same in blocks of rows, of which the last may be smaller; one without rows for a file without rows. */
+export async function* parquetBlocks(
+  bytes: Buffer,
+  source: string,
+  isMissing: (field: string) => boolean,
+  blockRows: number,
+): AsyncGenerator<RawTable> {
   // A copy begins at the start of its buffer, which the reader needs.
   const file = Uint8Array.from(bytes).buffer;
-  let rows: Record<string, unknown>[] = [];
-  let names: string[] = [];
+  const { metadata, names, length } = await explained(source, () => openParquet(file, source));
+  for (let first = 0; first === 0 || first < length; first += blockRows) {
+    const end = Math.min(length, first + blockRows);
+    const rows = await explained(source, async () => {
+      const read = await parquetReadObjects({ file, metadata, compressors, rowStart: first, rowEnd: end });
+      if (read.length === end - first) return read;
+      throw new Error(`it has ${read.length} rows from row ${first} to ${end}, its footer says ${end - first}`);
+    });
+    const columns = names.map((name) => ({
+      name,
+      cells: rows.map((row) => cellOf(row[name], name, source, isMissing)),
+    }));
+    const placeOf = (row: number) => `${source}, row ${first + row + 1}`;
+    yield { source, columns, length: rows.length, hasNames: true, placeOf };
+  }
+}
+
+function openParquet(file: ArrayBuffer, source: string) {
+  const metadata = parquetMetadata(file);
+  const names = metadata.schema.slice(1).map(({ name }) => name);
+  if (names.length !== metadata.schema[0]?.num_children) throw new Error('it has lists or nested columns');
+  const length = Number(metadata.num_rows);
+  checkSize(source, length, names.length);
+  checkPages(file, metadata, compressors);
+  return { metadata, names, length };
+}
+
+async function explained<T>(source: string, read: () => T | Promise<T>): Promise<T> {
   try {
-    const metadata = parquetMetadata(file);
-    names = metadata.schema.slice(1).map(({ name }) => name);
-    if (names.length !== metadata.schema[0]?.num_children) throw new Error('it has lists or nested columns');
-    const length = Number(metadata.num_rows);
-    checkSize(source, length, names.length);
-    checkPages(file, metadata, compressors);
-    rows = await parquetReadObjects({ file, metadata, compressors });
-    if (rows.length !== length) throw new Error(`it has ${rows.length} rows, its footer says ${length}`);
+    return await read();
   } catch (error) {
     throw new Error(
       `${source} cannot be read as Parquet: ${reasonOf(error)}. Write it again, with plain columns of numbers, texts, dates and booleans.`,
       { cause: error },
     );
   }
-  const columns = names.map((name) => ({ name, cells: rows.map((row) => cellOf(row[name], name, source, isMissing)) }));
-  return { source, columns, length: rows.length, hasNames: true, placeOf: (row) => `${source}, row ${row + 1}` };
 }
 
 function cellOf(value: unknown, name: string, source: string, isMissing: (field: string) => boolean): Cell {

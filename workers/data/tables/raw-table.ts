@@ -1,5 +1,4 @@
-import type { Delimiter } from '../sources/delimited.ts';
-import { forEachRow } from '../sources/delimited.ts';
+import { type Delimiter, forEachRow, type Row } from '../sources/delimited.ts';
 import { type Cell, isDecimal, type RawTable } from './cells.ts';
 
 /** More columns, or cells in all, than this are refused: a small damaged file must not fill the memory. */
@@ -23,17 +22,27 @@ export interface DelimitedOptions {
   header?: boolean | 'auto';
 }
 
+/** Where a piece of a file's text lies in it. */
+export interface TextPiece {
+  /** Lines in front of it. */
+  linesBefore: number;
+  /** The columns' names, of an earlier piece; null: the first piece. */
+  names: readonly string[] | null;
+}
+
 /** Reads delimited text (UTF-8, RFC 4180 quotes). Columns without names are `column 1`, `column 2`, ... */
 export function parseDelimited(
   text: Buffer,
   source: string,
   isMissing: (field: string) => boolean,
   { delimiter = 'auto', header = 'auto' }: DelimitedOptions,
+  { linesBefore, names }: TextPiece = { linesBefore: 0, names: null },
 ): RawTable {
-  let columns: RawTable['columns'] = [];
+  let columns: RawTable['columns'] = (names ?? []).map((name) => ({ name, cells: [] }));
   let length = 0;
   let hasNames = false;
-  forEachRow(text, source, delimiter, ({ fields, place }) => {
+  const visitRow = (visit: (row: Row) => void) => forEachRow(text, source, delimiter, visit, linesBefore);
+  visitRow(({ fields, place }) => {
     if (columns.length === 0) {
       hasNames = header === 'auto' ? fields.every((field) => !isDecimal(field)) : header;
       columns = fields.map((name, i) => ({ name: hasNames ? name : `column ${i + 1}`, cells: [] }));
@@ -45,15 +54,15 @@ export function parseDelimited(
     length++;
     checkSize(source, length, columns.length);
   });
-  const placeOf = (row: number) => placeOfRow(text, source, delimiter, row + (hasNames ? 1 : 0));
-  return { source, columns, length, hasNames, placeOf };
+  const placeOf = (row: number) => placeOfRow(source, visitRow, row + (hasNames ? 1 : 0));
+  return { source, columns, length, hasNames: hasNames || names !== null, placeOf };
 }
 
 /** Reads the text again up to the row: keeping the place of every row would take more memory than the values. */
-function placeOfRow(text: Buffer, source: string, delimiter: Delimiter | 'auto', wanted: number): string {
+function placeOfRow(source: string, visitRow: (visit: (row: Row) => void) => void, wanted: number): string {
   let row = 0;
   let found = source;
-  forEachRow(text, source, delimiter, ({ place }) => {
+  visitRow(({ place }) => {
     if (row++ === wanted) found = place();
   });
   return found;
@@ -67,10 +76,15 @@ function uneven(place: string, fields: number, columns: number): Error {
 }
 
 /** Reads one JSON object a line. A column is missing in rows that lack its key. */
-export function parseJsonLines(text: string, source: string, isMissing: (field: string) => boolean): RawTable {
+export function parseJsonLines(
+  text: string,
+  source: string,
+  isMissing: (field: string) => boolean,
+  linesBefore = 0,
+): RawTable {
   const columns = new Map<string, Cell[]>();
   const lines: number[] = [];
-  let lineNumber = 0;
+  let lineNumber = linesBefore;
   for (const line of text.replace(/^\uFEFF/, '').split('\n')) {
     lineNumber++;
     if (line.trim() === '') continue;

@@ -15,7 +15,8 @@ export interface ReadTableOptions extends DelimitedOptions {
   missingValues?: readonly string[];
 }
 
-const usualMissingValues = ['', 'NA', 'N/A', 'NaN', 'nan', 'null', 'NULL', 'None', '?'];
+/** Texts that stand for a missing value. */
+export const usualMissingValues = ['', 'NA', 'N/A', 'NaN', 'nan', 'null', 'NULL', 'None', '?'];
 
 /**
  * Reads a table: CSV, TSV and other delimited text (UTF-8), JSON lines (`.jsonl`, `.ndjson`), Parquet (`.parquet`), Arrow

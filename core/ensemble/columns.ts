@@ -1,0 +1,151 @@
+import type { EnsemblePredictions, Judgement } from './predictions.ts';
+import type { EnsembleDescription } from './schema.ts';
+
+/** One column of predictions, with a value for each of N samples. */
+export type PredictionColumn =
+  | { name: string; type: 'number'; values: Float64Array | Float32Array }
+  | { name: string; type: 'text'; values: string[] }
+  | { name: string; type: 'boolean'; values: Uint8Array };
+
+export interface ColumnOptions {
+  /** Names of the targets; by default the only one has none, and several are counted. */
+  targets?: readonly string[] | undefined;
+  /** Whether each member has columns too. */
+  withMembers: boolean;
+}
+
+/** Predictions as the columns of a table. Each kind of prediction always has the same ones, so that blocks of samples fit each other. */
+export function predictionColumns(
+  found: EnsemblePredictions,
+  description: Pick<EnsembleDescription, 'classNames' | 'quantiles' | 'members'>,
+  options: ColumnOptions,
+): PredictionColumn[] {
+  return [
+    ...ensembleColumns(found, description, options),
+    ...judgementColumns(found.judgement),
+    ...(options.withMembers ? memberColumns(found, description, options) : []),
+  ];
+}
+
+function ensembleColumns(
+  found: EnsemblePredictions,
+  { classNames, quantiles }: Pick<EnsembleDescription, 'classNames' | 'quantiles'>,
+  { targets }: ColumnOptions,
+): PredictionColumn[] {
+  const { width } = found;
+  switch (found.kind) {
+    case 'classes': {
+      const names = namesOf(classNames, width);
+      const { labels, mean, entropy, mutualInformation, sets } = found;
+      return [
+        { name: 'class', type: 'text', values: Array.from(labels, (label) => names[label]) },
+        ...eachColumn(mean, names, 'probability'),
+        number('entropy', entropy),
+        number('mutual_information', mutualInformation),
+        ...(sets === null ? [] : [{ name: 'set', type: 'text' as const, values: setTexts(sets, names) }]),
+      ];
+    }
+    case 'labels': {
+      const names = namesOf(classNames, width);
+      return [
+        ...eachColumn(found.mean, names, 'probability'),
+        ...eachColumn(found.entropy, names, 'entropy'),
+        ...eachColumn(found.mutualInformation, names, 'mutual_information'),
+      ];
+    }
+    case 'values': {
+      const names = targetNames(targets, width);
+      const { mean, aleatoric, epistemic, standardDeviation, intervals } = found;
+      return [
+        ...eachColumn(mean, names, 'mean'),
+        ...eachColumn(standardDeviation, names, 'standard_deviation'),
+        ...(aleatoric === null ? [] : eachColumn(aleatoric, names, 'aleatoric')),
+        ...eachColumn(epistemic, names, 'epistemic'),
+        ...(intervals === null ? [] : eachColumn(intervals.lower, names, 'lower')),
+        ...(intervals === null ? [] : eachColumn(intervals.upper, names, 'upper')),
+      ];
+    }
+    case 'quantiles': {
+      const names = namesOf(quantiles?.map(String) ?? null, width);
+      const { mean, epistemic, intervals } = found;
+      return [
+        ...eachColumn(mean, names, 'quantile'),
+        ...eachColumn(epistemic, names, 'epistemic'),
+        ...(intervals === null ? [] : [number('lower', intervals.lower), number('upper', intervals.upper)]),
+      ];
+    }
+  }
+}
+
+function judgementColumns(judgement: Judgement | null): PredictionColumn[] {
+  if (judgement === null) return [];
+  const { outsideScores, isOutside, isWithheld } = judgement;
+  return [
+    ...(outsideScores === null ? [] : [number('outside_score', outsideScores)]),
+    ...(isOutside === null ? [] : [{ name: 'outside', type: 'boolean' as const, values: isOutside }]),
+    ...(isWithheld === null ? [] : [{ name: 'withheld', type: 'boolean' as const, values: isWithheld }]),
+  ];
+}
+
+function memberColumns(
+  found: EnsemblePredictions,
+  { classNames, quantiles, members }: Pick<EnsembleDescription, 'classNames' | 'quantiles' | 'members'>,
+  { targets }: ColumnOptions,
+): PredictionColumn[] {
+  const size = found.samples * found.width;
+  const part = (values: Float32Array, member: number) => values.subarray(member * size, (member + 1) * size);
+  return members.flatMap(({ rank }, member) => {
+    const own = part(found.members, member);
+    const name = (what: string) => `member_${rank}_${what}`;
+    switch (found.kind) {
+      case 'classes':
+      case 'labels':
+        return eachColumn(own, namesOf(classNames, found.width), name('probability'));
+      case 'quantiles':
+        return eachColumn(own, namesOf(quantiles?.map(String) ?? null, found.width), name('quantile'));
+      case 'values': {
+        const names = targetNames(targets, found.width);
+        const variances = found.memberVariances && part(found.memberVariances, member);
+        return [
+          ...eachColumn(own, names, name('mean')),
+          ...(variances === null ? [] : eachColumn(variances.map(Math.sqrt), names, name('standard_deviation'))),
+        ];
+      }
+    }
+  });
+}
+
+/** Columns of an array `[N, K]`: `<what>_<name>`, or `<what>` where there is no name. */
+function eachColumn(
+  values: Float64Array | Float32Array,
+  names: readonly (string | null)[],
+  what: string,
+): PredictionColumn[] {
+  const samples = values.length / names.length;
+  return names.map((name, k) =>
+    number(
+      name === null ? what : `${what}_${name}`,
+      names.length === 1 ? values : Float64Array.from({ length: samples }, (_, n) => values[n * names.length + k]),
+    ),
+  );
+}
+
+function number(name: string, values: Float64Array | Float32Array): PredictionColumn {
+  return { name, type: 'number', values };
+}
+
+/** The names that are known, if they are as many; else numbers from 0. */
+function namesOf(names: readonly string[] | null, count: number): string[] {
+  return Array.from({ length: count }, (_, i) => (names?.length === count ? names[i] : String(i)));
+}
+
+function targetNames(targets: readonly string[] | undefined, count: number): (string | null)[] {
+  return count === 1 ? [null] : namesOf(targets ?? null, count);
+}
+
+/** The names of each sample's set, between bars. */
+function setTexts(sets: Uint8Array, names: readonly string[]): string[] {
+  return Array.from({ length: sets.length / names.length }, (_, sample) =>
+    names.filter((_name, k) => sets[sample * names.length + k] === 1).join('|'),
+  );
+}

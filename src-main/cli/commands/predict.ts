@@ -1,0 +1,68 @@
+import { existsSync } from 'node:fs';
+import { extname, join, resolve } from 'node:path';
+import type { PredictTask } from '../../../core/protocol/run/checkpoint-tasks.ts';
+import { type PredictReport, predictRun } from '../../predictions/predict-run.ts';
+import { exitCodes, orUsageError, UsageError } from '../errors.ts';
+import { withHub } from '../open-hub.ts';
+
+export interface PredictArguments {
+  input: string;
+  output: string;
+  set?: string;
+  members?: boolean;
+  overwrite?: boolean;
+  json?: boolean;
+}
+
+const formats: Record<string, PredictTask['format']> = {
+  '.csv': 'csv',
+  '.jsonl': 'jsonl',
+  '.ndjson': 'jsonl',
+  '.parquet': 'parquet',
+};
+
+/** `tutti predict <run> --input <path> --output <file>`. @returns the exit code */
+export async function predict(run: string, options: PredictArguments): Promise<number> {
+  const { input, output, set, members: withMembers = false, overwrite = false, json } = options;
+  const format = formats[extname(output).toLowerCase()];
+  if (format === undefined) throw new UsageError(`--output ${output}: it must end in .csv, .jsonl or .parquet.`);
+  const folder = await folderOf(run);
+  const stopping = new AbortController();
+  const interrupt = (): void => stopping.abort();
+  process.once('SIGINT', interrupt);
+  const startedMs = performance.now();
+  try {
+    const { signal } = stopping;
+    const report = await predictRun({ folder, set, input, output, format, withMembers, overwrite, signal, progress });
+    print(report, { output: resolve(output), seconds: (performance.now() - startedMs) / 1000, json });
+    return exitCodes.finished;
+  } catch (error) {
+    if (!stopping.signal.aborted) throw error;
+    console.error('Stopped. Nothing was written.');
+    return exitCodes.interrupted;
+  } finally {
+    process.off('SIGINT', interrupt);
+  }
+}
+
+async function folderOf(run: string): Promise<string> {
+  const folder = resolve(run);
+  if (existsSync(join(folder, 'ensemble.json'))) return folder;
+  return withHub(async (hub) => (await orUsageError(hub.find(run))).folder);
+}
+
+function progress(rows: number): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r${rows.toLocaleString('en')} rows`);
+}
+
+function print(report: PredictReport, about: { output: string; seconds: number; json: boolean | undefined }): void {
+  const { rows, set, warnings } = report;
+  if (process.stderr.isTTY) process.stderr.write('\r');
+  for (const message of warnings) console.error(`warning: ${message}`);
+  const { output, seconds, json } = about;
+  process.stdout.write(
+    json
+      ? `${JSON.stringify({ rows, set, output, warnings })}\n`
+      : `Predicted ${rows.toLocaleString('en')} rows with ${set} in ${seconds.toFixed(1)} s: ${output}\n`,
+  );
+}

@@ -1,0 +1,114 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { renameFlushed } from '../../core/node/atomic-file.ts';
+import { explainFileError } from '../../core/node/file-error.ts';
+import type { PredictReply, PredictTask } from '../../core/protocol/run/checkpoint-tasks.ts';
+import type { RunRecord } from '../../core/protocol/run/record.ts';
+import { isUsable } from '../backends/choose-blas.ts';
+import { askProcess } from '../processes/ask-process.ts';
+import { predictEntry } from '../processes/node-process.ts';
+import { describeSourceChange } from '../runs/configuration/project.ts';
+import { dataFolders } from '../store/home.ts';
+import { readRunRecord } from '../store/runs/run-folder.ts';
+import { grantFor } from '../trust/grant.ts';
+import { requireTrust, whyNotTrusted } from '../trust/project-trust.ts';
+
+/** Time for the first block of samples, and for each further one. */
+const timeoutMs = 1_800_000;
+
+export interface PredictRequest {
+  /** A run's folder, or one with an exported ensemble. */
+  folder: string;
+  /** The checkpoints' name; by default the first usual ones that all members have. */
+  set?: string | undefined;
+  /** A file of samples, or a folder of images. */
+  input: string;
+  /** The file to write; its ending must be that of the format. */
+  output: string;
+  format: PredictTask['format'];
+  /** Whether each member has columns too. */
+  withMembers?: boolean;
+  /** Whether an existing file is replaced. */
+  overwrite?: boolean;
+  /** Aborts the prediction; nothing is left of the output. */
+  signal?: AbortSignal;
+  /** Called with the number of rows written so far. */
+  progress?: (rows: number) => void;
+}
+
+export type PredictReport = Omit<Extract<PredictReply, { type: 'predicted' }>, 'type'>;
+
+/**
+ * Predicts the samples of a file with an ensemble, in a separate process that gets what the project's processes get. The output is written
+ * aside, and appears once it is complete.
+ * @throws Error if the input cannot be read, the output exists, or a part of the ensemble is missing or damaged
+ */
+export async function predictRun(request: PredictRequest): Promise<PredictReport> {
+  const input = resolve(request.input);
+  const output = resolve(request.output);
+  if (!existsSync(input)) throw new Error(`${input} does not exist. Name a file of samples, or a folder of images.`);
+  if (existsSync(output) && request.overwrite !== true) {
+    throw new Error(`${output} exists. Choose another file, or replace it with --overwrite.`);
+  }
+  const aside = await mkdtemp(join(dirname(output), '.tutti-predictions-')).catch((error: unknown) => {
+    throw explainFileError(error, dirname(output), 'write to');
+  });
+  try {
+    const written = join(aside, basename(output));
+    const report = await ask(request, { input, written, aside });
+    await renameFlushed(written, output);
+    return report;
+  } finally {
+    await rm(aside, { recursive: true, force: true });
+  }
+}
+
+async function ask(
+  request: PredictRequest,
+  { input, written, aside }: { input: string; written: string; aside: string },
+): Promise<PredictReport> {
+  const { folder, set = null, format, withMembers = false, signal, progress } = request;
+  const record = existsSync(join(folder, 'ensemble.json')) ? null : await readRunRecord(folder);
+  const refusal = record === null ? null : whyNotTrusted(record.project.folder);
+  const blas = record?.blas ?? null;
+  const device = record?.plan[0].device;
+  const task: PredictTask = {
+    folder,
+    set,
+    source: record === null ? null : await sourceOf(folder, record, refusal),
+    blas: blas !== null && (await isUsable(blas)) ? blas : null,
+    input,
+    output: written,
+    format,
+    withMembers,
+  };
+  const project = record === null || refusal !== null ? null : record.project.folder;
+  const reply = await askProcess<PredictReply>({
+    entry: predictEntry,
+    args: [],
+    message: task,
+    timeoutMs,
+    grant: grantFor({ project, read: [folder, input], write: [aside], device }),
+    ...(device && { device }),
+    ...(signal && { signal }),
+    progress: (message) => progress?.((message as Extract<PredictReply, { type: 'progress' }>).rows),
+    subject: `The prediction of ${input} ended without a result`,
+  });
+  if (reply.type === 'predicted') return { rows: reply.rows, set: reply.set, warnings: reply.warnings };
+  throw new Error(reply.type === 'failed' ? reply.message : 'The process ended while it predicted.');
+}
+
+async function sourceOf(folder: string, record: RunRecord, refusal: string | null): Promise<PredictTask['source']> {
+  const { config, project, task } = record;
+  return {
+    runFolder: folder,
+    projectFolder: refusal === null ? requireTrust(project.folder) : project.folder,
+    // Most predictions need nothing of the project: the run saved its models.
+    projectRefusal: refusal,
+    task,
+    sourceChange: await describeSourceChange(record),
+    dataFolders: dataFolders(),
+    config,
+  };
+}

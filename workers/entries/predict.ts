@@ -1,0 +1,66 @@
+import { once } from 'node:events';
+import { stat } from 'node:fs/promises';
+import { type PredictReply, type PredictTask, predictTaskSchema } from '../../core/protocol/run/checkpoint-tasks.ts';
+import { messageOf } from '../../core/text/errors.ts';
+import { openEnsemble } from '../inference/open-ensemble.ts';
+import { predictFile } from '../inference/predict-file.ts';
+import type { TableInputs } from '../inference/read-inputs.ts';
+import { startBackend } from '../backends/backend.ts';
+import { RunModels } from '../project/rebuild-model.ts';
+import { explainError, stackOf } from '../project/trace/explain-error.ts';
+
+/**
+ * Entry of the process that predicts a file of samples. Started by `src-main/predictions/predict-run.ts`, which sends the task and receives
+ * how far it is, and the reply.
+ */
+
+async function predict(task: PredictTask): Promise<PredictReply> {
+  const { folder, set, source, input, output, format, withMembers } = task;
+  await stat(input);
+  const { backend, determinism } = source?.config ?? { backend: 'auto' as const, determinism: undefined };
+  await startBackend(backend, { blas: task.blas, ...(determinism && { determinism }) });
+  const models = source === null ? null : new RunModels(source);
+  const buildModel = models === null ? {} : { buildModel: models.build.bind(models) };
+  const ensemble = await openEnsemble(folder, { ...(set !== null && { set }), ...buildModel });
+  const rows = await predictFile(ensemble, {
+    input,
+    output,
+    format,
+    withMembers,
+    tableInputs: models === null || source?.projectRefusal != null ? null : () => tableInputsOf(models, task),
+    progress: (done) => tell({ type: 'progress', rows: done }),
+  });
+  return { type: 'predicted', rows, set: ensemble.description.set, warnings: models?.warnings ?? [] };
+}
+
+/** The project's own way from a table to inputs; null if it has none. */
+async function tableInputsOf(models: RunModels, { source }: PredictTask): Promise<TableInputs | null> {
+  const { project, hyperparameters } = await models.code();
+  if (project.inputs === undefined || source === null) return null;
+  const { config, dataFolders: folders } = source;
+  const context = { hyperparameters, config, folders, seed: config.seed };
+  return async (table) => (await project.inputs?.({ ...context, table })) ?? { table };
+}
+
+function tell(message: PredictReply, then: () => void = () => undefined): void {
+  if (process.send === undefined)
+    throw new Error('This process is started by the hub, with a channel to reply through.');
+  process.send(message, then);
+}
+
+try {
+  const [message] = await once(process, 'message');
+  const reply = await answer(predictTaskSchema.parse(message));
+  tell(reply, () => process.disconnect());
+} catch (error) {
+  tell({ type: 'failed', message: messageOf(error), stack: stackOf(error) }, () => process.disconnect());
+}
+
+async function answer(task: PredictTask): Promise<PredictReply> {
+  try {
+    return await predict(task);
+  } catch (error) {
+    const message = task.source === null ? messageOf(error) : explainError(error, task.source.projectFolder);
+    return { type: 'failed', message, stack: stackOf(error) };
+  }
+}

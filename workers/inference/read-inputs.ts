@@ -1,0 +1,115 @@
+import { stat } from 'node:fs/promises';
+import { basename, extname, relative } from 'node:path';
+import type { Preprocessing } from '../../core/preprocessing/schema.ts';
+import { readArrays } from '../data/arrays/read-arrays.ts';
+import type { FileArray } from '../data/arrays/npy.ts';
+import type { Field } from '../data/fields.ts';
+import { readImages } from '../data/images/decode.ts';
+import { listImages } from '../data/images/image-files.ts';
+import { columnTypes } from '../data/preprocessing/table-features.ts';
+import { arrayShards } from '../data/streams/shards.ts';
+import { tableBlocks } from '../data/tables/table-blocks.ts';
+import type { Table } from '../data/tables/table.ts';
+import type { EnsembleInput } from './inputs.ts';
+
+/** Some of the samples of a file or folder, in its order. */
+export interface InputBlock {
+  input: EnsembleInput;
+  /** Paths of images, relative to their folder. */
+  files?: string[];
+}
+
+/** Turns a block of a table into inputs of the model, as a project's `inputs` does. */
+export type TableInputs = (table: Table) => Promise<EnsembleInput>;
+
+const arraySamples = 4096;
+const imageSamples = 256;
+const arrayEndings = ['.npy', '.npz', '.safetensors'];
+
+/**
+ * Reads samples to predict, block by block: a table, text (one sample a line), arrays, or a folder of images.
+ * @param tableInputs of the project, for tables where the run kept no step for these; null if it has none
+ * @throws Error that names what cannot be read
+ */
+export async function* readInputs(
+  path: string,
+  preprocessing: Preprocessing | null,
+  tableInputs: (() => Promise<TableInputs | null>) | null,
+): AsyncGenerator<InputBlock> {
+  if ((await stat(path)).isDirectory()) return yield* imageBlocks(path, preprocessing);
+  if (arrayEndings.includes(extname(path).toLowerCase())) return yield* arrayBlocks(path);
+  const types = preprocessing === null ? {} : columnTypes(preprocessing);
+  const isFitted = Object.keys(types).length > 0;
+  const own = isFitted ? null : ((await tableInputs?.()) ?? null);
+  for await (const table of tableBlocks(path, { types: isFitted ? types : null })) {
+    yield { input: own === null ? { table } : await own(table) };
+  }
+}
+
+async function* imageBlocks(folder: string, preprocessing: Preprocessing | null): AsyncGenerator<InputBlock> {
+  const step = preprocessing?.steps.find(({ kind }) => kind === 'images');
+  if (step?.kind !== 'images') {
+    throw new Error(
+      `${folder} is a folder, but the run kept no size of images (its data do not come from imageFolder or imageTable). Give the values ` +
+        'as an array (.npy).',
+    );
+  }
+  const files = await listImages(folder);
+  if (files.length === 0) throw new Error(`${folder} has no images (PNG, JPEG, WebP, TIFF).`);
+  const shape = { size: [step.height, step.width] as const, channels: step.channels, fit: step.fit };
+  for (let first = 0; first < files.length; first += imageSamples) {
+    const own = files.slice(first, first + imageSamples);
+    const input = { values: await readImages(own, shape), shape: [step.height, step.width, step.channels] };
+    yield { input, files: own.map((file) => relative(folder, file)) };
+  }
+}
+
+async function* arrayBlocks(path: string): AsyncGenerator<InputBlock> {
+  const shards = extname(path).toLowerCase() === '.npy' ? await arrayShards([path]).catch(() => null) : null;
+  if (shards === null) return yield* wholeArrays(path, await readArrays(path));
+  for (let first = 0; first < shards.length; first += arraySamples) {
+    const size = Math.min(arraySamples, shards.length - first);
+    const values = await shards.read(Int32Array.from({ length: size }, (_, i) => first + i));
+    yield { input: { values, shape: shards.featureShape } };
+  }
+}
+
+/** Arrays in memory: `features`, or the only one; others go to the model's inputs of their names. */
+function* wholeArrays(path: string, arrays: Record<string, FileArray>): Generator<InputBlock> {
+  const names = Object.keys(arrays);
+  const main = names.length === 1 ? names[0] : 'features';
+  if (!Object.hasOwn(arrays, main)) {
+    throw new Error(
+      `${basename(path)} has the arrays ${names.join(', ')}. Name the one with the features "features", and the others like the model's inputs.`,
+    );
+  }
+  const samples = arrays[main].shape[0] ?? 0;
+  for (let first = 0; first < samples; first += arraySamples) {
+    const size = Math.min(arraySamples, samples - first);
+    const others = names.filter((name) => name !== main);
+    const extraInputs = Object.fromEntries(
+      others.map((name): [string, Field] => {
+        const { shape } = arrays[name];
+        return [name, { shape: shape.slice(1), values: rowsOf(path, name, arrays[name], { samples, first, size }) }];
+      }),
+    );
+    const values = rowsOf(path, main, arrays[main], { samples, first, size });
+    const raw = values instanceof Int32Array ? Float32Array.from(values) : values;
+    yield { input: { values: raw, extraInputs, shape: arrays[main].shape.slice(1) } };
+  }
+}
+
+function rowsOf(
+  path: string,
+  name: string,
+  { shape, values }: FileArray,
+  { samples, first, size }: { samples: number; first: number; size: number },
+) {
+  if (shape[0] !== samples) {
+    throw new Error(
+      `${basename(path)}: "${name}" has ${shape[0]} samples, the features have ${samples}. Give as many.`,
+    );
+  }
+  const width = values.length / samples;
+  return values.subarray(first * width, (first + size) * width);
+}
