@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { preprocessingSchema } from '../../core/preprocessing/schema.ts';
+import { predictRun } from '../../src-main/predictions/predict-run.ts';
+import { expectKeptAmong } from './expect-predicted.ts';
 import { metricValues, projectFolder, train, useHub } from './harness.ts';
 import { drawShapes } from './projects/shapes/draw-shapes.ts';
 
@@ -26,6 +28,11 @@ describe('a folder of images with augmentation', () => {
         expect(preprocessingSchema.parse(preprocessing).steps).toEqual([
           { kind: 'images', height: 16, width: 16, channels: 3, fit: 'cover' },
         ]);
+        const output = join(folder, 'predicted.jsonl');
+        const input = join(project, 'images');
+        const report = await predictRun({ folder, input, output, format: 'jsonl', set: 'final', withMembers: true });
+        expect(report).toEqual({ rows: 96, set: 'final', warnings: [] });
+        await expectKeptAmong(output, folder, 'validation', ['bars', 'circles']);
         return ['val/ens_nll', 'val/member_0_nll', 'val/member_1_nll'].map((name) => metricValues(folder, name));
       }),
     );

@@ -1,5 +1,9 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { predictRun } from '../../src-main/predictions/predict-run.ts';
 import { readPredictions } from '../../src-main/rpc/runs/predictions.ts';
+import { expectPredictedAsTrained } from './expect-predicted.ts';
 import { metricValues, train, useHub } from './harness.ts';
 
 const { hub } = useHub();
@@ -12,6 +16,7 @@ describe('projects that read sequences', () => {
     expect(nll.at(-1)).toBeLessThan(nll[0]);
     const final = record.summary?.evaluatedSets.find(({ set }) => set === 'final');
     expect(final?.split).toBe('test');
+    await expectPredictedAsTrained({ folder, record });
     // Targets have variance 1 on training, and most of it is the cycle of eleven years.
     expect(final?.ensemble.mse).toBeLessThan(1);
   });
@@ -21,6 +26,14 @@ describe('projects that read sequences', () => {
     expect(record).toMatchObject({ status: 'finished', error: null });
     // Without the order, nothing is better than a coin.
     expect(Number(metricValues(folder, 'val/ens_acc').at(-1))).toBeGreaterThan(0.9);
+    await expectPredictedAsTrained({ folder, record });
+    const [input, output] = ['new.txt', 'predicted.csv'].map((name) => join(folder, name));
+    await writeFile(input, 'the film was wonderful.\nthe film was not wonderful.\n');
+    const { warnings } = await predictRun({ folder, input, output, format: 'csv' });
+    expect(warnings).toEqual([]);
+    const [header, ...rows] = (await readFile(output, 'utf8')).trimEnd().split('\n');
+    expect(header).toBe('class,probability_negative,probability_positive,entropy,mutual_information');
+    expect(rows.map((row) => row.split(',')[0])).toEqual(['positive', 'negative']);
   });
 
   it('write words backwards, with an encoder and a decoder, and letters that do not count', async () => {
@@ -32,6 +45,7 @@ describe('projects that read sequences', () => {
     // One letter of four would be right by chance.
     expect(Number(metricValues(folder, 'val/ens_acc').at(-1))).toBeGreaterThan(0.8);
     const kept = await readPredictions({ hub: hub() }, record.id, { split: 'validation', name: 'best' });
+    await expectPredictedAsTrained({ folder, record });
     // 200 words of 2 to 4 letters: the page does not count their padding.
     expect(kept).toMatchObject({ kind: 'logits', width: 4 });
     expect(kept?.samples).toBe(kept?.targets.length);

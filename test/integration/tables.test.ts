@@ -1,8 +1,10 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { preprocessingSchema } from '../../core/preprocessing/schema.ts';
-import { metricValues, train, useHub } from './harness.ts';
+import { predictRun } from '../../src-main/predictions/predict-run.ts';
+import { expectKeptAmong } from './expect-predicted.ts';
+import { metricValues, projectFolder, train, useHub } from './harness.ts';
 
 const { hub } = useHub();
 
@@ -23,5 +25,20 @@ describe('a table with categories and missing values', () => {
       ['boarded', 'date'],
     ]);
     expect(columns[1].impute).toMatchObject({ indicator: true });
+
+    const output = join(folder, 'predicted.jsonl');
+    const input = join(projectFolder('passengers'), 'passengers.csv');
+    const report = await predictRun({ folder, input, output, format: 'jsonl', set: 'final', withMembers: true });
+    expect(report).toEqual({ rows: 40, set: 'final', warnings: [] });
+    await expectKeptAmong(output, folder, 'test', ['first', 'second', 'third']);
+    await writeFile(join(folder, 'wrong.csv'), 'fare,age\n1,2\n');
+    const wrong = {
+      folder,
+      input: join(folder, 'wrong.csv'),
+      output: join(folder, 'wrong-out.csv'),
+      format: 'csv' as const,
+    };
+    await expect(predictRun(wrong)).rejects.toThrow('has no column "port"');
+    await expect(predictRun({ ...wrong, output })).rejects.toThrow('exists. Choose another file');
   });
 });

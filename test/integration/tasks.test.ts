@@ -5,6 +5,7 @@ import { postprocessingSchema } from '../../core/postprocessing/schema.ts';
 import type { RunRecord } from '../../core/protocol/run/record.ts';
 import { calibrateRun } from '../../src-main/calibration/calibrate-run.ts';
 import { readPredictions } from '../../src-main/rpc/runs/predictions.ts';
+import { expectPredictedAsTrained } from './expect-predicted.ts';
 import { metricValues, train, useHub } from './harness.ts';
 
 const { hub } = useHub();
@@ -19,6 +20,7 @@ it('an ensemble learns several labels of a sample, and early stopping watches a 
     earlyStopping: { enabled: true, monitor: 'val/ens_auroc', patience: 15 },
   });
   expect(record.status).toBe('finished');
+  await expectPredictedAsTrained({ folder, record });
   expect(last(folder, 'val/ens_f1')).toBeGreaterThan(0.9);
   expect(last(folder, 'val/ens_auroc')).toBeGreaterThan(0.95);
   expect(record.summary?.evaluatedSets[0].ensemble.exact_match).toBeGreaterThan(0.8);
@@ -35,6 +37,7 @@ it('an ensemble learns the rates of counts', async () => {
   const { record, folder } = await train(hub(), 'counts', { members: 2 });
   expect(record.status).toBe('finished');
   // The counts of a rate have a variance of 2/3.
+  await expectPredictedAsTrained({ folder, record });
   expect(last(folder, 'val/ens_mse')).toBeLessThan(1);
   expect(last(folder, 'val/ens_nll')).toBeLessThan(1.8);
 });
@@ -42,6 +45,7 @@ it('an ensemble learns the rates of counts', async () => {
 it('an ensemble learns ordered classes, and its predictions are class probabilities for pages', async () => {
   const { record, folder } = await train(hub(), 'grades', { members: 2, checkpoints: { monitor: 'val/ens_kappa' } });
   expect(record.status).toBe('finished');
+  await expectPredictedAsTrained({ folder, record });
   expect(last(folder, 'val/ens_kappa')).toBeGreaterThan(0.5);
   expect(record.summary?.best?.metric).toBe('val/ens_kappa');
   const kept = await readPredictions({ hub: hub() }, record.id, { split: 'validation', name: 'best' });
@@ -66,6 +70,7 @@ it("an ensemble learns the project's quantiles", async () => {
   const { record, folder } = await train(hub(), 'quantiles', { members: 2 });
   expect(record.status).toBe('finished');
   expect(record.summary?.best?.metric).toBe('val/ens_pinball');
+  await expectPredictedAsTrained({ folder, record });
   // The exact quantiles cover 80 %.
   const coverage = last(folder, 'val/ens_interval_coverage');
   expect(coverage).toBeGreaterThan(0.6);

@@ -82,6 +82,13 @@ function applied(splits: Splits, moments: Moments, options: StandardizeOptions):
   return Object.freeze({ splits: createSplits({ ...mapEachSplit(splits, apply), preprocessing }), targetScale });
 }
 
+/** What is applied to new samples: what was fitted, or else the normalization that a project gave; null if there is neither. */
+export function preprocessingOf({ preprocessing, train: { normalization } }: Splits): Preprocessing | null {
+  if (preprocessing !== undefined || normalization === undefined) return preprocessing ?? null;
+  const { mean, std } = normalization;
+  return { format: 1, steps: [{ kind: 'standardize', mean: [...mean], std: [...std] }] };
+}
+
 /** What was fitted before, and now this; scaled targets that are scaled again keep both scales. */
 function withStep({ preprocessing }: Splits, { mean, std }: Normalization, scale?: TargetScale): Preprocessing {
   const { steps = [], target } = preprocessing ?? {};

@@ -9,6 +9,7 @@ import { type CallbackPlan, createCallbacks } from '../callbacks/index.ts';
 import type { ProcessGroup } from '../collectives/process-group.ts';
 import type { Splits } from '../data/dataset.ts';
 import { distributeData, type RankData } from '../data/distribute.ts';
+import { preprocessingOf } from '../data/standardize.ts';
 import { augmentedBatches } from '../data/augment/augmented-batches.ts';
 import { requireAugmentable } from '../data/augment/augment.ts';
 import type { BatchSource } from '../data/batches.ts';
@@ -170,7 +171,8 @@ async function prepareRank({ launch, links }: Seat, shared: Shared, rank: RankPa
   const room = new SaveRoom({ report, controls, position });
   const files = new RunFiles(launch.runFolder, placement.rank, launch.attempt, room);
   if (placement.rank === 0) await saveTargets(files, data);
-  if (placement.rank === 0 && data.preprocessing) await files.savePreprocessing(data.preprocessing);
+  const preprocessing = preprocessingOf(data);
+  if (placement.rank === 0 && preprocessing !== null) await files.savePreprocessing(preprocessing);
   const batches = augmentedBatches(openBatches(streamReader(config, seeder.seed, placement.rank)), {
     augmentation: config.augmentation,
     normalization: data.train.normalization,

@@ -85,3 +85,11 @@ it('a stored description reads back, and is refused after a change', async () =>
   await expect(readTopology(folder, 3, sha256)).rejects.toThrow(`${path} was damaged or changed`);
   await expect(readTopology(folder, 0, sha256)).rejects.toThrow('is missing: it holds the model of rank 0');
 });
+
+it('rebuilds a model that begins with an embedding', async () => {
+  const { embedding, gru, dense } = tf.layers;
+  const layers = [embedding({ inputDim: 4, outputDim: 2, inputLength: 3 }), gru({ units: 2 }), dense({ units: 1 })];
+  const text = topologyOf(tf.sequential({ layers }));
+  const model = await modelFromTopology(text, 'a test');
+  expect(describeDifference(text, topologyOf(model))).toBeNull();
+});

@@ -23,6 +23,7 @@ const about = (task: EnsembleDescription['task'], members = 2): EnsembleDescript
   members: Array.from({ length: members }, (_, rank) => ({ rank, epoch: 0, step: 1, ...unused })),
   format: 1,
   preprocessing: null,
+  postprocessing: null,
 });
 
 /** A model whose outputs are its inputs times a factor. */

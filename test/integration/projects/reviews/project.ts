@@ -1,4 +1,4 @@
-import { defineProject, fitTokenizer, Generator, textDataset, tf, z } from 'tutti-ensembles';
+import { defineProject, fitTokenizer, Generator, type TextColumn, textDataset, tf, z } from 'tutti-ensembles';
 
 const classNames = ['negative', 'positive'];
 const words = {
@@ -27,6 +27,22 @@ export default defineProject({
       return textDataset({ name, texts: reviews.map(({ text }) => text), targets, classNames, tokenizer, length });
     };
     return { train: toDataset('training', training), validation: toDataset('validation', validation) };
+  },
+
+  // Texts become ids as in training: the tokenizer is fitted on the same texts again.
+  async inputs({ table, seed, hyperparameters: { samples } }) {
+    const random = new Generator(seed, 'reviews');
+    const drawn = Array.from({ length: samples }, () => drawReview(random));
+    const tokenizer = fitTokenizer(drawn.slice(0, samples * 0.75).map(({ text }) => text));
+    const texts = (table.columns[0] as TextColumn).values.map((text) => text ?? '');
+    const { features } = textDataset({
+      name: 'new texts',
+      texts,
+      targets: new Int32Array(texts.length),
+      tokenizer,
+      length,
+    });
+    return { prepared: features as Float32Array };
   },
 
   model({ targetSize }) {
