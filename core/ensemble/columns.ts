@@ -1,4 +1,4 @@
-import type { EnsemblePredictions, Judgement } from './predictions.ts';
+import type { ClassPredictions, EnsemblePredictions, Judgement, ValuePredictions } from './predictions.ts';
 import type { EnsembleDescription } from './schema.ts';
 
 /** One column of predictions, with a value for each of N samples. */
@@ -34,17 +34,8 @@ function ensembleColumns(
 ): PredictionColumn[] {
   const { width } = found;
   switch (found.kind) {
-    case 'classes': {
-      const names = namesOf(classNames, width);
-      const { labels, mean, entropy, mutualInformation, sets } = found;
-      return [
-        { name: 'class', type: 'text', values: Array.from(labels, (label) => names[label]) },
-        ...eachColumn(mean, names, 'probability'),
-        number('entropy', entropy),
-        number('mutual_information', mutualInformation),
-        ...(sets === null ? [] : [{ name: 'set', type: 'text' as const, values: setTexts(sets, names) }]),
-      ];
-    }
+    case 'classes':
+      return classColumns(found, namesOf(classNames, width));
     case 'labels': {
       const names = namesOf(classNames, width);
       return [
@@ -53,18 +44,8 @@ function ensembleColumns(
         ...eachColumn(found.mutualInformation, names, 'mutual_information'),
       ];
     }
-    case 'values': {
-      const names = targetNames(targets, width);
-      const { mean, aleatoric, epistemic, standardDeviation, intervals } = found;
-      return [
-        ...eachColumn(mean, names, 'mean'),
-        ...eachColumn(standardDeviation, names, 'standard_deviation'),
-        ...(aleatoric === null ? [] : eachColumn(aleatoric, names, 'aleatoric')),
-        ...eachColumn(epistemic, names, 'epistemic'),
-        ...(intervals === null ? [] : eachColumn(intervals.lower, names, 'lower')),
-        ...(intervals === null ? [] : eachColumn(intervals.upper, names, 'upper')),
-      ];
-    }
+    case 'values':
+      return valueColumns(found, targetNames(targets, width));
     case 'quantiles': {
       const names = namesOf(quantiles?.map(String) ?? null, width);
       const { mean, epistemic, intervals } = found;
@@ -75,6 +56,29 @@ function ensembleColumns(
       ];
     }
   }
+}
+
+function classColumns(found: ClassPredictions, names: readonly string[]): PredictionColumn[] {
+  const { labels, mean, entropy, mutualInformation, sets } = found;
+  return [
+    { name: 'class', type: 'text', values: Array.from(labels, (label) => names[label]) },
+    ...eachColumn(mean, names, 'probability'),
+    number('entropy', entropy),
+    number('mutual_information', mutualInformation),
+    ...(sets === null ? [] : [{ name: 'set', type: 'text' as const, values: setTexts(sets, names) }]),
+  ];
+}
+
+function valueColumns(found: ValuePredictions, names: readonly (string | null)[]): PredictionColumn[] {
+  const { mean, aleatoric, epistemic, standardDeviation, intervals } = found;
+  return [
+    ...eachColumn(mean, names, 'mean'),
+    ...eachColumn(standardDeviation, names, 'standard_deviation'),
+    ...(aleatoric === null ? [] : eachColumn(aleatoric, names, 'aleatoric')),
+    ...eachColumn(epistemic, names, 'epistemic'),
+    ...(intervals === null ? [] : eachColumn(intervals.lower, names, 'lower')),
+    ...(intervals === null ? [] : eachColumn(intervals.upper, names, 'upper')),
+  ];
 }
 
 function judgementColumns(judgement: Judgement | null): PredictionColumn[] {

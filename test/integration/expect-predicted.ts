@@ -36,7 +36,7 @@ export async function expectPredictedAsTrained({
     const found = await ensemble.outputs({ values: features, extraInputs, shape: (dataset as Dataset).featureShape });
     const size = found.samples * found.width;
     for (const [member, { rank }] of ensemble.description.members.entries()) {
-      const path = join(folder, 'predictions', split as string, `rank-${rank}`, 'final.safetensors');
+      const path = join(folder, 'predictions', split, `rank-${rank}`, 'final.safetensors');
       const { tensors } = decodeSafetensors(await readFile(path));
       tensors.forEach(({ data: kept }, output) => {
         const own = found.values[output].subarray(member * size, (member + 1) * size);
