@@ -6,7 +6,7 @@ import type { FileArray } from '../data/arrays/npy.ts';
 import type { Field } from '../data/fields.ts';
 import { readImages } from '../data/images/decode.ts';
 import { listImages } from '../data/images/image-files.ts';
-import { columnTypes } from '../data/preprocessing/table-features.ts';
+import { columnTypes } from '../data/preprocessing/fitted.ts';
 import { arrayShards } from '../data/streams/shards.ts';
 import { tableBlocks } from '../data/tables/table-blocks.ts';
 import type { Table } from '../data/tables/table.ts';
