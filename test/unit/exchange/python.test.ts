@@ -33,6 +33,7 @@ const description: EnsembleDescription = {
   quantiles: null,
   members: [{ rank: 0, epoch: 0, step: 1, model: 'm', weights: 'w', bytes: 1, sha256: '' }],
   preprocessing: null,
+  postprocessing: null,
 };
 
 async function writeCase(folder: string, { inputs, expected }: LayerModel): Promise<void> {
