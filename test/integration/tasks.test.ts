@@ -92,3 +92,23 @@ it('jointly trained members learn several labels of a sample as one product of e
   expect(record).toMatchObject({ status: 'finished', error: null, summary: { best: { metric: 'val/product_nll' } } });
   expect(last(folder, 'val/product_f1')).toBeGreaterThan(0.9);
 });
+
+it('a model with several outputs learns each of them, and any can be monitored', async () => {
+  const { record, folder } = await train(hub(), 'heads', {
+    members: 2,
+    membersPerDevice: 2,
+    checkpoints: { monitor: 'val/distance/ens_mse' },
+  });
+  expect(record).toMatchObject({ status: 'finished', error: null });
+  expect(record.summary?.best?.metric).toBe('val/distance/ens_mse');
+  expect(last(folder, 'val/ens_acc')).toBeGreaterThan(0.85);
+  expect(last(folder, 'val/half/member_1_acc')).toBeGreaterThan(0.85);
+  // The distances have a variance of 0.08.
+  expect(last(folder, 'val/distance/ens_mse')).toBeLessThan(0.04);
+  const [set] = record.summary?.evaluatedSets ?? [];
+  expect(set.ensemble['half/acc']).toBeGreaterThan(0.8);
+  expect(set.members['distance/mse']).toHaveLength(2);
+  const kept = await readPredictions({ hub: hub() }, record.id, { split: 'validation', name: 'best' });
+  expect(kept).toMatchObject({ kind: 'logits', width: 2, samples: 75 });
+  expect(kept?.outputs).toHaveLength(1);
+});

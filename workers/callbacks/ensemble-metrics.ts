@@ -29,7 +29,7 @@ class GatheredMetrics implements Callback {
     const stack = joinStacks([...(await this.earlierMembers(evaluation.epoch)), present]);
     const complete = stack.ranks.length === training.members;
     for (const [name, value] of this.metricsOf(stack, evaluation.dataset)) {
-      if (complete || name.startsWith('member_')) evaluation.metrics.set(`val/${name}`, value);
+      if (complete || /(^|\/)member_/.test(name)) evaluation.metrics.set(`val/${name}`, value);
     }
     if (complete && training.lostMembers > 0) evaluation.metrics.set('val/ens_members', stack.ranks.length);
   }

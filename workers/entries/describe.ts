@@ -18,6 +18,9 @@ async function describe(folder: string): Promise<ProjectDescription> {
     task,
     hasOwnLoss: project.loss !== undefined,
     metrics: describeMetrics(project.metrics),
+    ...(project.outputs && {
+      outputs: Object.entries(project.outputs).map(([output, spec]) => ({ name: output, task: spec.task })),
+    }),
     ...(task === 'quantile-regression' && { quantiles: [...(project.quantiles ?? usualQuantiles)] }),
     hyperparameters: describeOptions(hyperparameters),
     defaults: defaults ?? {},

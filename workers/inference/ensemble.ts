@@ -6,6 +6,7 @@ import type { Batch } from '../data/dataset.ts';
 import type { Field, Fields } from '../data/fields.ts';
 import { modelInputs } from '../member/batch-tensors.ts';
 import { outputsOf } from '../member/member.ts';
+import { requireOnePrediction } from '../member/tasks/checks.ts';
 import { type Task, taskOf } from '../member/tasks.ts';
 import { tf, type LayersModel } from '../tensorflow/tf.ts';
 import { type EnsembleInput, type PreparedInput, prepareInput } from './inputs.ts';
@@ -35,6 +36,7 @@ export class Ensemble {
     this.models = models;
     this.preprocessing = preprocessing;
     this.postprocessing = postprocessing;
+    for (const model of models) requireOnePrediction(model, description.task);
     this.#task = taskOf(description.task, description.quantiles ?? undefined);
   }
 

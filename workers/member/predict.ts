@@ -2,10 +2,10 @@ import type { ProcessGroup } from '../collectives/process-group.ts';
 import { openBatches } from '../data/streams/open-batches.ts';
 import type { Dataset } from '../data/dataset.ts';
 import { rowsHeldOutBy } from '../data/hold-out.ts';
-import { tf, type LayersModel } from '../tensorflow/tf.ts';
+import { tf, type LayersModel, type Tensor } from '../tensorflow/tf.ts';
 import { batchTensors, modelInputs } from './batch-tensors.ts';
 import { outputsOf } from './member.ts';
-import { concatenate, type MemberOutputs, type Predictions } from './predictions.ts';
+import { concatenate, furtherOf, type MemberOutputs, type Predictions } from './predictions.ts';
 import type { Task } from './tasks.ts';
 
 /** Large enough to keep the kernels busy, small enough that activations stay small beside the data. */
@@ -52,48 +52,68 @@ export async function predictTogether(
   const startOf = (index: number): number => Math.min(index * size, dataset.length - size);
   const start = startOf(group.ranks.indexOf(group.rank));
   const own = await predictRows(model, task, dataset, rowsBetween(start, start + size));
-  const values: Float32Array<ArrayBuffer>[] = [];
-  for (const output of own.values) {
-    const perSample = output.length / size;
-    const whole = new Float32Array(dataset.length * perSample);
-    const parts = await group.allGather(output, [size, perSample]);
-    parts.forEach((part, index) => whole.set(part, startOf(index) * perSample));
-    values.push(whole);
-  }
-  return { ...own, samples: values[0].length / own.width, values };
+  const gather = async ({ further, ...part }: Predictions): Promise<Predictions> => {
+    const values: Float32Array<ArrayBuffer>[] = [];
+    for (const output of part.values) {
+      const perSample = output.length / size;
+      const whole = new Float32Array(dataset.length * perSample);
+      const parts = await group.allGather(output, [size, perSample]);
+      parts.forEach((ofRank, index) => whole.set(ofRank, startOf(index) * perSample));
+      values.push(whole);
+    }
+    const others: Record<string, Predictions> = {};
+    for (const [name, output] of Object.entries(further ?? {})) others[name] = await gather(output);
+    return { ...part, ...(further && { further: others }), samples: values[0].length / part.width, values };
+  };
+  return gather(own);
 }
 
 async function predictRows(model: LayersModel, task: Task, dataset: Dataset, rows: Int32Array): Promise<Predictions> {
-  const parts: Float32Array[][] = [];
-  let width = 0;
+  const heads = [{ task, outputsOf: (outputs: Tensor[]) => outputs }, ...(task.further ?? [])];
+  const parts: Float32Array[][][] = [];
+  const widths: number[] = [];
   const batches = openBatches(dataset);
   for (let first = 0; first < rows.length; first += evaluationBatchSize) {
     const indices = rows.subarray(first, first + evaluationBatchSize);
     const batch = await batches.batch(indices, { epoch: 0, batch: 0, step: 0 });
-    const outputs = tf.tidy(() => {
+    const predicted = tf.tidy(() => {
       const [features] = batchTensors(batch);
       const outputs = outputsOf(model, modelInputs(model, batch, features), false);
-      return task.predictionsOf?.(outputs) ?? outputs;
+      return heads.map((head) => {
+        const own = head.outputsOf(outputs);
+        return head.task.predictionsOf?.(own) ?? own;
+      });
     });
-    width = outputs[0].shape[outputs[0].rank - 1];
-    parts.push(await Promise.all(outputs.map(async (output) => (await output.data()) as Float32Array)));
-    tf.dispose(outputs);
+    predicted.forEach(([output], head) => (widths[head] = output.shape[output.rank - 1]));
+    parts.push(await Promise.all(predicted.map((own) => Promise.all(own.map(valuesOf)))));
+    tf.dispose(predicted);
   }
-  const values = parts[0].map((_, output) => concatenate(parts.map((part) => part[output])));
-  return { kind: task.predicts, samples: values[0].length / width, width, values };
+  const [own, ...others] = heads.map((head, at): Predictions => {
+    const values = parts[0][at].map((_, output) => concatenate(parts.map((part) => part[at][output])));
+    return { kind: head.task.predicts, samples: values[0].length / widths[at], width: widths[at], values };
+  });
+  if (task.further === undefined) return own;
+  return { ...own, further: Object.fromEntries(task.further.map(({ name }, i) => [name, others[i]])) };
+}
+
+async function valuesOf(output: Tensor): Promise<Float32Array> {
+  return (await output.data()) as Float32Array;
 }
 
 /** The predictions of all ranks, on every rank: one all-gather per output, shape `[M, N, W]`. */
 export async function gatherPredictions(group: ProcessGroup, own: Predictions): Promise<MemberOutputs> {
   const gathered: { from: readonly number[]; outputs: Float32Array[] }[] = [];
-  for (const output of own.values) {
-    const outputs = await group.allGather(output, [own.samples, own.width]);
-    gathered.push({ from: group.ranks, outputs });
+  for (const { values, samples, width } of [own, ...Object.values(own.further ?? {})]) {
+    for (const output of values) {
+      const outputs = await group.allGather(output, [samples, width]);
+      gathered.push({ from: group.ranks, outputs });
+    }
   }
   // A rank that was lost between two outputs takes part in neither.
   const ranks = [...group.ranks];
-  const values = gathered.map(({ from, outputs }) =>
+  const stacked = gathered.map(({ from, outputs }) =>
     concatenate(outputs.filter((_, position) => ranks.includes(from[position]))),
   );
-  return { ...own, ranks, values };
+  const stackOf = (of: Predictions): Predictions => ({ ...of, values: stacked.splice(0, of.values.length) });
+  return { ...stackOf(own), ...furtherOf(own, (_, output) => stackOf(output)), ranks };
 }

@@ -7,6 +7,8 @@ export interface Predictions {
   samples: number;
   width: number;
   values: Float32Array<ArrayBuffer>[];
+  /** Predictions of the model's further outputs, by name. */
+  further?: Readonly<Record<string, Predictions>>;
 }
 
 /** Predictions of several members, stacked: one array `[M, N, W]` per output of the task, members in order of `ranks`. */
@@ -22,6 +24,9 @@ export function joinStacks(given: readonly MemberOutputs[]): MemberOutputs {
   const { kind, samples, width, values } = stacks[0];
   const size = samples * width;
   return {
+    ...furtherOf(stacks[0], (name) =>
+      joinStacks(stacks.flatMap(({ ranks, further }) => (further?.[name] ? { ...further[name], ranks } : []))),
+    ),
     kind,
     ranks: rows.map(({ rank }) => rank),
     samples,
@@ -32,8 +37,18 @@ export function joinStacks(given: readonly MemberOutputs[]): MemberOutputs {
   };
 }
 
+/** Changes the predictions of all further outputs. */
+export function furtherOf(
+  { further }: Predictions,
+  change: (name: string, own: Predictions) => Predictions,
+): Pick<Predictions, 'further'> {
+  if (further === undefined) return {};
+  return { further: Object.fromEntries(Object.entries(further).map(([name, own]) => [name, change(name, own)])) };
+}
+
 /** A copy for projects: class probabilities in float32 where the run keeps logits, all else unchanged. */
-export function copyForProject<P extends Predictions>(predictions: P): P {
+export function copyForProject<P extends Predictions>(given: P): P {
+  const predictions = { ...given, ...furtherOf(given, (_, own) => copyForProject(own)) };
   const { kind, width, values } = predictions;
   if (kind === 'label-logits') {
     return { ...predictions, kind: 'probabilities', values: values.map((output) => probabilitiesOf(output, 1)) };

@@ -119,18 +119,8 @@ export class RunFiles {
   }
 
   /** Saves this rank's predictions for a split under a name: `best`, `epoch-00012`, or that of a checkpoint set. */
-  async savePredictions(
-    split: Split,
-    name: string,
-    { kind, samples, width, values }: Predictions,
-    epoch: number,
-  ): Promise<void> {
-    const tensors = values.map((data, output): NamedTensor => ({
-      name: tensorNames[kind] ?? `output_${output}`,
-      dtype: 'F32',
-      shape: [samples, width],
-      data,
-    }));
+  async savePredictions(split: Split, name: string, predictions: Predictions, epoch: number): Promise<void> {
+    const tensors = tensorsOf(predictions);
     const path = this.predictionsPath(split, this.rank, name);
     await this.#room.save(async () => {
       if (this.#keepsReplaced) await this.#replaced.keepPredictions(path);
@@ -182,10 +172,7 @@ export class RunFiles {
     const path = this.predictionsPath(split, rank, name);
     if (!existsSync(path)) return null;
     const { tensors, metadata } = decodeSafetensors(await readFile(path));
-    const [samples, width] = tensors[0].shape;
-    const values = tensors.map(({ data }) => data as Float32Array<ArrayBuffer>);
-    const kind = kindsByTensor.get(tensors[0].name) ?? 'values';
-    return { kind, ranks: [rank], samples, width, values, epoch: Number(metadata.epoch) };
+    return { ...predictionsIn(tensors), ranks: [rank], epoch: Number(metadata.epoch) };
   }
 
   async #write(path: string, content: Uint8Array): Promise<void> {
@@ -195,4 +182,35 @@ export class RunFiles {
   private predictionsPath(split: Split, rank: number, name: string): string {
     return join(this.folder, 'predictions', split, `rank-${rank}`, `${name}.safetensors`);
   }
+}
+
+/** Those of further outputs are named `<output>:<tensor>`. */
+function tensorsOf({ kind, samples, width, values, further = {} }: Predictions): NamedTensor[] {
+  const own = values.map((data, output): NamedTensor => ({
+    name: tensorNames[kind] ?? `output_${output}`,
+    dtype: 'F32',
+    shape: [samples, width],
+    data,
+  }));
+  const others = Object.entries(further).flatMap(([output, predictions]) =>
+    tensorsOf(predictions).map((tensor) => ({ ...tensor, name: `${output}:${tensor.name}` })),
+  );
+  return [...own, ...others];
+}
+
+function predictionsIn(tensors: readonly NamedTensor[]): Predictions {
+  const own = tensors.filter(({ name }) => !name.includes(':'));
+  const [samples, width] = own[0].shape;
+  const values = own.map(({ data }) => data as Float32Array<ArrayBuffer>);
+  const predictions = { kind: kindsByTensor.get(own[0].name) ?? 'values', samples, width, values } as const;
+  const outputs = new Set(
+    tensors.flatMap(({ name }) => (name.includes(':') ? [name.slice(0, name.indexOf(':'))] : [])),
+  );
+  if (outputs.size === 0) return predictions;
+  const tensorsOfOutput = (output: string): NamedTensor[] =>
+    tensors.flatMap((tensor) =>
+      tensor.name.startsWith(`${output}:`) ? [{ ...tensor, name: tensor.name.slice(output.length + 1) }] : [],
+    );
+  const further = Object.fromEntries([...outputs].map((output) => [output, predictionsIn(tensorsOfOutput(output))]));
+  return { ...predictions, further };
 }

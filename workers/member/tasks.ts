@@ -15,6 +15,7 @@ import { poissonRegression } from './tasks/count-task.ts';
 import { multiLabel } from './tasks/label-task.ts';
 import { ordinal } from './tasks/ordinal-task.ts';
 import { quantileTask } from './tasks/quantile-task.ts';
+import { type OutputSpec, withFurtherOutputs } from './tasks/further-outputs.ts';
 import { atPositions, positionsOf } from './tasks/positions.ts';
 import { targetWeights } from './tasks/target-weights.ts';
 import type { MetricsOf, Task } from './tasks/task.ts';
@@ -113,12 +114,17 @@ export function taskOf(kind: TaskKind, levels: readonly number[] = usualQuantile
   return task;
 }
 
-/** A project's task for its data: at each position of a sample where the targets have several. */
-export function taskFor(
-  { task, quantiles }: { task: TaskKind; quantiles?: readonly number[] },
-  dataset: Pick<Dataset, 'targetShape'>,
-): Task {
-  return atPositions(taskOf(task, quantiles), positionsOf(task, dataset));
+/** What a project says about its task. */
+interface TaskSpec {
+  task: TaskKind;
+  quantiles?: readonly number[];
+  outputs?: Readonly<Record<string, OutputSpec>>;
+}
+
+/** A project's task for its data: at each position of a sample where the targets have several, and with the further outputs. */
+export function taskFor({ task: kind, quantiles, outputs }: TaskSpec, dataset: Dataset): Task {
+  const task = atPositions(taskOf(kind, quantiles), positionsOf(kind, dataset));
+  return outputs === undefined ? task : withFurtherOutputs(task, outputs, dataset, taskFor);
 }
 
 /**

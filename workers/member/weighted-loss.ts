@@ -6,6 +6,20 @@ import type { Task } from './tasks.ts';
 export interface Weighing {
   weights: Tensor | null;
   mask: Tensor | null;
+  /** Further targets by name, `[..., B, ...]`; only needed where the model has further outputs. */
+  extraTargets?: Readonly<Record<string, Tensor>>;
+}
+
+/** The loss of a task with its further outputs: its own, and theirs times their weights. */
+export function taskLoss(task: Task, outputs: Tensor[], targets: Tensor, softening: Softening, of: Weighing): Tensor {
+  const own = ownLoss(task, outputs, targets, softening, of);
+  if (task.further === undefined) return own;
+  const { weights, extraTargets = {} } = of;
+  return task.further.reduce((sum, output) => {
+    const theirs = output.targetsOf(extraTargets);
+    const loss = ownLoss(output.task, output.outputsOf(outputs), theirs, softening, { weights, mask: null });
+    return tf.add(sum, tf.mul(loss, output.weight));
+  }, own);
 }
 
 /**
@@ -14,7 +28,7 @@ export interface Weighing {
  * @param outputs `[..., B, ...P, W]` each @returns shape `[...]`
  * @throws Error if the task cannot weigh samples
  */
-export function taskLoss(
+function ownLoss(
   task: Task,
   outputs: Tensor[],
   targets: Tensor,

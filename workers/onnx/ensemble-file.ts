@@ -2,6 +2,7 @@ import type { EnsembleDescription } from '../../core/ensemble/schema.ts';
 import type { Calibration } from '../../core/postprocessing/schema.ts';
 import type { Preprocessing } from '../../core/preprocessing/schema.ts';
 import type { Shape, WrittenFile } from '../exchange/model-calls.ts';
+import { requireNoFurtherOutputs } from '../member/tasks/checks.ts';
 import type { LayersModel } from '../tensorflow/tf.ts';
 import { GraphBuilder } from './format/graph.ts';
 import { type GraphInputs, writeInputs } from './inputs.ts';
@@ -40,6 +41,7 @@ export class OnnxEnsembleWriter {
 
   /** Adds the next member, in the order of the description. Reads the model's weights before it returns. */
   add(model: LayersModel): void {
+    requireNoFurtherOutputs(model, this.#ensemble.task);
     const shapes = JSON.stringify(model.inputs.map(({ shape }) => shape));
     if (this.#inputs === null) {
       this.#inputs = writeInputs(this.#graph, model, this.#preprocessing, outputNames);

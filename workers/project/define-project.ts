@@ -9,6 +9,7 @@ import type { Figure } from '../plots/index.ts';
 import type { LayersModel, Scalar, Tensor } from '../tensorflow/tf.ts';
 import type { LossInputs } from '../member/batch-tensors.ts';
 import type { TaskKind } from '../../core/metrics/registry/task-kinds.ts';
+import type { OutputSpec } from '../member/tasks/further-outputs.ts';
 import type { ProjectMetric } from '../member/tasks/own-metrics.ts';
 import type { MemberOutputs } from '../member/predictions.ts';
 
@@ -111,6 +112,11 @@ export interface Project<S extends HyperparameterSchema = HyperparameterSchema> 
    * `quantile-regression` (a value for each of the project's `quantiles`, `[B, Q]`).
    */
   task: TaskKind;
+  /**
+   * What further outputs of the model learn, by name: the data's `extraTargets` of the same name. The model's own outputs come first, then these
+   * in their order, each from a layer of its name. Their losses are added, and their metrics are named `val/<output>/ens_nll`.
+   */
+  outputs?: Record<string, OutputSpec>;
   /** Levels of the task `quantile-regression`, in (0, 1), ascending; [0.05, 0.5, 0.95] by default. */
   quantiles?: readonly number[];
   /** Options that override the general defaults of the run configuration. */

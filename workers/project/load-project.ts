@@ -45,6 +45,18 @@ const quantilesSchema = z
     'must be levels in ascending order',
   );
 
+/** Names of outputs are parts of metrics' names, and of tensors'. */
+const outputsSchema = z.record(
+  z.string().regex(/^[A-Za-z][A-Za-z0-9_-]*$/, 'must be named with letters, digits, "_" and "-"'),
+  z.strictObject({
+    task: z.enum(taskKinds),
+    weight: z.number().positive().optional(),
+    classCount: z.int().min(2).optional(),
+    classNames: z.array(z.string()).min(2).optional(),
+    quantiles: quantilesSchema.optional(),
+  }),
+);
+
 const projectSchema = z.strictObject({
   name: z.string().min(1),
   description: z.string(),
@@ -57,6 +69,7 @@ const projectSchema = z.strictObject({
   inputs: isFunction.optional(),
   loss: isFunction.optional(),
   quantiles: quantilesSchema.optional(),
+  outputs: outputsSchema.optional(),
   metrics: metricsSchema.optional(),
   callbacks: isFunction.optional(),
   figures: isFunction.optional(),

@@ -7,7 +7,8 @@ import type { Callback } from '../callbacks/callback.ts';
 import { followOthers } from '../callbacks/follow-others.ts';
 import { type CallbackPlan, createCallbacks } from '../callbacks/index.ts';
 import type { ProcessGroup } from '../collectives/process-group.ts';
-import type { Splits } from '../data/dataset.ts';
+import { holdsOut } from '../../core/protocol/run/training-data/data-config.ts';
+import type { Dataset, Splits } from '../data/dataset.ts';
 import { distributeData, type RankData } from '../data/distribute.ts';
 import { preprocessingOf } from '../data/standardize.ts';
 import { augmentedBatches } from '../data/augment/augmented-batches.ts';
@@ -270,6 +271,7 @@ function lossOf({ project, task, hyperparameters, config }: Shared): LossFunctio
 
 /** @throws where the strategy's loss would leave out the data's weights or masks, or takes no samples of several positions */
 function requireWeighable({ config, task, data: { train } }: Shared): void {
+  if (task.further !== undefined) requireFurtherOutputs(config, train);
   if (config.strategy.kind !== 'joint') return;
   if (task.positionAxes !== undefined) {
     throw new Error(
@@ -282,6 +284,20 @@ function requireWeighable({ config, task, data: { train } }: Shared): void {
     `${train.name} has ${train.weights === undefined ? 'a mask' : 'weights'}, which the loss of the strategy joint cannot use. ` +
       'Remove them, or choose another strategy.',
   );
+}
+
+/** @throws where further outputs of a model would be left out */
+function requireFurtherOutputs({ strategy, data }: RunConfig, { name, mask }: Dataset): void {
+  const obstacle =
+    strategy.kind === 'joint' || strategy.kind === 'coupled'
+      ? `the strategy ${strategy.kind}, whose members exchange one output`
+      : holdsOut(data)
+        ? 'samples that ranks hold out'
+        : mask === undefined
+          ? null
+          : `the mask of ${name}, which is that of the task's own targets`;
+  if (obstacle === null) return;
+  throw new Error(`The project's further outputs do not work with ${obstacle}. Remove the one or the other.`);
 }
 
 async function startWarm({ config, group, member, report }: TrainerParts): Promise<void> {

@@ -37,7 +37,10 @@ function lossesFor(
 ): StackedTraining['losses'] {
   return (outputs, targets, members) => {
     const parts = members.map(({ batch }) => lossInputsOf(batch));
-    if (project.loss === undefined) return taskLoss(task, outputs, targets, config.loss, stackedWeighing(parts));
+    if (project.loss === undefined) {
+      const names = (task.further ?? []).map(({ name }) => name);
+      return taskLoss(task, outputs, targets, config.loss, stackedWeighing(parts, names));
+    }
     const ownOutputs = outputs.map((output) => membersOf(output, members.length));
     const ownTargets = membersOf(targets, members.length);
     const losses = members.map(({ position, draw }, m) => {
@@ -48,11 +51,16 @@ function lossesFor(
   };
 }
 
-/** The members' weights `[M, B]` and masks `[M, B, ...]`. */
-function stackedWeighing(parts: readonly LossInputs[]): Weighing {
+/** The members' weights `[M, B]`, masks `[M, B, ...]`, and those of the further targets that are named. */
+function stackedWeighing(parts: readonly LossInputs[], names: readonly string[]): Weighing {
   const stacked = (tensors: (Tensor | null)[]) => {
     const present = tensors.filter((tensor) => tensor !== null);
     return present.length === 0 ? null : tf.stack(present);
   };
-  return { weights: stacked(parts.map(({ weights }) => weights)), mask: stacked(parts.map(({ mask }) => mask)) };
+  const targetsOf = (name: string): Tensor => tf.stack(parts.map(({ extraTargets }) => extraTargets[name]));
+  return {
+    weights: stacked(parts.map(({ weights }) => weights)),
+    mask: stacked(parts.map(({ mask }) => mask)),
+    extraTargets: Object.fromEntries(names.map((name) => [name, targetsOf(name)])),
+  };
 }

@@ -33,13 +33,13 @@ export function ensembleTask(
   const judged = { ...computed, metrics: withHeldOut(withOwnMetrics(computed.metrics, own)) };
   const { monitor } = config.checkpoints;
   if (monitor === 'auto') return judged;
+  const [, output, metric] = /^val\/(?:(.+)\/)?([^/]+)$/.exec(monitor) ?? [];
+  const { kind } = task.further?.find(({ name }) => name === output)?.task ?? task;
   // A member's metric for `val/ens_acc` is `val/member_3_acc`. Some metrics exist only for an ensemble.
-  const named = metricNamed(
-    monitor.replace(/^val\//, ''),
-    metricsOfRun({ task: task.kind, own: describeMetrics(own) }),
-  );
+  const named = metricNamed(metric ?? monitor, metricsOfRun({ task: kind, own: describeMetrics(own) }));
+  const prefix = output === undefined ? 'val/' : `val/${output}/`;
   const memberMonitor =
-    named === null || named.subject === null ? task.memberMonitor : `val/member_{rank}_${named.info.name}`;
+    named === null || named.subject === null ? task.memberMonitor : `${prefix}member_{rank}_${named.info.name}`;
   return { ...judged, ensembleMonitor: monitor, memberMonitor };
 }
 

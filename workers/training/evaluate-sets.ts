@@ -126,14 +126,17 @@ async function everyRankHas(group: ProcessGroup, present: boolean): Promise<bool
   return all === 1;
 }
 
-/** Splits metrics by name: `member_3_nll` goes to `members.nll`, at rank 3's position; `ens_nll` goes to `ensemble.nll`. */
+/**
+ * Splits metrics by name: `member_3_nll` goes to `members.nll`, at rank 3's position; `ens_nll` goes to `ensemble.nll`. Those of a further output keep
+ * its name: `age/ens_mse` goes to `ensemble['age/mse']`.
+ */
 export function splitByMember(metrics: ReadonlyMap<string, number>, ranks: readonly number[]) {
   const ensemble: Record<string, number> = {};
   const members: Record<string, number[]> = {};
   for (const [name, value] of metrics) {
-    const [, rank, short] = /^member_(\d+)_(.+)$/.exec(name) ?? [];
-    if (rank === undefined) ensemble[name.replace(/^ens_/, '')] = value;
-    else (members[short] ??= ranks.map(() => NaN))[ranks.indexOf(Number(rank))] = value;
+    const [, output, rank, short] = /^(.+\/)?member_(\d+)_(.+)$/.exec(name) ?? [];
+    if (rank === undefined) ensemble[name.replace(/(^|\/)ens_/, '$1')] = value;
+    else (members[`${output ?? ''}${short}`] ??= ranks.map(() => NaN))[ranks.indexOf(Number(rank))] = value;
   }
   return { ensemble, members };
 }

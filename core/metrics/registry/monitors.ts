@@ -9,6 +9,8 @@ export interface MonitoredRun {
   /** Jointly trained members also predict by their product of experts. */
   isJoint: boolean;
   own: readonly OwnMetric[];
+  /** Further outputs of its model, whose metrics are named `val/<output>/ens_nll`. */
+  outputs?: readonly { name: string; task: string }[] | undefined;
 }
 
 /** The metrics that a run can compute: those of its task, and the project's own. */
@@ -18,6 +20,12 @@ export function metricsOfRun({ task, own }: Pick<MonitoredRun, 'task' | 'own'>):
 
 /** Why a run cannot monitor a metric, with the closest names; null if it can, whatever its direction. */
 export function whyNotComputed(monitor: string, run: MonitoredRun, option: string): string | null {
+  const output = run.outputs?.find(({ name }) => monitor.startsWith(`val/${name}/`));
+  if (output !== undefined) {
+    const name = monitor.slice(`val/${output.name}/`.length);
+    const problem = whyNotComputed(`val/${name}`, { task: output.task, isJoint: false, own: [] }, option);
+    return problem === null ? null : `Output ${output.name}: ${problem}`;
+  }
   const infos = metricsOfRun(run);
   const named = monitor.startsWith('val/') ? metricNamed(monitor.slice('val/'.length), infos) : null;
   const isOwn = run.own.some(({ name }) => name === named?.info.name);

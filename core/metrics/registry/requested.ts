@@ -20,6 +20,8 @@ export function listedMetrics({ metrics }: Pick<MetricRequests, 'metrics'>): str
 /** Names of the metrics that are computed beside the standard ones: those listed, and those monitored. */
 export function requestedMetrics(config: MetricRequests): string[] {
   const monitors = [config.checkpoints.monitor, config.earlyStopping.monitor, config.schedule?.monitor ?? 'auto'];
-  const monitored = monitors.flatMap((monitor) => metricNamed(monitor.replace(/^val\//, ''))?.info.name ?? []);
+  const monitored = monitors.flatMap(
+    (monitor) => metricNamed(monitor.slice(monitor.lastIndexOf('/') + 1))?.info.name ?? [],
+  );
   return [...listedMetrics(config), ...monitored];
 }

@@ -15,6 +15,8 @@ export interface ProjectDescription {
   hasOwnLoss: boolean;
   /** Its own metrics; absent from descriptions that earlier versions stored. */
   metrics?: OwnMetric[] | undefined;
+  /** What its model's further outputs learn; absent: it has none. */
+  outputs?: { name: string; task: string }[] | undefined;
   /** Levels of the quantiles of a quantile regression; absent for other tasks. */
   quantiles?: number[] | undefined;
   /** Its hyperparameters, in the same form as the options of the run configuration. */

@@ -48,7 +48,7 @@ export async function readPredictions(
   if (ranks.length === 0) return null;
   const kept = await Promise.all(ranks.map((rank) => readTensors(folder, pathOf(rank))));
   const areLogits = kept.every(({ tensors }) => tensors.has('logits'));
-  const outputs = areLogits ? ['logits'] : [...kept[0].tensors.keys()].sort();
+  const outputs = areLogits ? ['logits'] : [...kept[0].tensors.keys()].filter((name) => !name.includes(':')).sort();
   const [samples, width] = tensorOf(kept[0].tensors, outputs[0], pathOf(ranks[0])).shape;
   const kindOfOthers = task.endsWith('regression') ? 'values' : 'probabilities';
   const { weights, ...targets } = await readTargets(folder, join(splitFolder, `targets${ending}`));

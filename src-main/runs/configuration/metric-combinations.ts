@@ -11,6 +11,8 @@ import { hasProduct, strategyRules } from '../../../core/protocol/run/strategy-r
 export interface Measured {
   task: string;
   metrics?: readonly OwnMetric[] | undefined;
+  /** Further outputs of its model. */
+  outputs?: readonly { name: string; task: string }[] | undefined;
 }
 
 /**
@@ -80,9 +82,9 @@ function problemOfMonitor(
   name: string,
   { monitor, mode }: Monitored,
   config: RunConfig,
-  { task, metrics: own = [] }: Measured,
+  { task, metrics: own = [], outputs }: Measured,
 ): string | null {
   if (monitor === 'auto') return null;
-  const unknown = whyNotComputed(monitor, { task, isJoint: hasProduct(config, task), own }, `${name}.monitor`);
+  const unknown = whyNotComputed(monitor, { task, isJoint: hasProduct(config, task), own, outputs }, `${name}.monitor`);
   return unknown ?? (modeFor(monitor, mode) === null ? whyNotMonitored(monitor, `${name}.mode`) : null);
 }

@@ -1,5 +1,7 @@
 import { type Dataset, valuesPerTarget } from '../../data/dataset.ts';
+import type { TaskKind } from '../../../core/metrics/registry/task-kinds.ts';
 import type { LayersModel } from '../../tensorflow/tf.ts';
+import { outputCount } from './further-outputs.ts';
 
 /** T, targets of a sample, or of each of its positions. */
 export function targetColumns(dataset: Dataset): number {
@@ -30,6 +32,24 @@ export function requireOutputs(
       : ` at each position of a sample, ${widths.map((width) => `[B, ${[...positions, width].join(', ')}]`).join(' and ')}`;
   throw new Error(
     `The model's output has shape ${found}, but the task needs ${expected}${each}. Change the model's last layer.`,
+  );
+}
+
+/** @throws Error where a model has further outputs, which only training and its evaluations know */
+export function requireNoFurtherOutputs({ outputs }: LayersModel, kind: TaskKind): void {
+  if (outputs.length === outputCount(kind)) return;
+  throw new Error(
+    `The model has ${outputs.length} outputs, of which its task ${kind} has ${outputCount(kind)}: the others are not supported here.`,
+  );
+}
+
+/** @throws Error where a model does not predict once for each sample */
+export function requireOnePrediction(model: LayersModel, kind: TaskKind): void {
+  requireNoFurtherOutputs(model, kind);
+  const shape = model.outputs.map((output) => output.shape).find(({ length }) => length !== 2);
+  if (shape === undefined) return;
+  throw new Error(
+    `The model predicts at several positions of a sample, [${shape.map((size) => size ?? 'any').join(', ')}]: this is not supported here.`,
   );
 }
 

@@ -4,6 +4,7 @@ import type { Dataset } from '../../data/dataset.ts';
 import type { LayersModel, Tensor } from '../../tensorflow/tf.ts';
 import type { MemberOutputs, Predictions } from '../predictions.ts';
 import type { Softening } from '../sample-losses.ts';
+import type { FurtherOutput } from './further-outputs.ts';
 
 export type MetricsOf = (stack: MemberOutputs, dataset: Dataset, options?: MetricOptions) => Map<string, number>;
 
@@ -15,6 +16,8 @@ export interface Task {
   readonly kind: TaskKind;
   /** Number of axes between samples and outputs `[B, ...P, W]`: 1 for a sequence; absent: none. */
   readonly positionAxes?: number;
+  /** Outputs of the model after those of this task, with tasks of their own; `loss` and `predictionsOf` leave them out. */
+  readonly further?: readonly FurtherOutput[];
   /** Number of predicted values per sample: K or T. */
   targetSize(dataset: Dataset): number;
   /** @throws when the model's outputs do not fit the data's targets */
