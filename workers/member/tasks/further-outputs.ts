@@ -2,7 +2,7 @@ import type { TaskKind } from '../../../core/metrics/registry/task-kinds.ts';
 import type { Dataset } from '../../data/dataset.ts';
 import { type LayersModel, tf, type Tensor } from '../../tensorflow/tf.ts';
 import { positionsOf } from './positions.ts';
-import type { Task } from './task.ts';
+import type { FurtherOutput, Task } from './task.ts';
 
 /** What a further output of the model learns: the values of `extraTargets` of its name. */
 export interface OutputSpec {
@@ -15,20 +15,6 @@ export interface OutputSpec {
   classNames?: readonly string[];
   /** Levels of the task `quantile-regression`. */
   quantiles?: readonly number[];
-}
-
-/** A further output of a model, beside those of the project's task. */
-export interface FurtherOutput {
-  readonly name: string;
-  readonly task: Task;
-  /** Factor of its loss. */
-  readonly weight: number;
-  /** Its outputs among the model's. */
-  outputsOf(outputs: Tensor[]): Tensor[];
-  /** Its targets among a batch's further ones, `[..., B, ...]`. */
-  targetsOf(extraTargets: Readonly<Record<string, Tensor>>): Tensor;
-  /** A split with its targets. */
-  datasetOf(dataset: Dataset): Dataset;
 }
 
 /** How many outputs of a model a task has. */

@@ -4,7 +4,6 @@ import type { Dataset } from '../../data/dataset.ts';
 import type { LayersModel, Tensor } from '../../tensorflow/tf.ts';
 import type { MemberOutputs, Predictions } from '../predictions.ts';
 import type { Softening } from '../sample-losses.ts';
-import type { FurtherOutput } from './further-outputs.ts';
 
 export type MetricsOf = (stack: MemberOutputs, dataset: Dataset, options?: MetricOptions) => Map<string, number>;
 
@@ -41,4 +40,18 @@ export interface Task {
   /** The ensemble's main metric, which `auto` monitors. */
   readonly ensembleMonitor: string;
   readonly memberMonitor: string;
+}
+
+/** A further output of a model, beside those of the project's task. */
+export interface FurtherOutput {
+  readonly name: string;
+  readonly task: Task;
+  /** Factor of its loss. */
+  readonly weight: number;
+  /** Its outputs among the model's. */
+  outputsOf(outputs: Tensor[]): Tensor[];
+  /** Its targets among a batch's further ones, `[..., B, ...]`. */
+  targetsOf(extraTargets: Readonly<Record<string, Tensor>>): Tensor;
+  /** A split with its targets. */
+  datasetOf(dataset: Dataset): Dataset;
 }
