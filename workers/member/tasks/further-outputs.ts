@@ -36,20 +36,12 @@ export function withFurtherOutputs(
 ): Task {
   const own = outputCount(main.kind);
   const ownOf = (outputs: Tensor[]): Tensor[] => outputs.slice(0, own);
-  let next = own;
-  const further = Object.entries(specs).map(([name, spec]): FurtherOutput => {
-    const first = next;
-    next += outputCount(spec.task);
-    const datasetOf = (dataset: Dataset) => datasetOfOutput(name, spec, dataset);
-    return {
-      name,
-      weight: spec.weight ?? 1,
-      task: create(spec, datasetOf(train)),
-      outputsOf: (outputs) => outputs.slice(first, first + outputCount(spec.task)),
-      targetsOf: (extraTargets) => withoutSingleAxis(spec, extraTargets[name], train.extraTargets?.[name].shape ?? []),
-      datasetOf,
-    };
-  });
+  const lossesOf: Task['losses'] = (outputs, targets, softening) => {
+    const losses = main.losses?.(ownOf(outputs), targets, softening);
+    if (losses === undefined) throw new Error(`The task ${main.kind} has no loss of each sample.`);
+    return losses;
+  };
+  const further = furtherOutputs(specs, own, train, create);
   return {
     ...main,
     further,
@@ -59,9 +51,7 @@ export function withFurtherOutputs(
       for (const { task, outputsOf, datasetOf } of further) task.check(partOf(model, outputsOf), datasetOf(dataset));
     },
     loss: (outputs, targets, softening) => main.loss(ownOf(outputs), targets, softening),
-    ...(main.losses !== undefined && {
-      losses: (outputs, targets, softening) => main.losses?.(ownOf(outputs), targets, softening) ?? outputs[0],
-    }),
+    ...(main.losses !== undefined && { losses: lossesOf }),
     predictionsOf: (outputs) => main.predictionsOf?.(ownOf(outputs)) ?? ownOf(outputs),
     metrics(stack, dataset, options) {
       const metrics = new Map(main.metrics(stack, dataset, options));
@@ -74,6 +64,28 @@ export function withFurtherOutputs(
       return metrics;
     },
   };
+}
+
+/** @param next the index of the first further output among the model's */
+function furtherOutputs(
+  specs: Readonly<Record<string, OutputSpec>>,
+  next: number,
+  train: Dataset,
+  create: (spec: OutputSpec, dataset: Dataset) => Task,
+): FurtherOutput[] {
+  return Object.entries(specs).map(([name, spec]) => {
+    const first = next;
+    next += outputCount(spec.task);
+    const datasetOf = (dataset: Dataset) => datasetOfOutput(name, spec, dataset);
+    return {
+      name,
+      weight: spec.weight ?? 1,
+      task: create(spec, datasetOf(train)),
+      outputsOf: (outputs) => outputs.slice(first, first + outputCount(spec.task)),
+      targetsOf: (extraTargets) => withoutSingleAxis(spec, extraTargets[name], train.extraTargets?.[name].shape ?? []),
+      datasetOf,
+    };
+  });
 }
 
 /** A model that shows some of its outputs alone. */

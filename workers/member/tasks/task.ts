@@ -49,9 +49,9 @@ export interface FurtherOutput {
   /** Factor of its loss. */
   readonly weight: number;
   /** Its outputs among the model's. */
-  outputsOf(outputs: Tensor[]): Tensor[];
+  readonly outputsOf: (outputs: Tensor[]) => Tensor[];
   /** Its targets among a batch's further ones, `[..., B, ...]`. */
-  targetsOf(extraTargets: Readonly<Record<string, Tensor>>): Tensor;
+  readonly targetsOf: (extraTargets: Readonly<Record<string, Tensor>>) => Tensor;
   /** A split with its targets. */
-  datasetOf(dataset: Dataset): Dataset;
+  readonly datasetOf: (dataset: Dataset) => Dataset;
 }
