@@ -1,4 +1,3 @@
-import { TimeLimit } from '../../core/node/time-limit.ts';
 import { mayFollow, nextStages, stageRules } from '../../core/protocol/wire/collective-stages.ts';
 import {
   checkCall,
@@ -11,32 +10,17 @@ import {
 } from '../../core/protocol/wire/collectives.ts';
 import type { CollectiveFrame, CollectiveRequest } from '../../core/protocol/wire/frames.ts';
 import { computeAnswers } from './answers.ts';
+import { nameRanks, type OpenCollective, OpenCollectives, type Patience, stopLimit } from './open-collectives.ts';
 
-export interface RelayOptions {
+export interface RelayOptions extends Patience {
   /** Global indices of the group's members. */
   ranks: readonly number[];
   /** Device, pid, state, epoch, step and last log lines of a rank, for messages. */
   describeRank(rank: number): string;
-  /** How long the first rank to call waits for one that does no steps meanwhile; read when a collective opens. */
-  timeoutMs(): number;
-  /** Steps that a rank has done, as last reported. */
-  stepsOf(rank: number): number;
-  /** Half of the timeout has passed, and others wait in a collective for this rank, which does no steps. */
-  onSlow(rank: number, waitedMs: number, call: string): void;
-  /** A rank that was slow has come. */
-  onBack(rank: number): void;
   /** A collective timed out because these ranks never called it. Drops them if the others may continue, and returns whether it did. */
   dropStuck(missingRanks: number[], error: Error): boolean;
   /** The same, where the others may not continue. The group has failed already. */
   onStuck(missingRanks: number[], error: Error): void;
-}
-
-interface OpenCollective {
-  call: CollectiveCall;
-  /** By rank. */
-  requests: Map<number, CollectiveRequest>;
-  /** Null while the group is held. */
-  limit: TimeLimit | null;
 }
 
 /**
@@ -55,20 +39,19 @@ export class Relay {
   readonly #senders = new Map<number, (frame: CollectiveFrame) => void>();
   /** Sequence number of each rank's newest request. */
   readonly #sequences: Map<number, number>;
-  readonly #open = new Map<number, OpenCollective>();
+  readonly #open: OpenCollectives;
   /** The request that all ranks made last, by sequence number, where they will make another. */
   readonly #continued = new Map<number, CollectiveCall>();
   /** The last collective that all ranks began in mapped memory, where the relay does not see the rest of it. */
   #mapped: { call: CollectiveCall; signals: ControlSignals } | null = null;
-  /** Ranks that were reported as slow and have not come yet. */
-  readonly #slow = new Set<number>();
   #failure: string | null = null;
-  #isHeld = false;
 
   constructor(options: RelayOptions) {
     this.#options = options;
     this.#ranks = [...options.ranks].sort((first, second) => first - second);
     this.#sequences = new Map(this.#ranks.map((rank) => [rank, 0]));
+    const ranks = (): readonly number[] => this.#ranks;
+    this.#open = new OpenCollectives(options, ranks, (missing, what) => this.#timeOut(missing, what));
   }
 
   /** Sets the receiver of the answers for a rank. */
@@ -94,15 +77,12 @@ export class Relay {
 
   /** Stops all timeouts while the group is paused. */
   hold(): void {
-    this.#isHeld = true;
-    for (const open of this.#open.values()) stopLimit(open);
+    this.#open.hold();
   }
 
   /** Ends {@link hold}: all timeouts start again. */
   release(): void {
-    if (!this.#isHeld) return;
-    this.#isHeld = false;
-    for (const open of this.#open.values()) this.#startLimit(open);
+    this.#open.release();
   }
 
   /** A rank is gone: every pending and every later collective of the others fails. */
@@ -119,13 +99,12 @@ export class Relay {
   drop(rank: number): void {
     this.#checkMember(rank);
     this.#dropped.add(rank);
-    this.#slow.delete(rank);
+    this.#open.forget(rank);
     this.#senders.delete(rank);
     this.#sequences.delete(rank);
     this.#ranks = this.#ranks.filter((other) => other !== rank);
-    for (const open of this.#open.values()) {
-      open.requests.delete(rank);
-      if (open.requests.size === 0) this.#close(open);
+    for (const open of this.#open.all()) {
+      if (open.requests.size === 0) this.#open.close(open);
       else if (open.requests.size === this.#ranks.length) this.#complete(open);
     }
   }
@@ -142,9 +121,9 @@ export class Relay {
     }
     if (isOrdered && previous === null) this.#advance(rank, call);
     checkCall(call, this.#ranks);
-    const open = this.#open.get(call.sequence) ?? this.#openCollective(call);
+    const open = this.#open.get(call.sequence) ?? this.#open.open(call);
     open.requests.set(rank, request);
-    this.#welcome(rank);
+    this.#open.welcome(rank);
     if (!isSameCall(open.call, call)) throw new CollectiveError(describeDisagreement(open));
     if (open.requests.size === this.#ranks.length) this.#complete(open);
   }
@@ -156,10 +135,10 @@ export class Relay {
       throw new CollectiveError(`Rank ${rank} called ${describeCall(call)}, after sequence number ${newest}.`);
     }
     const ahead = this.#ranks.find((other) => (this.#sequences.get(other) ?? 0) > call.sequence);
-    if (ahead !== undefined && !this.#open.has(call.sequence)) {
+    if (ahead !== undefined && this.#open.get(call.sequence) === undefined) {
       throw new CollectiveError(`Rank ${rank} called ${describeCall(call)}, which rank ${ahead} has skipped.`);
     }
-    for (const { call: due } of this.#open.values()) {
+    for (const { call: due } of this.#open.all()) {
       if (!stageRules[due.stage].isOrdered || due.sequence <= newest || due.sequence >= call.sequence) continue;
       throw new CollectiveError(`Rank ${rank} called ${describeCall(call)}, where ${describeCall(due)} was due.`);
     }
@@ -172,52 +151,9 @@ export class Relay {
     if (open === undefined) return;
     open.requests.delete(rank);
     if (open.requests.size > 0) return;
-    this.#close(open);
+    this.#open.close(open);
     // All have met in memory.
-    for (const other of this.#ranks) this.#welcome(other);
-  }
-
-  #close(open: OpenCollective): void {
-    stopLimit(open);
-    this.#open.delete(open.call.sequence);
-  }
-
-  #openCollective(call: CollectiveCall): OpenCollective {
-    const open: OpenCollective = { call, requests: new Map(), limit: null };
-    this.#open.set(call.sequence, open);
-    if (!this.#isHeld) this.#startLimit(open);
-    return open;
-  }
-
-  #startLimit(open: OpenCollective): void {
-    const options = this.#options;
-    const timeoutMs = options.timeoutMs();
-    const steps = new Map(this.#ranks.map((rank) => [rank, options.stepsOf(rank)]));
-    const exceed = (): void => {
-      const missing = this.#ranks.filter((rank) => !open.requests.has(rank));
-      // A rank that stands by, or has fewer samples, waits as long as the others' epochs take.
-      if (missing.every((rank) => options.stepsOf(rank) > (steps.get(rank) ?? 0))) this.#startLimit(open);
-      else
-        this.#timeOut(
-          missing,
-          `${describeCall(open.call)}, timed out after ${timeoutMs} ms: ${describeMissing(open, missing)}`,
-        );
-    };
-    open.limit = new TimeLimit(timeoutMs, exceed, () => this.#warn(open, steps, timeoutMs / 2));
-  }
-
-  /** Reports the ranks for which others wait. One that does steps is only late. */
-  #warn(open: OpenCollective, steps: ReadonlyMap<number, number>, waitedMs: number): void {
-    for (const rank of this.#ranks) {
-      const isLate = open.requests.has(rank) || this.#options.stepsOf(rank) > (steps.get(rank) ?? 0);
-      if (isLate || this.#slow.has(rank)) continue;
-      this.#slow.add(rank);
-      this.#options.onSlow(rank, waitedMs, describeCall(open.call));
-    }
-  }
-
-  #welcome(rank: number): void {
-    if (this.#slow.delete(rank)) this.#options.onBack(rank);
+    for (const other of this.#ranks) this.#open.welcome(other);
   }
 
   #complete(open: OpenCollective): void {
@@ -225,7 +161,7 @@ export class Relay {
     const { call, requests } = open;
     // All ranks wait for each other in memory: each withdraws once it has seen the others.
     if (stageRules[call.stage].answered === 'never') return;
-    this.#open.delete(call.sequence);
+    this.#open.close(open);
     if (nextStages(call).length > 0) this.#continued.set(call.sequence, call);
     else this.#continued.delete(call.sequence);
     const arrays = this.#ranks.map((rank) => requests.get(rank)?.data ?? null);
@@ -248,7 +184,7 @@ export class Relay {
         `Rank ${rank} waits in ${describeCall(call)}, which the ranks have not begun together.`,
       );
     }
-    if (this.#isHeld) {
+    if (this.#open.isHeld) {
       const { signals } = mapped;
       return this.#deliver(rank, {
         kind: 'collective',
@@ -273,8 +209,7 @@ export class Relay {
   #fail(reason: string): void {
     if (this.#failure !== null) return;
     this.#failure = reason;
-    for (const open of this.#open.values()) stopLimit(open);
-    this.#open.clear();
+    this.#open.closeAll();
     for (const rank of this.#senders.keys()) this.#deliver(rank, { kind: 'collective', phase: 'failure', reason });
   }
 
@@ -293,22 +228,8 @@ export class Relay {
   }
 }
 
-function stopLimit(open: OpenCollective): void {
-  open.limit?.stop();
-  open.limit = null;
-}
-
-function describeMissing({ requests }: OpenCollective, missing: readonly number[]): string {
-  const arrived = [...requests.keys()].sort((first, second) => first - second);
-  return `called by ${nameRanks(arrived)}, never by ${nameRanks(missing)}.`;
-}
-
 /** `rank 0 called all-reduce(sum) of float32[10], sequence number 7; rank 1 called ...` */
 function describeDisagreement({ requests }: OpenCollective): string {
   const calls = [...requests].map(([rank, { call }]) => `rank ${rank} called ${describeCall(call)}`);
   return `The ranks disagree: ${calls.join('; ')}. Every rank must make the same calls in the same order.`;
-}
-
-function nameRanks(ranks: readonly number[]): string {
-  return `${ranks.length === 1 ? 'rank' : 'ranks'} ${ranks.join(', ')}`;
 }
