@@ -1,6 +1,7 @@
-import { join } from 'node:path';
-import { defineProject, Generator, splitDataset, tf, z } from 'tutti-ensembles';
-import { encode, readTexts, vocabularyOf } from './words.ts';
+import { defineProject, readTable, tableSplits, tf, z } from 'tutti-ensembles';
+
+/** Words of a text that the model reads; longer texts lose their end. */
+const length = 12;
 
 export default defineProject({
   name: 'My texts',
@@ -12,17 +13,17 @@ export default defineProject({
   }),
   defaults: { members: 4, maxEpochs: 20, batchSize: 16, optimizer: { kind: 'adam', learningRate: 0.02 } },
 
-  data({ hyperparameters, seed }) {
-    const { texts, labels } = readTexts(join(import.meta.dirname, 'reviews.tsv'));
-    const set = encode(texts, labels, vocabularyOf(texts, hyperparameters.vocabulary));
-    return splitDataset(set, { validation: 0.2, test: 0.2 }, new Generator(seed, 'split'));
+  async data({ hyperparameters: { vocabulary }, seed, fold }) {
+    const table = await readTable(`${import.meta.dirname}/reviews.tsv`, { columns: { text: 'text' } });
+    const text = { text: { size: vocabulary, length } };
+    return tableSplits(table, { seed, target: 'label', text, validation: 0.2, test: 0.2, stratify: true, fold });
   },
 
-  model({ hyperparameters: { vocabulary, width }, featureShape, targetSize }) {
+  model({ hyperparameters: { vocabulary, width }, targetSize }) {
     const { dense, embedding, globalAveragePooling1d } = tf.layers;
     return tf.sequential({
       layers: [
-        embedding({ inputDim: vocabulary, outputDim: width, inputLength: featureShape[0] }),
+        embedding({ inputDim: vocabulary, outputDim: width, inputLength: length }),
         globalAveragePooling1d({}),
         dense({ units: width, activation: 'relu' }),
         dense({ units: targetSize }),

@@ -65,6 +65,14 @@ describe('the description of a model', () => {
     expect(describeDifference(before, before)).toBeNull();
   });
 
+  it('rebuilds an embedding inside a model, which then states its default type', async () => {
+    const input = tf.input({ name: 'words', shape: [6] });
+    const words = tf.layers.embedding({ inputDim: 50, outputDim: 4 }).apply(input) as SymbolicTensor;
+    const output = tf.layers.globalAveragePooling1d({}).apply(words) as SymbolicTensor;
+    const rebuilt = await modelFromTopology(topologyOf(tf.model({ inputs: input, outputs: output })), 'the run');
+    expect(rebuilt.inputs[0].shape).toEqual([null, 6]);
+  });
+
   it('needs the project if a layer is custom, registered or not', () => {
     expect(isSelfContained(topologyOf(branched()))).toBe(true);
     const own = topologyOf(sequential('relu', new Doubling()));

@@ -12,7 +12,7 @@ declare module 'sharp' {
     clone(): Sharp;
     flatten(options: { background: string }): Sharp;
     jpeg(options?: { quality?: number }): Sharp;
-    png(): Sharp;
+    png(options?: { palette?: boolean; colours?: number }): Sharp;
     raw(): Sharp;
     resize(options: { height: number; width: number; fit: 'contain' | 'cover' | 'fill'; background: string }): Sharp;
     tiff(options?: { compression?: 'lzw' }): Sharp;
