@@ -98,7 +98,7 @@ function fitConformal(
   const { alpha, isClassConditional } = request;
   if (request.conformal === 'none') return null;
   if (samples.kind === 'classes') {
-    const method = request.conformal === 'auto' ? 'aps' : request.conformal;
+    const method = request.conformal === 'auto' ? 'raps' : request.conformal;
     if (method !== 'thr' && method !== 'aps' && method !== 'raps')
       refuseMethod('conformal', method, ['thr', 'aps', 'raps']);
     const score = method === 'raps' ? request : { penalty: 0, freeRanks: 0 };

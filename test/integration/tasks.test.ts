@@ -59,7 +59,7 @@ it('an ensemble learns ordered classes, and its predictions are class probabilit
     [0, 1].map((rank) => [rank, 'ensemble-best']),
   );
   expect(conformal).toMatchObject({
-    method: 'aps',
+    method: 'raps',
     thresholds: [expect.any(Number), expect.any(Number), expect.any(Number)],
   });
   expect(measured?.conformal?.coverage).toBeGreaterThan(0.7);

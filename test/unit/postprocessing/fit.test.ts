@@ -33,7 +33,7 @@ describe('a fit', () => {
     const { calibration, conformal, outside, selective } = fitWith({ alpha: 0.5 });
     // Two of the three sure samples are right: their probability becomes 2/3, by log 9 / T = log 2.
     expect(calibration).toMatchObject({ temperature: expect.closeTo(Math.log(9) / Math.log(2), 5) as number });
-    expect(conformal).toMatchObject({ kind: 'sets', method: 'aps', alpha: 0.5, penalty: 0 });
+    expect(conformal).toMatchObject({ kind: 'sets', method: 'raps', alpha: 0.5, penalty: 0.01, freeRanks: 1 });
     expect(outside).toMatchObject({ score: 'entropy', threshold: expect.closeTo(Math.log(2), 6) as number });
     expect(selective).toBeNull();
   });
