@@ -40,7 +40,7 @@ async function train(job: DetachedJob): Promise<void> {
 async function open(hub: Hub, job: DetachedJob): Promise<RunSession> {
   if (job.kind === 'start') return hub.start(job.planned, follow);
   if (job.kind === 'fork') return hub.fork(job.planned, follow);
-  return hub.resume(job.folder, job.override, follow, { rank: job.rank });
+  return hub.resume(job.folder, job.override, follow, { rank: job.rank, currentSource: job.currentSource });
 }
 
 function follow(update: RunUpdate): void {

@@ -12,7 +12,7 @@ import type { RunRecord } from '../../core/protocol/run/record.ts';
 import { isUsable } from '../backends/choose-blas.ts';
 import { askProcess } from '../processes/ask-process.ts';
 import { calibrateEntry } from '../processes/node-process.ts';
-import { describeSourceChange } from '../runs/configuration/project.ts';
+import { codeOfRun } from '../runs/configuration/kept-code.ts';
 import { dataFolders } from '../store/home.ts';
 import { grantFor } from '../trust/grant.ts';
 import { requireTrust } from '../trust/project-trust.ts';
@@ -48,7 +48,7 @@ export async function calibrateRun(
     projectFolder: requireTrust(project.folder),
     projectRefusal: null,
     task: record.task,
-    sourceChange: await describeSourceChange(record),
+    ...(await codeOfRun(folder, record)),
     dataFolders: dataFolders(),
     config,
     // A BLAS that only the record names is not loaded. Its results differ in the last bits at most.

@@ -1,7 +1,7 @@
 import type { RunSource } from '../../core/protocol/run/checkpoint-tasks.ts';
 import type { RunRecord } from '../../core/protocol/run/record.ts';
 import { askProcess } from '../processes/ask-process.ts';
-import { describeSourceChange } from '../runs/configuration/project.ts';
+import { codeOfRun } from '../runs/configuration/kept-code.ts';
 import { dataFolders } from '../store/home.ts';
 import { grantFor } from '../trust/grant.ts';
 import { requireTrust, whyNotTrusted } from '../trust/project-trust.ts';
@@ -19,7 +19,7 @@ export async function runSource(runFolder: string, record: RunRecord): Promise<R
     // Most exports need nothing of the project: the run saved its models.
     projectRefusal,
     task,
-    sourceChange: await describeSourceChange(record),
+    ...(await codeOfRun(runFolder, record)),
     dataFolders: dataFolders(),
     config,
   };

@@ -16,7 +16,7 @@ import type { PlannedRun } from './plan-run.ts';
 export type DetachedJob =
   | { kind: 'start'; folder: string; planned: PlannedRun }
   | { kind: 'fork'; folder: string; planned: PlannedFork }
-  | { kind: 'resume'; folder: string; override: PlainObject; rank: number | undefined };
+  | { kind: 'resume'; folder: string; override: PlainObject; rank: number | undefined; currentSource?: boolean };
 
 /** What a detached hub reports while the process that started it listens. */
 export type DetachedReport =

@@ -33,11 +33,13 @@ import { findResumePoint } from '../store/runs/resume-point.ts';
 import { readRunRecord } from '../store/runs/run-folder.ts';
 import { holdsState } from '../store/runs/saved-rounds.ts';
 import { requireTrust } from '../trust/project-trust.ts';
-import { newRecord, originOf } from './new-record.ts';
+import { keptOrigin, newRecord, originOf } from './new-record.ts';
 import { placeMembers, type PlannedRun, planRun, type TrainRequest } from './plan-run.ts';
 
 export interface ResumeOptions {
   rank?: number | undefined;
+  /** Whether it trains with the project's present code also where that has changed since; by default with the run's own. */
+  currentSource?: boolean | undefined;
 }
 
 /** The interface of the main process that every front end (terminal, desktop, server) calls. */
@@ -134,7 +136,7 @@ export class Hub {
     run: string,
     override: PlainObject,
     listener: RunListener,
-    { rank }: ResumeOptions = {},
+    { rank, currentSource = false }: ResumeOptions = {},
   ): Promise<RunSession> {
     const { folder } = await this.find(run);
     const before = await readRunRecord(folder);
@@ -152,7 +154,8 @@ export class Hub {
     }
     requireTrust(before.project.folder);
     const blas = await blasOfResumed(before, config);
-    const source = await originOf(before.project.folder, plan);
+    const present = await originOf(before.project.folder, plan);
+    const source = currentSource ? present : await keptOrigin(folder, before, present);
     const completes = completion === null ? {} : { completes: [...completion.ranks] };
     const claim = (hub: NonNullable<RunRecord['hub']>) =>
       takeOverRun(folder, (found) => ({

@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import type { RunRecord } from '../../core/protocol/run/record.ts';
 import type { Placement } from '../../core/protocol/machine/devices.ts';
 import type { AttemptFacts } from '../runs/recording/attempts.ts';
+import { usableCode } from '../runs/configuration/kept-code.ts';
 import { hashProjectSource } from '../runs/configuration/project-source.ts';
 import { environmentOf } from './environment.ts';
 import { withNext } from '../runs/recording/attempts.ts';
@@ -45,6 +46,18 @@ export async function originOf(
 ): Promise<Pick<AttemptFacts, 'sourceHash' | 'gitCommit' | 'environment'>> {
   const [sourceHash, commit] = [await hashProjectSource(folder), await gitCommit(folder)];
   return { sourceHash, gitCommit: commit, environment: environmentOf(plan) };
+}
+
+/** The same for a run that goes on: of the last attempt's code, where the project's has changed since and the run's own copy may run. */
+export async function keptOrigin(
+  runFolder: string,
+  { attempts }: RunRecord,
+  present: Awaited<ReturnType<typeof originOf>>,
+): Promise<Awaited<ReturnType<typeof originOf>>> {
+  const last = attempts.at(-1);
+  if (last?.sourceHash === present.sourceHash || (await usableCode(runFolder, last?.sourceHash)) === null)
+    return present;
+  return { ...present, sourceHash: last?.sourceHash, gitCommit: last?.gitCommit };
 }
 
 /** The project's current commit; null outside a repository, and if git is not installed. */

@@ -8,7 +8,7 @@ import type { RunRecord } from '../../core/protocol/run/record.ts';
 import { isUsable } from '../backends/choose-blas.ts';
 import { askProcess } from '../processes/ask-process.ts';
 import { predictEntry } from '../processes/node-process.ts';
-import { describeSourceChange } from '../runs/configuration/project.ts';
+import { codeOfRun } from '../runs/configuration/kept-code.ts';
 import { dataFolders } from '../store/home.ts';
 import { readRunRecord } from '../store/runs/run-folder.ts';
 import { grantFor } from '../trust/grant.ts';
@@ -107,7 +107,7 @@ async function sourceOf(folder: string, record: RunRecord, refusal: string | nul
     // Most predictions need nothing of the project: the run saved its models.
     projectRefusal: refusal,
     task,
-    sourceChange: await describeSourceChange(record),
+    ...(await codeOfRun(folder, record)),
     dataFolders: dataFolders(),
     config,
   };

@@ -20,6 +20,8 @@ export function homePaths(home: string = tuttiHome()) {
     projects: join(home, 'projects.json'),
     /** The folders whose code may run. */
     trust: join(home, 'trusted.json'),
+    /** Hashes of the code with which trusted projects trained, one per line. */
+    trainedSources: join(home, 'trained-sources.txt'),
     /** Titles of projects, valid until their sources change. */
     projectTitles: join(home, 'cache', 'project-titles.json'),
     /** TensorFlow's libraries, if `npx tutti setup` was run. */

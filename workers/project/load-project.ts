@@ -9,6 +9,7 @@ import { taskKinds } from '../../core/metrics/registry/task-kinds.ts';
 import { nearest } from '../../core/options/suggest.ts';
 import type { HyperparameterSchema, Project } from './define-project.ts';
 import { loadedModules, shareOwnCopies } from '../system/own-copies.ts';
+import { mountSources } from '../system/kept-sources.ts';
 import { permissionsSchema } from '../../core/protocol/run/permissions.ts';
 import { projectEntries } from '../../core/protocol/run/project-description.ts';
 import type { Launch } from '../../core/protocol/run/messages.ts';
@@ -77,11 +78,13 @@ const projectSchema = z.strictObject({
 
 /**
  * Imports a project.
+ * @param copy of its scripts, which are loaded instead of those in the folder; null: these
  * @throws when the folder has no project, or its export is not a valid project, with the invalid part
  */
-export async function loadProject(folder: string): Promise<Project> {
-  const entry = findEntry(folder);
+export async function loadProject(folder: string, copy: string | null = null): Promise<Project> {
+  const entry = findEntry(folder, copy ?? folder);
   shareOwnCopies();
+  if (copy !== null) mountSources(folder, copy);
   keepDeepStacks();
   const exported = await importDefault(entry);
   const checked = projectSchema.safeParse(exported);
@@ -134,9 +137,9 @@ export function parseHyperparameters(
   throw new Error(`Hyperparameters of project "${project.name}" do not fit its schema:\n${issues.join('\n')}`);
 }
 
-function findEntry(folder: string): string {
-  const found = projectEntries.map((name) => resolve(folder, name)).find((path) => existsSync(path));
-  if (found !== undefined) return found;
+function findEntry(folder: string, source: string): string {
+  const found = projectEntries.find((name) => existsSync(resolve(source, name)));
+  if (found !== undefined) return resolve(folder, found);
   throw new Error(
     `There is no project in ${resolve(folder)}: the folder must hold a project.ts. See docs/projects.md.`,
   );

@@ -105,10 +105,10 @@ export class RunModels {
   }
 
   async #loadCode(): Promise<LoadedSource> {
-    const { config, projectFolder, projectRefusal, task: kind, sourceChange } = this.#source;
+    const { config, projectFolder, projectRefusal, task: kind, sourceChange, sourceFolder } = this.#source;
     if (projectRefusal !== null) throw new Error(projectRefusal);
     if (sourceChange !== null) this.#warn(sourceChange);
-    const project = await loadProject(projectFolder);
+    const project = await loadProject(projectFolder, sourceFolder);
     if (project.task !== kind) {
       throw new Error(
         `The project in ${projectFolder} is now a ${project.task}, the run was a ${kind}. Restore the source that the run was trained with.`,

@@ -104,7 +104,7 @@ export async function prepare(seats: readonly Seat[]): Promise<Prepared[]> {
 async function prepareShared(seats: readonly Seat[]): Promise<{ shared: Shared; seeders: DistributedSeeder[] }> {
   const [{ launch, links }] = seats;
   const { config } = launch;
-  const project = await loadProject(launch.projectFolder);
+  const project = await loadProject(launch.projectFolder, launch.sourceFolder);
   const hyperparameters = parseHyperparameters(project, config.hyperparameters);
   const { backend, seeder } = await setupIndependentWorker(links.group, config, launch.blas);
   const otherSeeders = ranksOf(seats.slice(1)).map(

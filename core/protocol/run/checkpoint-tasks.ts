@@ -33,6 +33,8 @@ export const runSourceSchema = z.strictObject({
   task: z.string(),
   /** A sentence for the user on how the project's source differs from that of the run; null if it is the same. */
   sourceChange: z.string().nullable(),
+  /** The run's copy of the project's scripts, which is loaded instead of them; null: they are loaded as they are. */
+  sourceFolder: z.string().nullable(),
   dataFolders: z.strictObject({ lookup: z.string().nullable(), cache: z.string() }),
   config: runConfigSchema,
 });

@@ -51,6 +51,8 @@ export const launchSchema = z.strictObject({
   /** The same on a disk, for data that do not fit into a scratch folder in memory; null where that lies on a disk, or there is none. */
   overflowFolder: z.string().nullable(),
   projectFolder: z.string(),
+  /** The run's copy of the project's scripts, which is loaded instead of them; null: they are loaded as they are. */
+  sourceFolder: z.string().nullable(),
   dataFolders: z.strictObject({ lookup: z.string().nullable(), cache: z.string() }),
   config: runConfigSchema,
   blas: blasSchema.nullable(),

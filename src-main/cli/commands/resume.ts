@@ -15,6 +15,8 @@ import { watchRun, type WatchOptions } from './watch-run.ts';
 
 export interface ResumeOptions extends WatchOptions, ChangeOptions {
   rank?: string;
+  /** Train with the project's present code, although it has changed. */
+  currentSource?: boolean;
   trust?: boolean;
   /** Continue without this terminal. */
   detach?: boolean;
@@ -24,7 +26,8 @@ export interface ResumeOptions extends WatchOptions, ChangeOptions {
 export function resume(run: string, options: ResumeOptions): Promise<number> {
   const override = parseOverrides(options);
   const rank = options.rank === undefined ? undefined : parseRank(options.rank);
-  const request: ResumeRequest = { run, override, rank, consent: consentOf(options.trust ?? false) };
+  const { currentSource = false } = options;
+  const request: ResumeRequest = { run, override, rank, currentSource, consent: consentOf(options.trust ?? false) };
   return withHub(async (hub) => {
     if (options.detach) return resumeDetached(hub, request, options);
     try {
@@ -44,26 +47,27 @@ interface ResumeRequest {
   run: string;
   override: PlainObject;
   rank: number | undefined;
+  currentSource: boolean;
   consent: Consent;
 }
 
 async function openSession(hub: Hub, request: ResumeRequest, listener: RunListener): Promise<RunSession> {
-  const { run, override, rank, consent } = request;
+  const { run, override, rank, currentSource, consent } = request;
   try {
-    return await hub.resume(run, override, listener, { rank });
+    return await hub.resume(run, override, listener, { rank, currentSource });
   } catch (error) {
     if (!(error instanceof UntrustedError)) throw error;
     const { project } = await hub.record(run);
     await ensureTrusted(project.folder, consent);
-    return hub.resume(run, override, listener, { rank });
+    return hub.resume(run, override, listener, { rank, currentSource });
   }
 }
 
 async function resumeDetached(hub: Hub, request: ResumeRequest, options: WatchOptions): Promise<number> {
-  const { run, override, rank, consent } = request;
+  const { run, override, rank, currentSource, consent } = request;
   const { folder, id } = await orUsageError(hub.find(run));
   const { project } = await hub.record(folder);
   // The detached process cannot ask.
   await orUsageError(ensureTrusted(project.folder, consent));
-  return trainDetached({ kind: 'resume', folder, override, rank }, id, options);
+  return trainDetached({ kind: 'resume', folder, override, rank, currentSource }, id, options);
 }

@@ -40,7 +40,8 @@ function addResuming(program: Command): void {
     .command('resume')
     .description('resume a run from its newest saved state')
     .argument(...theRun)
-    .option('--rank <rank>', 'complete only this missing member, up to where the others ended');
+    .option('--rank <rank>', 'complete only this missing member, up to where the others ended')
+    .option('--current-source', "train with the project's present code, although it has changed");
   addContinuing(command).action(
     exitWith(async (run: string, options: ResumeOptions) =>
       (await import('../commands/resume.ts')).resume(run, options),

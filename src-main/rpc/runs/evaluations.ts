@@ -8,7 +8,7 @@ import { isUsable } from '../../backends/choose-blas.ts';
 import type { Hub } from '../../hub/hub.ts';
 import { askProcess } from '../../processes/ask-process.ts';
 import { evaluateEntry } from '../../processes/node-process.ts';
-import { describeSourceChange } from '../../runs/configuration/project.ts';
+import { codeOfRun } from '../../runs/configuration/kept-code.ts';
 import { grantFor } from '../../trust/grant.ts';
 import { requireTrust } from '../../trust/project-trust.ts';
 import { dataFolders } from '../../store/home.ts';
@@ -39,7 +39,7 @@ export class Evaluations {
       projectFolder: requireTrust(project.folder),
       projectRefusal: null,
       task: record.task,
-      sourceChange: await describeSourceChange(record),
+      ...(await codeOfRun(folder, record)),
       dataFolders: dataFolders(),
       config,
       // A BLAS that only the record names is not loaded. Its results differ in the last bits at most.

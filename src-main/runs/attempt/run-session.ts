@@ -15,6 +15,7 @@ import { LoadSampler } from '../recording/load-sampler.ts';
 import { RunControls } from '../control/run-controls.ts';
 import { type ResumeStart, type RunListener, RunRecorder } from '../recording/run-recorder.ts';
 import { keepEndedAttempt } from '../../store/runs/kept-attempt.ts';
+import { codeOfRun } from '../configuration/kept-code.ts';
 import { keepSource } from '../recording/kept-source.ts';
 import { RecordRoom } from '../recording/record-room.ts';
 import { FolderGuard } from './folder-guard.ts';
@@ -176,9 +177,12 @@ export class RunSession {
     await recorder.begin(resume ? from : null);
     this.hasBegun = true;
     const { attempts, project } = recorder.record;
-    await recorder.whenThereIsRoom(() => keepSource(recorder.folder, project.folder));
+    const recorded = attempts.at(-1)?.sourceHash;
+    await recorder.whenThereIsRoom(() => keepSource(recorder.folder, project.folder, recorded));
     recorder.event(null, 'started', `Attempt ${attempts.length} started.`, { step: from?.at?.step ?? null });
     if (hasNewSource(attempts)) recorder.event(null, 'source-changed', sourceChanged(recorder.record));
+    const { sourceFolder } = await codeOfRun(recorder.folder, recorder.record);
+    if (sourceFolder !== null) recorder.event(null, 'source-kept', sourceKept(recorder.record));
   }
 
   /** Restores the run as its last attempt left it, since nothing was trained. @throws Error with the reason, unless the user ended it */
@@ -273,6 +277,13 @@ export class RunSession {
 function hasNewSource(attempts: readonly Attempt[]): boolean {
   const [before, now] = attempts.slice(-2).map(({ sourceHash }) => sourceHash);
   return attempts.length > 1 && before !== undefined && before !== now;
+}
+
+function sourceKept({ id, project, attempts }: RunRecord): string {
+  return (
+    `The source in ${project.folder} has changed since attempt ${attempts.length - 1}. This attempt trains with the code that the run kept; ` +
+    `tutti resume ${id} --current-source takes the present code.`
+  );
 }
 
 function sourceChanged({ project, attempts }: RunRecord): string {

@@ -9,6 +9,7 @@ import type { RunError } from '../../../core/protocol/run/record.ts';
 import { checkDiskSpace, forecastRunBytes, replacedBytes } from '../../store/disk-space.ts';
 import type { Grant } from '../../processes/confined.ts';
 import { describeGrant, grantFor } from '../../trust/grant.ts';
+import { codeOfRun } from '../configuration/kept-code.ts';
 import { requireTrust } from '../../trust/project-trust.ts';
 import { dataFolders } from '../../store/home.ts';
 import { findResumePoint, type ResumePoint } from '../../store/runs/resume-point.ts';
@@ -125,11 +126,12 @@ export class WaveSequence {
   ): Promise<WaveOutcome> {
     const { recorder, controls, socketPath, token } = this.#options;
     const folders = await this.#emptyFoldersOfRanks(note !== null);
+    const { sourceFolder } = await codeOfRun(recorder.folder, recorder.record);
     if (this.#aborted.signal.aborted) return { kind: 'aborted' };
     recorder.setRanks(placements.map(({ rank }) => rank));
     this.#wave = new Wave({
       placements,
-      launch: { ...this.#launch(folders, placements), resumeRound: point?.round ?? null },
+      launch: { ...this.#launch(folders, placements), sourceFolder, resumeRound: point?.round ?? null },
       socketPath,
       token,
       grantOn: (device) => this.#grantOn(device, folders),
@@ -245,7 +247,7 @@ export class WaveSequence {
   #launch(
     folders: RankFolders,
     placements: readonly Placement[],
-  ): Omit<Launch, 'placement' | 'groupRanks' | 'resumeRound'> {
+  ): Omit<Launch, 'placement' | 'groupRanks' | 'resumeRound' | 'sourceFolder'> {
     const { record, folder } = this.#options.recorder;
     const { completion } = this.#options;
     const [{ wave }] = placements;

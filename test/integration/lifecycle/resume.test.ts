@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunConfigInput } from '../../../core/protocol/run/config.ts';
+import type { RunRecord } from '../../../core/protocol/run/record.ts';
 import { hashProjectSource } from '../../../src-main/runs/configuration/project-source.ts';
 import { readEvents, readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
 import { mergedMetrics, projectFolder, readCheckpointRecord, resume, train, useHub } from '../harness.ts';
@@ -93,7 +94,7 @@ it('a resume of a finished run keeps what the run was, file by file, with source
   const { folder, record } = await train(hub(), project, config);
   const before = await hashes(folder);
   await appendFile(join(project, 'project.ts'), '\n// changed\n');
-  const resumed = await resume(hub(), folder, { maxEpochs: 6 });
+  const resumed = await resumeWithPresentCode(folder, { maxEpochs: 6 });
   const kept = await hashes(join(folder, 'attempts', '1'));
   const files = [...kept].filter(([path]) => path !== 'run.json');
   for (const [path, sha256] of files) expect([path, sha256]).toEqual([path, before.get(path)]);
@@ -171,7 +172,7 @@ describe('a resume that fails', () => {
     const { folder, record } = await train(hub(), project, config);
     const before = await read(folder);
     await rm(join(project, 'project.ts'));
-    const resumed = resume(hub(), folder, { maxEpochs: 8, logEverySteps: 7 });
+    const resumed = resumeWithPresentCode(folder, { maxEpochs: 8, logEverySteps: 7 });
     await expect(resumed).rejects.toThrow(
       `The run ${record.id} could not be resumed and is unchanged: There is no project in ${project}`,
     );
@@ -191,7 +192,7 @@ describe('a resume that fails', () => {
     const source = await readFile(join(project, 'project.ts'), 'utf8');
     const loss = `loss() { throw new Error('No loss today.'); },\n  model(`;
     await writeFile(join(project, 'project.ts'), source.replace('model(', loss));
-    const failed = await resume(hub(), folder, { maxEpochs: 8 });
+    const failed = await resumeWithPresentCode(folder, { maxEpochs: 8 });
     expect(failed).toMatchObject({ status: 'failed', error: { message: expect.stringContaining('No loss today.') } });
     expect(failed.summary).toEqual(record.summary);
     const kinds = (await readEvents(folder)).map(({ kind }) => kind);
@@ -199,12 +200,34 @@ describe('a resume that fails', () => {
   });
 });
 
+it('a resume trains with the code that the run kept, and says that the folder has changed', async () => {
+  const project = await ownProject('edited');
+  const whole = await train(hub(), 'blobs', { ...config, maxEpochs: 6 });
+  const { folder } = await train(hub(), project, config);
+  await writeFile(join(project, 'project.ts'), 'export default 1;');
+  const resumed = await resume(hub(), folder, { maxEpochs: 6 });
+  expect(resumed).toMatchObject({ status: 'finished', error: null });
+  expect(new Set(resumed.attempts.map(({ sourceHash }) => sourceHash)).size).toBe(1);
+  expect((await readEvents(folder)).map(({ kind }) => kind)).toContain('source-kept');
+  const last = (of: string) => readCheckpointRecord(of, 1, 'final').sha256;
+  expect(last(folder)).toBe(last(whole.folder));
+  // Code that this user's Tutti did not train with is not run, whoever wrote it into the run's folder.
+  const { sourceHash } = resumed.attempts[1];
+  await appendFile(join(folder, 'sources', sourceHash ?? '', 'project.ts'), '\n// foreign');
+  await expect(resume(hub(), folder, { maxEpochs: 8 })).rejects.toThrow('does not export a project');
+});
+
+/** Resumes with the project's code as it is now. */
+async function resumeWithPresentCode(folder: string, override: RunConfigInput): Promise<RunRecord> {
+  return (await hub().resume(folder, override, () => {}, { currentSource: true })).run();
+}
+
 it('a resume with a changed model warns, and later checkpoints name their model', async () => {
   const project = await ownProject('changing');
   const { folder } = await train(hub(), project, { ...config, checkpoints: { everyEpochs: 1 } });
   const source = await readFile(join(project, 'project.ts'), 'utf8');
   await writeFile(join(project, 'project.ts'), source.replace("'relu'", "'tanh'"));
-  await resume(hub(), folder, { maxEpochs: 5 });
+  await resumeWithPresentCode(folder, { maxEpochs: 5 });
   const told = (await readEvents(folder)).filter(({ kind }) => kind === 'model-changed');
   expect(told.map(({ message }) => message).sort()).toEqual(
     [0, 1].map(

@@ -1,6 +1,8 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { codeOfRun } from '../../../src-main/runs/configuration/kept-code.ts';
+import { keepSource } from '../../../src-main/runs/recording/kept-source.ts';
 import { describeSourceChange } from '../../../src-main/runs/configuration/project.ts';
 import { hashProjectSource } from '../../../src-main/runs/configuration/project-source.ts';
 import { temporaryFolder } from '../store/fixtures.ts';
@@ -45,4 +47,31 @@ it('a run knows whether the source is the one it trained with', async () => {
   );
   await rm(folder, { recursive: true });
   expect(await change([sourceHash])).toContain(`${folder} is gone`);
+});
+
+it("a run's own copy of the code is used only if this user trained with exactly that", async () => {
+  const home = await temporaryFolder();
+  vi.stubEnv('TUTTI_HOME', home);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const folder = await project();
+  const run = await temporaryFolder();
+  const sourceHash = await hashProjectSource(folder);
+  await keepSource(run, folder, null);
+  const attempt = { attempt: 1, startedAt: '2026-01-02T03:04:05.000Z', endedAt: null, status: 'finished' as const };
+  const record = runRecord({
+    project: { name: 'wine', description: '', folder },
+    attempts: [{ ...attempt, sourceHash }],
+  });
+  expect(await codeOfRun(run, record)).toEqual({ sourceFolder: null, sourceChange: null });
+  await writeFile(join(folder, 'project.ts'), 'export default 2;');
+  const copy = join(run, 'sources', sourceHash ?? '');
+  expect(await codeOfRun(run, record)).toEqual({
+    sourceFolder: copy,
+    sourceChange: expect.stringContaining('The code that the run kept is used.'),
+  });
+  await writeFile(join(home, 'trained-sources.txt'), '');
+  expect((await codeOfRun(run, record)).sourceFolder).toBeNull();
+  await writeFile(join(home, 'trained-sources.txt'), `${sourceHash}\n`);
+  await writeFile(join(copy, 'project.ts'), 'export default 3;');
+  expect((await codeOfRun(run, record)).sourceFolder).toBeNull();
 });

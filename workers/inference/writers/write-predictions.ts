@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
-import { extname } from 'node:path';
 import type { PredictionColumn } from '../../../core/ensemble/columns.ts';
+import type { PredictTask } from '../../../core/protocol/run/checkpoint-tasks.ts';
 import { withoutFormula } from '../../../core/text/formulas.ts';
 
 /** A file of predictions. All blocks have the same columns. */
@@ -10,20 +10,7 @@ export interface PredictionWriter {
   finish(): Promise<void>;
 }
 
-/** Formats by the ending of the file. */
-export const predictionFormats = {
-  '.csv': 'csv',
-  '.jsonl': 'jsonl',
-  '.ndjson': 'jsonl',
-  '.parquet': 'parquet',
-} as const;
-export type PredictionFormat = (typeof predictionFormats)[keyof typeof predictionFormats];
-
-/** The format of a file by its ending; null if there is none. */
-export function formatOf(file: string): PredictionFormat | null {
-  const ending = extname(file).toLowerCase();
-  return Object.hasOwn(predictionFormats, ending) ? predictionFormats[ending as keyof typeof predictionFormats] : null;
-}
+export type PredictionFormat = PredictTask['format'];
 
 /** Creates a file for predictions. */
 export async function openWriter(path: string, format: PredictionFormat): Promise<PredictionWriter> {
