@@ -43,7 +43,7 @@ function addressOf(specifier: string, parent: string | undefined): string | null
 
 /** By the ending; `.ts` and `.js` are ES modules where they import or export. */
 function formatOf(path: string): string {
-  const isTyped = /ts$/.test(path);
+  const isTyped = path.endsWith('ts');
   const isCommon = /\.c[jt]s$/.test(path) || (/\.[jt]s$/.test(path) && !isModuleSyntax(readFileSync(path, 'utf8')));
   return `${isCommon ? 'commonjs' : 'module'}${isTyped ? '-typescript' : ''}`;
 }
