@@ -48,5 +48,6 @@ export type { MemberOutputs } from './member/predictions.ts';
 
 export * from './data/index.ts';
 export * from '../core/metrics/index.ts';
+export { selectGreedily, smallestSubset, type Selection } from '../core/postprocessing/selection.ts';
 export * from './plots/index.ts';
 export { Generator } from './random/index.ts';
