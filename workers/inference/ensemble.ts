@@ -6,7 +6,7 @@ import type { Batch } from '../data/dataset.ts';
 import type { Field, Fields } from '../data/fields.ts';
 import { modelInputs } from '../member/batch-tensors.ts';
 import { outputsOf } from '../member/member.ts';
-import { requireOnePrediction } from '../member/tasks/checks.ts';
+import { outputCount } from '../member/tasks/further-outputs.ts';
 import { type Task, taskOf } from '../member/tasks.ts';
 import { tf, type LayersModel } from '../tensorflow/tf.ts';
 import { type EnsembleInput, type PreparedInput, prepareInput } from './inputs.ts';
@@ -36,7 +36,6 @@ export class Ensemble {
     this.models = models;
     this.preprocessing = preprocessing;
     this.postprocessing = postprocessing;
-    for (const model of models) requireOnePrediction(model, description.task);
     this.#task = taskOf(description.task, description.quantiles ?? undefined);
   }
 
@@ -87,7 +86,9 @@ export class Ensemble {
     for (const model of this.models) {
       const tensors = tf.tidy(() => {
         const features = tf.tensor(batch.features, batch.featureShape);
-        const own = outputsOf(model, modelInputs(model, batch, features), false);
+        const outputs = outputsOf(model, modelInputs(model, batch, features), false);
+        // Further outputs come after those of the task.
+        const own = outputs.slice(0, outputCount(this.#task.kind));
         return this.#task.predictionsOf?.(own) ?? own;
       });
       width = tensors[0].shape.at(-1) ?? 1;

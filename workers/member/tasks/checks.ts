@@ -43,16 +43,6 @@ export function requireNoFurtherOutputs({ outputs }: LayersModel, kind: TaskKind
   );
 }
 
-/** @throws Error where a model does not predict once for each sample */
-export function requireOnePrediction(model: LayersModel, kind: TaskKind): void {
-  requireNoFurtherOutputs(model, kind);
-  const shape = model.outputs.map((output) => output.shape).find(({ length }) => length !== 2);
-  if (shape === undefined) return;
-  throw new Error(
-    `The model predicts at several positions of a sample, [${shape.map((size) => size ?? 'any').join(', ')}]: this is not supported here.`,
-  );
-}
-
 /** @throws Error where targets are labels */
 export function requireValues(dataset: Dataset): void {
   if (!(dataset.targets instanceof Float32Array)) {
