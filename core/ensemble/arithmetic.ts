@@ -27,7 +27,9 @@ export function endsInOwnUnit(ends: Float64Array, target: TargetMeaning | undefi
 /** Mean over the members, `[M, ...]` to `[...]`. */
 export function meanOf(values: Float32Array, members: number): Float64Array {
   const mean = new Float64Array(values.length / members);
-  for (let i = 0; i < values.length; i++) mean[i % mean.length] += values[i];
+  for (let first = 0; first < values.length; first += mean.length) {
+    for (let i = 0; i < mean.length; i++) mean[i] += values[first + i];
+  }
   for (let i = 0; i < mean.length; i++) mean[i] /= members;
   return mean;
 }
@@ -35,7 +37,9 @@ export function meanOf(values: Float32Array, members: number): Float64Array {
 /** Standard deviation over the members, divided by M. */
 export function deviationOf(values: Float32Array, members: number, mean: Float64Array): Float64Array {
   const squares = new Float64Array(mean.length);
-  for (let i = 0; i < values.length; i++) squares[i % mean.length] += (values[i] - mean[i % mean.length]) ** 2;
+  for (let first = 0; first < values.length; first += mean.length) {
+    for (let i = 0; i < mean.length; i++) squares[i] += (values[first + i] - mean[i]) ** 2;
+  }
   return squares.map((sum) => Math.sqrt(sum / members));
 }
 

@@ -11,8 +11,8 @@ import { type Task, taskOf } from '../member/tasks.ts';
 import { tf, type LayersModel } from '../tensorflow/tf.ts';
 import { type EnsembleInput, type PreparedInput, prepareInput } from './inputs.ts';
 
-/** How many samples are predicted at a time: activations stay small, kernels busy. */
-const batchSize = 512;
+/** How many samples are predicted at a time: activations stay small, kernels busy. Rows of a table take less than images. */
+const batchSizeOf = (sampleSize: number): number => (sampleSize <= 256 ? 4096 : 512);
 
 /** The trained models of an ensemble, which predict together. */
 export class Ensemble {
@@ -54,6 +54,7 @@ export class Ensemble {
   async outputs(input: EnsembleInput): Promise<MemberOutputStack> {
     const prepared = prepareInput(input, this.preprocessing, this.#featureShape(input));
     const parts: Float32Array[][] = [];
+    const batchSize = batchSizeOf(prepared.features.length / prepared.samples);
     let width = 0;
     for (let first = 0; first < prepared.samples; first += batchSize) {
       const batch = sliceInput(prepared, first, Math.min(batchSize, prepared.samples - first));

@@ -1,10 +1,10 @@
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
-import { type Delimiter, detectDelimiter } from '../sources/delimited.ts';
 import type { RawTable } from './cells.ts';
 import { type ColumnType, typedColumn } from './columns.ts';
-import { parseDelimited, parseJsonLines } from './raw-table.ts';
+import { delimitedBlocks } from './delimited-blocks.ts';
+import { parseJsonLines } from './raw-table.ts';
 import { usualMissingValues } from './read-table.ts';
 import { noColumn, type Table } from './table.ts';
 
@@ -31,17 +31,21 @@ const [quote, lineFeed, carriageReturn] = [0x22, 0x0a, 0x0d];
 export async function* tableBlocks(file: string, options: TableBlocksOptions): AsyncGenerator<Table> {
   let { types } = options;
   let rows = 0;
-  for await (const raw of rawBlocks(file, options)) {
-    if (raw.length === 0) continue;
-    const table = typedBlock(raw, types, extname(file).toLowerCase() === '.txt');
+  for await (const block of rawBlocks(file, options)) {
+    if (block.length === 0) continue;
+    const table = 'source' in block ? typedBlock(block, types, extname(file).toLowerCase() === '.txt') : block;
     types ??= Object.fromEntries(table.columns.map(({ name, type }) => [name, type]));
-    rows += raw.length;
+    rows += block.length;
     yield table;
   }
   if (rows === 0) throw new Error(`${file} has no rows of data. Give one row a sample.`);
 }
 
-function rawBlocks(file: string, { blockBytes, blockRows = usualBlockRows }: TableBlocksOptions) {
+/** Blocks of cells, or already typed ones. */
+function rawBlocks(
+  file: string,
+  { types, blockBytes, blockRows = usualBlockRows }: TableBlocksOptions,
+): AsyncGenerator<RawTable | Table> {
   const missing = new Set(usualMissingValues);
   const isMissing = (field: string) => missing.has(field);
   switch (extname(file).toLowerCase()) {
@@ -56,9 +60,9 @@ function rawBlocks(file: string, { blockBytes, blockRows = usualBlockRows }: Tab
     case '.txt':
       return lineBlocks(file, blockBytes);
     case '.tsv':
-      return delimitedBlocks(file, isMissing, '\t', blockBytes);
+      return delimitedBlocks(textPieces(file, true, blockBytes), { file, isMissing, types, delimiter: '\t' });
     default:
-      return delimitedBlocks(file, isMissing, null, blockBytes);
+      return delimitedBlocks(textPieces(file, true, blockBytes), { file, isMissing, types, delimiter: null });
   }
 }
 
@@ -74,22 +78,6 @@ function typedBlock(raw: RawTable, types: TableBlocksOptions['types'], isText: b
     return { ...typedColumn(raw, index, isText ? (type ?? 'text') : type), name };
   });
   return { name: basename(raw.source), length: raw.length, columns };
-}
-
-async function* delimitedBlocks(
-  file: string,
-  isMissing: (field: string) => boolean,
-  given: Delimiter | null,
-  blockBytes?: number,
-): AsyncGenerator<RawTable> {
-  let names: string[] | null = null;
-  let delimiter = given;
-  for await (const { text, linesBefore } of textPieces(file, true, blockBytes)) {
-    delimiter ??= detectDelimiter(text);
-    const raw = parseDelimited(text, file, isMissing, { delimiter }, { linesBefore, names });
-    names ??= raw.columns.length === 0 ? null : raw.columns.map(({ name }) => name);
-    yield raw;
-  }
 }
 
 async function* jsonBlocks(file: string, isMissing: (field: string) => boolean, blockBytes?: number) {

@@ -2,6 +2,7 @@ import { open } from 'node:fs/promises';
 import type { PredictionColumn } from '../../../core/ensemble/columns.ts';
 import type { PredictTask } from '../../../core/protocol/run/checkpoint-tasks.ts';
 import { withoutFormula } from '../../../core/text/formulas.ts';
+import { textRows } from './text-rows.ts';
 
 /** A file of predictions. All blocks have the same columns. */
 export interface PredictionWriter {
@@ -20,11 +21,11 @@ export async function openWriter(path: string, format: PredictionFormat): Promis
 
 async function textWriter(
   path: string,
-  linesOf: (columns: readonly PredictionColumn[]) => string,
+  bytesOf: (columns: readonly PredictionColumn[]) => Buffer,
 ): Promise<PredictionWriter> {
   const handle = await open(path, 'w');
   return {
-    write: (columns) => handle.appendFile(linesOf(columns)),
+    write: (columns) => handle.appendFile(bytesOf(columns)),
     async finish() {
       await handle.sync();
       await handle.close();
@@ -32,44 +33,20 @@ async function textWriter(
   };
 }
 
-function csvLines(): (columns: readonly PredictionColumn[]) => string {
+function csvLines(): (columns: readonly PredictionColumn[]) => Buffer {
   let isFirst = true;
   return (columns) => {
     const header = isFirst ? `${columns.map(({ name }) => csvText(name)).join(',')}\n` : '';
     isFirst = false;
-    const cells = columns.map(cellsOf(csvText));
-    return header + joinRows(cells, (row) => row.join(','));
+    const before = columns.map((_, i) => (i === 0 ? '' : ','));
+    const rows = textRows(columns, { before, after: '\n', textOf: csvText, notANumber: 'NaN' });
+    return header === '' ? rows : Buffer.concat([Buffer.from(header), rows]);
   };
 }
 
-function jsonLines(columns: readonly PredictionColumn[]): string {
-  const keys = columns.map(({ name }) => JSON.stringify(name));
-  const cells = columns.map(cellsOf((text) => JSON.stringify(text), '"NaN"'));
-  return joinRows(cells, (row) => `{${row.map((cell, i) => `${keys[i]}:${cell}`).join(',')}}`);
-}
-
-function joinRows(cells: readonly string[][], join: (row: string[]) => string): string {
-  const lines = cells[0].map((_, row) => join(cells.map((column) => column[row])));
-  return `${lines.join('\n')}\n`;
-}
-
-function cellsOf(textOf: (text: string) => string, notANumber = 'NaN') {
-  return (column: PredictionColumn): string[] => {
-    switch (column.type) {
-      case 'text':
-        return column.values.map(textOf);
-      case 'boolean':
-        return Array.from(column.values, (value) => (value === 1 ? 'true' : 'false'));
-      case 'number':
-        return Array.from(column.values, (value) => numberText(value, notANumber));
-    }
-  };
-}
-
-/** Nine significant digits tell all float32 values apart. */
-function numberText(value: number, notANumber: string): string {
-  if (Number.isInteger(value)) return String(value);
-  return Number.isFinite(value) ? String(Number(value.toPrecision(9))) : notANumber;
+function jsonLines(columns: readonly PredictionColumn[]): Buffer {
+  const before = columns.map(({ name }, i) => `${i === 0 ? '{' : ','}${JSON.stringify(name)}:`);
+  return textRows(columns, { before, after: '}\n', textOf: (text) => JSON.stringify(text), notANumber: '"NaN"' });
 }
 
 function csvText(text: string): string {
