@@ -2,7 +2,6 @@ import type { RunConfig } from '../../core/protocol/run/config.ts';
 import { CollectiveError } from '../../core/protocol/wire/collectives.ts';
 import { settingsOf } from '../../core/protocol/run/settings.ts';
 import { mayShrink } from '../../core/protocol/run/strategy-rules.ts';
-import type { Evaluation } from '../callbacks/callback.ts';
 import type { Batch } from '../data/dataset.ts';
 import type { Sampler } from '../data/samplers.ts';
 import type { StrategyState } from '../strategies/strategy.ts';
@@ -21,6 +20,7 @@ import {
   type StopReason,
 } from './rendezvous.ts';
 import { RankTraining, type TrainerParts } from './rank-training.ts';
+import { RoundEvaluation } from './round-evaluation.ts';
 import type { Position, ReportedPoint } from '../member/report.ts';
 import { settingsAt } from '../optimizers/schedules.ts';
 import type { ResumedTraining } from './state/saved-state.ts';
@@ -52,8 +52,7 @@ export class Trainer {
   private readonly throttle: Throttle;
   private readonly earlierModel: string | undefined;
   private readonly earlierPoints: readonly ReportedPoint[];
-  /** Points of this rendezvous that are the same on all ranks. */
-  private agreedPoints: { name: string; value: number; position: Position }[] = [];
+  private readonly evaluation: RoundEvaluation;
 
   /** @param resumed the state of an earlier attempt; the member's weights and optimizer have theirs already */
   constructor(parts: TrainerParts, resumed?: ResumedTraining) {
@@ -61,6 +60,7 @@ export class Trainer {
     this.parts = parts;
     this.training = new RankTraining(parts, resumed?.progress ?? { ...start });
     this.history = resumed?.history ?? new History();
+    this.evaluation = new RoundEvaluation(parts, this.training, this.history);
     this.settings = new LiveSettings(resumed?.settings ?? settingsOf(config), callbacks, report);
     this.meter = new LossMeter(report, config.logEverySteps, group.rank, resumed?.losses);
     this.requests = new UserRequests(this.training, this.settings, this.meter);
@@ -249,40 +249,13 @@ export class Trainer {
     const { files } = this.parts;
     const { progress } = this.training;
     this.meter.reportRound(this.training.position);
-    // The mean over the members that were there stays that of their rendezvous.
-    const isKnown = !Number.isNaN(meanLoss) && !this.parts.completion;
-    this.agreedPoints = isKnown ? [{ name: 'train/loss', value: meanLoss, position }] : [];
-    this.reportAgreed();
+    this.evaluation.begin(meanLoss, position);
     if (isPlanned) {
       progress.rendezvous = this.plannedEnd;
       this.meter.nextRound();
     }
-    if (isComplete) await this.evaluate(position);
-    else await files.keepReplaced(() => this.evaluate(position));
-  }
-
-  /** Computes this rank's predictions, then the callbacks' metrics of all ranks' predictions, reported at `position`. */
-  private async evaluate(position: Position): Promise<void> {
-    const { data, report } = this.parts;
-    const dataset = data.validation;
-    if (dataset === undefined) return;
-    report.state('evaluating', this.training.position);
-    const { epoch, step } = position;
-    const metrics = new Map<string, number>();
-    await this.training.withModel(async () => {
-      const predictions = await this.training.predict(dataset);
-      const evaluation: Evaluation = { dataset, predictions, epoch, metrics };
-      await this.training.each((callback) => callback.onEvaluation?.(this.training, evaluation));
-    });
-    this.history.record(metrics, epoch, step);
-    for (const [name, value] of metrics) this.agreedPoints.push({ name, value, position });
-    this.reportAgreed();
-  }
-
-  /** Reports what all ranks agree on, on the first rank. Call it again after a collective: the first rank may have been lost. */
-  private reportAgreed(): void {
-    if (!this.training.isFirst) return;
-    for (const { name, value, position } of this.agreedPoints.splice(0)) this.parts.report.point(name, value, position);
+    if (isComplete) await this.evaluation.evaluate(position);
+    else await files.keepReplaced(() => this.evaluation.evaluate(position));
   }
 
   /** Second half of the rendezvous: decides for all ranks whether to end, and whether to save the state. */
@@ -296,7 +269,7 @@ export class Trainer {
       stoppedAlone: progress.stoppedAlone,
       stateDue: this.states.isDue,
     });
-    this.reportAgreed();
+    this.evaluation.report();
     if (!isComplete) return end;
     this.states.endRendezvous();
     progress.round += 1;
