@@ -18,7 +18,8 @@ export async function readPostprocessing({ hub }: Pick<HubParts, 'hub'>, id: str
   return found.filter((fitted) => fitted !== null);
 }
 
-async function readFitted(folder: string, path: string): Promise<Postprocessing | null> {
+/** What was fitted for one set; null if the file is absent. @throws Error that names the file if it is damaged */
+export async function readFitted(folder: string, path: string): Promise<Postprocessing | null> {
   const text = await unlessMissing(readOwnText(folder, path));
   if (text === null) return null;
   try {

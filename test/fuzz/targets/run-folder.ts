@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
+import { postprocessingPath } from '../../../core/postprocessing/schema.ts';
 import { toJson } from '../../../core/protocol/wire/numbers.ts';
 import { decodeSafetensors, encodeSafetensors } from '../../../core/safetensors/safetensors.ts';
 import { metricsOf, writeIndexOf } from './metrics-reading.ts';
@@ -10,7 +11,9 @@ import { readCheckpointRecords } from '../../../src-main/store/runs/checkpoint-r
 import { findResumePoint } from '../../../src-main/store/runs/resume-point.ts';
 import { readEvents, readRunRecord } from '../../../src-main/store/runs/run-folder.ts';
 import { readRunNotes } from '../../../src-main/store/runs/run-notes.ts';
+import { readFitted } from '../../../src-main/rpc/runs/postprocessing.ts';
 import { loadState } from '../../../workers/checkpoints/training-state.ts';
+import { calibratedSet } from '../../unit/postprocessing/recorded-file.ts';
 import { runEvent, runRecord } from '../../unit/store/records.ts';
 import type { FuzzTarget } from '../engine/target.ts';
 import { fileTarget, json, text } from './files.ts';
@@ -68,6 +71,14 @@ const notes = fileTarget({
     json({ name: 'n', tags: ['a'], note: 'text', isArchived: true, pinnedCheckpoints: [{ rank: 0, name: 'final' }] }),
   ],
   read: readRunNotes,
+});
+
+const postprocessing = fileTarget({
+  name: 'postprocessing',
+  reads: 'what was fitted for a set of checkpoints',
+  path: postprocessingPath('final'),
+  seeds: async () => [text(toJson(calibratedSet))],
+  read: (folder) => readFitted(folder, postprocessingPath('final')),
 });
 
 const events = fileTarget({
@@ -176,6 +187,7 @@ export const runFolderTargets = [
   predictions,
   record,
   notes,
+  postprocessing,
   events,
   metrics,
   metricsIndex,
