@@ -9,14 +9,15 @@ export interface GraphInputs {
   infos: ValueInfoProto[];
   /** The values of the models' inputs, in the order of their inputs. */
   values: string[];
-  /** What the inputs are: `raw` before all that the run fitted, `prepared` as the models take them. */
-  kind: 'raw' | 'prepared';
+  /** What the inputs are: `raw` before all that the run fitted, `prepared` as the models take them, `mixed`: some are raw. */
+  kind: 'raw' | 'prepared' | 'mixed';
 }
 
 type Standardize = Extract<Preprocessing['steps'][number], { kind: 'standardize' }>;
 
 /**
- * Writes what was fitted on the training split as nodes, so that the file takes values as they are before it.
+ * Writes what was fitted on the training split as nodes, so that the file takes values as they are before it. Ids of tokens are made by the
+ * run's tokenizer, which ONNX lacks.
  * @param reserved names of outputs, which no input may have
  */
 export function writeInputs(
@@ -25,36 +26,59 @@ export function writeInputs(
   preprocessing: Preprocessing | null,
   reserved: readonly string[],
 ): GraphInputs {
-  // Of several inputs, the run does not say which one takes the features. ONNX has no operators for tokenizers.
-  const hasTexts = preprocessing?.steps.some(({ kind }) => kind === 'texts') === true;
-  if (model.inputs.length > 1 || preprocessing === null || preprocessing.steps.length === 0 || hasTexts) {
-    return preparedInputs(model, reserved);
-  }
-  const [{ shape }] = model.inputs;
-  const { steps } = preprocessing;
-  const table = steps.find((step) => step.kind === 'table');
-  const scales = steps.filter((step) => step.kind === 'standardize');
-  const first =
-    table === undefined
-      ? valueInput(
-          graph,
-          shape,
-          steps.some(({ kind }) => kind === 'images'),
-        )
-      : tableInputs(graph, table, reserved);
-  const value = scales.reduce((x, scale) => standardized(graph, x, scale, shape), first.value);
-  return { infos: first.infos, values: [value], kind: 'raw' };
+  const features = preprocessing === null ? null : featureInput(model, preprocessing);
+  const infos: ValueInfoProto[] = [];
+  const values = model.inputs.map((_, i) => {
+    const own =
+      preprocessing !== null && i === features
+        ? rawInput(graph, model.inputs[i].shape, preprocessing, reserved)
+        : preparedInput(model, i, reserved);
+    infos.push(...own.infos);
+    return own.value;
+  });
+  const kind = features === null ? 'prepared' : model.inputs.length === 1 ? 'raw' : 'mixed';
+  return { infos, values, kind };
 }
 
-/** One input for each of the models', as they take it; ids of embeddings as whole numbers. */
-function preparedInputs(model: LayersModel, reserved: readonly string[]): GraphInputs {
-  const names = model.inputs.length === 1 ? ['features'] : model.inputNames.map((name) => freeName(name, reserved));
-  const infos = model.inputs.map(({ shape }, i) => {
-    const isId = takesIds(model, i);
-    const what = isId ? 'Ids, as the models take them' : 'Values as the models take them, after all preprocessing';
-    return valueInfo(names[i], isId ? 'int64' : 'float', sizesOf(shape), what);
-  });
-  return { infos, values: names, kind: 'prepared' };
+/** The position of the input that takes what the preprocessing makes; null where that is tokens alone, or not known. */
+function featureInput(model: LayersModel, { steps }: Preprocessing): number | null {
+  const columns = steps.flatMap((step) => (step.kind === 'texts' ? step.columns : []));
+  const isOther = steps.some(({ kind }) => kind !== 'texts');
+  const isTextAlone = columns.length > 0 && !steps.some(({ kind }) => kind === 'table' || kind === 'images');
+  if (!isOther || isTextAlone) return null;
+  // A sequential model has no names of inputs.
+  if (model.inputs.length === 1) return 0;
+  const free = model.inputNames.flatMap((name, i) => (columns.some(({ input }) => input === name) ? [] : [i]));
+  return free.length === 1 ? free[0] : null;
+}
+
+interface WrittenInput {
+  infos: ValueInfoProto[];
+  value: string;
+}
+
+/** Values before what was fitted: columns of a table, images, or numbers before standardization. */
+function rawInput(
+  graph: GraphBuilder,
+  shape: Shape,
+  { steps }: Preprocessing,
+  reserved: readonly string[],
+): WrittenInput {
+  const table = steps.find((step) => step.kind === 'table');
+  const scales = steps.filter((step) => step.kind === 'standardize');
+  const isImage = steps.some(({ kind }) => kind === 'images');
+  const { infos, value } =
+    table === undefined ? valueInput(graph, shape, isImage) : tableInputs(graph, table, reserved);
+  return { infos, value: scales.reduce((x, scale) => standardized(graph, x, scale, shape), value) };
+}
+
+/** An input as the models take it; ids of embeddings as whole numbers. */
+function preparedInput(model: LayersModel, position: number, reserved: readonly string[]): WrittenInput {
+  const { shape } = model.inputs[position];
+  const name = model.inputs.length === 1 ? 'features' : freeName(model.inputNames[position], reserved);
+  const isId = takesIds(model, position);
+  const what = isId ? 'Ids, as the models take them' : 'Values as the models take them, after all preprocessing';
+  return { infos: [valueInfo(name, isId ? 'int64' : 'float', sizesOf(shape), what)], value: name };
 }
 
 function takesIds(model: LayersModel, input: number): boolean {
@@ -63,7 +87,7 @@ function takesIds(model: LayersModel, input: number): boolean {
   return users.length > 0 && users.every(({ layer }) => layer.getClassName() === 'Embedding');
 }
 
-function valueInput(graph: GraphBuilder, shape: Shape, isImage: boolean): { infos: ValueInfoProto[]; value: string } {
+function valueInput(graph: GraphBuilder, shape: Shape, isImage: boolean): WrittenInput {
   const sizes = sizesOf(shape);
   if (!isImage) {
     const info = valueInfo('features', 'float', sizes, 'Values before standardization; bytes divided by 255');
@@ -91,7 +115,7 @@ function standardized(graph: GraphBuilder, x: string, { mean, std }: Standardize
 }
 
 /** One input `[N, 1]` for each column of the table. */
-function tableInputs(graph: GraphBuilder, { columns }: TableStep, reserved: readonly string[]) {
+function tableInputs(graph: GraphBuilder, { columns }: TableStep, reserved: readonly string[]): WrittenInput {
   const infos: ValueInfoProto[] = [];
   const features = columns.flatMap((column) => {
     const name = freeName(column.name, reserved);

@@ -3,6 +3,7 @@ import type { EnsembleDescription } from '../../../core/ensemble/schema.ts';
 import type { Calibration } from '../../../core/postprocessing/schema.ts';
 import { calibratedProbabilities } from '../../../core/postprocessing/calibration/apply-calibration.ts';
 import type { Preprocessing } from '../../../core/preprocessing/schema.ts';
+import { fitTokenizer } from '../../../workers/data/index.ts';
 import { startBackend } from '../../../workers/backends/backend.ts';
 import { OnnxEnsembleWriter } from '../../../workers/onnx/ensemble-file.ts';
 import { tf, type LayersModel } from '../../../workers/tensorflow/tf.ts';
@@ -221,6 +222,37 @@ describe('preprocessing in an ONNX file', () => {
     const file = fileOf(about('regression', 1), [model], preprocessing);
     const { mean } = await runOnnx(file, { images: { shape: [1, 1, 1, 3], data: Uint8Array.of(255, 0, 51) } });
     expect(rounded(mean.data)).toEqual([1, -1, -0.4]);
+  });
+
+  it('takes columns as they are beside ids of texts', async () => {
+    const number = { name: 'size', type: 'number' as const, impute: null, mean: 1, std: 2 };
+    const text = {
+      name: 'words',
+      tokenizer: fitTokenizer(['a b']).data,
+      length: 2,
+      padding: 'end' as const,
+      impute: false,
+      input: 'ids',
+    };
+    const preprocessing: Preprocessing = {
+      format: 1,
+      steps: [
+        { kind: 'table', columns: [number] },
+        { kind: 'texts', columns: [text] },
+      ],
+    };
+    const ids = tf.input({ shape: [2], name: 'ids' });
+    const size = tf.input({ shape: [1], name: 'others' });
+    const embedding = tf.layers.embedding({ inputDim: 3, outputDim: 1 });
+    const flat = tf.layers.flatten().apply(embedding.apply(ids)) as typeof size;
+    const outputs = tf.layers.concatenate().apply([flat, size]) as typeof size;
+    embedding.setWeights([tf.tensor2d([[10], [20], [30]])]);
+    const file = fileOf(about('regression', 1), [tf.model({ inputs: [ids, size], outputs })], preprocessing);
+    const { mean } = await runOnnx(file, {
+      ids: { shape: [1, 2], data: BigInt64Array.of(2n, 0n) },
+      size: { shape: [1, 1], data: Float64Array.of(7) },
+    });
+    expect([...mean.data]).toEqual([30, 10, 3]);
   });
 
   it('takes ids of embeddings as whole numbers', async () => {
