@@ -61,7 +61,7 @@ export class PytorchEnsembleWriter {
       definitionsOf(this.#used),
       ...this.#bodies.map((body, i) => `class ${names[i]}(nn.Module):\n${body}\n\n`),
       `MEMBERS = [${this.#kinds.map((kind) => names[kind]).join(', ')}]\n\n`,
-      ensembleClass(combined),
+      ensembleClass(combined, task === 'heteroscedastic-regression' ? 2 : 1),
       loading,
     ]
       .filter((part) => part !== '')
@@ -96,7 +96,8 @@ from torch.nn import functional as F
 
 `;
 
-function ensembleClass(combination: readonly string[]): string {
+/** @param count the outputs of the run's task; further outputs of a model are left out */
+function ensembleClass(combination: readonly string[], count: number): string {
   return `class Ensemble(nn.Module):
     """Returns a dictionary: mean [N, K], members [N, M, K], and uncertainties by the task."""
 
@@ -105,8 +106,8 @@ function ensembleClass(combination: readonly string[]): string {
         self.members = nn.ModuleList(kind() for kind in MEMBERS)
 
     def forward(self, *inputs):
-        # One tensor [N, M, ..., K] for each output of the members.
-        outputs = [torch.stack(own, 1) for own in zip(*(member(*inputs) for member in self.members))]
+        # One tensor [N, M, ..., K] for each output of the task.
+        outputs = [torch.stack(own, 1) for own in zip(*(member(*inputs)[:${count}] for member in self.members))]
 ${combination.map((line) => `        ${line}`).join('\n')}
 
 `;
