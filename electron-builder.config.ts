@@ -9,7 +9,16 @@ export default {
     homepage: 'https://tutti.invalid',
   },
   /** Besides these: package.json and the runtime dependencies. */
-  files: ['out/main/**', 'out/preload/**', 'out/renderer/**', 'core/**', 'src-main/**', 'workers/**', 'examples/**'],
+  files: [
+    'out/main/**',
+    'out/preload/**',
+    'out/renderer/**',
+    'out/report/**',
+    'core/**',
+    'src-main/**',
+    'workers/**',
+    'examples/**',
+  ],
   // Nothing is compiled for Electron, because workers run on the Node of the optional dependencies.
   npmRebuild: false,
   asar: true,

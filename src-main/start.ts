@@ -10,7 +10,7 @@ import { readIdentity } from './server/certificate.ts';
 import { ExportLinks } from './server/export-links.ts';
 import { hasDisplay } from './processes/app-browser.ts';
 import { openAppWindow } from './start/app-window.ts';
-import { buildIfStale, out } from './start/build.ts';
+import { buildIfStale, out } from './built/build.ts';
 import { findElectron } from './start/electron-binary.ts';
 import { parseStartOptions, type StartOptions, startHelp } from './start/options.ts';
 import { homePaths } from './store/home.ts';

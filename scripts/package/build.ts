@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { dirname, join } from 'node:path';
-import { buildIfStale } from '../../src-main/start/build.ts';
+import { buildIfStale } from '../../src-main/built/build.ts';
 import { bundlePrograms } from './bundle.ts';
 import { writeDeclarations } from './declarations.ts';
 import { packageManifest, type RepositoryManifest } from './manifest.ts';
@@ -26,7 +26,9 @@ function compileExamples(): void {
 }
 
 function copyFiles(): void {
-  cpSync(join(root, 'out', 'renderer'), join(folder, 'out', 'renderer'), { recursive: true });
+  for (const pages of ['renderer', 'report']) {
+    cpSync(join(root, 'out', pages), join(folder, 'out', pages), { recursive: true });
+  }
   for (const file of globSync('workers/kernels/*.wasm', { cwd: root })) cpSync(join(root, file), join(folder, file));
   cpSync(join(root, 'templates'), join(folder, 'templates'), { recursive: true });
   cpSync(join(import.meta.dirname, 'README.md'), join(folder, 'README.md'));

@@ -1,3 +1,7 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import { afterAll, beforeAll, describe, it } from 'vitest';
@@ -66,8 +70,31 @@ describe.skipIf(noChromium !== null)(`axe finds no serious violation${notRun(noC
       expect(await seriousViolations(page)).toEqual([]);
       await page.keyboard.press('Escape');
     });
+
+    it('in a report, which opens without a server', async () => {
+      const file = join(stage.home, `report-${theme}.html`);
+      await writeReportOf(stage, run, file);
+      const context = await stage.newContext();
+      await context.setOffline(true);
+      const report = await stage.watchedPage(context);
+      await report.emulateMedia({ colorScheme: theme === 'dark' ? 'dark' : 'light' });
+      await report.goto(pathToFileURL(file).href);
+      await expect(report.getByRole('heading', { level: 1 })).toBeVisible();
+      await expectPoints(report, 'NLL');
+      await expect(report.getByRole('heading', { name: 'Reliability' })).toBeVisible();
+      await expect(report.getByRole('cell', { name: 'ensemble', exact: true }).first()).toBeVisible();
+      expect(await seriousViolations(report)).toEqual([]);
+      await context.close();
+    });
   });
 });
+
+/** `tutti report` of a run in the stage's home. */
+async function writeReportOf(stage: Stage, run: string, file: string): Promise<void> {
+  const tutti = join(import.meta.dirname, '../../src-main/tutti.mjs');
+  const env = { ...process.env, TUTTI_HOME: stage.home };
+  await promisify(execFile)(process.execPath, [tutti, 'report', run, '--output', file], { env });
+}
 
 /** Each violation with its place and remedy. */
 async function seriousViolations(page: Page): Promise<string[]> {

@@ -1,5 +1,5 @@
 import type { TestProject } from 'vitest/node';
-import { buildIfStale } from '../../src-main/start/build.ts';
+import { buildIfStale } from '../../src-main/built/build.ts';
 import { findChromium } from './support/chromium.ts';
 
 declare module 'vitest' {

@@ -1,7 +1,7 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Page } from '@playwright/test';
-import { buildIfStale } from '../../src-main/start/build.ts';
+import { buildIfStale } from '../../src-main/built/build.ts';
 import { findChromium } from './support/chromium.ts';
 import { expect } from './support/expect.ts';
 import { blobs, expectPoints, sine, Stage, startRun, visit } from './stage.ts';

@@ -22,6 +22,7 @@ Examples:
   tutti compare <run> <run>
   tutti calibrate <run> --alpha 0.05
   tutti export <run> --to results.zip
+  tutti report <run>
   tutti predict <run> --input new.csv --output predictions.csv
   source <(tutti completion bash)
 

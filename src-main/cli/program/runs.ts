@@ -2,7 +2,8 @@ import { type Command, Option } from 'commander';
 import { calibrationMethods, conformalMethods } from '../../../core/postprocessing/request.ts';
 import { outsideScoreNames } from '../../../core/postprocessing/schema.ts';
 import type { CalibrateArguments } from '../commands/calibration/calibrate.ts';
-import type { ExportArguments } from '../commands/export.ts';
+import type { ExportArguments } from '../commands/exports/export.ts';
+import type { ReportArguments } from '../commands/exports/report.ts';
 import type { DeleteOptions } from '../commands/notes/delete.ts';
 import type { ArchiveOptions, TagOptions } from '../commands/notes/notes.ts';
 import type { RunsOptions } from '../commands/runs.ts';
@@ -24,6 +25,7 @@ export function addRuns(program: Command): void {
     .action(exitWith(async (options: RunsOptions) => (await import('../commands/runs.ts')).listRuns(options)));
   addShowing(program);
   addExport(program);
+  addReport(program);
   addCalibrating(program);
 }
 
@@ -67,7 +69,21 @@ function addExport(program: Command): void {
     .option('--set <name>', 'the checkpoints of the formats ensemble, onnx and pytorch (default: ensemble-best)')
     .action(
       exitWith(async (run: string, options: ExportArguments) =>
-        (await import('../commands/export.ts')).exportRun(run, options),
+        (await import('../commands/exports/export.ts')).exportRun(run, options),
+      ),
+    );
+}
+
+function addReport(program: Command): void {
+  program
+    .command('report')
+    .description('write one HTML file with the charts, results and options of a run, which opens without Tutti')
+    .argument(...theRun)
+    .option('-o, --output <file>', 'the file to write (default: <run>.html in the current folder)')
+    .option('--overwrite', 'replace an existing file')
+    .action(
+      exitWith(async (run: string, options: ReportArguments) =>
+        (await import('../commands/exports/report.ts')).report(run, options),
       ),
     );
 }

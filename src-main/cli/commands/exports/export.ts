@@ -1,6 +1,6 @@
-import { EXPORT_FORMATS, type ExportFormat } from '../../export/run-entries.ts';
-import { orUsageError, UsageError, exitCodes } from '../errors.ts';
-import { withHub } from '../open-hub.ts';
+import { EXPORT_FORMATS, type ExportFormat } from '../../../export/run-entries.ts';
+import { orUsageError, UsageError, exitCodes } from '../../errors.ts';
+import { withHub } from '../../open-hub.ts';
 
 export interface ExportArguments {
   to: string;
