@@ -16,7 +16,7 @@ export default defineConfig({
     assetsInlineLimit: Number.MAX_SAFE_INTEGER,
     // A script of a file on the disk cannot be a module.
     lib: {
-      entry: join(import.meta.dirname, 'src-renderer/report/main.ts'),
+      entry: join(import.meta.dirname, 'src-renderer/report.ts'),
       name: 'tuttiReport',
       formats: ['iife'],
       fileName: 'report',

@@ -2,14 +2,14 @@ import { createPinia } from 'pinia';
 import { createApp } from 'vue';
 import { createMemoryHistory, createRouter } from 'vue-router';
 import { z } from 'zod';
-import { HubClient } from '../client/hub-client.ts';
-import { hubClientKey } from '../client/use-hub.ts';
-import '../styles.css';
-import './report.css';
-import { messageOf } from '../../core/text/errors.ts';
-import { readReportData } from './read-data.ts';
-import { recordedTransport } from './recorded-hub.ts';
-import ReportPage from './ReportPage.vue';
+import { HubClient } from './client/hub-client.ts';
+import { hubClientKey } from './client/use-hub.ts';
+import './styles.css';
+import './report/report.css';
+import { messageOf } from '../core/text/errors.ts';
+import { readReportData } from './report/read-data.ts';
+import { recordedTransport } from './report/recorded-hub.ts';
+import ReportPage from './report/ReportPage.vue';
 
 // Otherwise zod compiles its validators with `new Function`, which the page's security policy forbids.
 z.config({ jitless: true });
