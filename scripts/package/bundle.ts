@@ -40,6 +40,7 @@ export async function bundlePrograms(root: string, folder: string): Promise<void
     library: 'workers/index.ts',
     'tf-module': 'workers/tensorflow/tf-module.ts',
   });
+  await bundleForBrowsers(root, join(folder, 'workers', 'inference'));
   await writeFile(join(folder, 'workers', 'index.js'), "export * from './entries/library.js';\n");
   await writeFile(join(folder, 'workers', 'tensorflow', 'tf-module.js'), "export * from '../entries/tf-module.js';\n");
 }
@@ -59,6 +60,30 @@ async function bundle(root: string, outDir: string, input: Record<string, string
       rollupOptions: { input, output: { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' } },
     },
   });
+}
+
+/** One file without imports: TensorFlow.js with its cpu backend, and what opens an exported ensemble. @returns its path */
+export async function bundleForBrowsers(root: string, outDir: string): Promise<string> {
+  await build({
+    root,
+    configFile: false,
+    logLevel: 'warn',
+    // Their ES modules are constants, which Tutti's corrections of layers could not replace.
+    resolve: {
+      alias: ['core', 'layers', 'backend-cpu'].map((name) => ({
+        find: new RegExp(`^@tensorflow/tfjs-${name}$`),
+        replacement: join(root, `node_modules/@tensorflow/tfjs-${name}/dist/tf-${name}.es2017.js`),
+      })),
+    },
+    build: {
+      target: 'es2023',
+      outDir,
+      emptyOutDir: false,
+      copyPublicDir: false,
+      lib: { entry: join(root, 'workers/inference/browser.ts'), formats: ['es'], fileName: () => 'browser.js' },
+    },
+  });
+  return join(outDir, 'browser.js');
 }
 
 function replaceOnce(text: string, part: string, by: string): string {

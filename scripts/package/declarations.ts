@@ -15,7 +15,10 @@ export function writeDeclarations(root: string, folder: string): void {
     { ...ts.sys, onUnRecoverableConfigFileDiagnostic: fail },
   );
   if (config === undefined) throw new Error('tsconfig.node.json could not be read.');
-  const program = ts.createProgram([join(root, 'workers', 'index.ts')], config.options);
+  const program = ts.createProgram(
+    [join(root, 'workers', 'index.ts'), join(root, 'workers', 'inference', 'browser.ts')],
+    config.options,
+  );
   const { diagnostics } = program.emit(undefined, (path, text) => {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text.replaceAll(relativeImport, '$1.js$2'));

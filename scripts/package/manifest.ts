@@ -23,6 +23,7 @@ export function packageManifest(repository: RepositoryManifest) {
     bin,
     exports: {
       '.': { types: './workers/index.d.ts', default: './workers/index.js' },
+      './browser': { types: './workers/inference/browser.d.ts', default: './workers/inference/browser.js' },
       './package.json': './package.json',
     },
     files: ['core', 'src-main', 'workers', 'out', 'examples', 'templates', 'THIRD-PARTY-LICENCES.md'],

@@ -23,7 +23,9 @@ export function registerGradients(): void {
     core.registerGradient(config);
   }
   for (const config of [...arrayGradients, ...resizeGradients]) core.registerGradient(config);
-  Object.assign(core.fused, { conv2d: fusedConv2d, depthwiseConv2d: fusedDepthwiseConv2d });
+  // In a bundle for browsers, which trains nothing, the ops are constants of their module.
+  const isOpen = Object.getOwnPropertyDescriptor(core.fused, 'conv2d')?.writable === true;
+  if (isOpen) Object.assign(core.fused, { conv2d: fusedConv2d, depthwiseConv2d: fusedDepthwiseConv2d });
 }
 
 type Pair = [number, number];
