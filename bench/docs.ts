@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { notes } from './notes.ts';
 
-/** `npm run docs:benchmarks`: writes docs/benchmarks.md from the newest results of each suite in bench/results/, with bench/notes.ts. */
+/**
+ * `npm run docs:benchmarks`: writes docs/benchmarks.md from the newest results of each suite in bench/results/, with bench/notes.ts. The section of a
+ * suite without results stays as it is.
+ */
 
 const resultsFolder = join(import.meta.dirname, 'results');
 const page = join(import.meta.dirname, '..', 'docs', 'benchmarks.md');
@@ -92,6 +95,14 @@ function format(value: number | null): string {
   return value === null ? '-' : value.toLocaleString('en-US', { maximumSignificantDigits: 3, useGrouping: false });
 }
 
-const results = await readResults();
-const sections = [...results].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap((entry) => describeSuite(...entry));
-await writeFile(page, `${[introduction, ...sections].join('\n').trimEnd()}\n`);
+/** The sections of the present page, by suite: what was measured on another machine stays until it is measured anew. */
+async function readSections(): Promise<Map<string, string>> {
+  const [, ...sections] = (await readFile(page, 'utf8')).split(/^## /m);
+  const ofSuites = sections.filter((section) => !section.startsWith('In short'));
+  return new Map(ofSuites.map((section) => [section.slice(0, section.indexOf('\n')), `## ${section}`]));
+}
+
+const sections = await readSections();
+for (const [suite, result] of await readResults()) sections.set(suite, describeSuite(suite, result).join('\n'));
+const inOrder = [...sections].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, section]) => section.trimEnd());
+await writeFile(page, `${[introduction.trimEnd(), ...inOrder].join('\n\n')}\n`);
