@@ -69,4 +69,6 @@ export interface PredictionData {
   classNames: string[] | null;
   /** Whether members held out different samples to validate on: a member's predictions of all others are NaN. */
   areHeldOut: boolean;
+  /** Place of each of these samples among all of the split, `[N]`, where samples without weight were left out; null: they are all of it. */
+  places: Int32Array | null;
 }

@@ -63,6 +63,7 @@ export async function readPredictions(
       stack(kept.map(({ tensors }, member) => tensorOf(tensors, output, pathOf(ranks[member])))),
     ),
     ...targets,
+    places: null,
   } satisfies PredictionData;
   return weights === null ? all : withoutMasked(all, weights);
 }
@@ -81,6 +82,7 @@ function withoutMasked(all: PredictionData, weights: Float32Array | Int32Array):
     outputs: all.outputs.map((output) => kept(output, all.width)),
     targets: kept(all.targets, perSample),
     feature: all.feature?.length === all.samples ? kept(all.feature, 1) : null,
+    places: Int32Array.from(counts.keys()).filter((sample) => counts[sample] === 1),
   };
 }
 

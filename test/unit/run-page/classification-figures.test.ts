@@ -22,6 +22,7 @@ function predictions(fields: Partial<PredictionData>): PredictionData {
     feature: null,
     classNames: null,
     areHeldOut: false,
+    places: null,
     ...fields,
   };
 }

@@ -20,6 +20,7 @@ const stack = valueStack({
   feature: null,
   classNames: null,
   areHeldOut: false,
+  places: null,
 });
 
 describe('regression metrics of kept predictions, by hand', () => {

@@ -1,0 +1,153 @@
+import {
+  meanOverMembers,
+  meanProbabilities,
+  memberProbabilities,
+  mostProbableClass,
+  mutualInformation,
+  predictiveEntropy,
+  type Probabilities,
+  stackedClasses,
+} from '../../../../../core/metrics/index.ts';
+import type { PredictionData } from '../../../../../core/protocol/pages/run-data.ts';
+import { formatShare, formatValue } from '../../../../../core/text/numbers.ts';
+import { aleatoricStd, epistemicStd, valueStack } from '../regression-figures.ts';
+
+/** Kept predictions as a table with a row for each sample, or for each target of a sample. Legend: `N` rows. */
+export interface SampleTable {
+  /** N. */
+  length: number;
+  /** Shape `[N]` each; the larger, the more a sample deserves a look. */
+  scores: Record<SampleScore, { title: string; values: Float64Array }>;
+  /** The texts of a row, made when it is shown. */
+  rowAt: (place: number) => SampleRow;
+}
+
+export const sampleScores = ['uncertainty', 'error', 'disagreement'] as const;
+export type SampleScore = (typeof sampleScores)[number];
+
+export interface SampleRow {
+  /** Place in the split, from 0; with several targets `12, target 1`. */
+  sample: string;
+  /** The sample's only feature; null where it has more. */
+  feature: number | null;
+  /** What the data say. */
+  label: string;
+  ensemble: Answer;
+  /** One for each member. */
+  members: Answer[];
+}
+
+export interface Answer {
+  /** The class, or the value. */
+  text: string;
+  /** The probability of the class, or the standard deviation of the value; null where there is none. */
+  detail: string | null;
+  /** Whether another class is the label's. */
+  isWrong: boolean;
+}
+
+/** The table of the predictions; null for tasks whose samples have several answers (labels, quantiles), or members that hold out others. */
+export function sampleTable(data: PredictionData): SampleTable | null {
+  if (data.areHeldOut || data.task === 'multi-label' || data.task === 'quantile-regression') return null;
+  return data.kind === 'values' ? tableOfValues(data) : tableOfClasses(data);
+}
+
+/** Places by descending value, ties in their order. NaN comes first: a sample that cannot be judged deserves a look most. */
+export function placesBy(values: Float64Array): Int32Array {
+  const sizes = values.map((value) => (Number.isNaN(value) ? Infinity : value));
+  return Int32Array.from(values.keys()).sort((left, right) => {
+    if (sizes[left] === sizes[right]) return left - right;
+    return sizes[left] > sizes[right] ? -1 : 1;
+  });
+}
+
+/** Uncertainty is the entropy, the error the NLL of the label, and disagreement the mutual information, in nats. */
+function tableOfClasses(data: PredictionData): SampleTable {
+  const { ranks, samples, width, outputs, targets, classNames, feature } = data;
+  const kind = data.kind === 'logits' ? 'logits' : 'probabilities';
+  const stack = stackedClasses({ kind, members: ranks.length, samples, width, values: outputs[0] });
+  const ensemble = meanProbabilities(stack);
+  const members = ranks.map((_, member) => memberProbabilities(stack, member));
+  const { classes } = stack;
+  const nameOf = (label: number) => (classNames?.length === classes ? classNames[label] : String(label));
+  const answerers = [ensemble, ...members].map((probabilities) => classAnswers(probabilities, targets, nameOf));
+  const nlls = Float64Array.from(
+    { length: samples },
+    (_, n) => 0 - Math.log(ensemble.values[n * classes + targets[n]]),
+  );
+  return {
+    length: samples,
+    scores: {
+      uncertainty: { title: 'Entropy', values: predictiveEntropy(stack) },
+      error: { title: 'NLL', values: nlls },
+      disagreement: { title: 'Mutual information', values: mutualInformation(stack) },
+    },
+    rowAt: (place) => ({
+      sample: placeInSplit(data, place),
+      feature: feature?.length === samples ? feature[place] : null,
+      label: nameOf(targets[place]),
+      ensemble: answerers[0](place),
+      members: answerers.slice(1).map((answer) => answer(place)),
+    }),
+  };
+}
+
+function classAnswers(
+  probabilities: Probabilities,
+  targets: ArrayLike<number>,
+  nameOf: (label: number) => string,
+): (place: number) => Answer {
+  const chosen = mostProbableClass(probabilities);
+  return (place) => {
+    const probability = probabilities.values[place * probabilities.classes + chosen[place]];
+    // No class is the most probable one.
+    if (!Number.isFinite(probability)) return { text: 'NaN', detail: null, isWrong: true };
+    const detail = formatShare(probability);
+    return { text: nameOf(chosen[place]), detail, isWrong: chosen[place] !== targets[place] };
+  };
+}
+
+/** Uncertainty is the total standard deviation, disagreement that between the members, and the error is absolute. */
+function tableOfValues(data: PredictionData): SampleTable {
+  const stack = valueStack(data);
+  const { means, variances, targets } = stack;
+  const { samples, feature, ranks } = data;
+  const mean = meanOverMembers(means);
+  const [noise, spread] = [aleatoricStd(stack), epistemicStd(stack)];
+  const total = spread.map((own, place) => Math.hypot(own, noise[place]));
+  const perSample = targets.length / samples;
+  const memberAnswer = (member: number, place: number): Answer => {
+    const index = member * targets.length + place;
+    const deviation = variances === null ? null : Math.sqrt(variances.values[index]);
+    return valueAnswer(means.values[index], deviation);
+  };
+  const hasDeviation = ranks.length > 1 || variances !== null;
+  return {
+    length: targets.length,
+    scores: {
+      uncertainty: { title: 'Standard deviation', values: total },
+      error: { title: 'Absolute error', values: mean.map((value, place) => Math.abs(value - targets[place])) },
+      disagreement: { title: 'Spread of members', values: spread },
+    },
+    rowAt: (place) => ({
+      sample: placeInSplit(data, Math.floor(place / perSample), perSample === 1 ? null : place % perSample),
+      feature: feature?.length === targets.length ? feature[place] : null,
+      label: formatValue(targets[place]),
+      ensemble: valueAnswer(mean[place], hasDeviation ? total[place] : null),
+      members: ranks.map((_, member) => memberAnswer(member, place)),
+    }),
+  };
+}
+
+function valueAnswer(value: number, deviation: number | null): Answer {
+  return {
+    text: formatValue(value),
+    detail: deviation === null ? null : `± ${formatValue(deviation)}`,
+    isWrong: false,
+  };
+}
+
+function placeInSplit({ places }: PredictionData, sample: number, target: number | null = null): string {
+  const place = String(places?.[sample] ?? sample);
+  return target === null ? place : `${place}, target ${target}`;
+}
