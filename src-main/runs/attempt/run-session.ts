@@ -15,7 +15,7 @@ import { LoadSampler } from '../recording/load-sampler.ts';
 import { RunControls } from '../control/run-controls.ts';
 import { type ResumeStart, type RunListener, RunRecorder } from '../recording/run-recorder.ts';
 import { keepEndedAttempt } from '../../store/runs/kept-attempt.ts';
-import { codeOfRun } from '../configuration/kept-code.ts';
+import { codeOfRun, noteTrained } from '../configuration/kept-code.ts';
 import { keepSource } from '../recording/kept-source.ts';
 import { RecordRoom } from '../recording/record-room.ts';
 import { FolderGuard } from './folder-guard.ts';
@@ -178,7 +178,8 @@ export class RunSession {
     this.hasBegun = true;
     const { attempts, project } = recorder.record;
     const recorded = attempts.at(-1)?.sourceHash;
-    await recorder.whenThereIsRoom(() => keepSource(recorder.folder, project.folder, recorded));
+    const kept = await recorder.whenThereIsRoom(() => keepSource(recorder.folder, project.folder, recorded));
+    if (kept !== null) await noteCode(recorder, kept);
     recorder.event(null, 'started', `Attempt ${attempts.length} started.`, { step: from?.at?.step ?? null });
     if (hasNewSource(attempts)) recorder.event(null, 'source-changed', sourceChanged(recorder.record));
     const { sourceFolder } = await codeOfRun(recorder.folder, recorder.record);
@@ -270,6 +271,16 @@ export class RunSession {
       return { status: 'failed', error, summary };
     }
     return { status: outcome.stopReason === 'requested' ? 'stopped' : 'finished', error: null, summary };
+  }
+}
+
+/** Notes that the run's code may run again from its folder. A home that cannot be written does not affect the run. */
+async function noteCode(recorder: RunRecorder, hash: string): Promise<void> {
+  try {
+    await noteTrained(hash);
+  } catch (error) {
+    const message = `This attempt's code is kept, but cannot run from the run's folder later: ${messageOf(error)}`;
+    recorder.event(null, 'source-not-noted', message);
   }
 }
 

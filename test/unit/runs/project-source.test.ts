@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { codeOfRun } from '../../../src-main/runs/configuration/kept-code.ts';
+import { codeOfRun, noteTrained } from '../../../src-main/runs/configuration/kept-code.ts';
 import { keepSource } from '../../../src-main/runs/recording/kept-source.ts';
 import { describeSourceChange } from '../../../src-main/runs/configuration/project.ts';
 import { hashProjectSource } from '../../../src-main/runs/configuration/project-source.ts';
@@ -56,7 +56,7 @@ it("a run's own copy of the code is used only if this user trained with exactly 
   const folder = await project();
   const run = await temporaryFolder();
   const sourceHash = await hashProjectSource(folder);
-  await keepSource(run, folder, null);
+  await noteTrained((await keepSource(run, folder, null)) ?? '');
   const attempt = { attempt: 1, startedAt: '2026-01-02T03:04:05.000Z', endedAt: null, status: 'finished' as const };
   const record = runRecord({
     project: { name: 'wine', description: '', folder },
