@@ -33,7 +33,9 @@ export function selectGreedily(logLikelihoods: readonly Float64Array[], rounds =
     nlls.push(found.nll);
     likelihoods[found.candidate].forEach((value, sample) => (sum[sample] += value));
   }
-  const best = nlls.indexOf(Math.min(...nlls)) + 1;
+  // Rounding must not make a longer prefix better than one with the same weights.
+  const least = Math.min(...nlls);
+  const best = nlls.findIndex((nll) => nll <= least + 1e-12 * Math.abs(least)) + 1;
   return { chosen: chosen.slice(0, best), nlls: nlls.slice(0, best) };
 }
 

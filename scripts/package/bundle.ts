@@ -7,6 +7,7 @@ const mainEntries = { begin: 'src-main/begin.ts', detached: 'src-main/detached.t
 
 /** Programs of workers, and the library, by their names in the package's `workers/entries`. */
 const workerEntries = [
+  'combine',
   'confine',
   'describe',
   'calibrate',

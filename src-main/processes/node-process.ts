@@ -15,6 +15,7 @@ export const probeEntry = entryFile('workers/entries/probe-backend');
 export const listAdaptersEntry = entryFile('workers/entries/list-adapters');
 export const evaluateEntry = entryFile('workers/entries/evaluate');
 export const calibrateEntry = entryFile('workers/entries/calibrate');
+export const combineEntry = entryFile('workers/entries/combine');
 export const predictEntry = entryFile('workers/entries/predict');
 export const setUpEntry = entryFile('workers/entries/set-up');
 export const writeEnsembleEntry = entryFile('workers/entries/write-ensemble');

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { deviceSchema } from '../machine/devices.ts';
 import { workerStateSchema } from '../run/messages.ts';
+import { partMethods, partSourceSchema } from '../run/parts.ts';
 import {
   attemptSchema,
   checkpointRecordSchema,
@@ -165,6 +166,30 @@ export const calibratedSchema = z.strictObject({
   postprocessing: postprocessingSchema,
 });
 
+/** `tutti ensemble`. */
+export const ensembleOutputSchema = z.strictObject({
+  id: z.string().describe('of the new run'),
+  folder: z.string(),
+  method: z.enum(partMethods),
+  candidates: z.array(partSourceSchema).describe('the checkpoints that members were chosen from'),
+  members: z
+    .array(z.array(z.int()))
+    .describe('for each member the positions of its candidates; several if its weights are their mean'),
+  path: z
+    .array(z.strictObject({ candidate: z.int(), nll: realNumber }))
+    .describe('the candidates that were added, with the validation NLL after each; empty where nothing was selected'),
+  nll: z
+    .strictObject({
+      candidates: z.array(realNumber).describe('of each alone'),
+      all: realNumber.describe('of all together'),
+      chosen: realNumber.describe('of the new ensemble'),
+    })
+    .nullable()
+    .describe('on the validation split, in nats; null for tasks without'),
+  evaluated: evaluatedSetSchema,
+  warnings: z.array(z.string()).describe('possible differences from the time when the runs trained'),
+});
+
 /** `tutti devices`. */
 export const devicesOutputSchema = z.strictObject({
   devices: z.array(deviceSchema.extend({ usable: z.boolean() })),
@@ -192,6 +217,7 @@ export const jsonOutputs = [
   { commands: ['show'], isLines: false, schema: shownRunSchema },
   { commands: ['compare'], isLines: false, schema: comparisonSchema },
   { commands: ['calibrate'], isLines: false, schema: calibratedSchema },
+  { commands: ['ensemble'], isLines: false, schema: ensembleOutputSchema },
   { commands: ['devices'], isLines: false, schema: devicesOutputSchema },
   { commands: ['doctor'], isLines: false, schema: doctorOutputSchema },
 ] as const;

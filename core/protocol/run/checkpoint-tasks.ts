@@ -4,6 +4,8 @@ import type { Postprocessing } from '../../postprocessing/schema.ts';
 import { postprocessingRequestSchema } from '../../postprocessing/request.ts';
 import { blasSchema } from '../machine/blas.ts';
 import { runConfigSchema } from './config.ts';
+import { partMethods } from './parts.ts';
+import type { EvaluatedSet } from './record.ts';
 
 /** Names a checkpoint of a run. The name becomes part of a path. */
 export const checkpointKeySchema = z.strictObject({ rank: z.int().min(0), name: z.string().regex(/^[\w-]+$/) });
@@ -123,3 +125,42 @@ export type PredictReply =
   | { type: 'progress'; rows: number }
   | { type: 'predicted'; rows: number; set: string; warnings: string[] }
   | { type: 'failed'; message: string; stack: string };
+
+/** The task of the process that makes an ensemble from checkpoints (`workers/entries/combine.ts`). */
+export const combineTaskSchema = z.strictObject({
+  /** The runs that the checkpoints come from. The project of the first one gives the data. */
+  runs: z.array(runSourceSchema.extend({ id: z.string() })).min(1),
+  /** Checkpoints to choose from; `run` is a position in `runs`. */
+  candidates: z.array(checkpointKeySchema.extend({ run: z.int().min(0) })).min(1),
+  method: z.enum(partMethods),
+  /** Most choices of the greedy selection. */
+  rounds: z.int().min(1),
+  /** Of the smallest subset, in nats. */
+  tolerance: z.number().min(0),
+  /** Name of the members' checkpoints. */
+  set: z.literal('ensemble-best'),
+  /** The new run's folder, for checkpoints, architectures and predictions. */
+  into: z.string(),
+  blas: blasSchema.nullable(),
+});
+export type CombineTask = z.output<typeof combineTaskSchema>;
+
+export interface Combined {
+  /** For each member the positions of its candidates: one, or those whose mean it is. */
+  members: number[][];
+  /** Epoch and steps of each candidate. */
+  positions: { epoch: number; step: number }[];
+  /** The candidates that were added, with the validation NLL after each, in nats; empty where nothing was selected. */
+  path: { candidate: number; nll: number }[];
+  /** Validation NLL in nats of each candidate, of the uniform mixture of all, and of the new ensemble; null where the task has none. */
+  nll: { candidates: number[]; all: number; chosen: number } | null;
+  /** Metrics on the validation split, such as `val/ens_nll`. */
+  validation: Record<string, number>;
+  /** The metric that training would monitor. */
+  monitor: string;
+  evaluated: EvaluatedSet;
+  warnings: string[];
+}
+
+export type CombineReply =
+  { type: 'combined'; combined: Combined } | { type: 'failed'; message: string; stack: string };

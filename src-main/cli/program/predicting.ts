@@ -1,4 +1,6 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import { partMethods } from '../../../core/protocol/run/parts.ts';
+import type { EnsembleArguments } from '../commands/ensemble.ts';
 import type { PredictArguments } from '../commands/predict.ts';
 import { exitWith } from './common.ts';
 
@@ -20,6 +22,22 @@ export function addPredicting(program: Command): void {
     .action(
       exitWith(async (run: string, options: PredictArguments) =>
         (await import('../commands/predict.ts')).predict(run, options),
+      ),
+    );
+  program
+    .command('ensemble')
+    .description('make a run from checkpoints of runs: chosen members, averaged weights, or snapshots of one member')
+    .argument('<runs...>', 'runs of the same task and data by their ids, names or folders')
+    .addOption(new Option('-m, --method <method>', 'how members are chosen').choices(partMethods).default('greedy'))
+    .requiredOption('--name <name>', 'name of the new run')
+    .option('--set <name>', 'the checkpoints to choose from, or "all" (default: all for greedy and snapshots)')
+    .option('--rank <rank>', 'only checkpoints of this rank (default: all; 0 for snapshots)')
+    .option('--rounds <n>', 'most choices of the greedy selection', '25')
+    .option('--tolerance <nats>', 'NLL that the smallest subset may lose', '0.001')
+    .option('-j, --json', 'print a JSON object')
+    .action(
+      exitWith(async (runs: string[], options: EnsembleArguments) =>
+        (await import('../commands/ensemble.ts')).ensemble(runs, options),
       ),
     );
 }

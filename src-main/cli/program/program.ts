@@ -21,6 +21,7 @@ Examples:
   tutti set <run> optimizer.learningRate=0.001
   tutti compare <run> <run>
   tutti calibrate <run> --alpha 0.05
+  tutti ensemble <run> <run> --name chosen
   tutti export <run> --to results.zip
   tutti report <run>
   tutti predict <run> --input new.csv --output predictions.csv

@@ -22,6 +22,11 @@ export class NothingLeftError extends Error {
 export function whyNotResume(record: RunRecord, config: RunConfig, point: ResumePoint | null): Error | null {
   const { id, status, summary } = record;
   if (status !== 'finished' || summary === null) return null;
+  if (record.parts !== undefined) {
+    return new Error(
+      `The run ${id} was made from checkpoints and has no state to resume from. To train its members further: tutti fork ${id} --best`,
+    );
+  }
   const { epochs, steps, stopReason } = summary;
   if (point === null) {
     return new Error(

@@ -101,7 +101,8 @@ async function isEarlierPrediction(from: string, path: string, point: ForkPoint)
   return epoch !== undefined && Number(epoch) <= point.epoch;
 }
 
-async function copyTree(
+/** Copies the files of a folder in a run's folder, to the same place in another one. */
+export async function copyTree(
   from: string,
   entry: string,
   target: string,

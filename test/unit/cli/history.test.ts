@@ -32,6 +32,8 @@ const attempt = (number: number, maxEpochs: number, changes: Partial<Attempt> = 
   ...changes,
 });
 
+const part = { run: 'run-0', name: 'earlier', folder: '/runs/0', rank: 2, epoch: 4, step: 50 };
+
 describe('the history of a run', () => {
   const record = runRecord({
     status: 'finished',
@@ -44,6 +46,10 @@ describe('the history of a run', () => {
       point: 'ensemble-best',
       epoch: 4,
       step: 50,
+    },
+    parts: {
+      method: 'greedy-soup',
+      members: [['final', 'top-1\u001b[2J'].map((checkpoint) => ({ ...part, checkpoint }))],
     },
     attempts: [
       attempt(1, 3, { kind: 'fork' }),
@@ -70,6 +76,9 @@ describe('the history of a run', () => {
       '\n',
     );
     expect(text).toContain('fork of run-0 ("earlier\\u001b[2J"), attempt 1: ensemble-best after epoch 5, step 50');
+    expect(text).toContain(
+      'made from checkpoints (greedy-soup):\n  rank 0: the mean of final of rank 2 of run-0, top-1\\u001b[2J of rank 2 of run-0\n',
+    );
     expect(text).toContain(`  2  resume at step 90, ${time}: finished. Rank 1 was killed.\n     maxEpochs: 3 → 9`);
     expect(text).toContain('  run-2  later  running');
     expect(text).toMatch(/ {2}round-8 +state, continues exactly +2 +9 +90/);

@@ -12,6 +12,8 @@ describe('greedy selection', () => {
     expect(chosen).toEqual([0, 1]);
     expect(nlls[0]).toBeCloseTo(-Math.log(0.6), 12);
     expect(nlls[1]).toBeCloseTo(-Math.log(0.65), 12);
+    // Each further pair gives the same mixture, up to rounding.
+    expect(selectGreedily(candidates).chosen).toEqual([0, 1]);
   });
 
   it('takes a member again where another one would be as good', () => {

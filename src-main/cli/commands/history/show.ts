@@ -35,7 +35,7 @@ export function show(run: string, { json = false }: { json?: boolean }): Promise
 }
 
 export function describeRun({ folder, name, record, history, forks, forkPoints }: ShownRun): string[] {
-  const { id, status, project, origin } = record;
+  const { id, status, project, origin, parts } = record;
   return [
     `${printableLine(name)} · ${id} · ${status}`,
     `project: ${printableLine(project.name)}, ${printableLine(project.folder)}`,
@@ -46,6 +46,7 @@ export function describeRun({ folder, name, record, history, forks, forkPoints }
           `fork of ${origin.run} ("${printableLine(origin.name)}"), attempt ${origin.attempt}: ${origin.point} ` +
             `after epoch ${countEpoch(origin.epoch)}, step ${origin.step}`,
         ]),
+    ...(parts === undefined ? [] : [`made from checkpoints (${parts.method}):`, ...parts.members.map(describeMember)]),
     '',
     'Attempts:',
     ...history.flatMap(describeAttempt),
@@ -57,6 +58,11 @@ export function describeRun({ folder, name, record, history, forks, forkPoints }
     'Configuration:',
     ...leavesOf(record.config).map(([path, value]) => `  ${printableLine(path)} = ${spell(value)}`),
   ];
+}
+
+function describeMember(sources: NonNullable<RunRecord['parts']>['members'][number], rank: number): string {
+  const named = sources.map(({ run, rank: own, checkpoint }) => `${checkpoint} of rank ${own} of ${run}`);
+  return printableLine(`  rank ${rank}: ${sources.length > 1 ? 'the mean of ' : ''}${named.join(', ')}`);
 }
 
 function describeAttempt({ attempt, changes, hasNewSource, ending }: AttemptHistory): string[] {

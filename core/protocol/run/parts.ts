@@ -1,0 +1,25 @@
+import { z } from 'zod';
+
+/** How an ensemble is made from checkpoints that exist already. */
+export const partMethods = ['greedy', 'smallest', 'soup', 'greedy-soup', 'snapshots'] as const;
+export type PartMethod = (typeof partMethods)[number];
+
+/** A checkpoint of a run that became a member, or a part of one. */
+export const partSourceSchema = z.strictObject({
+  /** Id, name and folder of the run when the ensemble was made. */
+  run: z.string(),
+  name: z.string(),
+  folder: z.string(),
+  rank: z.int().min(0),
+  checkpoint: z.string(),
+  epoch: z.int(),
+  step: z.int(),
+});
+export type PartSource = z.output<typeof partSourceSchema>;
+
+/** Where the members of an ensemble from parts come from. */
+export const partsSchema = z.strictObject({
+  method: z.enum(partMethods),
+  /** For each rank its checkpoint; several if its weights are their mean. */
+  members: z.array(z.array(partSourceSchema).min(1)).min(1),
+});

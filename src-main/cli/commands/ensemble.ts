@@ -1,0 +1,126 @@
+import { type PartMethod, type PartSource } from '../../../core/protocol/run/parts.ts';
+import { toJson } from '../../../core/protocol/wire/numbers.ts';
+import { formatMetric } from '../../../core/text/numbers.ts';
+import { printableLine } from '../../../core/text/printable.ts';
+import { type CombinedRun, type CombineRequest, combineRuns } from '../../parts/combine-runs.ts';
+import { exitCodes, orUsageError, UsageError } from '../errors.ts';
+import { countEpoch } from '../format.ts';
+import { withHub } from '../open-hub.ts';
+import { type Look, lookOf, plainLook } from '../output/look.ts';
+import { renderTable } from '../output/table.ts';
+
+/** Options of `tutti ensemble`, as the command line gives them. */
+export interface EnsembleArguments {
+  method: PartMethod;
+  name: string;
+  set?: string;
+  rank?: string;
+  rounds: string;
+  tolerance: string;
+  json?: boolean;
+}
+
+/** `tutti ensemble <run...>`. @returns the exit code */
+export function ensemble(names: readonly string[], options: EnsembleArguments): Promise<number> {
+  const request = requestOf(names, options);
+  return withHub(async (hub) => {
+    const folders = new Set<string>();
+    for (const name of names) folders.add((await orUsageError(hub.find(name))).folder);
+    const runs = await Promise.all([...folders].map(async (folder) => ({ folder, record: await hub.record(folder) })));
+    const stopping = new AbortController();
+    const interrupt = (): void => stopping.abort();
+    process.once('SIGINT', interrupt);
+    try {
+      const made = await combineRuns(runs, { ...request, signal: stopping.signal });
+      hub.index.upsert(made.record, made.folder);
+      for (const message of made.combined.warnings) console.error(`warning: ${message}`);
+      const lines = options.json ? [toJson(outputOf(made))] : describeCombined(made, lookOf(process.stdout));
+      process.stdout.write(`${lines.join('\n')}\n`);
+      return exitCodes.finished;
+    } catch (error) {
+      if (!stopping.signal.aborted) throw error;
+      console.error('Stopped. Nothing was written.');
+      return exitCodes.interrupted;
+    } finally {
+      process.off('SIGINT', interrupt);
+    }
+  });
+}
+
+/** @throws UsageError that names the wrong option */
+export function requestOf(names: readonly string[], options: EnsembleArguments): CombineRequest {
+  const { method, name, set, rank } = options;
+  if (method === 'snapshots' && names.length > 1) {
+    throw new UsageError(
+      `--method snapshots takes the checkpoints of one rank over time, so it needs one run, not ${names.length}.`,
+    );
+  }
+  return {
+    method,
+    name,
+    set,
+    rank: rank === undefined ? undefined : numberOf('--rank', rank, { least: 0, isWhole: true }),
+    rounds: numberOf('--rounds', options.rounds, { least: 1, isWhole: true }),
+    tolerance: numberOf('--tolerance', options.tolerance, { least: 0, isWhole: false }),
+  };
+}
+
+function numberOf(option: string, text: string, { least, isWhole }: { least: number; isWhole: boolean }): number {
+  const value = text.trim() === '' ? NaN : Number(text);
+  if (Number.isFinite(value) && value >= least && (!isWhole || Number.isInteger(value))) return value;
+  throw new UsageError(`${option} "${text}": it must be a ${isWhole ? 'whole ' : ''}number of at least ${least}.`);
+}
+
+/** What `--json` prints. */
+export function outputOf({ record, folder, candidates, combined }: CombinedRun) {
+  const { members, path, nll, evaluated, warnings } = combined;
+  return { id: record.id, folder, method: record.parts?.method, candidates, members, path, nll, evaluated, warnings };
+}
+
+/** The members, how they were chosen, and the NLL before and after. */
+export function describeCombined(made: CombinedRun, look: Look = plainLook): string[] {
+  const { record, folder, candidates, combined } = made;
+  const { members, nll, evaluated } = combined;
+  const averaged = members.length === 1 && members[0].length > 1 ? ` (the mean of ${members[0].length} weights)` : '';
+  const { ensemble: figures, split } = evaluated;
+  return [
+    `Chose ${count(members.length, 'member')}${averaged} from ${count(candidates.length, 'checkpoint')}.`,
+    '',
+    ...describePath(made, look),
+    ...(nll === null ? [] : [describeNlls(nll)]),
+    ...('nll' in figures ? [`${split} NLL ${formatMetric(figures.nll)}.`] : []),
+    '',
+    `Wrote the run ${record.id}: ${folder}`,
+  ];
+}
+
+function describePath({ candidates, combined: { members, path, nll } }: CombinedRun, look: Look): string[] {
+  const columns = [
+    { title: 'run' },
+    { title: 'rank', right: true },
+    { title: 'checkpoint' },
+    { title: 'epoch', right: true },
+    { title: 'NLL alone', right: true },
+    ...(path.length === 0 ? [] : [{ title: 'NLL with it', right: true }]),
+  ];
+  const chosen = path.length > 0 ? path : members.flat().map((candidate) => ({ candidate, nll: NaN }));
+  const rows = chosen.map(({ candidate, nll: after }) => [
+    ...describeSource(candidates[candidate]),
+    nll === null ? '-' : formatMetric(nll.candidates[candidate]),
+    ...(path.length === 0 ? [] : [formatMetric(after)]),
+  ]);
+  return [...renderTable(columns, rows, look), ''];
+}
+
+function describeSource({ run, rank, checkpoint, epoch }: PartSource): string[] {
+  return [printableLine(run), String(rank), checkpoint, String(countEpoch(epoch))];
+}
+
+function describeNlls({ candidates, all, chosen }: NonNullable<CombinedRun['combined']['nll']>): string {
+  const best = formatMetric(Math.min(...candidates));
+  return `validation NLL ${formatMetric(chosen)}; before: ${best} of the best checkpoint alone, ${formatMetric(all)} of all together.`;
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,184 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { makeFolder } from '../../core/node/make-folder.ts';
+import type { Combined, CombineReply, CombineTask } from '../../core/protocol/run/checkpoint-tasks.ts';
+import type { PartMethod, PartSource } from '../../core/protocol/run/parts.ts';
+import { type RunConfig, runConfigSchema } from '../../core/protocol/run/config.ts';
+import type { RunRecord } from '../../core/protocol/run/record.ts';
+import { isUsable } from '../backends/choose-blas.ts';
+import { createRunId } from '../hub/plan-run.ts';
+import { askProcess } from '../processes/ask-process.ts';
+import { combineEntry } from '../processes/node-process.ts';
+import { codeOfRun } from '../runs/configuration/kept-code.ts';
+import { dataFolders, homePaths } from '../store/home.ts';
+import { writeRunRecord } from '../store/runs/run-folder.ts';
+import { grantFor } from '../trust/grant.ts';
+import { requireTrust } from '../trust/project-trust.ts';
+import { type CandidateChoice, candidatesOf, type CandidateRecord, type PartsRun } from './choose-candidates.ts';
+import { copyShared, requireSameKind, writeMetrics } from './shared-files.ts';
+
+/** Time to read the data, including a download, and to predict with every candidate. */
+const timeoutMs = 3_600_000;
+
+export interface CombineRequest extends CandidateChoice {
+  method: PartMethod;
+  /** Name of the new run. */
+  name: string;
+  /** Most choices of the greedy selection. */
+  rounds: number;
+  /** Of the smallest subset, in nats. */
+  tolerance: number;
+  signal?: AbortSignal | undefined;
+}
+
+/** A new run that was made from checkpoints. */
+export interface CombinedRun {
+  record: RunRecord;
+  folder: string;
+  /** The checkpoints that members were chosen from. */
+  candidates: PartSource[];
+  combined: Combined;
+}
+
+type Candidate = CandidateRecord & { run: number };
+
+/**
+ * Makes an ensemble from checkpoints of runs: a finished run in Tutti's home with copies of the chosen members. The runs stay as they are. After
+ * an error nothing of it remains.
+ *
+ * @throws Error if the runs differ in task, preprocessing or validation targets, a checkpoint is missing or damaged, or a project is not trusted
+ */
+export async function combineRuns(runs: readonly PartsRun[], request: CombineRequest): Promise<CombinedRun> {
+  await requireSameKind(runs);
+  const lists = await Promise.all(runs.map((run) => candidatesOf(run, request)));
+  const candidates = lists.flatMap((list, run) => list.map((candidate) => ({ ...candidate, run })));
+  const [{ record: first }] = runs;
+  const id = createRunId(first.project.folder);
+  const folder = join(homePaths().runs, id);
+  await makeFolder(folder);
+  try {
+    const combined = await ask(runs, candidates, request, folder);
+    const sources = candidates.map((candidate) => sourceOf(runs[candidate.run], candidate));
+    const record = recordOf(first, { id, name: request.name, method: request.method, combined, sources });
+    await copyShared(runs[0], folder);
+    await writeMetrics(folder, combined, lastPosition(combined));
+    // Last, because it makes the folder a run.
+    await writeRunRecord(folder, record);
+    return { record, folder, candidates: sources, combined };
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function ask(
+  runs: readonly PartsRun[],
+  candidates: readonly Candidate[],
+  { method, rounds, tolerance, signal }: CombineRequest,
+  into: string,
+): Promise<Combined> {
+  const [{ record: first }] = runs;
+  const { blas, plan } = first;
+  const [{ device }] = plan;
+  const task: CombineTask = {
+    runs: await Promise.all(runs.map(runSourceOf)),
+    candidates: candidates.map(({ run, rank, name }) => ({ run, rank, name })),
+    method,
+    rounds,
+    tolerance,
+    set: 'ensemble-best',
+    into,
+    blas: blas !== null && (await isUsable(blas)) ? blas : null,
+  };
+  const read = runs.flatMap(({ folder, record }) => [folder, record.project.folder]);
+  const reply = await askProcess<CombineReply>({
+    entry: combineEntry,
+    args: [],
+    message: task,
+    timeoutMs,
+    grant: grantFor({ project: first.project.folder, read, write: [into], device }),
+    device,
+    ...(signal && { signal }),
+    subject: `The ensemble from ${candidates.length} checkpoints ended without a result`,
+  });
+  if (reply.type === 'failed') throw new Error(reply.message);
+  return reply.combined;
+}
+
+async function runSourceOf({ folder, record }: PartsRun): Promise<CombineTask['runs'][number]> {
+  const { id, project, task, config } = record;
+  return {
+    id,
+    runFolder: folder,
+    projectFolder: requireTrust(project.folder),
+    projectRefusal: null,
+    task,
+    ...(await codeOfRun(folder, record)),
+    dataFolders: dataFolders(),
+    config: independent(config, config.members),
+  };
+}
+
+/** Members from several runs were not trained jointly, so they predict by the mean of their probabilities. */
+function independent(config: RunConfig, members: number): RunConfig {
+  return runConfigSchema.parse({ ...config, members, strategy: { kind: 'independent' } });
+}
+
+function sourceOf({ folder, record }: PartsRun, { rank, name, epoch, step }: Candidate): PartSource {
+  return { run: record.id, name: record.name, folder, rank, checkpoint: name, epoch, step };
+}
+
+function lastPosition({ members, positions }: Combined): { epoch: number; step: number } {
+  const used = members.flat().map((candidate) => positions[candidate]);
+  return { epoch: Math.max(...used.map(({ epoch }) => epoch)), step: Math.max(...used.map(({ step }) => step)) };
+}
+
+interface NewRun {
+  id: string;
+  name: string;
+  method: PartMethod;
+  combined: Combined;
+  sources: readonly PartSource[];
+}
+
+/** A finished run that has not trained itself. */
+function recordOf(first: RunRecord, { id, name, method, combined, sources }: NewRun): RunRecord {
+  const { project, task, metrics, quantiles, blas, versions, gitCommit, attempts, plan } = first;
+  const { members, validation, monitor, evaluated } = combined;
+  const config = independent(first.config, members.length);
+  const now = new Date().toISOString();
+  const position = lastPosition(combined);
+  const { sourceHash = null } = attempts.at(-1) ?? {};
+  const isMonitored = Object.hasOwn(validation, monitor);
+  return {
+    format: 1,
+    id,
+    name,
+    project,
+    task,
+    ...(metrics && { metrics }),
+    ...(quantiles && { quantiles }),
+    config,
+    status: 'finished',
+    createdAt: now,
+    endedAt: now,
+    plan: members.map((_, rank) => ({ rank, wave: 0, device: plan[0].device })),
+    seeds: members.map((_, rank) => (config.identicalSeeds ? config.seed : (config.seed + rank) >>> 0)),
+    blas,
+    versions,
+    gitCommit,
+    attempts: [{ attempt: 1, startedAt: now, endedAt: now, status: 'finished', kind: 'start', sourceHash, gitCommit }],
+    parts: { method, members: members.map((own) => own.map((candidate) => sources[candidate])) },
+    hub: null,
+    error: null,
+    summary: {
+      attempt: 1,
+      epochs: position.epoch + 1,
+      steps: position.step,
+      stopReason: 'completed',
+      metrics: validation,
+      best: isMonitored ? { metric: monitor, value: validation[monitor], ...position } : null,
+      evaluatedSets: [evaluated],
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import { architectureDifference, averageWeights } from '../../../workers/parts/average-weights.ts';
+import { chooseMembers, chooseWithoutSamples, withoutCommonFactor } from '../../../workers/parts/choose-members.ts';
+import { hasLikelihood, likelihoodsOf } from '../../../workers/parts/likelihoods.ts';
+import { createDataset } from '../../../workers/data/index.ts';
+
+const logarithms = (...rows: number[][]) => rows.map((row) => Float64Array.from(row, Math.log));
+const usual = { rounds: 25, tolerance: 0, count: 3 };
+const ofMean = () => Promise.reject(new Error('No weights are averaged.'));
+
+describe('members of an ensemble from parts', () => {
+  it('repeat as often as their weights need', () => {
+    expect(withoutCommonFactor([4, 1, 4, 4, 1, 4])).toEqual([4, 4, 1]);
+    expect(withoutCommonFactor([2, 2, 2])).toEqual([2]);
+    expect(withoutCommonFactor([0, 1, 0])).toEqual([0, 0, 1]);
+  });
+
+  it('are chosen greedily, with the NLL after each', async () => {
+    const logLikelihoods = logarithms([0.9, 0.4], [0.4, 0.9], [0.5, 0.5]);
+    const { members, path } = await chooseMembers({ ...usual, method: 'greedy' }, { logLikelihoods, ofMean });
+    expect(members).toEqual([[0], [1]]);
+    expect(path.map(({ candidate }) => candidate)).toEqual([0, 1]);
+    expect(path[1].nll).toBeCloseTo(-Math.log(0.65), 12);
+    const smallest = await chooseMembers({ ...usual, method: 'smallest' }, { logLikelihoods, ofMean });
+    expect(smallest.members).toEqual([[0], [1]]);
+  });
+
+  it('are all, or their mean, without a look at samples', () => {
+    expect(chooseWithoutSamples({ ...usual, method: 'snapshots' })?.members).toEqual([[0], [1], [2]]);
+    expect(chooseWithoutSamples({ ...usual, method: 'soup' })?.members).toEqual([[0, 1, 2]]);
+    expect(chooseWithoutSamples({ ...usual, method: 'greedy' })).toBeNull();
+  });
+
+  it('are averaged as long as the NLL does not rise', async () => {
+    const nlls: Record<string, number> = { '1,0': 0.4, '1,0,2': 0.45 };
+    const { members, path } = await chooseMembers(
+      { ...usual, method: 'greedy-soup' },
+      {
+        logLikelihoods: logarithms([0.6], [0.65], [0.5]),
+        ofMean: (candidates) => Promise.resolve(Float64Array.of(-nlls[candidates.join()])),
+      },
+    );
+    expect(members).toEqual([[1, 0]]);
+    expect(path[1]).toEqual({ candidate: 0, nll: 0.4 });
+  });
+});
+
+it('weights are averaged by name', () => {
+  const tensor = (name: string, ...data: number[]) => ({
+    name,
+    dtype: 'F32' as const,
+    shape: [data.length],
+    data: Float32Array.from(data),
+  });
+  const [kernel, bias] = averageWeights([
+    [tensor('kernel', 1, 2), tensor('bias', 0)],
+    [tensor('bias', 3), tensor('kernel', 3, -2)],
+  ]);
+  expect([kernel.name, ...(kernel.data as Float32Array)]).toEqual(['kernel', 2, 0]);
+  expect([bias.name, ...(bias.data as Float32Array)]).toEqual(['bias', 1.5]);
+});
+
+it('architectures are the same whatever their weights began with', () => {
+  const layer = (units: number, seed: number) =>
+    JSON.stringify({ config: { units, kernel_initializer: { config: { seed } }, seed } });
+  expect(architectureDifference(layer(2, 1), layer(2, 5))).toBeNull();
+  expect(architectureDifference(layer(2, 1), layer(3, 1))).toContain('units is 3, it was 2');
+});
+
+describe('likelihoods of candidates', () => {
+  const dataset = createDataset({
+    name: 'values',
+    featureShape: [1],
+    features: Float32Array.of(0, 0),
+    targets: Float32Array.of(1, 3),
+  });
+  const values = (...outputs: number[][]) => ({
+    kind: 'values' as const,
+    samples: 2,
+    width: 1,
+    values: outputs.map((output) => Float32Array.from(output)),
+  });
+
+  it('are densities with the predicted variance, or the least mean squared error', () => {
+    // Errors 1 and 1, and 0 and 3: the mean squared error of the first is 1.
+    const candidates = [values([0, 2]), values([1, 0])];
+    const likelihoods = likelihoodsOf(candidates, dataset, 'regression');
+    const half = 0.5 * Math.log(2 * Math.PI);
+    expect([...likelihoods(candidates[0])]).toEqual([-half - 0.5, -half - 0.5]);
+    expect([...likelihoods(candidates[1])]).toEqual([-half, -half - 4.5]);
+    const own = values([0, 2], [1, 4]);
+    const predicted = likelihoodsOf([own], dataset, 'heteroscedastic-regression')(own);
+    expect(predicted[1]).toBeCloseTo(-half - Math.log(2) - 1 / 8, 12);
+  });
+
+  it('do not exist for quantiles and labels', () => {
+    expect(hasLikelihood('quantile-regression')).toBe(false);
+    expect(hasLikelihood('multi-label')).toBe(false);
+    expect(hasLikelihood('ordinal')).toBe(true);
+  });
+});

@@ -1,0 +1,153 @@
+import { mkdir, symlink } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { runConfigSchema } from '../../../core/protocol/run/config.ts';
+import { type CombineTask, combineTaskSchema } from '../../../core/protocol/run/checkpoint-tasks.ts';
+import { createRunFolder } from '../../../src-main/store/runs/run-folder.ts';
+import { startBackend } from '../../../workers/backends/backend.ts';
+import { type Dataset, take } from '../../../workers/data/dataset.ts';
+import { openEnsemble } from '../../../workers/index.ts';
+import { RunFiles } from '../../../workers/member/run-files.ts';
+import { combineParts } from '../../../workers/parts/combine-parts.ts';
+import { RunModels } from '../../../workers/project/rebuild-model.ts';
+import { type LayersModel, tf } from '../../../workers/tensorflow/tf.ts';
+import { runWithModels } from '../inference/run-with-models.ts';
+import { temporaryFolder } from '../store/fixtures.ts';
+import { runRecord } from '../store/records.ts';
+
+beforeAll(() => startBackend('cpu'));
+
+/** Logits W x + b for three classes of points in the plane. */
+function classifier(weights: number[], bias: number[], units = 3): LayersModel {
+  const model = tf.sequential({ layers: [tf.layers.dense({ units, inputShape: [2] })] });
+  model.setWeights([tf.tensor2d(weights, [2, units]), tf.tensor1d(bias)]);
+  return model;
+}
+
+const right = () => classifier([1, 0, -1, 0, 1, 0], [0, 0, 0]);
+const wrong = () => classifier([-3, 2, 1, 4, -2, 0], [5, 0, -5]);
+
+function sourceOf(runFolder: string) {
+  return {
+    id: 'run-1',
+    runFolder,
+    projectFolder: resolve('test/integration/projects/blobs'),
+    projectRefusal: null,
+    task: 'classification',
+    sourceChange: null,
+    sourceFolder: null,
+    dataFolders: { lookup: null, cache: runFolder },
+    config: runConfigSchema.parse({ hyperparameters: { samples: 60 } }),
+  };
+}
+
+async function validationOf(folder: string): Promise<Dataset> {
+  const { data } = await new RunModels(sourceOf(folder)).project();
+  if (data.validation === undefined) throw new Error('The project has a validation split.');
+  return data.validation;
+}
+
+/** A run whose kept targets are those of the project's data. */
+async function run(models: LayersModel[], change = (validation: Dataset) => validation): Promise<string> {
+  const folder = await runWithModels(models, { task: 'classification' });
+  await new RunFiles(folder, 0).saveTargets('validation', change(await validationOf(folder)));
+  return folder;
+}
+
+async function request(folder: string, ranks: number, changes: Partial<CombineTask>): Promise<CombineTask> {
+  const into = join(await temporaryFolder(), 'new');
+  await mkdir(into);
+  return combineTaskSchema.parse({
+    runs: [sourceOf(folder)],
+    candidates: Array.from({ length: ranks }, (_, rank) => ({ run: 0, rank, name: 'ensemble-best' })),
+    method: 'greedy',
+    rounds: 5,
+    tolerance: 0,
+    set: 'ensemble-best',
+    into,
+    blas: null,
+    ...changes,
+  });
+}
+
+/** What the new folder predicts once it has a record. */
+async function meanOf({ into }: CombineTask, members: number, prepared: Float32Array): Promise<Float32Array> {
+  const device = { id: 'cpu:0', kind: 'cpu' as const, index: 0, name: '', ...nothingKnown };
+  const plan = Array.from({ length: members }, (_, rank) => ({ rank, wave: 0, device }));
+  const record = runRecord({ status: 'finished', task: 'classification', plan });
+  const folder = join(await temporaryFolder(), 'run');
+  await createRunFolder(folder, record);
+  for (const entry of ['checkpoints', 'models']) await symlink(join(into, entry), join(folder, entry));
+  const ensemble = await openEnsemble(folder);
+  const { mean } = await ensemble.predict({ prepared });
+  ensemble.dispose();
+  return mean as Float32Array;
+}
+const nothingKnown = { memoryTotalBytes: null, memoryUsedBytes: null, load: null, processCount: null };
+
+function probabilities(models: LayersModel[], prepared: Float32Array): number[] {
+  const inputs = tf.tensor2d(prepared, [prepared.length / 2, 2]);
+  const each = models.map((model) => [
+    ...tf.softmax(model.predict(inputs) as ReturnType<typeof tf.tensor2d>).dataSync(),
+  ]);
+  return each[0].map((_, i) => each.reduce((sum, own) => sum + own[i] / models.length, 0));
+}
+
+const points = Float32Array.of(0.5, 1, -2, 0.25, 3, -1);
+
+function expectClose(found: ArrayLike<number>, expected: ArrayLike<number>): void {
+  expect(found).toHaveLength(expected.length);
+  Array.from(expected).forEach((value, i) => expect(found[i]).toBeCloseTo(value, 6));
+}
+
+describe('an ensemble from parts', () => {
+  it('of snapshots predicts the mean of what they predict, and keeps their predictions', async () => {
+    const models = [right(), wrong()];
+    const task = await request(await run(models), 2, { method: 'snapshots' });
+    const { members, evaluated, nll, validation } = await combineParts(task);
+    expect(members).toEqual([[0], [1]]);
+    expect(evaluated).toMatchObject({ set: 'ensemble-best', split: 'test', ranks: [0, 1], epochs: [3, 3] });
+    expect(validation['val/ens_nll']).toBeCloseTo(nll?.chosen ?? NaN, 10);
+    expectClose(await meanOf(task, 2, points), probabilities(models, points));
+    const kept = await new RunFiles(task.into, 1).readPredictions('test', 1, 'ensemble-best');
+    expect(kept).toMatchObject({ kind: 'logits', samples: 12, width: 3, epoch: 3 });
+  });
+
+  it('of averaged weights predicts with their mean', async () => {
+    const task = await request(await run([right(), wrong()]), 2, { method: 'soup' });
+    expect((await combineParts(task)).members).toEqual([[0, 1]]);
+    const mean = classifier([-1, 1, 0, 2, -0.5, 0], [2.5, 0, -2.5]);
+    expectClose(await meanOf(task, 1, points), probabilities([mean], points));
+  });
+
+  it('chosen greedily is no worse than the best alone, also from predictions that a run kept', async () => {
+    const folder = await run([wrong(), right(), wrong()]);
+    const chosen = await combineParts(await request(folder, 3, {}));
+    expect(chosen.nll?.chosen).toBeLessThanOrEqual(Math.min(...(chosen.nll?.candidates ?? [])));
+    expect(chosen.path[0].candidate).toBe(chosen.nll?.candidates.indexOf(Math.min(...chosen.nll.candidates)));
+    const { targets } = await validationOf(folder);
+    // Kept predictions that are right with certainty count in place of what the weights predict.
+    const values = Float32Array.from({ length: targets.length * 3 }, (_, i) =>
+      targets[Math.floor(i / 3)] === i % 3 ? 50 : 0,
+    );
+    const kept = { kind: 'logits' as const, samples: targets.length, width: 3, values: [values] };
+    await new RunFiles(folder, 2).savePredictions('validation', 'best', kept, 3);
+    const again = await combineParts(await request(folder, 3, {}));
+    expect(again.members).toEqual([[2]]);
+    expect(again.nll?.chosen).toBeCloseTo(0, 12);
+  });
+
+  it('is refused for other targets, no targets, and weights of other architectures', async () => {
+    const shorter = await run([right()], (validation) => take(validation, 5));
+    await expect(combineParts(await request(shorter, 1, {}))).rejects.toThrow(/run run-1 has 5 targets.* 12 /);
+    const none = await runWithModels([right()], { task: 'classification' });
+    await expect(combineParts(await request(none, 1, {}))).rejects.toThrow('run-1 kept no targets');
+    const small = tf.sequential({
+      layers: [tf.layers.dense({ units: 4, inputShape: [2] }), tf.layers.dense({ units: 3 })],
+    });
+    const mixed = await run([right(), small]);
+    await expect(combineParts(await request(mixed, 2, { method: 'soup' }))).rejects.toThrow(
+      'only in the same architecture, but in checkpoint "ensemble-best" of rank 1 of the run run-1',
+    );
+  });
+});

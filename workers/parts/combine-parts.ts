@@ -1,0 +1,113 @@
+import { mixtureNll } from '../../core/metrics/likelihood.ts';
+import type { Combined, CombineTask } from '../../core/protocol/run/checkpoint-tasks.ts';
+import type { Dataset, Splits } from '../data/dataset.ts';
+import type { Predictions } from '../member/predictions.ts';
+import type { Task } from '../member/tasks.ts';
+import { Candidates } from './candidates.ts';
+import { type Choice, chooseMembers, chooseWithoutSamples } from './choose-members.ts';
+import { hasLikelihood, type Likelihoods, likelihoodsOf } from './likelihoods.ts';
+import { evaluateMembers, type Member, writeMembers } from './write-members.ts';
+
+interface Held {
+  task: Task;
+  validation: Dataset;
+  /** Of each candidate on the validation split. */
+  predictions: Predictions[];
+  /** Null where the task's predictions give targets no likelihood. */
+  likelihoods: Likelihoods | null;
+}
+
+/**
+ * Chooses members from checkpoints, writes them into a new run's folder and evaluates them. Requires a started backend.
+ * @throws Error where the data have no validation split, a run has other targets, or the task gives nothing to choose by
+ */
+export async function combineParts(request: CombineTask): Promise<Combined> {
+  const candidates = new Candidates(request);
+  const { task, data } = await candidates.project();
+  const validation = requireValidation(data);
+  await candidates.requireSameTargets(validation);
+  const held = await readHeld(candidates, task, validation);
+  const choice = await choose(request, candidates, held);
+  const members = await membersOf(choice, candidates, held);
+  await writeMembers(request, members, data);
+  const evaluation = await evaluateMembers(request, candidates, { members, task, data });
+  const records = await Promise.all(request.candidates.map((_, candidate) => candidates.read(candidate)));
+  return {
+    ...choice,
+    positions: records.map(({ record: { epoch, step } }) => ({ epoch, step })),
+    nll: nllsOf(held, members),
+    ...evaluation,
+    monitor: task.ensembleMonitor,
+    warnings: candidates.warnings,
+  };
+}
+
+function requireValidation({ validation }: Splits): Dataset {
+  if (validation === undefined) {
+    throw new Error(
+      "The project's data has no validation split, and members are chosen on samples that they did not train on. Give it one in data().",
+    );
+  }
+  if (validation.heldOutBy === undefined) return validation;
+  throw new Error(
+    'Each member held out other samples of the validation split and trained on the rest, so members cannot be compared on it. ' +
+      'Use runs without data.holdOut and data.foldPerRank.',
+  );
+}
+
+async function readHeld(candidates: Candidates, task: Task, validation: Dataset): Promise<Held> {
+  const predictions: Predictions[] = [];
+  // One after the other: memory may not hold all models at once.
+  for (let candidate = 0; candidate < candidates.count; candidate++) {
+    predictions.push(await candidates.predictions(candidate, 'validation', validation, task));
+  }
+  const likelihoods = hasLikelihood(task.kind) ? likelihoodsOf(predictions, validation, task.kind) : null;
+  return { task, validation, predictions, likelihoods };
+}
+
+async function choose(request: CombineTask, candidates: Candidates, held: Held): Promise<Choice> {
+  const asked = { ...request, count: candidates.count };
+  const fixed = chooseWithoutSamples(asked);
+  if (fixed !== null) return fixed;
+  const { task, validation, predictions, likelihoods } = held;
+  if (likelihoods === null) {
+    throw new Error(
+      `Predictions of the task ${task.kind} have no NLL to choose members by (classification, binary, ordinal and regression have). ` +
+        'Use --method soup or snapshots.',
+    );
+  }
+  return chooseMembers(asked, {
+    logLikelihoods: predictions.map(likelihoods),
+    ofMean: async (chosen) => likelihoods(await candidates.predictionsOfMean(chosen, validation, task)),
+  });
+}
+
+async function membersOf({ members }: Choice, candidates: Candidates, held: Held): Promise<Member[]> {
+  const { task, validation, predictions } = held;
+  const found: Member[] = [];
+  for (const parts of members) {
+    const [{ record }, topology] = [await candidates.read(parts[0]), await candidates.topology(parts[0])];
+    const positions = await Promise.all(parts.map(async (part) => (await candidates.read(part)).record));
+    found.push({
+      parts,
+      topology,
+      tensors: await candidates.meanWeights(parts),
+      epoch: Math.max(...positions.map(({ epoch }) => epoch)),
+      step: Math.max(...positions.map(({ step }) => step)),
+      score: parts.length === 1 ? record : null,
+      predictions:
+        parts.length === 1 ? predictions[parts[0]] : await candidates.predictionsOfMean(parts, validation, task),
+    });
+  }
+  return found;
+}
+
+function nllsOf({ likelihoods, predictions }: Held, members: readonly Member[]): Combined['nll'] {
+  if (likelihoods === null) return null;
+  const rows = predictions.map(likelihoods);
+  return {
+    candidates: rows.map((row) => mixtureNll([row])),
+    all: mixtureNll(rows),
+    chosen: mixtureNll(members.map((member) => likelihoods(member.predictions))),
+  };
+}
