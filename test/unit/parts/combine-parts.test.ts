@@ -71,7 +71,7 @@ async function request(folder: string, ranks: number, changes: Partial<CombineTa
 }
 
 /** What the new folder predicts once it has a record. */
-async function meanOf({ into }: CombineTask, members: number, prepared: Float32Array): Promise<Float32Array> {
+async function meanOf({ into }: CombineTask, members: number, prepared: Float32Array): Promise<ArrayLike<number>> {
   const device = { id: 'cpu:0', kind: 'cpu' as const, index: 0, name: '', ...nothingKnown };
   const plan = Array.from({ length: members }, (_, rank) => ({ rank, wave: 0, device }));
   const record = runRecord({ status: 'finished', task: 'classification', plan });
@@ -81,7 +81,7 @@ async function meanOf({ into }: CombineTask, members: number, prepared: Float32A
   const ensemble = await openEnsemble(folder);
   const { mean } = await ensemble.predict({ prepared });
   ensemble.dispose();
-  return mean as Float32Array;
+  return mean;
 }
 const nothingKnown = { memoryTotalBytes: null, memoryUsedBytes: null, load: null, processCount: null };
 
