@@ -29,6 +29,8 @@ export interface PredictRequest {
   format: PredictTask['format'];
   /** Whether each member has columns too. */
   withMembers?: boolean;
+  /** How many of the first rows the report has, at most those of one block; by default none. */
+  firstRows?: number;
   /** Whether an existing file is replaced. */
   overwrite?: boolean;
   /** Aborts the prediction; nothing is left of the output. */
@@ -68,7 +70,7 @@ async function ask(
   request: PredictRequest,
   { input, written, aside }: { input: string; written: string; aside: string },
 ): Promise<PredictReport> {
-  const { folder, set = null, format, withMembers = false, signal, progress } = request;
+  const { folder, set = null, format, withMembers = false, firstRows = 0, signal, progress } = request;
   const record = existsSync(join(folder, 'ensemble.json')) ? null : await readRunRecord(folder);
   const refusal = record === null ? null : whyNotTrusted(record.project.folder);
   const blas = record?.blas ?? null;
@@ -82,6 +84,7 @@ async function ask(
     output: written,
     format,
     withMembers,
+    firstRows,
   };
   const project = record === null || refusal !== null ? null : record.project.folder;
   const reply = await askProcess<PredictReply>({
@@ -95,7 +98,10 @@ async function ask(
     progress: (message) => progress?.((message as Extract<PredictReply, { type: 'progress' }>).rows),
     subject: `The prediction of ${input} ended without a result`,
   });
-  if (reply.type === 'predicted') return { rows: reply.rows, set: reply.set, warnings: reply.warnings };
+  if (reply.type === 'predicted') {
+    const { rows, set, warnings, first } = reply;
+    return { rows, set, warnings, first };
+  }
   throw new Error(reply.type === 'failed' ? reply.message : 'The process ended while it predicted.');
 }
 

@@ -3,6 +3,7 @@ import { controlSchema } from '../../core/protocol/run/messages.ts';
 import { checkpointKeySchema, setRequestSchema } from '../../core/protocol/run/checkpoint-tasks.ts';
 import { forkPointNameSchema, forkRequestSchema } from '../../core/protocol/pages/fork-views.ts';
 import { exportRequestSchema, seriesRequestSchema } from '../../core/protocol/pages/run-data.ts';
+import { sampleFileSchema } from '../../core/protocol/pages/new-samples.ts';
 import { folderNameSchema, type HubApi } from '../../core/protocol/pages/rpc.ts';
 import { runQuerySchema } from '../../core/protocol/pages/run-list.ts';
 import { runNotesSchema } from '../../core/protocol/pages/run-views.ts';
@@ -56,6 +57,8 @@ const argumentSchemas = {
   // The name becomes part of a path.
   predictions: z.tuple([id, z.strictObject({ split, name: z.string().regex(/^[\w-]+$/) })]),
   predictionNames: z.tuple([id]),
+  sampleForm: z.tuple([id]),
+  predictSamples: z.tuple([id, sampleFileSchema]),
   postprocessing: z.tuple([id]),
   exportRun: z.tuple([id, exportRequestSchema]),
   watch: z.tuple([id]),

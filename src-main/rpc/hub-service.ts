@@ -18,6 +18,7 @@ import { withdrawTrust } from '../trust/project-trust.ts';
 import { previewFork, readForkStart, startFork } from './runs/forks.ts';
 import { readLogs } from './runs/logs.ts';
 import { PageWatches } from './runs/page-watches.ts';
+import { NewSamples } from './runs/new-samples.ts';
 import { readPostprocessing } from './runs/postprocessing.ts';
 import { listPredictions, readPredictions } from './runs/predictions.ts';
 import { previewResume, previewRun } from './projects/previews.ts';
@@ -52,6 +53,7 @@ export class HubService {
   readonly #trash: Trash;
   readonly #health: HealthReport;
   readonly #evaluations: Evaluations;
+  readonly #newSamples: NewSamples;
 
   private constructor(hub: Hub, options: ServiceOptions) {
     this.#options = options;
@@ -62,6 +64,7 @@ export class HubService {
     this.#trash = new Trash(options.onError);
     this.#health = new HealthReport(hub, options.frontEnd);
     this.#evaluations = new Evaluations(hub);
+    this.#newSamples = new NewSamples(hub);
   }
 
   static async open(hub: Hub, options: ServiceOptions): Promise<HubService> {
@@ -106,6 +109,7 @@ export class HubService {
   async close(): Promise<void> {
     await this.#parts.live.close();
     this.#evaluations.close();
+    this.#newSamples.close();
     this.#parts.feed.close();
     this.#runs.close();
     await this.#trash.close();
@@ -141,14 +145,22 @@ export class HubService {
       checkpoints: (id) => listCheckpoints(this.#parts, id),
       pinCheckpoints: (id, request) => pinCheckpoints(this.#parts, id, request),
       deleteCheckpoints: (id, { checkpoints }) => deleteCheckpoints(this.#parts, this.#trash, id, checkpoints),
-      evaluateSet: (id, request) => this.#evaluations.evaluate(id, request),
-      predictions: (id, request) => readPredictions(this.#parts, id, request),
-      predictionNames: (id) => listPredictions(this.#parts, id),
-      postprocessing: (id) => readPostprocessing(this.#parts, id),
+      ...this.#predictionMethods(),
       exportRun: (id, request) => this.#export(id, request),
       watch: (id) => watches.watch(id),
       unwatch: (id) => watches.unwatch(id),
     };
+  }
+
+  #predictionMethods() {
+    return {
+      evaluateSet: (id, request) => this.#evaluations.evaluate(id, request),
+      predictions: (id, request) => readPredictions(this.#parts, id, request),
+      predictionNames: (id) => listPredictions(this.#parts, id),
+      sampleForm: (id) => this.#newSamples.form(id),
+      predictSamples: (id, file) => this.#newSamples.predict(id, file),
+      postprocessing: (id) => readPostprocessing(this.#parts, id),
+    } satisfies Partial<HubApi>;
   }
 
   #projectMethods() {

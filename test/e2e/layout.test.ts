@@ -28,6 +28,7 @@ describe.skipIf(noChromium !== null)(`The smallest window, with a long name${not
   it.each([
     ['live', () => `/runs/${run}/live`, () => expectPoints(page, 'NLL')],
     ['ensemble', () => `/runs/${run}/ensemble`, () => expect(page.locator('figure').first()).toBeVisible()],
+    ['predict', () => `/runs/${run}/predict`, () => expect(page.getByLabel('File of samples')).toBeVisible()],
     ['checkpoints', () => `/runs/${run}/checkpoints`, () => expect(page.getByLabel('Sets to compare')).toBeVisible()],
     [
       'configuration',

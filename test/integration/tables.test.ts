@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { preprocessingSchema } from '../../core/preprocessing/schema.ts';
+import { NewSamples } from '../../src-main/rpc/runs/new-samples.ts';
 import { predictRun } from '../../src-main/predictions/predict-run.ts';
 import { expectKeptAmong } from './expect-predicted.ts';
 import { metricValues, projectFolder, train, useHub } from './harness.ts';
@@ -30,7 +31,7 @@ describe('a table with categories and missing values', () => {
     const output = join(folder, 'predicted.jsonl');
     const input = join(projectFolder('passengers'), 'passengers.csv');
     const report = await predictRun({ folder, input, output, format: 'jsonl', set: 'final', withMembers: true });
-    expect(report).toEqual({ rows: 40, set: 'final', warnings: [] });
+    expect(report).toEqual({ rows: 40, set: 'final', warnings: [], first: [] });
     await expectKeptAmong(output, folder, 'test', ['first', 'second', 'third']);
     await writeFile(join(folder, 'wrong.csv'), 'fare,age\n1,2\n');
     const wrong = {
@@ -56,5 +57,34 @@ describe('a table with categories and missing values', () => {
     ];
     const outputs = await expectSameAsOnnx(folder, feeds, { rows });
     expect(outputs.sort()).toEqual(['entropy', 'mean', 'members', 'mutual_information']);
+    await expectPagePredicts(record.id, folder, input);
   });
 });
+
+/** Expects that a page gets what `tutti predict` writes, and the fields and the errors of this table. */
+async function expectPagePredicts(id: string, folder: string, input: string): Promise<void> {
+  const samples = new NewSamples(hub());
+  const form = await samples.form(id);
+  expect(form).toMatchObject({ set: 'ensemble-best', ranks: [0, 1], takesImages: false });
+  expect(form.fields?.map(({ name, type, isOptional }) => [name, type, isOptional])).toEqual([
+    ['fare', 'number', true],
+    ['age', 'number', true],
+    ['port', 'category', true],
+    ['alone', 'boolean', true],
+    ['boarded', 'date', true],
+  ]);
+  const output = join(folder, 'predicted-with-best.csv');
+  await predictRun({ folder, input, output, format: 'csv', withMembers: true });
+  const answer = await samples.predict(id, { ending: 'csv', bytes: new Uint8Array(await readFile(input)) });
+  expect(answer).toMatchObject({ set: 'ensemble-best', rows: 40, warnings: [] });
+  const written = await readFile(output, 'utf8');
+  expect(new TextDecoder().decode(answer.csv)).toBe(written);
+  const lines = written.trimEnd().split('\n');
+  expect(answer.first.map(({ name }) => name).join(',')).toBe(lines[0]);
+  // Files have 9 significant digits.
+  const cellOf = (value: unknown) => (typeof value === 'number' ? String(Number(value.toPrecision(9))) : value);
+  expect(answer.first.map(({ values }) => cellOf(values[39])).join(',')).toBe(lines[40]);
+  const wrong = { ending: 'csv', bytes: new TextEncoder().encode('fare,age\n1,2\n') } as const;
+  await expect(samples.predict(id, wrong)).rejects.toThrow('has no column "port"');
+  samples.close();
+}

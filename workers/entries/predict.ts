@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { stat } from 'node:fs/promises';
+import type { PredictionColumn } from '../../core/ensemble/columns.ts';
 import { type PredictReply, type PredictTask, predictTaskSchema } from '../../core/protocol/run/checkpoint-tasks.ts';
 import { messageOf } from '../../core/text/errors.ts';
 import { openEnsemble } from '../inference/open-ensemble.ts';
@@ -15,22 +16,36 @@ import { explainError, stackOf } from '../project/trace/explain-error.ts';
  */
 
 async function predict(task: PredictTask): Promise<PredictReply> {
-  const { folder, set, source, input, output, format, withMembers } = task;
+  const { folder, set, source, input, output, format, withMembers, firstRows } = task;
   await stat(input);
   const { backend, determinism } = source?.config ?? { backend: 'auto' as const, determinism: undefined };
   await startBackend(backend, { blas: task.blas, ...(determinism && { determinism }) });
   const models = source === null ? null : new RunModels(source);
   const buildModel = models === null ? {} : { buildModel: models.build.bind(models) };
   const ensemble = await openEnsemble(folder, { ...(set !== null && { set }), ...buildModel });
+  let first: PredictionColumn[] = [];
   const rows = await predictFile(ensemble, {
     input,
     output,
     format,
     withMembers,
     tableInputs: models === null || source?.projectRefusal != null ? null : () => tableInputsOf(models, task),
+    firstBlock: (columns) => (first = firstRows === 0 ? [] : columns.map((column) => headOf(column, firstRows))),
     progress: (done) => tell({ type: 'progress', rows: done }),
   });
-  return { type: 'predicted', rows, set: ensemble.description.set, warnings: models?.warnings ?? [] };
+  return { type: 'predicted', rows, set: ensemble.description.set, warnings: models?.warnings ?? [], first };
+}
+
+/** A copy of the first rows. */
+function headOf(column: PredictionColumn, rows: number): PredictionColumn {
+  switch (column.type) {
+    case 'number':
+      return { ...column, values: column.values.slice(0, rows) };
+    case 'text':
+      return { ...column, values: column.values.slice(0, rows) };
+    case 'boolean':
+      return { ...column, values: column.values.slice(0, rows) };
+  }
 }
 
 /** The project's own way from a table to inputs; null if it has none. */

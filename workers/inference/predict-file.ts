@@ -13,13 +13,15 @@ export interface PredictFileOptions {
   withMembers: boolean;
   /** Turns blocks of a table into inputs where the run kept no step for these; null: columns are features. */
   tableInputs?: (() => Promise<TableInputs | null>) | null;
+  /** Called with the columns of the first block. */
+  firstBlock?: (columns: PredictionColumn[]) => void;
   /** Called after each block. @param rows that were written so far */
   progress?: (rows: number) => void;
 }
 
 /** Predicts all samples, block by block in their order. Memory holds one block. @returns the number of rows written */
 export async function predictFile(ensemble: Ensemble, options: PredictFileOptions): Promise<number> {
-  const { input, output, format, withMembers, tableInputs = null, progress } = options;
+  const { input, output, format, withMembers, tableInputs = null, firstBlock, progress } = options;
   const { description, preprocessing } = ensemble;
   const target = preprocessing?.target;
   const targets = target?.kind === 'values' ? target.columns : undefined;
@@ -29,6 +31,7 @@ export async function predictFile(ensemble: Ensemble, options: PredictFileOption
     const found = await ensemble.predict(block.input);
     const columns = predictionColumns(found, description, { targets, withMembers });
     const places = placeColumns(block, found, rows / found.positions);
+    if (rows === 0) firstBlock?.([...places, ...columns]);
     await writer.write([...places, ...columns]);
     rows += found.samples;
     progress?.(rows);

@@ -5,6 +5,7 @@ import type { CheckpointKey, SetEvaluationResult, SetRequest } from '../run/chec
 import type { controlSchema } from '../run/messages.ts';
 import type { ForkPoint } from '../history/fork.ts';
 import type { ForkRequest, ForkStart } from './fork-views.ts';
+import type { SampleFile, SampleForm, SamplePredictions } from './new-samples.ts';
 import type { DescribedProject, ProjectCard, RunPreview, RunRequest, TrustedFolder } from './project-views.ts';
 import type {
   CheckpointList,
@@ -102,6 +103,10 @@ export interface HubApi {
   /** The members' predictions on a split, kept under a name (`best`, `epoch-00012`, `final`, ...). */
   predictions(id: string, request: { split: 'validation' | 'test'; name: string }): Promise<PredictionData | null>;
   predictionNames(id: string): Promise<{ split: 'validation' | 'test'; name: string; epoch: number }[]>;
+  /** What new samples for the ensemble of a run have. @throws if the members have no checkpoints of one name */
+  sampleForm(id: string): Promise<SampleForm>;
+  /** Predicts new samples with the ensemble of a run, in a worker. @throws if the samples do not fit */
+  predictSamples(id: string, file: SampleFile): Promise<SamplePredictions>;
   /** What `tutti calibrate` fitted for the sets of a run. */
   postprocessing(id: string): Promise<Postprocessing[]>;
   /** Writes an export in Tutti's home. Returns its path, and in the browser a link to download it. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { PredictionColumn } from '../../ensemble/columns.ts';
 import { ensembleSchema } from '../../ensemble/schema.ts';
 import type { Postprocessing } from '../../postprocessing/schema.ts';
 import { postprocessingRequestSchema } from '../../postprocessing/request.ts';
@@ -118,12 +119,14 @@ export const predictTaskSchema = z.strictObject({
   output: z.string(),
   format: z.enum(['csv', 'jsonl', 'parquet']),
   withMembers: z.boolean(),
+  /** How many of the first rows the reply has; at most those of one block. */
+  firstRows: z.int().min(0),
 });
 export type PredictTask = z.output<typeof predictTaskSchema>;
 
 export type PredictReply =
   | { type: 'progress'; rows: number }
-  | { type: 'predicted'; rows: number; set: string; warnings: string[] }
+  | { type: 'predicted'; rows: number; set: string; warnings: string[]; first: PredictionColumn[] }
   | { type: 'failed'; message: string; stack: string };
 
 /** The task of the process that makes an ensemble from checkpoints (`workers/entries/combine.ts`). */

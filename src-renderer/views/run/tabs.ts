@@ -1,6 +1,7 @@
 export const tabs = [
   { id: 'live', title: 'Live' },
   { id: 'ensemble', title: 'Ensemble' },
+  { id: 'predict', title: 'Predict' },
   { id: 'checkpoints', title: 'Checkpoints' },
   { id: 'logs', title: 'Logs' },
   { id: 'configuration', title: 'Configuration' },

@@ -91,7 +91,7 @@ const examples: [method: string, args: unknown[]][] = [
   ['logs', [id, { ranks: [0], limit: 10 }]], ['control', [id, { action: 'stop-rank', rank: 0 }]], ['abort', [id]], ['checkpoints', [id]],
   ['pinCheckpoints', [id, { checkpoints: [{ rank: 0, name: 'final' }], isPinned: true }]],
   ['deleteCheckpoints', [id, { checkpoints: [{ rank: 0, name: 'final' }] }]],
-  ['predictions', [id, { split: 'test', name: 'best' }]], ['predictionNames', [id]], ['postprocessing', [id]],
+  ['predictions', [id, { split: 'test', name: 'best' }]], ['predictionNames', [id]], ['postprocessing', [id]], ['sampleForm', [id]],
   ['exportRun', [id, { formats: ['csv'], checkpoints: null }]], ['watch', [id]], ['unwatch', [id]], ['health', ['x']], ['openFolder', ['x']],
 ]; // prettier-ignore
 

@@ -24,6 +24,10 @@ describe('invalid calls', () => {
     ['a fork without a point', 'startFork', ['run-1', { overrides: {}, name: null, out: null }]],
     ['an unknown member', 'updateRun', ['run-1', { status: 'finished' }]],
     ['fewer points than a view needs', 'series', ['run-1', { names: [], maximumPoints: 1, fromStep: 0, toStep: 1 }]],
+    ['samples without a name of their kind', 'predictSamples', ['run-1', { ending: '../x', bytes: Uint8Array.of(1) }]],
+    ['samples of no bytes', 'predictSamples', ['run-1', { ending: 'csv', bytes: new Uint8Array(0) }]],
+    ['samples as text', 'predictSamples', ['run-1', { ending: 'csv', bytes: 'a,b' }]],
+    ['too many samples', 'predictSamples', ['run-1', { ending: 'csv', bytes: new Uint8Array(1_000_001) }]],
     ['an unknown control', 'control', ['run-1', { action: 'explode' }]],
   ])('are refused with the reason: %s', async (_what, method, args) => {
     const { page } = await openService();

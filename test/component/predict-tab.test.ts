@@ -1,0 +1,98 @@
+import { flushPromises } from '@vue/test-utils';
+import { describe, expect, it } from 'vitest';
+import type { PredictionColumn } from '../../core/ensemble/columns.ts';
+import type { SampleForm, SamplePredictions } from '../../core/protocol/pages/new-samples.ts';
+import PredictTab from '../../src-renderer/views/run/predict/PredictTab.vue';
+import { buttonNamed, type HubAnswers, mountPage } from './mount-page.ts';
+
+const form: SampleForm = {
+  set: 'ensemble-best',
+  ranks: [0, 1],
+  fields: [
+    { name: 'age', type: 'number', categories: [], mean: 31.5, isOptional: false },
+    { name: 'port', type: 'category', categories: ['C', 'S'], mean: null, isOptional: true },
+  ],
+  takesImages: false,
+};
+const number = (name: string, ...values: number[]): PredictionColumn => ({
+  name,
+  type: 'number',
+  values: Float64Array.from(values),
+});
+const answer = (rows: number): SamplePredictions => ({
+  set: 'ensemble-best',
+  rows,
+  first: [
+    number('mean', 3, 8),
+    number('epistemic', 1, 0.5),
+    { name: 'outside', type: 'boolean', values: Uint8Array.of(1, 0) },
+    number('member_0_mean', 2, 7.5),
+    number('member_1_mean', 4, 8.5),
+  ],
+  csv: new TextEncoder().encode('mean\n3\n'),
+  warnings: ['The project has changed.'],
+});
+
+const props = { run: { id: 'run-1' }, view: { row: { id: 'run-1', name: 'Wine' } } };
+const open = (answers: HubAnswers) => mountPage(PredictTab, { props }, { sampleForm: () => form, ...answers });
+
+describe('the tab Predict', () => {
+  it('predicts a filled-in row, and shows the ensemble, the members and the warnings', async () => {
+    const { wrapper, calls } = await open({ predictSamples: () => answer(1) });
+    expect(wrapper.get('input').attributes('placeholder')).toBe('mean 31.50');
+    expect(wrapper.findAll('option').map((option) => option.text())).toEqual(['missing', 'C', 'S']);
+    await wrapper.get('input').setValue('40');
+    await wrapper.get('select').setValue('S');
+    await wrapper.get('form').trigger('submit');
+    await flushPromises();
+    const [, id, file] = calls.find(([method]) => method === 'predictSamples') ?? [];
+    expect(id).toBe('run-1');
+    expect(new TextDecoder().decode((file as { bytes: Uint8Array }).bytes)).toBe('{"age":40,"port":"S"}\n');
+    const cells = wrapper.findAll('.answer tbody tr').map((row) => row.findAll('th, td').map((cell) => cell.text()));
+    expect(cells).toEqual([['mean', '3', '', '2', '4']]);
+    expect(wrapper.findAll('circle')).toHaveLength(2);
+    expect(wrapper.text()).toContain('outside the training data');
+    expect(wrapper.text()).toContain('The project has changed.');
+    expect(wrapper.find('[aria-label="Answers"]').exists()).toBe(false);
+  });
+
+  it('asks nothing while a field has no value', async () => {
+    const { wrapper, calls } = await open({});
+    await wrapper.get('form').trigger('submit');
+    await flushPromises();
+    expect(wrapper.get('[role=alert]').text()).toContain('"age" has no value');
+    expect(calls.some(([method]) => method === 'predictSamples')).toBe(false);
+  });
+
+  it('lists the answers of a file, and shows the members of the chosen row', async () => {
+    const { wrapper } = await open({ predictSamples: () => answer(300) });
+    const input = wrapper.get<HTMLInputElement>('input[type=file]');
+    const files = { item: () => new File(['age\n1\n2\n'], 'rows.csv') };
+    Object.defineProperty(input.element, 'files', { value: files });
+    await input.trigger('change');
+    await flushPromises();
+    expect(wrapper.text()).toContain('The first 2 of 300 rows');
+    expect(wrapper.text()).toContain('Row 1');
+    buttonNamed('2').click();
+    await flushPromises();
+    const cells = wrapper.findAll('.answer tbody tr').map((row) => row.findAll('th, td').map((cell) => cell.text()));
+    expect(cells).toEqual([['mean', '8', '', '7.500', '8.500']]);
+    expect(wrapper.text()).not.toContain('outside the training data');
+  });
+
+  it("shows the hub's reason", async () => {
+    const { wrapper } = await open({
+      predictSamples: () => Promise.reject(new Error('Column "age" of samples.jsonl, line 1, holds "x".')),
+    });
+    await wrapper.get('input').setValue('1');
+    await wrapper.get('form').trigger('submit');
+    await flushPromises();
+    expect(wrapper.get('[role=alert]').text()).toContain('Column "age"');
+  });
+
+  it('says so where a run cannot predict', async () => {
+    const { wrapper } = await open({ sampleForm: () => Promise.reject(new Error('It has no checkpoints.')) });
+    expect(wrapper.text()).toContain('This run cannot predict');
+    expect(wrapper.text()).toContain('It has no checkpoints.');
+  });
+});
