@@ -26,6 +26,7 @@ describe('tuttiHome', () => {
       data: join('/h', 'cache', 'data'),
       index: join('/h', 'index.sqlite'),
       externalRuns: join('/h', 'external-runs.txt'),
+      trainedSources: join('/h', 'trained-sources.txt'),
       projects: join('/h', 'projects.json'),
       projectTitles: join('/h', 'cache', 'project-titles.json'),
       exports: join('/h', 'exports'),
