@@ -59,7 +59,8 @@ export async function combineRuns(runs: readonly PartsRun[], request: CombineReq
   try {
     const combined = await ask(runs, candidates, request, folder);
     const sources = candidates.map((candidate) => sourceOf(runs[candidate.run], candidate));
-    const record = recordOf(first, { id, name: request.name, method: request.method, combined, sources });
+    const seeds = candidates.map(({ run, rank }) => runs[run].record.seeds[rank]);
+    const record = recordOf(first, { id, name: request.name, method: request.method, combined, sources, seeds });
     await copyShared(runs[0], folder);
     await writeMetrics(folder, combined, lastPosition(combined));
     // Last, because it makes the folder a run.
@@ -139,10 +140,12 @@ interface NewRun {
   method: PartMethod;
   combined: Combined;
   sources: readonly PartSource[];
+  /** Of the rank of each candidate. */
+  seeds: readonly number[];
 }
 
 /** A finished run that has not trained itself. */
-function recordOf(first: RunRecord, { id, name, method, combined, sources }: NewRun): RunRecord {
+function recordOf(first: RunRecord, { id, name, method, combined, sources, seeds }: NewRun): RunRecord {
   const { project, task, metrics, quantiles, blas, versions, gitCommit, attempts, plan } = first;
   const { members, validation, monitor, evaluated } = combined;
   const config = independent(first.config, members.length);
@@ -163,7 +166,7 @@ function recordOf(first: RunRecord, { id, name, method, combined, sources }: New
     createdAt: now,
     endedAt: now,
     plan: members.map((_, rank) => ({ rank, wave: 0, device: plan[0].device })),
-    seeds: members.map((_, rank) => (config.identicalSeeds ? config.seed : (config.seed + rank) >>> 0)),
+    seeds: members.map(([candidate]) => seeds[candidate]),
     blas,
     versions,
     gitCommit,

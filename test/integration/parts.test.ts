@@ -35,8 +35,11 @@ it('members of two runs become a run like any other', async () => {
 
   const record = await hub().record(id);
   expect(record).toMatchObject({ name: 'chosen', status: 'finished', config: { members: members.length } });
-  const known = [first.record.id, second.record.id];
-  for (const source of record.parts?.members.flat() ?? []) expect(known).toContain(source.run);
+  const known = [first.record, second.record];
+  for (const [rank, [source]] of record.parts?.members.entries() ?? []) {
+    const from = known.find((one) => one.id === source.run);
+    expect(from?.seeds[source.rank]).toBe(record.seeds[rank]);
+  }
 
   const request = { set: 'ensemble-best', split: 'validation', request: usualRequest, corruptions: false } as const;
   const { postprocessing } = await calibrateRun(folder, record, request);
